@@ -95,7 +95,13 @@ func (p *deploymentPane) view() view.Deployment {
 }
 
 // want is the height that the stages would like to have.
-func (p *deploymentPane) want(width int, roomy bool) int { return p.view().Height(width, roomy) }
+func (p *deploymentPane) want(width int, roomy bool) int {
+	height := p.view().Height(width, roomy)
+	if p.look.shown() {
+		height++ // its line
+	}
+	return height
+}
 
 func (p *deploymentPane) draw(width, height int, focused bool) string {
 	v := p.view()

@@ -66,7 +66,7 @@ func TestTheListOfApplicationsIsFilteredByWhatIsTyped(t *testing.T) {
 func TestEveryOtherListIsFilteredByWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ pane, query, finds, loses string }{
-		"plugins":     {"4", "script", "1 of 4", "waitapproval"},
+		"plugins":     {"4", "script", "1 of 4", "─ kubernetes ─"},
 		"environment": {"e", "kube", "1 of 5", "Preflight"},
 		"history":     {"d", "welsh", "1 of 2", "Try the next image"},
 		"resources":   {"t", "config", "1 found", "ReplicaSet"},
@@ -191,4 +191,29 @@ func TestALongLineThatIsTypedKeepsItsEndInSight(t *testing.T) {
 		m.key("x")
 	}
 	require.Len(t, m.typing().query, maxTyped)
+}
+
+func TestTheGraphKeepsItsShapeWhileTextIsTyped(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 110, 34)
+	before := strings.Split(ansi.Strip(m.View().Content), "\n")
+	m.key("/")
+	after := strings.Split(ansi.Strip(m.View().Content), "\n")
+	for i := 1; i < 20; i++ {
+		if strings.Contains(before[i], "3 Log") {
+			require.Contains(t, after[i], " /", "the line stands below the graph")
+			return
+		}
+		require.Equal(t, before[i], after[i])
+	}
+	t.Fatal("there is no log")
+}
+
+func TestAKeptFilterOfThePluginsHidesNoneElsewhere(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 100, 30)
+	m.key("4", "/", "s", "c", "r", "i", "p", "t", "enter")
+	require.NotContains(t, strings.Split(ansi.Strip(m.View().Content), "\n")[4], "waitapproval")
+	m.key("2")
+	require.Contains(t, ansi.Strip(m.View().Content), "✓ waitapproval")
 }

@@ -73,10 +73,9 @@ func (p *pluginsPane) move(action keymap.Action) {
 
 // drawList draws the list of the left column.
 func (p *pluginsPane) drawList(width, height int, focused bool) string {
-	plugins := p.list()
+	plugins := p.deck.Plugins() // all of them: the line of the filter stands below the table
 	return view.Plugins{Theme: p.host.theme, List: plugins, Name: p.deck.PluginName,
-		Selected: index(plugins, p.selected), Focused: focused, None: noMatch(p.look, len(p.deck.Plugins()), "plugins"),
-	}.Draw(width, height)
+		Selected: index(plugins, p.selected), Focused: focused}.Draw(width, height)
 }
 
 func (p *pluginsPane) draw(width, height int, _ bool) string {

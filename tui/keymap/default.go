@@ -96,16 +96,19 @@ func moves(group string, scopes []Scope, up, down, top, bottom string) Map {
 	}
 }
 
-func sideways(group string, scopes []Scope, left, right string) Map {
-	return Map{
-		{Action: Left, Keys: []string{"left", "h"}, Label: "← h", Group: group, Help: left, Scopes: scopes},
-		{Action: Right, Keys: []string{"right", "l"}, Label: "→ l", Group: group, Help: right, Scopes: scopes},
-	}
+func left(group, help string, scopes ...Scope) Binding {
+	return Binding{Action: Left, Keys: []string{"left", "h"}, Label: "← h", Group: group, Help: help, Scopes: scopes}
+}
+
+func right(group, help string, scopes ...Scope) Binding {
+	return Binding{Action: Right, Keys: []string{"right", "l"}, Label: "→ l", Group: group, Help: help, Scopes: scopes}
 }
 
 func listKeys() Map {
 	return slices.Concat(moves("Lists", lists, "up", "down", "first", "last"),
-		sideways("Lists", lists, "to the applications", "to the deployment"), Map{
+		Map{
+			left("Lists", "to the applications", History, Resources),
+			right("Lists", "to the deployment", Applications),
 			{Action: NextMatch, Keys: []string{"n"}, Group: "Lists", Help: "next resource with a problem",
 				Scopes: []Scope{Resources}},
 			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Lists", Help: "previous resource with a problem",
@@ -117,7 +120,8 @@ func listKeys() Map {
 
 func graphKeys() Map {
 	return slices.Concat(moves("Graph", graph, "stage above", "stage below", "first stage", "last stage"),
-		sideways("Graph", graph, "to the applications", "right"), Map{
+		Map{
+			left("Graph", "to the applications", Deployment),
 			{Action: NextMatch, Keys: []string{"n"}, Group: "Graph", Help: "next hit, or next failed or waiting stage",
 				Scopes: graph},
 			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Graph", Help: "previous hit or problem",
@@ -131,7 +135,9 @@ func graphKeys() Map {
 
 func logKeys() Map {
 	return slices.Concat(moves("Log", logs, "a line up", "a line down", "first line", "last line; follow it"),
-		sideways("Log", logs, "slide left; to the applications when wrapped", "slide right"), Map{
+		Map{
+			left("Log", "slide left; to the applications when wrapped", Log),
+			right("Log", "slide right", Log),
 			{Action: NextMatch, Keys: []string{"n"}, Group: "Log", Help: "next hit", Scopes: logs},
 			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Log", Help: "previous hit", Scopes: logs},
 			{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Log", Help: "follow the end",

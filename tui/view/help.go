@@ -51,7 +51,7 @@ func (v Help) binding(b keymap.Binding, width int) []string {
 	th := v.Theme
 	says, style, key := b.Help, th.Text, th.Key
 	if b.Asks {
-		says += " " + th.Dot + " asks"
+		says += " " + th.Dot + " asks first"
 	}
 	reason := v.Reasons[b.Action]
 	if reason != "" {

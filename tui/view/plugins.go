@@ -31,8 +31,6 @@ type Plugins struct {
 	Name     PluginName
 	Selected int
 	Focused  bool
-	// None is said instead of an empty list; "" says that there is none.
-	None string
 }
 
 // PluginWords are what a filter looks in: the name for users, the state, and the stages.
@@ -45,7 +43,7 @@ func (v Plugins) Draw(width, height int) string {
 	th := v.Theme
 	frame := box{theme: th, title: "4 Plugins", focused: v.Focused}
 	if len(v.List) == 0 {
-		return frame.draw(empty(th, v.None, "none started yet", width), width, height)
+		return frame.draw([]string{th.Dim.Render(" none started yet")}, width, height)
 	}
 	inner, rows := width-2, height-2
 	from, to := window(len(v.List), rows, v.Selected, v.Selected)
