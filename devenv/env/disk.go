@@ -36,6 +36,8 @@ type directories struct {
 	// tree returns the root of the working tree; empty when piped watches the tree itself.
 	tree   func() string
 	server *controlplane.Server
+	// startAgain is the command that ends the environment and starts it.
+	startAgain string
 }
 
 // watch reports when the disk of the environment is full or a directory that it needs is gone, until ctx ends.
@@ -57,7 +59,7 @@ func (d directories) checkDisk(ctx context.Context) {
 		d.server.SetProblem(store.Problem{
 			Part:     partDisk,
 			Reason:   fmt.Sprintf("the environment's directory %s cannot be used: %v", d.home, err),
-			NextStep: "end the environment and start it again: pipedeck down; pipedeck up",
+			NextStep: "end the environment and start it again: " + d.startAgain,
 		})
 	case usage.Free < minFree:
 		d.server.SetProblem(store.Problem{

@@ -194,7 +194,7 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 		return nil
 	})
 	children.Go(func() error {
-		directories{e.Workspace.Dir, e.liveRoot, e.server}.watch(ctx)
+		directories{e.Workspace.Dir, e.liveRoot, e.server, e.startAgain()}.watch(ctx)
 		return nil
 	})
 	children.Go(func() error {

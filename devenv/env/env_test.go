@@ -389,8 +389,9 @@ func TestAPipedThatReportsNoApplicationIsAProblem(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "run")
 	o := options(w)
-	o.silence = time.Millisecond
+	o.silence, o.Flags = time.Millisecond, " --name run"
 	problem := watchHealth(t, deck(t, w, up(t, o).address)).untilProblem(t, partApplications, "no application")
 	require.Equal(t, "piped has reported no application for 1ms, see "+w.Path("logs", "piped.log"), problem.GetReason())
 	require.Equal(t, componentPiped, problem.GetComponent())
+	require.Contains(t, problem.GetNextStep(), "run: pipedeck down --name run; pipedeck up --name run")
 }

@@ -33,6 +33,9 @@ type Options struct {
 	Remove bool
 	// Version of pipedeck, shown to users.
 	Version string
+	// Flags are what a command for the user needs so that it finds this environment, with a leading space; empty when
+	// the command finds it without flags.
+	Flags string
 	// Listening is called once with the control plane's address, when clients may connect.
 	Listening func(address string)
 	// Restart is published for those who find that this process was killed; may be nil.
@@ -41,6 +44,9 @@ type Options struct {
 	silence time.Duration
 	Logger  *slog.Logger
 }
+
+// startAgain is the command that ends the environment and starts it again.
+func (o *Options) startAgain() string { return "pipedeck down" + o.Flags + "; pipedeck up" + o.Flags }
 
 // LoadImage brings an image archive, under references, to the cluster of a deploy target. It waits
 // until that cluster is ready. cluster.ErrNoImages when the cluster takes none. Without an archive

@@ -136,7 +136,7 @@ func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
 		Part: partApplications, Component: componentPiped,
 		Reason: fmt.Sprintf("piped has reported no application for %s, see %s", tooLong, log),
 		NextStep: "read " + log +
-			" and the logs of the plugins next to it, fix the cause, then run: pipedeck down; pipedeck up",
+			" and the logs of the plugins next to it, fix the cause, then run: " + e.startAgain(),
 	})
 	_ = e.server.AwaitApplication(ctx) // ends with ctx, too
 }

@@ -139,7 +139,7 @@ func keepPanic(w *workspace.Workspace, err error) error {
 		return errors.Join(err, writeErr)
 	}
 	return exit.With(exit.Failed, err, "the environment goes on; please report "+file+
-		", and look again with: pipedeck attach")
+		", and look again with: pipedeck attach"+session.Flags(w))
 }
 
 func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, keep bool) error {

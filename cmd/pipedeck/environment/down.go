@@ -158,7 +158,7 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 
 // notDeleted says that the directory stays: it alone shows the next attempt what is left.
 func notDeleted(w *workspace.Workspace, err error) error {
-	hint := "run pipedeck down again"
+	hint := "run again: pipedeck down" + session.Flags(w)
 	var known *cluster.HintError
 	if errors.As(err, &known) {
 		hint = known.Hint
@@ -187,7 +187,7 @@ func askToEnd(ctx context.Context, w *workspace.Workspace) error {
 	default:
 		err = errors.New("does not end: " + status.Convert(err).Message())
 	}
-	hint := "run pipedeck down again"
+	hint := "run again: pipedeck down" + session.Flags(w)
 	if running, readErr := w.Published(); readErr == nil {
 		hint = fmt.Sprintf("end its process and remove the rest: kill -9 %d; pipedeck down%s", running.PID,
 			session.Flags(w))
@@ -214,7 +214,7 @@ func awaitEnd(ctx context.Context, w *workspace.Workspace) (*workspace.Lock, err
 		case <-ticker.C:
 		case <-ctx.Done():
 			return nil, exit.With(exit.Failed, fmt.Errorf("environment %q has not ended in time", w.Name),
-				"run pipedeck down again")
+				"run again: pipedeck down"+session.Flags(w))
 		}
 	}
 }

@@ -4,10 +4,12 @@
 package environment
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -20,6 +22,10 @@ func TestLiveIsAskedForWhenTheEnvironmentIsStarted(t *testing.T) {
 	require.NoError(t, live.checkSameMode(w), "one that is just starting")
 	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1"}))
 	require.ErrorContains(t, live.checkSameMode(w), `environment "demo" is running and deploys commits only`)
+	var failure *exit.Error
+	require.ErrorAs(t, live.checkSameMode(w), &failure)
+	flags := " --name demo --state-dir " + filepath.Dir(w.Dir)
+	require.Equal(t, "end it first: pipedeck down"+flags+"; then pipedeck up --live"+flags, failure.Hint)
 	require.NoError(t, (&Flags{}).checkSameMode(w))
 	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1", Live: true}))
 	require.NoError(t, live.checkSameMode(w))

@@ -98,6 +98,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 			Remove:       !s.Keep,
 			Restart:      again,
 			Version:      version.Build(),
+			Flags:        session.Flags(w),
 			Listening:    to.listening,
 			Logger:       to.logger,
 		})

@@ -131,7 +131,7 @@ func (f *Flags) checkSameMode(w *workspace.Workspace) error {
 		return nil // one that has published nothing yet is waited for later
 	}
 	return exit.Usage(fmt.Errorf("environment %q is running and deploys commits only", w.Name),
-		"end it first: pipedeck down"+session.Flags(w)+"; then pipedeck up --live")
+		"end it first: pipedeck down"+session.Flags(w)+"; then pipedeck up --live"+session.Flags(w))
 }
 
 // check finds wrong usage without starting anything.
