@@ -46,8 +46,12 @@ type Note struct {
 // configuration, and forms of YAML that cannot be rewritten, come back as [config.Errors]. Other mistakes of the
 // source, such as a placeholder in place of a key, stay and are notes; the result has no others.
 func File(data []byte, filename string, options Options) (*Result, error) {
+	second := secondDocument(string(data), filename)
 	mistakes, err := checkSource(data, filename)
-	if err != nil {
+	switch {
+	case err != nil && second != nil:
+		return nil, second
+	case err != nil:
 		return nil, err
 	}
 	m := &migration{options: options, mistakes: mistakes}
@@ -67,6 +71,9 @@ func File(data []byte, filename string, options Options) (*Result, error) {
 	}
 	if !m.changed {
 		return &Result{Content: data, Notes: m.sortedNotes()}, nil
+	}
+	if second != nil {
+		return nil, second
 	}
 	r := &renderer{}
 	r.mapping(root, root.indent)
@@ -180,6 +187,23 @@ func checkSource(data []byte, filename string) (config.Errors, error) {
 		return nil, mistakes
 	}
 	return mistakes, nil
+}
+
+// secondDocument returns the error of a file in which a mark begins a second document; nil for every other file.
+func secondDocument(text, filename string) error {
+	begun := false
+	for number, line := range strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		isMark := line == "---" || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "---\t")
+		switch {
+		case isMark && begun:
+			return config.Errors{{File: filename, Line: number + 1, Column: 1, Message: "begins a second YAML document, " +
+				"and one file configures one thing: write each document to a separate file, then migrate those files"}}
+		case isMark, line != "" && !strings.HasPrefix(strings.TrimLeft(line, " \t"), "#"):
+			begun = true
+		}
+	}
+	return nil
 }
 
 // isOld reports whether the source has the mistake as well.

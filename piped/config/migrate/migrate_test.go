@@ -311,3 +311,37 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+func TestAFileOfSeveralDocumentsIsRefusedWithTheNextStep(t *testing.T) {
+	t.Parallel()
+	const old = "kind: KubernetesApp\napiVersion: pipecd.dev/v1beta1\nspec:\n  name: a\n"
+	for name, c := range map[string]struct {
+		text string
+		line int
+	}{
+		"two applications":       {old + "---\n" + old, 5},
+		"a mark at both places":  {"# Ours\n---\n" + old + "--- # the second\n" + old, 7},
+		"an empty second one":    {old + "---\n", 5},
+		"line ends of Windows":   {strings.ReplaceAll(old+"---\n"+old, "\n", "\r\n"), 5},
+		"a third with a mistake": {old + "---\n" + old + "---\n{", 5},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := File([]byte(c.text), "app.pipecd.yaml", Options{})
+			require.ErrorContains(t, err, fmt.Sprintf("app.pipecd.yaml:%d:1: begins a second YAML document", c.line))
+			require.ErrorContains(t, err, "write each document to a separate file, then migrate those files")
+		})
+	}
+	for name, text := range map[string]string{
+		"a mark before the only one": "# Ours\n\n---\n" + old,
+		"a mark with its content":    "--- # ours\n" + old,
+		"a mark in a text":           old + "  description: |\n    a\n    ---\n    b\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := File([]byte(text), "app.pipecd.yaml", Options{}); err != nil {
+				require.NotContains(t, err.Error(), "second YAML document")
+			}
+		})
+	}
+}
