@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -108,14 +111,28 @@ func (f *runFlags) options(piped *config.Piped) agent.Options {
 	}
 }
 
-// configuration reads the one source that the flags name.
+// configuration reads the one source that the flags name. Mistakes of the user are usage errors.
 func (f *runFlags) configuration(ctx context.Context) (*config.Piped, error) {
 	piped, err := f.source.Load(ctx)
-	var cloud *configsource.CloudError
-	if err == nil || errors.As(err, &cloud) || ctx.Err() != nil {
-		return piped, err
+	if err != nil && ctx.Err() == nil && isMistake(err) {
+		return nil, &usageError{err}
 	}
-	return nil, &usageError{err}
+	return piped, err
+}
+
+// isMistake reports whether the user can only correct the flags or the configuration. Another start may well succeed
+// after the other errors: the cloud did not answer, the disk or the network of the file failed, no file descriptor was
+// left.
+func isMistake(err error) bool {
+	if cloud := (*configsource.CloudError)(nil); errors.As(err, &cloud) {
+		return false
+	}
+	if system := (*fs.PathError)(nil); errors.As(err, &system) {
+		return slices.ContainsFunc([]error{
+			fs.ErrNotExist, fs.ErrPermission, syscall.EISDIR, syscall.ENOTDIR, syscall.ELOOP, syscall.ENAMETOOLONG,
+		}, func(mistake error) bool { return errors.Is(err, mistake) })
+	}
+	return true
 }
 
 // directories fills in the defaults.
