@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 func TestCIDeploysHelloWorldAndLeavesNothing(t *testing.T) {
@@ -125,10 +127,10 @@ func TestCIEndsWith4WhenTimeIsUp(t *testing.T) {
 func TestCIDeploysTheCommitOfAShallowCloneWithADetachedHEAD(t *testing.T) {
 	t.Parallel()
 	origin := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", "  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1s\n")})
-	git(t, origin, "commit", "-q", "--allow-empty", "-m", "second")
+	gittest.Run(t, origin, "commit", "-q", "--allow-empty", "-m", "second")
 	clone := filepath.Join(t.TempDir(), "clone")
-	git(t, origin, "clone", "-q", "--depth=1", "file://"+origin, clone)
-	git(t, clone, "checkout", "-q", "--detach")
+	gittest.Run(t, origin, "clone", "-q", "--depth=1", "file://"+origin, clone)
+	gittest.Run(t, clone, "checkout", "-q", "--detach")
 	for name, args := range map[string][]string{"around the working directory": {"ci"}, "given": {"ci", "."}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -238,13 +240,10 @@ func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "repository")
 	for name, content := range files {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+		gittest.Write(t, dir, name, content)
 	}
-	git(t, dir, "init", "-q", "-b", "main")
-	git(t, dir, "add", "-A")
-	git(t, dir, "commit", "-qm", "first")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Commit(t, dir, "first")
 	return dir
 }
 

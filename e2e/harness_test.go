@@ -22,6 +22,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/gittest"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 // patience bounds every wait: machines that run tests are slow and shared.
@@ -110,16 +113,7 @@ func (e *environment) list(table string) []map[string]any {
 // git runs git in the environment's sample repository.
 func (e *environment) git(args ...string) string {
 	e.t.Helper()
-	return git(e.t, e.dir("repository"), args...)
-}
-
-func git(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com",
-		"-c", "commit.gpgsign=false"}, args...)...)
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "git %v: %s", args, out)
-	return strings.TrimSpace(string(out))
+	return gittest.Run(e.t, e.dir("repository"), args...)
 }
 
 // edit replaces text in a file of the sample repository and commits it.
@@ -159,29 +153,11 @@ func (e event) is(kind string, fields ...string) bool {
 	return true
 }
 
-// output may be read while a process writes it.
-type output struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
-}
-
 // stream is a pipedeck command that prints events.
 type stream struct {
 	t      *testing.T
 	cmd    *exec.Cmd
-	stderr output
+	stderr logtest.Buffer
 
 	mu     sync.Mutex
 	events []event

@@ -17,6 +17,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 const blueGreenPipeline = `  pipeline:
@@ -72,8 +74,8 @@ func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, file),
 			[]byte(strings.Replace(string(text), "v1}]", "v2}]", 1)), 0o644))
 	}
-	git(t, dir, "commit", "-aqm", "Version two")
-	commit := git(t, dir, "rev-parse", "HEAD")
+	gittest.Run(t, dir, "commit", "-aqm", "Version two")
+	commit := gittest.Run(t, dir, "rev-parse", "HEAD")
 	green := s.await("green waits for an approval", waits("web"))
 	waitUntil(t, "green answers", func() bool { return get(t, web) == "hello from v2\n" })
 

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 // inTwoClusters goes to one cluster first; each has its own file.
@@ -59,7 +61,7 @@ func TestOneApplicationInTwoClusters(t *testing.T) {
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(content), "web:v1", "web:v2")), 0o644))
-	git(t, repo, "commit", "-qam", "second")
+	gittest.Run(t, repo, "commit", "-qam", "second")
 	s.await("the canary is in one cluster", logs("[tokyo] - Deployment default/web-canary: created"))
 	s.await("the pipeline ends", func(ev event) bool {
 		return ev.is("stage", "name", "K8S_MULTI_CANARY_CLEAN", "status",

@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
@@ -27,9 +29,9 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 	write := func(value string) {
 		text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\ndata: {v: " + value + "}\n"
 		require.NoError(t, os.WriteFile(filepath.Join(repo, "conf", "conf.yaml"), []byte(text), 0o600))
-		git(t, repo, "commit", "-q", "-a", "-m", value)
+		gittest.Run(t, repo, "commit", "-q", "-a", "-m", value)
 	}
-	git(t, repo, "checkout", "-q", "-b", "feature")
+	gittest.Run(t, repo, "checkout", "-q", "-b", "feature")
 	write(`"2"`)
 	r := e.pipedeck("plan-preview", "-o", "json")
 	require.Zero(t, r.code, r.stderr)
@@ -48,16 +50,16 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 		preview.Applications[0].Targets[0].Summary)
 	require.Contains(t, preview.Applications[0].Targets[0].Details, "-  v: \"1\"\n+  v: \"2\"\n")
 
-	git(t, repo, "checkout", "-q", "-b", "refused")
+	gittest.Run(t, repo, "checkout", "-q", "-b", "refused")
 	write("2")
 	r = e.pipedeck("plan-preview")
 	require.Equal(t, 1, r.code, r.stdout)
 	require.Contains(t, r.stdout, "conf.yaml:4: ConfigMap default/conf: the field data.v has the wrong type")
 
-	git(t, repo, "checkout", "-q", "main")
+	gittest.Run(t, repo, "checkout", "-q", "main")
 	write(`"3"`)
 	s.await("the commit on the branch is deployed", func(ev event) bool {
-		return ev.is("deployment", "app", "conf", "commit", git(t, repo, "rev-parse", "HEAD"), "status", "SUCCESS")
+		return ev.is("deployment", "app", "conf", "commit", gittest.Run(t, repo, "rev-parse", "HEAD"), "status", "SUCCESS")
 	})
 	r = e.pipedeck("plan-preview", "--branch", "feature")
 	require.Equal(t, 1, r.code, r.stdout)

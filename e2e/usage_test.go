@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 func TestBadInputGetsAClearErrorAndTheNextStep(t *testing.T) {
@@ -27,7 +29,7 @@ func TestBadInputGetsAClearErrorAndTheNextStep(t *testing.T) {
 			"is not a Git repository"},
 		"empty repository": {func(t *testing.T) []string {
 			dir := t.TempDir()
-			git(t, dir, "init", "-q", "-b", "trunk")
+			gittest.Run(t, dir, "init", "-q", "-b", "trunk")
 			return []string{"up", dir}
 		}, 2, "has no commits on branch trunk yet"},
 		"ci where no repository is": {func(*testing.T) []string { return []string{"ci"} }, 2,

@@ -4,7 +4,6 @@
 package controlplane_test
 
 import (
-	"bytes"
 	"log/slog"
 	"net"
 	"regexp"
@@ -22,26 +21,12 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
+	"github.com/pipedeck/pipedeck/system/logtest"
 	"github.com/pipedeck/pipedeck/system/peeruser/otheruser"
 )
 
 // logged is what a server has logged.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *logged) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
+type logged struct{ logtest.Buffer }
 
 func (l *logged) into(c *controlplane.Config) { c.Logger = slog.New(slog.NewTextHandler(l, nil)) }
 

@@ -7,13 +7,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 func TestALiveEnvironmentDeploysTheWorkingTree(t *testing.T) {
@@ -45,9 +45,7 @@ func TestALiveEnvironmentDeploysTheWorkingTree(t *testing.T) {
 	require.Equal(t, "before the start", content(), "piped finds what is there already")
 	require.NoError(t, os.WriteFile(saved, []byte("again"), 0o644))
 	require.Eventually(t, func() bool { return content() == "again" }, wait, 10*time.Millisecond)
-	head, err := exec.Command("git", "-C", repository.Root, "rev-parse", "HEAD").Output()
-	require.NoError(t, err)
-	require.Equal(t, repository.Head, strings.TrimSpace(string(head)))
+	require.Equal(t, repository.Head, gittest.Run(t, repository.Root, "rev-parse", "HEAD"))
 }
 
 func TestADetachedHEADIsWatchedByWayOfTheEnvironment(t *testing.T) {
@@ -57,10 +55,8 @@ func TestADetachedHEADIsWatchedByWayOfTheEnvironment(t *testing.T) {
 	sample, err := o.Repository()
 	require.NoError(t, err)
 	clone := filepath.Join(t.TempDir(), "clone")
-	for _, args := range [][]string{{"clone", "-q", sample.Root, clone}, {"-C", clone, "checkout", "-q", "--detach"}} {
-		out, err := exec.Command("git", args...).CombinedOutput()
-		require.NoError(t, err, string(out))
-	}
+	gittest.Run(t, sample.Root, "clone", "-q", sample.Root, clone)
+	gittest.Run(t, clone, "checkout", "-q", "--detach")
 	o.Repository = func() (*workspace.Repository, error) { return workspace.OpenRepository(clone) }
 	up(t, o)
 	pids(t, w, 1)
@@ -68,9 +64,7 @@ func TestADetachedHEADIsWatchedByWayOfTheEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(watched), "remote: file://"+w.Snapshots()+"\n")
 	require.Contains(t, string(watched), "branch: detached\n")
-	head, err := exec.Command("git", "--git-dir", w.Snapshots(), "rev-parse", "detached").Output()
-	require.NoError(t, err)
-	require.Equal(t, sample.Head, strings.TrimSpace(string(head)))
+	require.Equal(t, sample.Head, gittest.Run(t, w.Snapshots(), "rev-parse", "detached"))
 	running, err := w.Published()
 	require.NoError(t, err)
 	require.False(t, running.Live)

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/system/filewatch"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 // wait bounds waits for things that happen at once on an idle machine.
@@ -61,26 +62,17 @@ func (w *world) git(args ...string) string {
 
 func (w *world) gitIn(dir string, args ...string) string {
 	w.t.Helper()
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
-	out, err := cmd.CombinedOutput()
-	require.NoError(w.t, err, "git %s: %s", strings.Join(args, " "), out)
-	return strings.TrimSpace(string(out))
+	return gittest.Run(w.t, dir, args...)
 }
 
 func (w *world) write(name, content string) {
 	w.t.Helper()
-	path := filepath.Join(w.root, name)
-	require.NoError(w.t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(w.t, os.WriteFile(path, []byte(content), 0o644))
+	gittest.Write(w.t, w.root, name, content)
 }
 
 func (w *world) commit(message string) string {
 	w.t.Helper()
-	w.git("add", "-A")
-	w.git("commit", "-q", "--allow-empty", "-m", message)
-	return w.git("rev-parse", "HEAD")
+	return gittest.Commit(w.t, w.root, message)
 }
 
 func (w *world) take() Snapshot {

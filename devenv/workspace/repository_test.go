@@ -14,15 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/config/options"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
-
-func runGit(t *testing.T, dir string, args ...string) {
-	t.Helper()
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=Ada", "-c", "user.email=ada@example.com"},
-		args...)...)
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "git %v: %s", args, out)
-}
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
@@ -34,20 +27,13 @@ func write(t *testing.T, path, content string) {
 func committed(t *testing.T, dir string) {
 	t.Helper()
 	write(t, filepath.Join(dir, "web", "app.pipecd.yaml"), webApplication)
-	runGit(t, dir, "init", "-q", "-b", "main")
-	runGit(t, dir, "add", "-A")
-	runGit(t, dir, "commit", "-qm", "first")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-qm", "first")
 }
 
 const webApplication = "apiVersion: pipecd.dev/v1beta1\nkind: Application\n" +
 	"spec: {name: web, plugins: {kubernetes: {}}}\n"
-
-func gitOutput(t *testing.T, dir string, args ...string) string {
-	t.Helper()
-	out, err := exec.Command("git", append([]string{"-C", dir}, args...)...).Output()
-	require.NoError(t, err)
-	return strings.TrimSpace(string(out))
-}
 
 func TestNamesOfFilesMayHoldAnyBytes(t *testing.T) {
 	t.Parallel()
@@ -94,15 +80,15 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 		problem, hint string
 	}{
 		"not a Git repository": {func(*testing.T, string) {}, "is not a Git repository", "init"},
-		"no commits yet": {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "-b", "trunk") },
+		"no commits yet": {func(t *testing.T, dir string) { gittest.Run(t, dir, "init", "-q", "-b", "trunk") },
 			"has no commits on branch trunk yet", "commit"},
-		"bare": {func(t *testing.T, dir string) { runGit(t, dir, "init", "-q", "--bare") },
+		"bare": {func(t *testing.T, dir string) { gittest.Run(t, dir, "init", "-q", "--bare") },
 			"is a bare repository", "clone"},
 		"SHA-256": {func(t *testing.T, dir string) {
-			runGit(t, dir, "init", "-q", "-b", "main", "--object-format=sha256")
+			gittest.Run(t, dir, "init", "-q", "-b", "main", "--object-format=sha256")
 			write(t, filepath.Join(dir, "a"), "a")
-			runGit(t, dir, "add", "-A")
-			runGit(t, dir, "commit", "-qm", "first")
+			gittest.Run(t, dir, "add", "-A")
+			gittest.Run(t, dir, "commit", "-qm", "first")
 		}, "names its objects by SHA256", "--object-format=sha1"},
 		"a broken configuration": {func(t *testing.T, dir string) {
 			committed(t, dir)
@@ -120,7 +106,7 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 		}, "is damaged or incomplete: read commit", "fsck"},
 		"a tree that is gone": {func(t *testing.T, dir string) {
 			committed(t, dir)
-			tree := gitOutput(t, dir, "rev-parse", "HEAD:web")
+			tree := gittest.Run(t, dir, "rev-parse", "HEAD:web")
 			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "objects", tree[:2], tree[2:])))
 		}, `is damaged or incomplete: read tree`, "fsck"},
 		"a broken HEAD": {func(t *testing.T, dir string) {
@@ -153,8 +139,8 @@ func TestTheHintOfADamagedRepositoryRepairsIt(t *testing.T) {
 			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "HEAD")))
 		},
 		"has no branch main, which is checked out": func(t *testing.T, dir string) {
-			runGit(t, dir, "branch", "other")
-			runGit(t, dir, "update-ref", "-d", "refs/heads/main")
+			gittest.Run(t, dir, "branch", "other")
+			gittest.Run(t, dir, "update-ref", "-d", "refs/heads/main")
 		},
 	} {
 		t.Run(problem, func(t *testing.T) {
@@ -180,22 +166,22 @@ func TestADetachedHEADIsACommitLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	origin := t.TempDir()
 	write(t, filepath.Join(origin, "web", "app.pipecd.yaml"), "kind: Application")
-	runGit(t, origin, "init", "-q", "-b", "main")
-	runGit(t, origin, "add", "-A")
-	runGit(t, origin, "commit", "-qm", "first")
-	runGit(t, origin, "commit", "-q", "--allow-empty", "-m", "second")
+	gittest.Run(t, origin, "init", "-q", "-b", "main")
+	gittest.Run(t, origin, "add", "-A")
+	gittest.Run(t, origin, "commit", "-qm", "first")
+	gittest.Run(t, origin, "commit", "-q", "--allow-empty", "-m", "second")
 	first, err := exec.Command("git", "-C", origin, "rev-parse", "HEAD~").Output()
 	require.NoError(t, err)
 	for name, depth := range map[string]string{"whole": "--no-single-branch", "shallow": "--depth=1"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "clone")
-			runGit(t, origin, "clone", "-q", depth, "file://"+origin, dir)
+			gittest.Run(t, origin, "clone", "-q", depth, "file://"+origin, dir)
 			commit := "HEAD"
 			if name == "whole" {
 				commit = strings.TrimSpace(string(first))
 			}
-			runGit(t, dir, "checkout", "-q", "--detach", commit)
+			gittest.Run(t, dir, "checkout", "-q", "--detach", commit)
 			found, err := OpenRepository(filepath.Join(dir, "web"))
 			require.NoError(t, err)
 			require.True(t, found.Detached)
@@ -216,10 +202,10 @@ func TestARepositoryIsFoundFromAFolderInsideItAndFromALinkedWorkTree(t *testing.
 	write(t, filepath.Join(dir, "web", "app.pipecd.yaml"), "kind: Application")
 	write(t, filepath.Join(dir, "web", "canary.pipecd.yaml"), "kind: Application")
 	write(t, filepath.Join(dir, "web", "deployment.yaml"), "kind: Deployment")
-	runGit(t, dir, "init", "-q", "-b", "main")
-	runGit(t, dir, "add", "-A")
-	runGit(t, dir, "commit", "-qm", "first")
-	runGit(t, dir, "worktree", "add", "-q", "-b", "side", filepath.Join(root, "side"))
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-qm", "first")
+	gittest.Run(t, dir, "worktree", "add", "-q", "-b", "side", filepath.Join(root, "side"))
 
 	inside, err := OpenRepository(filepath.Join(dir, "web"))
 	require.NoError(t, err)
@@ -254,7 +240,7 @@ func TestTheSampleRepositoryIsMadeOnceAndThenBelongsToTheUser(t *testing.T) {
 	require.Equal(t, []string{"hello/app.pipecd.yaml"}, made.Applications)
 
 	write(t, filepath.Join(made.Root, "hello", "file"), "mine")
-	runGit(t, made.Root, "commit", "-qam", "change")
+	gittest.Run(t, made.Root, "commit", "-qam", "change")
 	again, err := w.EnsureSample(sample)
 	require.NoError(t, err)
 	require.NotEqual(t, made.Head, again.Head)
@@ -269,10 +255,10 @@ func TestTheSampleRepositoryTakesPushesToItsBranch(t *testing.T) {
 	made, err := w.EnsureSample(fakeSample{"a/app.pipecd.yaml": "x", "a/image": "v1"})
 	require.NoError(t, err)
 	clone := filepath.Join(t.TempDir(), "clone")
-	runGit(t, w.Dir, "clone", "-q", made.Root, clone)
+	gittest.Run(t, w.Dir, "clone", "-q", made.Root, clone)
 	write(t, filepath.Join(clone, "a", "image"), "v2")
-	runGit(t, clone, "commit", "-qam", "Update the image")
-	runGit(t, clone, "push", "-q", "origin", "main")
+	gittest.Run(t, clone, "commit", "-qam", "Update the image")
+	gittest.Run(t, clone, "push", "-q", "origin", "main")
 	content, err := os.ReadFile(filepath.Join(made.Root, "a", "image"))
 	require.NoError(t, err)
 	require.Equal(t, "v2", string(content), "the working tree follows")
@@ -296,9 +282,9 @@ func TestAllMistakesInTheApplicationsAreReportedAtOnceWithTheirPlaces(t *testing
 		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {}\n")
 	write(t, filepath.Join(dir, "c", "app.pipecd.yaml"),
 		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: c\n  plugins: {kubernetes: {}}\n")
-	runGit(t, dir, "init", "-q", "-b", "main")
-	runGit(t, dir, "add", "-A")
-	runGit(t, dir, "commit", "-qm", "first")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-qm", "first")
 	repository, err := OpenRepository(dir)
 	require.NoError(t, err)
 	err = repository.CheckApplications(checkerOf("kubernetes"))

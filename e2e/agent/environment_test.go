@@ -4,7 +4,6 @@
 package agent_test
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -27,6 +26,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/system/gittest"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 const wait = time.Minute
@@ -119,12 +120,7 @@ func (e *environment) write(t *testing.T, name, text string) string {
 
 func (e *environment) git(t *testing.T, args ...string) {
 	t.Helper()
-	command := exec.Command(
-		"git",
-		append([]string{"-C", e.repository, "-c", "user.name=dev", "-c", "user.email=dev@example.com"}, args...)...,
-	)
-	out, err := command.CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	gittest.Run(t, e.repository, args...)
 }
 
 // commit commits a configuration of the application in the directory "app".
@@ -351,7 +347,7 @@ func (d *deck) awaitPlugin(t *testing.T, what string, wanted func(*deckv1.Plugin
 type pipedProcess struct {
 	*exec.Cmd
 	stdin  io.Closer
-	output *output
+	output *logtest.Buffer
 	done   chan struct{}
 }
 
@@ -386,7 +382,7 @@ func execute(t *testing.T, variables []string, args ...string) *pipedProcess {
 // executeProgram starts a program that becomes piped.
 func executeProgram(t *testing.T, program string, variables []string, args ...string) *pipedProcess {
 	t.Helper()
-	p := &pipedProcess{output: &output{}, done: make(chan struct{})}
+	p := &pipedProcess{output: &logtest.Buffer{}, done: make(chan struct{})}
 	p.Cmd = exec.Command(program, args...)
 	p.Env = append(os.Environ(), variables...)
 	stdin, err := p.StdinPipe()
@@ -437,22 +433,4 @@ func (p *pipedProcess) admin(t *testing.T, path string) (int, string) {
 	body, err := io.ReadAll(response.Body)
 	require.NoError(t, err)
 	return response.StatusCode, strings.TrimSpace(string(body))
-}
-
-// output is a buffer for two goroutines.
-type output struct {
-	mu     sync.Mutex
-	buffer bytes.Buffer
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buffer.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.buffer.String()
 }

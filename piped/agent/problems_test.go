@@ -13,8 +13,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/piped/git"
-	"github.com/pipedeck/pipedeck/piped/git/gittest"
 	"github.com/pipedeck/pipedeck/piped/health"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 func TestAFailureIsAProblemUntilItIsOver(t *testing.T) {

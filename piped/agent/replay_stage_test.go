@@ -23,7 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
-	"github.com/pipedeck/pipedeck/piped/logtest"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 // stage is where a recording is played: a control plane, plugins that answer as recorded, and a repository with the

@@ -22,8 +22,8 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
-	"github.com/pipedeck/pipedeck/piped/git/gittest"
 	"github.com/pipedeck/pipedeck/system/clock/clocktest"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 // plane keeps applications and events as a control plane does.

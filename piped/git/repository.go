@@ -111,8 +111,8 @@ func newRepository(options Options, name name, location address.Address) *Reposi
 	r := &Repository{
 		options: options, name: name, mirror: m, remote: newRemote(options, name, location),
 		watcher: &watcher{
-			id: options.ID, changed: make(chan struct{}, 1), interval: options.Interval, report: options.Observer.Watched,
-			clock: options.Clock, logger: logger,
+			id: options.ID, changed: make(chan struct{}, 1), interval: options.Interval,
+			report: options.Observer.Watched, clock: options.Clock, logger: logger,
 		},
 	}
 	if location.Scheme == "file" {

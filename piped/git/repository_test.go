@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/piped/git/gittest"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 // userRepo is a repository made with the git program, as a user's is.

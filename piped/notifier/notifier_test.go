@@ -21,9 +21,9 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/logtest"
 	"github.com/pipedeck/pipedeck/piped/observe"
 	"github.com/pipedeck/pipedeck/system/clock/clocktest"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 // request is what a receiver got.

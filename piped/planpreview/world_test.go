@@ -21,11 +21,11 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
-	"github.com/pipedeck/pipedeck/piped/git/gittest"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/planpreview"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
 	"github.com/pipedeck/pipedeck/piped/source"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 var testPlugin string

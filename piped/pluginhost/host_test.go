@@ -26,9 +26,9 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/logtest"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/plugintest"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 var testPlugin string

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/git"
-	"github.com/pipedeck/pipedeck/piped/git/gittest"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 func TestASourceIsPreparedFromAMirrorThatWasDamaged(t *testing.T) {

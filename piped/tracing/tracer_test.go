@@ -30,7 +30,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/piped/logtest"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 const wait = 20 * time.Second

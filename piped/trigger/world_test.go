@@ -18,8 +18,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/git"
-	"github.com/pipedeck/pipedeck/piped/git/gittest"
 	"github.com/pipedeck/pipedeck/piped/trigger"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 // world is a user's repository, a control plane, and a piped's triggers, one after the other.

@@ -5,16 +5,14 @@ package inspect
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 var previewed = &deckv1.PlanPreview{
@@ -79,13 +77,7 @@ func TestWhatIsPreviewedIsFoundInTheRepository(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	git := func(args ...string) string {
-		cmd := exec.Command("git", args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
-			"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return strings.TrimSpace(string(out))
+		return gittest.Run(t, dir, args...)
 	}
 	git("init", "-q", "-b", "main")
 	git("commit", "-q", "--allow-empty", "-m", "first")
