@@ -49,7 +49,7 @@ func (r *Reporter) look(
 	}
 	state := mergeSync(answers, r.options.Clock.Now())
 	state.HeadDeploymentId = running.GetDeploymentId()
-	if deploying() || !decides(a, state) {
+	if deploying() || !decides(a) {
 		return wait, nil
 	}
 	return wait, r.reportSync(ctx, a, state)
@@ -123,7 +123,7 @@ func (r *Reporter) reportSync(ctx context.Context, a *model.Application, state *
 
 // decides reports whether the live state decides about the sync state. An invalid configuration goes before it, and
 // after a deployment that did not succeed the application is not as in Git, however well it runs.
-func decides(a *model.Application, state *model.ApplicationSyncState) bool {
+func decides(a *model.Application) bool {
 	known := a.GetSyncState().GetStatus()
 	if a.GetDeploying() || known == model.ApplicationSyncStatus_INVALID_CONFIG {
 		return false

@@ -224,7 +224,7 @@ func (p *Planner) participants(
 	if err != nil {
 		return nil, nil, err
 	}
-	defer described.Close()
+	defer func() { _ = described.Close() }() // a directory left behind is removed at the next start
 	ctx, cancel := context.WithTimeoutCause(
 		ctx, pluginTimeout, fmt.Errorf("the plugins were not there within %s", pluginTimeout),
 	)

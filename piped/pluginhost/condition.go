@@ -188,7 +188,7 @@ func (c *condition) starting() bool {
 func (c *condition) await(ctx context.Context) error {
 	for {
 		changed := c.changes.next()
-		_, err := c.answering()
+		err := c.check()
 		if err == nil {
 			return nil
 		}
@@ -203,13 +203,15 @@ func (c *condition) await(ctx context.Context) error {
 	}
 }
 
-// answering is the process that answers calls, or a NotRunningError.
-func (c *condition) answering() (*process, error) {
+// check returns a NotRunningError unless the plugin answers calls.
+func (c *condition) check() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.answeringLocked()
+	_, err := c.answeringLocked()
+	return err
 }
 
+// answeringLocked is the process that answers calls, or a NotRunningError.
 func (c *condition) answeringLocked() (*process, error) {
 	if c.ready && !c.process.ending.over() {
 		return c.process, nil

@@ -37,7 +37,7 @@ func TestAConditionAnnouncesEachChangeAndSaysWhyNoProcessAnswers(t *testing.T) {
 		next := changes.next()
 		change.make()
 		<-next
-		_, err := c.answering()
+		err := c.check()
 		var down *NotRunningError
 		require.ErrorAs(t, err, &down)
 		require.Equal(t, change.want, down.State)

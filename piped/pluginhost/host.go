@@ -311,7 +311,7 @@ func (h *Host) unknownStage(stage string) error {
 	for _, p := range h.plugins {
 		stages := p.condition.abilities().stages
 		unknown.Known = append(unknown.Known, stages...)
-		if _, err := p.condition.answering(); len(stages) == 0 && err != nil {
+		if err := p.condition.check(); len(stages) == 0 && err != nil {
 			unknown.Down = append(unknown.Down, err)
 		}
 	}

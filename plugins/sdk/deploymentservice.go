@@ -147,7 +147,7 @@ func (s *deploymentService) ExecuteStage(ctx context.Context,
 		id: logID{in.GetDeployment().GetId(), in.GetStage().GetId(), in.GetStage().GetRetriedCount()},
 	})
 	stopLimit := context.AfterFunc(ctx, func() {
-		if context.Cause(s.stopping) == errParentGone {
+		if errors.Is(context.Cause(s.stopping), errParentGone) {
 			sender.giveUp()
 			return
 		}

@@ -104,7 +104,7 @@ func serve(ctx context.Context, server *grpc.Server, opts ServeOptions) error {
 	}
 	opts.Logger.Info("plugin is stopping", "plugin", opts.Settings.Name, "cause", context.Cause(ctx))
 	grace := opts.GracePeriod
-	if context.Cause(ctx) == errParentGone {
+	if errors.Is(context.Cause(ctx), errParentGone) {
 		grace = min(grace, orphanGracePeriod)
 	}
 	stopped := make(chan struct{})

@@ -89,7 +89,7 @@ func Find(ctx context.Context, run Command, chosen string) (*Engine, error) {
 		switch {
 		case a.engine != nil:
 			return a.engine, nil
-		case a.err != nil && err == ErrNone:
+		case a.err != nil && errors.Is(err, ErrNone):
 			err = a.err
 		}
 	}

@@ -48,7 +48,7 @@ func (p *Provider) awaitNodes(ctx context.Context, engine *engineCommand, said f
 			return version, nil
 		}
 		if !clock.Sleep(ctx, apiPause) {
-			if context.Cause(ctx) == errNotReady { //nolint:errorlint // this very one
+			if errors.Is(context.Cause(ctx), errNotReady) {
 				return "", &cluster.HintError{
 					Err: fmt.Errorf("the nodes of the cluster %s are not ready after %v: %w", p.name, readyDeadline,
 						err),

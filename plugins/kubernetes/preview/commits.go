@@ -51,7 +51,7 @@ func pruneRule(s *stage.Source, running, wanted []manifest.Manifest) (pruning, e
 }
 
 // compareCommits is for clusters that cannot be asked.
-func compareCommits(running, wanted []manifest.Manifest, rule pruning, found *changes) error {
+func compareCommits(running, wanted []manifest.Manifest, rule pruning, found *changes) {
 	before := map[manifest.Key]manifest.Manifest{}
 	for _, m := range running {
 		before[m.Key().Fold()] = m
@@ -86,5 +86,4 @@ func compareCommits(running, wanted []manifest.Manifest, rule pruning, found *ch
 			found.left = append(found.left, m.Key())
 		}
 	}
-	return nil
 }

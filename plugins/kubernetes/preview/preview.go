@@ -115,7 +115,8 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	case ctx.Err() == nil:
 		found.notes = append(found.notes, fmt.Sprintf("the cluster of deploy target %s cannot be reached, so this "+
 			"is the difference from the running commit: %v", q.Target.Name, err))
-		err = compareCommits(running, wanted, rule, found)
+		err = nil // the note replaces it
+		compareCommits(running, wanted, rule, found)
 	}
 	if err != nil {
 		return sdk.PlanPreview{}, fmt.Errorf("deploy target %s: %w", q.Target.Name, err)
