@@ -78,7 +78,7 @@ fuzz: ## Feed every decoder with noise (FUZZTIME=… for each target)
 	@tools/fuzz.sh $(FUZZTIME)
 
 .PHONY: lint
-lint: ## Formatting, vet for Linux and macOS, staticcheck, room rules, stale generated code
+lint: ## Formatting, vet for Linux and macOS, staticcheck, errcheck, errorlint, unparam, room rules, stale generated code
 	@tools/lint.sh
 
 .PHONY: generate

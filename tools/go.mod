@@ -7,12 +7,15 @@ tool (
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc
 	google.golang.org/protobuf/cmd/protoc-gen-go
 	honnef.co/go/tools/cmd/staticcheck
+	mvdan.cc/unparam
 )
 
 require (
 	github.com/OpenPeeDeeP/depguard/v2 v2.3.0
 	github.com/bufbuild/protocompile v0.14.1
 	github.com/golangci/misspell v0.8.0
+	github.com/kisielk/errcheck v1.30.0
+	github.com/polyfloyd/go-errorlint v1.8.0
 	go.yaml.in/yaml/v3 v3.0.6
 	golang.org/x/tools v0.52.0
 	google.golang.org/protobuf v1.36.12
@@ -32,4 +35,5 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/grpc/cmd/protoc-gen-go-grpc v1.6.2 // indirect
 	honnef.co/go/tools v0.8.2 // indirect
+	mvdan.cc/unparam v0.0.0-20260823230713-2fa3d841b0c8 // indirect
 )

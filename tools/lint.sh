@@ -31,9 +31,13 @@ go vet -tags e2e,kind,python ./e2e/... ./devenv/... ./plugins/kubernetes/... ./p
 (cd tools && go vet ./...) || failed=1
 (cd devenv/embeddedk8s && go vet ./...) || failed=1
 
-(cd tools && go build -o ../.cache/tools/ ./roomlint ./sizelint ./wordlint ./linklint honnef.co/go/tools/cmd/staticcheck)
+(cd tools && go build -o ../.cache/tools/ ./roomlint ./sizelint ./wordlint ./linklint ./errlint mvdan.cc/unparam honnef.co/go/tools/cmd/staticcheck)
 step "room rules"
 ROOMLINT_ROOT=. .cache/tools/roomlint ./... || failed=1
+step "errors that are dropped or compared with =="
+.cache/tools/errlint ./... || failed=1
+step "parameters and results without a use"
+.cache/tools/unparam ./... || failed=1
 step "words, spelling"
 .cache/tools/wordlint -root . || failed=1
 step "size of types and functions"

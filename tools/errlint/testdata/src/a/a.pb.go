@@ -1,0 +1,5 @@
+package a
+
+import "os"
+
+func generated(file *os.File) { file.Sync() }

@@ -1,0 +1,5 @@
+package a
+
+import "os"
+
+func inTest(file *os.File) { file.Sync() }
