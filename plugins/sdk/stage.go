@@ -76,7 +76,6 @@ const (
 )
 
 // CopyStages plans each configured stage as it is, with no rollback stages.
-// CopyStages makes one plain stage of every configured one.
 func CopyStages(configs []StageConfig) []Stage {
 	stages := make([]Stage, 0, len(configs))
 	for _, c := range configs {

@@ -21,8 +21,9 @@ import (
 	_ "github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
 
-// messageOf makes an empty request (input) or answer of a full gRPC method.
-func messageOf(path string, input bool) (proto.Message, error) {
+// Message returns an empty request (input) or answer of a full gRPC method, such as /package.Service/Method. It knows the
+// methods between piped and plugins.
+func Message(path string, input bool) (proto.Message, error) {
 	method, err := methodOf(path)
 	if err != nil {
 		return nil, err
@@ -91,18 +92,18 @@ func maskStrings(message protoreflect.Message, mask func(string) string) {
 	})
 }
 
-// clearIdentity empties the fields that differ from run to run.
-func clearIdentity(message protoreflect.Message) {
+// ClearIdentity empties the fields of a plan that differ from run to run: ids and times.
+func ClearIdentity(message protoreflect.Message) {
 	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		switch {
 		case field.Name() == "id" || field.Name() == "created_at" || field.Name() == "updated_at":
 			message.Clear(field)
 		case field.IsList() && field.Message() != nil:
 			for i := range value.List().Len() {
-				clearIdentity(value.List().Get(i).Message())
+				ClearIdentity(value.List().Get(i).Message())
 			}
 		case field.Message() != nil && !field.IsMap():
-			clearIdentity(value.Message())
+			ClearIdentity(value.Message())
 		}
 		return true
 	})

@@ -110,7 +110,7 @@ func keep(stage *stageReport, blocks []*model.LogBlock) {
 func requestOf(call *Call) proto.Message { return decoded(call.Method, call.Request, true) }
 
 func decoded(method string, data []byte, input bool) proto.Message {
-	message, err := messageOf(method, input)
+	message, err := Message(method, input)
 	if err != nil || proto.Unmarshal(data, message) != nil {
 		return nil
 	}

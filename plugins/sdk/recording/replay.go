@@ -127,14 +127,14 @@ func replayable(call *Call) bool {
 
 func (p *player) play(ctx context.Context, program *standin.Program, call *Call) (Outcome, stageRef, error) {
 	var stage stageRef
-	request, err := messageOf(call.Method, true)
+	request, err := Message(call.Method, true)
 	if err != nil {
 		return Outcome{}, stage, err
 	}
 	if err := proto.Unmarshal(call.Request, request); err != nil {
 		return Outcome{}, stage, fmt.Errorf("the recorded request cannot be read: %w", err)
 	}
-	want, _ := messageOf(call.Method, false)
+	want, _ := Message(call.Method, false)
 	got := proto.Clone(want)
 	if err := proto.Unmarshal(call.Response, want); err != nil {
 		return Outcome{}, stage, fmt.Errorf("the recorded answer cannot be read: %w", err)
@@ -209,8 +209,8 @@ func (p *player) compareAnswers(call *Call, want, got proto.Message, err error) 
 	if w, ok := want.(*deployment.ExecuteStageResponse); ok && w.GetMessage() == "" {
 		got.(*deployment.ExecuteStageResponse).Message = "" // PipeCD's plugins never fill it
 	}
-	clearIdentity(want.ProtoReflect())
-	clearIdentity(got.ProtoReflect())
+	ClearIdentity(want.ProtoReflect())
+	ClearIdentity(got.ProtoReflect())
 	if proto.Equal(want, got) {
 		return nil
 	}

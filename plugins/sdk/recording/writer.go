@@ -97,7 +97,7 @@ func (w *Writer) masked(method string, data []byte, input bool) []byte {
 	if data == nil {
 		return nil
 	}
-	message, err := messageOf(method, input)
+	message, err := Message(method, input)
 	if err != nil || (proto.UnmarshalOptions{DiscardUnknown: w.options.Mask != nil}).Unmarshal(data, message) != nil {
 		return []byte{}
 	}

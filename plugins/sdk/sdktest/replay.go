@@ -20,17 +20,15 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
-	_ "github.com/pipedeck/pipedeck/api/plugin/livestate" // its messages are looked up by name
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
 )
 
-// recording is one call of piped to a plugin, or of a plugin to piped, as it was on the wire between PipeCD's own
+// recorded is one call of piped to a plugin, or of a plugin to piped, as it was on the wire between PipeCD's own
 // processes.
-type recording struct {
+type recorded struct {
 	// Link is "piped>NAME" or "NAME>piped" with the name of the plugin; empty is the plugin under test.
 	Link   string `json:"link"`
 	Method string `json:"method"`
@@ -52,7 +50,7 @@ func (h *Harness) Replay(t *testing.T, file, dir string) {
 	lines.Buffer(nil, len(data)+1)
 	stored := map[string][]string{}
 	for lines.Scan() {
-		var r recording
+		var r recorded
 		require.NoError(t, json.Unmarshal(lines.Bytes(), &r))
 		switch r.Link {
 		case "", "piped>" + h.name:
@@ -72,8 +70,8 @@ func (h *Harness) Replay(t *testing.T, file, dir string) {
 }
 
 // noteKeys collects what was stored, by stage; "" is the deployment.
-func noteKeys(t *testing.T, r recording, stored map[string][]string) {
-	request := newMessage(t, methodOf(t, r.Method).Input())
+func noteKeys(t *testing.T, r recorded, stored map[string][]string) {
+	request := r.message(t, true)
 	require.NoError(t, proto.Unmarshal(r.Request, request))
 	switch put := request.(type) {
 	case *pluginservice.PutStageMetadataRequest:
@@ -85,10 +83,8 @@ func noteKeys(t *testing.T, r recording, stored map[string][]string) {
 	}
 }
 
-func (h *Harness) replay(t *testing.T, r recording, dir string) {
-	descriptor := methodOf(t, r.Method)
-	request, got, want := newMessage(t, descriptor.Input()), newMessage(t, descriptor.Output()), newMessage(t,
-		descriptor.Output())
+func (h *Harness) replay(t *testing.T, r recorded, dir string) {
+	request, got, want := r.message(t, true), r.message(t, false), r.message(t, false)
 	require.NoError(t, proto.Unmarshal(r.Request, request))
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -104,8 +100,8 @@ func (h *Harness) replay(t *testing.T, r recording, dir string) {
 		return
 	}
 	require.NoError(t, proto.Unmarshal(r.Response, want))
-	clearIdentity(got.ProtoReflect())
-	clearIdentity(want.ProtoReflect())
+	recording.ClearIdentity(got.ProtoReflect())
+	recording.ClearIdentity(want.ProtoReflect())
 	if executed, ok := got.(*deployment.ExecuteStageResponse); ok {
 		executed.Message = ""
 	}
@@ -136,34 +132,10 @@ func (h *Harness) cancelOnceBegun(stage string, cancel func()) (end func()) {
 	}
 }
 
-func methodOf(t *testing.T, path string) protoreflect.MethodDescriptor {
+// message is an empty request (input) or answer of the recorded call.
+func (r recorded) message(t *testing.T, input bool) proto.Message {
 	t.Helper()
-	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", "."))
-	descriptor, err := protoregistry.GlobalFiles.FindDescriptorByName(name)
+	message, err := recording.Message(r.Method, input)
 	require.NoError(t, err)
-	return descriptor.(protoreflect.MethodDescriptor)
-}
-
-func newMessage(t *testing.T, descriptor protoreflect.MessageDescriptor) proto.Message {
-	t.Helper()
-	kind, err := protoregistry.GlobalTypes.FindMessageByName(descriptor.FullName())
-	require.NoError(t, err)
-	return kind.New().Interface()
-}
-
-// clearIdentity empties the fields that differ from run to run.
-func clearIdentity(message protoreflect.Message) {
-	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		switch {
-		case field.Name() == "id" || field.Name() == "created_at" || field.Name() == "updated_at":
-			message.Clear(field)
-		case field.IsList() && field.Message() != nil:
-			for i := range value.List().Len() {
-				clearIdentity(value.List().Get(i).Message())
-			}
-		case field.Message() != nil && !field.IsMap():
-			clearIdentity(value.Message())
-		}
-		return true
-	})
+	return message
 }
