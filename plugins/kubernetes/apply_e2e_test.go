@@ -44,7 +44,7 @@ func TestASyncOfWhatIsThereWritesNothing(t *testing.T) {
 		name := fmt.Sprintf("c%d", i)
 		files[name+".yaml"] = configMap(name, "a: b")
 	}
-	c := &commit{hash: "aaaaaaa1", files: files}
+	c := &commit{Hash: "aaaaaaa1", Files: files}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	before := a.versions(configMaps, deployments, services)
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, c, c)
@@ -77,7 +77,7 @@ func TestADefinitionAndItsResourceChangeTogether(t *testing.T) {
 	a := newApp(t)
 	group := fmt.Sprintf("c%d.example.com", time.Now().UnixNano())
 	at := func(fields, spec string) *commit {
-		return &commit{hash: "aaaaaaa1", files: map[string]string{
+		return &commit{Hash: "aaaaaaa1", Files: map[string]string{
 			"a.yaml": "apiVersion: " + group + "/v1\nkind: Thing\nmetadata: {name: one}\nspec: {" + spec + "}\n",
 			"b.yaml": `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -113,7 +113,7 @@ func TestAMissingPermissionOnOneKindHoldsNothingElseUp(t *testing.T) {
 	secret := func(name string) string {
 		return "apiVersion: v1\nkind: Secret\nmetadata: {name: " + name + "}\nstringData: {a: b}\n"
 	}
-	log := a.fails("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa1", files: map[string]string{
+	log := a.fails("K8S_SYNC", `{"prune": true}`, &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"c.yaml": configMap("c"), "s1.yaml": secret("s1"), "s2.yaml": secret("s2"), "service.yaml": serviceYAML,
 	}}, nil)
 	require.Contains(t, log, fmt.Sprintf("s1.yaml:1: Secret %[1]s/s1, Secret %[1]s/s2: the user "+
@@ -222,7 +222,7 @@ func TestANamespaceThatIsBeingDeletedIsAwaitedAndCreatedAgain(t *testing.T) {
 	a := newApp(t)
 	a.makeNamespace()
 	first := a.leave()
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("c")}}
 	ended := a.begin("K8S_SYNC", "", c, nil)
 	a.says("stage-1", "waiting until it is gone, to create it again")
 	a.release()
@@ -240,7 +240,7 @@ func TestANamespaceThatIsBeingDeletedIsAnErrorWhereItIsNotCreatedAgain(t *testin
 	a.makeNamespace()
 	a.leave()
 	defer a.release()
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}, nil)
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("c")}}, nil)
 	require.Contains(t, log, "the namespace "+a.namespace+" is being deleted since")
 	require.Contains(t, log, "input.autoCreateNamespace: true")
 }
@@ -273,8 +273,8 @@ func TestAnObjectThatIsBeingDeletedIsCreatedAgainWhenItIsGone(t *testing.T) {
 		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "held", "finalizers": ["example.com/held"]}}`)
 	require.NoError(t, a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Delete(t.Context(), "held",
 		metav1.DeleteOptions{}))
-	ended := a.begin("K8S_SYNC", "", &commit{hash: "aaaaaaa1",
-		files: map[string]string{"c.yaml": configMap("held", "a: b")}}, nil)
+	ended := a.begin("K8S_SYNC", "", &commit{Hash: "aaaaaaa1",
+		Files: map[string]string{"c.yaml": configMap("held", "a: b")}}, nil)
 	a.says("stage-1", "is being deleted: waiting until it is gone, to create it again (held by finalizers "+
 		"example.com/held)")
 	a.release()
@@ -292,11 +292,11 @@ func TestGitTakesAFieldFromAnotherManagerAndSaysSoUnlessTurnedOff(t *testing.T) 
 		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf"}, "data": {"a": "theirs", "b": "theirs"}}`)
 	polite := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: conf\n" +
 		"  annotations: {pipecd.dev/server-side-apply: \"true\"}\ndata:\n  a: ours\n"
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": polite}}, nil)
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": polite}}, nil)
 	require.Contains(t, log, "c.yaml:7: ConfigMap "+a.namespace+"/conf: other managers have fields of it: data.a "+
 		"(of test); take these fields out of Git")
-	log = a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2",
-		files: map[string]string{"c.yaml": configMap("conf", "a: ours")}}, nil)
+	log = a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa2",
+		Files: map[string]string{"c.yaml": configMap("conf", "a: ours")}}, nil)
 	require.Contains(t, log, "Git wins over data.a (of test)")
 	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
 	require.Equal(t, map[string]string{"a": "ours", "b": "theirs"}, data)
@@ -324,7 +324,7 @@ func TestAQuotaWithoutRoomIsNamed(t *testing.T) {
 			}}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return apierrors.IsForbidden(err)
 	})
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}},
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML}},
 		nil)
 	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the ResourceQuota small has no room: "+
 		"requested count/services=1, used count/services=0, limited to count/services=0; raise the quota")
@@ -346,7 +346,7 @@ func TestAWebhookThatDeniesIsNamedWithItsWords(t *testing.T) {
 	}))
 	t.Cleanup(hook.Close)
 	a.addWebhook(hook.URL, hook.Certificate())
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}},
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML}},
 		nil)
 	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the admission webhook "+
 		"owners.example.com denied it: every Service needs an owner; change the manifest as the webhook says")
@@ -392,7 +392,7 @@ func (a *app) addWebhook(url string, certificate *x509.Certificate) {
 func TestAnObjectTakenFromAnotherApplicationIsSaid(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("shared")}}
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("shared")}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	first := a.id
 	a.id = "second-" + first
@@ -404,7 +404,7 @@ func TestAnObjectTakenFromAnotherApplicationIsSaid(t *testing.T) {
 func TestAfterAnErrorNothingThatComesLaterIsBegun(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	log := a.fails("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa1", files: map[string]string{
+	log := a.fails("K8S_SYNC", `{"prune": true}`, &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"bad.yaml": configMap("bad", "a: 1"), "worse.yaml": configMap("worse", "b: 2"), "good.yaml": configMap("good"),
 		"service.yaml": serviceYAML,
 	}}, nil)
@@ -418,7 +418,7 @@ func TestAfterAnErrorNothingThatComesLaterIsBegun(t *testing.T) {
 func TestAKindThatHasComeSinceTheLastDeploymentIsKnown(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}, nil)
+	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("c")}}, nil)
 	group := fmt.Sprintf("l%d.example.com", time.Now().UnixNano())
 	a.create(crds, `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.`+group+`"}, "spec": {
 		"group": "`+group+`", "scope": "Namespaced", "names": {"kind": "Thing", "plural": "things", "singular": "thing"},
@@ -436,6 +436,6 @@ func TestAKindThatHasComeSinceTheLastDeploymentIsKnown(t *testing.T) {
 		files[fmt.Sprintf("%d.yaml", i)] = fmt.Sprintf("apiVersion: %s/v1\nkind: Thing\nmetadata: {name: thing-%d}\n",
 			group, i)
 	}
-	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2", files: files}, nil)
+	log := a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa2", Files: files}, nil)
 	require.Contains(t, log, "10 created")
 }

@@ -19,8 +19,8 @@ func TestACanaryRunsNextToThePrimaryAndGoesAgain(t *testing.T) {
 		return map[string]string{"d.yaml": deploymentYAML("web", image, 4, ""), "s.yaml": serviceYAML,
 			"c.yaml": configMap("conf", "v: '"+value+"'")}
 	}
-	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1", "1")}, &commit{hash: "aaaaaaa2",
-		files: files("app:v2", "2")}
+	one, two := &commit{Hash: "aaaaaaa1", Files: files("app:v1", "1")}, &commit{Hash: "aaaaaaa2",
+		Files: files("app:v2", "2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.golden("sync")
 
@@ -60,7 +60,7 @@ func TestABaselineIsACopyOfWhatRuns(t *testing.T) {
 		return map[string]string{"d.yaml": deploymentYAML("web", image, 4, ""), "s.yaml": serviceYAML,
 			"c.yaml": configMap("conf", "v: a")}
 	}
-	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	one, two := &commit{Hash: "aaaaaaa1", Files: files("app:v1")}, &commit{Hash: "aaaaaaa2", Files: files("app:v2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, two, one)
 	log := a.succeeds("K8S_BASELINE_ROLLOUT", `{"replicas": "50%", "createService": true}`, two, one)
@@ -70,7 +70,7 @@ func TestABaselineIsACopyOfWhatRuns(t *testing.T) {
 	containers, _, _ := unstructured.NestedSlice(baseline.Object, "spec", "template", "spec", "containers")
 	require.Equal(t, "app:v1", containers[0].(map[string]any)["image"])
 	require.Equal(t, "baseline", baseline.GetLabels()["pipecd.dev/variant"])
-	require.Equal(t, one.hash, baseline.GetLabels()["pipecd.dev/commit-hash"])
+	require.Equal(t, one.Hash, baseline.GetLabels()["pipecd.dev/commit-hash"])
 	selector, _, _ := unstructured.NestedStringMap(a.get(services, "web-baseline").Object, "spec", "selector")
 	require.Equal(t, map[string]string{"app": "web", "pipecd.dev/variant": "baseline"}, selector)
 	a.absent(configMaps, "conf-baseline")
@@ -93,17 +93,17 @@ func TestABaselineIsACopyOfWhatRuns(t *testing.T) {
 func TestARollbackRestoresTheRunningCommitAndRemovesWhatWasAdded(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, ""),
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, ""),
 		"old.yaml": configMap("leftover")}}
 	a.succeeds("K8S_SYNC", "", one, nil)
-	now := &commit{hash: "aaaaaaa2", files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, "")}}
+	now := &commit{Hash: "aaaaaaa2", Files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 2, "")}}
 	a.succeeds("K8S_SYNC", "", now, one)
 
 	a.nextDeployment()
-	bad := &commit{hash: "aaaaaaa3", files: map[string]string{"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 2,
+	bad := &commit{Hash: "aaaaaaa3", Files: map[string]string{"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 2,
 		""), "n.yaml": configMap("added")}}
-	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, &commit{hash: bad.hash,
-		files: map[string]string{"d.yaml": deploymentYAML("web", "app:v3", 2, "")}}, now)
+	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, &commit{Hash: bad.Hash,
+		Files: map[string]string{"d.yaml": deploymentYAML("web", "app:v3", 2, "")}}, now)
 	a.fails("K8S_PRIMARY_ROLLOUT", "{}", bad, now)
 	a.get(configMaps, "added")
 	log := a.succeeds("K8S_ROLLBACK", "", bad, now)
@@ -119,9 +119,9 @@ func TestARollbackRestoresTheRunningCommitAndRemovesWhatWasAdded(t *testing.T) {
 func TestARollbackOfTheFirstDeploymentRemovesOnlyWhatItCreated(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("older")}}, nil)
+	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("older")}}, nil)
 	a.nextDeployment()
-	bad := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("older", "a: b"),
+	bad := &commit{Hash: "aaaaaaa2", Files: map[string]string{"c.yaml": configMap("older", "a: b"),
 		"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, "")}}
 	a.fails("K8S_SYNC", "", bad, nil)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, nil)

@@ -31,7 +31,7 @@ func TestAChartIsSyncedWithItsHooks(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.settings += ", helmChart: {path: chart}, helmOptions: {valueFiles: [prod.yaml], setValues: {conf.colour: green}}"
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"prod.yaml":         "replicas: 2\n",
 		"chart/Chart.yaml":  "{apiVersion: v2, name: web, version: 1.2.3, appVersion: v1}",
 		"chart/values.yaml": "replicas: 1\nconf: {colour: blue}\n",
@@ -58,11 +58,11 @@ func TestAChartIsSyncedWithItsHooks(t *testing.T) {
 	require.Equal(t, a.id, job.GetLabels()["pipecd.dev/application"])
 	require.Equal(t, "pre-install,pre-upgrade", job.GetAnnotations()["helm.sh/hook"])
 
-	broken := &commit{hash: "aaaaaaa2", files: map[string]string{}}
-	for name, text := range c.files {
-		broken.files[name] = text
+	broken := &commit{Hash: "aaaaaaa2", Files: map[string]string{}}
+	for name, text := range c.Files {
+		broken.Files[name] = text
 	}
-	broken.files["chart/templates/conf.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n" +
+	broken.Files["chart/templates/conf.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf}\n" +
 		"data: {a: {{ .Values.gone.a }}}\n"
 	log = a.fails("K8S_SYNC", "", broken, c)
 	require.Contains(t, log, "load the manifests at commit aaaaaaa: chart web 1.2.3: "+
@@ -73,7 +73,7 @@ func TestAChartIsSyncedWithItsHooks(t *testing.T) {
 func TestAnOverlayOfKustomizeIsSynced(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"base/kustomization.yaml": "resources: [web.yaml, service.yaml]\n" +
 			"configMapGenerator: [{name: conf, literals: [colour=blue]}]\n",
 		"base/web.yaml":     deploymentYAML("web", "app:v1", 1, ""),
@@ -84,7 +84,7 @@ func TestAnOverlayOfKustomizeIsSynced(t *testing.T) {
 	}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.golden("kustomize")
-	c.files["base/web.yaml"] = strings.Replace(c.files["base/web.yaml"], "replicas: 1", "replicaz: 1", 1)
+	c.Files["base/web.yaml"] = strings.Replace(c.Files["base/web.yaml"], "replicas: 1", "replicaz: 1", 1)
 	log := a.fails("K8S_SYNC", "", c, c)
 	require.Contains(t, log, "base/web.yaml:")
 	require.Contains(t, log, "replicaz")

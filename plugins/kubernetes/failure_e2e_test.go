@@ -48,7 +48,7 @@ func TestARolloutThatCannotSucceedFailsSoonAndSaysWhy(t *testing.T) {
 				text += "  progressDeadlineSeconds: 1\n  minReadySeconds: 0\n"
 			}
 			start := time.Now()
-			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": text}}, nil)
+			log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"web.yaml": text}}, nil)
 			require.Contains(t, log, tt.want)
 			t.Logf("failed after %s\n%s", time.Since(start), log)
 		})
@@ -58,9 +58,9 @@ func TestARolloutThatCannotSucceedFailsSoonAndSaysWhy(t *testing.T) {
 func TestAGoodVersionReplacesABrokenOne(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	broken := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web",
+	broken := &commit{Hash: "aaaaaaa1", Files: map[string]string{"web.yaml": deploymentYAML("web",
 		"registry.invalid/x:1", 2, "")}}
-	good := &commit{hash: "aaaaaaa2", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v2", 2, "")}}
+	good := &commit{Hash: "aaaaaaa2", Files: map[string]string{"web.yaml": deploymentYAML("web", "app:v2", 2, "")}}
 	a.fails("K8S_SYNC", "", broken, nil)
 	log := a.succeeds("K8S_SYNC", "", good, nil)
 	require.Contains(t, log, "2 of 2 ready")
@@ -104,7 +104,7 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"bad.yaml": tt.text}},
+			log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"bad.yaml": tt.text}},
 				nil)
 			for _, want := range tt.want {
 				require.Contains(t, log, want)
@@ -118,7 +118,7 @@ func TestAMissingNamespaceIsNamed(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.settings = "autoCreateNamespace: false"
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c")}}, nil)
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("c")}}, nil)
 	require.Contains(t, log, "autoCreateNamespace")
 }
 
@@ -128,7 +128,7 @@ func TestACancelEndsTheWaitAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan model.StageStatus, 1)
 	go func() {
-		status, _ := a.runIn(ctx, "K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{
+		status, _ := a.runIn(ctx, "K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{
 			"web.yaml": deploymentYAML("web", "app:v1", 1, "pipedeck.dev/simulate: never-ready")}}, nil)
 		ended <- status
 	}()
@@ -149,8 +149,8 @@ func TestAStageWaitsForAKubeconfigThatIsWrittenLater(t *testing.T) {
 	a := newAppAt(t, path)
 	ended := make(chan model.StageStatus, 1)
 	go func() {
-		status, _ := a.run("K8S_SYNC", "", &commit{hash: "aaaaaaa1",
-			files: map[string]string{"c.yaml": configMap("c")}}, nil)
+		status, _ := a.run("K8S_SYNC", "", &commit{Hash: "aaaaaaa1",
+			Files: map[string]string{"c.yaml": configMap("c")}}, nil)
 		ended <- status
 	}()
 	require.Eventually(t, func() bool {
@@ -169,7 +169,7 @@ func TestAStageEndsWithAReasonBeforeItsTimeout(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.pipeline = "  pipeline: {stages: [{name: K8S_SYNC, timeout: 6s}]}\n"
-	log := a.fails("K8S_SYNC", "{}", &commit{hash: "aaaaaaa1", files: map[string]string{
+	log := a.fails("K8S_SYNC", "{}", &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"web.yaml": deploymentYAML("web", "app:v1", 1, "pipedeck.dev/simulate: unschedulable")}}, nil)
 	require.Contains(t, log, "not ready within 5.4s (the stage's timeout: 6s); last state: 0 of 1 ready; pod web-")
 	require.Contains(t, log, "cannot be scheduled: ")
@@ -178,7 +178,7 @@ func TestAStageEndsWithAReasonBeforeItsTimeout(t *testing.T) {
 func TestAJobThatFailsFailsTheStageWithItsLastWords(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"job.yaml": `apiVersion: batch/v1
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"job.yaml": `apiVersion: batch/v1
 kind: Job
 metadata: {name: migrate}
 spec:
@@ -218,7 +218,7 @@ spec:
 			_, err := a.live().Dynamic.Resource(namespaces).Patch(t.Context(), a.namespace, types.MergePatchType,
 				[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})
 			require.NoError(t, err)
-			log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": tt.manifest}},
+			log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"web.yaml": tt.manifest}},
 				nil)
 			require.Contains(t, log, strings.ReplaceAll(tt.want, "%s", a.namespace))
 			require.Contains(t, log, restricted)

@@ -20,7 +20,7 @@ func hooked(t *testing.T, moments string) (a *app, at func(hash, image string) *
 	a = newApp(t)
 	a.settings += ", helmChart: {path: chart}"
 	return a, func(hash, image string) *commit {
-		return &commit{hash: hash, files: map[string]string{
+		return &commit{Hash: hash, Files: map[string]string{
 			"chart/Chart.yaml":          "{apiVersion: v2, name: web, version: 1.2.3}",
 			"chart/templates/conf.yaml": configMap("conf", "image: '"+image+"'"),
 			"chart/templates/migrate.yaml": strings.NewReplacer("pre-install,pre-upgrade", moments,
@@ -87,8 +87,8 @@ func TestAHookThatFailsInThisDeploymentFailsTheStage(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.nextDeployment()
 	a.settings = strings.Replace(a.settings, "rolloutTimeout: 60s", "rolloutTimeout: 3s", 1)
-	two.files = maps.Clone(two.files)
-	two.files["chart/templates/migrate.yaml"] = strings.Replace(two.files["chart/templates/migrate.yaml"],
+	two.Files = maps.Clone(two.Files)
+	two.Files["chart/templates/migrate.yaml"] = strings.Replace(two.Files["chart/templates/migrate.yaml"],
 		"  template:\n", "  backoffLimit: 0\n  template:\n"+
 			"    metadata: {annotations: {pipedeck.dev/simulate: never-ready}}\n", 1)
 	log := a.fails("K8S_SYNC", "", two, one)
@@ -101,8 +101,8 @@ func TestARollbackRunsNoHookOfAnUpgrade(t *testing.T) {
 	one, two := at("aaaaaaa1", "app:v1"), at("aaaaaaa2", "app:v2")
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.nextDeployment()
-	two.files["chart/templates/broken.yaml"] = strings.Replace(brokenDeployment, "Deployment", "Ingress", 1)
-	two.files["chart/templates/broken.yaml"] = strings.Replace(two.files["chart/templates/broken.yaml"], "apps/v1",
+	two.Files["chart/templates/broken.yaml"] = strings.Replace(brokenDeployment, "Deployment", "Ingress", 1)
+	two.Files["chart/templates/broken.yaml"] = strings.Replace(two.Files["chart/templates/broken.yaml"], "apps/v1",
 		"networking.k8s.io/v1", 1)
 	a.fails("K8S_SYNC", "", two, one)
 	log := a.succeeds("K8S_ROLLBACK", "", two, one)
@@ -117,7 +117,7 @@ func TestARollbackRunsNoHookOfAnUpgrade(t *testing.T) {
 func TestASuspendedJobDoesNotFailTheStage(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{
+	log := a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: later}\n" +
 			"spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: main, image: " +
 			"'app:v1'}]}}}\n",
@@ -130,7 +130,7 @@ func TestAReplicationControllerWithoutReadyPodsFailsTheStage(t *testing.T) {
 	a := newApp(t)
 	a.settings = strings.Replace(a.settings, "rolloutTimeout: 60s", "rolloutTimeout: 3s", 1)
 	controller := func(annotations string) *commit {
-		return &commit{hash: "aaaaaaa1", files: map[string]string{"rc.yaml": `apiVersion: v1
+		return &commit{Hash: "aaaaaaa1", Files: map[string]string{"rc.yaml": `apiVersion: v1
 kind: ReplicationController
 metadata: {name: web}
 spec:

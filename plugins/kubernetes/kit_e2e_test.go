@@ -10,34 +10,29 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/clustertest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
-// kubeconfigEnv names the kubeconfig of a running API. The tests make namespaces of their own in it.
-const kubeconfigEnv = "PIPEDECK_TEST_KUBECONFIG"
+const kubeconfigEnv = clustertest.KubeconfigEnv
 
-var (
-	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
-)
+var deployments, configMaps, services = clustertest.Deployments, clustertest.ConfigMaps, clustertest.Services
+
+type commit = clustertest.Commit
 
 // app is an application with commits, and a plugin that deploys it to a separate namespace.
 type app struct {
@@ -54,16 +49,9 @@ type app struct {
 	stages  int
 }
 
-type commit struct {
-	hash  string
-	files map[string]string
-}
-
 func newApp(t *testing.T) *app {
 	t.Helper()
-	path := os.Getenv(kubeconfigEnv)
-	require.NotEmpty(t, path, "set %s to the kubeconfig of a running API", kubeconfigEnv)
-	return newAppAt(t, path)
+	return newAppAt(t, clustertest.Kubeconfig(t))
 }
 
 func newAppAt(t *testing.T, kubeconfig string) *app {
@@ -92,44 +80,15 @@ func startPlugin(t *testing.T, kubeconfig string) *sdktest.Harness {
 func (a *app) live() *cluster.Client {
 	a.t.Helper()
 	if a.client == nil {
-		pool := cluster.NewPool()
-		a.t.Cleanup(pool.Close)
-		var err error
-		a.client, err = pool.Connect(a.t.Context(), config.DeployTarget{KubeConfigPath: os.Getenv(kubeconfigEnv)},
-			discard{})
-		require.NoError(a.t, err)
-		a.t.Cleanup(func() {
-			r := a.client.Dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
-			err := r.Delete(context.Background(), a.namespace, metav1.DeleteOptions{})
-			if !apierrors.IsNotFound(err) {
-				require.NoError(a.t, err)
-			}
-		})
+		a.client = clustertest.Connect(a.t, os.Getenv(kubeconfigEnv))
+		clustertest.RemoveNamespace(a.t, a.client, a.namespace)
 	}
 	return a.client
 }
 
-type discard struct{}
-
-func (discard) Infof(string, ...any) {}
-
 func (a *app) source(c *commit) *common.DeploymentSource {
-	if c == nil {
-		return nil
-	}
-	dir := a.t.TempDir()
-	for name, text := range c.files {
-		path := filepath.Join(dir, name)
-		require.NoError(a.t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(a.t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	yaml := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n%s  plugins:\n"+
-		"    kubernetes:\n      input: {namespace: %s, %s}\n",
-		a.pipeline, a.namespace, a.settings)
-	return &common.DeploymentSource{
-		ApplicationDirectory: dir, CommitHash: c.hash, ApplicationConfig: []byte(yaml),
-		ApplicationConfigFilename: "app.pipecd.yaml", SharedConfigDirectory: filepath.Join(dir, ".pipe"),
-	}
+	return c.Source(a.t, fmt.Sprintf("%s  plugins:\n    kubernetes:\n      input: {namespace: %s, %s}\n",
+		a.pipeline, a.namespace, a.settings))
 }
 
 // run runs a stage and gives its log.
@@ -141,17 +100,14 @@ func (a *app) run(stage, options string, target, running *commit) (model.StageSt
 func (a *app) runIn(ctx context.Context, stage, options string, target, running *commit) (model.StageStatus, string) {
 	a.t.Helper()
 	a.stages++
-	req := a.h.Request(stage, options)
-	req.Input.Deployment.ApplicationId = a.id
-	req.Input.Deployment.CreatedAt = a.created.Unix()
-	req.Input.Stage.Id = fmt.Sprintf("stage-%d", a.stages)
-	req.Input.TargetDeploymentSource, req.Input.RunningDeploymentSource = a.source(target), a.source(running)
-	resp, err := a.h.Deployment.ExecuteStage(ctx, req)
-	log := a.h.Piped.Log(req.Input.Stage.Id)
+	status, log, err := clustertest.Stage{
+		Name: stage, Options: options, ID: fmt.Sprintf("stage-%d", a.stages), ApplicationID: a.id, Created: a.created,
+		Target: a.source(target), Running: a.source(running),
+	}.Execute(ctx, a.h)
 	if err != nil {
 		return model.StageStatus_STAGE_CANCELLED, log
 	}
-	return resp.GetStatus(), log
+	return status, log
 }
 
 // nextDeployment begins another deployment: what piped kept for the last one is gone. It waits until whatever that one
@@ -184,17 +140,12 @@ func (a *app) fails(stage, options string, target, running *commit) string {
 
 func (a *app) get(gvr schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	a.t.Helper()
-	o, err := a.live().Dynamic.Resource(gvr).Namespace(a.namespace).Get(a.t.Context(), name, metav1.GetOptions{})
-	require.NoError(a.t, err)
-	return o
+	return clustertest.Namespace{Client: a.live(), Name: a.namespace}.Get(a.t, gvr, name)
 }
 
 func (a *app) absent(gvr schema.GroupVersionResource, name string) {
 	a.t.Helper()
-	require.Eventually(a.t, func() bool {
-		_, err := a.live().Dynamic.Resource(gvr).Namespace(a.namespace).Get(a.t.Context(), name, metav1.GetOptions{})
-		return apierrors.IsNotFound(err)
-	}, 20*time.Second, 20*time.Millisecond, "%s %s is still there", gvr.Resource, name)
+	clustertest.Namespace{Client: a.live(), Name: a.namespace}.Absent(a.t, gvr, name)
 }
 
 func deploymentYAML(name, image string, replicas int, podAnnotations string) string {

@@ -81,7 +81,7 @@ func (a *app) edit(gvr schema.GroupVersionResource, name, patch string, subresou
 
 // webCommit is an application in which nearly everything is defaulted or normalized by the API.
 func webCommit() *commit {
-	return &commit{hash: "aaaaaaa1", files: map[string]string{
+	return &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"conf.yaml":    configMap("conf", "color: blue"),
 		"secret.yaml":  "apiVersion: v1\nkind: Secret\nmetadata: {name: keys}\nstringData: {password: correct horse}\n",
 		"service.yaml": serviceYAML,
@@ -160,9 +160,9 @@ func TestChangesByOthersAreDrift(t *testing.T) {
 func TestWhatLeftGitIsDriftUntilItIsGone(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	first := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y"),
+	first := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("a", "x: y"),
 		"b.yaml": configMap("b", "x: y")}}
-	second := &commit{hash: "aaaaaaa2", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
+	second := &commit{Hash: "aaaaaaa2", Files: map[string]string{"a.yaml": configMap("a", "x: y")}}
 	a.succeeds("K8S_SYNC", "", first, nil)
 	a.succeeds("K8S_SYNC", "", second, first)
 	state := a.becomes(second, "extra", outOfSync).GetSyncState()
@@ -189,8 +189,8 @@ func TestAnAutoscalersReplicasAreNoDrift(t *testing.T) {
 	}
 	require.True(t, inSync(a.becomes(c, "scaled", scaled)))
 
-	c.hash = "aaaaaaa2"
-	c.files["hpa.yaml"] = `apiVersion: autoscaling/v2
+	c.Hash = "aaaaaaa2"
+	c.Files["hpa.yaml"] = `apiVersion: autoscaling/v2
 kind: HorizontalPodAutoscaler
 metadata: {name: web}
 spec:
@@ -235,8 +235,8 @@ func TestApplicationsDoNotSeeEachOther(t *testing.T) {
 	a := newApp(t)
 	b := &app{t: t, h: a.h, client: a.client, namespace: a.namespace, id: a.id + "-other", settings: a.settings,
 		created: a.created, stages: 100}
-	ofA := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
-	ofB := &commit{hash: "bbbbbbb1", files: map[string]string{"b.yaml": configMap("b", "x: y")}}
+	ofA := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("a", "x: y")}}
+	ofB := &commit{Hash: "bbbbbbb1", Files: map[string]string{"b.yaml": configMap("b", "x: y")}}
 	a.succeeds("K8S_SYNC", "", ofA, nil)
 	b.succeeds("K8S_SYNC", "", ofB, nil)
 	b.becomes(ofB, "in sync", inSync)
@@ -252,11 +252,11 @@ func TestWhatAnotherApplicationHasTakenIsReportedAsItsOwn(t *testing.T) {
 	a := newApp(t)
 	b := &app{t: t, h: a.h, client: a.client, namespace: a.namespace, id: a.id + "-renamed", settings: a.settings,
 		created: a.created, stages: 100}
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("a", "x: y")}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync", func(r *livestate.GetLivestateResponse) bool { return inSync(r) && healthy(r) })
 
-	b.succeeds("K8S_SYNC", "", &commit{hash: "bbbbbbb1", files: c.files}, nil)
+	b.succeeds("K8S_SYNC", "", &commit{Hash: "bbbbbbb1", Files: c.Files}, nil)
 	answer := a.becomes(c, "taken, which the former owner hears of, too", outOfSync)
 	require.Equal(t, "ConfigMap "+a.namespace+"/a belongs to the application "+b.id+", which applied it last",
 		answer.GetSyncState().GetShortReason())
@@ -264,23 +264,23 @@ func TestWhatAnotherApplicationHasTakenIsReportedAsItsOwn(t *testing.T) {
 	require.Len(t, resources, 1)
 	require.Equal(t, model.ResourceState_UNKNOWN, resources[0].GetHealthStatus())
 	require.Equal(t, "belongs to the application "+b.id+", which applied it last", resources[0].GetHealthDescription())
-	require.True(t, inSync(b.livestate(&commit{hash: "bbbbbbb1", files: c.files})))
+	require.True(t, inSync(b.livestate(&commit{Hash: "bbbbbbb1", Files: c.Files})))
 }
 
 func TestAMissingKindIsDriftAndNotAnError(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("a", "x: y")}}
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("a", "x: y")}}
 	a.succeeds("K8S_SYNC", "", c, nil)
-	c.hash = "aaaaaaa2"
-	c.files["thing.yaml"] = fmt.Sprintf("apiVersion: t%d.example.com/v1\nkind: Thing\nmetadata: {name: one}\n",
+	c.Hash = "aaaaaaa2"
+	c.Files["thing.yaml"] = fmt.Sprintf("apiVersion: t%d.example.com/v1\nkind: Thing\nmetadata: {name: one}\n",
 		time.Now().UnixNano())
 	state := a.livestate(c).GetSyncState()
 	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, state.GetStatus())
 	require.Contains(t, state.GetShortReason(), "the cluster does not know")
 
-	c.hash = "aaaaaaa3"
-	c.files["thing.yaml"] = strings.Replace(deploymentYAML("web", "app:v1", 1, ""), "apps/v1", "apps/v2", 1)
+	c.Hash = "aaaaaaa3"
+	c.Files["thing.yaml"] = strings.Replace(deploymentYAML("web", "app:v1", 1, ""), "apps/v1", "apps/v2", 1)
 	answer := a.livestate(c)
 	require.Equal(t, "Deployment "+a.namespace+"/web is missing, and the cluster does not know apps/v2 "+
 		"Deployment, only apps/v1", answer.GetSyncState().GetShortReason())

@@ -44,7 +44,7 @@ const secretYAML = "apiVersion: v1\nkind: Secret\nmetadata: {name: login}\nstrin
 func TestAPlanPreviewShowsWhatACommitWouldChangeInTheCluster(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"web.yaml": deploymentYAML("web", "app:v1", 1, ""), "conf.yaml": configMap("conf", "v: '1'"),
 		"service.yaml": serviceYAML,
 		"login.yaml":   secretYAML + "hunter2}\n",
@@ -58,13 +58,13 @@ func TestAPlanPreviewShowsWhatACommitWouldChangeInTheCluster(t *testing.T) {
 
 	a.succeeds("K8S_SYNC", "", before, nil)
 	same := *before
-	same.hash = "aaaaaaa2"
+	same.Hash = "aaaaaaa2"
 	result, err := a.preview(&same, before)
 	require.NoError(t, err)
 	require.True(t, result.GetNoChange(), string(result.GetDetails()))
 	version := a.get(deployments, "web").GetResourceVersion()
 
-	after := &commit{hash: "aaaaaaa3", files: map[string]string{
+	after := &commit{Hash: "aaaaaaa3", Files: map[string]string{
 		"web.yaml": deploymentYAML("web", "app:v2", 1, ""), "conf.yaml": configMap("conf", "v: '1'"),
 		"login.yaml": secretYAML + "changed}\n", "more.yaml": configMap("more"),
 	}}
@@ -89,7 +89,7 @@ func TestAPlanPreviewShowsWhatACommitWouldChangeInTheCluster(t *testing.T) {
 func TestAPlanPreviewShowsWhatADeploymentWouldUndoAndWhatTheClusterRefuses(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""),
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""),
 		"conf.yaml": configMap("conf", "v: '1'")}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	_, err := a.live().Dynamic.Resource(deployments).Namespace(a.namespace).Patch(t.Context(), "web",
@@ -99,7 +99,7 @@ func TestAPlanPreviewShowsWhatADeploymentWouldUndoAndWhatTheClusterRefuses(t *te
 	_, details := a.previews(c, c)
 	require.Contains(t, details, "-  replicas: 2\n+  replicas: 1\n")
 
-	misspelt := &commit{hash: "aaaaaaa2", files: map[string]string{
+	misspelt := &commit{Hash: "aaaaaaa2", Files: map[string]string{
 		"web.yaml": deploymentYAML("web", "app:v1", 1, "") + "  replica: 3\n", "conf.yaml": configMap("conf", "v: 1"),
 	}}
 	_, err = a.preview(misspelt, c)
@@ -112,13 +112,13 @@ func TestAPlanPreviewShowsWhatADeploymentWouldUndoAndWhatTheClusterRefuses(t *te
 func TestAPlanPreviewShowsWhatMustBeReplacedAndTheNamespaceThatComes(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""),
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{"web.yaml": deploymentYAML("web", "app:v1", 1, ""),
 		"conf.yaml": configMap("conf", "v: '1'")}}
 	_, details := a.previews(before, nil)
 	require.Contains(t, details, "# the namespace "+a.namespace+" would be created (input.autoCreateNamespace)\n")
 
 	a.succeeds("K8S_SYNC", "", before, nil)
-	after := &commit{hash: "aaaaaaa2", files: map[string]string{
+	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{
 		"web.yaml":  strings.ReplaceAll(deploymentYAML("web", "app:v1", 1, ""), "app: web", "app: other"),
 		"conf.yaml": configMap("conf", "v: '2'"),
 	}}
@@ -131,7 +131,7 @@ func TestAPlanPreviewShowsWhatMustBeReplacedAndTheNamespaceThatComes(t *testing.
 	require.Contains(t, details, "-      app: web\n+      app: other\n")
 	require.Contains(t, details, "-  v: \"1\"\n+  v: \"2\"\n", "the others are previewed nevertheless")
 
-	after.files["web.yaml"] = strings.Replace(after.files["web.yaml"], "  name: web\n",
+	after.Files["web.yaml"] = strings.Replace(after.Files["web.yaml"], "  name: web\n",
 		"  name: web\n  annotations: {pipecd.dev/force-sync-by-replace: enabled}\n", 1)
 	summary, details = a.previews(after, before)
 	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests", summary)
@@ -151,9 +151,9 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 	wheel := "apiVersion: " + a.namespace + ".example.com/v1\nkind: Wheel\nmetadata: {name: front}\n"
-	summary, _ := a.previews(&commit{hash: "aaaaaaa1", files: map[string]string{"crd.yaml": crd, "wheel.yaml": wheel}},
+	summary, _ := a.previews(&commit{Hash: "aaaaaaa1", Files: map[string]string{"crd.yaml": crd, "wheel.yaml": wheel}},
 		nil)
 	require.Equal(t, "2 added manifests, 0 changed manifests, 0 deleted manifests", summary)
-	_, err := a.preview(&commit{hash: "aaaaaaa1", files: map[string]string{"wheel.yaml": wheel}}, nil)
+	_, err := a.preview(&commit{Hash: "aaaaaaa1", Files: map[string]string{"wheel.yaml": wheel}}, nil)
 	require.ErrorContains(t, err, "the cluster does not know it")
 }

@@ -95,9 +95,9 @@ func TestPruneKeepsADefinitionThatHasObjectsOfOthers(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	w := newWidgets(a)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"),
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{"kept.yaml": configMap("kept"),
 		"crd.yaml": w.definition()}}
-	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
+	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	other := a.otherNamespace()
 	w.create(other, "theirs")
@@ -124,15 +124,15 @@ func TestPruneNeverDeletesTheDefinitionsOfAChartsFolder(t *testing.T) {
 	a := newApp(t)
 	a.settings += ", helmChart: {path: chart}"
 	w := newWidgets(a)
-	before := &commit{hash: "aaaaaaa1", files: chartFiles(map[string]string{"chart/crds/widgets.yaml": w.definition()})}
+	before := &commit{Hash: "aaaaaaa1", Files: chartFiles(map[string]string{"chart/crds/widgets.yaml": w.definition()})}
 	a.succeeds("K8S_SYNC", "", before, nil)
-	log := a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa2", files: chartFiles(nil)}, before)
+	log := a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{Hash: "aaaaaaa2", Files: chartFiles(nil)}, before)
 	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": kept, because it came from the crds/ folder "+
 		"of a chart")
 	_, err := a.live().Dynamic.Resource(crds).Patch(t.Context(), w.name(), types.MergePatchType,
 		[]byte(`{"metadata": {"annotations": {"pipecd.dev/prune": "true"}}}`), metav1.PatchOptions{})
 	require.NoError(t, err)
-	log = a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa2", files: chartFiles(nil)}, before)
+	log = a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{Hash: "aaaaaaa2", Files: chartFiles(nil)}, before)
 	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": deleted")
 }
 
@@ -141,7 +141,7 @@ func TestARollbackKeepsTheDefinitionsOfAChartsFolder(t *testing.T) {
 	a := newApp(t)
 	a.settings += ", helmChart: {path: chart}"
 	w := newWidgets(a)
-	bad := &commit{hash: "aaaaaaa1", files: chartFiles(map[string]string{
+	bad := &commit{Hash: "aaaaaaa1", Files: chartFiles(map[string]string{
 		"chart/crds/widgets.yaml":  w.definition(),
 		"chart/templates/bad.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: bad}\nnonsense: 1\n",
 	})}
@@ -160,10 +160,10 @@ func TestPruneKeepsANamespaceThatHoldsObjectsOfNoApplication(t *testing.T) {
 	t.Cleanup(func() {
 		_ = a.live().Dynamic.Resource(namespaces).Delete(context.Background(), name, metav1.DeleteOptions{})
 	})
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"kept.yaml": configMap("kept"), "ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: " + name + "}\n",
 	}}
-	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
+	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	maps := a.live().Dynamic.Resource(configMaps).Namespace(name)
 	for i := range 5 {
@@ -195,12 +195,12 @@ func TestAnnotationsExcludeObjectsFromDeletion(t *testing.T) {
 		"argo-delete": "argocd.argoproj.io/sync-options: Delete=false",
 		"flux":        "kustomize.toolkit.fluxcd.io/prune: disabled",
 	}
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"),
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{"kept.yaml": configMap("kept"),
 		"dropped.yaml": configMap("dropped")}}
 	for name, annotation := range annotations {
-		before.files[name+".yaml"] = annotated(name, annotation)
+		before.Files[name+".yaml"] = annotated(name, annotation)
 	}
-	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
+	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
 	require.Contains(t, log, "Pruned 1 resource ")
@@ -214,7 +214,7 @@ func TestAnnotationsExcludeObjectsFromDeletion(t *testing.T) {
 func TestARollbackKeepsWhatItsAnnotationExcludes(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	bad := &commit{hash: "aaaaaaa1", files: map[string]string{
+	bad := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"a.yaml": annotated("precious", "helm.sh/resource-policy: keep"), "b.yaml": configMap("plain"),
 		"z.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: bad}\nnonsense: 1\n",
 	}}
@@ -231,7 +231,7 @@ func TestAVariantGoesAlthoughItsPrimaryIsKept(t *testing.T) {
 	a := newApp(t)
 	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_PRIMARY_ROLLOUT}, {name: " +
 		"K8S_CANARY_CLEAN}]}\n"
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"d.yaml": strings.Replace(deploymentYAML("web", "app:v1", 1, ""), "  name: web\n",
 			"  name: web\n  annotations: {helm.sh/resource-policy: keep}\n", 1),
 		"c.yaml": annotated("conf", "pipecd.dev/prune: 'false'"),
@@ -252,9 +252,9 @@ func TestAVariantGoesAlthoughItsPrimaryIsKept(t *testing.T) {
 func TestAnObjectIsOnlyCalledDeletedWhenItIsGone(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"),
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{"kept.yaml": configMap("kept"),
 		"dropped.yaml": configMap("dropped")}}
-	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
+	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.patch("dropped", `{"metadata": {"finalizers": ["example.com/hold"]}}`)
 	ended := a.begin("K8S_SYNC", `{"prune": true}`, after, before)
@@ -270,9 +270,9 @@ func TestWhatStaysHeldIsReportedAndDoesNotFailTheStage(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.pipeline = "  pipeline: {stages: [{name: K8S_SYNC, timeout: 6s, with: {prune: true}}]}\n"
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"kept.yaml": configMap("kept"),
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{"kept.yaml": configMap("kept"),
 		"dropped.yaml": configMap("dropped")}}
-	after := &commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}
+	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.patch("dropped", `{"metadata": {"finalizers": ["example.com/hold"]}}`)
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
@@ -290,7 +290,7 @@ func TestAForcedReplacementKeepsANamespaceThatHoldsObjects(t *testing.T) {
 	t.Cleanup(func() {
 		_ = a.live().Dynamic.Resource(namespaces).Delete(context.Background(), name, metav1.DeleteOptions{})
 	})
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"ns.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: " + name +
 			", annotations: {pipecd.dev/force-sync-by-replace: enabled}}\n",
 	}}

@@ -75,9 +75,9 @@ func TestStageAndRollbackOutlastARestartOfTheAPI(t *testing.T) {
 	t.Parallel()
 	api, path := startRestartingAPI(t)
 	a := newAppAt(t, path)
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("c"),
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("c"),
 		"web.yaml": deploymentYAML("web", "app:v1", 1, "")}}
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("c"), "d.yaml": configMap("d"),
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"c.yaml": configMap("c"), "d.yaml": configMap("d"),
 		"web.yaml": deploymentYAML("web", "app:v2", 1, "")}}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	for _, step := range []struct{ stage, options string }{{"K8S_CANARY_ROLLOUT", ""},
@@ -97,7 +97,7 @@ func TestAMissingPermissionIsNotTakenForARestart(t *testing.T) {
 	a.makeNamespace()
 	a.h = startPlugin(t,
 		a.limitedUser(`[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "create", "patch"]}]`))
-	log := a.fails("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"service.yaml": serviceYAML}},
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML}},
 		nil)
 	require.Contains(t, log, "may not patch services")
 	require.NotContains(t, log, "started")

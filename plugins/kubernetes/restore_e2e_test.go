@@ -24,7 +24,7 @@ const (
 func edited(t *testing.T) (*app, *commit) {
 	t.Helper()
 	a := newApp(t)
-	running := &commit{hash: "aaaaaaa1", files: map[string]string{"conf.yaml": configMap("conf", "a: v1", "b: v1")}}
+	running := &commit{Hash: "aaaaaaa1", Files: map[string]string{"conf.yaml": configMap("conf", "a: v1", "b: v1")}}
 	a.succeeds("K8S_SYNC", "", running, nil)
 	a.nextDeployment()
 	a.patch("conf", `{"data": {"a": "theirs"}}`)
@@ -48,7 +48,7 @@ func (a *app) leavesTheirs(log string) {
 func TestARollbackLeavesTheFieldForWhichTheDeploymentWasRefused(t *testing.T) {
 	t.Parallel()
 	a, running := edited(t)
-	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": politeConf}}
+	target := &commit{Hash: "aaaaaaa2", Files: map[string]string{"conf.yaml": politeConf}}
 	require.Contains(t, a.fails("K8S_SYNC", "", target, running), "data.a (of hand)")
 	a.leavesTheirs(a.succeeds("K8S_ROLLBACK", "", target, running))
 }
@@ -59,7 +59,7 @@ func TestARollbackForcesNothingThatTheFailedDeploymentHadNotReached(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a, running := edited(t)
-			target := &commit{hash: hash, files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
+			target := &commit{Hash: hash, Files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
 				"broken.yaml": brokenAccount}}
 			a.fails("K8S_SYNC", "", target, running)
 			a.leavesTheirs(a.succeeds("K8S_ROLLBACK", "", target, running))
@@ -70,7 +70,7 @@ func TestARollbackForcesNothingThatTheFailedDeploymentHadNotReached(t *testing.T
 func TestARollbackRestoresWhatTheFailedDeploymentChanged(t *testing.T) {
 	t.Parallel()
 	a, running := edited(t)
-	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
+	target := &commit{Hash: "aaaaaaa2", Files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
 		"broken.yaml": brokenDeployment}}
 	a.fails("K8S_SYNC", "", target, running)
 	require.Equal(t, "v2", a.conf("a"))
@@ -82,8 +82,8 @@ func TestARollbackRestoresWhatTheFailedDeploymentChanged(t *testing.T) {
 func TestARollbackRefusesWhatTheFailedDeploymentWouldRefuse(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	running := &commit{hash: "aaaaaaa1", files: map[string]string{"conf.yaml": configMap("conf", "a: v1")}}
-	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": politeConf,
+	running := &commit{Hash: "aaaaaaa1", Files: map[string]string{"conf.yaml": configMap("conf", "a: v1")}}
+	target := &commit{Hash: "aaaaaaa2", Files: map[string]string{"conf.yaml": politeConf,
 		"broken.yaml": brokenDeployment}}
 	a.succeeds("K8S_SYNC", "", running, nil)
 	a.nextDeployment()
@@ -101,13 +101,13 @@ func TestARollbackReplacesNothingThatTheFailedDeploymentHadNotReached(t *testing
 		t.Run(annotation, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t)
-			running := &commit{hash: "aaaaaaa1", files: map[string]string{"conf.yaml": annotated("conf",
+			running := &commit{Hash: "aaaaaaa1", Files: map[string]string{"conf.yaml": annotated("conf",
 				annotation+": enabled")}}
 			a.succeeds("K8S_SYNC", "", running, nil)
 			a.nextDeployment()
 			a.patch("conf", `{"data": {"a": "theirs"}}`)
 			uid := a.get(configMaps, "conf").GetUID()
-			target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": running.files["conf.yaml"],
+			target := &commit{Hash: "aaaaaaa2", Files: map[string]string{"conf.yaml": running.Files["conf.yaml"],
 				"broken.yaml": brokenAccount}}
 			a.fails("K8S_SYNC", "", target, running)
 			a.succeeds("K8S_ROLLBACK", "", target, running)
@@ -122,11 +122,11 @@ func TestARollbackLeavesWhatAnotherApplicationHasTaken(t *testing.T) {
 	a, running := edited(t)
 	id := a.id
 	a.id = "other-" + id
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa9",
-		files: map[string]string{"conf.yaml": configMap("conf", "a: others")}}, nil)
+	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa9",
+		Files: map[string]string{"conf.yaml": configMap("conf", "a: others")}}, nil)
 	a.id = id
 	a.nextDeployment()
-	target := &commit{hash: "aaaaaaa2", files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
+	target := &commit{Hash: "aaaaaaa2", Files: map[string]string{"conf.yaml": configMap("conf", "a: v2"),
 		"broken.yaml": brokenAccount}}
 	a.fails("K8S_SYNC", "", target, running)
 	log := a.succeeds("K8S_ROLLBACK", "", target, running)

@@ -28,7 +28,7 @@ func blueGreen(t *testing.T) (a *app, at func(hash, image, pods string) *commit)
 	at = func(hash, image, pods string) *commit {
 		deployment := strings.Replace(variantLabelled(image), "  replicas: 2\n",
 			"  replicas: 2\n  strategy: {type: Recreate}\n", 1)
-		return &commit{hash: hash, files: map[string]string{
+		return &commit{Hash: hash, Files: map[string]string{
 			"d.yaml": strings.Replace(deployment, "annotations: {}", "annotations: {"+pods+"}", 1),
 			"s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1),
 		}}
@@ -78,7 +78,7 @@ func TestPruneFindsWhatGitHadThoughItsLabelsAreGoneAndLeavesWhatAnotherApplicati
 	t.Cleanup(func() {
 		_ = a.live().Dynamic.Resource(clusterRoles).Delete(context.Background(), role, metav1.DeleteOptions{})
 	})
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"kept.yaml": configMap("kept"), "bare.yaml": configMap("bare"), "taken.yaml": configMap("taken"),
 		"owned.yaml": configMap("owned"),
 		"role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: " + role +
@@ -91,12 +91,12 @@ func TestPruneFindsWhatGitHadThoughItsLabelsAreGoneAndLeavesWhatAnotherApplicati
 		`{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "kept", "uid": "`+string(kept.GetUID())+`"}]}}`)
 	id := a.id
 	a.id = "other-" + id
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa9", files: map[string]string{"taken.yaml": configMap("taken")}},
+	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa9", Files: map[string]string{"taken.yaml": configMap("taken")}},
 		nil)
 	a.id = id
 
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`,
-		&commit{hash: "aaaaaaa2", files: map[string]string{"kept.yaml": configMap("kept")}}, before)
+		&commit{Hash: "aaaaaaa2", Files: map[string]string{"kept.yaml": configMap("kept")}}, before)
 	require.Contains(t, log, "Pruned 2 resources")
 	a.absent(configMaps, "bare")
 	a.get(configMaps, "kept")
@@ -123,7 +123,7 @@ func TestARollbackRemovesWhatTheFailedDeploymentCreatedInTheWholeCluster(t *test
 	t.Cleanup(func() {
 		_ = a.live().Dynamic.Resource(clusterRoles).Delete(context.Background(), role, metav1.DeleteOptions{})
 	})
-	bad := &commit{hash: "aaaaaaa1", files: map[string]string{
+	bad := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"role.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: " + role +
 			"}\nrules: []\n",
 		"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, ""),
@@ -141,7 +141,7 @@ func TestARollbackCreatesAgainWhatWasReplacedByForce(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	with := func(hash, annotation, label string) *commit {
-		return &commit{hash: hash, files: map[string]string{"d.yaml": `apiVersion: apps/v1
+		return &commit{Hash: hash, Files: map[string]string{"d.yaml": `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, annotations: {` + annotation + `}}
 spec:

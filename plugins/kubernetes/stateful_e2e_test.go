@@ -39,9 +39,9 @@ func TestAStatefulSetHasACanaryAndABaseline(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.settings += "}\n      workloads: [{kind: StatefulSet}]\n      variantLabel: {key: example.com/role"
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"all.yaml": strings.Replace(statefulYAML, "VALUE", "a",
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"all.yaml": strings.Replace(statefulYAML, "VALUE", "a",
 		1)}}
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{"all.yaml": strings.NewReplacer("VALUE", "b", "db:v1",
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"all.yaml": strings.NewReplacer("VALUE", "b", "db:v1",
 		"db:v2").Replace(statefulYAML)}}
 	a.succeeds("K8S_SYNC", `{"addVariantLabelToSelector": true}`, one, nil)
 	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%"}`, two, one)

@@ -18,7 +18,7 @@ import (
 func TestASyncAppliesEverythingAndWaitsUntilItIsReady(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"deployment.yaml": deploymentYAML("web", "app:v1", 3, ""), "service.yaml": serviceYAML,
 		"conf.yaml": configMap("conf", "n: y", "v: '1'"),
 	}}
@@ -43,9 +43,9 @@ func TestASyncAppliesEverythingAndWaitsUntilItIsReady(t *testing.T) {
 func TestASyncRemovesWhatLeftGitOnlyWithPrune(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"a.yaml": configMap("kept"),
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("kept"),
 		"b.yaml": configMap("dropped"), "s.yaml": serviceYAML}}
-	after := &commit{hash: "aaaaaaa2", files: map[string]string{"a.yaml": configMap("kept")}}
+	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{"a.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.succeeds("K8S_SYNC", "", after, before)
 	a.get(configMaps, "dropped")
@@ -63,10 +63,10 @@ func TestAHundredConfigMapsAreAppliedQuickly(t *testing.T) {
 		files[fmt.Sprintf("c%d.yaml", i)] = configMap(fmt.Sprintf("c%d", i), "a: b")
 	}
 	start := time.Now()
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: files}, nil)
+	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: files}, nil)
 	t.Logf("100 ConfigMaps: %s", time.Since(start))
 	start = time.Now()
-	a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{hash: "aaaaaaa1", files: files}, nil)
+	a.succeeds("K8S_SYNC", `{"prune": true}`, &commit{Hash: "aaaaaaa1", Files: files}, nil)
 	t.Logf("100 ConfigMaps again, with prune: %s", time.Since(start))
 	require.Less(t, time.Since(start), 30*time.Second)
 }
@@ -74,8 +74,8 @@ func TestAHundredConfigMapsAreAppliedQuickly(t *testing.T) {
 func TestAFieldThatVanishesFromGitVanishesFromTheCluster(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	before := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf", "a: b", "c: d")}}
-	after := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("conf", "a: b")}}
+	before := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("conf", "a: b", "c: d")}}
+	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{"c.yaml": configMap("conf", "a: b")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.succeeds("K8S_SYNC", "", after, before)
 	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
@@ -105,17 +105,17 @@ spec:
           properties: {spec: {type: object, properties: {size: {type: integer}}}}
 `,
 	}
-	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: files}, nil)
+	log := a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: files}, nil)
 	require.Contains(t, log, "Thing "+a.namespace+"/one: created")
 	a.created = time.Now().Add(-time.Minute)
-	a.succeeds("K8S_ROLLBACK", "", &commit{hash: "aaaaaaa1", files: files}, nil)
+	a.succeeds("K8S_ROLLBACK", "", &commit{Hash: "aaaaaaa1", Files: files}, nil)
 }
 
 func TestAnAnnotationMakesASyncReplace(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	with := func(annotation, label string) *commit {
-		return &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": `apiVersion: apps/v1
+		return &commit{Hash: "aaaaaaa1", Files: map[string]string{"d.yaml": `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: web, annotations: {` + annotation + `}}
 spec:
@@ -143,9 +143,9 @@ func TestWhatWasReplacedIsAppliedAgainLater(t *testing.T) {
 	a := newApp(t)
 	replaced := "apiVersion: v1\nkind: ConfigMap\n" +
 		"metadata: {name: conf, annotations: {pipecd.dev/sync-by-replace: enabled}}\ndata: {a: b, c: d}\n"
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": replaced}}, nil)
-	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa2",
-		files: map[string]string{"c.yaml": configMap("conf", "a: b")}}, nil)
+	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": replaced}}, nil)
+	log := a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa2",
+		Files: map[string]string{"c.yaml": configMap("conf", "a: b")}}, nil)
 	require.NotContains(t, log, "kubectl")
 	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
 	require.Equal(t, map[string]string{"a": "b"}, data)
@@ -155,7 +155,7 @@ func TestAStageThatDoesNotWaitEndsWhenTheAPIHasTakenTheManifests(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.settings = "autoCreateNamespace: true, waitReady: false"
-	log := a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{
+	log := a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"d.yaml": deploymentYAML("web", "app:v1", 1, "pipedeck.dev/simulate: never-ready")}}, nil)
 	require.Contains(t, log, "Not waiting for 1 workload to be ready (input.waitReady: false)")
 }
@@ -164,7 +164,7 @@ func TestFieldsOfKubectlApplyAreTakenOver(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	// makes the namespace
-	a.succeeds("K8S_SYNC", "", &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("other")}}, nil)
+	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("other")}}, nil)
 	live := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "conf", "namespace": a.namespace},
 		"data": map[string]any{"kept": "1", "dropped": "2"},
@@ -172,7 +172,7 @@ func TestFieldsOfKubectlApplyAreTakenOver(t *testing.T) {
 	r := a.live().Dynamic.Resource(configMaps).Namespace(a.namespace)
 	_, err := r.Create(t.Context(), live, metav1.CreateOptions{FieldManager: "kubectl-client-side-apply"})
 	require.NoError(t, err)
-	c := &commit{hash: "aaaaaaa2", files: map[string]string{"c.yaml": configMap("conf", "kept: '3'")}}
+	c := &commit{Hash: "aaaaaaa2", Files: map[string]string{"c.yaml": configMap("conf", "kept: '3'")}}
 	log := a.succeeds("K8S_SYNC", "", c, nil)
 	require.Contains(t, log, "taken over from kubectl apply")
 	data, _, _ := unstructured.NestedStringMap(a.get(configMaps, "conf").Object, "data")
@@ -184,7 +184,7 @@ func TestFieldsOfKubectlApplyAreTakenOver(t *testing.T) {
 func TestGitWinsOverAChangeMadeInTheCluster(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	c := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf", "a: b")}}
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("conf", "a: b")}}
 	a.succeeds("K8S_SYNC", "", c, nil)
 	live := a.get(configMaps, "conf")
 	require.NoError(t, unstructured.SetNestedField(live.Object, "edited", "data", "a"))

@@ -47,7 +47,7 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 		return map[string]string{"d.yaml": variantLabelled(image),
 			"s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)}
 	}
-	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	one, two := &commit{Hash: "aaaaaaa1", Files: files("app:v1")}, &commit{Hash: "aaaaaaa2", Files: files("app:v2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	require.Equal(t, "primary", a.serviceVariant())
 
@@ -84,7 +84,7 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, "primary", a.serviceVariant())
-	require.Equal(t, one.hash, a.get(services, "web").GetLabels()["pipecd.dev/commit-hash"])
+	require.Equal(t, one.Hash, a.get(services, "web").GetLabels()["pipecd.dev/commit-hash"])
 	a.absent(deployments, "web-canary")
 }
 
@@ -141,7 +141,7 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 		return map[string]string{"d.yaml": deploymentYAML("web", image, 2, ""), "s.yaml": serviceYAML,
 			"crd.yaml": virtualServiceCRD, "v.yaml": virtualService}
 	}
-	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	one, two := &commit{Hash: "aaaaaaa1", Files: files("app:v1")}, &commit{Hash: "aaaaaaa2", Files: files("app:v2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	a.succeeds("K8S_CANARY_ROLLOUT", `{}`, two, one)
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30}`, two, one)
@@ -180,8 +180,8 @@ func TestTrafficIsNotMovedToAVariantWithoutAReadyPod(t *testing.T) {
 		"canary}}]}\n"
 	a.settings = "autoCreateNamespace: true, failureGrace: 300ms, rolloutTimeout: 2s, waitReady: false"
 	service := strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": variantLabelled("app:v1"), "s.yaml": service}}
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"d.yaml": variantLabelled("app:v1"), "s.yaml": service}}
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{
 		"d.yaml": strings.Replace(variantLabelled("app:v2"), "annotations: {}",
 			"annotations: {pipedeck.dev/simulate: never-ready}", 1), "s.yaml": service,
 	}}
@@ -268,7 +268,7 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 		return map[string]string{"d.yaml": variantLabelled(image), "crd.yaml": httpRouteCRD, "r.yaml": route,
 			"s.yaml": strings.Replace(serviceYAML, "{app: web}", "{app: web, pipecd.dev/variant: primary}", 1)}
 	}
-	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	one, two := &commit{Hash: "aaaaaaa1", Files: files("app:v1")}, &commit{Hash: "aaaaaaa2", Files: files("app:v2")}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	require.Equal(t, map[string]int64{"web": 1}, a.weights())
 
@@ -295,7 +295,7 @@ func TestAPipelineThatCannotWorkChangesNothing(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	a.pipeline = "  pipeline: {stages: [{name: K8S_CANARY_ROLLOUT}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 50}}]}\n"
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": variantLabelled("app:v1"),
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"d.yaml": variantLabelled("app:v1"),
 		"s.yaml": serviceYAML}}
 	a.succeeds("K8S_SYNC", "", one, nil)
 	log := a.fails("K8S_CANARY_ROLLOUT", `{}`, one, one)

@@ -21,7 +21,7 @@ import (
 func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "atlantis", away: true})
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("conf")}}
 	log, metadata := f.fails("K8S_MULTI_SYNC", "", one, nil)
 	require.Contains(t, log, "Deploy target tokyo: done")
 	require.Contains(t, log, "1 of 2 deploy targets failed: deploy target atlantis: connect to the Kubernetes API "+
@@ -59,7 +59,7 @@ func TestAClusterThatIsAwayStopsNoOther(t *testing.T) {
 func TestARollbackReportsEachTarget(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london", leaves: true})
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("conf")}}
 	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
 	f.leaves("london")
 	log, metadata := f.fails("K8S_MULTI_ROLLBACK", "", one, nil)
@@ -75,8 +75,8 @@ func TestARollbackReportsEachTarget(t *testing.T) {
 func TestARollbackLeavesTheFieldsForWhichATargetRefused(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("conf")}}
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{
 		"c.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
 			"metadata: {name: conf, annotations: {pipecd.dev/server-side-apply: enabled}}\ndata: {a: v2}\n",
 	}}
@@ -101,7 +101,7 @@ func TestARollbackLeavesTheFieldsForWhichATargetRefused(t *testing.T) {
 func TestATargetWhoseUserMayNotDeployStopsNoOther(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london", user: "stranger"})
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"c.yaml": configMap("conf")}}
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("conf")}}
 	log, _ := f.fails("K8S_MULTI_SYNC", "", one, nil)
 	require.Contains(t, log, "Deploy target tokyo: done")
 	require.Contains(t, log, "Deploy target london: failed: ")
@@ -115,7 +115,7 @@ func TestLiveStateDriftAndPreviewAreOfAllTargets(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
 	f.plugin = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [tokyo]}, {target: {name: london}, manifests: [london]}]}}`
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"tokyo/c.yaml": configMap("conf"),
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"tokyo/c.yaml": configMap("conf"),
 		"london/c.yaml": configMap("conf"), "london/d.yaml": configMap("more")}}
 	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
 	look := func(c *commit) *livestate.GetLivestateResponse {
@@ -136,7 +136,7 @@ func TestLiveStateDriftAndPreviewAreOfAllTargets(t *testing.T) {
 	require.Equal(t, model.ApplicationSyncStatus_SYNCED, state.GetSyncState().GetStatus(),
 		state.GetSyncState().GetReason())
 
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{"tokyo/c.yaml": configMap("conf"),
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"tokyo/c.yaml": configMap("conf"),
 		"london/c.yaml": configMap("conf") + "---\n" + configMap("new")}}
 	state = look(two)
 	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, state.GetSyncState().GetStatus())

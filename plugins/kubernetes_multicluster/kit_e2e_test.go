@@ -6,19 +6,16 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"net"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -27,23 +24,19 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
-	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/clustertest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/goldentest"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
-// kubeconfigEnv names the kubeconfig of a running API. The tests make namespaces of their own in it, one for each
-// deploy target: it has the effect of so many clusters, as long as no manifest names a namespace.
-const kubeconfigEnv = "PIPEDECK_TEST_KUBECONFIG"
-
 var (
-	deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
-	configMaps  = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
-	services    = schema.GroupVersionResource{Version: "v1", Resource: "services"}
-	namespaces  = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	deployments, configMaps = clustertest.Deployments, clustertest.ConfigMaps
+	services, namespaces    = clustertest.Services, clustertest.Namespaces
 )
+
+type commit = clustertest.Commit
 
 // fleet is an application of several deploy targets, and a plugin that deploys it.
 type fleet struct {
@@ -70,25 +63,17 @@ type fleetTarget struct {
 	away, leaves bool
 }
 
-type commit struct {
-	hash  string
-	files map[string]string
-}
-
+// newFleet creates a namespace for each deploy target: that has the effect of so many clusters, as long as no manifest
+// names a namespace.
 func newFleet(t *testing.T, targets ...fleetTarget) *fleet {
 	t.Helper()
-	admin := os.Getenv(kubeconfigEnv)
-	require.NotEmpty(t, admin, "set %s to the kubeconfig of a running API", kubeconfigEnv)
+	admin := clustertest.Kubeconfig(t)
 	id := fmt.Sprintf("multi-e2e-%d", time.Now().UnixNano())
 	f := &fleet{
 		t: t, id: id, created: time.Now(), kubeconfigs: map[string]string{},
 		plugin: "{input: {failureGrace: 300ms, rolloutTimeout: 60s}}",
 	}
-	pool := cluster.NewPool()
-	t.Cleanup(pool.Close)
-	var err error
-	f.client, err = pool.Connect(t.Context(), config.DeployTarget{KubeConfigPath: admin}, discard{})
-	require.NoError(t, err)
+	f.client = clustertest.Connect(t, admin)
 	var entries []sdk.DeployTargetConfig
 	for _, target := range targets {
 		at := map[string]any{"kubeConfigPath": f.kubeconfig(admin, target)}
@@ -104,10 +89,6 @@ func newFleet(t *testing.T, targets ...fleetTarget) *fleet {
 	return f
 }
 
-type discard struct{}
-
-func (discard) Infof(string, ...any) {}
-
 // kubeconfig makes the namespace of a target, and a kubeconfig that leads there.
 func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
 	f.t.Helper()
@@ -115,13 +96,7 @@ func (f *fleet) kubeconfig(admin string, target fleetTarget) string {
 		"metadata": map[string]any{"name": f.namespace(target.name)}}}
 	_, err := f.client.Dynamic.Resource(namespaces).Create(f.t.Context(), namespace, metav1.CreateOptions{})
 	require.NoError(f.t, err)
-	f.t.Cleanup(func() {
-		err := f.client.Dynamic.Resource(namespaces).Delete(context.Background(), f.namespace(target.name),
-			metav1.DeleteOptions{})
-		if !apierrors.IsNotFound(err) {
-			require.NoError(f.t, err)
-		}
-	})
+	clustertest.RemoveNamespace(f.t, f.client, f.namespace(target.name))
 	loaded, err := clientcmd.LoadFromFile(admin)
 	require.NoError(f.t, err)
 	at := loaded.Contexts[loaded.CurrentContext]
@@ -159,21 +134,7 @@ func (f *fleet) leaves(target string) {
 func (f *fleet) namespace(target string) string { return f.id + "-" + target }
 
 func (f *fleet) source(c *commit) *common.DeploymentSource {
-	if c == nil {
-		return nil
-	}
-	dir := f.t.TempDir()
-	for name, text := range c.files {
-		path := filepath.Join(dir, name)
-		require.NoError(f.t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(f.t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	yaml := fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n%s  plugins:\n"+
-		"    kubernetes_multicluster: %s\n", f.pipeline, f.plugin)
-	return &common.DeploymentSource{
-		ApplicationDirectory: dir, CommitHash: c.hash, ApplicationConfig: []byte(yaml),
-		ApplicationConfigFilename: "app.pipecd.yaml", SharedConfigDirectory: filepath.Join(dir, ".pipe"),
-	}
+	return c.Source(f.t, fmt.Sprintf("%s  plugins:\n    kubernetes_multicluster: %s\n", f.pipeline, f.plugin))
 }
 
 // run runs a stage, and gives its log and its metadata.
@@ -181,14 +142,13 @@ func (f *fleet) run(stage, options string, target, running *commit) (status mode
 	metadata map[string]string) {
 	f.t.Helper()
 	f.stages++
-	req := f.h.Request(stage, options)
-	req.Input.Deployment.ApplicationId = f.id
-	req.Input.Deployment.CreatedAt = f.created.Unix()
-	req.Input.Stage.Id = fmt.Sprintf("stage-%d", f.stages)
-	req.Input.TargetDeploymentSource, req.Input.RunningDeploymentSource = f.source(target), f.source(running)
-	resp, err := f.h.Deployment.ExecuteStage(f.t.Context(), req)
+	id := fmt.Sprintf("stage-%d", f.stages)
+	status, log, err := clustertest.Stage{
+		Name: stage, Options: options, ID: id, ApplicationID: f.id, Created: f.created,
+		Target: f.source(target), Running: f.source(running),
+	}.Execute(f.t.Context(), f.h)
 	require.NoError(f.t, err)
-	return resp.GetStatus(), f.h.Piped.Log(req.Input.Stage.Id), f.h.Piped.StageMetadata(req.Input.Stage.Id)
+	return status, log, f.h.Piped.StageMetadata(id)
 }
 
 func (f *fleet) succeeds(stage, options string, target, running *commit) (log string, metadata map[string]string) {
@@ -233,19 +193,12 @@ func (f *fleet) golden(name string, targets ...string) {
 // has looks for an object at a target.
 func (f *fleet) has(target string, gvr schema.GroupVersionResource, name string) *unstructured.Unstructured {
 	f.t.Helper()
-	o, err := f.client.Dynamic.Resource(gvr).Namespace(f.namespace(target)).Get(f.t.Context(), name,
-		metav1.GetOptions{})
-	require.NoError(f.t, err)
-	return o
+	return clustertest.Namespace{Client: f.client, Name: f.namespace(target)}.Get(f.t, gvr, name)
 }
 
 func (f *fleet) hasNot(target string, gvr schema.GroupVersionResource, name string) {
 	f.t.Helper()
-	require.Eventually(f.t, func() bool {
-		_, err := f.client.Dynamic.Resource(gvr).Namespace(f.namespace(target)).Get(f.t.Context(), name,
-			metav1.GetOptions{})
-		return apierrors.IsNotFound(err)
-	}, 20*time.Second, 20*time.Millisecond, "%s %s is still at %s", gvr.Resource, name, target)
+	clustertest.Namespace{Client: f.client, Name: f.namespace(target)}.Absent(f.t, gvr, name)
 }
 
 func (f *fleet) image(target, deployment string) any {

@@ -38,7 +38,7 @@ func TestEachTargetGetsItsOwnManifests(t *testing.T) {
 		"overlays/london/kustomization.yaml": "namePrefix: ldn-\nresources: [../../base]\n",
 		"base/kustomization.yaml":            "resources: [a.yaml]\n", "base/a.yaml": configMap("shared"),
 	}
-	one := &commit{hash: "aaaaaaa1", files: files}
+	one := &commit{Hash: "aaaaaaa1", Files: files}
 	log, metadata := f.succeeds("K8S_MULTI_SYNC", "", one, nil)
 	require.Contains(t, log, "Not deployed to: lima")
 	require.Contains(t, log, "[tokyo] Loaded 2 manifests")
@@ -52,10 +52,10 @@ func TestEachTargetGetsItsOwnManifests(t *testing.T) {
 	f.hasNot("london", configMaps, "asian")
 	f.hasNot("lima", configMaps, "shared")
 
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{}}
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{}}
 	for name, text := range files {
 		if name != "asia/b.yaml" {
-			two.files[name] = text
+			two.Files[name] = text
 		}
 	}
 	log, _ = f.succeeds("K8S_MULTI_SYNC", `{"prune": true}`, two, one)
@@ -83,7 +83,7 @@ func TestAPipelineGoesThroughTheTargets(t *testing.T) {
 	files := func(image string) map[string]string {
 		return map[string]string{"d.yaml": deploymentYAML(image), "s.yaml": serviceYAML}
 	}
-	one, two := &commit{hash: "aaaaaaa1", files: files("app:v1")}, &commit{hash: "aaaaaaa2", files: files("app:v2")}
+	one, two := &commit{Hash: "aaaaaaa1", Files: files("app:v1")}, &commit{Hash: "aaaaaaa2", Files: files("app:v2")}
 	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
 	selects := func(target string) string {
 		value, _, _ := unstructured.NestedString(f.has(target, services, "web").Object, "spec", "selector",
@@ -124,8 +124,8 @@ func TestAPipelineGoesThroughTheTargets(t *testing.T) {
 func TestARollbackGoesToTheTargetsThatWereChanged(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
-	one := &commit{hash: "aaaaaaa1", files: map[string]string{"d.yaml": deploymentYAML("app:v1")}}
-	two := &commit{hash: "aaaaaaa2", files: map[string]string{"d.yaml": deploymentYAML("registry.invalid/x:1"),
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"d.yaml": deploymentYAML("app:v1")}}
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"d.yaml": deploymentYAML("registry.invalid/x:1"),
 		"n.yaml": configMap("added")}}
 	log, _ := f.fails("K8S_MULTI_SYNC", `{"multiTargets": ["tokyo"]}`, two, nil)
 	require.Contains(t, log, "1 of 1 deploy targets failed: deploy target tokyo:")

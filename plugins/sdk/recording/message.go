@@ -21,8 +21,8 @@ import (
 	_ "github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
 
-// Message returns an empty request (input) or answer of a full gRPC method, such as /package.Service/Method. It knows the
-// methods between piped and plugins.
+// Message returns an empty request (input) or answer of a full gRPC method, such as /package.Service/Method. It knows
+// the methods between piped and plugins.
 func Message(path string, input bool) (proto.Message, error) {
 	method, err := methodOf(path)
 	if err != nil {
