@@ -67,35 +67,46 @@ func stageLogs(ctx context.Context, t *session.Target, name, stage string, follo
 	if err != nil {
 		return err
 	}
-	return deploymentLogs(ctx, deck, deployment, stage, follow, t.Flags(), out)
+	p := &logPrinter{deck: deck, stage: stage, follow: follow, flags: t.Flags(), out: out}
+	return p.print(ctx, deployment)
 }
 
-// deploymentLogs prints the logs of the stages that have begun, or of one stage; flags name the environment in a next
-// step.
-func deploymentLogs(ctx context.Context, deck deckv1.DeckServiceClient, deployment *deckv1.Deployment, stage string,
-	follow bool, flags string, out io.Writer) error {
+// logPrinter prints the logs of a deployment's stages.
+type logPrinter struct {
+	deck deckv1.DeckServiceClient
+	// stage is the name or id of the only stage to print; empty for all.
+	stage string
+	// follow waits for the end of a running stage.
+	follow bool
+	// flags name the environment in a next step.
+	flags string
+	out   io.Writer
+}
+
+// print prints the logs of the stages that have begun.
+func (p *logPrinter) print(ctx context.Context, deployment *deckv1.Deployment) error {
 	found := false
 	var names []string
 	for _, st := range deployment.Stages {
 		names = append(names, st.Name)
-		if stage != "" && st.Name != stage && st.Id != stage ||
+		if p.stage != "" && st.Name != p.stage && st.Id != p.stage ||
 			st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
 			continue
 		}
 		found = true
-		fmt.Fprintf(out, "==> %s %s: %s\n", deployment.ApplicationName, st.Name, reader.Name(st.Status))
-		if err := printStageLog(ctx, deck, deployment.Id, st, follow, out); err != nil {
+		fmt.Fprintf(p.out, "==> %s %s: %s\n", deployment.ApplicationName, st.Name, reader.Name(st.Status))
+		if err := p.printStage(ctx, deployment.Id, st); err != nil {
 			return err
 		}
 	}
 	switch {
 	case found:
 		return nil
-	case stage != "" && len(names) > 0:
-		return exit.Usage(fmt.Errorf("stage %q has no log in the newest deployment of %s", stage,
+	case p.stage != "" && len(names) > 0:
+		return exit.Usage(fmt.Errorf("stage %q has no log in the newest deployment of %s", p.stage,
 			deployment.ApplicationName), session.Choices("stage", names))
 	}
-	_, err := fmt.Fprint(out, withoutStages(deployment, flags))
+	_, err := fmt.Fprint(p.out, withoutStages(deployment, p.flags))
 	return err
 }
 
@@ -140,18 +151,17 @@ func newestDeployment(s *session.State, name string) (*deckv1.Deployment, error)
 	return nil, exit.Usage(errors.New("there is no deployment yet"), "commit something, or: pipedeck sync APP")
 }
 
-// printStageLog prints what there is; only with follow it waits for more, while the stage runs.
-func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deployment string, stage *deckv1.Stage,
-	follow bool, out io.Writer) error {
+// printStage prints what there is; only with follow it waits for more, while the stage runs.
+func (p *logPrinter) printStage(ctx context.Context, deployment string, stage *deckv1.Stage) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := deck.WatchStageLog(watching, &deckv1.WatchStageLogRequest{DeploymentId: deployment,
+	stream, err := p.deck.WatchStageLog(watching, &deckv1.WatchStageLogRequest{DeploymentId: deployment,
 		StageId: stage.Id})
 	if err != nil {
 		return session.Refusal(err)
 	}
 	running := stage.Status == deckv1.StageStatus_STAGE_STATUS_RUNNING
-	lines, begun := bufio.NewWriter(out), false
+	lines, begun := bufio.NewWriter(p.out), false
 	for {
 		response, err := stream.Recv()
 		if errors.Is(err, io.EOF) {
@@ -174,7 +184,7 @@ func printStageLog(ctx context.Context, deck deckv1.DeckServiceClient, deploymen
 		if err := lines.Flush(); err != nil {
 			return err
 		}
-		if response.Completed || response.Last && (!running || !follow) {
+		if response.Completed || response.Last && (!running || !p.follow) {
 			return nil
 		}
 	}

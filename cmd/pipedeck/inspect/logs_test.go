@@ -49,7 +49,7 @@ func TestLogsSayWhyADeploymentHasNone(t *testing.T) {
 			s, err := session.ReadState(t.Context(), deck)
 			require.NoError(t, err)
 			var out bytes.Buffer
-			require.NoError(t, deploymentLogs(t.Context(), deck, s.Deployment("dep-1"), "", false, "", &out))
+			require.NoError(t, (&logPrinter{deck: deck, out: &out}).print(t.Context(), s.Deployment("dep-1")))
 			require.Equal(t, c.says, out.String())
 		})
 	}

@@ -59,31 +59,21 @@ type pluginBinary struct {
 // binaryFinder looks at the binary of a plugin whose url leads to it.
 type binaryFinder func(context.Context, *fetch.Fetcher, config.Plugin) pluginBinary
 
-// pluginCommand runs find for each plugin of a piped configuration, or for the named ones, and shows the results. Of
-// one that asks no server, names are looked up in the index as it was fetched before.
-func pluginCommand(use, short, long, example string, asks bool, find binaryFinder,
-	print func(io.Writer, []pluginBinary) error) *cobra.Command {
+// binaryCommand is a command on the binaries of plugins: of all plugins of a piped configuration, or of the named ones.
+type binaryCommand struct {
+	use, short, long, example string
+	// asks has names looked up in the index as its server has it now, otherwise as it was fetched before.
+	asks  bool
+	find  binaryFinder
+	print func(io.Writer, []pluginBinary) error
+}
+
+// command returns the command, which runs find for each plugin and prints the results.
+func (b binaryCommand) command() *cobra.Command {
 	var flags pluginFlags
 	cmd := &cobra.Command{
-		Use: use + " [NAME...]", Short: short, Long: long, Example: example,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			plugins, err := flags.plugins(args)
-			if err != nil {
-				return err
-			}
-			fetcher, err := flags.fetcher(cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			found := []pluginBinary{}
-			for _, plugin := range plugins {
-				found = append(found, flags.find(cmd.Context(), fetcher, plugin, asks, find))
-				if cmd.Context().Err() != nil {
-					return exit.Silent(exit.Interrupted)
-				}
-			}
-			return showBinaries(cmd.OutOrStdout(), found, flags.output == "json", print)
-		},
+		Use: b.use + " [NAME...]", Short: b.short, Long: b.long, Example: b.example,
+		RunE: func(cmd *cobra.Command, args []string) error { return b.run(cmd, &flags, args) },
 	}
 	cmd.Flags().StringVar(&flags.configFile, "config-file", "", "the piped configuration")
 	cmd.Flags().StringVar(&flags.index, "index", "",
@@ -93,6 +83,25 @@ func pluginCommand(use, short, long, example string, asks bool, find binaryFinde
 		"the work directory of piped (default piped in the user's cache directory)")
 	format.AddFlag(cmd, &flags.output)
 	return cmd
+}
+
+func (b binaryCommand) run(cmd *cobra.Command, flags *pluginFlags, names []string) error {
+	plugins, err := flags.plugins(names)
+	if err != nil {
+		return err
+	}
+	fetcher, err := flags.fetcher(cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	found := []pluginBinary{}
+	for _, plugin := range plugins {
+		found = append(found, flags.find(cmd.Context(), fetcher, plugin, b.asks, b.find))
+		if cmd.Context().Err() != nil {
+			return exit.Silent(exit.Interrupted)
+		}
+	}
+	return showBinaries(cmd.OutOrStdout(), found, flags.output == "json", b.print)
 }
 
 func (f *pluginFlags) plugins(names []string) ([]config.Plugin, error) {

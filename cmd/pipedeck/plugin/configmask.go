@@ -115,6 +115,14 @@ type maskedLines struct {
 	line []byte
 }
 
+// newPluginOutput returns where a plugin prints to: nowhere unless verbose.
+func newPluginOutput(verbose bool, mask *configMask, to io.Writer) *maskedLines {
+	if !verbose {
+		to = io.Discard
+	}
+	return &maskedLines{mask: mask, to: to}
+}
+
 func (w *maskedLines) Write(p []byte) (int, error) {
 	w.line = append(w.line, p...)
 	end := bytes.LastIndexByte(w.line, '\n') + 1

@@ -14,14 +14,17 @@ import (
 )
 
 func newInfoCommand() *cobra.Command {
-	return orIndex(pluginCommand("info", "Show all that is known of the binaries of plugins",
-		`Show the whole digest of a binary, its file, and where its signature comes from. No server is asked and nothing
+	return orIndex(binaryCommand{
+		use: "info", short: "Show all that is known of the binaries of plugins",
+		long: `Show the whole digest of a binary, its file, and where its signature comes from. No server is asked and nothing
 is checked.
 
 With --index alone, NAME is a plugin of that index, whose versions are shown.`,
-		`  pipedeck plugin info kubernetes --config-file piped.yaml
+		example: `  pipedeck plugin info kubernetes --config-file piped.yaml
   pipedeck plugin info kubernetes --config-file piped.yaml -o json
-  pipedeck plugin info canary --index https://example.com/plugins/index.yaml`, false, findBinary, printBinaries), indexDetails)
+  pipedeck plugin info canary --index https://example.com/plugins/index.yaml`,
+		find: findBinary, print: printBinaries,
+	}.command(), indexDetails)
 }
 
 // printBinaries writes one line for each fact, and an empty one between plugins.

@@ -13,14 +13,17 @@ import (
 )
 
 func newInstallCommand() *cobra.Command {
-	return pluginCommand("install", "Fetch and check the plugins of a piped configuration",
-		`Download the plugins of a piped configuration to where a piped with the same work directory looks for them,
+	return binaryCommand{
+		use: "install", short: "Fetch and check the plugins of a piped configuration",
+		long: `Download the plugins of a piped configuration to where a piped with the same work directory looks for them,
 and check their digests and signatures. That piped starts without a network then.
 
 With --index and without a piped configuration, NAME or NAME@VERSION is a plugin of that index.`,
-		`  pipedeck plugin install --config-file piped.yaml
+		example: `  pipedeck plugin install --config-file piped.yaml
   pipedeck plugin install kubernetes --config-file piped.yaml --work-dir /var/lib/piped
-  pipedeck plugin install canary@v1.2.0 --index https://example.com/plugins/index.yaml`, true, installBinary, binariesTable)
+  pipedeck plugin install canary@v1.2.0 --index https://example.com/plugins/index.yaml`,
+		asks: true, find: installBinary, print: binariesTable,
+	}.command()
 }
 
 func installBinary(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {

@@ -6,12 +6,15 @@ package plugin
 import "github.com/spf13/cobra"
 
 func newListCommand() *cobra.Command {
-	return orIndex(pluginCommand("list", "List the plugins of a piped configuration and their binaries",
-		`List the plugins of a piped configuration: where their binaries come from, and whether they are on this
+	return orIndex(binaryCommand{
+		use: "list", short: "List the plugins of a piped configuration and their binaries",
+		long: `List the plugins of a piped configuration: where their binaries come from, and whether they are on this
 machine. No server is asked and nothing is checked; running plugins are shown by pipedeck plugins.
 
 With --index alone, the plugins of that index are listed.`,
-		`  pipedeck plugin list --config-file piped.yaml
+		example: `  pipedeck plugin list --config-file piped.yaml
   pipedeck plugin list kubernetes --config-file piped.yaml -o json
-  pipedeck plugin list --index https://example.com/plugins/index.yaml`, false, findBinary, binariesTable), indexTable)
+  pipedeck plugin list --index https://example.com/plugins/index.yaml`,
+		find: findBinary, print: binariesTable,
+	}.command(), indexTable)
 }

@@ -99,3 +99,12 @@ func (f *programFlags) open(ctx context.Context, place string) (*runnable, error
 	}
 	return r, nil
 }
+
+// notRun returns why a plugin could not be run to the end of its requests.
+func notRun(ctx context.Context, mask *configMask, err error) error {
+	if ctx.Err() != nil {
+		return exit.Silent(exit.Interrupted)
+	}
+	return exit.With(exit.Failed, errors.New(mask.text(err.Error())),
+		"run it again with --verbose to see what the plugin prints")
+}

@@ -23,11 +23,16 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
+// replayFlags say what is compared with a recording, and how.
+type replayFlags struct {
+	programFlags
+	ignore     []string
+	repository string
+	verbose    bool
+}
+
 func newReplayCommand() *cobra.Command {
-	var flags programFlags
-	var ignore []string
-	var repository string
-	var verbose bool
+	flags := &replayFlags{}
 	cmd := &cobra.Command{
 		Use: "replay FILE PROGRAM|DIR", Short: "Replay recorded calls to a plugin and compare the results",
 		Args: cobra.ExactArgs(2),
@@ -39,63 +44,69 @@ Without --config the plugin gets the recorded configuration, in which secrets ar
 		Example: `  pipedeck plugin replay calls.jsonl ./greeter
   pipedeck plugin replay calls.jsonl dist/greeter --repository ~/src/my-apps
   pipedeck plugin replay calls.jsonl ./greeter --ignore 'took \d+' -o json`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			options := recording.ReplayOptions{}
-			if options.Ignore, err = compilePatterns(ignore); err != nil {
-				return err
-			}
-			if repository != "" {
-				if options.Repository, err = filepath.Abs(repository); err != nil {
-					return exit.Usage(err, "give the directory of a repository")
-				}
-			}
-			rec, err := readRecording(args[0], flags.name)
-			if err != nil {
-				return err
-			}
-			plugin, err := flags.open(cmd.Context(), args[1])
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, plugin.remove()) }()
-			settings, err := replaySettings(rec, plugin.settings, flags.configFile != "")
-			if err != nil {
-				return err
-			}
-			mask, err := newConfigMask(settings, "", false) // the user compares what the other values lead to
-			if err != nil {
-				return err
-			}
-			output := io.Discard
-			if verbose {
-				lines := &maskedLines{mask: mask, to: cmd.ErrOrStderr()}
-				defer func() { err = errors.Join(err, lines.flush()) }()
-				output = lines
-			}
-			options.Start = func(piped *standin.Piped) (*standin.Program, error) {
-				return standin.StartProgram(cmd.Context(), plugin.path, plugin.scratch, piped.Address, settings, output)
-			}
-			if rec.Note != "" {
-				fmt.Fprintln(cmd.ErrOrStderr(), "pipedeck:", text.Clean(rec.Note))
-			}
-			outcomes, err := recording.Replay(cmd.Context(), rec, options)
-			switch {
-			case cmd.Context().Err() != nil:
-				return exit.Silent(exit.Interrupted)
-			case err != nil:
-				return exit.With(exit.Failed, errors.New(mask.text(err.Error())),
-					"run it again with --verbose to see what the plugin prints")
-			}
-			return showOutcomes(cmd.OutOrStdout(), mask, outcomes, flags.output == "json")
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0], args[1]) },
 	}
 	flags.register(cmd)
-	cmd.Flags().StringArrayVar(&ignore, "ignore", nil, "`REGEXP` of texts that may differ; can be repeated")
-	cmd.Flags().StringVar(&repository, "repository", "",
+	return cmd
+}
+
+func (f *replayFlags) register(cmd *cobra.Command) {
+	f.programFlags.register(cmd)
+	cmd.Flags().StringArrayVar(&f.ignore, "ignore", nil, "`REGEXP` of texts that may differ; can be repeated")
+	cmd.Flags().StringVar(&f.repository, "repository", "",
 		"`DIR` of the repository with the applications, as it was at the recorded commits (default: directories "+
 			"with the application configuration alone)")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the plugin prints")
-	return cmd
+	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show what the plugin prints")
+}
+
+// run replays the recording in a file to the plugin at a place.
+func (f *replayFlags) run(cmd *cobra.Command, file, place string) (err error) {
+	options, err := f.options()
+	if err != nil {
+		return err
+	}
+	rec, err := readRecording(file, f.name)
+	if err != nil {
+		return err
+	}
+	plugin, err := f.open(cmd.Context(), place)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, plugin.remove()) }()
+	if plugin.settings, err = replaySettings(rec, plugin.settings, f.configFile != ""); err != nil {
+		return err
+	}
+	mask, err := newConfigMask(plugin.settings, "", false) // the user compares what the other values lead to
+	if err != nil {
+		return err
+	}
+	output := newPluginOutput(f.verbose, mask, cmd.ErrOrStderr())
+	defer func() { err = errors.Join(err, output.flush()) }()
+	options.Start = func(piped *standin.Piped) (*standin.Program, error) {
+		return standin.StartProgram(cmd.Context(), plugin.path, plugin.scratch, piped.Address, plugin.settings, output)
+	}
+	if rec.Note != "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "pipedeck:", text.Clean(rec.Note))
+	}
+	outcomes, err := recording.Replay(cmd.Context(), rec, options)
+	if err != nil || cmd.Context().Err() != nil {
+		return notRun(cmd.Context(), mask, err)
+	}
+	return showOutcomes(cmd.OutOrStdout(), mask, outcomes, f.output == "json")
+}
+
+// options are those of the flags.
+func (f *replayFlags) options() (options recording.ReplayOptions, err error) {
+	if options.Ignore, err = compilePatterns(f.ignore); err != nil {
+		return options, err
+	}
+	if f.repository != "" {
+		if options.Repository, err = filepath.Abs(f.repository); err != nil {
+			return options, exit.Usage(err, "give the directory of a repository")
+		}
+	}
+	return options, nil
 }
 
 func compilePatterns(texts []string) (list []*regexp.Regexp, err error) {

@@ -19,11 +19,16 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
 )
 
+// testFlags say what of a plugin is tested.
+type testFlags struct {
+	programFlags
+	options conformance.Options
+	source  string
+	verbose bool
+}
+
 func newTestCommand() *cobra.Command {
-	var flags programFlags
-	options := conformance.Options{}
-	var source string
-	var verbose bool
+	flags := &testFlags{}
 	cmd := &cobra.Command{
 		Use: "test PROGRAM|DIR", Short: "Check that a plugin does what piped expects", Args: cobra.ExactArgs(1),
 		Long: `Start a plugin of any language as PipeCD's piped does; send the requests that piped sends; run one of
@@ -36,54 +41,54 @@ application: files that it writes are removed. Values of its configuration are m
   pipedeck plugin test dist/greeter --stage GREET --with '{"names": ["Ada"], "pause": "1m"}'
   pipedeck plugin test count.pyz -o json
   pipedeck plugin test ./deployer --config piped-plugin.yaml --source ../my-app`,
-		RunE: func(cmd *cobra.Command, args []string) (err error) {
-			if !json.Valid([]byte(options.With)) && options.With != "" {
-				return exit.Usage(errors.New("--with is not JSON"), `give an object such as --with '{"key": "value"}'`)
-			}
-			plugin, err := flags.open(cmd.Context(), args[0])
-			if err != nil {
-				return err
-			}
-			defer func() { err = errors.Join(err, plugin.remove()) }()
-			if options.Source, err = copiedSource(source, plugin.scratch); err != nil {
-				return err
-			}
-			mask, err := newConfigMask(plugin.settings, options.With, true)
-			if err != nil {
-				return err
-			}
-			options.Program, options.Settings, options.Output = plugin.path, plugin.settings, io.Discard
-			if verbose {
-				output := &maskedLines{mask: mask, to: cmd.ErrOrStderr()}
-				defer func() { err = errors.Join(err, output.flush()) }()
-				options.Output = output
-			}
-			checks, err := conformance.Run(cmd.Context(), options)
-			for i := range checks {
-				checks[i].Detail = mask.text(checks[i].Detail)
-			}
-			unknown := (*conformance.UnknownStageError)(nil)
-			switch {
-			case errors.As(err, &unknown):
-				return exit.Usage(unknown, "name one of its stages with --stage")
-			case cmd.Context().Err() != nil:
-				return exit.Silent(exit.Interrupted)
-			case err != nil:
-				return exit.With(exit.Failed, errors.New(mask.text(err.Error())),
-					"run it again with --verbose to see what the plugin prints")
-			}
-			return showChecks(cmd.OutOrStdout(), checks, flags.output == "json")
-		},
+		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0]) },
 	}
 	flags.register(cmd)
-	cmd.Flags().StringVar(&options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
-	cmd.Flags().StringVar(&options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
-	cmd.Flags().StringVar(&source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an "+
-		"application without files)")
-	limit.Var(cmd.Flags(), &options.RunLimit, "run-limit", 15*time.Second,
-		"cancel a stage that is still running after this time")
-	cmd.Flags().BoolVarP(&verbose, "verbose", "v", false, "show what the plugin prints")
 	return cmd
+}
+
+func (f *testFlags) register(cmd *cobra.Command) {
+	f.programFlags.register(cmd)
+	cmd.Flags().StringVar(&f.options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
+	cmd.Flags().StringVar(&f.options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
+	cmd.Flags().StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an "+
+		"application without files)")
+	limit.Var(cmd.Flags(), &f.options.RunLimit, "run-limit", 15*time.Second,
+		"cancel a stage that is still running after this time")
+	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show what the plugin prints")
+}
+
+// run tests the plugin at a place.
+func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
+	if f.options.With != "" && !json.Valid([]byte(f.options.With)) {
+		return exit.Usage(errors.New("--with is not JSON"), `give an object such as --with '{"key": "value"}'`)
+	}
+	plugin, err := f.open(cmd.Context(), place)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, plugin.remove()) }()
+	if f.options.Source, err = copiedSource(f.source, plugin.scratch); err != nil {
+		return err
+	}
+	mask, err := newConfigMask(plugin.settings, f.options.With, true)
+	if err != nil {
+		return err
+	}
+	output := newPluginOutput(f.verbose, mask, cmd.ErrOrStderr())
+	defer func() { err = errors.Join(err, output.flush()) }()
+	f.options.Program, f.options.Settings, f.options.Output = plugin.path, plugin.settings, output
+	checks, err := conformance.Run(cmd.Context(), f.options)
+	if unknown := (*conformance.UnknownStageError)(nil); errors.As(err, &unknown) {
+		return exit.Usage(unknown, "name one of its stages with --stage")
+	}
+	if err != nil || cmd.Context().Err() != nil {
+		return notRun(cmd.Context(), mask, err)
+	}
+	for i := range checks {
+		checks[i].Detail = mask.text(checks[i].Detail)
+	}
+	return showChecks(cmd.OutOrStdout(), checks, f.output == "json")
 }
 
 func showChecks(w io.Writer, checks []conformance.Check, asJSON bool) error {

@@ -13,11 +13,14 @@ import (
 )
 
 func newVerifyCommand() *cobra.Command {
-	return pluginCommand("verify", "Check the plugins of a piped configuration",
-		`Check digest and signature of the binaries that are on this machine, as piped does before each start. Binaries
+	return binaryCommand{
+		use: "verify", short: "Check the plugins of a piped configuration",
+		long: `Check digest and signature of the binaries that are on this machine, as piped does before each start. Binaries
 are not downloaded; a signature is when it is not here.`,
-		`  pipedeck plugin verify --config-file piped.yaml
-  pipedeck plugin verify kubernetes --config-file piped.yaml -o json`, false, verifyBinary, binariesTable)
+		example: `  pipedeck plugin verify --config-file piped.yaml
+  pipedeck plugin verify kubernetes --config-file piped.yaml -o json`,
+		find: verifyBinary, print: binariesTable,
+	}.command()
 }
 
 func verifyBinary(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {
