@@ -4,6 +4,8 @@
 package app
 
 import (
+	"cmp"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
@@ -59,10 +61,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 
 // run does what a key of the panes asks for, or says why not.
 func (m *model) run(binding keymap.Binding) tea.Cmd {
-	if !binding.In(m.scope()) {
-		return m.toast.say("cannot "+binding.Help+": it works in "+binding.Where(), true)
-	}
-	if reason := m.actions.reasons()[binding.Action]; reason != "" {
+	if reason := cmp.Or(elsewhere(binding, m.scope()), m.actions.reasons()[binding.Action]); reason != "" {
 		return m.toast.say("cannot "+binding.Help+": "+reason, true)
 	}
 	return m.act(binding.Action)

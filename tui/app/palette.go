@@ -85,8 +85,8 @@ func (p *palette) all() []view.PaletteEntry {
 			continue
 		}
 		entry := view.PaletteEntry{Binding: b, Title: title(b), Reason: reasons[b.Action]}
-		if !b.In(p.scope) {
-			entry.Reason = "it works in: " + b.Where()
+		if reason := elsewhere(b, p.scope); reason != "" {
+			entry.Reason = reason
 		}
 		at := slices.IndexFunc(all, func(other view.PaletteEntry) bool { return other.Action == b.Action })
 		switch {
@@ -97,6 +97,17 @@ func (p *palette) all() []view.PaletteEntry {
 		}
 	}
 	return all
+}
+
+// elsewhere is why a binding does nothing in a place where it does not hold; "" where it does.
+func elsewhere(b keymap.Binding, scope keymap.Scope) string {
+	switch {
+	case b.In(scope):
+		return ""
+	case scope == keymap.Startup:
+		return "the environment starts; enter shows the main screen"
+	}
+	return "it works in: " + b.Where()
 }
 
 // title is what an action is called where its group is not seen.

@@ -185,3 +185,21 @@ func TestAnAnswerIsForWhatWasAskedAbout(t *testing.T) {
 	s.types("y")
 	require.Equal(t, "s3", call(t, server).(*deckv1.SkipStageRequest).GetStageId())
 }
+
+func TestThePaletteSaysWhatTheStartUpStepsLeaveOut(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(starting()...)
+	s := play(t, dial(t, server), 100, 30, seams{})
+	s.seesText("55%")
+	s.types(":approve")
+	s.seesText("Approve the selected stage", "not now: the environment starts; enter shows the main screen")
+	s.types("\r")
+	s.seesText("cannot approve the selected stage: the environment starts")
+	s.types(":leave\r")
+	s.seesText("Leave pipedeck")
+	s.types("y")
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, LeaveRunning, outcome)
+}
