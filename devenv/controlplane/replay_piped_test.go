@@ -18,7 +18,7 @@ import (
 )
 
 // TestARecordedPipedGetsTheSameCodes makes all recorded calls of PipeCD's piped, and then asks for what they have
-// reported. The recordings with commands of users, a2 and a4, are played by tests of their own.
+// reported. The recordings with commands of users, a2 and a4, are played by separate tests.
 func TestARecordedPipedGetsTheSameCodes(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{

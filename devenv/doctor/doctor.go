@@ -43,7 +43,7 @@ type Check struct {
 	Fix string `json:"fix,omitempty"`
 }
 
-// MarshalJSON adds the key fix, the earlier name of fix, because programs may read it.
+// MarshalJSON adds the key mend, the earlier name of fix, because programs may read it.
 func (c Check) MarshalJSON() ([]byte, error) {
 	type fields Check
 	return json.Marshal(struct {

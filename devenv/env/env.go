@@ -181,7 +181,7 @@ func (e *Environment) imageService() imagev1.ImageServiceServer {
 func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	children, ctx := errgroup.WithContext(ctx)
 	built := e.buildPlugins(ctx, children)
-	keys := make(chan error, 1) // next to the rest, for it takes a moment
+	keys := make(chan error, 1) // next to the rest, because it takes a moment
 	children.Go(func() error {
 		keys <- e.Workspace.Keys().EnsureKeyPair()
 		return nil

@@ -55,7 +55,7 @@ type treeReport struct {
 	components *components
 	server     *controlplane.Server
 	logger     *slog.Logger
-	// advice is the next step for errors that have none of their own.
+	// advice is the next step for errors that bring none.
 	advice string
 }
 

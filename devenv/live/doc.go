@@ -5,7 +5,7 @@
 // deploy. The environment runs one Tree for `pipedeck up --live`.
 //
 // It guarantees that the user's repository is only read: branch, index, HEAD, configuration and objects
-// stay as they are. Snapshots are in a bare repository of their own that borrows the user's objects, on a
+// stay as they are. Snapshots are in a separate bare repository that borrows the user's objects, on a
 // branch of the same name, so that any PipeCD piped can watch it. A snapshot holds what `git add --all`
 // would take: .gitignore, filters and file modes are git's own business, which is why the git program does
 // the work. A tree that equals a commit of the user is that commit, not another one.

@@ -5,7 +5,7 @@
 // changes.
 //
 // It guarantees that the program is replaced whole, by a rename, and only by one that compiled: an error leaves
-// the last program where it is and is told with the compiler's lines. The agent sees the new program by itself
+// the last program where it is and is reported with the compiler's lines. The agent sees the new program by itself
 // and starts it next to the running one. A change during a build begins the build again.
 //
 // The environment runs one Source for each plugin that is given as a directory.

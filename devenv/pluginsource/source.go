@@ -74,7 +74,7 @@ func (s *Source) Build(ctx context.Context) error {
 	return nil
 }
 
-// directories are those that hold files of the program: of its own module, of the others of a workspace, and
+// directories are those that hold files of the program: of its module, of the others of a workspace, and
 // of modules that are replaced by a directory. Modules of the cache do not change.
 func (s *Source) directories(ctx context.Context) ([]string, error) {
 	const format = `{{if not .Standard}}{{$dir := .Dir}}{{with .Module}}` +

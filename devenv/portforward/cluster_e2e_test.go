@@ -30,7 +30,7 @@ import (
 )
 
 // Real pods: PIPEDECK_TEST_KUBECONFIG names a cluster that runs containers and has
-// PIPEDECK_TEST_IMAGE, an image of sample-apps/hello-world. The tests make namespaces of their own.
+// PIPEDECK_TEST_IMAGE, an image of sample-apps/hello-world. The tests create their own namespaces.
 
 const longest = 90 * time.Second
 

@@ -39,7 +39,7 @@ type Process struct {
 	name string
 	cmd  *exec.Cmd
 	tail *tail
-	// stdin is held open: its end tells the child that this process is gone.
+	// stdin is held open: its end shows the child that this process is gone.
 	stdin io.Closer
 	done  chan struct{}
 	err   error
@@ -102,7 +102,7 @@ func (l lossy) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// copyLines copies everything to log and tells line of each line.
+// copyLines copies everything to log and calls line for each line.
 func copyLines(log io.Writer, stdout io.Reader, line func(string)) {
 	scanner := bufio.NewScanner(stdout)
 	scanner.Buffer(nil, 1<<20)

@@ -116,7 +116,7 @@ func TestAChildIsDoneAlsoWhenItsChildrenHoldItsOutput(t *testing.T) {
 			select {
 			case <-p.Done():
 			case <-time.After(30 * time.Second):
-				require.Fail(t, "the child has ended, and nobody is told")
+				require.Fail(t, "the child has ended, and no notification came")
 			}
 			require.Equal(t, 3, p.ExitCode())
 			if outlives {

@@ -54,7 +54,8 @@ func TestNamesOfFilesMayHoldAnyBytes(t *testing.T) {
 	require.ElementsMatch(t, want, repository.Applications)
 	require.Equal(t, skipped, repository.Skipped)
 	if len(skipped) > 1 {
-		require.Equal(t, `skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": the path is not one line of UTF-8 text, which the protocol requires`, repository.SkippedText())
+		require.Equal(t, `skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": `+
+			"the path is not one line of UTF-8 text, which the protocol requires", repository.SkippedText())
 	}
 	require.NoError(t, repository.CheckApplications(checkerOf("kubernetes")))
 }
@@ -292,7 +293,8 @@ func TestAllMistakesInTheApplicationsAreReportedAtOnceWithTheirPlaces(t *testing
 	require.ErrorContains(t, err, "b/app.pipecd.yaml:3:7: spec.name: is missing")
 	require.NotContains(t, err.Error(), "c/app.pipecd.yaml")
 	err = repository.CheckApplications(checkerOf("terraform"))
-	require.ErrorContains(t, err, `c/app.pipecd.yaml:5:25: spec.plugins.kubernetes: the plugin "kubernetes" is not in the plugins of this environment`)
+	require.ErrorContains(t, err, "c/app.pipecd.yaml:5:25: spec.plugins.kubernetes: "+
+		`the plugin "kubernetes" is not in the plugins of this environment`)
 }
 
 // checkerOf knows one plugin by its name.

@@ -314,7 +314,7 @@ func (m *matrix) end(ctx context.Context) error {
 	return m.down(ctx)
 }
 
-// noCrashes looks for crashes of our own programs, which no kill explains.
+// noCrashes looks for crashes of our programs, which no kill explains.
 func noCrashes(e *environment) error {
 	root := filepath.Join(e.state, environmentName, "logs")
 	return filepath.WalkDir(root, func(path string, entry os.DirEntry, err error) error {

@@ -46,7 +46,7 @@ func onlyPack(t *testing.T, r *Repository) string {
 	return filepath.Join(r.mirror.packDir(), packPrefix+packs[0].id.String())
 }
 
-// damages are what a power cut can leave of a mirror whose objects are files of their own, and of one with a pack.
+// damages are what a power cut can leave of a mirror whose objects are separate files, and of one with a pack.
 func damages() map[string]struct {
 	packed bool
 	damage func(t *testing.T, u *userRepo, r *Repository)

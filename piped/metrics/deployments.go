@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// maxOpen bounds the deployments with series of their own; maxEnded those that have ended since the
+	// maxOpen bounds the deployments with separate series; maxEnded those that have ended since the
 	// last report.
 	maxOpen  = 2000
 	maxEnded = 1000

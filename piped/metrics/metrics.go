@@ -112,7 +112,7 @@ func New(o Options) *Metrics {
 // durations are the buckets for deployments and stages, in seconds: from a tenth to six hours.
 var durations = []float64{0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 21600}
 
-// latencies are the buckets for calls, in seconds: from two milliseconds to an hour, for a stage is a call.
+// latencies are the buckets for calls, in seconds: from two milliseconds to an hour, since a stage is a call.
 var latencies = []float64{0.002, 0.01, 0.05, 0.2, 1, 5, 30, 120, 600, 3600}
 
 // Observe counts an event; it is an observe.Listener.

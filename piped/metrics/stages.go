@@ -14,7 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/observe"
 )
 
-// maxStages bounds the names of stages with series of their own; the others count as one.
+// maxStages bounds the names of stages with separate series; the others count as one.
 const maxStages = 200
 
 // stages times the attempts at stages, by plugin.

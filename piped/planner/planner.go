@@ -163,7 +163,7 @@ func (p *Planner) plan(ctx context.Context, pending *model.Deployment, at func(s
 		return nil, err
 	}
 	at("preparing the sources")
-	sources, err := p.prepare(ctx, d, running, lookInto(application, plugins))
+	sources, err := p.prepare(ctx, d, running, sourceUseOf(application, plugins))
 	if err != nil {
 		return nil, err
 	}
@@ -254,9 +254,9 @@ func (p *Planner) warn(d *model.Deployment, of *common.DeploymentSource) {
 	}
 }
 
-// lookInto is what any of the plugins inspects. Secrets and attachments are filled in for none of them as well: a
+// sourceUseOf is what any of the plugins inspects. Secrets and attachments are filled in for none of them as well: a
 // mistake there ends the deployment before anything is done.
-func lookInto(application *config.Application, plugins []applicationPlugin) deployment.SourceUse {
+func sourceUseOf(application *config.Application, plugins []applicationPlugin) deployment.SourceUse {
 	use := deployment.SourceUse_SOURCE_USE_NONE
 	if application.Encryption != nil || application.Attachment != nil {
 		use = deployment.SourceUse_SOURCE_USE_TARGET

@@ -78,7 +78,7 @@ func launched(t *testing.T, program string, tree *processtree.Tree, room confine
 // stands in the test's log. Not in parallel: where the kernel does not say which process it was, a plugin that another
 // test kills at that moment is taken for it.
 func TestAPluginThatTheKernelEndsForItsMemoryIsReported(t *testing.T) {
-	eat := "exec tail /dev/zero" // keeps what it reads, for it never sees the end of a line
+	eat := "exec tail /dev/zero" // keeps what it reads, since it never sees the end of a line
 	want, room, tree := "", confinement{}, processtree.New()
 	groups, why := groupsWithControllers(t)
 	if why == nil {

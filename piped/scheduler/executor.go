@@ -27,7 +27,7 @@ type stageResult struct {
 	interrupted error
 	// begun is set with it when the plugin may have begun with the stage.
 	begun bool
-	// unprepared is set when the stage was not called, for its plugin was replaced by one that inspects more.
+	// unprepared is set when the stage was not called, because its plugin was replaced by one that inspects more.
 	unprepared error
 }
 

@@ -110,7 +110,7 @@ func disjoint(a, b map[string]bool) bool {
 }
 
 // undone works out what each rollback stage undoes: the stage of its index, and those of the same plugin that have no
-// rollback stage of their own, such as all of K8S_ROLLBACK's.
+// separate rollback stage, such as all of K8S_ROLLBACK's.
 func (r *rollback) undone(ctx context.Context, rollbacks []*model.PipelineStage) []undoing {
 	byID, byIndex, own := map[string]*model.PipelineStage{}, map[int32]*model.PipelineStage{}, map[int32]bool{}
 	for _, stage := range r.progress.deployment.GetStages() {

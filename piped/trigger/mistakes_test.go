@@ -64,7 +64,7 @@ func TestABrokenConfigurationIsReportedOnceForEachChange(t *testing.T) {
 	w.state("web", invalid)
 	w.write("web/x", "x")
 	w.commit("Change something else")
-	w.report("web", outOfSync, "drifted") // which does not stand, for the configuration is still broken
+	w.report("web", outOfSync, "drifted") // which does not stand, because the configuration is still broken
 	require.Equal(t, 1, w.settle())
 	reported := func(want ...string) {
 		t.Helper()

@@ -32,7 +32,8 @@ func TestEachTargetGetsItsOwnManifests(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo", labels: map[string]string{"region": "asia"}},
 		fleetTarget{name: "london"}, fleetTarget{name: "lima"})
-	f.plugin = `{input: {multiTargets: [{target: {labels: {region: asia}}, manifests: [asia]}, {target: {name: london}, kustomizeDir: overlays/london}]}}`
+	f.plugin = "{input: {multiTargets: [{target: {labels: {region: asia}}, manifests: [asia]}, " +
+		"{target: {name: london}, kustomizeDir: overlays/london}]}}"
 	files := map[string]string{
 		"asia/a.yaml": configMap("shared"), "asia/b.yaml": configMap("asian"),
 		"overlays/london/kustomization.yaml": "namePrefix: ldn-\nresources: [../../base]\n",

@@ -17,7 +17,7 @@ import (
 
 // linkEnv holds three descriptors that the agent hands to a plugin, as "config,serve,service": a pipe with
 // the plugin's entry of the piped configuration, a socket over which piped calls the plugin, and one over
-// which the plugin calls piped. No one else can reach those sockets, for they have no name. The agent finds
+// which the plugin calls piped. No one else can reach those sockets, because they have no name. The agent finds
 // this very text in a plugin's program and so knows that the plugin can read them.
 const linkEnv = "PIPEDECK_PLUGIN_LINK_V1"
 

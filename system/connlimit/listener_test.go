@@ -67,7 +67,7 @@ func TestTheOldestConnectionWithoutTrustMakesRoom(t *testing.T) {
 	require.Equal(t, 2, untrusted, "the trusted connection keeps its place")
 }
 
-func TestUntrustedConnectionsHaveABoundOfTheirOwn(t *testing.T) {
+func TestUntrustedConnectionsHaveASeparateBound(t *testing.T) {
 	t.Parallel()
 	p := listen(t, connlimit.Bounds{Untrusted: 2})
 	_, trusted := connect(t, p)

@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -100,18 +101,34 @@ func (c *checker) code(path string, data []byte) error {
 	if within(path, c.rules.Spelling) {
 		c.spell(path, string(data), c.spelling.ReplaceGo)
 	}
-	if within(path, c.rules.Strings) && !strings.HasSuffix(path, "_test.go") {
-		return c.literals(path, data)
+	if !within(path, c.rules.Code) || within(path, c.rules.CodeElsewhere) {
+		return nil
 	}
+	files := token.NewFileSet()
+	file, err = parser.ParseFile(files, path, data, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	for _, group := range file.Comments {
+		c.words(path, strings.ReplaceAll(commentText(group), "\n//", "\n  "), files.Position(group.Pos()).Line)
+	}
+	c.nodes(path, file, files)
 	return nil
 }
 
-// literals checks string literals, besides those that no user reads: imports and tags of fields.
-func (c *checker) literals(path string, data []byte) error {
-	files := token.NewFileSet()
-	file, err := parser.ParseFile(files, path, data, parser.SkipObjectResolution)
-	if err != nil {
-		return err
+// commentText returns a group of comments as it stands in the file, with the marks of its lines.
+func commentText(group *ast.CommentGroup) string {
+	lines := make([]string, len(group.List))
+	for i, comment := range group.List {
+		lines[i] = comment.Text
+	}
+	return strings.Join(lines, "\n")
+}
+
+// nodes checks the names that a file declares, and its string literals besides imports and tags of fields.
+func (c *checker) nodes(path string, file *ast.File, files *token.FileSet) {
+	for _, name := range declared(file) {
+		c.identifier(path, name.Name, files.Position(name.Pos()))
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -126,7 +143,58 @@ func (c *checker) literals(path string, data []byte) error {
 		}
 		return true
 	})
-	return nil
+}
+
+// declared returns the names that a file gives: what it only uses was named elsewhere.
+func declared(file *ast.File) []*ast.Ident {
+	names := []*ast.Ident{file.Name}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncDecl:
+			names = append(names, n.Name)
+		case *ast.TypeSpec:
+			names = append(names, n.Name)
+		case *ast.ValueSpec:
+			names = append(names, n.Names...)
+		case *ast.Field:
+			names = append(names, n.Names...)
+		case *ast.RangeStmt:
+			if n.Tok == token.DEFINE {
+				names = appendNames(names, n.Key, n.Value)
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				names = appendNames(names, n.Lhs...)
+			}
+		}
+		return true
+	})
+	return names
+}
+
+func appendNames(names []*ast.Ident, expressions ...ast.Expr) []*ast.Ident {
+	for _, e := range expressions {
+		if name, ok := e.(*ast.Ident); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// humps are where a word of an identifier ends and the next one begins; "OfANew" has one of each.
+var humps = []*regexp.Regexp{regexp.MustCompile(`([a-z0-9])([A-Z])`), regexp.MustCompile(`([A-Z])([A-Z][a-z])`)}
+
+// identifier checks the words of a name, such as "of its own" in TestAFileOfItsOwn.
+func (c *checker) identifier(path, name string, at token.Position) {
+	text := strings.ReplaceAll(name, "_", " ")
+	for _, hump := range humps {
+		text = hump.ReplaceAllString(text, "$1 $2")
+	}
+	for _, w := range c.rules.Words {
+		if found := w.found.FindString(text); found != "" && !c.rules.allowed(path, name, 0, len(name)) {
+			c.report(path, at.Line, at.Column, fmt.Sprintf("%q in the name %s: write %s", found, name, w.Write))
+		}
+	}
 }
 
 // words looks for refused words, also those of a phrase that goes on in the next line. The text begins in the given

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command wordlint holds the texts of the repository to plain words: it refuses the words of words.yaml in
-// documentation and in string literals, and wrong spelling. exceptions.yaml lists what may stay. Folders that are
-// not yet clean are not in words.yaml.
+// documentation and in the comments, names and string literals of Go code, and wrong spelling. exceptions.yaml lists
+// what may stay. Folders that are not yet clean are not in words.yaml.
 //
 //	wordlint -root .
 package main

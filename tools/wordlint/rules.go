@@ -25,10 +25,11 @@ const maxExceptions = 20
 // rules are the two files.
 type rules struct {
 	Words []word `yaml:"words"`
-	// Texts are patterns of files; the others are folders.
-	Texts    []string `yaml:"texts"`
-	Strings  []string `yaml:"strings"`
-	Spelling []string `yaml:"spelling"`
+	// Texts are patterns of files; the others are folders. CodeElsewhere lies in Code and is left out.
+	Texts         []string `yaml:"texts"`
+	Code          []string `yaml:"code"`
+	CodeElsewhere []string `yaml:"codeElsewhere"`
+	Spelling      []string `yaml:"spelling"`
 
 	exceptions []exception
 	texts      []*regexp.Regexp

@@ -17,7 +17,7 @@ import (
 
 // shop is an environment with several applications besides the one that is being deployed.
 func shop() []proto.Message {
-	told := decktest.Running()
+	objects := decktest.Running()
 	for _, name := range []string{"payments-us", "payments-eu", "search", "catalog", "payments-usage"} {
 		app := decktest.Application()
 		app.Id, app.Name, app.Deploying, app.LatestDeploymentId = name, name, false, ""
@@ -26,9 +26,9 @@ func shop() []proto.Message {
 		if strings.HasPrefix(name, "pay") {
 			app.Labels["team"] = "pay"
 		}
-		told = append(told, app)
+		objects = append(objects, app)
 	}
-	return told
+	return objects
 }
 
 func TestTheListOfApplicationsIsFilteredByWhatIsTyped(t *testing.T) {

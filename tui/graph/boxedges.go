@@ -42,7 +42,7 @@ func (b boxes) trace() traced {
 	return t
 }
 
-// continued closes the step between the piece in a gap and the piece beside the nodes of a layer.
+// continued closes the step between the piece in a gap and the piece next to the nodes of a layer.
 func (b boxes) continued(t traced, before, after layout.Segment, f flow) {
 	if before.To != after.From {
 		b.segment(t, layout.Segment{From: before.To, To: after.From, Trunk: after.Trunk}, f)

@@ -96,7 +96,7 @@ func (c *canvas) at(x, y int) *Cell {
 // sees reports whether a row is in view.
 func (c *canvas) sees(y int) bool { return y >= c.view.Y && y < c.view.Y+c.view.Height }
 
-// glyph draws a character of our own, which takes one column.
+// glyph draws a character of ours, which takes one column.
 func (c *canvas) glyph(x, y int, r rune, role Role, bold bool) {
 	if cell := c.at(x, y); cell != nil {
 		cell.Text, cell.Role, cell.Bold = c.drawn(r), role, bold

@@ -17,7 +17,7 @@ const (
 	leastName = 12
 )
 
-// Lanes draws one row for each stage, with its needs and followers as lines beside it: a line from above is a need, a
+// Lanes draws one row for each stage, with its needs and followers as lines next to it: a line from above is a need, a
 // line to below is a follower.
 func Lanes(stages []Stage, o Options) Picture {
 	forward, rollback := split(stages)

@@ -43,7 +43,7 @@ type Stage struct {
 	kind kind
 }
 
-// kind tells the stages of the author from the nodes that drawing adds.
+// kind distinguishes the stages of the author from the nodes that drawing adds.
 type kind uint8
 
 const (

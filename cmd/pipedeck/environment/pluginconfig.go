@@ -58,8 +58,8 @@ func (f *Flags) configure(plugins []workspace.Plugin) error {
 	return nil
 }
 
-// ConfigureBeside has a plugin that is recorded get the configuration that stands next to its sources.
-func (f *Flags) ConfigureBeside(plugin workspace.Plugin) error {
+// ConfigureAdjacent has a plugin that is recorded get the configuration that stands next to its sources.
+func (f *Flags) ConfigureAdjacent(plugin workspace.Plugin) error {
 	given := slices.ContainsFunc(f.pluginConfigs, func(c string) bool { return strings.HasPrefix(c, plugin.Name+"=") })
 	adjacent := filepath.Join(plugin.Source, pluginflag.ConfigName)
 	there, err := pluginflag.IsFile(adjacent)

@@ -140,7 +140,7 @@ func (f *recordFlags) program(ctx context.Context, given, scratch string) (name,
 		if err := pluginflag.Build(ctx, plugin.Source, path); err != nil {
 			return "", "", err
 		}
-		if err := f.ConfigureBeside(plugin); err != nil {
+		if err := f.ConfigureAdjacent(plugin); err != nil {
 			return "", "", err
 		}
 	}

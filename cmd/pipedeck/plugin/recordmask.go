@@ -39,7 +39,7 @@ type recordMask struct {
 	decrypter secrets.Decrypter
 
 	mu   sync.Mutex
-	seen map[string]bool // application configurations that were looked into
+	seen map[string]bool // application configurations that were read
 }
 
 // newRecordMask takes the key of the applications' secrets from a piped configuration; without one, or with one that
@@ -137,7 +137,7 @@ func (m *recordMask) learn(configuration string) {
 		return
 	}
 	if len(m.seen) >= maxSeen {
-		clear(m.seen) // they are looked into again
+		clear(m.seen) // they are read again
 	}
 	m.seen[configuration] = true
 	var app struct {

@@ -111,7 +111,7 @@ func TestBinariesInARegistryAreSignedThere(t *testing.T) {
 	require.True(t, found["p"].Signed)
 }
 
-// Not parallel, for it sets the environment.
+// Not parallel, because it sets the environment.
 func TestThePasswordOfAKeyComesFromTheEnvironment(t *testing.T) {
 	t.Setenv(passwordVariable, "correct horse")
 	key := filepath.Join(t.TempDir(), "release.key")

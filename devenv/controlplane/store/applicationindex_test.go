@@ -24,7 +24,7 @@ func joinPiped(t testing.TB, s *store.Store, id string) {
 	require.NoError(t, err)
 }
 
-func TestPipedsWithTheSameRepositoryIDAndPathHaveApplicationsOfTheirOwn(t *testing.T) {
+func TestPipedsWithTheSameRepositoryIDAndPathHaveSeparateApplications(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
 	ids := map[string]bool{}

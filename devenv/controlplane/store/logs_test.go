@@ -68,7 +68,7 @@ func TestLogsOfOldDeploymentsGoFirst(t *testing.T) {
 	require.Less(t, len(page.Blocks), 50)
 }
 
-func TestAttemptsHaveLogsOfTheirOwn(t *testing.T) {
+func TestAttemptsHaveSeparateLogs(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)

@@ -9,7 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// mapping is a block mapping of the source: keys and values on lines of their own.
+// mapping is a block mapping of the source: keys and values on separate lines.
 type mapping struct {
 	entries []*entry
 	// indent is the column of the keys in the source, from 0.

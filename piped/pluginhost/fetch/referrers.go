@@ -35,7 +35,7 @@ func artifactType(form signature.Form) string {
 }
 
 // checkReferrers looks in the registry of the plugin for a signature by the key: one that refers to the manifest of the
-// binary, or to its index. A right one is kept, for it stays right.
+// binary, or to its index. A right one is kept, since it stays right.
 func (f *Fetcher) checkReferrers(
 	ctx context.Context, plugin config.Plugin, path string, key signature.PublicKey,
 ) (string, error) {

@@ -48,7 +48,7 @@ func functions(m *meter) template.FuncMap {
 	for _, name := range offered {
 		all[name] = m.metered(name, library[name])
 	}
-	// Those of the language whose results have no bound of their own.
+	// Those of the language whose results have no bound.
 	for name, f := range map[string]any{
 		"print": fmt.Sprint, "println": fmt.Sprintln, "printf": fmt.Sprintf,
 		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,

@@ -25,7 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
-// KubeconfigEnv names the kubeconfig of a running API. Each test creates namespaces of its own in it.
+// KubeconfigEnv names the kubeconfig of a running API. Each test creates its own namespaces in it.
 const KubeconfigEnv = "PIPEDECK_TEST_KUBECONFIG"
 
 // Resources that the tests look at.

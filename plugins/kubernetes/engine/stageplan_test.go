@@ -18,7 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// plan is that of a plugin whose stages have names of their own.
+// plan is that of a plugin whose stages have names that no other plugin has.
 var plan = engine.StagePlan{
 	Name:     func(single string) string { return "X_" + single },
 	SyncText: "Apply",

@@ -226,7 +226,7 @@ func TestANamespaceIsKeptWithTheNamesOfWhatItHolds(t *testing.T) {
 	}, reasons)
 }
 
-func TestANamespaceThatCannotBeLookedIntoIsKept(t *testing.T) {
+func TestANamespaceThatCannotBeListedIsKept(t *testing.T) {
 	t.Parallel()
 	c, metadata := newClient(t, object("v1", "Namespace", "", "mine"))
 	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)

@@ -159,8 +159,8 @@ func Except(items []Item, keys []manifest.Key) []Item {
 	return slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return wanted[i.Key.Fold()] })
 }
 
-// ExceptSame gives the items that are none of the objects: some APIs show the objects of another one under a kind of
-// their own, with the same UID, as OpenShift shows a Namespace as a Project.
+// ExceptSame gives the items that are none of the objects: some APIs show the objects of another one under their
+// own kind, with the same UID, as OpenShift shows a Namespace as a Project.
 func ExceptSame(items []Item, objects []types.UID) []Item {
 	return slices.DeleteFunc(slices.Clone(items),
 		func(i Item) bool { return i.Meta.UID != "" && slices.Contains(objects, i.Meta.UID) })

@@ -74,7 +74,7 @@ func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key ma
 	return &Item{Key: key, Resource: mapping.Resource, Meta: o.ObjectMeta}, nil
 }
 
-// isManaged reports whether piped itself has made an object: controllers copy labels to objects of their own, which
+// isManaged reports whether piped itself has made an object: controllers copy labels to other objects, which
 // they own.
 func isManaged(o *metav1.ObjectMeta) bool {
 	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped &&

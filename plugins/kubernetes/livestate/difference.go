@@ -162,7 +162,7 @@ func (c *comparison) elements(git, live []any, at step) {
 	}
 }
 
-// namesOf gives the names of elements that each have one of their own: containers, volumes, ports, variables.
+// namesOf gives the names of elements that each have a name: containers, volumes, ports, variables.
 func namesOf(list []any) []string {
 	names := make([]string, 0, len(list))
 	for _, element := range list {

@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// Request is the SDK's, for this plugin's configuration.
+// Request is the SDK's type with the configuration of this plugin.
 type Request = sdk.LivestateRequest[config.Plugin, config.DeployTarget, config.Application]
 
 // Query asks for one application.
@@ -27,7 +27,7 @@ type Query struct {
 	Destinations []Destination
 }
 
-// Destination is a deploy target with the application as it should be there: targets may have manifests of their own.
+// Destination is a deploy target with the application as it should be there: targets may have separate manifests.
 type Destination struct {
 	Target stage.Target
 	Source *stage.Source

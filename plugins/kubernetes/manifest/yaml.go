@@ -237,7 +237,7 @@ func (c *converter) convertInt(n *yaml.Node) (any, error) {
 }
 
 // oldBool reads the words that YAML 1.1 took for booleans: kubectl still does, so `hostNetwork: yes` has to work. The
-// single letters are left as text, for they are mostly meant as such.
+// single letters are left as text, since they are mostly meant as such.
 func oldBool(s string) (value, ok bool) {
 	switch s {
 	case "yes", "Yes", "YES", "on", "On", "ON":

@@ -100,7 +100,7 @@ func (t *trial) run(ctx context.Context) error {
 }
 
 // takeImmutable takes the refusals out that are about fields which cannot be changed: those are shown, by the position
-// of the manifest, for there is something to decide.
+// of the manifest, because there is something to decide.
 func takeImmutable(trials []apply.Trial, refusals []error) map[int]*apply.RefusedError {
 	taken := map[int]*apply.RefusedError{}
 	for i, err := range refusals {

@@ -19,7 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// Request is the SDK's, for this plugin's configuration.
+// Request is the SDK's type with the configuration of this plugin.
 type Request = sdk.PlanPreviewRequest[config.Plugin, config.DeployTarget, config.Application]
 
 // Query asks what a commit would change of one application.

@@ -141,7 +141,7 @@ func (t *tracker) review(ctx context.Context) (done bool, err error) {
 	return false, nil
 }
 
-// followPods follows the pods of the workload; no state comes when it has none of its own.
+// followPods follows the pods of the workload; no state comes when it has none.
 func (t *tracker) followPods(ctx context.Context) *following {
 	live := t.workload.Live
 	pods := t.cluster.Resource(podResource, live.GetNamespace())

@@ -81,7 +81,7 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 		group.Go(func() error {
 			t := &tracker{cluster: c, workload: w, grace: o.Grace, log: log, said: map[string]bool{}, begun: time.Now()}
 			err := t.wait(ctx)
-			// The others end with the cause of the first one's failure: that is not one of their own.
+			// The others end with the cause of the first one's failure: that is not a failure of theirs.
 			if failed, ok := errors.AsType[*FailedError](err); ok && failed.Key == t.key() {
 				mu.Lock()
 				failures = append(failures, failed)

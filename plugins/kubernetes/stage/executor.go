@@ -13,7 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// Request, Source and Target are the SDK's, for this plugin's configuration.
+// Request, Source and Target are the SDK's types with the configuration of this plugin.
 type (
 	Request = sdk.ExecuteRequest[config.Plugin, config.DeployTarget, config.Application]
 	Source  = sdk.Source[config.Application]

@@ -60,11 +60,21 @@ func TestTheRoutedObjectsLookAsInTheGoldenFiles(t *testing.T) {
 func TestWhatCannotBeRoutedByIstioIsAnError(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*config.Application){
-		`no VirtualService named "x"`:                                         func(a *config.Application) { a.TrafficRouting.Istio.VirtualService.Name = "x" },
-		`all.yaml:21: VirtualService prod/web has no HTTP route named "mian"`: func(a *config.Application) { a.TrafficRouting.Istio.EditableRoutes = []string{"main", "mian"} },
-		"has a destination with the host absent":                              func(a *config.Application) { a.Service.Name = "absent" },
-		"the weights of other hosts are more than 100":                        func(a *config.Application) { a.TrafficRouting.Istio.VirtualService.Name = "heavy" },
-		"the weight many is not a whole number":                               func(a *config.Application) { a.TrafficRouting.Istio.VirtualService.Name = "odd" },
+		`no VirtualService named "x"`: func(a *config.Application) {
+			a.TrafficRouting.Istio.VirtualService.Name = "x"
+		},
+		`all.yaml:21: VirtualService prod/web has no HTTP route named "mian"`: func(a *config.Application) {
+			a.TrafficRouting.Istio.EditableRoutes = []string{"main", "mian"}
+		},
+		"has a destination with the host absent": func(a *config.Application) {
+			a.Service.Name = "absent"
+		},
+		"the weights of other hosts are more than 100": func(a *config.Application) {
+			a.TrafficRouting.Istio.VirtualService.Name = "heavy"
+		},
+		"the weight many is not a whole number": func(a *config.Application) {
+			a.TrafficRouting.Istio.VirtualService.Name = "odd"
+		},
 	} {
 		app, all := routed(t)
 		change(app)
@@ -110,12 +120,24 @@ func TestTheSharesOfAGatewayLookAsInTheGoldenFiles(t *testing.T) {
 func TestWhatCannotBeRoutedByAGatewayIsAnError(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*config.Application){
-		`no HTTPRoute named "x"`:                 func(a *config.Application) { a.TrafficRouting.Gateway.Route.Name = "x" },
-		`HTTPRoute web has no rule named "mian"`: func(a *config.Application) { a.TrafficRouting.Gateway.EditableRules = []string{"main", "mian"} },
-		"all.yaml:11: the selector of Service unlabelled must have pipecd.dev/variant: primary": func(a *config.Application) { a.Service.Name = "unlabelled" },
-		"no rule of HTTPRoute elsewhere that may be changed has the Service web":                func(a *config.Application) { a.TrafficRouting.Gateway.Route.Name = "elsewhere" },
-		"spec.rules[0].backendRefs of HTTPRoute odd: the weight -1 is not a whole number":       func(a *config.Application) { a.TrafficRouting.Gateway.Route.Name = "odd" },
-		"the weights are too large to be shared out":                                            func(a *config.Application) { a.TrafficRouting.Gateway.Route.Name = "large" },
+		`no HTTPRoute named "x"`: func(a *config.Application) {
+			a.TrafficRouting.Gateway.Route.Name = "x"
+		},
+		`HTTPRoute web has no rule named "mian"`: func(a *config.Application) {
+			a.TrafficRouting.Gateway.EditableRules = []string{"main", "mian"}
+		},
+		"all.yaml:11: the selector of Service unlabelled must have pipecd.dev/variant: primary": func(a *config.Application) {
+			a.Service.Name = "unlabelled"
+		},
+		"no rule of HTTPRoute elsewhere that may be changed has the Service web": func(a *config.Application) {
+			a.TrafficRouting.Gateway.Route.Name = "elsewhere"
+		},
+		"spec.rules[0].backendRefs of HTTPRoute odd: the weight -1 is not a whole number": func(a *config.Application) {
+			a.TrafficRouting.Gateway.Route.Name = "odd"
+		},
+		"the weights are too large to be shared out": func(a *config.Application) {
+			a.TrafficRouting.Gateway.Route.Name = "large"
+		},
 	} {
 		app := application(t)
 		app.TrafficRouting.Method = config.MethodGateway

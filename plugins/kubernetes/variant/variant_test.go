@@ -115,7 +115,7 @@ func TestWhatCannotCarryAVariantIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "all.yaml:40: DaemonSet agent cannot have a canary: a DaemonSet runs on every node")
 }
 
-func TestAStatefulSetHasVariantsWithNamesAndVolumesOfTheirOwn(t *testing.T) {
+func TestAStatefulSetHasVariantsWithTheirNamesAndVolumes(t *testing.T) {
 	t.Parallel()
 	app := application(t)
 	app.Workloads = []config.Reference{{Kind: "StatefulSet", Name: "db"}}

@@ -227,7 +227,7 @@ func sourcesOf(message protoreflect.Message) (list []*common.DeploymentSource) {
 	return list
 }
 
-// inside visits the messages that a message holds in fields of their own.
+// inside visits the messages that a message holds in fields.
 func inside(message protoreflect.Message, visit func(proto.Message)) {
 	message.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		if field.Message() != nil && !field.IsMap() && !field.IsList() {

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// maxMessage bounds one message in bytes; piped and plugins have limits of their own below it.
+// maxMessage bounds one message in bytes; piped and plugins have lower limits.
 const maxMessage = 64 << 20
 
 // Proxy passes calls on from where it listens to one address, and writes them down. Metadata, streams, errors and

@@ -91,7 +91,7 @@ func (w *Writer) Write(toPlugin bool, call Call) {
 	w.put(call)
 }
 
-// masked is the message without secrets. What cannot be looked into is left out, such as fields that are not known
+// masked is the message without secrets. What cannot be read is left out, such as fields that are not known
 // here.
 func (w *Writer) masked(method string, data []byte, input bool) []byte {
 	if data == nil {

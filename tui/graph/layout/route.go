@@ -72,7 +72,7 @@ type router struct {
 	number      map[*trunk]int
 }
 
-// across adds the piece of an edge beside the nodes of a layer.
+// across adds the piece of an edge next to the nodes of a layer.
 func (r router) across(segments []Segment, place int) []Segment {
 	k, y := r.layer[place], r.port(place)
 	return append(segments, Segment{

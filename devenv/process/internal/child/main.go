@@ -31,7 +31,7 @@ func main() {
 	case "stdin": // ends with its parent
 		fmt.Println("started")
 		_, _ = io.Copy(io.Discard, os.Stdin)
-	case "stubborn": // ignores SIGTERM and has a child of its own
+	case "stubborn": // ignores SIGTERM and has a child
 		signal.Ignore(syscall.SIGTERM)
 		grandchild := exec.Command("sleep", "600")
 		if err := grandchild.Start(); err != nil {

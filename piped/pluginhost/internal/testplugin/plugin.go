@@ -59,7 +59,7 @@ type options struct {
 	// Cleanup is a named pipe: a cancelled stage holds there, and then completes its log.
 	Cleanup string `json:"cleanup"`
 	// Calls is a file that gets a line "STAGE ATTEMPT" for each call, with the attempt that the metadata
-	// tells; empty for none.
+	// reports; empty for none.
 	Calls string `json:"calls"`
 	Log   string `json:"log"`
 	File  string `json:"file"`
