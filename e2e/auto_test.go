@@ -35,7 +35,7 @@ func TestAutoUsesTheEmbeddedKubernetesWithoutAWorkingEngine(t *testing.T) {
 			bin := t.TempDir()
 			require.NoError(t, os.WriteFile(filepath.Join(bin, "docker"), []byte("#!/bin/sh\n"+c.docker+"\n"), 0o700))
 			e := newEnvironment(t)
-			e.variables = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "KIND_EXPERIMENTAL_PROVIDER=docker"}
+			e.Variables = []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "KIND_EXPERIMENTAL_PROVIDER=docker"}
 			s := e.start("up", "--sample", "hello-world", "--cluster", "auto", "--keep=false")
 			chosen := s.await("a cluster is ready", func(e event) bool {
 				return e.is("component", "name", "kubernetes",
@@ -45,7 +45,7 @@ func TestAutoUsesTheEmbeddedKubernetesWithoutAWorkingEngine(t *testing.T) {
 			s.interrupt()
 			_, code := s.wait()
 			require.Equal(t, 130, code)
-			require.NoDirExists(t, e.stateDir)
+			require.NoDirExists(t, e.StateDir)
 			require.False(t, strings.Contains(s.stderr.String(), "next step"), s.stderr.String())
 		})
 	}

@@ -73,7 +73,7 @@ func TestAChainDeploysItsBlocksOneAfterAnother(t *testing.T) {
 		require.Equal(t, found["first"]["chain_id"], found[name]["chain_id"])
 	}
 	table := e.pipedeck("deployments")
-	require.Contains(t, table.stdout, "CHAIN")
+	require.Contains(t, table.Stdout, "CHAIN")
 }
 
 func TestABlockThatFailsEndsItsChain(t *testing.T) {
@@ -101,7 +101,7 @@ func TestACancelledDeploymentEndsItsChain(t *testing.T) {
 	})
 	s.await("the other one of the block has ended",
 		func(e event) bool { return e.is("deployment", "app", "web2", "status", "SUCCESS") })
-	require.Zero(t, e.pipedeck("cancel", "web1", "--no-rollback").code)
+	require.Zero(t, e.pipedeck("cancel", "web1", "--no-rollback").Code)
 	s.await("what follows is cancelled", func(e event) bool {
 		return e.is("deployment", "app", "last", "status",
 			"CANCELLED")

@@ -27,9 +27,9 @@ func TestCIDeploysHelloWorldAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	r := e.pipedeck("ci", "--cluster", "embedded", "--sample", "hello-world", "--output", "json")
-	require.Zero(t, r.code, r.stderr)
+	require.Zero(t, r.Code, r.Stderr)
 
-	events := parse(t, r.stdout)
+	events := parse(t, r.Stdout)
 	require.True(t, events[len(events)-1].is("result"), "the last line is the result")
 	require.EqualValues(t, 0, events[len(events)-1]["exit_code"])
 	for _, app := range []string{"hello-world", "hello-world-quick"} {
@@ -53,15 +53,15 @@ func TestCIEndsWith1WhenARolloutFails(t *testing.T) {
 		"web/deployment.yaml": strings.Replace(deployment("web"), "pipedeck.dev/web:v1", "registry.invalid/web:v1", 1),
 	})
 	r := e.pipedeck("ci", repo, "--cluster", "embedded", "--output", "json")
-	require.Equal(t, 1, r.code, r.stderr)
-	events := parse(t, r.stdout)
+	require.Equal(t, 1, r.Code, r.Stderr)
+	events := parse(t, r.Stdout)
 	require.EqualValues(t, 1, events[len(events)-1]["exit_code"])
 	require.True(t, has(events, func(e event) bool { return e.is("deployment", "app", "web", "status", "FAILURE") }))
 	require.True(t, has(events, func(e event) bool {
 		return e.is("log", "severity", "ERROR") && strings.Contains(e["text"].(string), "registry.invalid/web:v1")
 	}), "the log names the image that cannot be pulled")
-	require.Contains(t, r.stderr, "registry.invalid/web:v1", "and so does the last word")
-	require.Contains(t, r.stderr, "next step:")
+	require.Contains(t, r.Stderr, "registry.invalid/web:v1", "and so does the last word")
+	require.Contains(t, r.Stderr, "next step:")
 	e.leavesNothing()
 }
 
@@ -74,10 +74,10 @@ func TestCIEndsWith2AndThePlaceOfASyntaxError(t *testing.T) {
 		"other/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: [\n",
 	})
 	r := e.pipedeck("ci", repo, "--output", "json")
-	require.Equal(t, 2, r.code, r.stderr)
-	require.Regexp(t, `web/app\.pipecd\.yaml:5:\d+`, r.stderr)
-	require.Regexp(t, `other/app\.pipecd\.yaml:\d+:\d+`, r.stderr, "all mistakes are reported at once")
-	events := parse(t, r.stdout)
+	require.Equal(t, 2, r.Code, r.Stderr)
+	require.Regexp(t, `web/app\.pipecd\.yaml:5:\d+`, r.Stderr)
+	require.Regexp(t, `other/app\.pipecd\.yaml:\d+:\d+`, r.Stderr, "all mistakes are reported at once")
+	events := parse(t, r.Stdout)
 	require.EqualValues(t, 2, events[len(events)-1]["exit_code"])
 	e.leavesNothing()
 }
@@ -94,9 +94,9 @@ func TestCIAcceptsAnyFileNameAndNamesWhatItSkips(t *testing.T) {
 		files["l\xfctin/app.pipecd.yaml"] = application("latin", pipeline("WAIT", "duration: 1s"))
 	}
 	r := e.pipedeck("ci", repository(t, files), "--cluster", "none")
-	require.Zero(t, r.code, r.stderr)
+	require.Zero(t, r.Code, r.Stderr)
 	if runtime.GOOS != "darwin" {
-		require.Contains(t, r.stderr, `warning: skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": the path is not one line of UTF-8 text`)
+		require.Contains(t, r.Stderr, `warning: skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": the path is not one line of UTF-8 text`)
 	}
 	e.leavesNothing()
 }
@@ -107,8 +107,8 @@ func TestCIEndsWith2AndTheCommandThatMigratesV0(t *testing.T) {
 	r := e.pipedeck("ci", repository(t, map[string]string{
 		"web/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\nspec:\n  name: web\n  input: {namespace: a}\n",
 	}), "--cluster", "none")
-	require.Equal(t, 2, r.code, r.stderr)
-	require.Contains(t, r.stderr, "web/app.pipecd.yaml:2:7: kind: this is PipeCD v0 configuration; run: pipedeck migrate web/app.pipecd.yaml")
+	require.Equal(t, 2, r.Code, r.Stderr)
+	require.Contains(t, r.Stderr, "web/app.pipecd.yaml:2:7: kind: this is PipeCD v0 configuration; run: pipedeck migrate web/app.pipecd.yaml")
 	e.leavesNothing()
 }
 
@@ -119,8 +119,8 @@ func TestCIEndsWith4WhenTimeIsUp(t *testing.T) {
 		"slow/app.pipecd.yaml": application("slow", "  planner:\n    alwaysUsePipeline: true\n  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1h\n"),
 	})
 	r := e.pipedeck("ci", repo, "--cluster", "none", "--timeout", "5s")
-	require.Equal(t, 4, r.code, r.stderr)
-	require.Contains(t, r.stderr, "timed out")
+	require.Equal(t, 4, r.Code, r.Stderr)
+	require.Contains(t, r.Stderr, "timed out")
 	e.leavesNothing()
 }
 
@@ -193,7 +193,7 @@ func TestACIWhoseOutputNoOneReadsLeavesNothing(t *testing.T) {
 func (e *environment) leavesNothing() {
 	e.t.Helper()
 	waitUntil(e.t, "all processes end", func() bool { return len(e.processes()) == 0 })
-	require.NoDirExists(e.t, e.dir())
+	require.NoDirExists(e.t, e.Dir())
 }
 
 // processes are the command lines that name the environment's directory.
@@ -203,7 +203,7 @@ func (e *environment) processes() []string {
 	require.NoError(e.t, err)
 	var found []string
 	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, e.stateDir) {
+		if strings.Contains(line, e.StateDir) {
 			found = append(found, strings.TrimSpace(line))
 		}
 	}

@@ -6,16 +6,17 @@
 package e2e
 
 import (
-	"bytes"
 	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/e2e/drive"
 )
 
 // limited runs a command on the environment after a shell command that sets a limit, in a user namespace when the limit
 // belongs to one.
-func (e *environment) limited(namespace bool, limit string, args ...string) result {
+func (e *environment) limited(namespace bool, limit string, args ...string) drive.Result {
 	e.t.Helper()
 	cmd := e.command(args...)
 	shell := append([]string{"sh", "-c", limit + "; exec \"$0\" \"$@\""}, cmd.Args...)
@@ -28,9 +29,9 @@ func (e *environment) limited(namespace bool, limit string, args ...string) resu
 	}
 	restricted := exec.Command(shell[0], shell[1:]...)
 	restricted.Dir, restricted.Env = cmd.Dir, cmd.Env
-	var stdout, stderr bytes.Buffer
-	restricted.Stdout, restricted.Stderr = &stdout, &stderr
-	return result{code: exitCode(e.t, restricted.Run()), stdout: stdout.String(), stderr: stderr.String()}
+	result, err := drive.Run(restricted)
+	require.NoError(e.t, err)
+	return result
 }
 
 func TestAnExhaustedSystemIsReportedAsSuch(t *testing.T) {
@@ -43,23 +44,23 @@ func TestAnExhaustedSystemIsReportedAsSuch(t *testing.T) {
 	const noWatches = "echo 0 > /proc/sys/user/max_inotify_instances"
 
 	r := e.limited(true, noWatches, "status")
-	require.Zero(t, r.code, "an environment that runs is shown without a watch: %s", r.stderr)
+	require.Zero(t, r.Code, "an environment that runs is shown without a watch: %s", r.Stderr)
 	r = e.limited(true, noWatches, "logs", "--plugin", "wait", "--follow")
-	require.Equal(t, 3, r.code)
-	require.Contains(t, r.stderr, "too many open files")
-	require.Contains(t, r.stderr, "next step: raise the limit on inotify instances: sudo sysctl "+
+	require.Equal(t, 3, r.Code)
+	require.Contains(t, r.Stderr, "too many open files")
+	require.Contains(t, r.Stderr, "next step: raise the limit on inotify instances: sudo sysctl "+
 		"fs.inotify.max_user_instances")
 	r = e.limited(false, "ulimit -n 8", "status")
-	require.Equal(t, 3, r.code)
-	require.Contains(t, r.stderr, "too many open files")
-	require.Contains(t, r.stderr, "next step: raise the limit of open files")
+	require.Equal(t, 3, r.Code)
+	require.Contains(t, r.Stderr, "too many open files")
+	require.Contains(t, r.Stderr, "next step: raise the limit of open files")
 
 	other := newEnvironment(t)
 	r = other.limited(false, "ulimit -n 20", "ci", repo, "--cluster", "none")
-	require.Equal(t, 3, r.code)
-	require.Contains(t, r.stderr, "too many open files")
-	require.Contains(t, r.stderr, "next step: raise the limit of open files")
+	require.Equal(t, 3, r.Code)
+	require.Contains(t, r.Stderr, "too many open files")
+	require.Contains(t, r.Stderr, "next step: raise the limit of open files")
 	r = other.limited(true, noWatches, "ci", repo, "--cluster", "none")
-	require.Equal(t, 3, r.code)
-	require.Contains(t, r.stderr, "next step: sudo sysctl fs.inotify")
+	require.Equal(t, 3, r.Code)
+	require.Contains(t, r.Stderr, "next step: sudo sysctl fs.inotify")
 }

@@ -6,12 +6,9 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/e2e/drive"
 	"github.com/pipedeck/pipedeck/system/gittest"
 	"github.com/pipedeck/pipedeck/system/logtest"
 )
@@ -32,17 +30,16 @@ const patience = 2 * time.Minute
 
 // environment is one environment of one story, in its own directories.
 type environment struct {
-	t        *testing.T
-	name     string
-	stateDir string
-	// variables are added to the environment variables of its commands.
-	variables []string
+	t *testing.T
+	drive.Environment
 }
 
 func newEnvironment(t *testing.T) *environment {
 	t.Helper()
 	require.NotEmpty(t, os.Getenv("PIPEDECK_BIN"), "run the stories with: make e2e")
-	e := &environment{t: t, name: "story", stateDir: filepath.Join(t.TempDir(), "state")}
+	e := &environment{t: t, Environment: drive.Environment{
+		Bin: os.Getenv("PIPEDECK_BIN"), StateDir: filepath.Join(t.TempDir(), "state"), Name: "story",
+	}}
 	t.Cleanup(func() {
 		if t.Failed() {
 			e.showLogs()
@@ -52,10 +49,6 @@ func newEnvironment(t *testing.T) *environment {
 	return e
 }
 
-func (e *environment) dir(elements ...string) string {
-	return filepath.Join(append([]string{e.stateDir, e.name}, elements...)...)
-}
-
 // command prepares a pipedeck command on this environment.
 func (e *environment) command(args ...string) *exec.Cmd {
 	// Which cluster it is must not depend on the machine.
@@ -63,31 +56,16 @@ func (e *environment) command(args ...string) *exec.Cmd {
 	if (args[0] == "up" || args[0] == "ci") && !named {
 		args = append(slices.Clone(args), "--cluster", "embedded")
 	}
-	cmd := exec.Command(filepath.Join(os.Getenv("PIPEDECK_BIN"), "pipedeck"),
-		append(args, "--name", e.name, "--state-dir", e.stateDir)...)
-	// The working directory must not be a repository with applications: up would watch it.
-	cmd.Dir = filepath.Dir(e.stateDir)
-	if len(e.variables) > 0 {
-		cmd.Env = append(os.Environ(), e.variables...)
-	}
-	return cmd
-}
-
-// result is what a finished command left.
-type result struct {
-	stdout, stderr string
-	code           int
+	return e.Command(context.Background(), args...)
 }
 
 // pipedeck runs a command to its end.
-func (e *environment) pipedeck(args ...string) result {
+func (e *environment) pipedeck(args ...string) drive.Result {
 	e.t.Helper()
-	cmd := e.command(args...)
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	code := exitCode(e.t, cmd.Run())
-	requireWords(e.t, "pipedeck "+strings.Join(args, " "), stdout.String()+stderr.String())
-	return result{code: code, stdout: stdout.String(), stderr: stderr.String()}
+	result, err := drive.Run(e.command(args...))
+	require.NoError(e.t, err)
+	requireWords(e.t, "pipedeck "+strings.Join(args, " "), result.Stdout+result.Stderr)
+	return result
 }
 
 func exitCode(t *testing.T, err error) int {
@@ -104,22 +82,22 @@ func exitCode(t *testing.T, err error) int {
 func (e *environment) list(table string) []map[string]any {
 	e.t.Helper()
 	r := e.pipedeck(table, "-o", "json")
-	require.Zero(e.t, r.code, r.stderr)
+	require.Zero(e.t, r.Code, r.Stderr)
 	var objects []map[string]any
-	require.NoError(e.t, json.Unmarshal([]byte(r.stdout), &objects), r.stdout)
+	require.NoError(e.t, json.Unmarshal([]byte(r.Stdout), &objects), r.Stdout)
 	return objects
 }
 
 // git runs git in the environment's sample repository.
 func (e *environment) git(args ...string) string {
 	e.t.Helper()
-	return gittest.Run(e.t, e.dir("repository"), args...)
+	return gittest.Run(e.t, e.Dir("repository"), args...)
 }
 
 // edit replaces text in a file of the sample repository and commits it.
 func (e *environment) edit(file, old, new, message string) {
 	e.t.Helper()
-	path := e.dir("repository", file)
+	path := e.Dir("repository", file)
 	content, err := os.ReadFile(path)
 	require.NoError(e.t, err)
 	require.Contains(e.t, string(content), old)
@@ -129,8 +107,8 @@ func (e *environment) edit(file, old, new, message string) {
 
 // showLogs prints what the environment's processes wrote, to explain a failure.
 func (e *environment) showLogs() {
-	logs, _ := filepath.Glob(e.dir("logs", "*.log"))
-	plugins, _ := filepath.Glob(e.dir("logs", "plugins", "*.log"))
+	logs, _ := filepath.Glob(e.Dir("logs", "*.log"))
+	plugins, _ := filepath.Glob(e.Dir("logs", "plugins", "*.log"))
 	logs = append(logs, plugins...)
 	for _, log := range logs {
 		content, _ := os.ReadFile(log)
@@ -142,15 +120,7 @@ func (e *environment) showLogs() {
 type event map[string]any
 
 func (e event) is(kind string, fields ...string) bool {
-	if e["type"] != kind {
-		return false
-	}
-	for i := 0; i < len(fields); i += 2 {
-		if got, _ := e[fields[i]].(string); got != fields[i+1] {
-			return false
-		}
-	}
-	return true
+	return drive.Event{Fields: e}.Is(kind, fields...)
 }
 
 // stream is a pipedeck command that prints events.
@@ -171,10 +141,9 @@ func (e *environment) start(args ...string) *stream {
 	s := &stream{t: e.t, cmd: e.command(append(args, "--output", "json")...)}
 	s.change = sync.NewCond(&s.mu)
 	s.cmd.Stderr = &s.stderr
-	stdout, err := s.cmd.StdoutPipe()
+	arriving, err := drive.Open(s.cmd)
 	require.NoError(e.t, err)
-	require.NoError(e.t, s.cmd.Start())
-	go s.read(stdout)
+	go s.read(arriving)
 	e.t.Cleanup(func() {
 		s.interrupt()
 		events, _ := s.wait()
@@ -188,16 +157,10 @@ func (e *environment) start(args ...string) *stream {
 	return s
 }
 
-func (s *stream) read(stdout io.Reader) {
-	lines := bufio.NewScanner(stdout)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var e event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			e = event{"type": "not json", "line": lines.Text()}
-		}
+func (s *stream) read(arriving <-chan drive.Event) {
+	for e := range arriving {
 		s.mu.Lock()
-		s.events = append(s.events, e)
+		s.events = append(s.events, event(e.Fields))
 		s.change.Broadcast()
 		s.mu.Unlock()
 	}

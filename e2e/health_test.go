@@ -14,12 +14,14 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/e2e/drive"
 )
 
 // awaitStatus waits until `pipedeck status` ends with the code.
-func (e *environment) awaitStatus(code int) (r result) {
+func (e *environment) awaitStatus(code int) (r drive.Result) {
 	e.t.Helper()
-	require.Eventually(e.t, func() bool { r = e.pipedeck("status", "-o", "json"); return r.code == code }, patience,
+	require.Eventually(e.t, func() bool { r = e.pipedeck("status", "-o", "json"); return r.Code == code }, patience,
 		100*time.Millisecond)
 	return r
 }
@@ -34,8 +36,8 @@ func (e *environment) problem(part string) string {
 		} `json:"problems"`
 	}
 	r := e.awaitStatus(5)
-	require.NoError(e.t, json.Unmarshal([]byte(r.stdout), &shown))
-	require.Len(e.t, shown.Problems, 1, r.stdout)
+	require.NoError(e.t, json.Unmarshal([]byte(r.Stdout), &shown))
+	require.Len(e.t, shown.Problems, 1, r.Stdout)
 	require.Equal(e.t, part, shown.Problems[0].Part)
 	return shown.Problems[0].NextStep
 }
@@ -74,10 +76,10 @@ func TestCIEndsWith5WhenAPartIsDegraded(t *testing.T) {
 	broken := filepath.Join(t.TempDir(), "broken")
 	require.NoError(t, os.WriteFile(broken, []byte("#!/bin/sh\necho out of luck >&2\nexit 3\n"), 0o755))
 	r := e.pipedeck("ci", repo, "--cluster", "none", "--plugin", "broken="+broken, "--output", "json")
-	require.Equal(t, 5, r.code, r.stderr)
-	require.Contains(t, r.stderr, "plugin broken: quarantined")
-	require.Contains(t, r.stderr, "next step: fix the binary")
-	events := parse(t, r.stdout)
+	require.Equal(t, 5, r.Code, r.Stderr)
+	require.Contains(t, r.Stderr, "plugin broken: quarantined")
+	require.Contains(t, r.Stderr, "next step: fix the binary")
+	events := parse(t, r.Stdout)
 	require.EqualValues(t, 5, events[len(events)-1]["exit_code"])
 	require.True(t, has(events, func(ev event) bool { return ev.is("deployment", "app", "web", "status", "SUCCESS") }))
 }

@@ -40,7 +40,7 @@ func TestAChangeOfTheProgramAloneIsBuiltAndDeployed(t *testing.T) {
 		return e.is("stage", "name", "WAIT_APPROVAL",
 			"status", "RUNNING")
 	})
-	require.Zero(t, e.pipedeck("approve").code)
+	require.Zero(t, e.pipedeck("approve").Code)
 	s.await("it is deployed", func(e event) bool {
 		return e.is("deployment", "app", "hello-world", "commit", changed, "status", "SUCCESS")
 	})
@@ -58,7 +58,7 @@ func TestAChangeOfTheProgramAloneIsBuiltAndDeployed(t *testing.T) {
 	s.await("the deployment fails", func(e event) bool {
 		return e.is("deployment", "app", "hello-world", "commit", broken, "status", "FAILURE")
 	})
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	_, code := s.wait()
 	require.Zero(t, code)
 	e.leavesNothing()

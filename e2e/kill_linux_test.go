@@ -44,7 +44,7 @@ func TestDownEndsWhatWasStoppedWhenItsParentsWereKilled(t *testing.T) {
 	require.True(t, alive(detached), "otherwise this test shows nothing")
 
 	down := e.pipedeck("down")
-	require.Zero(t, down.code, down.stderr)
+	require.Zero(t, down.Code, down.Stderr)
 	for _, pid := range append(stopped, piped) {
 		require.False(t, alive(pid))
 	}

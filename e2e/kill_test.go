@@ -80,7 +80,7 @@ func TestAKilledPipedeckIsTakenOverByTheNext(t *testing.T) {
 			"RUNNING")
 	})
 	require.Len(t, e.list("deployments"), 2, "the commit was not deployed twice to the two applications")
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	_, code := again.wait()
 	require.Zero(t, code, "it was asked to end by another")
 	e.leavesNothing()
@@ -102,7 +102,7 @@ func TestTheNextPipedeckGoesOnWithWhatAKilledOneWasDoing(t *testing.T) {
 		func(e event) bool { return e.is("deployment", "app", "slow", "status", "SUCCESS") })
 	require.Equal(t, began["deployment"], ended["id"])
 	require.Len(t, e.list("deployments"), 1, "the commit was not deployed twice")
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	again.wait()
 	e.leavesNothing()
 }
@@ -115,7 +115,7 @@ func TestTheUIMayBeKilledWithoutHarm(t *testing.T) {
 	require.NoError(t, ui.cmd.Process.Kill())
 	ui.wait()
 	require.True(t, e.running())
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	e.leavesNothing()
 }
 
@@ -131,7 +131,7 @@ func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *tes
 	reader := e.start("attach")
 	reader.await("it follows the environment", func(e event) bool { return e.is("application", "name", "note") })
 
-	data, err := os.ReadFile(e.dir("running.json"))
+	data, err := os.ReadFile(e.Dir("running.json"))
 	require.NoError(t, err)
 	var running struct{ PID int }
 	require.NoError(t, json.Unmarshal(data, &running))
@@ -163,7 +163,7 @@ func alive(pid int) bool {
 // child is the process id of one of the environment's children.
 func (e *environment) child(name string) int {
 	e.t.Helper()
-	data, err := os.ReadFile(e.dir("running.json"))
+	data, err := os.ReadFile(e.Dir("running.json"))
 	require.NoError(e.t, err)
 	var running struct {
 		Processes map[string]struct{ PID int }

@@ -91,7 +91,7 @@ func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 	}
 
 	for _, waiting := range []event{green, compared} {
-		require.Zero(t, e.pipedeck("approve", waiting["id"].(string)).code)
+		require.Zero(t, e.pipedeck("approve", waiting["id"].(string)).Code)
 	}
 	for _, app := range []string{"web", "shop"} {
 		s.await("version two of "+app+" is everywhere", deployed(app, "SUCCESS", "commit", commit))
@@ -108,7 +108,7 @@ func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 			map[string]int{"v2 at primary": 20})
 	})
 
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	s.wait()
 	e.leavesNothing()
 }

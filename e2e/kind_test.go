@@ -25,7 +25,7 @@ func onKind(t *testing.T) *environment {
 	t.Helper()
 	require.NotEmpty(t, os.Getenv("PIPEDECK_TEST_ENGINE"), "run the stories with: make e2e-kind")
 	e := newEnvironment(t)
-	e.name = "k" + uuid.NewString()[:8]
+	e.Name = "k" + uuid.NewString()[:8]
 	return e
 }
 
@@ -57,7 +57,7 @@ func TestKindCanaryIsSeenByBrowsersAndACrashIsRolledBack(t *testing.T) {
 		seen[version(get(t, url))]++
 		return seen["v1"] > 0 && seen["v2"] > 0
 	})
-	require.Zero(t, e.pipedeck("approve").code)
+	require.Zero(t, e.pipedeck("approve").Code)
 	s.await("version two is everywhere", deployed("hello-world", "SUCCESS", "commit", e.git("rev-parse", "HEAD")))
 	waitUntil(t, "version one is gone", func() bool {
 		for range 10 {
@@ -80,7 +80,7 @@ func TestKindCanaryIsSeenByBrowsersAndACrashIsRolledBack(t *testing.T) {
 		require.Equal(t, "v2", version(get(t, url)))
 	}
 
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	_, code := s.wait()
 	require.Zero(t, code)
 	e.leavesNothing()
@@ -103,7 +103,7 @@ func TestKindTwoClustersAtOnce(t *testing.T) {
 		require.Contains(t, get(t, e.open("web-"+target)), "hello from ")
 	}
 	require.NotEqual(t, get(t, e.open("web-dev")), get(t, e.open("web-prod")), "each runs in its own cluster")
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	s.wait()
 	e.leavesNothing()
 }
@@ -139,7 +139,7 @@ func TestKindSurvivesAKillAndIsAdopted(t *testing.T) {
 	require.NoError(t, again.cmd.Process.Kill())
 	again.wait()
 
-	require.Zero(t, e.pipedeck("down").code, "down finds what a killed environment left")
+	require.Zero(t, e.pipedeck("down").Code, "down finds what a killed environment left")
 	require.Empty(t, e.containers())
 	e.leavesNothing()
 }
@@ -158,8 +158,8 @@ func stage(name, status string) func(event) bool {
 func (e *environment) open(app string) string {
 	e.t.Helper()
 	r := e.pipedeck("open", app)
-	require.Zero(e.t, r.code, r.stderr)
-	return strings.TrimSpace(r.stdout)
+	require.Zero(e.t, r.Code, r.Stderr)
+	return strings.TrimSpace(r.Stdout)
 }
 
 func get(t *testing.T, url string) string {
@@ -189,7 +189,7 @@ func (e *environment) containers() []string {
 	require.NoError(e.t, err)
 	var ours []string
 	for line := range strings.Lines(string(out)) {
-		if strings.Contains(line, e.name) {
+		if strings.Contains(line, e.Name) {
 			ours = append(ours, strings.TrimSpace(line))
 		}
 	}

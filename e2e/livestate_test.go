@@ -35,7 +35,7 @@ func TestAnEditByHandShowsWithoutBeingAskedFor(t *testing.T) {
 	}
 	up.await("the application is in sync", sync("SYNCED", ""))
 
-	config, err := clientcmd.BuildConfigFromFlags("", e.dir("kubeconfig"))
+	config, err := clientcmd.BuildConfigFromFlags("", e.Dir("kubeconfig"))
 	require.NoError(t, err)
 	client, err := dynamic.NewForConfig(config)
 	require.NoError(t, err)

@@ -65,9 +65,9 @@ func TestAStageWaitsForALogThatIsNotTakenAndNoLineIsLost(t *testing.T) {
 	})
 	require.FileExists(t, done)
 	r := e.pipedeck("logs", "long")
-	require.Zero(t, r.code, r.stderr)
+	require.Zero(t, r.Code, r.Stderr)
 	next := 1
-	for line := range strings.Lines(r.stdout) {
+	for line := range strings.Lines(r.Stdout) {
 		if _, number, found := strings.Cut(line, "entry 0"); found {
 			if want := fmt.Sprintf("%0*d\n", width-1, next); number != want {
 				require.Equal(t, want, number, "a line is missing or not in its place")

@@ -69,7 +69,7 @@ func TestOneApplicationInTwoClusters(t *testing.T) {
 	})
 	s.await("the canary goes", logs("[tokyo] - Deployment default/web-canary: deleted"))
 	s.await("there was none elsewhere", logs("[london] There are no resources of the canary variant"))
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	s.wait()
 	e.leavesNothing()
 }

@@ -34,7 +34,7 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 	gittest.Run(t, repo, "checkout", "-q", "-b", "feature")
 	write(`"2"`)
 	r := e.pipedeck("plan-preview", "-o", "json")
-	require.Zero(t, r.code, r.stderr)
+	require.Zero(t, r.Code, r.Stderr)
 	var preview struct {
 		HeadBranch   string `json:"head_branch"`
 		Applications []struct {
@@ -42,7 +42,7 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 			Targets        []struct{ Plugin, Summary, Details string }
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(r.stdout), &preview), r.stdout)
+	require.NoError(t, json.Unmarshal([]byte(r.Stdout), &preview), r.Stdout)
 	require.Equal(t, "feature", preview.HeadBranch)
 	require.Len(t, preview.Applications, 1)
 	require.Equal(t, "QUICK_SYNC", preview.Applications[0].Strategy)
@@ -53,8 +53,8 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 	gittest.Run(t, repo, "checkout", "-q", "-b", "refused")
 	write("2")
 	r = e.pipedeck("plan-preview")
-	require.Equal(t, 1, r.code, r.stdout)
-	require.Contains(t, r.stdout, "conf.yaml:4: ConfigMap default/conf: the field data.v has the wrong type")
+	require.Equal(t, 1, r.Code, r.Stdout)
+	require.Contains(t, r.Stdout, "conf.yaml:4: ConfigMap default/conf: the field data.v has the wrong type")
 
 	gittest.Run(t, repo, "checkout", "-q", "main")
 	write(`"3"`)
@@ -62,12 +62,12 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 		return ev.is("deployment", "app", "conf", "commit", gittest.Run(t, repo, "rev-parse", "HEAD"), "status", "SUCCESS")
 	})
 	r = e.pipedeck("plan-preview", "--branch", "feature")
-	require.Equal(t, 1, r.code, r.stdout)
-	require.Contains(t, r.stdout, "conf/conf.yaml: both sides have changed the same lines")
+	require.Equal(t, 1, r.Code, r.Stdout)
+	require.Contains(t, r.Stdout, "conf/conf.yaml: both sides have changed the same lines")
 	r = e.pipedeck("plan-preview", "--branch", "gone")
-	require.Equal(t, 2, r.code, r.stdout)
+	require.Equal(t, 2, r.Code, r.Stdout)
 
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	_, code := s.wait()
 	require.Zero(t, code)
 	e.leavesNothing()

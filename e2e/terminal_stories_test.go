@@ -33,7 +33,7 @@ func TestANewcomerSeesHelloWorldDeployedThenApprovesACanary(t *testing.T) {
 	e.awaitStage("hello-world", "WAIT_APPROVAL", "SUCCESS")
 	e.awaitStage("hello-world", "K8S_CANARY_CLEAN", "SUCCESS")
 	e.awaitDeployment("hello-world", "SUCCESS")
-	require.Contains(t, e.pipedeck("logs", "hello-world", "--stage", "SCRIPT_RUN").stdout, "everything looks fine")
+	require.Contains(t, e.pipedeck("logs", "hello-world", "--stage", "SCRIPT_RUN").Stdout, "everything looks fine")
 
 	ui.presses("?")
 	ui.sees(`approve the selected stage`)
@@ -151,13 +151,13 @@ func TestAStageWithNamedApproversIsApprovedInAnEnvironment(t *testing.T) {
 	e.awaitStage("hello-world", "WAIT_APPROVAL", "RUNNING")
 	ui.sees(`press a as alice`)
 	refused := e.pipedeck("approve", "hello-world")
-	require.Equal(t, 2, refused.code)
-	require.Contains(t, refused.stderr, "needs an approval of alice")
-	require.Contains(t, refused.stderr, "pipedeck approve hello-world WAIT_APPROVAL --as alice")
-	require.Zero(t, e.pipedeck("approve", "hello-world", "WAIT_APPROVAL", "--as", "alice").code)
+	require.Equal(t, 2, refused.Code)
+	require.Contains(t, refused.Stderr, "needs an approval of alice")
+	require.Contains(t, refused.Stderr, "pipedeck approve hello-world WAIT_APPROVAL --as alice")
+	require.Zero(t, e.pipedeck("approve", "hello-world", "WAIT_APPROVAL", "--as", "alice").Code)
 	e.awaitStage("hello-world", "WAIT_APPROVAL", "SUCCESS")
-	require.Contains(t, e.pipedeck("logs", "hello-world", "--stage", "WAIT_APPROVAL").stdout, "Approved by alice")
-	require.Contains(t, e.pipedeck("deployments", "-o", "json").stdout, "approved as alice")
+	require.Contains(t, e.pipedeck("logs", "hello-world", "--stage", "WAIT_APPROVAL").Stdout, "Approved by alice")
+	require.Contains(t, e.pipedeck("deployments", "-o", "json").Stdout, "approved as alice")
 }
 
 // newestDeployment returns an application's newest deployment, or nil.
@@ -194,5 +194,5 @@ func (e *environment) awaitStage(app, stage, status string) {
 
 // running reports whether the environment answers.
 func (e *environment) running() bool {
-	return e.pipedeck("status").code == 0
+	return e.pipedeck("status").Code == 0
 }

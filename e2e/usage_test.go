@@ -69,9 +69,9 @@ func TestBadInputGetsAClearErrorAndTheNextStep(t *testing.T) {
 			t.Parallel()
 			e := newEnvironment(t)
 			r := e.pipedeck(c.args(t)...)
-			require.Equal(t, c.code, r.code, r.stderr)
-			require.Contains(t, r.stderr, c.message)
-			require.Contains(t, r.stderr, "next step:")
+			require.Equal(t, c.code, r.Code, r.Stderr)
+			require.Contains(t, r.Stderr, c.message)
+			require.Contains(t, r.Stderr, "next step:")
 		})
 	}
 }
@@ -85,13 +85,13 @@ func TestUpWithAnotherRepositoryThanTheRunningOneSaysSoInsteadOfShowingTheOldOne
 	s.await("the first deployment", func(e event) bool { return e.is("deployment", "app", "one", "status", "SUCCESS") })
 
 	r := e.pipedeck("up", other, "--output", "plain")
-	require.Equal(t, 2, r.code, r.stderr)
-	require.Contains(t, r.stderr, "watches "+watched)
-	require.Contains(t, r.stderr, "next step:")
-	require.Contains(t, r.stderr, "--name")
+	require.Equal(t, 2, r.Code, r.Stderr)
+	require.Contains(t, r.Stderr, "watches "+watched)
+	require.Contains(t, r.Stderr, "next step:")
+	require.Contains(t, r.Stderr, "--name")
 
 	r = e.pipedeck("up", filepath.Join(t.TempDir(), "none"))
-	require.Equal(t, 2, r.code, "a directory that does not exist")
+	require.Equal(t, 2, r.Code, "a directory that does not exist")
 
 	again := e.start("up", watched)
 	again.await("the same one is shown", func(e event) bool { return e.is("application", "name", "one") })
@@ -131,8 +131,8 @@ func TestAnUnknownStageIsRefusedWithTheNameThatIsMeant(t *testing.T) {
 	repo := repository(t, map[string]string{"typo/app.pipecd.yaml": application("typo",
 		pipeline("WIAT", "duration: 1s"))})
 	r := e.pipedeck("ci", repo, "--cluster", "none")
-	require.Equal(t, 2, r.code, r.stderr)
-	require.Regexp(t, `typo/app\.pipecd\.yaml:\d+:\d+: .*the stage "WIAT"; did you mean "WAIT"\?`, r.stderr)
+	require.Equal(t, 2, r.Code, r.Stderr)
+	require.Regexp(t, `typo/app\.pipecd\.yaml:\d+:\d+: .*the stage "WIAT"; did you mean "WAIT"\?`, r.Stderr)
 }
 
 func TestAnUnknownPluginIsRefusedWithTheNameThatIsMeant(t *testing.T) {
@@ -143,9 +143,9 @@ func TestAnUnknownPluginIsRefusedWithTheNameThatIsMeant(t *testing.T) {
 			"  plugins:\n    kuberntes: {}\n",
 	})
 	r := e.pipedeck("ci", repo, "--cluster", "embedded")
-	require.Equal(t, 2, r.code, r.stderr)
+	require.Equal(t, 2, r.Code, r.Stderr)
 	require.Regexp(t, `typo/app\.pipecd\.yaml:\d+:\d+: .*the plugin "kuberntes" .*did you mean "kubernetes"\?`,
-		r.stderr)
+		r.Stderr)
 }
 
 func TestAPortThatAnotherProcessTookIsReplaced(t *testing.T) {
@@ -159,7 +159,7 @@ func TestAPortThatAnotherProcessTookIsReplaced(t *testing.T) {
 	first.interrupt()
 	_, code := first.wait()
 	require.Equal(t, 130, code)
-	last, err := os.ReadFile(e.dir("address"))
+	last, err := os.ReadFile(e.Dir("address"))
 	require.NoError(t, err)
 	taken, err := net.Listen("tcp", strings.TrimSpace(string(last)))
 	require.NoError(t, err)
@@ -183,25 +183,25 @@ func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
 	third.await("up attaches to what runs", running)
 	for _, table := range []string{"status", "apps", "deployments", "plugins"} {
 		r := e.pipedeck(table)
-		require.Zero(t, r.code, r.stderr)
-		require.NotEmpty(t, r.stdout)
+		require.Zero(t, r.Code, r.Stderr)
+		require.NotEmpty(t, r.Stdout)
 	}
-	require.Contains(t, e.pipedeck("logs", "--plugin", "wait").stdout, "plugin is ready")
-	require.Equal(t, 2, e.pipedeck("logs", "--plugin", "nothing").code)
-	require.Equal(t, 2, e.pipedeck("approve").code, "nothing waits for an approval")
-	require.Zero(t, e.pipedeck("skip", "WAIT").code)
+	require.Contains(t, e.pipedeck("logs", "--plugin", "wait").Stdout, "plugin is ready")
+	require.Equal(t, 2, e.pipedeck("logs", "--plugin", "nothing").Code)
+	require.Equal(t, 2, e.pipedeck("approve").Code, "nothing waits for an approval")
+	require.Zero(t, e.pipedeck("skip", "WAIT").Code)
 	host.await("the skipped stage ends", func(e event) bool {
 		return e.is("deployment", "app", "a", "status",
 			"SUCCESS")
 	})
 
-	require.Zero(t, e.pipedeck("sync", "a").code)
+	require.Zero(t, e.pipedeck("sync", "a").Code)
 	waitUntil(t, "the second deployment runs", func() bool {
 		return len(e.list("deployments")) == 2 && e.newestDeployment("a")["status"] == "DEPLOYMENT_STATUS_RUNNING"
 	})
-	require.Zero(t, e.pipedeck("cancel", e.newestDeployment("a")["id"].(string)).code)
+	require.Zero(t, e.pipedeck("cancel", e.newestDeployment("a")["id"].(string)).Code)
 	e.awaitDeployment("a", "CANCELLED")
-	require.Zero(t, e.pipedeck("restart", "wait").code)
+	require.Zero(t, e.pipedeck("restart", "wait").Code)
 	waitUntil(t, "the plugin was restarted", func() bool {
 		for _, p := range e.list("plugins") {
 			if p["name"] == "wait" {
@@ -210,7 +210,7 @@ func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
 		}
 		return false
 	})
-	require.Zero(t, e.pipedeck("down").code)
+	require.Zero(t, e.pipedeck("down").Code)
 	for _, s := range []*stream{host, second, third} {
 		_, code := s.wait()
 		require.Zero(t, code)

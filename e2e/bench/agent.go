@@ -36,9 +36,9 @@ func awaitAgent(s *session, state string) (*agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	pid := pidIn.FindStringSubmatch(ready.text("detail"))
+	pid := pidIn.FindStringSubmatch(ready.Text("detail"))
 	if pid == nil {
-		return nil, fmt.Errorf("no process id in %q", ready.text("detail"))
+		return nil, fmt.Errorf("no process id in %q", ready.Text("detail"))
 	}
 	log, err := os.ReadFile(filepath.Join(state, "default", "logs", "piped.log"))
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -129,11 +128,11 @@ func benchSingle(ctx context.Context, bin, dir string, n int) error {
 				return err
 			}
 			running, err := s.await("the first stage runs",
-				func(e event) bool { return e.text("type") == "stage" && e.text("status") == "RUNNING" })
+				func(e event) bool { return e.Text("type") == "stage" && e.Text("status") == "RUNNING" })
 			if err != nil {
 				return err
 			}
-			first, withGit = append(first, running.at.Sub(committed)), append(withGit, running.at.Sub(began))
+			first, withGit = append(first, running.At.Sub(committed)), append(withGit, running.At.Sub(began))
 			if _, err := s.await("the deployment ends", deployment(application(0), "SUCCESS")); err != nil {
 				return err
 			}
@@ -185,7 +184,7 @@ func touch(repository string, applications []int, content string) (time.Time, er
 // ask runs a subcommand of pipedeck on the environment and returns what it took and how much it said.
 func ask(ctx context.Context, bin, state string, args ...string) (time.Duration, int, error) {
 	began := time.Now()
-	out, err := exec.CommandContext(ctx, bin+"/pipedeck", append(args, "--state-dir", state)...).Output()
+	out, err := environment(bin, state).Command(ctx, args...).Output()
 	if err != nil {
 		err = fmt.Errorf("pipedeck %s: %w", strings.Join(args, " "), err)
 	}

@@ -8,10 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/pipedeck/pipedeck/e2e/drive"
 )
 
 const (
@@ -67,13 +68,13 @@ func measureCommits(s *session, repo string, n int) error {
 	pending := map[string]bool{"quick": true, "scripts": true}
 	for len(pending) > 0 {
 		e, err := s.await("the first deployments", func(e event) bool {
-			return e.text("type") == "deployment" &&
-				e.text("status") == "SUCCESS"
+			return e.Text("type") == "deployment" &&
+				e.Text("status") == "SUCCESS"
 		})
 		if err != nil {
 			return err
 		}
-		delete(pending, e.text("app"))
+		delete(pending, e.Text("app"))
 	}
 	var first, withGit []time.Duration
 	for i := range n {
@@ -82,13 +83,13 @@ func measureCommits(s *session, repo string, n int) error {
 			return err
 		}
 		e, err := s.await("the first stage runs", func(e event) bool {
-			return e.text("type") == "stage" &&
-				e.text("status") == "RUNNING"
+			return e.Text("type") == "stage" &&
+				e.Text("status") == "RUNNING"
 		})
 		if err != nil {
 			return err
 		}
-		first, withGit = append(first, e.at.Sub(committed)), append(withGit, e.at.Sub(began))
+		first, withGit = append(first, e.At.Sub(committed)), append(withGit, e.At.Sub(began))
 		if _, err := s.await("the deployment ends", deployment("quick", "SUCCESS")); err != nil {
 			return err
 		}
@@ -109,7 +110,7 @@ func measureCommits(s *session, repo string, n int) error {
 		if err != nil {
 			return err
 		}
-		perStage = append(perStage, end.at.Sub(begin.at)/stages)
+		perStage = append(perStage, end.At.Sub(begin.At)/stages)
 	}
 	figures("a SCRIPT_RUN `true` stage, of ten in a row", perStage)
 	return nil
@@ -154,10 +155,6 @@ func commit(repo, file, content string) (began, committed time.Time, err error) 
 }
 
 func git(dir string, args ...string) error {
-	cmd := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=bench", "-c", "user.email=bench@localhost",
-		"-c", "commit.gpgsign=false"}, args...)...)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return fmt.Errorf("git %s: %w: %s", args[0], err, out)
-	}
-	return nil
+	_, err := drive.Git(context.Background(), dir, args...)
+	return err
 }

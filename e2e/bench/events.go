@@ -4,71 +4,46 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/pipedeck/pipedeck/e2e/drive"
 )
 
 // patience bounds the wait for any one thing.
 const patience = 2 * time.Minute
 
-// event is one line of --output json and the moment of its arrival.
-type event struct {
-	at     time.Time
-	fields map[string]any
-}
-
-func (e event) text(field string) string {
-	s, _ := e.fields[field].(string)
-	return s
-}
-
-// timeOf is a time that the event itself names, zero when it does not.
-func (e event) timeOf(field string) time.Time {
-	at, _ := time.Parse(time.RFC3339Nano, e.text(field))
-	return at
-}
+type event = drive.Event
 
 // session is a running `pipedeck up --output json`. Nothing is awaited any more once ctx has ended.
 type session struct {
 	ctx    context.Context
 	cmd    *exec.Cmd
 	began  time.Time
-	events chan event
+	events <-chan event
 }
 
 func start(ctx context.Context, bin, dir string, args ...string) (*session, error) {
-	cmd := exec.Command(bin+"/pipedeck", append([]string{"up", "--output", "json", "--state-dir", dir}, args...)...)
+	cmd := environment(bin, dir).Command(context.Background(), append([]string{"up", "--output", "json"}, args...)...)
 	cmd.Stderr = os.Stderr
-	cmd.Dir = os.TempDir()
 	// Ctrl-C on the terminal is for the bench alone, which then stops what it has started.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
+	s := &session{ctx: ctx, cmd: cmd, began: time.Now()}
+	var err error
+	if s.events, err = drive.Open(cmd); err != nil {
 		return nil, err
 	}
-	s := &session{ctx: ctx, cmd: cmd, began: time.Now(), events: make(chan event, 1024)}
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		defer close(s.events)
-		lines := bufio.NewScanner(stdout)
-		lines.Buffer(nil, 1<<20)
-		for lines.Scan() {
-			e := event{at: time.Now()}
-			if json.Unmarshal(lines.Bytes(), &e.fields) == nil {
-				s.events <- e
-			}
-		}
-	}()
 	return s, nil
+}
+
+// environment is the one below a state directory.
+func environment(bin, state string) drive.Environment {
+	return drive.Environment{Bin: bin, StateDir: state, Name: "default"}
 }
 
 // await returns the next event that matches; those before it are gone.
@@ -125,12 +100,12 @@ func (s *session) stop() error {
 
 func component(name, state string) func(event) bool {
 	return func(e event) bool {
-		return e.text("type") == "component" && e.text("name") == name && e.text("state") == state
+		return e.Text("type") == "component" && e.Text("name") == name && e.Text("state") == state
 	}
 }
 
 func deployment(app, status string) func(event) bool {
 	return func(e event) bool {
-		return e.text("type") == "deployment" && e.text("app") == app && e.text("status") == status
+		return e.Text("type") == "deployment" && e.Text("app") == app && e.Text("status") == status
 	}
 }

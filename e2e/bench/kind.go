@@ -92,5 +92,5 @@ func ourKind(ctx context.Context, bin, state, image string) (created, deployed t
 	if err != nil {
 		return 0, 0, err
 	}
-	return ready.at.Sub(s.began), done.at.Sub(ready.at), nil
+	return ready.At.Sub(s.began), done.At.Sub(ready.At), nil
 }

@@ -112,7 +112,7 @@ func (l *live) measure(ctx context.Context, state string) error {
 		return err
 	}
 	number(fmt.Sprintf("%d objects: up -> deployed and in sync", l.size.objects), "s",
-		synced.at.Sub(l.session.began).Seconds())
+		synced.At.Sub(l.session.began).Seconds())
 	if l.plugin == 0 {
 		return errors.New("the process of the plugin was not reported")
 	}
@@ -128,11 +128,11 @@ func (l *live) measure(ctx context.Context, state string) error {
 // matches selects news of the application; it notes the plugin's process on the way.
 func (l *live) matches(sync, reason string) func(event) bool {
 	return func(e event) bool {
-		if pid, ok := e.fields["pid"].(float64); ok && pid > 0 && e.text("type") == "plugin" &&
-			e.text("name") == "kubernetes" {
+		if pid, ok := e.Fields["pid"].(float64); ok && pid > 0 && e.Text("type") == "plugin" &&
+			e.Text("name") == "kubernetes" {
 			l.plugin = int(pid)
 		}
-		return e.text("type") == "application" && e.text("sync") == sync && strings.Contains(e.text("reason"), reason)
+		return e.Text("type") == "application" && e.Text("sync") == sync && strings.Contains(e.Text("reason"), reason)
 	}
 }
 
@@ -168,7 +168,7 @@ func (l *live) edits(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		shown = append(shown, e.at.Sub(began))
+		shown = append(shown, e.At.Sub(began))
 		began = time.Now()
 		if err := edit(name, "0"); err != nil {
 			return err
@@ -176,7 +176,7 @@ func (l *live) edits(ctx context.Context) error {
 		if e, err = l.session.await("what was edited back is in sync", l.matches("SYNCED", "")); err != nil {
 			return err
 		}
-		restored = append(restored, e.at.Sub(began))
+		restored = append(restored, e.At.Sub(began))
 	}
 	figures(fmt.Sprintf("edit by hand of one of %d objects -> drift", l.size.objects), shown, driftLimit)
 	figures("the edit taken back -> in sync", restored)

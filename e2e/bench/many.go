@@ -97,10 +97,10 @@ func (m *many) few(context.Context) error {
 		pending, began := time.Time{}, time.Time{}
 		for _, e := range events {
 			switch {
-			case e.text("type") == "deployment" && e.text("status") == "PENDING":
-				pending = e.at
-			case e.text("type") == "stage" && e.text("status") == "RUNNING" && began.IsZero():
-				began = e.at
+			case e.Text("type") == "deployment" && e.Text("status") == "PENDING":
+				pending = e.At
+			case e.Text("type") == "stage" && e.Text("status") == "RUNNING" && began.IsZero():
+				began = e.At
 			}
 		}
 		triggered, running = append(triggered, pending.Sub(committed)), append(running, began.Sub(committed))
@@ -218,19 +218,19 @@ func (m *many) deployed(applications []int) (events []event, ended time.Time, er
 			return nil, ended, err
 		}
 		events = append(events, e)
-		if e.text("type") != "deployment" {
+		if e.Text("type") != "deployment" {
 			continue
 		}
-		app, status := e.text("app"), e.text("status")
+		app, status := e.Text("app"), e.Text("status")
 		switch {
 		case !chosen[app], status == "FAILURE", status == "CANCELLED", status == "PENDING" && begun[app]:
 			return nil, ended, fmt.Errorf("application %s has a deployment with the status %s: %s", app, status,
-				e.text("reason"))
+				e.Text("reason"))
 		case status == "PENDING":
 			begun[app] = true
 		case status == "SUCCESS":
 			delete(left, app)
-			ended = e.at
+			ended = e.At
 		}
 	}
 	return events, ended, nil
@@ -246,8 +246,8 @@ func (m *many) calm() error {
 			if !open {
 				return errors.New("pipedeck ended")
 			}
-			if e.text("type") == "deployment" && e.text("status") == "PENDING" {
-				return fmt.Errorf("application %s is deployed, though no commit has touched it", e.text("app"))
+			if e.Text("type") == "deployment" && e.Text("status") == "PENDING" {
+				return fmt.Errorf("application %s is deployed, though no commit has touched it", e.Text("app"))
 			}
 		case <-time.After(quiet):
 			return nil

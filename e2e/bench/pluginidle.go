@@ -79,8 +79,8 @@ func idleAgent(ctx context.Context, bin, dir string, plugins int, during time.Du
 		deployed := false
 		running := map[string]bool{}
 		if _, err := s.await("all plugins run, and the first deployment is over", func(e event) bool {
-			if e.text("type") == "plugin" && e.text("state") == "RUNNING" {
-				running[e.text("name")] = true
+			if e.Text("type") == "plugin" && e.Text("state") == "RUNNING" {
+				running[e.Text("name")] = true
 			}
 			deployed = deployed || deployment(application(0), "SUCCESS")(e)
 			return deployed && len(running) > plugins

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -88,8 +87,8 @@ func (o *onePlugin) makeRepository() error {
 
 // serves reports whether an event is about another process of the plugin, which runs.
 func (o *onePlugin) serves(e event) bool {
-	pid, _ := e.fields["pid"].(float64)
-	if e.text("type") != "plugin" || e.text("name") != "bench" || e.text("state") != "RUNNING" || pid == 0 ||
+	pid, _ := e.Fields["pid"].(float64)
+	if e.Text("type") != "plugin" || e.Text("name") != "bench" || e.Text("state") != "RUNNING" || pid == 0 ||
 		int(pid) == o.pid {
 		return false
 	}
@@ -109,7 +108,7 @@ func (o *onePlugin) saves(n int) error {
 		if err != nil {
 			return err
 		}
-		took = append(took, e.at.Sub(began))
+		took = append(took, e.At.Sub(began))
 	}
 	figures("a plugin's file saved -> new code serving", took, savedLimit)
 	return nil
@@ -175,26 +174,26 @@ func (o *onePlugin) log(ctx context.Context, lines int, entries bool) (seconds f
 	if _, err := o.await("the deployment ends", deployment("lines", "SUCCESS")); err != nil {
 		return 0, err
 	}
-	return ended.timeOf("time").Sub(running.timeOf("time")).Seconds(), o.verify(ctx, lines)
+	return ended.Time("time").Sub(running.Time("time")).Seconds(), o.verify(ctx, lines)
 }
 
 // await also follows the plugin to other processes.
 func (o *onePlugin) await(what string, match func(event) bool) (event, error) {
 	return o.session.await(what, func(e event) bool {
 		if before := o.pid; o.serves(e) {
-			fmt.Printf("(the plugin runs as process %d, no longer as %d: %s)\n", o.pid, before, e.text("detail"))
+			fmt.Printf("(the plugin runs as process %d, no longer as %d: %s)\n", o.pid, before, e.Text("detail"))
 		}
 		return match(e)
 	})
 }
 
 func stage(status string) func(event) bool {
-	return func(e event) bool { return e.text("type") == "stage" && e.text("status") == status }
+	return func(e event) bool { return e.Text("type") == "stage" && e.Text("status") == status }
 }
 
 // verify fails when a line is missing, doubled or not in its place.
 func (o *onePlugin) verify(ctx context.Context, lines int) error {
-	command := exec.CommandContext(ctx, filepath.Join(o.bin, "pipedeck"), "logs", "lines", "--state-dir", o.state)
+	command := environment(o.bin, o.state).Command(ctx, "logs", "lines")
 	out, err := command.StdoutPipe()
 	if err != nil {
 		return err

@@ -29,11 +29,11 @@ func benchStart(ctx context.Context, bin, dir string, n int) error {
 		if err != nil {
 			return errors.Join(err, s.stop())
 		}
-		api = append(api, e.at.Sub(s.began))
+		api = append(api, e.At.Sub(s.began))
 		if e, err = s.await("hello-world is deployed", deployment("hello-world", "SUCCESS")); err != nil {
 			return errors.Join(err, s.stop())
 		}
-		deployed = append(deployed, e.at.Sub(s.began))
+		deployed = append(deployed, e.At.Sub(s.began))
 		if err := s.stop(); err != nil {
 			return err
 		}
@@ -51,10 +51,8 @@ func benchScreen(ctx context.Context, bin, dir string, n int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		took, err := firstFrame(exec.CommandContext(ctx, bin+"/pipedeck", "up", "--sample", "hello-world", "--cluster",
-			"embedded", "--state-dir", state))
-		if out, downErr := exec.Command(bin+"/pipedeck", "down", "--state-dir",
-			state).CombinedOutput(); downErr != nil {
+		took, err := firstFrame(environment(bin, state).Command(ctx, "up", "--sample", "hello-world", "--cluster", "embedded"))
+		if out, downErr := environment(bin, state).Command(context.Background(), "down").CombinedOutput(); downErr != nil {
 			err = errors.Join(err, fmt.Errorf("pipedeck down: %w: %s", downErr, out))
 		}
 		if err != nil {

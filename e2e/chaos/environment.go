@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +21,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/e2e/drive"
 )
 
 // exitDegraded is the exit code of `pipedeck status` while anything is degraded.
@@ -52,10 +52,7 @@ type screen struct {
 }
 
 func (e *environment) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, filepath.Join(e.bin, "pipedeck"),
-		append(args, "--name", environmentName, "--state-dir", e.state)...)
-	cmd.Dir = filepath.Dir(e.state)
-	return cmd
+	return drive.Environment{Bin: e.bin, StateDir: e.state, Name: environmentName}.Command(ctx, args...)
 }
 
 // open draws the environment on a terminal: `pipedeck up` starts it where it does not run.
@@ -92,18 +89,8 @@ func (s *screen) kill() {
 
 // pipedeck runs a command to its end.
 func (e *environment) pipedeck(ctx context.Context, args ...string) (stdout, stderr string, code int, err error) {
-	cmd := e.command(ctx, args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = nil
-	}
-	if err != nil {
-		return "", "", 0, fmt.Errorf("pipedeck %s: %w", strings.Join(args, " "), err)
-	}
-	return out.String(), errs.String(), cmd.ProcessState.ExitCode(), nil
+	r, err := drive.Run(e.command(ctx, args...))
+	return r.Stdout, r.Stderr, r.Code, err
 }
 
 // healthy waits until `pipedeck status` ends with 0: nothing is degraded any more.
