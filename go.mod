@@ -8,7 +8,6 @@ require (
 	charm.land/bubbletea/v2 v2.0.9
 	charm.land/lipgloss/v2 v2.0.6
 	github.com/charmbracelet/x/ansi v0.11.9
-	github.com/charmbracelet/x/term v0.2.2
 	github.com/creack/pty v1.1.24
 	github.com/envoyproxy/protoc-gen-validate v1.3.3
 	github.com/fluxcd/cli-utils v1.2.2
@@ -43,7 +42,10 @@ require (
 
 require sigs.k8s.io/yaml v1.6.0 // indirect
 
-require github.com/atotto/clipboard v0.1.4 // indirect
+require (
+	github.com/atotto/clipboard v0.1.4 // indirect
+	github.com/charmbracelet/x/term v0.2.2 // indirect
+)
 
 require (
 	github.com/gobwas/glob v0.2.3 // indirect

@@ -15,10 +15,10 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/term"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
@@ -66,7 +66,7 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 	master, slave, err := pty.Open()
 	require.NoError(t, err)
 	require.NoError(t, pty.Setsize(master, &pty.Winsize{Cols: uint16(o.width), Rows: uint16(o.height)}))
-	before, err := term.GetState(slave.Fd())
+	before, err := term.GetState(int(slave.Fd()))
 	require.NoError(t, err)
 	s := &terminal{
 		t: t, master: master, slave: slave, before: before, changed: make(chan struct{}), done: make(chan struct{}),
@@ -225,7 +225,7 @@ func (s *terminal) ends() (Outcome, error) {
 	case <-time.After(patience):
 		s.t.Fatal("the UI does not end")
 	}
-	after, err := term.GetState(s.slave.Fd())
+	after, err := term.GetState(int(s.slave.Fd()))
 	require.NoError(s.t, err)
 	require.Equal(s.t, s.before, after, "the modes of the terminal are restored")
 	s.sees("the main screen with a cursor", func(string) bool {
