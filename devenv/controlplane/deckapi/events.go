@@ -46,7 +46,7 @@ func event(c store.Change) *deckv1.Event {
 func piped(p *store.Piped) *deckv1.Piped {
 	m := p.Model
 	out := &deckv1.Piped{
-		Id: m.GetId(), Name: m.GetName(), Description: m.GetDesc(), State: deckv1.Piped_State(p.State),
+		Id: m.GetId(), Name: m.GetName(), Description: m.GetDesc(), State: pipedStates[p.State],
 		Version:    m.GetVersion(),
 		LastSeenAt: stamp(p.LastSeen), Own: p.Own,
 	}
@@ -64,7 +64,7 @@ func piped(p *store.Piped) *deckv1.Piped {
 
 func plugin(pipedID string, p *agentv1.Plugin) *deckv1.Plugin {
 	return &deckv1.Plugin{
-		PipedId: pipedID, Name: p.GetName(), State: deckv1.Plugin_State(p.GetState()), Detail: p.GetDetail(),
+		PipedId: pipedID, Name: p.GetName(), State: pluginStates[p.GetState()], Detail: p.GetDetail(),
 		Pid:       p.GetPid(),
 		StartedAt: p.GetStartedAt(), Restarts: p.GetRestarts(), RssBytes: p.GetRssBytes(),
 		CpuPercent: p.GetCpuPercent(),

@@ -4,11 +4,14 @@
 package deckapi
 
 import (
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
-// The statuses of PipeCD as user interfaces get them. One that these tables lack is unspecified.
+// The statuses of PipeCD, of plugins and of pipeds as user interfaces get them. A status that these tables lack is
+// unspecified.
 var (
 	deploymentStatuses = map[model.DeploymentStatus]deckv1.DeploymentStatus{
 		model.DeploymentStatus_DEPLOYMENT_PENDING:      deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING,
@@ -39,5 +42,18 @@ var (
 		model.ApplicationLiveState_UNKNOWN: deckv1.HealthStatus_HEALTH_STATUS_UNKNOWN,
 		model.ApplicationLiveState_HEALTHY: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY,
 		model.ApplicationLiveState_OTHER:   deckv1.HealthStatus_HEALTH_STATUS_OTHER,
+	}
+	pluginStates = map[agentv1.Plugin_State]deckv1.Plugin_State{
+		agentv1.Plugin_STATE_STARTING:   deckv1.Plugin_STATE_STARTING,
+		agentv1.Plugin_STATE_RUNNING:    deckv1.Plugin_STATE_RUNNING,
+		agentv1.Plugin_STATE_RESTARTING: deckv1.Plugin_STATE_RESTARTING,
+		agentv1.Plugin_STATE_FAILED:     deckv1.Plugin_STATE_FAILED,
+		agentv1.Plugin_STATE_STOPPED:    deckv1.Plugin_STATE_STOPPED,
+	}
+	pipedStates = map[store.PipedState]deckv1.Piped_State{
+		store.PipedNeverConnected: deckv1.Piped_STATE_NEVER_CONNECTED,
+		store.PipedConnected:      deckv1.Piped_STATE_CONNECTED,
+		store.PipedDisconnected:   deckv1.Piped_STATE_DISCONNECTED,
+		store.PipedDisabled:       deckv1.Piped_STATE_DISABLED,
 	}
 )

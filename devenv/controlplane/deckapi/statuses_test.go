@@ -9,6 +9,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/reflect/protoreflect"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
 // Every status of PipeCD has a status of the deck API with its name, and every status of the deck API is used.
@@ -34,5 +37,22 @@ func requireCounterparts[From, To interface {
 		name := strings.TrimPrefix(string(all.ByNumber(status.Number()).Name()), fromPrefix)
 		want := strings.TrimSuffix(toPrefix+name, "_YET")
 		require.Equal(t, want, string(shown.ByNumber(counterpart.Number()).Name()))
+	}
+}
+
+// Plugins and pipeds have an unspecified state on both sides, which needs no row.
+func TestEveryStateOfAPluginAndOfAPipedHasItsCounterpart(t *testing.T) {
+	t.Parallel()
+	reported, shown := agentv1.Plugin_State_name, deckv1.Plugin_State_name
+	require.Len(t, pluginStates, len(reported)-1)
+	require.Len(t, pluginStates, len(shown)-1)
+	for state, counterpart := range pluginStates {
+		require.Equal(t, state.String(), counterpart.String())
+	}
+	require.Len(t, pipedStates, len(deckv1.Piped_State_name)-1)
+	used := map[deckv1.Piped_State]bool{deckv1.Piped_STATE_UNSPECIFIED: true}
+	for state, counterpart := range pipedStates {
+		require.False(t, used[counterpart], "%v: another state is shown as %v", state, counterpart)
+		used[counterpart] = true
 	}
 }
