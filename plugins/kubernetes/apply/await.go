@@ -60,10 +60,8 @@ func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, s
 		if !ok || !r.fresh[m.GroupVersionKind().Group] || !refused.unsettled || time.Since(begun) > settleTimeout {
 			return applied, how, err
 		}
-		select {
-		case <-ctx.Done():
+		if cluster.Wait(ctx, pauses) != nil {
 			return applied, how, err
-		case <-time.After(pauses.Step()):
 		}
 	}
 }
@@ -111,10 +109,8 @@ func (a *Applier) awaitServed(ctx context.Context, crd Applied) error {
 			return err
 		}
 		a.client.Mapper.Reset()
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pauses.Step()):
+		if err := cluster.Wait(ctx, pauses); err != nil {
+			return err
 		}
 	}
 }

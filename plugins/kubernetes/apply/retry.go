@@ -28,10 +28,8 @@ func (b backoff) do(ctx context.Context, request func() error) error {
 		if err == nil || ctx.Err() != nil || try >= b.tries || !retryable(err) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pauses.Step()):
+		if err := cluster.Wait(ctx, pauses); err != nil {
+			return err
 		}
 	}
 }

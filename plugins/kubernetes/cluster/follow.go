@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,10 +47,8 @@ func Follow(ctx context.Context, r Watchable, opts metav1.ListOptions,
 		case !Retryable(err):
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pauses.Step()):
+		if err := Wait(ctx, pauses); err != nil {
+			return err
 		}
 	}
 }

@@ -4,7 +4,10 @@
 package cluster
 
 import (
+	"context"
+	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -20,4 +23,17 @@ func TestPausesDoubleWithJitterAndHaveNoEnd(t *testing.T) {
 		seen[pause] = true
 	}
 	require.Greater(t, len(seen), 5, "pauses differ")
+}
+
+func TestAWaitEndsWithItsPauseOrItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		enough := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		pauses, began := Pauses(time.Minute, time.Hour), time.Now()
+		require.NoError(t, Wait(ctx, pauses))
+		require.GreaterOrEqual(t, time.Since(began), time.Minute)
+		cancel(enough)
+		require.ErrorIs(t, Wait(ctx, pauses), enough)
+	})
 }

@@ -99,10 +99,7 @@ func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log)
 		if changed {
 			log.Infof("waiting for the Kubernetes API%s", reason)
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(pauses.Step()):
-		}
+		_ = Wait(ctx, pauses) // the next round sees the end of ctx
 	}
 }
 

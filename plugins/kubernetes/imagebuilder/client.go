@@ -106,10 +106,8 @@ func (c Client) call(ctx context.Context, b config.ImageBuilder,
 		if status.Code(err) != codes.Unavailable || time.Since(last) > patience {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pauses.Step()):
+		if err := cluster.Wait(ctx, pauses); err != nil {
+			return err
 		}
 	}
 }

@@ -126,10 +126,8 @@ func (w *watched) awaitKinds() {
 			if !w.foundKinds() {
 				break
 			}
-			select {
-			case <-w.ctx.Done():
+			if cluster.Wait(w.ctx, pauses) != nil {
 				return
-			case <-time.After(pauses.Step()):
 			}
 		}
 	}
