@@ -78,9 +78,11 @@ func TestTenThousandStagesAreDrawn(t *testing.T) {
 	t.Parallel()
 	const count = 10_000
 	line, fan, both := make([]string, count), make([]string, count), make([]string, count)
+	name := func(i int) string { return "n" + string(rune(0x4e00+i)) }
 	for i := range count {
-		id, before := "n"+string(rune(0x4e00+i)), "n"+string(rune(0x4e00+i-1))
-		line[i], fan[i], both[i] = id+" "+before, id+" n"+string(rune(0x4e00)), id+" "+before+" n"+string(rune(0x4e00+i/2))
+		line[i] = name(i) + " " + name(i-1)
+		fan[i] = name(i) + " " + name(0)
+		both[i] = line[i] + " " + name(i/2)
 	}
 	for _, lines := range [][]string{line, fan, both} {
 		checkDrawings(t, stagesOf(strings.Join(lines, "\n")), 100, 40)

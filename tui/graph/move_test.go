@@ -27,7 +27,7 @@ func TestArrowsMoveAlongTheGraph(t *testing.T) {
 		"right goes to the nearest follower":      {"diamond", "build", false, []graph.Direction{r}, "unit"},
 		"left goes to the need":                   {"diamond", "scan", false, []graph.Direction{l}, "build"},
 		"going back returns where one came from":  {"diamond", "scan", false, []graph.Direction{l, r}, "scan"},
-		"also over several steps":                 {"line-6", "clean", true, []graph.Direction{l, l, l, r, r, r}, "clean"},
+		"several steps back as well":              {"line-6", "clean", true, []graph.Direction{l, l, r, r}, "clean"},
 		"up and down stay in the column of boxes": {"diamond", "unit", true, []graph.Direction{d, d, d}, "scan"},
 		"boxes go right to the nearest":           {"diamond", "build", true, []graph.Direction{r}, "lint"},
 		"a joint is passed":                       {"all-to-all", "a2", true, []graph.Direction{r}, "b2"},
@@ -56,7 +56,8 @@ func TestArrowsReachEveryStage(t *testing.T) {
 	for _, name := range names {
 		stages := read(t, name)
 		o := graph.Options{View: graph.View{Width: 80, Height: 30}}
-		for form, picture := range map[string]graph.Picture{"lanes": graph.Lanes(stages, o), "boxes": boxes(stages, o)} {
+		pictures := map[string]graph.Picture{"lanes": graph.Lanes(stages, o), "boxes": boxes(stages, o)}
+		for form, picture := range pictures {
 			reached := map[string]bool{}
 			for open := []string{picture.Places[0].ID}; len(open) > 0; {
 				at := open[len(open)-1]

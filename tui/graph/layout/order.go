@@ -10,9 +10,9 @@ import (
 
 const (
 	// patience is how many sweeps may pass without a better order.
-	patience = 6
+	patience = 4
 	// maxTransposes bounds the passes of one transpose.
-	maxTransposes = 8
+	maxTransposes = 4
 )
 
 // sorter looks for the order in the layers with the fewest crossings.

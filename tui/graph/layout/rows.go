@@ -79,7 +79,7 @@ type block struct {
 // settle moves the places of a layer to the mean row of their neighbours. Places that would overlap become a block at
 // the mean of what they want (pool adjacent violators).
 func (c column) settle(layer []int, pass int) bool {
-	var blocks []block
+	blocks := make([]block, 0, len(layer))
 	for i, place := range layer {
 		height := c.height(place)
 		blocks = append(blocks, block{first: i, end: i + 1, height: height, at: c.wanted(place, pass), weight: 1})
