@@ -16,20 +16,17 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
-// action makes a subcommand that finds something in the state and asks the environment to act.
-func action(t *session.Target, cmd *cobra.Command, act func(ctx context.Context, deck deckv1.DeckServiceClient,
-	s *session.State, args []string) (done string, err error)) *cobra.Command {
+// action completes a subcommand that finds something in the state and asks the environment to act; act returns the line
+// that says what was done.
+func action(t *session.Target, cmd *cobra.Command,
+	act func(ctx context.Context, s *session.Session, args []string) (done string, err error)) *cobra.Command {
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return t.Call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-			s, err := session.ReadState(ctx, deck)
-			if err != nil {
-				return err
-			}
-			done, err := act(ctx, deck, s, args)
+		return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
+			done, err := act(ctx, s, args)
 			if err != nil {
 				return session.Refusal(err)
 			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), done)
+			_, err = fmt.Fprintln(s.Out, done)
 			return err
 		})
 	}
@@ -41,15 +38,15 @@ func newSyncCommand(t *session.Target) *cobra.Command {
 	cmd := action(t, &cobra.Command{
 		Use: "sync APP", Short: "Deploy the newest commit of an application", Args: cobra.ExactArgs(1),
 		Example: "  pipedeck sync hello-world\n  pipedeck sync hello-world --strategy QUICK_SYNC",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
-		app, err := s.FindApplication(args[0])
+	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
+		app, err := s.State.FindApplication(args[0])
 		if err != nil {
 			return "", err
 		}
 		if !slices.Contains([]string{"AUTO", "QUICK_SYNC", "PIPELINE"}, strategy) {
 			return "", exit.Usage(fmt.Errorf("--strategy %q is unknown", strategy), "use AUTO, QUICK_SYNC or PIPELINE")
 		}
-		_, err = deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: app.Id, Strategy: strategy})
+		_, err = s.Deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: app.Id, Strategy: strategy})
 		return "asked for a deployment of " + app.Name, err
 	})
 	cmd.Flags().StringVar(&strategy, "strategy", "AUTO", "AUTO, QUICK_SYNC or PIPELINE")
@@ -66,19 +63,17 @@ func newApproveCommand(t *session.Target) *cobra.Command {
 			"The stage keeps which user approved.",
 		Example: "  pipedeck approve\n  pipedeck approve hello-world\n" +
 			"  pipedeck approve hello-world WAIT_APPROVAL --as alice",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
-		return approveStage(ctx, deck, s, args, as, t.Flags())
+	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
+		return approveStage(ctx, s, args, as)
 	})
 	cmd.Flags().StringVar(&as, "as", "", "approve in the `NAME` of one of the stage's approvers (default: your "+
 		"user name)")
 	return cmd
 }
 
-// approveStage approves the stage that the arguments name, in the name of as unless that is empty; flags name the
-// environment in the next step of an error.
-func approveStage(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string,
-	as, flags string) (string, error) {
-	w, err := approving(flags).find(s, args)
+// approveStage approves the stage that the arguments name, in the name of as unless that is empty.
+func approveStage(ctx context.Context, s *session.Session, args []string, as string) (string, error) {
+	w, err := approving(s.Flags).find(s.State, args)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +85,7 @@ func approveStage(ctx context.Context, deck deckv1.DeckServiceClient, s *session
 	if as != "" {
 		done += " as " + as
 	}
-	_, err = deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{
+	_, err = s.Deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{
 		DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: name, User: session.Commander(),
 	})
 	return done, err
@@ -103,12 +98,12 @@ func newSkipCommand(t *session.Target) *cobra.Command {
 			"stages with that name run in several. The application alone is enough when one of its stages can be " +
 			"skipped.",
 		Example: "  pipedeck skip WAIT\n  pipedeck skip hello-world WAIT",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
-		w, err := skipping(t.Flags()).find(s, args)
+	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
+		w, err := skipping(s.Flags).find(s.State, args)
 		if err != nil {
 			return "", err
 		}
-		_, err = deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(),
+		_, err = s.Deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(),
 			StageId: w.stage.GetId(), Commander: session.Commander()})
 		return "skipped " + w.stage.GetName() + " of " + w.deployment.GetApplicationName(), err
 	})
@@ -122,8 +117,8 @@ func newCancelCommand(t *session.Target) *cobra.Command {
 			"is running.\n" +
 			"The deployment is then rolled back if the application has planner.autoRollback, which is the default.",
 		Example: "  pipedeck cancel 3f2b\n  pipedeck cancel hello-world --no-rollback",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
-		d, err := s.FindRunning(args[0], t.Flags())
+	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
+		d, err := s.State.FindRunning(args[0], s.Flags)
 		if err != nil {
 			return "", err
 		}
@@ -135,7 +130,7 @@ func newCancelCommand(t *session.Target) *cobra.Command {
 		case without:
 			request.Rollback, how = deckv1.CancelDeploymentRequest_ROLLBACK_NONE, " without a rollback"
 		}
-		_, err = deck.CancelDeployment(ctx, request)
+		_, err = s.Deck.CancelDeployment(ctx, request)
 		return "asked to cancel the deployment of " + d.ApplicationName + how, err
 	})
 	cmd.Flags().BoolVar(&with, "rollback", false, "roll back, also without planner.autoRollback")
@@ -149,13 +144,13 @@ func newRestartCommand(t *session.Target) *cobra.Command {
 	cmd := action(t, &cobra.Command{
 		Use: "restart PLUGIN", Short: "Stop a plugin process and start it again", Args: cobra.ExactArgs(1),
 		Example: "  pipedeck restart kubernetes\n  pipedeck restart wait --piped second",
-	}, func(ctx context.Context, deck deckv1.DeckServiceClient, s *session.State, args []string) (string, error) {
-		p, err := s.FindPlugin(args[0], of)
+	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
+		p, err := s.State.FindPlugin(args[0], of)
 		if err != nil {
 			return "", err
 		}
-		_, err = deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: p.Name, PipedId: p.PipedId})
-		return "asked to restart plugin " + s.PluginName(p), err
+		_, err = s.Deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: p.Name, PipedId: p.PipedId})
+		return "asked to restart plugin " + s.State.PluginName(p), err
 	})
 	cmd.Flags().StringVar(&of, "piped", "", "name or id of the piped that runs the plugin, where several do")
 	return cmd

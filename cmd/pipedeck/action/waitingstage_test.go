@@ -112,7 +112,7 @@ func approve(t *testing.T, server *decktest.Server, as string, args ...string) e
 	deck := server.Dial(t)
 	s, err := session.ReadState(t.Context(), deck)
 	require.NoError(t, err)
-	_, err = approveStage(t.Context(), deck, s, args, as, "")
+	_, err = approveStage(t.Context(), &session.Session{Deck: deck, State: s}, args, as)
 	return err
 }
 

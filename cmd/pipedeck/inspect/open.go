@@ -30,16 +30,12 @@ func newOpenCommand(t *session.Target) *cobra.Command {
 		Example: "  pipedeck open hello-world --browser\n  curl \"$(pipedeck open hello-world)\"\n" +
 			"  pipedeck open shop --port backend:grpc",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return t.Call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-				s, err := session.ReadState(ctx, deck)
+			return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
+				app, err := s.State.FindApplication(args[0])
 				if err != nil {
 					return err
 				}
-				app, err := s.FindApplication(args[0])
-				if err != nil {
-					return err
-				}
-				opened, err := deck.OpenApplication(ctx, &deckv1.OpenApplicationRequest{
+				opened, err := s.Deck.OpenApplication(ctx, &deckv1.OpenApplicationRequest{
 					ApplicationId: app.Id, Port: port, Target: deployTarget,
 				})
 				if err != nil {
@@ -50,7 +46,7 @@ func newOpenCommand(t *session.Target) *cobra.Command {
 						return exit.With(exit.Failed, err, "open it yourself: "+opened.Url)
 					}
 				}
-				return printOpened(cmd.OutOrStdout(), cmd.ErrOrStderr(), opened, output == "json")
+				return printOpened(s.Out, s.Err, opened, output == "json")
 			})
 		},
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -27,19 +26,15 @@ func newStatusCommand(t *session.Target) *cobra.Command {
 Exit code 0: all parts work; 5: the environment is degraded.`,
 		Example: "  pipedeck status\n  pipedeck status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.Call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-				s, err := session.ReadState(ctx, deck)
-				if err != nil {
-					return err
-				}
+			return t.Run(cmd, func(_ context.Context, s *session.Session) error {
 				show := printStatus
 				if output == "json" {
 					show = printStatusJSON
 				}
-				if err := show(cmd.OutOrStdout(), s); err != nil {
+				if err := show(s.Out, s.State); err != nil {
 					return err
 				}
-				if len(s.Problems()) > 0 {
+				if len(s.State.Problems()) > 0 {
 					return exit.Silent(exit.Degraded)
 				}
 				return nil

@@ -30,19 +30,15 @@ func tableCommand(t *session.Target, use, short string, rows func(*session.State
 		Use: use, Short: short, Args: cobra.NoArgs,
 		Example: "  pipedeck " + use + "\n  pipedeck " + use + " -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.Call(cmd.Context(), func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-				s, err := session.ReadState(ctx, deck)
-				if err != nil {
-					return err
-				}
-				if note != nil && note(s) != "" {
-					fmt.Fprintln(cmd.ErrOrStderr(), note(s))
+			return t.Run(cmd, func(_ context.Context, s *session.Session) error {
+				if note != nil && note(s.State) != "" {
+					fmt.Fprintln(s.Err, note(s.State))
 				}
 				if output == "json" {
-					return format.JSON(cmd.OutOrStdout(), objects(s))
+					return format.JSON(s.Out, objects(s.State))
 				}
-				header, body := rows(s)
-				return format.Table(cmd.OutOrStdout(), header, body)
+				header, body := rows(s.State)
+				return format.Table(s.Out, header, body)
 			})
 		},
 	}

@@ -89,20 +89,3 @@ func (t *Target) Connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.C
 	}
 	return Dial(ctx, w)
 }
-
-// Call runs fn with a client of the running environment and a bounded context.
-func (t *Target) Call(ctx context.Context, fn func(context.Context, deckv1.DeckServiceClient) error) error {
-	deck, conn, err := t.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	bounded, cancel := context.WithTimeout(ctx, CallTimeout)
-	defer cancel()
-	err = fn(bounded, deck)
-	if bounded.Err() != nil && ctx.Err() == nil {
-		return exit.With(exit.NotStarted, fmt.Errorf("environment %q does not answer", t.Name),
-			"try again; what it is doing is in logs/host.log in its directory")
-	}
-	return exit.Explain(ctx, err)
-}
