@@ -59,7 +59,8 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 	gittest.Run(t, repo, "checkout", "-q", "main")
 	write(`"3"`)
 	s.await("the commit on the branch is deployed", func(ev event) bool {
-		return ev.is("deployment", "app", "conf", "commit", gittest.Run(t, repo, "rev-parse", "HEAD"), "status", "SUCCESS")
+		head := gittest.Run(t, repo, "rev-parse", "HEAD")
+		return ev.is("deployment", "app", "conf", "commit", head, "status", "SUCCESS")
 	})
 	r = e.pipedeck("plan-preview", "--branch", "feature")
 	require.Equal(t, 1, r.Code, r.Stdout)

@@ -45,18 +45,12 @@ func benchPipeds(ctx context.Context, _, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, stop, err := serve(ctx, server)
 	if err != nil {
 		return err
 	}
-	serving, stop := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- server.Run(serving, listener) }()
-	defer func() {
-		stop()
-		err = errors.Join(err, <-served)
-	}()
-	user, err := client.Dial(listener.Addr().String(), apiKey)
+	defer func() { err = errors.Join(err, stop()) }()
+	user, err := client.Dial(address, apiKey)
 	if err != nil {
 		return err
 	}
@@ -69,7 +63,7 @@ func benchPipeds(ctx context.Context, _, dir string) (err error) {
 		if err != nil {
 			return err
 		}
-		more, err := registerApplications(ctx, listener.Addr().String(), registered.GetId(), registered.GetKey())
+		more, err := registerApplications(ctx, address, registered.GetId(), registered.GetKey())
 		if err != nil {
 			return fmt.Errorf("piped %d: %w", i, err)
 		}
@@ -120,4 +114,19 @@ func registerApplications(ctx context.Context, address, id, key string) ([]time.
 func median(of []time.Duration) float64 {
 	of = slices.Sorted(slices.Values(of))
 	return float64(of[len(of)/2])
+}
+
+// serve runs a control plane until stop is called, which returns its error.
+func serve(ctx context.Context, server *controlplane.Server) (address string, stop func() error, err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	served := make(chan error, 1)
+	go func() { served <- server.Run(ctx, listener) }()
+	return listener.Addr().String(), func() error {
+		cancel()
+		return <-served
+	}, nil
 }

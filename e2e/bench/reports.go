@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -58,17 +57,11 @@ func benchReports(ctx context.Context, _, dir string, s reportScale) (err error)
 	if err != nil {
 		return err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	address, stop, err := serve(ctx, server)
 	if err != nil {
 		return err
 	}
-	serving, stop := context.WithCancel(ctx)
-	served := make(chan error, 1)
-	go func() { served <- server.Run(serving, listener) }()
-	defer func() {
-		stop()
-		err = errors.Join(err, <-served)
-	}()
+	defer func() { err = errors.Join(err, stop()) }()
 	server.ImportApplication(&model.Application{Id: "app", Name: "app", PipedId: "piped", ProjectId: "bench"})
 
 	var mu sync.Mutex
@@ -79,7 +72,7 @@ func benchReports(ctx context.Context, _, dir string, s reportScale) (err error)
 	for caller := range s.callers {
 		callers.Go(func() {
 			r := &reporter{scale: s}
-			if err := r.run(ctx, listener.Addr().String(), caller); err != nil {
+			if err := r.run(ctx, address, caller); err != nil {
 				failures <- err
 			}
 			mu.Lock()
