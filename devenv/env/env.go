@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"sync"
@@ -74,8 +75,17 @@ func Run(ctx context.Context, options Options) error {
 	}
 	runErr := e.run(ctx)
 	err = errors.Join(runErr, e.cleanUp(lock))
-	options.Logger.Info("the environment has ended", "error", err)
+	logEnd(options.Logger, err)
 	return err
+}
+
+// logEnd writes the last line of the log of an environment. An orderly end has no error to show.
+func logEnd(logger *slog.Logger, err error) {
+	if err != nil {
+		logger.Error("the environment has ended", "error", err)
+		return
+	}
+	logger.Info("the environment has ended")
 }
 
 // run is the life of an environment, from top to bottom.
