@@ -93,7 +93,7 @@ func TestCIAcceptsAnyFileNameAndNamesWhatItSkips(t *testing.T) {
 	if runtime.GOOS != "darwin" { // whose file systems take text alone
 		files["l\xfctin/app.pipecd.yaml"] = application("latin", pipeline("WAIT", "duration: 1s"))
 	}
-	r := e.pipedeck("ci", repository(t, files), "--cluster", "none")
+	r := e.pipedeck("ci", repository(t, files), "--cluster", "none", "--timeout", "3m")
 	require.Zero(t, r.Code, r.Stderr)
 	if runtime.GOOS != "darwin" {
 		require.Contains(t, r.Stderr, `warning: skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": the path is not one line of UTF-8 text`)
