@@ -7,7 +7,8 @@ BIN := bin
 CACHE := .cache
 # Version control stamps would need the whole history in every container that builds.
 export GOFLAGS := -buildvcs=false
-PACKAGES := ./...
+# The modules of the workspace.
+PACKAGES := ./... ./api/... ./plugins/sdk/...
 FUZZTIME := 5s
 PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun
 
@@ -27,11 +28,11 @@ build: ## Build pipedeck, piped and the plugins into bin/
 test: ## Unit tests with the race detector
 	@# Several tests build and run programs, which Go's cache of test results does not see.
 	go test -race -count=1 -timeout 10m $(PACKAGES)
-	cd tools && go test -count=1 ./...
+	cd tools && GOWORK=off go test -count=1 ./...
 
 .PHONY: e2e
 e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
-	cd devenv/embeddedk8s && go test -count=1 -timeout 10m ./...
+	cd devenv/embeddedk8s && GOWORK=off go test -count=1 -timeout 10m ./...
 	go run ./e2e/withkubernetes go test -count=1 -race -timeout 15m -tags e2e ./plugins/kubernetes/... ./plugins/kubernetes_multicluster ./devenv/cluster/existing
 	go test -count=1 -race -timeout 10m -tags e2e ./devenv/cluster/embedded/...
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -race -timeout 20m -tags e2e ./e2e/...
@@ -83,11 +84,11 @@ lint: ## Formatting, vet for Linux and macOS, staticcheck, errcheck, errorlint, 
 
 .PHONY: generate
 generate: ## Generate Go from the .proto files, schemas from the configuration types, the pages of keys and changes
-	cd tools && go run ./protogen -root ..
+	cd tools && GOWORK=off go run ./protogen -root ..
 	UPDATE_SCHEMA=1 go test -count=1 -run TestTheSchemaIsThatOfTheTypes $(foreach plugin,$(PLUGINS),./plugins/$(plugin))
 	go run ./docs/schemas/generate
 	go run ./tui/keymap/generate docs/keys.md
-	cd tools && go run ./changelog -root ..
+	cd tools && GOWORK=off go run ./changelog -root ..
 
 .PHONY: clean
 clean: ## Remove what was built here (not the user's cache)
