@@ -8,7 +8,10 @@
 //   - owned: files and directories of the user who runs the program
 //   - peeruser: the user at the other end of a connection over loopback
 //   - exhaustion: the next step when the system has run out of a resource
-//   - clock: time to pass, where no event can be waited for
+//   - filewatch: watches of directories and files, within a bound
+//   - connlimit: what callers can occupy before a server trusts them
+//   - clock: the clock, which tests replace, and the pauses between tries
+//   - gittest, logtest: repositories and logs of tests
 //
 // The packages import nothing else of ours, so the agent, the plugins, the development environment and the commands
 // may all import them. What differs between Linux and macOS is in files named for the system.
