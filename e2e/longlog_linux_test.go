@@ -25,7 +25,8 @@ func TestAStageWaitsForALogThatIsNotTakenAndNoLineIsLost(t *testing.T) {
 	dir := t.TempDir()
 	gate, pid, done := filepath.Join(dir, "gate"), filepath.Join(dir, "pid"), filepath.Join(dir, "done")
 	require.NoError(t, syscall.Mkfifo(gate, 0o600))
-	script := fmt.Sprintf(`read go < %s; sh -c 'echo $$ > %s.new; mv %s.new %s; exec seq -f "entry %%0%d.0f" 1 %d'; touch %s`,
+	script := fmt.Sprintf("read go < %s; "+
+		`sh -c 'echo $$ > %s.new; mv %s.new %s; exec seq -f "entry %%0%d.0f" 1 %d'; touch %s`,
 		gate, pid, pid, pid, width, lines, done)
 	e := newEnvironment(t)
 	repo := repository(t, map[string]string{"long/app.pipecd.yaml": application("long",

@@ -112,13 +112,6 @@ func (c *canvas) drawn(r rune) string {
 	return string(r)
 }
 
-func (c *canvas) glyphs(x, y int, s string, role Role, bold bool) {
-	for _, r := range s {
-		c.glyph(x, y, r, role, bold)
-		x++
-	}
-}
-
 // text draws foreign text in at most width columns; longer text ends with an ellipsis.
 func (c *canvas) text(x, y, width int, s string, role Role, bold bool) {
 	if !c.sees(y) || width <= 0 {
