@@ -5,7 +5,6 @@ package agent_test
 
 import (
 	"context"
-	"net"
 	"path"
 	"slices"
 	"sync"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 )
 
 // patience is for an agent that polls as PipeCD's does, on a busy machine.
@@ -55,17 +55,9 @@ func startPlane(t *testing.T) *plane {
 	p := &plane{introduction: &pipedservice.ReportPipedMetaResponse{},
 		deployed: map[string]*model.ApplicationDeploymentReference{}, resting: map[string]bool{}}
 	p.changed = sync.NewCond(&p.mu)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	p.address = listener.Addr().String()
 	server := grpc.NewServer(grpc.UnaryInterceptor(p.serve))
 	pipedservice.RegisterPipedServiceServer(server, p)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		server.Stop()
-		require.NoError(t, <-done)
-	})
+	p.address = controlplanetest.ServeGRPC(t, server)
 	return p
 }
 

@@ -6,7 +6,6 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 )
 
 // controlPlane is a control plane over real gRPC that remembers what it received.
@@ -66,17 +66,9 @@ func startControlPlane(t *testing.T) *controlPlane {
 		stage:     map[string]*pipedservice.ReportStageStatusChangedRequest{},
 	}
 	c.changed = sync.NewCond(&c.mu)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	server := grpc.NewServer(grpc.UnaryInterceptor(c.validate))
 	pipedservice.RegisterPipedServiceServer(server, c)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	c.address = listener.Addr().String()
-	t.Cleanup(func() {
-		server.Stop()
-		require.NoError(t, <-done)
-	})
+	c.address = controlplanetest.ServeGRPC(t, server)
 	return c
 }
 

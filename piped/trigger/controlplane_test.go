@@ -5,7 +5,6 @@ package trigger_test
 
 import (
 	"context"
-	"net"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 )
 
 // controlPlane is a control plane over real gRPC that registers every application it hears of, as that of
@@ -55,17 +55,9 @@ func startControlPlane(t *testing.T) *controlPlane {
 		handled:   map[string][]*pipedservice.ReportCommandHandledRequest{}, failures: map[string][]error{},
 		calls: map[string]int{},
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	c.address = listener.Addr().String()
 	server := grpc.NewServer(grpc.UnaryInterceptor(c.intercept))
 	pipedservice.RegisterPipedServiceServer(server, c)
-	done := make(chan error, 1)
-	go func() { done <- server.Serve(listener) }()
-	t.Cleanup(func() {
-		server.Stop()
-		require.NoError(t, <-done)
-	})
+	c.address = controlplanetest.ServeGRPC(t, server)
 	return c
 }
 

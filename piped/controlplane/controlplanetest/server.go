@@ -7,6 +7,7 @@ package controlplanetest
 
 import (
 	"context"
+	"errors"
 	"net"
 	"path"
 	"strings"
@@ -33,8 +34,6 @@ type Answer func(ctx context.Context, method string, request proto.Message) (pro
 // address.
 func Serve(t testing.TB, answer Answer) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
 	server := grpc.NewServer(grpc.UnaryInterceptor(func(ctx context.Context, request any, info *grpc.UnaryServerInfo,
 		_ grpc.UnaryHandler) (any, error) {
 		reply, err := answer(ctx, path.Base(info.FullMethod), request.(proto.Message))
@@ -44,11 +43,21 @@ func Serve(t testing.TB, answer Answer) string {
 		return reply, err
 	}))
 	pipedservice.RegisterPipedServiceServer(server, pipedservice.UnimplementedPipedServiceServer{})
+	return ServeGRPC(t, server)
+}
+
+// ServeGRPC serves on a free port of this machine until the test ends, and returns the address.
+func ServeGRPC(t testing.TB, server *grpc.Server) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(listener) }()
 	t.Cleanup(func() {
 		server.Stop()
-		require.NoError(t, <-done)
+		if err := <-done; !errors.Is(err, grpc.ErrServerStopped) { // so Serve says when Stop came first
+			require.NoError(t, err)
+		}
 	})
 	return listener.Addr().String()
 }
