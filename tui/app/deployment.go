@@ -27,11 +27,18 @@ type deploymentPane struct {
 
 func newDeploymentPane(h *host, chosen *selection, log *logPane, toast *toast) *deploymentPane {
 	p := &deploymentPane{host: h, chosen: chosen, log: log, toast: toast, look: newFind(h.theme, "/")}
-	p.look.says, p.look.mark, p.look.changed = searching, chosen.mark, p.found
+	p.look.says, p.look.mark, p.look.changed = searching, p.mark, p.found
 	return p
 }
 
 func (p *deploymentPane) finding() *find { return p.look }
+
+// mark keeps what is selected while the user searches, and returns what undoes it.
+func (p *deploymentPane) mark() func() {
+	undo := p.chosen.mark()
+	p.chosen.hold()
+	return undo
+}
 
 // hit reports whether a stage is what the user looks for.
 func (p *deploymentPane) hit(s *deckv1.Stage) bool {
@@ -42,6 +49,7 @@ func (p *deploymentPane) hit(s *deckv1.Stage) bool {
 
 // found selects the first hit.
 func (p *deploymentPane) found() {
+	p.chosen.hold()
 	if stage := p.chosen.stage(); stage != nil && p.hit(stage) {
 		return
 	}

@@ -182,7 +182,7 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.PreviousMatch:
 		return m.next(-1)
 	case keymap.Follow:
-		m.panes.log.view.Follow()
+		m.panes.log.follow()
 	case keymap.Wrap:
 		m.panes.log.wrap()
 		m.panes.plugins.wrap = m.panes.log.view.Wrap
@@ -273,8 +273,10 @@ func (m *model) back() {
 	case look.query != "":
 		look.clear()
 	case m.screen.focus == keymap.Deployment:
-		m.chosen.release()
+		m.panes.log.follow()
 		m.panes.log.look.clear()
+	case m.screen.focus == keymap.Log && !m.panes.log.following():
+		m.panes.log.follow()
 	default:
 		m.screen.focus = keymap.Deployment
 	}

@@ -21,6 +21,8 @@ type logPane struct {
 
 	view   view.Log
 	reader *stageLog
+	// of is the deployment and the stage that the place in view belongs to.
+	of [2]string
 	// hit is the line that the last search found.
 	hit  int
 	look *find
@@ -28,9 +30,36 @@ type logPane struct {
 
 func newLogPane(h *host, l *link, chosen *selection) *logPane {
 	p := &logPane{host: h, link: l, chosen: chosen, look: newFind(h.theme, "/"),
-		view: view.Log{Theme: h.theme, Zone: h.now.Location(), Following: true, Wrap: true}}
+		view: view.Log{Theme: h.theme, Zone: h.now.Location(),
+			Reading: view.Reading{Following: true}, Wrap: true}}
 	p.look.says, p.look.kept, p.look.cleared = searching, p.startSearch, p.endSearch
+	p.look.mark, p.look.changed = p.mark, p.hold
 	return p
+}
+
+// hold keeps what the user reads on the screen until follow.
+func (p *logPane) hold() {
+	p.chosen.hold()
+	p.view.Hold()
+}
+
+// follow goes back to what happens now.
+func (p *logPane) follow() {
+	p.chosen.release()
+	p.view.Follow()
+}
+
+// following reports whether the screen goes where something happens.
+func (p *logPane) following() bool { return p.view.Following && !p.chosen.pinned() }
+
+// mark holds, and returns what undoes it.
+func (p *logPane) mark() func() {
+	selected, place := p.chosen.mark(), p.view.Mark()
+	p.hold()
+	return func() {
+		selected()
+		place()
+	}
 }
 
 func (p *logPane) finding() *find { return p.look }
@@ -53,6 +82,7 @@ func (p *logPane) settle() tea.Cmd {
 		if p.reader != nil {
 			p.close()
 			p.rewind()
+			p.of = [2]string{}
 		}
 		if stage != nil {
 			p.view.Waiting = "The stage has not started."
@@ -77,7 +107,10 @@ func (p *logPane) settle() tea.Cmd {
 
 func (p *logPane) open(deployment string, stage *deckv1.Stage) tea.Cmd {
 	p.close()
-	p.rewind()
+	if of := [2]string{deployment, stage.GetId()}; of != p.of {
+		p.rewind()
+		p.of = of
+	} // else it is read again, and the user goes on where they were
 	reader := newStageLog(p.host.work.ctx, deployment, stage.GetId(), stage.GetRetries())
 	p.reader, p.view.Buffer = reader, reader.buffer
 	p.view.Waiting = "No line so far."
@@ -137,12 +170,14 @@ const slideStep = 8
 // slide moves an unwrapped log sideways; it reports whether the log is one.
 func (p *logPane) slide(n int) bool {
 	if !p.view.Wrap {
+		p.hold()
 		p.view.Slide(n * slideStep)
 	}
 	return !p.view.Wrap
 }
 
 func (p *logPane) move(action keymap.Action) {
+	p.hold()
 	switch action {
 	case keymap.Up:
 		p.view.Scroll(-1)
@@ -155,12 +190,13 @@ func (p *logPane) move(action keymap.Action) {
 	case keymap.Top:
 		p.view.Start()
 	case keymap.Bottom:
-		p.view.Follow()
+		p.view.End()
 	}
 }
 
 func (p *logPane) draw(width, height int, focused bool) string {
 	p.view.Focused, p.view.Search.Line = focused, nil
+	p.view.Held, p.view.News = p.chosen.pinned(), p.chosen.news()
 	if p.look.typing {
 		p.view.Search.Line = func(width int) string { return p.look.draw(width, "") }
 	}

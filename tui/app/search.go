@@ -55,6 +55,7 @@ func (p *logPane) found(msg foundMsg) {
 	}
 	p.view.Search.Notice = "n next, N previous: " + string(msg.query)
 	p.hit = msg.line
+	p.hold()
 	p.view.Show(msg.line)
 }
 

@@ -4,6 +4,7 @@
 package app
 
 import (
+	"fmt"
 	"slices"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -17,10 +18,16 @@ type selection struct {
 
 	app       string
 	appPinned bool
-	// pinnedDeployment is an earlier deployment chosen from the history; empty means the newest.
+	// pinnedDeployment is the deployment that stays on the screen: one from the history, or the one that the user
+	// reads. Empty means the newest.
 	pinnedDeployment string
 	stageID          string
-	stagePinned      bool
+	// stagePinned: the application, the deployment and the stage stay until release.
+	stagePinned bool
+	// started is how many stages of the deployment had started when the stage was pinned; newest is the newest
+	// deployment then.
+	started int
+	newest  string
 	// stageOf is the deployment that stageID belongs to.
 	stageOf string
 }
@@ -55,14 +62,57 @@ func (s *selection) pinApplication(id string) { s.app, s.appPinned, s.pinnedDepl
 
 // pinDeployment chooses a deployment of the application by hand; the newest follows newer ones.
 func (s *selection) pinDeployment(d *deckv1.Deployment) {
-	s.pinnedDeployment = d.GetId()
+	s.pinnedDeployment, s.stagePinned = d.GetId(), false
 	if d == s.deck.Newest(s.app) {
 		s.pinnedDeployment = ""
 	}
 }
 
 // pinStage chooses a stage by hand.
-func (s *selection) pinStage(id string) { s.stageID, s.stagePinned = id, true }
+func (s *selection) pinStage(id string) {
+	s.stageID, s.stagePinned = id, false
+	s.hold()
+}
+
+// hold keeps what is on the screen there, whatever begins elsewhere, until release.
+func (s *selection) hold() {
+	d := s.deployment()
+	if s.stagePinned || d == nil {
+		return
+	}
+	s.stagePinned, s.pinnedDeployment = true, d.GetId()
+	s.started, s.newest = startedStages(d), s.deck.Newest(s.app).GetId()
+}
+
+// news says what has begun since hold; empty when nothing has.
+func (s *selection) news() string {
+	if !s.stagePinned {
+		return ""
+	}
+	if s.newest != s.deck.Newest(s.app).GetId() {
+		return "a newer deployment"
+	}
+	switch on := startedStages(s.deployment()) - s.started; {
+	case on == 1:
+		return "1 stage on"
+	case on > 1:
+		return fmt.Sprintf("%d stages on", on)
+	}
+	return ""
+}
+
+func startedStages(d *deckv1.Deployment) int {
+	started := 0
+	for _, stage := range d.GetStages() {
+		if stage.GetStatus() > deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+			started++
+		}
+	}
+	return started
+}
+
+// pinned reports whether anything keeps the screen from what matters most now.
+func (s *selection) pinned() bool { return s.stagePinned || s.pinnedDeployment != "" }
 
 // release goes back to the newest deployment and to what matters most of it.
 func (s *selection) release() { s.pinnedDeployment, s.stagePinned = "", false }
@@ -88,7 +138,7 @@ func (s *selection) settleApplication() {
 			s.app = apps[0].GetId()
 		}
 	}
-	if s.appPinned || running(s.deck.Newest(s.app)) {
+	if s.appPinned || s.stagePinned || running(s.deck.Newest(s.app)) {
 		return
 	}
 	var latest *deckv1.Deployment

@@ -35,7 +35,7 @@ func TestTheSelectionFollowsWhatMattersMost(t *testing.T) {
 	require.Equal(t, "K8S_CANARY_CLEAN", m.chosen.stage().GetName(), "the last that ran")
 }
 
-func TestAStageChosenByHandStaysUntilEscOrTheNextDeployment(t *testing.T) {
+func TestAStageChosenByHandStaysUntilEsc(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
 	m.key("up")
@@ -43,13 +43,6 @@ func TestAStageChosenByHandStaysUntilEscOrTheNextDeployment(t *testing.T) {
 	m.receive(decktest.Canary())
 	require.Equal(t, "WAIT", m.chosen.stage().GetName())
 	m.key("esc")
-	require.Equal(t, "WAIT_APPROVAL", m.chosen.stage().GetName())
-
-	m.key("up")
-	next := decktest.Canary()
-	next.Id, next.CreatedAt = "dep-2", decktest.At(40)
-	m.receive(next)
-	require.Equal(t, "dep-2", m.chosen.deployment().GetId())
 	require.Equal(t, "WAIT_APPROVAL", m.chosen.stage().GetName())
 }
 

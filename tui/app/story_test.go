@@ -59,7 +59,7 @@ func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
 	server.Log("s4", deckv1.Severity_SEVERITY_ERROR, "ImagePullBackOff")
 	server.CompleteLog("s4")
 	server.Publish(d)
-	s.seesText("FAILURE", "exceeded its progress", "K8S_PRIMARY_ROLLOUT", "ImagePullBackOff", "complete")
+	s.seesText("FAILURE", "exceeded its progress", "K8S_PRIMARY_ROLLOUT", "ImagePullBackOff")
 
 	s.types("q")
 	s.seesText("Leave pipedeck", "tear it down")
@@ -292,19 +292,20 @@ func TestALongLogCanBeScrolledAndSearched(t *testing.T) {
 	all[1234] = "number 1234 has a Needle"
 	server.Log("s3", deckv1.Severity_SEVERITY_INFO, all...)
 	s := play(t, dial(t, server), 80, 24, seams{})
-	s.seesText("number 4999", "5000 lines")
+	s.seesText("number 4999", "5,000 lines")
 	s.types("3g")
-	s.seesText("number 0000", "f: follow")
+	s.seesText("number 0000", "pinned")
 	s.types("/needle\r")
 	s.seesText("has a Needle", "n next")
 	s.types("G")
 	s.seesText("number 4999")
 	s.types("/absent\r")
 	s.seesText("not found: absent")
+	s.types("f")
+	server.Log("s3", deckv1.Severity_SEVERITY_SUCCESS, "the very end")
+	s.seesText("the very end", "5,001 lines")
 	s.types("\x1b")
 	s.losesText("not found")
-	server.Log("s3", deckv1.Severity_SEVERITY_SUCCESS, "the very end")
-	s.seesText("the very end", "5001 lines")
 }
 
 func TestALostConnectionIsShownAndTriedAgain(t *testing.T) {

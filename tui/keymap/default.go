@@ -127,20 +127,21 @@ func graphKeys() Map {
 			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Graph", Help: "previous hit or problem",
 				Scopes: graph},
 			{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Graph",
-				Help: "follow the end of the log", Scopes: graph},
+				Help: "go back to what runs, and to the end of its log", Scopes: graph},
 			{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Graph",
 				Help: "wrap long lines of the log", Scopes: graph},
 		})
 }
 
 func logKeys() Map {
-	return slices.Concat(moves("Log", logs, "a line up", "a line down", "first line", "last line; follow it"),
+	return slices.Concat(moves("Log", logs, "a line up", "a line down", "first line", "last line"),
 		Map{
 			left("Log", "slide left; to the applications when wrapped", Log),
 			right("Log", "slide right", Log),
 			{Action: NextMatch, Keys: []string{"n"}, Group: "Log", Help: "next hit", Scopes: logs},
 			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Log", Help: "previous hit", Scopes: logs},
-			{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Log", Help: "follow the end",
+			{Action: Follow, Keys: []string{"f"}, Short: "follow", Rank: 6, Group: "Log",
+				Help:   "go back to what runs, and to its end",
 				Scopes: logs},
 			{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Log", Help: "wrap long lines",
 				Scopes: logs},

@@ -5,6 +5,7 @@ package view
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -65,4 +66,13 @@ func shortHash(hash string) string {
 		return hash[:7]
 	}
 	return hash
+}
+
+// thousands shows a count as people read it: 48,120.
+func thousands(n int) string {
+	digits := strconv.Itoa(n)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }

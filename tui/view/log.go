@@ -5,6 +5,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -24,6 +25,20 @@ type Search struct {
 	Line func(width int) string
 }
 
+// Reading is where the reader of a log is.
+type Reading struct {
+	// Following keeps the end in sight.
+	Following bool
+	// Held: the stage was chosen by hand, and stays when others start. News says what happens elsewhere meanwhile.
+	Held bool
+	News string
+	// Left is the first column shown of lines that are not wrapped.
+	Left int
+
+	// top is the first line shown and sub the row within it, when not following; lines from seen on are new.
+	top, sub, seen int
+}
+
 // Log shows the log of one stage. It keeps the place of the reader in it.
 type Log struct {
 	Theme theme.Theme
@@ -41,15 +56,11 @@ type Log struct {
 	// Waiting is shown while there is no line.
 	Waiting string
 
-	// Following keeps the end in sight.
-	Following bool
-	// Wrap breaks long lines; else Left is the first column shown.
+	Reading
+	// Wrap breaks long lines; else they slide.
 	Wrap   bool
-	Left   int
 	Search Search
 
-	// top is the first line shown and sub the row within it, when not following.
-	top, sub int
 	// width and height are those of the text, as last set.
 	width, height int
 }
@@ -60,6 +71,8 @@ const (
 	minTimeRoom = 60
 	// iconWidth is the column for the severity and a space.
 	iconWidth = 2
+	// titleFrame is what the frame takes of the line of titles.
+	titleFrame = 10
 )
 
 // Resize sets the size in which Draw will be called; scrolling depends on it.
@@ -72,7 +85,7 @@ func (v *Log) Resize(width, height int) {
 
 // Rewind forgets the place and the last search, for another log.
 func (v *Log) Rewind() {
-	v.Following, v.top, v.sub, v.Left = true, 0, 0, 0
+	v.Reading = Reading{Following: true}
 	v.Search.Query, v.Search.Notice = "", ""
 }
 
@@ -88,11 +101,11 @@ func (v *Log) Draw(width, height int) string {
 	v.Resize(width, height)
 	th := v.Theme
 	frame := box{theme: th, title: "3 Log", focused: v.Focused}
-	frame.right, frame.short = v.status()
 	if v.Stage != "" {
 		frame.title += " " + th.Dot + " " + v.Stage
 	}
 	lines := v.rows(&frame)
+	frame.right, frame.short = v.status(width - text.Width(frame.title) - titleFrame)
 	if len(lines) == 0 {
 		lines = v.empty()
 	}
@@ -108,28 +121,56 @@ func (v *Log) Draw(width, height int) string {
 	return frame.draw(lines, width, height)
 }
 
-// status reports how long the log is and whether it goes on; short leaves the length out.
-func (v *Log) status() (long, short string) {
+// status reports where the reader is, whether the log goes on, and what happens out of sight; short leaves the place
+// out.
+func (v *Log) status(room int) (long, short string) {
 	if v.Stage == "" || v.Buffer == nil {
 		return "", ""
 	}
-	_, next := v.Buffer.Span()
-	length := fmt.Sprintf("%d lines", next)
-	if next == 1 {
-		length = "1 line"
-	}
-	switch {
-	case v.Truncated:
-		short = "start cut off"
-	case v.Complete:
-		short = "complete"
-	case v.Following:
-		short = "following"
-	default:
-		short = "f: follow"
-	}
 	th := v.Theme
-	return th.Dim.Render(length + " " + th.Dot + " " + short), th.Dim.Render(short)
+	_, next := v.Buffer.Span()
+	place := lineCount(next)
+	if !v.Following && next > v.height {
+		place = fmt.Sprintf("line %s of %s", thousands(v.Place()+1), thousands(next))
+	}
+	state := []string{"following"}
+	switch {
+	case !v.Following:
+		state = []string{"pinned"}
+	case v.Held:
+		state = []string{"stage pinned"}
+	}
+	if v.Truncated {
+		state = slices.Insert(state, 0, "start cut off")
+	} else if v.Complete {
+		state = slices.Insert(state, 0, "complete")
+	}
+	var news []string
+	if below := next - v.seen; !v.Following && below > 0 {
+		news = append(news, thousands(below)+" new below")
+	}
+	if v.News != "" {
+		news = append(news, v.News)
+	}
+	join := func(parts ...[]string) string { return strings.Join(slices.Concat(parts...), " "+th.Dot+" ") }
+	style := th.Dim
+	if len(news) > 0 {
+		style = th.Strong
+	}
+	last := state[len(state)-1:]
+	for _, choice := range []string{join([]string{place}, state, news), join(state, news), join(last, news)} {
+		if text.Width(choice) <= room {
+			return style.Render(choice), style.Render(join(last))
+		}
+	}
+	return style.Render(join(news)), style.Render(join(last))
+}
+
+func lineCount(n int) string {
+	if n == 1 {
+		return "1 line"
+	}
+	return thousands(n) + " lines"
 }
 
 // notice is the line below the text: what is wrong with it, or the outcome of a search.
@@ -180,6 +221,7 @@ func (v *Log) rows(frame *box) []string {
 		}
 	}
 	frame.total, frame.top, frame.shown = next-first, top-first, shown
+	v.seen = max(v.seen, top+shown)
 	return rows
 }
 

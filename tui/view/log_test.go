@@ -26,7 +26,7 @@ func log(t *testing.T, count int, text func(i int) string) *view.Log {
 		buffer.Append(logbuf.Line{Text: text(i)})
 	}
 	v := &view.Log{Theme: theme.New(theme.Options{ASCII: true, NoColor: true}), Stage: "WAIT", Buffer: buffer,
-		Following: true}
+		Reading: view.Reading{Following: true}}
 	v.Draw(40, 12)
 	return v
 }
@@ -49,7 +49,7 @@ func TestTheLogFollowsItsEnd(t *testing.T) {
 	require.Equal(t, "line 50", shown(v)[9])
 }
 
-func TestScrollingStopsFollowingAndTheEndFollowsAgain(t *testing.T) {
+func TestScrollingPinsTheLogUntilItIsFollowedAgain(t *testing.T) {
 	t.Parallel()
 	v := log(t, 50, numbered)
 	v.Scroll(-1)
@@ -58,8 +58,16 @@ func TestScrollingStopsFollowingAndTheEndFollowsAgain(t *testing.T) {
 	v.Buffer.Append(logbuf.Line{Text: "line 50"})
 	require.Equal(t, "line 48", shown(v)[9], "what is read stays in place")
 	v.Scroll(100)
-	require.True(t, v.Following)
 	require.Equal(t, "line 50", shown(v)[9])
+	v.Buffer.Append(logbuf.Line{Text: "line 51"})
+	require.Equal(t, "line 50", shown(v)[9], "also at the end")
+	require.Contains(t, v.Draw(60, 12), "pinned - 1 new below")
+	v.End()
+	require.Equal(t, "line 51", shown(v)[9])
+	require.NotContains(t, v.Draw(60, 12), "new below")
+	v.Follow()
+	v.Buffer.Append(logbuf.Line{Text: "line 52"})
+	require.Equal(t, "line 52", shown(v)[9])
 	v.Start()
 	require.Equal(t, "line 0", shown(v)[0])
 	v.Page(1)

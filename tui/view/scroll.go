@@ -18,6 +18,9 @@ func (v *Log) position() (top, sub int) {
 // end is the position that has the last row at the bottom.
 func (v *Log) end() (top, sub int) {
 	first, next := v.Buffer.Span()
+	if v.height == 0 {
+		return first, 0 // not drawn yet
+	}
 	rows := 0
 	for i := next - 1; i >= first; i-- {
 		lines := v.Buffer.Lines(i, 1)
@@ -32,7 +35,7 @@ func (v *Log) end() (top, sub int) {
 	return first, 0
 }
 
-// Scroll moves by rows: down when n is positive. Reaching the end follows again.
+// Scroll moves by rows: down when n is positive, at most to the last row. It ends following.
 func (v *Log) Scroll(n int) {
 	if v.Buffer == nil {
 		return
@@ -58,11 +61,33 @@ func (v *Log) Scroll(n int) {
 	v.place(top, sub)
 }
 
-// place goes to a position, or follows when it is at or past the end.
+// place goes to a position, at most to the last one, and stays there.
 func (v *Log) place(top, sub int) {
+	v.Hold()
 	endTop, endSub := v.end()
-	v.Following = top > endTop || (top == endTop && sub >= endSub)
+	if top > endTop || (top == endTop && sub > endSub) {
+		top, sub = endTop, endSub
+	}
 	v.top, v.sub = top, sub
+}
+
+// Hold stays at what is in sight, whatever comes.
+func (v *Log) Hold() {
+	if !v.Following {
+		return
+	}
+	v.top, v.sub, v.seen = 0, 0, 0
+	if v.Buffer != nil {
+		v.top, v.sub = v.position()
+		_, v.seen = v.Buffer.Span()
+	}
+	v.Following = false
+}
+
+// Mark remembers the place, and returns what goes back to it.
+func (v *Log) Mark() func() {
+	before := v.Reading
+	return func() { v.Reading = before }
 }
 
 // Page moves by screens.
@@ -73,8 +98,13 @@ func (v *Log) Start() {
 	if v.Buffer != nil {
 		first, _ := v.Buffer.Span()
 		v.place(first, 0)
-		// A log that fits has nothing to follow, but asking for its start means to stay there.
-		v.Following = false
+	}
+}
+
+// End goes to the last line and stays there.
+func (v *Log) End() {
+	if v.Buffer != nil {
+		v.place(v.end())
 	}
 }
 
@@ -87,9 +117,9 @@ func (v *Log) Show(line int) {
 		return
 	}
 	v.place(line, 0)
-	v.Following = false
-	v.Scroll(-v.height / 3)
-	v.Following = false
+	if v.top == line {
+		v.Scroll(-v.height / 3)
+	}
 }
 
 // Place is the number of the first line in sight.
