@@ -161,6 +161,24 @@ func TestAPluginThatKeepsEndingIsAProblemUntilItIsFixed(t *testing.T) {
 	)
 }
 
+func TestAnInputThatEndsItsPluginIsAProblemUntilItIsChanged(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{do: crash}"))
+	e.start(t)
+	first := e.deck.awaitEnd(t, 0) // it has run the stage twice
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, first.GetStatus())
+	_, err := e.user(t).SyncApplication(
+		t.Context(), &deckv1.SyncApplicationRequest{ApplicationId: first.GetApplicationId(), Strategy: "PIPELINE"},
+	)
+	require.NoError(t, err)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, e.deck.awaitEnd(t, 1).GetStatus())
+	problem := e.deck.awaitProblem(t, "plugin p (stage A of the application app)", "ended 3 times during it")
+	require.Contains(t, problem.GetNextStep(), "pipedeck restart p")
+	e.commit(t, "fix it", pipeline("{}"))
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, e.deck.awaitEnd(t, 2).GetStatus())
+	e.deck.awaitNoProblem(t)
+}
+
 func TestAListThatIsTooLongIsAProblem(t *testing.T) {
 	t.Parallel()
 	gate := failpointtest.NewGate(t)

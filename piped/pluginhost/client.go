@@ -39,9 +39,9 @@ func (c *caller) Invoke(ctx context.Context, method string, args, reply any, opt
 	if err := c.builds.await(ctx, method, args, opts); err != nil {
 		return status.FromContextError(err).Err()
 	}
-	key, keyed := inputOf(method, args)
-	if keyed {
-		leave, err := c.suspicion.admit(ctx, key, c.condition.build())
+	in, counted := inputOf(method, args)
+	if counted {
+		leave, err := c.suspicion.admit(ctx, in)
 		if err != nil {
 			return err
 		}
@@ -52,14 +52,14 @@ func (c *caller) Invoke(ctx context.Context, method string, args, reply any, opt
 		return err
 	}
 	defer done()
-	if keyed {
-		defer proc.inputs.begin(key)()
+	if counted {
+		defer proc.inputs.begin(in)()
 	}
 	c.handOver(args)
 	err = proc.conn.Invoke(noteTaken(ctx, c.ender, proc, opts), method, args, reply, opts...)
 	if ctx.Err() != nil || (err == nil && !interrupted(proc, reply)) {
-		if keyed && err == nil {
-			c.suspicion.acquit(key)
+		if counted && err == nil {
+			c.suspicion.acquit(in)
 		}
 		return err
 	}

@@ -248,16 +248,6 @@ func (c *condition) hasAnswered() bool {
 	return c.ready
 }
 
-// build is the path of the binary that calls go to; empty for none.
-func (c *condition) build() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.process == nil {
-		return ""
-	}
-	return c.process.command.Path
-}
-
 // status fills in what the condition knows.
 func (c *condition) status(s *agentv1.Plugin) {
 	c.mu.Lock()

@@ -22,6 +22,7 @@ type Plugin struct {
 	limits     limits
 	output     *output
 	condition  *condition
+	suspicion  *suspicion
 	launcher   *launcher
 	supervisor *supervisor
 	caller     *caller
@@ -39,12 +40,13 @@ func newPlugin(
 	if options.Echo {
 		p.output.echo = func(line string) { logger.Info("plugin output", "line", line) }
 	}
-	suspicion, renewed := newSuspicion(c.Name, options.Clock), make(chan struct{}, 1)
+	suspicion, renewed := newSuspicion(c.Name, options.Clock, changes), make(chan struct{}, 1)
 	builds := &builds{
 		plugin: c.Name, reload: !options.NoReload, clock: options.Clock, condition: p.condition, changes: changes,
 		renewed: renewed,
 	}
 	builds.program = programOf(c.URL)
+	p.suspicion = suspicion
 	remains := &remains{plugin: c.Name, outer: tree, logger: logger}
 	p.launcher = &launcher{
 		config: c, options: options, output: p.output, limits: p.limits, remains: remains, suspicion: suspicion,

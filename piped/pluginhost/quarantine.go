@@ -5,8 +5,8 @@ package pluginhost
 
 import (
 	"context"
-	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,9 +14,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
-	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
@@ -30,68 +28,38 @@ const (
 	suspectPatience = 30 * time.Second
 )
 
-// inputKey identifies what a call asks of a plugin: calls with the same one are expected to end the same way.
-type inputKey [sha256.Size]byte
-
-// inputOf leaves out what differs from run to run, such as the id of the deployment.
-func inputOf(method string, request any) (key inputKey, ok bool) {
-	if !outlasts(method) {
-		return key, false
-	}
-	var parts [][]byte
-	switch request := request.(type) {
-	case *deployment.ExecuteStageRequest:
-		input := request.GetInput()
-		parts = [][]byte{
-			[]byte(input.GetDeployment().GetApplicationId()), []byte(input.GetStage().GetName()),
-			input.GetStageConfig(),
-			[]byte(input.GetTargetDeploymentSource().GetCommitHash()),
-		}
-	case interface {
-		GetInput() *deployment.PlanPluginInput
-	}:
-		input := request.GetInput()
-		parts = [][]byte{
-			[]byte(input.GetDeployment().GetApplicationId()), []byte(input.GetTargetDeploymentSource().GetCommitHash()),
-		}
-	case proto.Message:
-		data, err := proto.MarshalOptions{Deterministic: true}.Marshal(request)
-		if err != nil {
-			return key, false
-		}
-		parts = [][]byte{data}
-	default:
-		return key, false
-	}
-	hash := sha256.New()
-	for _, part := range append(parts, []byte(method)) {
-		fmt.Fprintf(hash, "%d:", len(part))
-		hash.Write(part)
-	}
-	return inputKey(hash.Sum(nil)), true
-}
-
 // strikes is how often processes of one build have ended during calls with an input, with no answer since.
 type strikes struct {
-	build string
-	count int
-	last  string
+	subject subject
+	build   string
+	count   int
+	last    string
+	// replaced is set while another input about the same was answered since: no one needs this one any more.
+	replaced bool
 }
+
+func (s *strikes) quarantined() bool { return s.count >= strikeLimit }
 
 // suspicion holds the inputs during which processes of a plugin have ended.
 type suspicion struct {
 	plugin string
 	timer  clock.Timer
+	// changes announces what is quarantined and what not any more.
+	changes *broadcast
 
-	mu      sync.Mutex
+	mu sync.Mutex
+	// build is that of the process that new calls go to; ends of others do not count.
+	build   string
 	strikes map[inputKey]*strikes
 	order   []inputKey
 	// turn is held during a call with an input under suspicion: calls that may each be at fault do not run together.
 	turn chan struct{}
 }
 
-func newSuspicion(plugin string, timer clock.Timer) *suspicion {
-	return &suspicion{plugin: plugin, timer: timer, strikes: map[inputKey]*strikes{}, turn: make(chan struct{}, 1)}
+func newSuspicion(plugin string, timer clock.Timer, changes *broadcast) *suspicion {
+	return &suspicion{
+		plugin: plugin, timer: timer, changes: changes, strikes: map[inputKey]*strikes{}, turn: make(chan struct{}, 1),
+	}
 }
 
 // InputQuarantinedError is given for a call with an input during which processes of this build have ended several
@@ -116,19 +84,18 @@ func (e *InputQuarantinedError) GRPCStatus() *status.Status {
 
 // admit refuses a call with a quarantined input, and lets one that is under suspicion wait for its turn. Leave is
 // called after the call.
-func (s *suspicion) admit(ctx context.Context, key inputKey, build string) (leave func(), err error) {
-	s.mu.Lock()
-	known := s.strikes[key]
-	if known != nil && known.build != build {
-		delete(s.strikes, key)
-		known = nil
+func (s *suspicion) admit(ctx context.Context, in input) (leave func(), err error) {
+	known, again := s.known(in)
+	if again {
+		s.changes.notify()
 	}
-	if known != nil && known.count >= strikeLimit {
-		err = &InputQuarantinedError{Plugin: s.plugin, Build: shortBuild(build), Crashes: known.count, Last: known.last}
-	}
-	s.mu.Unlock()
-	if err != nil || known == nil {
-		return func() {}, err
+	switch {
+	case known == nil:
+		return func() {}, nil
+	case known.quarantined():
+		return func() {}, &InputQuarantinedError{
+			Plugin: s.plugin, Build: shortBuild(known.build), Crashes: known.count, Last: known.last,
+		}
 	}
 	select {
 	case s.turn <- struct{}{}:
@@ -140,22 +107,59 @@ func (s *suspicion) admit(ctx context.Context, key inputKey, build string) (leav
 	}
 }
 
+// known returns a copy of the strikes of an input that is asked for; nil for none. Again is set when it is quarantined
+// and had been replaced by another one.
+func (s *suspicion) known(in input) (known *strikes, again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	found := s.strikes[in.key]
+	if found == nil {
+		return nil, false
+	}
+	again, found.replaced = found.replaced && found.quarantined(), false
+	copied := *found
+	return &copied, again
+}
+
 // shortBuild is the part of a binary's path that stands for its content.
 func shortBuild(path string) string { return path[strings.LastIndexByte(path, '-')+1:] }
 
-// acquit forgets the strikes of an input: the plugin has answered.
-func (s *suspicion) acquit(key inputKey) {
+// serves says which build new calls go to. The strikes of another one are forgotten.
+func (s *suspicion) serves(build string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.strikes, key)
+	s.build = build
+	maps.DeleteFunc(s.strikes, func(_ inputKey, known *strikes) bool { return known.build != build })
+}
+
+// acquit forgets the strikes of an input, because the plugin has answered. Other inputs about the same were replaced by
+// this one.
+func (s *suspicion) acquit(in input) {
+	s.mu.Lock()
+	changed := false
+	if known := s.strikes[in.key]; known != nil {
+		changed = known.quarantined()
+		delete(s.strikes, in.key)
+	}
+	for _, known := range s.strikes {
+		if known.subject.id == in.subject.id && !known.replaced {
+			known.replaced = true
+			changed = changed || known.quarantined()
+		}
+	}
+	s.mu.Unlock()
+	if changed {
+		s.changes.notify()
+	}
 }
 
 // pardon forgets all strikes.
 func (s *suspicion) pardon() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	clear(s.strikes)
 	s.order = nil
+	s.mu.Unlock()
+	s.changes.notify()
 }
 
 // blame counts the end of a process against the inputs of its calls. When some were under suspicion before, it was one
@@ -166,27 +170,38 @@ func (s *suspicion) blame(proc *process) bool {
 	if len(inputs) == 0 || exit.Requested || exit.Abandoned {
 		return false
 	}
+	if s.count(inputs, proc.command.Path, exit.Error()) {
+		s.changes.notify()
+	}
+	return true
+}
+
+// count returns whether there is a new quarantine.
+func (s *suspicion) count(inputs []input, build, how string) (quarantined bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	build := proc.command.Path
+	if build != s.build {
+		return false // it has been replaced
+	}
 	most := 0
-	for _, key := range inputs {
-		if known := s.strikes[key]; known != nil && known.build == build {
+	for _, in := range inputs {
+		if known := s.strikes[in.key]; known != nil {
 			most = max(most, known.count)
 		}
 	}
-	for _, key := range inputs {
-		known := s.strikes[key]
-		if known == nil || known.build != build {
-			known = &strikes{build: build}
+	for _, in := range inputs {
+		known := s.strikes[in.key]
+		if known == nil {
+			known = &strikes{subject: in.subject, build: build}
 		}
 		if known.count == most {
 			known.count++
-			known.last = exit.Error()
-			s.remember(key, known)
+			known.last, known.replaced = how, false
+			s.remember(in.key, known)
+			quarantined = quarantined || known.quarantined()
 		}
 	}
-	return true
+	return quarantined
 }
 
 func (s *suspicion) remember(key inputKey, known *strikes) {
@@ -197,36 +212,4 @@ func (s *suspicion) remember(key inputKey, known *strikes) {
 		delete(s.strikes, s.order[0])
 		s.order = s.order[1:]
 	}
-}
-
-// inputs are those of the calls that a process works on.
-type inputs struct {
-	mu    sync.Mutex
-	count map[inputKey]int
-}
-
-func (i *inputs) begin(key inputKey) (end func()) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if i.count == nil {
-		i.count = map[inputKey]int{}
-	}
-	i.count[key]++
-	return func() {
-		i.mu.Lock()
-		defer i.mu.Unlock()
-		if i.count[key]--; i.count[key] == 0 {
-			delete(i.count, key)
-		}
-	}
-}
-
-func (i *inputs) running() []inputKey {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	keys := make([]inputKey, 0, len(i.count))
-	for key := range i.count {
-		keys = append(keys, key)
-	}
-	return keys
 }

@@ -87,6 +87,95 @@ func TestAnInputThatCrashesIsQuarantinedAndNotThePlugin(t *testing.T) {
 	require.Eventually(t, func() bool { return !errors.As(crash("bad", "1"), &refused) }, wait, time.Millisecond)
 }
 
+func TestAQuarantinedInputIsAProblemUntilItIsLifted(t *testing.T) {
+	t.Parallel()
+	type world struct {
+		host    *pluginhost.Host
+		plugin  *pluginhost.Plugin
+		replace func(suffix string)
+	}
+	for name, lift := range map[string]func(*testing.T, world){
+		"by another build": func(_ *testing.T, w world) { w.replace("another build") },
+		"by a restart":     func(t *testing.T, w world) { require.NoError(t, w.host.Restart("p")) },
+		"by an answer for the stage at another commit": func(t *testing.T, w world) {
+			require.NoError(t, executeOf(t.Context(), w.plugin, "bad", "2", `{}`))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e, replace := replaceable(t, settings{"stages": []string{"A"}})
+			host := start(t, nil, e)
+			p, err := host.Owner(t.Context(), "A")
+			require.NoError(t, err)
+			crash := func() error {
+				running(t, p)
+				return executeOf(t.Context(), p, "bad", "1", `{"do":"crash"}`)
+			}
+			for range 2 {
+				require.Error(t, crash())
+			}
+			running(t, p)
+			require.Empty(t, host.Problems(), "it may have been a coincidence")
+			require.Error(t, crash())
+			running(t, p)
+			require.NoError(t, executeOf(t.Context(), p, "good", "1", `{}`))
+
+			problems := host.Problems()
+			require.Len(t, problems, 1)
+			require.Equal(t, "plugin p (stage A of the application bad)", problems[0].Part)
+			require.Regexp(
+				t,
+				`^piped refuses it because the plugin \(build [0-9a-f]{16}\) ended 3 times during it: plugin "p" exited`,
+				problems[0].Reason,
+			)
+			require.Contains(t, problems[0].NextStep, "pipedeck restart p")
+
+			lift(t, world{host, p, replace})
+			awaitNoProblems(t, host)
+		})
+	}
+}
+
+func TestAQuarantinedInputThatIsRefusedAgainIsAProblemAgain(t *testing.T) {
+	t.Parallel()
+	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	for range 3 {
+		running(t, p)
+		require.Error(t, executeOf(t.Context(), p, "a", "1", `{"do":"crash"}`))
+	}
+	running(t, p)
+	require.NoError(t, executeOf(t.Context(), p, "a", "2", `{}`))
+	awaitNoProblems(t, host)
+	changed := host.Changed()
+	var refused *pluginhost.InputQuarantinedError
+	require.ErrorAs(t, executeOf(t.Context(), p, "a", "1", `{"do":"crash"}`), &refused)
+	require.Len(t, host.Problems(), 1)
+	select {
+	case <-changed:
+	default:
+		require.Fail(t, "the change was not announced")
+	}
+}
+
+// awaitNoProblems waits until the plugins work as they should.
+func awaitNoProblems(t *testing.T, host *pluginhost.Host) {
+	t.Helper()
+	deadline := time.After(wait)
+	for {
+		changed := host.Changed()
+		if len(host.Problems()) == 0 {
+			return
+		}
+		select {
+		case <-changed:
+		case <-deadline:
+			require.Fail(t, "problems are left", "%v", host.Problems())
+		}
+	}
+}
+
 func TestAnInputThatWasAnsweredMayCrashAgain(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))

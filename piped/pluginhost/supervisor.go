@@ -270,6 +270,7 @@ func (s *supervisor) restartPause(crashes int) time.Duration {
 
 // serve makes a process the one that new calls go to, and watches it.
 func (s *supervisor) serve(proc *process, able abilities) {
+	s.suspicion.serves(proc.command.Path)
 	s.condition.serving(proc, able)
 	proc.guard(s.options.HealthInterval, s.options.HangTimeout, func(unwell bool) { s.condition.unwell(proc, unwell) })
 	proc.bound(s.launcher.limits)
