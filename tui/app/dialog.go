@@ -9,13 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
-	"github.com/pipedeck/pipedeck/tui/theme"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 // dialog is an overlay that asks something.
 type dialog struct {
-	theme    theme.Theme
+	host     *host
 	overlays *overlays
 	scope    keymap.Scope
 	title    string
@@ -26,26 +25,29 @@ type dialog struct {
 
 // choice is an answer. It closes the dialog itself.
 type choice struct {
+	// answer is the action of its key; keymap.Pick has the key.
+	answer    keymap.Action
 	key, text string
 	do        func() tea.Cmd
+}
+
+// choice returns the choice that an answer means.
+func (d *dialog) choice(answer keymap.Action, key string) (choice, bool) {
+	i := slices.IndexFunc(d.choices,
+		func(c choice) bool { return c.answer == answer && (answer != keymap.Pick || c.key == key) })
+	if i < 0 {
+		return choice{}, false
+	}
+	return d.choices[i], true
 }
 
 func (d *dialog) where() keymap.Scope { return d.scope }
 
 func (d *dialog) act(action keymap.Action, key string) tea.Cmd {
+	if c, found := d.choice(action, key); found {
+		return c.do()
+	}
 	switch action {
-	case keymap.Pick:
-		if i := slices.IndexFunc(d.choices, func(c choice) bool { return c.key == key }); i >= 0 {
-			return d.choices[i].do()
-		}
-	case keymap.KeepRunning, keymap.Yes:
-		return d.choices[0].do()
-	case keymap.TearDown:
-		return d.choices[1].do()
-	case keymap.Otherwise:
-		if len(d.choices) > 2 {
-			return d.choices[1].do()
-		}
 	case keymap.Stay, keymap.No:
 		return d.overlays.pop()
 	case keymap.Up:
@@ -59,9 +61,13 @@ func (d *dialog) act(action keymap.Action, key string) tea.Cmd {
 }
 
 func (d *dialog) draw(width, height int) string {
-	v := view.Dialog{Theme: d.theme, Title: d.title, Lines: d.lines, Selected: d.selected}
+	v := view.Dialog{Theme: d.host.theme, Title: d.title, Lines: d.lines, Selected: d.selected}
 	for _, c := range d.choices {
-		v.Choices = append(v.Choices, view.Choice{Key: c.key, Text: c.text})
+		key := c.key
+		if c.answer != keymap.Pick {
+			key = d.host.file.Map.Key(d.scope, c.answer)
+		}
+		v.Choices = append(v.Choices, view.Choice{Key: key, Text: c.text})
 	}
 	return v.Draw(width-4, height-2)
 }

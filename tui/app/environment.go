@@ -67,7 +67,7 @@ func (p *environmentPane) drawStartup(width, height int) string {
 	waiting := "connecting to the environment"
 	switch {
 	case p.link.stopped():
-		waiting = "the environment has stopped; press u to start it again"
+		waiting = "the environment has stopped; press " + p.host.key(keymap.StartAgain) + " to start it again"
 	case p.link.trouble != nil:
 		waiting = "connecting to the environment: " + plain(p.link.trouble)
 	}

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
@@ -20,9 +21,14 @@ type host struct {
 	// send takes messages from goroutines.
 	send  func(tea.Msg)
 	theme theme.Theme
+	// file has the keys, and whether actions ask.
+	file keymap.File
 	// now is when the present message came.
 	now time.Time
 }
+
+// key is how the key of an action of every pane is shown.
+func (h *host) key(action keymap.Action) string { return h.file.Map.Key(keymap.Deployment, action) }
 
 // later returns msg after a wait, unless the UI ends before.
 func (h *host) later(wait time.Duration, msg tea.Msg) tea.Cmd {

@@ -52,7 +52,8 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 		m.input.ignoring = true // a user who types /search means none of the answers that its letters are here
 		return nil
 	case !known:
-		return m.toast.note(text.Line(name) + " does nothing here " + m.host.theme.Dot + " ? lists the keys")
+		return m.toast.note(text.Line(name) + " does nothing here " + m.host.theme.Dot + " " +
+			m.host.key(keymap.Help) + " lists the keys")
 	case m.overlays.top() != nil:
 		return m.answer(binding.Action, name)
 	}
@@ -61,7 +62,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 
 // run does what a key of the panes asks for, or says why not.
 func (m *model) run(binding keymap.Binding) tea.Cmd {
-	if reason := cmp.Or(elsewhere(binding, m.scope()), m.actions.reasons()[binding.Action]); reason != "" {
+	if reason := cmp.Or(m.host.elsewhere(binding, m.scope()), m.actions.reasons()[binding.Action]); reason != "" {
 		return m.toast.say("cannot "+binding.Help+": "+reason, true)
 	}
 	return m.act(binding.Action)
@@ -110,7 +111,8 @@ func (m *model) paste(content string) tea.Cmd {
 		line.paste(content)
 		return nil
 	}
-	return m.toast.note("pasted text does nothing here " + m.host.theme.Dot + " press / or : first")
+	return m.toast.note("pasted text does nothing here " + m.host.theme.Dot + " press " +
+		m.host.key(keymap.Search) + " or " + m.host.key(keymap.Palette) + " first")
 }
 
 // scope is where keys hold now.
@@ -164,13 +166,13 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.Approve:
 		return m.actions.startApproval()
 	case keymap.Skip:
-		m.actions.askSkip()
+		return m.actions.askSkip()
 	case keymap.Sync:
-		m.actions.askSync()
+		return m.actions.askSync()
 	case keymap.Cancel:
-		m.actions.askCancel()
+		return m.actions.askCancel()
 	case keymap.Restart:
-		m.actions.askRestart()
+		return m.actions.askRestart()
 	case keymap.Reach:
 		return m.actions.reach()
 	case keymap.StartAgain:

@@ -33,14 +33,14 @@ func (l *leaving) crash(err error) tea.Cmd {
 // ask opens the dialog of q instead of what is open.
 func (l *leaving) ask() {
 	l.overlays.replace(&dialog{
-		theme: l.host.theme, overlays: l.overlays,
+		host: l.host, overlays: l.overlays,
 		scope: keymap.QuitDialog,
 		title: "Leave pipedeck",
 		lines: []string{"What should happen to the environment?"},
 		choices: []choice{
-			{"y", "keep it running and leave", func() tea.Cmd { return l.leave(LeaveRunning) }},
-			{"t", "tear it down and leave", l.askTearDown},
-			{"esc", "stay here", l.overlays.pop},
+			{keymap.KeepRunning, "", "keep it running and leave", func() tea.Cmd { return l.leave(LeaveRunning) }},
+			{keymap.TearDown, "", "tear it down and leave", l.askTearDown},
+			{keymap.Stay, "", "stay here", l.overlays.pop},
 		},
 	})
 }
@@ -48,14 +48,14 @@ func (l *leaving) ask() {
 // askTearDown opens the confirmation of the choice that deletes.
 func (l *leaving) askTearDown() tea.Cmd {
 	l.overlays.replace(&dialog{
-		theme: l.host.theme, overlays: l.overlays,
+		host: l.host, overlays: l.overlays,
 		scope: keymap.ConfirmDialog,
 		title: "Tear down " + l.host.cfg.Name + "?",
 		lines: []string{"Its clusters, its history and its sample repository are deleted. Your own repository is " +
 			"left as it is."},
 		choices: []choice{
-			{"y", "yes, tear it down", func() tea.Cmd { return l.leave(TearDown) }},
-			{"n", "no", l.overlays.pop},
+			{keymap.Yes, "", "yes, tear it down", func() tea.Cmd { return l.leave(TearDown) }},
+			{keymap.No, "", "no", l.overlays.pop},
 		},
 		selected: 1,
 	})

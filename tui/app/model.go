@@ -46,12 +46,15 @@ type model struct {
 func newModel(cfg Config, work *work, clock clock) *model {
 	cfg.Name, cfg.Version = text.Line(cfg.Name), text.Line(cfg.Version)
 	h := &host{cfg: cfg, work: work, clock: clock, now: clock.now(),
-		theme: theme.New(theme.FromEnvironment(cfg.Environ))}
+		theme: theme.New(theme.FromEnvironment(cfg.Environ)), file: cfg.Keys}
+	if h.file.Map == nil {
+		h.file.Map = keymap.Default()
+	}
 	deck := state.New()
 	m := &model{
 		host: h, ticker: ticker{host: h}, toast: toast{host: h},
 		link: link{deck: deck}, chosen: selection{deck: deck},
-		screen: screen{focus: keymap.Startup}, input: input{keys: keymap.Default()},
+		screen: screen{focus: keymap.Startup}, input: input{keys: h.file.Map},
 	}
 	log := newLogPane(h, &m.link, &m.chosen)
 	m.panes = panes{
@@ -67,6 +70,7 @@ func newModel(cfg Config, work *work, clock clock) *model {
 	m.actions = actions{host: h, link: &m.link, chosen: &m.chosen, plugins: m.panes.plugins, screen: &m.screen,
 		overlays: &m.overlays}
 	m.leaving = leaving{host: h, overlays: &m.overlays}
+	m.sayMistakes()
 	return m
 }
 

@@ -85,7 +85,7 @@ func (p *palette) all() []view.PaletteEntry {
 			continue
 		}
 		entry := view.PaletteEntry{Binding: b, Title: title(b), Reason: reasons[b.Action]}
-		if reason := elsewhere(b, p.scope); reason != "" {
+		if reason := p.host.elsewhere(b, p.scope); reason != "" {
 			entry.Reason = reason
 		}
 		at := slices.IndexFunc(all, func(other view.PaletteEntry) bool { return other.Action == b.Action })
@@ -100,12 +100,12 @@ func (p *palette) all() []view.PaletteEntry {
 }
 
 // elsewhere is why a binding does nothing in a place where it does not hold; "" where it does.
-func elsewhere(b keymap.Binding, scope keymap.Scope) string {
+func (h *host) elsewhere(b keymap.Binding, scope keymap.Scope) string {
 	switch {
 	case b.In(scope):
 		return ""
 	case scope == keymap.Startup:
-		return "the environment starts; enter shows the main screen"
+		return "the environment starts; " + h.file.Map.Key(scope, keymap.Open) + " shows the main screen"
 	}
 	return "it works in: " + b.Where()
 }

@@ -22,7 +22,7 @@ func (a *actions) askApprover() {
 	stage := a.chosen.stage()
 	names := stage.GetApprovers()
 	d := &dialog{
-		theme: a.host.theme, overlays: a.overlays,
+		host: a.host, overlays: a.overlays,
 		scope: keymap.ChoiceDialog,
 		title: "Approve " + text.Line(stage.GetName()) + " as",
 		lines: []string{"It needs an approval of one of these users. The stage keeps that " + a.host.cfg.Commander +
@@ -34,29 +34,34 @@ func (a *actions) askApprover() {
 	}
 	request := a.approval()
 	for i, name := range names {
-		d.choices = append(d.choices, choice{fmt.Sprint(i + 1), text.Line(name), func() tea.Cmd {
+		d.choices = append(d.choices, choice{keymap.Pick, fmt.Sprint(i + 1), text.Line(name), func() tea.Cmd {
 			a.overlays.pop()
 			request.Commander = name
 			return a.approve(stage.GetName(), request)
 		}})
 	}
-	d.choices = append(d.choices, choice{"esc", "no", a.overlays.pop})
+	d.choices = append(d.choices, choice{keymap.No, "", "no", a.overlays.pop})
 	a.overlays.push(d)
 }
 
 // confirm opens a dialog whose first answer is no. The line says what happens, command is the same in a shell.
-func (a *actions) confirm(title, line string, command []string, do func() tea.Cmd) {
+// Where the key file turns questions off, it does so at once.
+func (a *actions) confirm(title, line string, command []string, do func() tea.Cmd) tea.Cmd {
+	if a.host.file.NeverAsk {
+		return do()
+	}
 	a.overlays.push(&dialog{
-		theme: a.host.theme, overlays: a.overlays,
+		host: a.host, overlays: a.overlays,
 		scope: keymap.ConfirmDialog,
 		title: title,
 		lines: []string{line, "As a command: " + a.command(command)},
 		choices: []choice{
-			{"y", "yes", func() tea.Cmd { a.overlays.pop(); return do() }},
-			{"n", "no", a.overlays.pop},
+			{keymap.Yes, "", "yes", func() tea.Cmd { a.overlays.pop(); return do() }},
+			{keymap.No, "", "no", a.overlays.pop},
 		},
 		selected: 1,
 	})
+	return nil
 }
 
 // command is a command of pipedeck for this environment.
@@ -76,51 +81,55 @@ const defaultName = "default"
 
 // askSkip asks about the stage that is selected now; the answer is for this stage also when another one is selected
 // meanwhile.
-func (a *actions) askSkip() {
+func (a *actions) askSkip() tea.Cmd {
 	stage, do := a.chosen.stage(), a.skip()
 	name := text.Line(stage.GetName())
-	a.confirm("Skip "+name+"?", "The stage ends at once and counts as passed. The stages after it start.",
+	return a.confirm("Skip "+name+"?", "The stage ends at once and counts as passed. The stages after it start.",
 		[]string{"skip", a.chosen.application().GetName(), stage.GetName()}, func() tea.Cmd { return do })
 }
 
-func (a *actions) askSync() {
+func (a *actions) askSync() tea.Cmd {
 	name, do := a.chosen.application().GetName(), a.sync()
-	a.confirm("Deploy the newest commit of "+name+"?", "piped plans a deployment and runs its stages.",
+	return a.confirm("Deploy the newest commit of "+name+"?", "piped plans a deployment and runs its stages.",
 		[]string{"sync", name}, func() tea.Cmd { return do })
 }
 
-func (a *actions) askRestart() {
+func (a *actions) askRestart() tea.Cmd {
 	plugin, do := a.plugins.plugin(), a.restart()
 	name := a.link.deck.PluginName(plugin)
-	a.confirm("Restart "+name+"?", "Its process stops. Each stage that it runs starts again as a new attempt.",
+	return a.confirm("Restart "+name+"?", "Its process stops. Each stage that it runs starts again as a new attempt.",
 		[]string{"restart", plugin.GetName()}, func() tea.Cmd { return do })
 }
 
 // askCancel opens the confirmation of c. What is asked first is what the application would do by itself.
-func (a *actions) askCancel() {
+func (a *actions) askCancel() tea.Cmd {
 	deployment := a.chosen.deployment()
 	id := deployment.GetId()
 	cancel := func(rollback deckv1.CancelDeploymentRequest_Rollback) func() tea.Cmd {
 		return func() tea.Cmd { a.overlays.pop(); return a.cancel(id, rollback) }
 	}
+	if a.host.file.NeverAsk {
+		return a.cancel(id, deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)
+	}
 	line := "A running stage is stopped."
-	choices := []choice{{"y", "yes, cancel it", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)}}
+	choices := []choice{{keymap.Yes, "", "yes, cancel it", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)}}
 	switch {
 	case slices.ContainsFunc(deployment.GetStages(), (*deckv1.Stage).GetRollback):
 		line = "A running stage is stopped, then the application is rolled back."
-		choices = append(choices, choice{"r", "yes, but without the rollback",
+		choices = append(choices, choice{keymap.Otherwise, "", "yes, but without the rollback",
 			cancel(deckv1.CancelDeploymentRequest_ROLLBACK_NONE)})
 	case deployment.GetRollbackOnRequest():
 		line = "A running stage is stopped. The application is left as it is then."
-		choices = append(choices, choice{"r", "yes, and roll it back",
+		choices = append(choices, choice{keymap.Otherwise, "", "yes, and roll it back",
 			cancel(deckv1.CancelDeploymentRequest_ROLLBACK_FORCED)})
 	}
 	a.overlays.push(&dialog{
-		theme: a.host.theme, overlays: a.overlays,
+		host: a.host, overlays: a.overlays,
 		scope:    keymap.ConfirmDialog,
 		title:    "Cancel the deployment of " + deployment.GetApplicationName() + "?",
 		lines:    []string{line},
-		choices:  append(choices, choice{"n", "no", a.overlays.pop}),
+		choices:  append(choices, choice{keymap.No, "", "no", a.overlays.pop}),
 		selected: len(choices),
 	})
+	return nil
 }

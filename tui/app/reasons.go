@@ -73,7 +73,7 @@ func (a *actions) reasons() keymap.Reasons {
 	}
 	switch {
 	case a.screen.focus != keymap.Plugins:
-		reasons[keymap.Restart] = "select a plugin first: 4"
+		reasons[keymap.Restart] = "select a plugin first: " + a.host.key(keymap.ShowPlugins)
 	case a.plugins.plugin() == nil:
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}

@@ -83,7 +83,7 @@ func (m *model) drawHeader(width int) string {
 		Clusters: deck.Environment().GetClusters(), Failed: len(deck.Failed()), Problems: deck.Problems(),
 	}
 	if m.screen.main {
-		header.Hint = ", press e"
+		header.Hint = ", press " + m.host.key(keymap.ShowEnvironment)
 	}
 	for _, c := range deck.Components() {
 		header.All++
@@ -109,7 +109,8 @@ func (m *model) drawStatus(width int) string {
 	}
 	switch {
 	case m.link.stopped():
-		status.Banner = "The environment has stopped: its process was killed. Press u to start it again, q to leave."
+		status.Banner = "The environment has stopped: its process was killed. Press " +
+			m.host.key(keymap.StartAgain) + " to start it again, " + m.host.key(keymap.Quit) + " to leave."
 	case m.link.trouble != nil && m.link.client != nil:
 		status.Banner = "The environment is not answering, reconnecting" + m.host.theme.Ellipsis + "  (" +
 			plain(m.link.trouble) + ")"

@@ -16,6 +16,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/keymap"
 )
 
 // Config is what Run needs.
@@ -28,6 +29,8 @@ type Config struct {
 	Name, Version string
 	// Commander is who approves, skips and cancels, as shown in logs; default $USER.
 	Commander string
+	// Keys is what the key file says; the zero value is no file.
+	Keys keymap.File
 	// Input and Output are the terminal; nil means that of the process.
 	Input  io.Reader
 	Output io.Writer

@@ -22,6 +22,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/keymap"
 )
 
 // patience bounds every wait for the screen; a machine under load is slow, not wrong.
@@ -51,13 +52,15 @@ type session struct {
 	width, height int
 	seams         seams
 	environ       []string
+	keys          keymap.File
 }
 
 // play starts the UI.
 func play(t *testing.T, client func(context.Context) (deckv1.DeckServiceClient, error), width, height int, seams seams,
 	environ ...string) *terminal {
 	t.Helper()
-	return session{client, width, height, seams, environ}.start(t, context.Background())
+	o := session{client: client, width: width, height: height, seams: seams, environ: environ}
+	return o.start(t, context.Background())
 }
 
 // start runs the UI until ctx or the test ends.
@@ -78,7 +81,7 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 	go func() {
 		defer close(s.done)
 		s.outcome, s.err = run(ctx, Config{
-			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada",
+			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys,
 			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()

@@ -149,7 +149,7 @@ func logKeys() Map {
 }
 
 func startupKeys() Map {
-	return Map{{Action: Open, Keys: []string{"tab", "enter", "esc"}, Short: "main screen", Rank: 1,
+	return Map{{Action: Open, Keys: []string{"enter", "tab", "esc"}, Label: "tab", Short: "main screen", Rank: 1,
 		Help: "leave the start-up steps for the main screen", Group: "While the environment starts",
 		Scopes: []Scope{Startup}}}
 }

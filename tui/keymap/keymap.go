@@ -157,6 +157,16 @@ func (m Map) Find(scope Scope, key string) (Binding, bool) {
 	return Binding{}, false
 }
 
+// Key is the first key of an action in a place; empty where it has none there.
+func (m Map) Key(scope Scope, action Action) string {
+	for _, b := range m {
+		if b.Action == action && b.In(scope) {
+			return b.Keys[0]
+		}
+	}
+	return ""
+}
+
 // Reasons says why an action does nothing just now. An action without a reason works.
 type Reasons map[Action]string
 

@@ -5,6 +5,7 @@ package keymap_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,4 +29,15 @@ func TestThePageNamesEveryKeyOfEveryBinding(t *testing.T) {
 		}
 		require.Contains(t, page, binding.Help)
 	}
+}
+
+func TestTheExampleOfAKeyFileOnThePageIsOne(t *testing.T) {
+	t.Parallel()
+	_, rest, found := strings.Cut(keymap.Default().Page(), "```yaml\n")
+	require.True(t, found)
+	example, _, _ := strings.Cut(rest, "```")
+	file := keymap.Parse([]byte(example), "keys.yaml")
+	require.Empty(t, file.Mistakes)
+	require.True(t, file.NeverAsk)
+	require.Equal(t, keymap.Sync, means(file.Map, keymap.Log, "ctrl+s"))
 }

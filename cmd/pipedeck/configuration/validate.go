@@ -26,6 +26,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/piped/notifier"
+	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -46,6 +47,8 @@ checked with them, or of --piped-config: plugins and stages that no piped has, a
 Options of plugins and of stages are checked against the schemas of the plugins. Those of pipedeck and of
 PipeCD are known by their names; --plugin asks the program of another plugin, which it runs as: PATH schema.
 
+A file keys.yaml that is named itself is checked as the key file of the terminal UI.
+
 Each problem is one line: file:line:column: error or warning: key: what is wrong and what is allowed.`,
 		Example: `  pipedeck validate
   pipedeck validate piped.yaml --strict
@@ -57,13 +60,15 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 			if err != nil {
 				return err
 			}
-			c, err := pluginflag.NewChecker(cmd.Context(), given, cmd.ErrOrStderr())
-			if err != nil {
-				return err
-			}
-			v, err := checkFiles(cmd.Context(), c, files, pipedConfig, strict)
-			if err != nil {
-				return err
+			v := checkKeys(files)
+			if v == nil {
+				c, err := pluginflag.NewChecker(cmd.Context(), given, cmd.ErrOrStderr())
+				if err != nil {
+					return err
+				}
+				if v, err = checkFiles(cmd.Context(), c, files, pipedConfig, strict); err != nil {
+					return err
+				}
 			}
 			if output == "json" {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(v)
@@ -132,6 +137,18 @@ func checkFiles(ctx context.Context, c *options.Checker, files []configurationFi
 		v.add(report, strict)
 	}
 	return v, nil
+}
+
+// checkKeys checks a key file of the terminal UI that is named itself; nil for anything else.
+func checkKeys(files []configurationFile) *validation {
+	if len(files) != 1 || filepath.Base(files[0].name) != "keys.yaml" || config.Claimed(files[0].content) {
+		return nil
+	}
+	v := &validation{Checked: 1, Problems: []problem{}}
+	for _, m := range keymap.Parse(files[0].content, files[0].name).Mistakes {
+		v.Problems = append(v.Problems, problem{m.File, m.Line, m.Column, "error", m.Field, m.Message})
+	}
+	return v
 }
 
 // checkTemplates tries the templates of notifications, which piped does before it starts.

@@ -23,12 +23,16 @@ import (
 
 func newAttachCommand(t *session.Target) *cobra.Command {
 	var output string
+	look := &look{}
 	cmd := &cobra.Command{
 		Use: "attach", Short: "Open another UI on a running environment", Args: cobra.NoArgs,
 		Example: "  pipedeck attach\n  pipedeck attach --output json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			mode, err := ChooseOutput(output, true)
 			if err != nil {
+				return err
+			}
+			if err := look.read(mode); err != nil {
 				return err
 			}
 			w, err := t.Workspace()
@@ -43,20 +47,21 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 				return err
 			}
 			if mode == outputTUI {
-				return exit.Explain(cmd.Context(), watchOnTerminal(cmd.Context(), w, nil, true))
+				return exit.Explain(cmd.Context(), look.watch(cmd.Context(), w, nil, true))
 			}
 			return finish(mode, exit.Explain(cmd.Context(), attachReader(cmd.Context(), w, mode)))
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "auto", "tui, plain, reader (sentences), json (one event a line)")
+	look.register(cmd)
 	return cmd
 }
 
-// watchOnTerminal shows an environment until the user leaves, and starts it again when the user asks for that after its
+// watch shows an environment until the user leaves, and starts it again when the user asks for that after its
 // process was killed. h is the host that this process started, or nil for an environment that runs already.
-func watchOnTerminal(ctx context.Context, w *workspace.Workspace, h *host, keep bool) error {
+func (l *look) watch(ctx context.Context, w *workspace.Workspace, h *host, keep bool) error {
 	for {
-		again, err := watchOnce(ctx, w, h, keep)
+		again, err := l.watchOnce(ctx, w, h, keep)
 		if err != nil || !again {
 			return err
 		}
@@ -83,7 +88,7 @@ func startAgain(w *workspace.Workspace) (*host, error) {
 }
 
 // watchOnce shows an environment until the user leaves; again says that the user wants it started.
-func watchOnce(ctx context.Context, w *workspace.Workspace, h *host, keep bool) (again bool, err error) {
+func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, keep bool) (again bool, err error) {
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	ctx, stop := context.WithCancelCause(ctx)
@@ -104,6 +109,7 @@ func watchOnce(ctx context.Context, w *workspace.Workspace, h *host, keep bool) 
 	defer connection.close()
 	outcome, err := app.Run(ctx, app.Config{
 		Client: connection.client, Name: w.Name, Version: version.Build(), Commander: session.Commander(),
+		Keys: l.keys,
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return false, cause

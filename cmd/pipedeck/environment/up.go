@@ -19,7 +19,7 @@ import (
 )
 
 func newUpCommand(t *session.Target) *cobra.Command {
-	flags := &Flags{}
+	flags, look := &Flags{}, &look{}
 	var output string
 	var keep bool
 	cmd := &cobra.Command{
@@ -39,12 +39,16 @@ When you leave the UI, it asks whether to keep the environment running. Without 
 			if err != nil {
 				return err
 			}
+			if err := look.read(mode); err != nil {
+				return err
+			}
 			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
-			return finish(mode, exit.Explain(cmd.Context(), s.up(cmd.Context())))
+			return finish(mode, exit.Explain(cmd.Context(), s.up(cmd.Context(), look)))
 		},
 	}
 	flags.Register(cmd)
 	flags.registerLive(cmd)
+	look.register(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto",
 		"tui, plain, reader (sentences), json (one event a line); auto: tui on a terminal, plain elsewhere")
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when leaving")
@@ -52,7 +56,7 @@ When you leave the UI, it asks whether to keep the environment running. Without 
 }
 
 // up shows the environment that runs already, or starts it.
-func (s *Setup) up(ctx context.Context) error {
+func (s *Setup) up(ctx context.Context, look *look) error {
 	w, err := s.Target.Workspace()
 	if err != nil {
 		return err
@@ -69,7 +73,7 @@ func (s *Setup) up(ctx context.Context) error {
 			return err
 		}
 		if s.Mode == outputTUI {
-			return watchOnTerminal(ctx, w, nil, s.Keep)
+			return look.watch(ctx, w, nil, s.Keep)
 		}
 		fmt.Fprintf(os.Stderr, "environment %q is running already; showing what happens there\n", w.Name)
 		return attachReader(ctx, w, s.Mode)
@@ -92,7 +96,7 @@ func (s *Setup) up(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return watchOnTerminal(ctx, w, h, s.Keep)
+	return look.watch(ctx, w, h, s.Keep)
 }
 
 // checkSameRepository refuses to show an environment that watches another repository than the one

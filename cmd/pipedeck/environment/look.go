@@ -1,0 +1,57 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/tui/keymap"
+)
+
+// keysVariable names the key file where --keys does not.
+const keysVariable = "PIPEDECK_KEYS"
+
+// look is how the user wants the terminal UI to look and to feel.
+type look struct {
+	keyFile string
+	keys    keymap.File
+}
+
+func (l *look) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.keyFile, "keys", "",
+		"`FILE` with keys of the terminal UI; default $"+keysVariable+", then pipedeck/keys.yaml in the directory "+
+			"of your configuration")
+}
+
+// read reads the files that the terminal UI needs. Mistakes in them are shown there.
+func (l *look) read(mode OutputMode) error {
+	if mode != outputTUI {
+		return nil
+	}
+	named := cmp.Or(l.keyFile, os.Getenv(keysVariable))
+	path := named
+	if path == "" {
+		dir, err := os.UserConfigDir()
+		if err != nil {
+			return nil // there is no place for such a file
+		}
+		path = filepath.Join(dir, "pipedeck", "keys.yaml")
+	}
+	file, err := keymap.Load(path)
+	switch {
+	case named == "" && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return exit.Usage(err, "name a key file that can be read with --keys, or move it away")
+	}
+	l.keys = file
+	return nil
+}
