@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/graph"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/logbuf"
 	"github.com/pipedeck/pipedeck/tui/view"
@@ -23,10 +24,22 @@ type deploymentPane struct {
 	log    *logPane
 	toast  *toast
 	look   *find
+
+	// width and height are those of the pane when it was drawn last.
+	width, height int
+	// at is where the cursor is and how it came there, fold the fold that it is on.
+	at   graph.Cursor
+	fold string
+	// forms holds how stages are drawn by the application's id, where a user has chosen.
+	forms map[string]view.Form
+	// unfolded: no stages are folded. opened are the folds that were opened, by id.
+	unfolded bool
+	opened   []string
 }
 
 func newDeploymentPane(h *host, chosen *selection, log *logPane, toast *toast) *deploymentPane {
-	p := &deploymentPane{host: h, chosen: chosen, log: log, toast: toast, look: newFind(h.theme, "/")}
+	p := &deploymentPane{host: h, chosen: chosen, log: log, toast: toast, look: newFind(h.theme, "/"),
+		forms: make(map[string]view.Form)}
 	p.look.says, p.look.mark, p.look.changed = searching, p.mark, p.found
 	return p
 }
@@ -82,29 +95,133 @@ func troubled(s *deckv1.Stage) bool {
 	return s.GetCanApprove() || s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE
 }
 
+// move goes to another stage, or in a list of stages that does not fit by a page.
 func (p *deploymentPane) move(action keymap.Action) {
-	if action == keymap.PageUp || action == keymap.PageDown {
-		p.log.move(action) // the stages fit; the log below is what is long
+	g := p.graph()
+	places := g.Picture.Places
+	if len(places) == 0 {
 		return
 	}
-	stages := view.StageOrder(p.chosen.deployment())
-	if len(stages) == 0 {
+	at := max(0, slices.IndexFunc(places, func(place graph.Place) bool { return place.ID == p.cursor().ID }))
+	switch action {
+	case keymap.Up:
+		p.point(p.cursor().Move(g.Stages, g.Picture, graph.Up))
+	case keymap.Down:
+		p.point(p.cursor().Move(g.Stages, g.Picture, graph.Down))
+	case keymap.PageUp, keymap.PageDown:
+		p.point(graph.Cursor{ID: places[moved(at, p.page(g, action), len(places))].ID})
+	default:
+		p.point(graph.Cursor{ID: places[moved(at, steps(action), len(places))].ID})
+	}
+}
+
+// page is how many places a page key moves: to one about a screen above or below.
+func (p *deploymentPane) page(g view.Graph, action keymap.Action) int {
+	_, rows := p.view().GraphSize(p.width, p.height)
+	if g.Form == view.Boxes {
+		rows = len(g.Picture.Places) / 3
+	}
+	if action == keymap.PageUp {
+		return -max(1, rows-1)
+	}
+	return max(1, rows-1)
+}
+
+// along goes along an edge: to a need or a follower.
+func (p *deploymentPane) along(direction graph.Direction) tea.Cmd {
+	g := p.graph()
+	before := p.cursor()
+	after := before.Move(g.Stages, g.Picture, direction)
+	if after.ID != before.ID {
+		p.point(after)
+		return nil
+	}
+	at := slices.IndexFunc(g.Stages, func(s graph.Stage) bool { return s.ID == after.ID })
+	if at < 0 {
+		return nil
+	}
+	name := g.Stages[at].Name
+	if direction == graph.Left {
+		return p.toast.note(name + " needs no stage; 1 goes to the applications")
+	}
+	return p.toast.note("no stage follows " + name)
+}
+
+// cursor is where the keys are in the graph.
+func (p *deploymentPane) cursor() graph.Cursor {
+	if p.at.ID != p.chosen.stageID && (p.fold == "" || p.at.ID != p.fold) {
+		p.at, p.fold = graph.Cursor{ID: p.chosen.stageID}, ""
+	}
+	return p.at
+}
+
+// point moves the cursor. On a fold, the stage selected before stays so.
+func (p *deploymentPane) point(cursor graph.Cursor) {
+	p.at, p.fold = cursor, ""
+	if slices.ContainsFunc(p.chosen.deployment().GetStages(),
+		func(s *deckv1.Stage) bool { return s.GetId() == cursor.ID }) {
+		p.chosen.pinStage(cursor.ID)
 		return
 	}
-	at := index(stages, func(s *deckv1.Stage) bool { return s.GetId() == p.chosen.stageID })
-	p.chosen.pinStage(stages[moved(at, steps(action), len(stages))].GetId())
+	p.fold = cursor.ID
+	p.chosen.hold()
+}
+
+// unfold opens the fold under the cursor and goes to its first stage; it returns false when there is none.
+func (p *deploymentPane) unfold() bool {
+	if p.cursor(); p.fold == "" {
+		return false
+	}
+	shown := make(map[string]bool)
+	for _, place := range p.graph().Picture.Places {
+		shown[place.ID] = true
+	}
+	p.opened = append(p.opened, p.fold)
+	for _, place := range p.graph().Picture.Places {
+		if !shown[place.ID] {
+			p.point(graph.Cursor{ID: place.ID})
+			break
+		}
+	}
+	return true
+}
+
+// turn changes between lanes and boxes. The form is kept for the application.
+func (p *deploymentPane) turn() {
+	next := view.Boxes
+	if p.graph().Form == view.Boxes {
+		next = view.Lanes
+	}
+	p.forms[p.chosen.app] = next
+}
+
+// toggleFolds shows all stages, or folds those that a reader can do without; the cursor follows into a fold.
+func (p *deploymentPane) toggleFolds() {
+	p.unfolded, p.opened, p.fold = !p.unfolded, nil, ""
+	p.at = graph.Cursor{ID: p.chosen.stageID}
+	if fold := p.view().FoldOver(); !p.unfolded && fold != "" {
+		p.at.ID, p.fold = fold, fold
+	}
+}
+
+// graph is the drawing on the screen.
+func (p *deploymentPane) graph() view.Graph {
+	p.cursor()
+	v := p.view()
+	return v.Graph(v.GraphSize(p.width, p.height))
 }
 
 func (p *deploymentPane) view() view.Deployment {
 	return view.Deployment{
 		Theme: p.host.theme, Application: p.chosen.application(), Deployment: p.chosen.deployment(),
-		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Now: p.host.now,
+		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Fold: p.fold, Form: p.forms[p.chosen.app],
+		Unfolded: p.unfolded, Open: p.opened, Now: p.host.now,
 	}
 }
 
-// want is the height that the stages would like to have.
-func (p *deploymentPane) want(width int, roomy bool) int {
-	height := p.view().Height(width, roomy)
+// want is the height that the stages would like to have, where they can choose at most most.
+func (p *deploymentPane) want(width, most int) int {
+	height := p.view().Height(width, most)
 	if p.look.shown() {
 		height++ // its line
 	}
@@ -112,6 +229,8 @@ func (p *deploymentPane) want(width int, roomy bool) int {
 }
 
 func (p *deploymentPane) draw(width, height int, focused bool) string {
+	p.width, p.height = width, height
+	p.cursor()
 	v := p.view()
 	v.Focused = focused
 	hits := 0

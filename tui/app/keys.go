@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/pipedeck/pipedeck/tui/graph"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -185,6 +186,10 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.next(-1)
 	case keymap.Follow:
 		m.panes.log.follow()
+	case keymap.Form:
+		m.panes.deployment.turn()
+	case keymap.Fold:
+		m.panes.deployment.toggleFolds()
 	case keymap.Wrap:
 		m.panes.log.wrap()
 		m.panes.plugins.wrap = m.panes.log.view.Wrap
@@ -193,7 +198,7 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 			m.screen.enterMain() // any other key leaves the start-up steps for the main screen
 			return nil
 		}
-		m.navigate(action)
+		return m.navigate(action)
 	}
 	return nil
 }
@@ -223,7 +228,7 @@ func (m *model) next(n int) tea.Cmd {
 }
 
 // navigate moves the focus or within a pane.
-func (m *model) navigate(action keymap.Action) {
+func (m *model) navigate(action keymap.Action) tea.Cmd {
 	switch action {
 	case keymap.NextPane:
 		m.screen.turn(1)
@@ -249,12 +254,13 @@ func (m *model) navigate(action keymap.Action) {
 	case keymap.Back:
 		m.back()
 	case keymap.Left:
-		m.sideways(-1)
+		return m.sideways(-1)
 	case keymap.Right:
-		m.sideways(1)
+		return m.sideways(1)
 	default:
 		m.panes.of(m.screen.focus).move(action)
 	}
+	return nil
 }
 
 func (m *model) open() {
@@ -262,7 +268,9 @@ func (m *model) open() {
 	case keymap.Applications:
 		m.screen.focus = keymap.Deployment
 	case keymap.Deployment:
-		m.screen.focus = keymap.Log
+		if !m.panes.deployment.unfold() {
+			m.screen.focus = keymap.Log
+		}
 	case keymap.History:
 		m.panes.history.open()
 		m.screen.focus = keymap.Deployment
@@ -284,14 +292,19 @@ func (m *model) back() {
 	}
 }
 
-func (m *model) sideways(n int) {
+func (m *model) sideways(n int) tea.Cmd {
 	focus := m.screen.focus
 	switch {
+	case focus == keymap.Deployment && n < 0:
+		return m.panes.deployment.along(graph.Left)
+	case focus == keymap.Deployment:
+		return m.panes.deployment.along(graph.Right)
 	case focus == keymap.Log && m.panes.log.slide(n):
-	case n < 0 && (focus == keymap.Deployment || focus == keymap.Log || focus == keymap.History ||
+	case n < 0 && (focus == keymap.Log || focus == keymap.History ||
 		focus == keymap.Resources):
 		m.screen.focus = keymap.Applications
 	case n > 0 && focus == keymap.Applications:
 		m.screen.focus = keymap.Deployment
 	}
+	return nil
 }

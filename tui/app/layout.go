@@ -23,8 +23,8 @@ type demand struct {
 	main bool
 	// plugins is how many plugins the list has.
 	plugins int
-	// stages returns the height that the stages want, roomy or dense; nil where side has no log next to it.
-	stages func(width int, roomy bool) int
+	// stages returns the height that the stages want, where they can choose at most most; nil where side has no log.
+	stages func(width, most int) int
 }
 
 const (
@@ -57,7 +57,7 @@ func arrange(width, height int, need demand) layout {
 }
 
 // splitLog gives the stages what they need, and the log at least a third.
-func splitLog(all rect, stages func(width int, roomy bool) int) (side, log rect) {
+func splitLog(all rect, stages func(width, most int) int) (side, log rect) {
 	side, log = all, all
 	if all.width >= sideBySide {
 		side.width = max(64, all.width*2/5)
@@ -65,10 +65,7 @@ func splitLog(all rect, stages func(width int, roomy bool) int) (side, log rect)
 		return side, log
 	}
 	most := max(8, all.height-max(minLog, all.height*2/5))
-	above := stages(all.width, true)
-	if above > most {
-		above = min(most, stages(all.width, false))
-	}
+	above := min(most, stages(all.width, most))
 	side.height = max(8, min(above, all.height-minLog))
 	log.y, log.height = all.y+side.height, all.height-side.height
 	return side, log

@@ -76,7 +76,7 @@ func (p *logPane) rewind() {
 // settle opens the log of the selected stage when another one is open.
 func (p *logPane) settle() tea.Cmd {
 	d, stage := p.chosen.deployment(), p.chosen.stage()
-	p.view.Stage, p.view.Waiting = stage.GetName(), ""
+	p.view.Stage, p.view.Waiting = view.StageName(d, stage), ""
 	started := stage.GetStatus() > deckv1.StageStatus_STAGE_STATUS_NOT_STARTED
 	if stage == nil || !started || p.link.client == nil {
 		if p.reader != nil {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// took formats a duration in at most 7 columns up to 1,000 hours.
+// took formats a duration in at most 7 columns up to 1,000 days.
 func took(d time.Duration) string {
 	switch {
 	case d <= 0:
@@ -20,8 +20,10 @@ func took(d time.Duration) string {
 		return fmt.Sprintf("%ds", int(d.Seconds()))
 	case d < time.Hour:
 		return fmt.Sprintf("%dm %02ds", int(d.Minutes()), int(d.Seconds())%60)
+	case d < 100*time.Hour:
+		return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
 	}
-	return fmt.Sprintf("%dh %02dm", int(d.Hours()), int(d.Minutes())%60)
+	return fmt.Sprintf("%dd %02dh", int(d.Hours())/24, int(d.Hours())%24)
 }
 
 // halves returns the half cells [from, to) of a bar on an axis of width cells.

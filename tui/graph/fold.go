@@ -24,8 +24,8 @@ const (
 
 // Fold contracts what a reader can do without: the leading layers that are all done but the last of them, the layers
 // from the one ahead + 1 after the last that has started, and fans of more than eight equal stages. Stages of the
-// rollback stay as they are.
-func Fold(stages []Stage, ahead int) []Stage {
+// rollback stay as they are. A fold that keep names, or that would hide a stage that keep names, is not made.
+func Fold(stages []Stage, ahead int, keep ...string) []Stage {
 	forward, rollback := split(stages)
 	layers := layout.NewGraph(nodes(forward)).Layers()
 	done, started := foldBounds(forward, layers)
@@ -39,19 +39,35 @@ func Fold(stages []Stage, ahead int) []Stage {
 			after = append(after, stage)
 		}
 	}
-	addFold(into, before, foldDone)
-	addFold(into, after, foldNext)
+	addFold(into, before, foldDone, keep)
+	addFold(into, after, foldNext, keep)
 	folded := contract(forward, into, func(id string, members []Stage) Stage {
 		if id == foldDone {
 			return Stage{Name: fmt.Sprintf("%d done ▸", len(members)), Status: Done, Duration: lastEnd(members)}
 		}
 		return Stage{Name: fmt.Sprintf("%d to come ▸", len(members))}
 	})
-	return append(foldFans(folded), rollback...)
+	return append(foldFans(folded, keep), rollback...)
 }
 
-func addFold(into map[string]string, members []Stage, id string) {
-	if len(members) < leastFold {
+// FoldOf returns the id of the fold that hides a stage, or "" where none does.
+func FoldOf(stages []Stage, ahead int, id string) string {
+	is := func(s Stage) bool { return s.ID == id }
+	folded := Fold(stages, ahead)
+	if slices.ContainsFunc(folded, is) {
+		return ""
+	}
+	for _, f := range folded {
+		if f.IsFold() && slices.ContainsFunc(Fold(stages, ahead, f.ID), is) {
+			return f.ID
+		}
+	}
+	return ""
+}
+
+func addFold(into map[string]string, members []Stage, id string, keep []string) {
+	if len(members) < leastFold || slices.Contains(keep, id) ||
+		slices.ContainsFunc(members, func(s Stage) bool { return slices.Contains(keep, s.ID) }) {
 		return
 	}
 	for _, stage := range members {
@@ -134,7 +150,7 @@ func replaceNeeds(needs []string, into map[string]string, itself string) []strin
 }
 
 // foldFans contracts stages with the same needs, the same followers and the same state, done or not started.
-func foldFans(stages []Stage) []Stage {
+func foldFans(stages []Stage, keep []string) []Stage {
 	g := layout.NewGraph(nodes(stages))
 	fans := make(map[string][]Stage)
 	for i, stage := range stages {
@@ -146,7 +162,7 @@ func foldFans(stages []Stage) []Stage {
 	into := make(map[string]string)
 	for _, fan := range fans {
 		if len(fan) > widestFan {
-			addFold(into, fan, "\x00fan "+fan[0].ID)
+			addFold(into, fan, "\x00fan "+fan[0].ID, keep)
 		}
 	}
 	return contract(stages, into, func(_ string, members []Stage) Stage {

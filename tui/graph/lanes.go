@@ -38,6 +38,21 @@ func Lanes(stages []Stage, o Options) Picture {
 	return p
 }
 
+// Order returns the ids of the stages as they stand in lanes from the top down, those of the rollback last.
+func Order(stages []Stage) []string {
+	var ids []string
+	forward, rollback := split(stages)
+	for _, part := range [][]Stage{forward, rollback} {
+		d := newDrawing(part)
+		for _, node := range layout.Lanes(d.graph).Order {
+			if node >= 0 && d.stages[node].kind != joint {
+				ids = append(ids, d.stages[node].ID)
+			}
+		}
+	}
+	return ids
+}
+
 type lanes struct {
 	*canvas
 	Options
@@ -78,7 +93,7 @@ func (l *lanes) measure(count int) {
 		}
 	}
 	l.shown = min(count, max(1, (l.width-leastName-2)/2))
-	l.name = min(l.name, max(0, l.width-l.nameColumn()))
+	l.name = min(l.name, max(0, l.width-l.nameColumn()), max(leastName, l.width*2/5)) // the notes need room, too
 	l.bar = l.Bar
 	if l.bar == 0 {
 		l.bar = min(maxBar, (l.width-l.barColumn())*3/8)

@@ -121,7 +121,12 @@ func listKeys() Map {
 func graphKeys() Map {
 	return slices.Concat(moves("Graph", graph, "stage above", "stage below", "first stage", "last stage"),
 		Map{
-			left("Graph", "to the applications", Deployment),
+			left("Graph", "along an edge, to a need", Deployment),
+			right("Graph", "along an edge, to a follower", Deployment),
+			{Action: Form, Keys: []string{"v"}, Short: "form", Rank: 6, Group: "Graph", Help: "lanes or boxes",
+				Scopes: graph},
+			{Action: Fold, Keys: []string{"F"}, Group: "Graph", Help: "fold or show finished and future stages",
+				Scopes: graph},
 			{Action: NextMatch, Keys: []string{"n"}, Group: "Graph", Help: "next hit, or next failed or waiting stage",
 				Scopes: graph},
 			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Graph", Help: "previous hit or problem",

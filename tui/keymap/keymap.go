@@ -53,6 +53,10 @@ const (
 	// Redraw draws the screen again.
 	Redraw Action = "redraw"
 
+	// Form turns between lanes and boxes, Fold shows or hides what a reader of the graph can do without.
+	Form Action = "form"
+	Fold Action = "fold"
+
 	Follow        Action = "follow"
 	Wrap          Action = "wrap"
 	Search        Action = "search"

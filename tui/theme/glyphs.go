@@ -42,12 +42,12 @@ func unicodeGlyphs() Glyphs {
 
 func asciiGlyphs() Glyphs {
 	return Glyphs{
-		Done: "+", Active: "*", Failed: "x", Hollow: ".", Skipped: ">", Cancelled: "-", Undo: "<", Question: "?",
+		Done: "v", Active: "*", Failed: "x", Hollow: "o", Skipped: ">", Cancelled: "/", Undo: "<", Question: "-",
 		Warning: "!",
-		Wait:    "!",
+		Wait:    "?",
 		Spinner: []string{"|", "/", "-", "\\"},
 		Mark:    ">",
-		Rail:    "|", Fork: "|-", Last: "`-",
+		Rail:    "|", Last: "`-", Fork: "|-",
 		TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Horizontal: "-", Vertical: "|",
 		Thumb: "#",
 		Full:  "#", Empty: ".",

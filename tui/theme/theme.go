@@ -13,6 +13,8 @@ import (
 type Theme struct {
 	Styles
 	Glyphs
+	// ASCII: there is no character beyond ASCII in Glyphs.
+	ASCII bool
 }
 
 // Options choose the set.
@@ -38,7 +40,7 @@ func New(options Options) Theme {
 	if options.ASCII {
 		glyphs = asciiGlyphs()
 	}
-	return Theme{Styles: styles, Glyphs: glyphs}
+	return Theme{Styles: styles, Glyphs: glyphs, ASCII: options.ASCII}
 }
 
 // FromEnvironment reads the options from environment variables, each "NAME=value":

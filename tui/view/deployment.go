@@ -5,6 +5,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -22,10 +23,15 @@ type Deployment struct {
 	Deployment *deckv1.Deployment
 	// Earlier is set when it is not the newest one of its application.
 	Earlier bool
-	// Stage is the id of the selected stage.
-	Stage   string
-	Focused bool
-	Now     time.Time
+	// Stage is the id of the selected stage, Fold the fold on which the cursor is, or empty.
+	Stage, Fold string
+	// Form is how the stages are drawn.
+	Form Form
+	// Unfolded draws every stage, Open the folds that it names, by id.
+	Unfolded bool
+	Open     []string
+	Focused  bool
+	Now      time.Time
 }
 
 // maxReason is how many lines the reason of a failure may take; the log has the rest.
@@ -39,33 +45,79 @@ func (v Deployment) Draw(width, height int) string {
 		return frame.draw(v.nothing(inner), width, height)
 	}
 	head := v.head(inner)
-	list := stageList{theme: v.Theme, deployment: v.Deployment, selected: v.Stage, focused: v.Focused, now: v.Now}
-	room := max(0, rows-len(head))
-	lines, at := list.lines(inner, room-1)
-	if len(lines) < room {
-		head, room = append(head, ""), room-1
+	if len(v.Deployment.GetStages()) == 0 {
+		planning := v.Theme.Dim.Render(" Planning: stages appear when piped has read the commit")
+		return frame.draw(append(head, "", planning), width, height)
 	}
-	from, to := window(len(lines), room, at, at)
-	frame.total, frame.top, frame.shown = len(lines), from, to-from
-	return frame.draw(append(head, lines[from:to]...), width, height)
+	room := v.room(len(head), inner, rows)
+	lines, form := v.graphLines(inner, room)
+	if !v.Earlier {
+		frame.right = v.Theme.Dim.Render(fmt.Sprintf("%s %s %s", stageCount(v.Deployment), v.Theme.Dot, form))
+	}
+	detail := v.detail(inner)[:rows-len(head)-room]
+	spare := room - len(lines)
+	if spare > 0 {
+		head = append(head, "")
+	}
+	if spare > 1 {
+		lines = append(lines, "")
+	}
+	return frame.draw(slices.Concat(head, lines, detail), width, height)
 }
 
-// Height is how many lines Draw would like to have, roomy or dense.
-func (v Deployment) Height(width int, roomy bool) int {
+// GraphSize returns the columns and rows that Draw has for the graph.
+func (v Deployment) GraphSize(width, height int) (columns, rows int) {
+	return width - 2, v.room(len(v.head(width-2)), width-2, height-2)
+}
+
+// room is the height of the graph. What is said about the selected stage yields where not all stages have room.
+func (v Deployment) room(head, width, rows int) int {
+	const roomy = 12
+	rows = max(0, rows-head)
+	less := max(0, rows-len(v.detail(width)))
+	if less >= roomy || less >= v.rows(width, less) {
+		return less
+	}
+	return rows
+}
+
+// rows is the height of the graph in a pane of that size, of which it may be more.
+func (v Deployment) rows(width, height int) int {
+	g := Graph{Form: v.Form, All: stagesOf(v.Deployment, v.Now)}
+	return max(1, v.choose(&g, width, height).Height)
+}
+
+// Height is how many lines Draw would like to have, at most most if it can do with those.
+func (v Deployment) Height(width, most int) int {
 	if v.Deployment == nil {
 		return len(v.nothing(width-2)) + 2
 	}
-	list := stageList{theme: v.Theme, deployment: v.Deployment, now: v.Now}
-	room := 0
-	if roomy {
-		room = 1 << 10
+	const frame, blanks = 2, 2
+	around := len(v.head(width-2)) + len(v.detail(width-2)) + frame
+	height := v.rows(width-2, most-around)
+	return max(height+around, min(height+around+blanks, most))
+}
+
+// detail is about the selected stage.
+func (v Deployment) detail(width int) []string {
+	for _, stage := range v.Deployment.GetStages() {
+		if stage.GetId() == v.Stage {
+			return v.stageLines(stage, width)
+		}
 	}
-	lines, _ := list.lines(width-2, room)
-	height := len(v.head(width-2)) + len(lines) + 2
-	if roomy {
-		height++ // a blank line between head and stages
+	return nil
+}
+
+// stageLines say what there is no room for in the graph: the whole name, and all that is worth a note.
+func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
+	th := v.Theme
+	badge := stageBadge(th, stage)
+	line := " " + badge.dot() + " " + th.Strong.Render(StageName(v.Deployment, stage))
+	note := badge.word
+	if words := stageNote(stage); words != "" {
+		note = words
 	}
-	return height
+	return []string{text.Cut(line+"  "+badge.style.Render(note), width, th.Ellipsis)}
 }
 
 func (v Deployment) title() string {
@@ -83,6 +135,20 @@ func (v Deployment) age() string {
 		return v.Theme.Warn.Render("earlier one, esc: newest")
 	}
 	return v.Theme.Dim.Render(Age(state.Elapsed(v.Deployment.GetCreatedAt(), nil, v.Now)))
+}
+
+// stageCount counts the stages of the pipeline, without those of a rollback.
+func stageCount(d *deckv1.Deployment) string {
+	n := 0
+	for _, stage := range d.GetStages() {
+		if !stage.GetRollback() {
+			n++
+		}
+	}
+	if n == 1 {
+		return "1 stage"
+	}
+	return fmt.Sprintf("%d stages", n)
 }
 
 // head reports what is deployed, how and why, and what went wrong.

@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// durationWidth fits the longest that Duration returns.
+const durationWidth = 6
+
 // Duration shows d in at most six columns: 40ms, 0.4s, 12s, 3m07s, 2h05m, 3d04h.
 func Duration(d time.Duration) string {
 	switch {

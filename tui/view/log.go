@@ -102,7 +102,8 @@ func (v *Log) Draw(width, height int) string {
 	th := v.Theme
 	frame := box{theme: th, title: "3 Log", focused: v.Focused}
 	if v.Stage != "" {
-		frame.title += " " + th.Dot + " " + v.Stage
+		const before = 8 // the columns of "3 Log · "
+		frame.title += " " + th.Dot + " " + text.Cut(v.Stage, max(12, width*2/5-before), th.Ellipsis)
 	}
 	lines := v.rows(&frame)
 	frame.right, frame.short = v.status(width - text.Width(frame.title) - titleFrame)

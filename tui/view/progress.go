@@ -9,33 +9,25 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/text"
-	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
-// stageBarWidth is the width of the progress bar next to a stage.
-const stageBarWidth = 8
-
-// stageProgress shows how far a running stage is: a bar where the whole is known, and the plugin's words.
-func stageProgress(th theme.Theme, p *deckv1.StageProgress) string {
-	words := th.Info.Render(text.Line(p.GetText()))
+// progressWords say how far a running stage is, with the plugin's words.
+func progressWords(p *deckv1.StageProgress) string {
+	words := text.Line(p.GetText())
 	switch {
+	case p.GetTotal() == 100:
+		return join(" ", fmt.Sprintf("%d%%", p.GetDone()), words)
 	case p.GetTotal() > 0:
-		const whole = 1000 // whatever the unit, the bar cannot overflow
-		part := int64(float64(p.GetDone()) / float64(p.GetTotal()) * whole)
-		counted := ""
-		if p.GetTotal() != 100 {
-			counted = th.Info.Render(fmt.Sprintf("%d of %d", p.GetDone(), p.GetTotal()))
-		}
-		return join(" ", bar(th, part, whole, stageBarWidth), counted, words)
+		return join(" ", fmt.Sprintf("%d of %d", p.GetDone(), p.GetTotal()), words)
 	case p.GetDone() > 0:
-		return join(" ", th.Info.Render(fmt.Sprint(p.GetDone())), words)
+		return join(" ", fmt.Sprint(p.GetDone()), words)
 	}
 	return words
 }
 
 // targetSummary reports how a stage goes at its deploy targets, the bad news first and by name. One target alone is the
 // stage itself.
-func targetSummary(th theme.Theme, stage *deckv1.Stage) string {
+func targetSummary(stage *deckv1.Stage) string {
 	targets := stage.GetTargets()
 	if len(targets) < 2 {
 		return ""
@@ -58,10 +50,10 @@ func targetSummary(th theme.Theme, stage *deckv1.Stage) string {
 	}
 	var parts []string
 	if len(failed) > 0 {
-		parts = append(parts, th.Bad.Render("failed at "+strings.Join(failed, ", ")))
+		parts = append(parts, "failed at "+strings.Join(failed, ", "))
 	}
 	if stopped > 0 {
-		parts = append(parts, th.Warn.Render(fmt.Sprintf("%d not begun", stopped)))
+		parts = append(parts, fmt.Sprintf("%d not begun", stopped))
 	}
-	return join(", ", append(parts, th.Dim.Render(count+"targets done"))...)
+	return join(", ", append(parts, count+"targets done")...)
 }
