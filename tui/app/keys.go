@@ -249,6 +249,9 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 		m.panes.history.enter()
 	case keymap.ShowResources:
 		m.screen.toggle(keymap.Resources)
+	case keymap.Inspect:
+		m.panes.inspector.enter()
+		m.screen.toggle(keymap.Inspector)
 	case keymap.Open:
 		m.open()
 	case keymap.Back:
@@ -274,6 +277,9 @@ func (m *model) open() {
 	case keymap.History:
 		m.panes.history.open()
 		m.screen.focus = keymap.Deployment
+	case keymap.Inspector:
+		m.panes.inspector.open()
+		m.screen.focus = keymap.Log
 	}
 }
 
@@ -301,7 +307,7 @@ func (m *model) sideways(n int) tea.Cmd {
 		return m.panes.deployment.along(graph.Right)
 	case focus == keymap.Log && m.panes.log.slide(n):
 	case n < 0 && (focus == keymap.Log || focus == keymap.History ||
-		focus == keymap.Resources):
+		focus == keymap.Resources || focus == keymap.Inspector):
 		m.screen.focus = keymap.Applications
 	case n > 0 && focus == keymap.Applications:
 		m.screen.focus = keymap.Deployment

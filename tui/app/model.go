@@ -69,6 +69,7 @@ func newModel(cfg Config, work *work, clock clock) *model {
 	}
 	m.actions = actions{host: h, link: &m.link, chosen: &m.chosen, plugins: m.panes.plugins, screen: &m.screen,
 		overlays: &m.overlays}
+	m.panes.inspector = newInspectorPane(h, &m.chosen, m.panes.plugins, m.actions.command)
 	m.leaving = leaving{host: h, overlays: &m.overlays}
 	m.sayMistakes()
 	return m

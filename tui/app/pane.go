@@ -46,6 +46,7 @@ type panes struct {
 	environment  *environmentPane
 	history      *historyPane
 	resources    *resourcesPane
+	inspector    *inspectorPane
 }
 
 // of returns the pane with the focus; nil while the environment starts.
@@ -65,6 +66,8 @@ func (p *panes) of(focus keymap.Scope) pane {
 		return p.history
 	case keymap.Resources:
 		return p.resources
+	case keymap.Inspector:
+		return p.inspector
 	}
 	return nil
 }
@@ -72,7 +75,7 @@ func (p *panes) of(focus keymap.Scope) pane {
 // side returns the pane that stands in the right column, above or before the log.
 func (p *panes) side(focus keymap.Scope) pane {
 	switch focus {
-	case keymap.Plugins, keymap.Environment, keymap.History, keymap.Resources:
+	case keymap.Plugins, keymap.Environment, keymap.History, keymap.Resources, keymap.Inspector:
 		return p.of(focus)
 	}
 	return p.deployment

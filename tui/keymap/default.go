@@ -10,7 +10,7 @@ var (
 	anywhere = []Scope{Anywhere}
 	// always is also before the main screen.
 	always  = []Scope{Anywhere, Startup}
-	lists   = []Scope{Applications, Plugins, Environment, History, Resources}
+	lists   = []Scope{Applications, Plugins, Environment, History, Resources, Inspector}
 	graph   = []Scope{Deployment}
 	logs    = []Scope{Log}
 	typing  = []Scope{Typing}
@@ -52,6 +52,8 @@ func places() Map {
 	history.Short, history.Rank = "history", 9
 	resources := place(ShowResources, "the tree of resources, with health and drift", "t")
 	resources.Short, resources.Rank = "resources", 11
+	inspect := place(Inspect, "the details of the selected stage", "i")
+	inspect.Short, inspect.Rank = "inspect", 6
 	next := place(NextPane, "the next pane", "tab")
 	next.Short, next.Rank = "next pane", 8
 	return Map{
@@ -59,7 +61,7 @@ func places() Map {
 		place(ShowDeployment, "the deployment and its stages", "2"),
 		place(ShowLog, "the log of the stage", "3"),
 		place(ShowPlugins, "the plugins and their output", "4"),
-		environment, history, resources, next,
+		environment, history, resources, inspect, next,
 		place(PreviousPane, "the previous pane", "shift+tab"),
 	}
 }
@@ -107,7 +109,7 @@ func right(group, help string, scopes ...Scope) Binding {
 func listKeys() Map {
 	return slices.Concat(moves("Lists", lists, "up", "down", "first", "last"),
 		Map{
-			left("Lists", "to the applications", History, Resources),
+			left("Lists", "to the applications", History, Resources, Inspector),
 			right("Lists", "to the deployment", Applications),
 			{Action: NextMatch, Keys: []string{"n"}, Group: "Lists", Help: "next resource with a problem",
 				Scopes: []Scope{Resources}},

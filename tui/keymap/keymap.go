@@ -36,6 +36,8 @@ const (
 	ShowEnvironment  Action = "environment"
 	ShowHistory      Action = "history"
 	ShowResources    Action = "resources"
+	// Inspect shows all that is known of the selected stage.
+	Inspect Action = "inspect"
 
 	Up       Action = "up"
 	Down     Action = "down"
@@ -93,6 +95,7 @@ const (
 	Environment  Scope = "environment"
 	History      Scope = "history"
 	Resources    Scope = "resources"
+	Inspector    Scope = "inspector"
 
 	Startup       Scope = "start-up"
 	QuitDialog    Scope = "quit dialog"
@@ -107,7 +110,7 @@ const (
 // IsPane reports whether Anywhere holds in s too.
 func (s Scope) IsPane() bool {
 	switch s {
-	case Applications, Deployment, Log, Plugins, Environment, History, Resources:
+	case Applications, Deployment, Log, Plugins, Environment, History, Resources, Inspector:
 		return true
 	}
 	return false

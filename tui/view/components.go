@@ -215,6 +215,7 @@ func (v Components) facts(width int) []string {
 	return lines
 }
 
+// fact is a value with its name.
 type fact struct{ label, value string }
 
 // pipedFacts list the pipeds where there are several.
