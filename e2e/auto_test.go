@@ -26,7 +26,8 @@ func TestAutoUsesTheEmbeddedKubernetesWithoutAWorkingEngine(t *testing.T) {
 				"daemon)",
 		},
 		"it answers and makes nothing": {
-			`[ "$1" = info ] || { echo "broken engine" >&2; exit 1; }; echo '{"ServerVersion":"28.2.2","CgroupVersion":"2"}'`,
+			`[ "$1" = info ] || { echo "broken engine" >&2; exit 1; }; ` +
+				`echo '{"ServerVersion":"28.2.2","CgroupVersion":"2"}'`,
 			"(auto chose embedded: kind failed: ",
 		},
 	} {

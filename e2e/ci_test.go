@@ -96,7 +96,9 @@ func TestCIAcceptsAnyFileNameAndNamesWhatItSkips(t *testing.T) {
 	r := e.pipedeck("ci", repository(t, files), "--cluster", "none", "--timeout", "3m")
 	require.Zero(t, r.Code, r.Stderr)
 	if runtime.GOOS != "darwin" {
-		require.Contains(t, r.Stderr, `warning: skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": the path is not one line of UTF-8 text`)
+		require.Contains(t, r.Stderr,
+			`warning: skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": the path is not one `+
+				`line of UTF-8 text`)
 	}
 	e.leavesNothing()
 }
@@ -105,10 +107,12 @@ func TestCIEndsWith2AndTheCommandThatMigratesV0(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	r := e.pipedeck("ci", repository(t, map[string]string{
-		"web/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\nspec:\n  name: web\n  input: {namespace: a}\n",
+		"web/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: KubernetesApp\nspec:\n  name: web\n" +
+			"  input: {namespace: a}\n",
 	}), "--cluster", "none")
 	require.Equal(t, 2, r.Code, r.Stderr)
-	require.Contains(t, r.Stderr, "web/app.pipecd.yaml:2:7: kind: this is PipeCD v0 configuration; run: pipedeck migrate web/app.pipecd.yaml")
+	require.Contains(t, r.Stderr,
+		"web/app.pipecd.yaml:2:7: kind: this is PipeCD v0 configuration; run: pipedeck migrate web/app.pipecd.yaml")
 	e.leavesNothing()
 }
 
@@ -116,7 +120,9 @@ func TestCIEndsWith4WhenTimeIsUp(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	repo := repository(t, map[string]string{
-		"slow/app.pipecd.yaml": application("slow", "  planner:\n    alwaysUsePipeline: true\n  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1h\n"),
+		"slow/app.pipecd.yaml": application("slow",
+			"  planner:\n    alwaysUsePipeline: true\n  pipeline:\n    stages:\n      - name: WAIT\n        with:\n"+
+				"          duration: 1h\n"),
 	})
 	r := e.pipedeck("ci", repo, "--cluster", "none", "--timeout", "5s")
 	require.Equal(t, 4, r.Code, r.Stderr)
@@ -126,7 +132,9 @@ func TestCIEndsWith4WhenTimeIsUp(t *testing.T) {
 
 func TestCIDeploysTheCommitOfAShallowCloneWithADetachedHEAD(t *testing.T) {
 	t.Parallel()
-	origin := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", "  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1s\n")})
+	origin := repository(t,
+		map[string]string{"note/app.pipecd.yaml": application("note",
+			"  pipeline:\n    stages:\n      - name: WAIT\n        with:\n          duration: 1s\n")})
 	gittest.Run(t, origin, "commit", "-q", "--allow-empty", "-m", "second")
 	clone := filepath.Join(t.TempDir(), "clone")
 	gittest.Run(t, origin, "clone", "-q", "--depth=1", "file://"+origin, clone)
@@ -139,7 +147,9 @@ func TestCIDeploysTheCommitOfAShallowCloneWithADetachedHEAD(t *testing.T) {
 			cmd.Dir = clone
 			out, err := cmd.Output()
 			require.NoError(t, err, string(out))
-			require.True(t, has(parse(t, string(out)), func(ev event) bool { return ev.is("deployment", "app", "note", "status", "SUCCESS") }))
+			require.True(t,
+				has(parse(t, string(out)),
+					func(ev event) bool { return ev.is("deployment", "app", "note", "status", "SUCCESS") }))
 			e.leavesNothing()
 		})
 	}
@@ -149,7 +159,8 @@ func TestAnInterruptedCIEndsWith130AndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.start("ci", "--cluster", "embedded", "--sample", "hello-world")
-	s.await("the start has begun", func(e event) bool { return e.is("component", "name", "kubernetes", "state", "STARTING") })
+	s.await("the start has begun",
+		func(e event) bool { return e.is("component", "name", "kubernetes", "state", "STARTING") })
 	s.interrupt()
 	_, code := s.wait()
 	require.Equal(t, 130, code)
@@ -165,7 +176,8 @@ func TestACIWhoseTerminalIsClosedLeavesNothing(t *testing.T) {
 	signal.Notify(received, syscall.SIGHUP)
 	defer signal.Stop(received)
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"slow/app.pipecd.yaml": application("slow", pipeline("WAIT", "duration: 10m"))})
+	repo := repository(t,
+		map[string]string{"slow/app.pipecd.yaml": application("slow", pipeline("WAIT", "duration: 10m"))})
 	s := e.start("ci", repo, "--cluster", "none")
 	s.await("the stage runs", func(e event) bool { return e.is("stage", "name", "WAIT", "status", "RUNNING") })
 	require.NoError(t, s.cmd.Process.Signal(syscall.SIGHUP))
@@ -177,7 +189,8 @@ func TestACIWhoseTerminalIsClosedLeavesNothing(t *testing.T) {
 func TestACIWhoseOutputNoOneReadsLeavesNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"web/app.pipecd.yaml": application("web", pipeline("WAIT", "duration: 1s"))})
+	repo := repository(t,
+		map[string]string{"web/app.pipecd.yaml": application("web", pipeline("WAIT", "duration: 1s"))})
 	cmd := e.command("ci", repo, "--cluster", "none", "--output", "plain")
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)

@@ -205,7 +205,9 @@ import (
 )
 
 func main() {
-	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "hello from", os.Getenv("HOSTNAME")) })
+	http.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "hello from", os.Getenv("HOSTNAME"))
+	})
 	if err := http.ListenAndServe(":8080", nil); err != nil {
 		panic(err)
 	}

@@ -82,7 +82,8 @@ func TestManyRefusedCallsAreFewLinesOfLog(t *testing.T) {
 	p.stop()
 	shown := strings.Count(log.String(), "refused a call")
 	lines, counted := shown, 0
-	for _, more := range regexp.MustCompile(`(\d+) more calls were refused in the last 10s`).FindAllStringSubmatch(log.String(), -1) {
+	for _, more := range regexp.MustCompile(`(\d+) more calls were refused in the last 10s`).FindAllStringSubmatch(
+		log.String(), -1) {
 		n, err := strconv.Atoi(more[1])
 		require.NoError(t, err)
 		lines, counted = lines+1, counted+n

@@ -21,7 +21,8 @@ import (
 )
 
 // runField are fields whose values differ from run to run: only whether they are set is compared.
-var runField = regexp.MustCompile(`(^|\.)(id|[a-z_]*_id|created_at|updated_at|[a-z_]*_at|timestamp|ciphertext|cursor|event_key|commands\[\d+\])$`)
+var runField = regexp.MustCompile(
+	`(^|\.)(id|[a-z_]*_id|created_at|updated_at|[a-z_]*_at|timestamp|ciphertext|cursor|event_key|commands\[\d+\])$`)
 
 // requireSame wants the fields of an answer to be those recorded, apart from ids and times.
 func requireSame(t *testing.T, c recorded, want, got proto.Message) {

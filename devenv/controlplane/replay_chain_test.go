@@ -46,7 +46,9 @@ func TestARecordedPipedIsServedInAChain(t *testing.T) {
 
 	_, err = piped.CreateDeploymentChain(ctx, &pipedservice.CreateDeploymentChainRequest{
 		FirstDeployment: was,
-		Matchers:        []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Name: is.GetApplicationName()}},
+		Matchers: []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{
+			{Name: is.GetApplicationName()},
+		},
 	})
 	require.NoError(t, err)
 	got, err := piped.GetDeployment(ctx, &pipedservice.GetDeploymentRequest{Id: was.GetId()})

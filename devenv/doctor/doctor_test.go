@@ -326,6 +326,8 @@ func TestTheJSONOfACheckAlsoHasTheEarlierNameOfItsFix(t *testing.T) {
 		{Name: "git", State: OK, Found: "2"},
 	})
 	require.NoError(t, err)
-	require.JSONEq(t, `[{"name":"ports","state":"fail","found":"none","why":"all talk over it","fix":"ip link set lo up","mend":"ip link set lo up"},
+	require.JSONEq(t,
+		`[{"name":"ports","state":"fail","found":"none","why":"all talk over it",
+		"fix":"ip link set lo up","mend":"ip link set lo up"},
 		{"name":"git","state":"ok","found":"2"}]`, string(got))
 }

@@ -34,8 +34,9 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 		"nothing": "this environment has no cluster to reach web in; make one with: pipedeck up --cluster kind",
 		"simulated": "the cluster is simulated: no container of web runs that could answer; use a real one with: " +
 			"pipedeck up --cluster kind",
-		"starting":  "cluster starting is still starting; see how far it is with: pipedeck status",
-		"elsewhere": `web is deployed to "elsewhere", which is no cluster of this environment; reach it by its own tools`,
+		"starting": "cluster starting is still starting; see how far it is with: pipedeck status",
+		"elsewhere": `web is deployed to "elsewhere", which is no cluster of this environment; ` +
+			`reach it by its own tools`,
 	} {
 		_, _, err := e.open(t.Context(), deckapi.Opening{ApplicationID: "id", Name: "web", Target: target})
 		require.EqualError(t, err, says)

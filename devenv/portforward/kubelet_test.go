@@ -201,11 +201,13 @@ func (p *place) service(ports string) {
 	p.t.Helper()
 	p.create(
 		serviceResource,
-		`{apiVersion: v1, kind: Service, metadata: {name: web, namespace: default, labels: {pipecd.dev/application: app-1}}, spec: {ports: [`+ports+`]}}`,
+		`{apiVersion: v1, kind: Service, metadata: {name: web, namespace: default, `+
+			`labels: {pipecd.dev/application: app-1}}, spec: {ports: [`+ports+`]}}`,
 	)
 	p.create(
 		sliceResource,
-		`{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: web-1, namespace: default, labels: {kubernetes.io/service-name: web}}}`,
+		`{apiVersion: discovery.k8s.io/v1, kind: EndpointSlice, metadata: {name: web-1, namespace: default, `+
+			`labels: {kubernetes.io/service-name: web}}}`,
 	)
 }
 

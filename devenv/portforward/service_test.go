@@ -154,11 +154,13 @@ func TestWhatAPortSpeaks(t *testing.T) {
 
 func TestOnlyConnectionsThatWereNeverMadeMayBeMadeAgain(t *testing.T) {
 	t.Parallel()
+	const inNamespace = `failed to execute portforward in network namespace "/var/run/netns/x": `
 	for failure, is := range map[string]bool{
-		`failed to execute portforward in network namespace "/var/run/netns/x": failed to connect to localhost:8080 inside namespace "y", IPv4: dial tcp4 127.0.0.1:8080: connect: connection refused`: true,
-		`E connect(5, AF=2 127.0.0.1:8080, 16): Connection refused`: true,
-		`failed to find sandbox "x" in store: not found`:            true,
-		`failed to execute portforward in network namespace "/var/run/netns/x": writeto tcp4 127.0.0.1:43306->127.0.0.1:8080: read: connection reset by peer`: false,
+		inNamespace + `failed to connect to localhost:8080 inside namespace "y", IPv4: ` +
+			`dial tcp4 127.0.0.1:8080: connect: connection refused`: true,
+		`E connect(5, AF=2 127.0.0.1:8080, 16): Connection refused`:                                  true,
+		`failed to find sandbox "x" in store: not found`:                                             true,
+		inNamespace + `writeto tcp4 127.0.0.1:43306->127.0.0.1:8080: read: connection reset by peer`: false,
 		"": false,
 	} {
 		require.Equal(t, is, undelivered(failure), failure)

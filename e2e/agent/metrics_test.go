@@ -33,7 +33,8 @@ func TestMetricsCoverDeploymentsStagesAndPlugins(t *testing.T) {
 		`piped_deployment_duration_seconds_count\{.*status="failure"\} 1`,
 		`piped_stage_duration_seconds_count\{.*plugin="p",project="project",stage="A",status="succeeded"\} 1`,
 		`piped_stage_duration_seconds_count\{.*plugin="p",project="project",stage="B",status="failed"\} 1`,
-		`piped_plugin_call_duration_seconds_count\{.*method="ExecuteStage",outcome="ok",.*plugin="p",project="project"\} [1-9]`,
+		`piped_plugin_call_duration_seconds_count\{.*method="ExecuteStage",outcome="ok",.*plugin="p",` +
+			`project="project"\} [1-9]`,
 		`piped_git_update_duration_seconds_count\{.*outcome="ok",.*repository="local"\} [1-9]`,
 		`piped_plugin_up\{.*plugin="p",project="project"\} 1`,
 		`piped_control_plane_connected\{` + constant + `,project="project"\} 1`,

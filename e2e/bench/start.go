@@ -51,8 +51,10 @@ func benchScreen(ctx context.Context, bin, dir string, n int) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		took, err := firstFrame(environment(bin, state).Command(ctx, "up", "--sample", "hello-world", "--cluster", "embedded"))
-		if out, downErr := environment(bin, state).Command(context.Background(), "down").CombinedOutput(); downErr != nil {
+		took, err := firstFrame(
+			environment(bin, state).Command(ctx, "up", "--sample", "hello-world", "--cluster", "embedded"))
+		if out, downErr := environment(bin, state).Command(context.Background(),
+			"down").CombinedOutput(); downErr != nil {
 			err = errors.Join(err, fmt.Errorf("pipedeck down: %w: %s", downErr, out))
 		}
 		if err != nil {

@@ -45,10 +45,12 @@ spec:
 	}
 	require.Equal(t, 1, strings.Count(log.String(), "level=WARN"), log.String())
 	require.Contains(t, log.String(),
-		`piped.yaml:9:59: spec.plugins[0].config.alowSkip: unknown key \"alowSkip\" is not read; did you mean \"allowSkip\"?`)
+		`piped.yaml:9:59: spec.plugins[0].config.alowSkip: unknown key \"alowSkip\" is not read; `+
+			`did you mean \"allowSkip\"?`)
 	o.described("other", nil)
 	require.EqualError(t, o.application(application, "web/app.pipecd.yaml"),
-		`web/app.pipecd.yaml:7:43: spec.pipeline.stages[0].with.durtion: unknown key "durtion" is not read; did you mean "duration"?`)
+		`web/app.pipecd.yaml:7:43: spec.pipeline.stages[0].with.durtion: unknown key "durtion" is not read; `+
+			`did you mean "duration"?`)
 	require.Empty(t, o.application([]byte("spec: ["), "web/app.pipecd.yaml"),
 		"the deployment fails by what is wrong with it")
 

@@ -32,12 +32,13 @@ func firstOfChain(recorded []call) []call {
 		if r, is := c.request.(*pipedservice.CreateDeploymentRequest); is {
 			d := r.GetDeployment()
 			d.DeploymentChainId, d.DeploymentChainBlockIndex = "", 0
-			recorded[i].method, recorded[i].request = "CreateDeploymentChain", &pipedservice.CreateDeploymentChainRequest{
-				FirstDeployment: d,
-				Matchers: []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{
-					{Name: "next", Kind: "APPLICATION"}, {Labels: map[string]string{"env": "production"}},
-				},
-			}
+			recorded[i].method, recorded[i].request = "CreateDeploymentChain",
+				&pipedservice.CreateDeploymentChainRequest{
+					FirstDeployment: d,
+					Matchers: []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{
+						{Name: "next", Kind: "APPLICATION"}, {Labels: map[string]string{"env": "production"}},
+					},
+				}
 		}
 	}
 	return recorded

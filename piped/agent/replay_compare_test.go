@@ -67,7 +67,8 @@ func (n *names) learn(calls []call, commits []string) {
 
 var (
 	timeField = regexp.MustCompile(`((_at|timestamp)$|^from$)`)
-	textField = regexp.MustCompile(`(^|\.)(summary|status_reason|strategy_summary|status_description|short_reason|reason)$`)
+	textField = regexp.MustCompile(
+		`(^|\.)(summary|status_reason|strategy_summary|status_description|short_reason|reason)$`)
 	dirField  = regexp.MustCompile(`_directory$`)
 	jsonField = regexp.MustCompile(`(^|\.)(application_config|stage_config|config|output|object)$`)
 )

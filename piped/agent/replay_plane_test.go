@@ -153,7 +153,8 @@ func (p *plane) answerDeployments(request proto.Message) (proto.Message, error) 
 		return nil, status.Error(codes.NotFound, "deployment is not found")
 	case *pipedservice.ReportDeploymentPlannedRequest:
 		d := p.deployment(r.GetDeploymentId())
-		d.Status, d.Stages, d.Summary = model.DeploymentStatus_DEPLOYMENT_PLANNED, proto.CloneOf(r).GetStages(), r.GetSummary()
+		d.Status, d.Stages, d.Summary = model.DeploymentStatus_DEPLOYMENT_PLANNED, proto.CloneOf(r).GetStages(),
+			r.GetSummary()
 	case *pipedservice.ReportDeploymentStatusChangedRequest:
 		p.deployment(r.GetDeploymentId()).Status = r.GetStatus()
 	case *pipedservice.ReportDeploymentCompletedRequest:

@@ -62,7 +62,8 @@ func readRecording(t *testing.T, name string) []call {
 
 // methodOf finds a method by its path, "/package.Service/Method".
 func methodOf(path string) (protoreflect.MethodDescriptor, error) {
-	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", ".")))
+	d, err := protoregistry.GlobalFiles.FindDescriptorByName(
+		protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(path, "/"), "/", ".")))
 	if err != nil {
 		return nil, err
 	}

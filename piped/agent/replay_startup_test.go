@@ -57,7 +57,8 @@ func startUp(t *testing.T, s *stage) {
 		}
 		s.theirs = append(s.theirs,
 			"127.0.0.1:18080", "the address", "file:///srv/pipe/src/bin/wiretool-rec", "the program",
-			"/srv/pipe/run/R/pub.pem", "the public key's file", meta.GetSecretEncryption().GetPublicKey(), "the public key")
+			"/srv/pipe/run/R/pub.pem", "the public key's file", meta.GetSecretEncryption().GetPublicKey(),
+			"the public key")
 		s.ours = append(s.ours, s.plane.address, "the address", program, "the program", s.dir+"/public.pem",
 			"the public key's file", public, "the public key")
 		return spec

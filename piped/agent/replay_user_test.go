@@ -38,7 +38,8 @@ func approve(s *stage, m proto.Message) {
 func cancel(s *stage, m proto.Message) {
 	if r := s.begins(m, "WAIT"); r != nil {
 		c := s.newCommand(cancellation, "carol", r)
-		c.Type, c.CancelDeployment = model.Command_CANCEL_DEPLOYMENT, &model.Command_CancelDeployment{DeploymentId: r.GetDeploymentId()}
+		c.Type, c.CancelDeployment = model.Command_CANCEL_DEPLOYMENT,
+			&model.Command_CancelDeployment{DeploymentId: r.GetDeploymentId()}
 		s.plane.commands = append(s.plane.commands, c)
 	}
 }

@@ -73,7 +73,8 @@ metadata: {}
 	require.Equal(t, `app.pipecd.yaml:4:3: spec.nmae: unknown key "nmae" is not read; did you mean "name"?`,
 		app.Warnings[0].Error())
 	require.Equal(t,
-		`app.pipecd.yaml:8:9: spec.pipeline.stages[0].timout: unknown key "timout" is not read; did you mean "timeout"?`, app.Warnings[1].Error())
+		`app.pipecd.yaml:8:9: spec.pipeline.stages[0].timout: unknown key "timout" is not read; `+
+			`did you mean "timeout"?`, app.Warnings[1].Error())
 	require.Contains(t, app.Warnings[2].Error(), "app.pipecd.yaml:9:3: spec.input: is a key of PipeCD v0 and is "+
 		"not read: its content belongs into plugins, below the name of the plugin; \"pipedeck migrate "+
 		"app.pipecd.yaml\" moves it there")
@@ -109,7 +110,8 @@ func TestApplicationMistakesAreReported(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := ParseApplication([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  "+c.spec+"\n"), "app.pipecd.yaml")
+			_, err := ParseApplication(
+				[]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  "+c.spec+"\n"), "app.pipecd.yaml")
 			require.ErrorContains(t, err, c.want)
 			require.ErrorContains(t, err, "app.pipecd.yaml:4:")
 		})

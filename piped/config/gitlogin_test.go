@@ -21,7 +21,8 @@ spec:
   repositories:
     - {repoId: general, remote: git@example.com:a.git, branch: main}
     - {repoId: keyed, remote: git@example.com:b.git, branch: main, git: {sshKeyFile: special, knownHostsFile: others}}
-    - {repoId: token, remote: "https://example.com/c.git", branch: main, git: {username: bot, password: dG9wLXNlY3JldC10b2tlbg==}}
+    - {repoId: token, remote: "https://example.com/c.git", branch: main,
+       git: {username: bot, password: dG9wLXNlY3JldC10b2tlbg==}}
 `
 
 func TestARepositoryMayHaveItsOwnLogin(t *testing.T) {

@@ -25,7 +25,9 @@ func TestMemoryIsReadWithUnits(t *testing.T) {
 
 func TestLimitsOfPluginsAreChecked(t *testing.T) {
 	t.Parallel()
-	_, err := ParsePiped([]byte(`{"apiVersion":"pipecd.dev/v1beta1","kind":"Piped","spec":{"projectID":"p","pipedID":"i","pipedKeyData":"a2V5","apiAddress":"localhost:1",
+	_, err := ParsePiped(
+		[]byte(`{"apiVersion":"pipecd.dev/v1beta1","kind":"Piped","spec":{"projectID":"p","pipedID":"i",`+
+			`"pipedKeyData":"a2V5","apiAddress":"localhost:1",
 "plugins":[{"name":"a","url":"file:///a","limits":{"memory":"1Mi","cpu":-1,"pids":3}}]}}`), "piped.yaml")
 	for _, want := range []string{"limits.memory", "limits.cpu", "limits.pids"} {
 		require.ErrorContains(t, err, want)
@@ -34,7 +36,10 @@ func TestLimitsOfPluginsAreChecked(t *testing.T) {
 
 func TestAStageIsGivenToOnePlugin(t *testing.T) {
 	t.Parallel()
-	_, err := ParsePiped([]byte(`{"apiVersion":"pipecd.dev/v1beta1","kind":"Piped","spec":{"projectID":"p","pipedID":"i","pipedKeyData":"a2V5","apiAddress":"localhost:1",
-"plugins":[{"name":"a","url":"file:///a","stages":["WAIT"]},{"name":"b","url":"file:///b","stages":["OTHER","WAIT"]}]}}`), "piped.yaml")
+	_, err := ParsePiped(
+		[]byte(`{"apiVersion":"pipecd.dev/v1beta1","kind":"Piped","spec":{"projectID":"p","pipedID":"i",`+
+			`"pipedKeyData":"a2V5","apiAddress":"localhost:1",
+"plugins":[{"name":"a","url":"file:///a","stages":["WAIT"]},{"name":"b","url":"file:///b","stages":["OTHER",`+
+			`"WAIT"]}]}}`), "piped.yaml")
 	require.ErrorContains(t, err, `"WAIT" is used already by spec.plugins[0].stages[0]`)
 }

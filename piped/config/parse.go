@@ -105,8 +105,9 @@ func IsApplicationFilename(name string) bool {
 }
 
 var (
-	versionLine = regexp.MustCompile(`(?m)^\x{feff}?(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
-	kindLine    = regexp.MustCompile(`(?m)^\x{feff}?(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(\w+)`)
+	versionLine = regexp.MustCompile(
+		`(?m)^\x{feff}?(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
+	kindLine = regexp.MustCompile(`(?m)^\x{feff}?(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(\w+)`)
 )
 
 // Claimed reports whether the content of a file says that it is one that Check knows, also when it is

@@ -85,7 +85,8 @@ func TestMaskedConfigurationHoldsNoSecret(t *testing.T) {
 	piped, err := ParsePiped([]byte(goodPiped), "piped.yaml")
 	require.NoError(t, err)
 	piped.Plugins = append(piped.Plugins, Plugin{Name: "remote",
-		URL: "https://ada:hunter9@example.com/plugin?signature=hunter8", Signature: &PluginSignature{URL: "https://ada:hunter10@example.com/s?signature=hunter11"}})
+		URL:       "https://ada:hunter9@example.com/plugin?signature=hunter8",
+		Signature: &PluginSignature{URL: "https://ada:hunter10@example.com/s?signature=hunter11"}})
 	masked, err := piped.MaskedYAML()
 	require.NoError(t, err)
 	require.Contains(t, masked, "example.com/plugin")
@@ -121,11 +122,13 @@ piped.yaml:4:3: spec.pipedID: is required and must not be empty
 piped.yaml:4:14: spec.projectID: 12 is not text: write it in quotes
 piped.yaml:6:17: spec.pipedKeyData: cannot be used together with pipedKeyFile
 piped.yaml:7:15: spec.apiAddress: "localhost" is not host:port
-piped.yaml:8:17: spec.syncInterval: "soon" is not a duration: want a text like "10s" or "1h30m" that is not negative, or integer nanoseconds
+piped.yaml:8:17: spec.syncInterval: "soon" is not a duration: `+
+		`want a text like "10s" or "1h30m" that is not negative, or integer nanoseconds
 piped.yaml:9:18: spec.repositories[0].branch: is required and must not be empty
 piped.yaml:9:51: spec.repositories[1].repoId: "a" is used already by spec.repositories[0].repoId
 piped.yaml:12:12: spec.plugins[0].url: "ftp://x" is not allowed here: want file://, https:// or oci://
-piped.yaml:13:13: spec.plugins[0].port: 99999 is not a TCP port: want 1 to 65535, or 0 to have one chosen`), list.Error())
+piped.yaml:13:13: spec.plugins[0].port: 99999 is not a TCP port: want 1 to 65535, or 0 to have one chosen`),
+		list.Error())
 	var one *Error
 	require.True(t, errors.As(err, &one))
 	require.Equal(t, 4, one.Line)

@@ -73,7 +73,8 @@ func TestMistakesInNeedsAreReportedAtTheirLine(t *testing.T) {
 		},
 		"an id with a space": {
 			[]string{"{name: A, id: a b}"},
-			`:6:23: spec.pipeline.stages[0].id: "a b" is not allowed here: want at most 64 letters, digits, dots, dashes and underscores`,
+			`:6:23: spec.pipeline.stages[0].id: "a b" is not allowed here: want at most 64 letters, digits, dots, ` +
+				`dashes and underscores`,
 		},
 		"a misspelt id": {
 			[]string{"{name: A, id: build}", "{name: B, needs: [biuld]}"},
@@ -93,15 +94,19 @@ func TestMistakesInNeedsAreReportedAtTheirLine(t *testing.T) {
 		},
 		"a stage that needs itself": {
 			[]string{"{name: A, id: a, needs: [a]}"},
-			`:6:34: spec.pipeline.stages[0].needs[0]: the stages wait for each other: "a" needs "a"; take out one of these needs`,
+			`:6:34: spec.pipeline.stages[0].needs[0]: the stages wait for each other: "a" needs "a"; ` +
+				`take out one of these needs`,
 		},
 		"three in a circle": {
 			[]string{"{name: A, id: a, needs: [c]}", "{name: B, id: b, needs: [a]}", "{name: C, id: c, needs: [b]}"},
-			`:6:34: spec.pipeline.stages[0].needs[0]: the stages wait for each other: "a" needs "c", "c" needs "b", "b" needs "a"; take out one of these needs`,
+			`:6:34: spec.pipeline.stages[0].needs[0]: the stages wait for each other: "a" needs "c", "c" needs "b", ` +
+				`"b" needs "a"; take out one of these needs`,
 		},
 		"a circle through the order of the list": {
 			[]string{"{name: A, needs: [c]}", "{name: B}", "{name: C, id: c}"},
-			`:6:27: spec.pipeline.stages[0].needs[0]: the stages wait for each other: stages[0] needs "c", "c" has no needs, so it runs after stages[1], stages[1] has no needs, so it runs after stages[0]; take out one of these needs`,
+			`:6:27: spec.pipeline.stages[0].needs[0]: the stages wait for each other: stages[0] needs "c", ` +
+				`"c" has no needs, so it runs after stages[1], stages[1] has no needs, so it runs after stages[0]; ` +
+				`take out one of these needs`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -50,9 +50,10 @@ func TestWhereAPluginsBinaryComesFromIsChecked(t *testing.T) {
 			"}": "want the line of minisign's .pub file",
 		"url: oci://example.com/p, signature: {publicKey: " + pemKey[:60] +
 			"\"}": "want the line of minisign's .pub file",
-		"url: oci://example.com/p, signature: {publicKey: " + key + ", url: oci://e.com/s}": "want file:// or https://",
-		"url: https://example.com/p, signature: {publicKey: RWabc}":                         "is not a public key: want",
-		"url: https://example.com/p, signature: {policy: warn}":                             "is not a public key: want",
+		"url: oci://example.com/p, signature: {publicKey: " + key +
+			", url: oci://e.com/s}": "want file:// or https://",
+		"url: https://example.com/p, signature: {publicKey: RWabc}": "is not a public key: want",
+		"url: https://example.com/p, signature: {policy: warn}":     "is not a public key: want",
 		"url: https://example.com/p, signature: {policy: maybe, publicKey: " + key +
 			"}": "want require or warn or off",
 	} {

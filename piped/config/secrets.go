@@ -70,7 +70,8 @@ func urlPassword(text string) string {
 	return ""
 }
 
-var secretKey = regexp.MustCompile(`(?i)password|passwd|passphrase|secret|token|credential|api_?-?key|application_?-?key|private_?-?key|access_?-?key`)
+var secretKey = regexp.MustCompile(
+	`(?i)password|passwd|passphrase|secret|token|credential|api_?-?key|application_?-?key|private_?-?key|access_?-?key`)
 
 // notSecret are the ends of keys that name a secret or its place, such as secretName and tokenFile.
 var notSecret = regexp.MustCompile(`(?i)(file|path|name|ref|url|type|kind)$`)

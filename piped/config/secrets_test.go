@@ -56,10 +56,12 @@ func TestAgeIdentitiesAreAFileOrBase64(t *testing.T) {
 	t.Parallel()
 	for config, want := range map[string]string{
 		"{type: AGE}": "needs identityFile or identityData",
-		"{type: AGE, config: {identityFile: a, identityData: YQ==}}":                         "cannot be used together",
-		"{type: AGE, config: {identityData: '!'}}":                                           "identityData: is not valid base64",
-		"{type: KEY_PAIR, config: {privateKeyFile: a, publicKeyFile: b, identityFile: c}}":   "",
-		"{type: KEY_PAIR, config: {privateKeyData: '!', publicKeyFile: b, identityFile: c}}": "privateKeyData: is not valid base64",
+		"{type: AGE, config: {identityFile: a, identityData: YQ==}}": "cannot be used together",
+		"{type: AGE, config: {identityData: '!'}}": "identityData: " +
+			"is not valid base64",
+		"{type: KEY_PAIR, config: {privateKeyFile: a, publicKeyFile: b, identityFile: c}}": "",
+		"{type: KEY_PAIR, config: {privateKeyData: '!', publicKeyFile: b, identityFile: c}}": "privateKeyData: " +
+			"is not valid base64",
 	} {
 		_, err := ParsePiped([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n  projectID: p\n"+
 			"  pipedID: i\n  pipedKeyFile: k\n  apiAddress: a:1\n  secretManagement: "+config+"\n"), "piped.yaml")

@@ -107,7 +107,8 @@ func (s *fakeServer) ReportStageLogs(_ context.Context,
 }
 
 func (s *fakeServer) ReportStageLogsFromLastCheckpoint(_ context.Context,
-	r *pipedservice.ReportStageLogsFromLastCheckpointRequest) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	r *pipedservice.ReportStageLogsFromLastCheckpointRequest) (*pipedservice.ReportStageLogsFromLastCheckpointResponse,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.checkpoints = append(s.checkpoints, r)

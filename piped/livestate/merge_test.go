@@ -62,7 +62,8 @@ func TestTheWorstSyncStateWins(t *testing.T) {
 
 func TestHealthOfSeveralPlugins(t *testing.T) {
 	t.Parallel()
-	const healthy, unhealthy, unknown = model.ResourceState_HEALTHY, model.ResourceState_UNHEALTHY, model.ResourceState_UNKNOWN
+	const healthy, unhealthy, unknown = model.ResourceState_HEALTHY, model.ResourceState_UNHEALTHY,
+		model.ResourceState_UNKNOWN
 	for name, c := range map[string]struct {
 		resources [][]model.ResourceState_HealthStatus
 		snapshot  model.ApplicationLiveStateSnapshot_Status

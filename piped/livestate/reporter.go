@@ -321,7 +321,7 @@ func (r *Reporter) list(ctx context.Context) error {
 		a := r.applications[m.GetId()]
 		if a == nil {
 			a = &application{changed: true}
-		} else if known := a.model.GetMostRecentlySuccessfulDeployment(); known.GetDeploymentId() != m.GetMostRecentlySuccessfulDeployment().GetDeploymentId() {
+		} else if lastSuccess(a.model) != lastSuccess(m) {
 			a.changed = true
 		}
 		a.model = m
@@ -329,6 +329,11 @@ func (r *Reporter) list(ctx context.Context) error {
 	}
 	r.applications = listed
 	return nil
+}
+
+// lastSuccess is the id of the application's last successful deployment; empty before there is one.
+func lastSuccess(m *model.Application) string {
+	return m.GetMostRecentlySuccessfulDeployment().GetDeploymentId()
 }
 
 // lookAt makes one look and plans the next.

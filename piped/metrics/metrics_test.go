@@ -122,7 +122,8 @@ func TestDeploymentsHavePipeCDsSeries(t *testing.T) {
 	text := scrape(t, m)
 	labels := func(id, status string) string {
 		return fmt.Sprintf(
-			`application_id="a",application_kind="KUBERNETES",application_name="app",deployment=%q,platform_provider="x",status="DEPLOYMENT_%s"`,
+			`application_id="a",application_kind="KUBERNETES",application_name="app",deployment=%q,`+
+				`platform_provider="x",status="DEPLOYMENT_%s"`,
 			id,
 			status,
 		)

@@ -140,7 +140,8 @@ func failed() observe.Event {
 				Shared: &model.DeploymentMetadata_KeyValues{KeyValues: map[string]string{
 					notificationKey: `{"mentions": [
 					{"event": "DEPLOYMENT_FAILED", "slack": ["U1"], "slackusers": ["U2", "U1"], "slackgroups": ["G1"]},
-					{"event": "DEPLOYMENT_CANCELLED", "slackusers": ["U9"]}, {"event": "*", "slackgroups": ["<!subteam^G2>"]}]}`,
+					{"event": "DEPLOYMENT_CANCELLED", "slackusers": ["U9"]},
+					{"event": "*", "slackgroups": ["<!subteam^G2>"]}]}`,
 				}},
 			},
 		},

@@ -38,7 +38,8 @@ func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
 
 	require.NoError(t, syscall.Kill(int(before), syscall.SIGSTOP))
 	s := await(t, host, inState(agentv1.Plugin_STATE_RESTARTING))
-	want := `plugin "p" was ended by piped because it did not answer a health check within 2s; it was stopped by a signal (SIGSTOP)`
+	want := `plugin "p" was ended by piped because it did not answer a health check within 2s; ` +
+		`it was stopped by a signal (SIGSTOP)`
 	require.Equal(t, want, s.GetDetail())
 	var exit *pluginhost.ExitError
 	require.ErrorAs(t, <-stage, &exit, "the stage can be tried again")

@@ -211,8 +211,9 @@ func TestProblemsWithTheBinaryAreReportedAtOnce(t *testing.T) {
 		"file://" + plain:               "is not executable: run chmod +x",
 		"file://" + garbage:             "start the binary of plugin",
 		"http://plugins.example/plugin": "use https://",
-		"plugin":                        `plugin "p": there is no plugin index; name one in the piped configuration: spec.pluginIndex`,
-		"plugins/plugin":                "has no known scheme",
+		"plugin": `plugin "p": there is no plugin index; ` +
+			`name one in the piped configuration: spec.pluginIndex`,
+		"plugins/plugin": "has no known scheme",
 	} {
 		host := start(t, nil, config.Plugin{Name: "p", URL: url})
 		settle(t, host)

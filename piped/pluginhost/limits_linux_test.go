@@ -26,7 +26,8 @@ func TestAPluginThatTakesMuchMemoryAtOnceIsReportedAtItsLimit(t *testing.T) {
 	require.ErrorAs(t, err, &exit)
 	require.Regexp(
 		t,
-		`^plugin "p" (exited with code 2|was ended by the kernel) because it needed more memory than its limit of 128 MiB`,
+		`^plugin "p" (exited with code 2|was ended by the kernel) because it needed more memory than its `+
+			`limit of 128 MiB`,
 		exit.Error(),
 	)
 	await(t, host, inState(agentv1.Plugin_STATE_RUNNING))

@@ -79,7 +79,8 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 			change:   func(_ *testing.T, _ *config.Plugin, o *pluginhost.Options) { o.RestartPause = time.Millisecond },
 			strike:   signalled(syscall.SIGKILL),
 			shown: []shown{{failed,
-				`^quarantined after 5 failures within a minute: plugin "p" exited with code 4; its last output: hello from p \| started before; ` +
+				`^quarantined after 5 failures within a minute: plugin "p" exited with code 4; ` +
+					`its last output: hello from p \| started before; ` +
 					`fix the binary, or run: pipedeck restart p$`}},
 		},
 		"its port taken": {
@@ -93,7 +94,8 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 			shown: []shown{
 				{
 					failed,
-					`^quarantined after 5 failures within a minute: port \d+ of plugin "p" is in use by .*; fix the binary, or run: pipedeck restart p$`,
+					`^quarantined after 5 failures within a minute: port \d+ of plugin "p" is in use by .*; ` +
+						`fix the binary, or run: pipedeck restart p$`,
 				},
 			},
 		},

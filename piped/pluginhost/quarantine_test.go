@@ -61,7 +61,8 @@ func TestAnInputThatCrashesIsQuarantinedAndNotThePlugin(t *testing.T) {
 	}
 	require.Regexp(
 		t,
-		`^plugin "p" \(build [0-9a-f]{16}\) ended 3 times while it did just this, so this is not tried again: plugin "p" exited with code 7`,
+		`^plugin "p" \(build [0-9a-f]{16}\) ended 3 times while it did just this, `+
+			`so this is not tried again: plugin "p" exited with code 7`,
 		refused.Error(),
 	)
 	for _, other := range [][2]string{{"good", "1"}, {"bad", "2"}} {

@@ -47,10 +47,11 @@ func scriptRunEntry(t *testing.T) config.Plugin {
 
 // hearts are scripts that leave a process which writes its script's number and the time to $FILE on and on.
 var hearts = map[string]string{
-	"the script itself":         `beat`,
-	"another session":           `setsid sh -c "$BEAT" & wait`,
-	"a double fork":             `(setsid nohup sh -c "$BEAT" >/dev/null 2>&1 &) ; sleep 600`,
-	"a double fork, no SIGTERM": `(setsid sh -c "trap '' TERM HUP INT; $BEAT" >/dev/null 2>&1 &) ; trap '' TERM; while :; do sleep 1; done`,
+	"the script itself": `beat`,
+	"another session":   `setsid sh -c "$BEAT" & wait`,
+	"a double fork":     `(setsid nohup sh -c "$BEAT" >/dev/null 2>&1 &) ; sleep 600`,
+	"a double fork, no SIGTERM": `(setsid sh -c "trap '' TERM HUP INT; $BEAT" >/dev/null 2>&1 &) ; trap '' TERM; ` +
+		`while :; do sleep 1; done`,
 }
 
 // heart is the "with" of a stage whose heart beats into a file.

@@ -63,7 +63,8 @@ func (m *metadataSizes) check(group, owner string, values map[string]string) err
 	case m.all+grown > maxMetadataDeployment:
 		return status.Errorf(codes.ResourceExhausted, "the metadata of all stages and plugins of the deployment "+
 			"would take %d bytes "+
-			"with that of %s; at most %d are kept: put larger data into shared objects of the application", m.all+grown, owner, maxMetadataDeployment)
+			"with that of %s; at most %d are kept: put larger data into shared objects of the application", m.all+grown,
+			owner, maxMetadataDeployment)
 	}
 	return nil
 }

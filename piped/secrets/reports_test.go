@@ -97,7 +97,8 @@ func fill(message protoreflect.Message, text string, depth int) {
 var namesOnly = strings.Fields(`
 	api_version application_id application_name author authorized_operators branch cloud_provider command_id commander
 	config_filename cursor deploy_target deploy_targets deployment_chain_id deployment_id deployment_trace_commit_hash
-	encrypt_service_account hash head_deployment_id id key kind labels name namespace object owner_ids parent_ids path piped_id
+	encrypt_service_account hash head_deployment_id id key kind labels name namespace object owner_ids
+	parent_ids path piped_id
 	piped_stats platform_provider plugin_name project_id public_key repo_id requires resource_type running_commit_hash
 	running_config_filename stage_id type version`)
 

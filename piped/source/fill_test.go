@@ -207,7 +207,8 @@ func TestMistakesEndThePreparationWithTheirPlace(t *testing.T) {
 		},
 		"unknown name": {
 			secretConfig(good, "a", "wrong"),
-			`web/wrong:1:21: cannot be filled as spec.encryption.decryptionTargets[1] asks: there is no "sun" in .encryptedSecrets: there are moon`,
+			`web/wrong:1:21: cannot be filled as spec.encryption.decryptionTargets[1] asks: ` +
+				`there is no "sun" in .encryptedSecrets: there are moon`,
 		},
 		"value in the message": {
 			secretConfig(good, "fails"), "asks: at <fail .encryptedSecrets.moon>: error calling fail: ******",

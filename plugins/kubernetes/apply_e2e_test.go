@@ -87,7 +87,8 @@ spec:
   scope: Namespaced
   names: {kind: Thing, plural: things, singular: thing}
   versions:
-    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object, properties: {` + fields + `}}}}}}
+    - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object,
+        properties: {spec: {type: object, properties: {` + fields + `}}}}}}
 `}}
 	}
 	t.Cleanup(func() {
@@ -109,7 +110,9 @@ func TestAMissingPermissionOnOneKindHoldsNothingElseUp(t *testing.T) {
 	a.settings = "autoCreateNamespace: true"
 	a.makeNamespace()
 	a.h = startPlugin(t,
-		a.limitedUser(`[{"apiGroups": [""], "resources": ["configmaps", "services"], "verbs": ["get", "list", "watch", "create", "patch"]}]`))
+		a.limitedUser(
+			`[{"apiGroups": [""], "resources": ["configmaps", "services"], "verbs": ["get", "list", "watch", `+
+				`"create", "patch"]}]`))
 	secret := func(name string) string {
 		return "apiVersion: v1\nkind: Secret\nmetadata: {name: " + name + "}\nstringData: {a: b}\n"
 	}
@@ -133,10 +136,12 @@ func (a *app) limitedUser(rules string) string {
 		{schema.GroupVersionResource{Version: "v1", Resource: "serviceaccounts"},
 			`{"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "limited"}}`},
 		{schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "roles"},
-			`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "limited"}, "rules": ` + rules + `}`},
+			`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "limited"}, ` +
+				`"rules": ` + rules + `}`},
 		{schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "rolebindings"},
 			`{"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "RoleBinding", "metadata": {"name": "limited"},
-			"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "limited"}, "subjects": [{"kind": "ServiceAccount", "name": "limited", "namespace": "` + a.namespace + `"}]}`},
+			"roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "limited"}, ` +
+				`"subjects": [{"kind": "ServiceAccount", "name": "limited", "namespace": "` + a.namespace + `"}]}`},
 	} {
 		a.create(o.gvr, o.text)
 	}
@@ -289,7 +294,8 @@ func TestGitTakesAFieldFromAnotherManagerAndSaysSoUnlessTurnedOff(t *testing.T) 
 	a := newApp(t)
 	a.makeNamespace()
 	a.create(configMaps,
-		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf"}, "data": {"a": "theirs", "b": "theirs"}}`)
+		`{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "conf"}, "data": {"a": "theirs", `+
+			`"b": "theirs"}}`)
 	polite := "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: conf\n" +
 		"  annotations: {pipecd.dev/server-side-apply: \"true\"}\ndata:\n  a: ours\n"
 	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": polite}}, nil)
@@ -308,7 +314,8 @@ func TestAQuotaWithoutRoomIsNamed(t *testing.T) {
 	a.makeNamespace()
 	quotas := schema.GroupVersionResource{Version: "v1", Resource: "resourcequotas"}
 	quota := a.create(quotas,
-		`{"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}, "spec": {"hard": {"count/services": "0"}}}`)
+		`{"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}, `+
+			`"spec": {"hard": {"count/services": "0"}}}`)
 	// The controller of quotas would write this; the embedded Kubernetes has none.
 	require.NoError(t, unstructured.SetNestedMap(quota.Object, map[string]any{
 		"hard": map[string]any{"count/services": "0"}, "used": map[string]any{"count/services": "0"},
@@ -363,9 +370,11 @@ func (a *app) addWebhook(url string, certificate *x509.Certificate) {
 		"metadata": map[string]any{"name": a.namespace},
 		"webhooks": []any{map[string]any{
 			"name": "owners.example.com", "sideEffects": "None", "admissionReviewVersions": []any{"v1"},
-			"failurePolicy":     "Fail",
-			"clientConfig":      map[string]any{"url": url, "caBundle": bundle},
-			"namespaceSelector": map[string]any{"matchLabels": map[string]any{"kubernetes.io/metadata.name": a.namespace}},
+			"failurePolicy": "Fail",
+			"clientConfig":  map[string]any{"url": url, "caBundle": bundle},
+			"namespaceSelector": map[string]any{
+				"matchLabels": map[string]any{"kubernetes.io/metadata.name": a.namespace},
+			},
 			"rules": []any{map[string]any{
 				"operations": []any{"CREATE", "UPDATE"}, "apiGroups": []any{""}, "apiVersions": []any{"v1"},
 				"resources": []any{"services"},
@@ -420,9 +429,12 @@ func TestAKindThatHasComeSinceTheLastDeploymentIsKnown(t *testing.T) {
 	a := newApp(t)
 	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": configMap("c")}}, nil)
 	group := fmt.Sprintf("l%d.example.com", time.Now().UnixNano())
-	a.create(crds, `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": "things.`+group+`"}, "spec": {
-		"group": "`+group+`", "scope": "Namespaced", "names": {"kind": "Thing", "plural": "things", "singular": "thing"},
-		"versions": [{"name": "v1", "served": true, "storage": true, "schema": {"openAPIV3Schema": {"type": "object"}}}]}}`)
+	a.create(crds, `{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": {"name": "things.`+group+`"},
+		"spec": {"group": "`+group+`", "scope": "Namespaced",
+		"names": {"kind": "Thing", "plural": "things", "singular": "thing"},
+		"versions": [{"name": "v1", "served": true, "storage": true,
+		"schema": {"openAPIV3Schema": {"type": "object"}}}]}}`)
 	t.Cleanup(func() {
 		_ = a.live().Dynamic.Resource(crds).Delete(context.Background(), "things."+group, metav1.DeleteOptions{})
 	})

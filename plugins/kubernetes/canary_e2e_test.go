@@ -25,8 +25,10 @@ func TestACanaryRunsNextToThePrimaryAndGoesAgain(t *testing.T) {
 	a.golden("sync")
 
 	patch := `{"target": {"kind": "Deployment", "name": "web"}, "ops": [
-		{"op": "json-patch", "value": [{"op": "add", "path": "/spec/template/metadata/annotations", "value": {"example.com/a": "b"}}]},
-		{"op": "strategic-merge", "value": {"spec": {"template": {"spec": {"containers": [{"name": "main", "env": [{"name": "CANARY", "value": "1"}]}]}}}}}]}`
+		{"op": "json-patch", "value": [{"op": "add", "path": "/spec/template/metadata/annotations",
+			"value": {"example.com/a": "b"}}]},
+		{"op": "strategic-merge", "value": {"spec": {"template": {"spec": {"containers": [{"name": "main",
+			"env": [{"name": "CANARY", "value": "1"}]}]}}}}}]}`
 	log := a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "50%", "createService": true, "patches": [`+patch+`]}`, two,
 		one)
 	require.Contains(t, log, "2 of 2 ready")

@@ -216,7 +216,8 @@ spec:
 			a.settings = "failureGrace: 300ms, rolloutTimeout: 8s"
 			a.makeNamespace()
 			_, err := a.live().Dynamic.Resource(namespaces).Patch(t.Context(), a.namespace, types.MergePatchType,
-				[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`), metav1.PatchOptions{})
+				[]byte(`{"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}}`),
+				metav1.PatchOptions{})
 			require.NoError(t, err)
 			log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"web.yaml": tt.manifest}},
 				nil)

@@ -117,8 +117,8 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sd
 	return previews, nil
 }
 
-func (p *plugin) load(ctx context.Context, req *engine.PlanRequest, s *sdk.Source[config.Application]) ([]manifest.Manifest,
-	error) {
+func (p *plugin) load(ctx context.Context, req *engine.PlanRequest,
+	s *sdk.Source[config.Application]) ([]manifest.Manifest, error) {
 	manifests, err := p.Load(ctx, req.Targets, s)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %s: %w", s.ConfigFilename, s.CommitHash, err)

@@ -148,7 +148,8 @@ spec:
   group: ` + a.namespace + `.example.com
   scope: Namespaced
   names: {kind: Wheel, plural: wheels, singular: wheel}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+  versions: [{name: v1, served: true, storage: true,
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 	wheel := "apiVersion: " + a.namespace + ".example.com/v1\nkind: Wheel\nmetadata: {name: front}\n"
 	summary, _ := a.previews(&commit{Hash: "aaaaaaa1", Files: map[string]string{"crd.yaml": crd, "wheel.yaml": wheel}},

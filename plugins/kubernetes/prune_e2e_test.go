@@ -48,7 +48,8 @@ spec:
   group: ` + w.group + `
   scope: Namespaced
   names: {kind: Widget, plural: widgets, singular: widget}
-  versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+  versions: [{name: v1, served: true, storage: true,
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 }
 

@@ -54,7 +54,8 @@ func readRecording(t *testing.T, name string) []recordedCall {
 		if line.Link != "piped>kubernetes" {
 			continue
 		}
-		d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(line.Method, "/"), "/", ".")))
+		d, err := protoregistry.GlobalFiles.FindDescriptorByName(
+			protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(line.Method, "/"), "/", ".")))
 		require.NoError(t, err)
 		method := d.(protoreflect.MethodDescriptor)
 		c := recordedCall{path: line.Method, method: path.Base(line.Method), code: line.Code,

@@ -43,7 +43,9 @@ func (r *restartingAPI) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case strings.Contains(req.URL.Path, "/configmaps") && r.refusals.Add(-1) >= 0:
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
-		fmt.Fprintf(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden","message":"forbidden: User admin cannot list %s"}`, req.URL.Path)
+		fmt.Fprintf(w,
+			`{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden",`+
+				`"message":"forbidden: User admin cannot list %s"}`, req.URL.Path)
 	default:
 		r.proxy.ServeHTTP(w, req)
 	}
@@ -66,7 +68,8 @@ func startRestartingAPI(t *testing.T) (*restartingAPI, string) {
 	t.Cleanup(server.Close)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\n"+
-		"users: [{name: u, user: {}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n", server.URL)
+		"users: [{name: u, user: {}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n",
+		server.URL)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return api, path
 }
@@ -96,7 +99,8 @@ func TestAMissingPermissionIsNotTakenForARestart(t *testing.T) {
 	a := newApp(t)
 	a.makeNamespace()
 	a.h = startPlugin(t,
-		a.limitedUser(`[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "create", "patch"]}]`))
+		a.limitedUser(
+			`[{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "list", "watch", "create", "patch"]}]`))
 	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML}},
 		nil)
 	require.Contains(t, log, "may not patch services")

@@ -88,7 +88,8 @@ func TestPruneFindsWhatGitHadThoughItsLabelsAreGoneAndLeavesWhatAnotherApplicati
 	a.patch("bare", `{"metadata": {"labels": null}}`)
 	kept := a.get(configMaps, "kept")
 	a.patch("owned",
-		`{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "kept", "uid": "`+string(kept.GetUID())+`"}]}}`)
+		`{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "kept", "uid": "`+
+			string(kept.GetUID())+`"}]}}`)
 	id := a.id
 	a.id = "other-" + id
 	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa9", Files: map[string]string{"taken.yaml": configMap("taken")}},

@@ -114,7 +114,8 @@ func TestATargetWhoseUserMayNotDeployStopsNoOther(t *testing.T) {
 func TestLiveStateDriftAndPreviewAreOfAllTargets(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
-	f.plugin = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [tokyo]}, {target: {name: london}, manifests: [london]}]}}`
+	f.plugin = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [tokyo]}, {target: {name: london}, ` +
+		`manifests: [london]}]}}`
 	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"tokyo/c.yaml": configMap("conf"),
 		"london/c.yaml": configMap("conf"), "london/d.yaml": configMap("more")}}
 	f.succeeds("K8S_MULTI_SYNC", "", one, nil)

@@ -118,7 +118,8 @@ func plannedPlaces(req *engine.PlanRequest) ([]place, error) {
 }
 
 // load loads a source of a place.
-func (p *plugin) load(ctx context.Context, req *engine.PlanRequest, at place, s *stage.Source) ([]manifest.Manifest, error) {
+func (p *plugin) load(ctx context.Context, req *engine.PlanRequest, at place,
+	s *stage.Source) ([]manifest.Manifest, error) {
 	var targets []stage.Target
 	if len(req.Targets) > 0 {
 		targets = []stage.Target{at.target}

@@ -66,7 +66,8 @@ func planInput(h *sdktest.Harness, running, target *common.DeploymentSource) *de
 		RunningDeploymentSource: running, TargetDeploymentSource: target}
 }
 
-const apart = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [asia]}, {target: {labels: {region: europe}}, manifests: [europe]}]}}`
+const apart = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [asia]}, ` +
+	`{target: {labels: {region: europe}}, manifests: [europe]}]}}`
 
 func TestTheStagesAreThoseOfPipeCD(t *testing.T) {
 	t.Parallel()
@@ -178,7 +179,8 @@ func TestAnApplicationThatLeavesOutAllItsTargetsIsAMistake(t *testing.T) {
 func TestAFolderThatIsNotThereIsNamedWithItsTarget(t *testing.T) {
 	t.Parallel()
 	h := start(t)
-	missing := `{input: {multiTargets: [{target: {name: tokyo}, kustomizeDir: overlays/tokyo}, {target: {name: london}, manifests: [nowhere.yaml]}]}}`
+	missing := `{input: {multiTargets: [{target: {name: tokyo}, kustomizeDir: overlays/tokyo}, ` +
+		`{target: {name: london}, manifests: [nowhere.yaml]}]}}`
 	_, err := h.Deployment.DetermineVersions(t.Context(),
 		&deployment.DetermineVersionsRequest{Input: planInput(h, nil, source(t, missing, "a:1", "a:1"))})
 	require.ErrorContains(t, err, "for deploy target tokyo: ")

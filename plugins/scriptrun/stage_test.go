@@ -122,12 +122,13 @@ func TestAMissingDirectoryIsNamed(t *testing.T) {
 func TestCancellingEndsTheWholeScript(t *testing.T) {
 	t.Parallel()
 	for name, run := range map[string]string{
-		"a script":                         `echo pid $$; sleep 600`,
-		"its background processes":         `sleep 600 >/dev/null 2>&1 & echo pid $!; sleep 600`,
-		"one that ignores SIGTERM":         `trap '' TERM; echo pid $$; while :; do sleep 1; done`,
-		"children that ignore SIGTERM":     `(trap '' TERM; sleep 600) & echo pid $!; wait`,
-		"children that write on and on":    `(trap '' TERM; while :; do echo x; done) & echo pid $!; wait`,
-		"one that cleans up at SIGTERM":    `trap 'echo cleaned; exit 0' TERM; echo pid $$; while :; do sleep 0.01; done`,
+		"a script":                      `echo pid $$; sleep 600`,
+		"its background processes":      `sleep 600 >/dev/null 2>&1 & echo pid $!; sleep 600`,
+		"one that ignores SIGTERM":      `trap '' TERM; echo pid $$; while :; do sleep 1; done`,
+		"children that ignore SIGTERM":  `(trap '' TERM; sleep 600) & echo pid $!; wait`,
+		"children that write on and on": `(trap '' TERM; while :; do echo x; done) & echo pid $!; wait`,
+		"one that cleans up at SIGTERM": `trap 'echo cleaned; exit 0' TERM; echo pid $$; while :; ` +
+			`do sleep 0.01; done`,
 		"another session":                  `setsid sh -c 'trap "" TERM; echo pid $$; exec sleep 600' & sleep 600`,
 		"a double fork":                    `(setsid nohup sh -c 'echo pid $$; exec sleep 600' 2>&1 &); sleep 600`,
 		"one in front of unfinished lines": `printf 'pid %s\nunfinished' $$; sleep 600`,
@@ -166,7 +167,8 @@ func TestAFailedScriptLeavesNoProcessBehind(t *testing.T) {
 	h := start(t)
 	file := filepath.Join(t.TempDir(), "pid")
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageScriptRun, with(t, options{
-		Run: `(setsid nohup sh -c 'echo $$ > $FILE; exec sleep 600' >/dev/null 2>&1 &); until [ -s $FILE ]; do sleep 0.01; done; exit 3`,
+		Run: `(setsid nohup sh -c 'echo $$ > $FILE; exec sleep 600' >/dev/null 2>&1 &); until [ -s $FILE ]; ` +
+			`do sleep 0.01; done; exit 3`,
 		Env: map[string]string{"FILE": file},
 	})))
 	data, err := os.ReadFile(file)

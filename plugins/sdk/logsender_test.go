@@ -61,7 +61,8 @@ func (p *gatedPiped) ReportStageLogs(ctx context.Context, req *pluginservice.Rep
 }
 
 func (p *gatedPiped) ReportStageLogsFromLastCheckpoint(ctx context.Context,
-	req *pluginservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	req *pluginservice.ReportStageLogsFromLastCheckpointRequest,
+	_ ...grpc.CallOption) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	return &pluginservice.ReportStageLogsFromLastCheckpointResponse{}, p.pass(ctx, req.GetBlocks())
 }
 
@@ -132,7 +133,8 @@ func TestASenderThatGaveUpHoldsNoWriter(t *testing.T) {
 			log.Info(string(make([]byte, 32<<10)))
 		}
 	}()
-	require.Eventually(t, func() bool { return s.queue.queuedBytes() > maxQueueBytes/2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.queue.queuedBytes() > maxQueueBytes/2 }, 10*time.Second,
+		time.Millisecond)
 	defer s.limit(time.Millisecond)()
 	<-written
 	s.close()

@@ -171,7 +171,8 @@ func listen(ctx context.Context, settings Settings) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, fmt.Errorf("plugin %s: port %d is in use by another process, perhaps a plugin that outlived "+
-			"its piped; stop it or change the plugin's port in the piped configuration: %w", settings.Name, settings.Port, err)
+			"its piped; stop it or change the plugin's port in the piped configuration: %w", settings.Name,
+			settings.Port, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("plugin %s: listen on %s: %w", settings.Name, address, err)

@@ -24,10 +24,12 @@ const wait = time.Minute
 
 // scripts leave a process behind that writes its number to the file $FILE and lives for long.
 var scripts = map[string]string{
-	"a child":                        `(trap '' TERM HUP; echo $$ > $FILE; exec sleep 600) & sleep 600`,
-	"another session":                `setsid sh -c 'trap "" TERM; echo $$ > $FILE; exec sleep 600' & sleep 600`,
-	"a double fork":                  `(setsid nohup sh -c 'echo $$ > $FILE; exec sleep 600' >/dev/null 2>&1 &) ; exit 0`,
-	"another session without a mark": `env -u PIPEDECK_PROCESS_TREE setsid sh -c 'echo $$ > $FILE; exec sleep 600' & sleep 600`,
+	"a child":         `(trap '' TERM HUP; echo $$ > $FILE; exec sleep 600) & sleep 600`,
+	"another session": `setsid sh -c 'trap "" TERM; echo $$ > $FILE; exec sleep 600' & sleep 600`,
+	"a double fork": `(setsid nohup sh -c ` +
+		`'echo $$ > $FILE; exec sleep 600' >/dev/null 2>&1 &) ; exit 0`,
+	"another session without a mark": `env -u PIPEDECK_PROCESS_TREE setsid sh -c ` +
+		`'echo $$ > $FILE; exec sleep 600' & sleep 600`,
 }
 
 // start runs a script as a member and returns the number of the process that it leaves.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,10 +15,10 @@ import (
 // exceptions are the bounds of things that may be larger than others, by "kind place".
 type exceptions map[string]*exception
 
-// exception allows a size. That of columns in a folder, whose place ends with a slash, is shared by the files below it.
+// exception allows a size.
 type exception struct {
-	bound, size int
-	used        bool
+	bound int
+	used  bool
 }
 
 // readExceptions reads lines "kind place bound: reason"; empty lines and those that begin with # are skipped.
@@ -55,26 +54,12 @@ func readExceptions(file string) (exceptions, error) {
 
 // allow reports whether the finding is an exception that has not grown.
 func (e exceptions) allow(f finding) bool {
-	known := e.of(f)
+	known := e[f.key()]
 	if known == nil {
 		return false
 	}
 	known.used = true
-	known.size += f.size
-	return known.size <= known.bound
-}
-
-// of returns the exception for the finding: for itself, or for the nearest folder above a file; nil for none.
-func (e exceptions) of(f finding) *exception {
-	if known := e[f.key()]; known != nil || f.kind != columns {
-		return known
-	}
-	for folder := path.Dir(f.place); folder != "."; folder = path.Dir(folder) {
-		if known := e[string(columns)+" "+folder+"/"]; known != nil {
-			return known
-		}
-	}
-	return nil
+	return f.size <= known.bound
 }
 
 func (e exceptions) unused() []string {

@@ -57,9 +57,12 @@ func inputs() map[string]input {
 			source: "\t// " + strings.Repeat("ü", 114) + "\n",
 			want:   "p/p.go:2: 1 lines of this file have more than 120 columns",
 		},
-		"as many wide lines as a folder may have": {source: wide + wide, allowed: "columns p/ 2: old\n"},
-		"more wide lines than a folder may have": {
-			source: wide + wide + wide, allowed: "columns p/ 2: old\n", want: "p/p.go:2: 3 lines",
+		"as many wide lines as a file may have": {source: wide + wide, allowed: "columns p/p.go 2: old\n"},
+		"more wide lines than a file may have": {
+			source: wide + wide + wide, allowed: "columns p/p.go 2: old\n", want: "p/p.go:2: 3 lines",
+		},
+		"a folder is no exception": {
+			source: wide, allowed: "columns p/ 1: old\n", want: "p/p.go:2: 1 lines",
 		},
 		"an exception": {source: seven, allowed: "parameters p.a 7: the interface of another module\n"},
 		"an exception that grew": {

@@ -111,7 +111,8 @@ func Failed() *deckv1.Deployment {
 	d.StatusReason = "stage K8S_PRIMARY_ROLLOUT failed: deployment hello-world exceeded its progress deadline; " +
 		"pod hello-world-7d4b9: ImagePullBackOff"
 	approved, primary, clean, rollback := d.Stages[2], d.Stages[3], d.Stages[4], d.Stages[5]
-	approved.Status, approved.CompletedAt, approved.Display = deckv1.StageStatus_STAGE_STATUS_SUCCESS, At(20), "Approved by: ada"
+	approved.Status, approved.CompletedAt, approved.Display = deckv1.StageStatus_STAGE_STATUS_SUCCESS, At(20),
+		"Approved by: ada"
 	approved.CanApprove, approved.CanSkip = false, false
 	primary.Status, primary.StartedAt, primary.CompletedAt = deckv1.StageStatus_STAGE_STATUS_FAILURE, At(20), At(35)
 	primary.StatusReason = "the rollout did not become ready in time"
@@ -134,7 +135,8 @@ func Resources() []*deckv1.Resource {
 	pod.Health, pod.HealthReason = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "container main: ImagePullBackOff: "+
 		"image \"helloworld:v9\" not found"
 	gone := made("missing", "Service", "hello-world")
-	gone.Health, gone.HealthReason, gone.Drift = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "is missing in the cluster", "is missing in the cluster"
+	gone.Health, gone.HealthReason, gone.Drift = deckv1.HealthStatus_HEALTH_STATUS_OTHER, "is missing in the cluster",
+		"is missing in the cluster"
 	return []*deckv1.Resource{
 		web, made("r", "ReplicaSet", "hello-world-7d4b9", "d"), made("p1", "Pod", "hello-world-7d4b9-f00ba", "r"), pod,
 		made("c", "ConfigMap", "settings"), gone,

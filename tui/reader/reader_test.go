@@ -130,7 +130,8 @@ func TestResultIsTheLastLine(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, reader.Result(&out, 1, "the deployment of hello-world failed"))
 	require.Regexp(t,
-		`^\{"time":"[^"]+Z","type":"result","exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`, out.String())
+		`^\{"time":"[^"]+Z","type":"result","exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`,
+		out.String())
 }
 
 func TestRepeatedFactsAreNotReportedAgain(t *testing.T) {
@@ -239,7 +240,8 @@ func TestProgressAndTargetsAreStageLinesOfJSON(t *testing.T) {
 			found++
 			require.Contains(t, line, `"type":"stage"`)
 			require.Contains(t, line,
-				`"progress":{"done":3,"total":10,"text":"pods"},"targets":[{"name":"east","status":"FAILURE","detail":"no route"}]`)
+				`"progress":{"done":3,"total":10,"text":"pods"},"targets":[{"name":"east","status":"FAILURE",`+
+					`"detail":"no route"}]`)
 		}
 	}
 	require.Equal(t, 1, found, out.String())

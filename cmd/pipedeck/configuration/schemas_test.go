@@ -45,18 +45,21 @@ spec:
     - {name: greeter, url: "file:///greeter", port: 0, config: {perfix: x}}
 `)
 	want := app + `:8:23: error: spec.pipeline.stages[0].with.names: "Ada" is not allowed here: want a list
-` + app + `:8:34: error: spec.pipeline.stages[0].with.tone: "wram" is not allowed here: want warm or cold; did you mean "warm"?
+` + app + `:8:34: error: spec.pipeline.stages[0].with.tone: "wram" is not allowed here: want warm or cold; ` +
+		`did you mean "warm"?
 ` + app + `:8:40: error: spec.pipeline.stages[0].with.nmaes: unknown key "nmaes" is not read; did you mean "names"?
 `
 	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", app, "--plugin", "greeter="+program)
 	require.Equal(t, exit.WrongUsage, code)
-	require.Equal(t, want+app+`:9:15: error: spec.pipeline.stages[1].name: no plugin of PipeCD has the stage "GREAT"; did you mean "GREET"?
+	require.Equal(t, want+app+
+		`:9:15: error: spec.pipeline.stages[1].name: no plugin of PipeCD has the stage "GREAT"; did you mean "GREET"?
 checked 1 file: 4 errors, 0 warnings
 `, stdout)
 
 	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", dir, "--plugin", "greeter="+program)
 	require.Equal(t, exit.WrongUsage, code)
-	require.Equal(t, want+app+`:9:15: error: spec.pipeline.stages[1].name: no plugin in spec.plugins of `+piped+` has the stage "GREAT"; did you mean "GREET"?
+	require.Equal(t, want+app+`:9:15: error: spec.pipeline.stages[1].name: no plugin in spec.plugins of `+piped+
+		` has the stage "GREAT"; did you mean "GREET"?
 `+piped+`:9:65: error: spec.plugins[0].config.perfix: unknown key "perfix" is not read; did you mean "prefix"?
 checked 2 files: 5 errors, 0 warnings
 `, stdout)

@@ -85,7 +85,8 @@ func TestApplicationsAreComparedWithThePipedConfiguration(t *testing.T) {
 		code, stdout, _ = command(t.Context(), t.TempDir(), append([]string{"validate"}, args...)...)
 		require.Equal(t, exit.WrongUsage, code)
 		require.Contains(t, stdout,
-			`app.pipecd.yaml:5:25: error: spec.plugins.kubernetes: the plugin "kubernetes" is not in spec.plugins of `+piped)
+			`app.pipecd.yaml:5:25: error: spec.plugins.kubernetes: the plugin "kubernetes" is not in spec.plugins of `+
+				piped)
 		require.Contains(t, stdout, piped+":12:68: error: spec.notifications.receivers[0].template: ")
 		require.Contains(t, stdout, "can't evaluate field Nonsense")
 		require.Contains(t, stdout, "checked 2 files: 2 errors")

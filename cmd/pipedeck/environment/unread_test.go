@@ -18,10 +18,12 @@ func TestUpRefusesKeysThatNothingReads(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		clitest.GoodApplication +
-			"  lables: {a: b}\n": `app.pipecd.yaml:6:3: spec.lables: unknown key "lables" is not read; did you mean "labels"?`,
+			"  lables: {a: b}\n": `app.pipecd.yaml:6:3: spec.lables: unknown key "lables" is not read; ` +
+			`did you mean "labels"?`,
 		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n" +
 			"  pipeline: {stages: [{name: WIAT}]}\n": `:5:30: ` +
-			`spec.pipeline.stages[0].name: no plugin in the plugins of this environment has the stage "WIAT"; did you mean "WAIT"?`,
+			`spec.pipeline.stages[0].name: no plugin in the plugins of this environment has the stage "WIAT"; ` +
+			`did you mean "WAIT"?`,
 	} {
 		nothing, err := exec.LookPath("true")
 		require.NoError(t, err)

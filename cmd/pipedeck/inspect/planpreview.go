@@ -156,7 +156,8 @@ func askPreview(ctx context.Context, previews deckv1.PlanPreviewServiceClient, r
 		}
 		p := answer.GetProgress()
 		fmt.Fprintf(stderr, "waiting for piped: what merging %s (%s) into %s would deploy (%d of %d answered)\n",
-			text.Line(r.GetHeadBranch()), line.Commit(r.GetHeadCommit()), text.Line(p.GetBaseBranch()), p.GetAnswered(), p.GetAsked())
+			text.Line(r.GetHeadBranch()), line.Commit(r.GetHeadCommit()), text.Line(p.GetBaseBranch()), p.GetAnswered(),
+			p.GetAsked())
 	}
 	switch {
 	case ctx.Err() != nil:

@@ -33,7 +33,8 @@ func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	require.NoError(t, printStatus(&out, degradedSnapshot()))
 	require.Contains(t, out.String(), "degraded: 2 problems")
 	require.Regexp(t,
-		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the binary, or run: pipedeck restart wait`, out.String())
+		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the binary, or run: pipedeck restart wait`,
+		out.String())
 
 	out.Reset()
 	require.NoError(t, printStatusJSON(&out, degradedSnapshot()))

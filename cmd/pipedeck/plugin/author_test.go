@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -136,7 +135,8 @@ func TestSecretsAreMaskedInARecording(t *testing.T) {
 	t.Parallel()
 	mask := newRecordMask("")
 	masked, err := mask.settle(sdk.Settings{Name: "p", Config: json.RawMessage(
-		`{"apiToken": "tok-123456", "password": "abc", "secretName": "shown", "nested": [{"dbPassword": "pw-abcdef"}], "url": "https://ann:pass-word@example.com"}`,
+		`{"apiToken": "tok-123456", "password": "abc", "secretName": "shown", ` +
+			`"nested": [{"dbPassword": "pw-abcdef"}], "url": "https://ann:pass-word@example.com"}`,
 	)})
 	require.NoError(t, err)
 	for _, secret := range []string{"tok-123456", `"abc"`, "pw-abcdef", "pass-word"} {
@@ -160,9 +160,12 @@ func TestSecretsOfApplicationsAreKnownToARecorder(t *testing.T) {
 	t.Parallel()
 	mask := newRecordMask("")
 	mask.decrypter = rot{}
-	var request proto.Message = &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{TargetDeploymentSource: &common.DeploymentSource{
+	source := &common.DeploymentSource{
 		ApplicationConfig: []byte("spec:\n  encryption:\n    encryptedSecrets:\n      db: x:plain-secret\n"),
-	}}}
+	}
+	request := &deployment.ExecuteStageRequest{
+		Input: &deployment.ExecutePluginInput{TargetDeploymentSource: source},
+	}
 	require.Contains(t, mask.text("the plain-secret"), "plain-secret")
 	mask.see(request)
 	require.NotContains(t, mask.text("the plain-secret"), "plain-secret")

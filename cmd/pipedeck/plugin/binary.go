@@ -153,7 +153,8 @@ func findBinary(_ context.Context, fetcher *fetch.Fetcher, plugin config.Plugin)
 	b := pluginBinary{Name: plugin.Name, URL: fetch.Redact(plugin.URL), State: "missing", SHA256: "",
 		Pinned: plugin.SHA256 != "" || fetch.Pinned(plugin.URL)}
 	if plugin.Signature != nil {
-		b.Policy, b.SignedBy, b.SignatureURL = plugin.Signature.Policy, plugin.Signature.PublicKey, fetch.Redact(fetch.SignatureURL(plugin))
+		b.Policy, b.SignedBy, b.SignatureURL = plugin.Signature.Policy, plugin.Signature.PublicKey,
+			fetch.Redact(fetch.SignatureURL(plugin))
 	}
 	if u.Scheme == "file" {
 		digest, err := fetch.Digest(u.Path)

@@ -46,7 +46,9 @@ func TestAPluginTestNeverPrintsAConfiguredPassword(t *testing.T) {
 
 func TestTheMaskOfAConfigurationKnowsItsForms(t *testing.T) {
 	t.Parallel()
-	m, err := newConfigMask(sdk.Settings{Config: json.RawMessage(`{"credentials": {"user": "root1"}, "password": 4711, "note": "a longer text"}`)},
+	m, err := newConfigMask(
+		sdk.Settings{Config: json.RawMessage(
+			`{"credentials": {"user": "root1"}, "password": 4711, "note": "a longer text"}`)},
 		`{"names": ["Ada Lovelace"], "apiKey": "k3y-k3y-k3y"}`, true)
 	require.NoError(t, err)
 	require.Equal(t, "****** ****** ****** Ada Lovelace ******",

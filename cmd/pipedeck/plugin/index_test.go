@@ -90,7 +90,8 @@ func TestAPipedConfigurationNamesPluginsOfAnIndex(t *testing.T) {
 	const digest = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "canary"), []byte("content"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "index.yaml"), []byte(fmt.Sprintf(
-		"plugins: {canary: {versions: {v1.0.0: {%s/%s: {url: canary, sha256: %s}}}}}", runtime.GOOS, runtime.GOARCH, digest)), 0o600))
+		"plugins: {canary: {versions: {v1.0.0: {%s/%s: {url: canary, sha256: %s}}}}}", runtime.GOOS, runtime.GOARCH,
+		digest)), 0o600))
 	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
 	defer server.Close()
 	plugins, work := fmt.Sprintf("    - {name: p, url: canary, port: 0}\n  pluginIndex: %s/index.yaml\n",

@@ -16,8 +16,8 @@ import (
 func newInfoCommand() *cobra.Command {
 	return orIndex(binaryCommand{
 		use: "info", short: "Show all that is known of the binaries of plugins",
-		long: `Show the whole digest of a binary, its file, and where its signature comes from. No server is asked and nothing
-is checked.
+		long: `Show the whole digest of a binary, its file, and where its signature comes from. No server is asked
+and nothing is checked.
 
 With --index alone, NAME is a plugin of that index, whose versions are shown.`,
 		example: `  pipedeck plugin info kubernetes --config-file piped.yaml

@@ -15,8 +15,8 @@ import (
 func newInstallCommand() *cobra.Command {
 	return binaryCommand{
 		use: "install", short: "Fetch and check the plugins of a piped configuration",
-		long: `Download the plugins of a piped configuration to where a piped with the same work directory looks for them,
-and check their digests and signatures. That piped starts without a network then.
+		long: `Download the plugins of a piped configuration to where a piped with the same work directory looks for
+them, and check their digests and signatures. That piped starts without a network then.
 
 With --index and without a piped configuration, NAME or NAME@VERSION is a plugin of that index.`,
 		example: `  pipedeck plugin install --config-file piped.yaml

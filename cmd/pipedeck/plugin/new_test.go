@@ -41,7 +41,8 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", dir)
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stdout,
-		`no plugin of PipeCD has the stage "SMOKE_TEST"; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH`)
+		`no plugin of PipeCD has the stage "SMOKE_TEST"; if a plugin of yours has it, `+
+			`name its program: pipedeck validate --plugin NAME=PATH`)
 	require.Contains(t, stdout, "1 error, 0 warnings")
 	program := clitest.PrintingPlugin(t, filepath.Join(dir, "schema.json"))
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "validate", dir, "--plugin", "smoke-test="+program)

@@ -24,7 +24,8 @@ func newPushCommand() *cobra.Command {
 platform. Logins are those of docker login. It prints a url with the digest, which always names this content.
 With --sign-key the binaries are signed as pipedeck plugin sign does, before the tag is set.`,
 		Example: `  pipedeck plugin push oci://registry.example/team/my-plugin:v1 --file linux/amd64=dist/my-plugin
-  pipedeck plugin push oci://registry.example/team/my-plugin:v1 --file linux/amd64=dist/my-plugin --sign-key release.key`,
+  pipedeck plugin push oci://registry.example/team/my-plugin:v1 \
+    --file linux/amd64=dist/my-plugin --sign-key release.key`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(files) == 0 {
 				return exit.Usage(errors.New("there is no binary to push"),

@@ -37,8 +37,9 @@ func newRecordCommand(t *session.Target) *cobra.Command {
 	flags := &recordFlags{}
 	cmd := &cobra.Command{
 		Use: "record NAME=PROGRAM|DIR [REPOSITORY]", Short: "Record the calls between piped and a plugin",
-		Long: `Bring up an environment, deploy every application at HEAD as pipedeck ci does, and write every call between piped and
-the plugin to a file: JSON lines, of which the last are those of the end. pipedeck plugin replay plays them.
+		Long: `Bring up an environment, deploy every application at HEAD as pipedeck ci does, and write every call
+between piped and the plugin to a file: JSON lines, of which the last are those of the end. pipedeck
+plugin replay plays them.
 
 Secrets are masked: those that applications keep encrypted, and values of the plugin's configuration under keys such
 as password or token. Other data of deployments is in the file, which only you may read.

@@ -20,7 +20,8 @@ import (
 )
 
 // secretKey is what keys of secrets are called, unless they name where one is.
-var secretKey = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|token|api_?key|private_?key|credential|access_?key)[a-z0-9]*$`)
+var secretKey = regexp.MustCompile(
+	`(?i)(password|passwd|passphrase|secret|token|api_?key|private_?key|credential|access_?key)[a-z0-9]*$`)
 
 var placeKey = regexp.MustCompile(`(?i)(file|path|name|ref|url|dir)$`)
 

@@ -36,9 +36,10 @@ func newReplayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "replay FILE PROGRAM|DIR", Short: "Replay recorded calls to a plugin and compare the results",
 		Args: cobra.ExactArgs(2),
-		Long: `Call a plugin as in a recording of pipedeck plugin record, one call after the other, and compare its answers, the
-logs and metadata of its stages, and how each stage ended. Ids, times, durations and local addresses may differ. The
-plugin really runs: if it deploys, it deploys again. Exit code 1: there are differences.
+		Long: `Call a plugin as in a recording of pipedeck plugin record, one call after the other, and compare its
+answers, the logs and metadata of its stages, and how each stage ended. Ids, times, durations and
+local addresses may differ. The plugin really runs: if it deploys, it deploys again. Exit code 1:
+there are differences.
 
 Without --config the plugin gets the recorded configuration, in which secrets are masked.`,
 		Example: `  pipedeck plugin replay calls.jsonl ./greeter

@@ -42,9 +42,10 @@ func newSignCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sign [FILE|URL]", Short: "Sign the binary of a plugin, or create the key for that",
 		Args: cobra.MaximumNArgs(1),
-		Long: `Sign a binary with a key of minisign, or with one of cosign for a bundle of Sigstore. The signature of FILE is
-written next to it. With the oci:// URL of a plugin, the binaries of all its platforms are signed as the registry
-has them, and the signatures are put there; give the URL that push printed, with the digest.
+		Long: `Sign a binary with a key of minisign, or with one of cosign for a bundle of Sigstore. The signature of
+FILE is written next to it. With the oci:// URL of a plugin, the binaries of all its platforms are
+signed as the registry has them, and the signatures are put there; give the URL that push printed,
+with the digest.
 
 --generate-key creates the key: FILE of --key, which is private, and FILE.pub. The command asks for the password of
 a key on a terminal, or reads the variable ` + passwordVariable + `; it is never an argument.`,

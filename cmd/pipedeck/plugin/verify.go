@@ -15,8 +15,8 @@ import (
 func newVerifyCommand() *cobra.Command {
 	return binaryCommand{
 		use: "verify", short: "Check the plugins of a piped configuration",
-		long: `Check digest and signature of the binaries that are on this machine, as piped does before each start. Binaries
-are not downloaded; a signature is when it is not here.`,
+		long: `Check digest and signature of the binaries that are on this machine, as piped does before each start.
+Binaries are not downloaded; a signature is when it is not here.`,
 		example: `  pipedeck plugin verify --config-file piped.yaml
   pipedeck plugin verify kubernetes --config-file piped.yaml -o json`,
 		find: verifyBinary, print: binariesTable,

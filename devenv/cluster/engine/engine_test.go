@@ -36,8 +36,10 @@ func installed(answers map[string]string) Command {
 }
 
 const (
-	dockerInfo = `{"ServerVersion":"28.2.2","CgroupVersion":"2","DockerRootDir":"/var/lib/docker","MemTotal":8589934592,"SecurityOptions":["name=seccomp,profile=builtin"]}`
-	podmanInfo = `{"host":{"cgroupVersion":"v2","memTotal":4294967296,"security":{"rootless":true}},"store":{"graphRoot":"/home/ada/.local/share/containers/storage"},"version":{"Version":"5.4.0"}}`
+	dockerInfo = `{"ServerVersion":"28.2.2","CgroupVersion":"2","DockerRootDir":"/var/lib/docker",` +
+		`"MemTotal":8589934592,"SecurityOptions":["name=seccomp,profile=builtin"]}`
+	podmanInfo = `{"host":{"cgroupVersion":"v2","memTotal":4294967296,"security":{"rootless":true}},` +
+		`"store":{"graphRoot":"/home/ada/.local/share/containers/storage"},"version":{"Version":"5.4.0"}}`
 )
 
 func TestTheEngineIsTheOneThatKindWouldUse(t *testing.T) {

@@ -53,7 +53,8 @@ func wedged(t *testing.T, thawable bool) (*engineCommand, string) {
 	require.NoError(t, os.MkdirAll(group, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(group, "cgroup.freeze"), []byte("1\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "node"), nil, 0o600))
-	thaw := `while [ "$1" != sh ]; do shift; done; shift 2; script=$2; shift 4; exec sh -c "$script" thaw "$dir/groups" "$@"`
+	thaw := `while [ "$1" != sh ]; do shift; done; shift 2; script=$2; shift 4; ` +
+		`exec sh -c "$script" thaw "$dir/groups" "$@"`
 	if !thawable {
 		thaw = `echo "no privileged containers here" >&2; exit 1`
 	}
@@ -62,7 +63,9 @@ dir=` + dir + `
 case $1 in
 ps) if [ -e "$dir/node" ]; then echo demo-control-plane; fi;;
 inspect) echo abc kindest/node:v1;;
-rm) if [ "$(cat "$dir/groups/docker-abc/pod/cgroup.freeze")" = 1 ]; then echo "tried to kill container, but did not receive an exit event" >&2; exit 1; fi; rm "$dir/node";;
+rm) if [ "$(cat "$dir/groups/docker-abc/pod/cgroup.freeze")" = 1 ]; then
+  echo "tried to kill container, but did not receive an exit event" >&2; exit 1
+fi; rm "$dir/node";;
 run) ` + thaw + `;;
 *) exit 9;;
 esac

@@ -23,7 +23,9 @@ func TestProgressAndTargetsComeFromMetadata(t *testing.T) {
 		strings.Repeat(" ", maxReport) + `{}`} {
 		require.Nil(t, progress(none), none)
 	}
-	targets := targetResults(`[{"name": "east", "status": "SUCCESS"}, {"name": "west", "status": "FAILURE", "detail": "no route"}, {"name": "x", "status": "?"}]`)
+	targets := targetResults(
+		`[{"name": "east", "status": "SUCCESS"}, {"name": "west", "status": "FAILURE", "detail": "no route"}, ` +
+			`{"name": "x", "status": "?"}]`)
 	require.Len(t, targets, 3)
 	require.Equal(t, deckv1.StageStatus_STAGE_STATUS_SUCCESS, targets[0].GetStatus())
 	require.Equal(t, deckv1.StageStatus_STAGE_STATUS_FAILURE, targets[1].GetStatus())

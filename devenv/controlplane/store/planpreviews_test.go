@@ -13,7 +13,9 @@ import (
 
 // What a piped reports is not trusted: whatever is decoded can be sent on.
 func FuzzDecodePlanPreview(f *testing.F) {
-	f.Add([]byte(`{"command_id":"c","piped_id":"p","results":[{"application_id":"a","sync_strategy":2,"plugin_plan_results":[{"plugin_name":"k","plan_details":"K2E="}]}]}`))
+	f.Add([]byte(
+		`{"command_id":"c","piped_id":"p","results":[{"application_id":"a","sync_strategy":2,` +
+			`"plugin_plan_results":[{"plugin_name":"k","plan_details":"K2E="}]}]}`))
 	f.Add([]byte(`{"error":"detected conflicts"}`))
 	f.Add([]byte(`{"results":[null,{"plugin_plan_results":[null,{"plan_summary":"/w=="}]}]}`))
 	f.Fuzz(func(t *testing.T, output []byte) {

@@ -268,7 +268,9 @@ func TestAChainGoesOnAfterARestart(t *testing.T) {
 	importApplication(s, "c", nil)
 	require.NoError(t, s.Deployments.CreateChain(piped, &pipedservice.CreateDeploymentChainRequest{
 		FirstDeployment: newDeployment("first", "a"),
-		Matchers:        []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Labels: map[string]string{"next": "yes"}}},
+		Matchers: []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{
+			{Labels: map[string]string{"next": "yes"}},
+		},
 	}))
 	kept(t, j)
 	next, j := reopen(t, path, store.Limits{})

@@ -197,8 +197,9 @@ func secondDocument(text, filename string) error {
 		isMark := line == "---" || strings.HasPrefix(line, "--- ") || strings.HasPrefix(line, "---\t")
 		switch {
 		case isMark && begun:
-			return config.Errors{{File: filename, Line: number + 1, Column: 1, Message: "begins a second YAML document, " +
-				"and one file configures one thing: write each document to a separate file, then migrate those files"}}
+			return config.Errors{{File: filename, Line: number + 1, Column: 1,
+				Message: "begins a second YAML document, and one file configures one thing: write each document to a " +
+					"separate file, then migrate those files"}}
 		case isMark, line != "" && !strings.HasPrefix(strings.TrimLeft(line, " \t"), "#"):
 			begun = true
 		}

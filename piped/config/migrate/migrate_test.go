@@ -198,7 +198,8 @@ func TestASpecWithoutKeysIsMigrated(t *testing.T) {
 			comment = " # nothing yet"
 		}
 		require.Equal(t,
-			"# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:"+comment+"\n  plugins:\n    kubernetes: {}\n", string(result.Content))
+			"# the smallest one\napiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:"+comment+
+				"\n  plugins:\n    kubernetes: {}\n", string(result.Content))
 
 		source = strings.Replace(source, "KubernetesApp", "Application", 1)
 		result, err = File([]byte(source), "app.pipecd.yaml", Options{})

@@ -95,16 +95,21 @@ spec:
     other: {input: 1}
 `)
 	require.Equal(t, strings.TrimSpace(`
-app.pipecd.yaml:8:26: spec.pipeline.stages[0].with.replicas: "10 percent" is not allowed here: want a whole number or a percentage such as "50%"
+app.pipecd.yaml:8:26: spec.pipeline.stages[0].with.replicas: "10 percent" is not allowed here: `+
+		`want a whole number or a percentage such as "50%"
 app.pipecd.yaml:8:38: spec.pipeline.stages[0].with.sufix: unknown key "sufix" is not read; did you mean "suffix"?
-app.pipecd.yaml:8:48: spec.pipeline.stages[0].with.ours: unknown key "ours" is not read; known keys are createService, patches, replicas, suffix
+app.pipecd.yaml:8:48: spec.pipeline.stages[0].with.ours: unknown key "ours" is not read; `+
+		`known keys are createService, patches, replicas, suffix
 app.pipecd.yaml:10:21: spec.pipeline.stages[1].with.all: "none" is not allowed here: want primary or canary or baseline
 app.pipecd.yaml:11:9: spec.pipeline.stages[2].with.duration: is required and must not be empty
 app.pipecd.yaml:13:15: spec.pipeline.stages[3].with.duration: is required and must not be empty
 app.pipecd.yaml:15:67: spec.pipeline.stages[4].with.metrics[0].expected.min: "low" is not allowed here: want a number
-app.pipecd.yaml:15:84: spec.pipeline.stages[4].with.metrics[0].deviation: "BOTH" is not allowed here: want EITHER or LOW or HIGH
+app.pipecd.yaml:15:84: spec.pipeline.stages[4].with.metrics[0].deviation: "BOTH" is not allowed here: `+
+		`want EITHER or LOW or HIGH
 app.pipecd.yaml:17:37: spec.plugins.kubernetes.input.manifests: "a.yaml" is not allowed here: want a list
-app.pipecd.yaml:17:45: spec.plugins.kubernetes.input.aNewKey: unknown key "aNewKey" is not read; known keys are autoCreateNamespace, failureGrace, helmChart, helmOptions, helmVersion, kubectlVersion, kustomizeOptions, kustomizeVersion, manifests, namespace, rolloutTimeout, waitReady`),
+app.pipecd.yaml:17:45: spec.plugins.kubernetes.input.aNewKey: unknown key "aNewKey" is not read; `+
+		`known keys are autoCreateNamespace, failureGrace, helmChart, helmOptions, helmVersion, kubectlVersion, `+
+		`kustomizeOptions, kustomizeVersion, manifests, namespace, rolloutTimeout, waitReady`),
 		report.Errors.Error())
 	require.Contains(t, report.Warnings.Error(),
 		`app.pipecd.yaml:18:17: spec.plugins.terraform.input: input is a key of PipeCD v0 and is not read`)
@@ -145,8 +150,10 @@ func TestOptionsOfStagesWhereV0HadThemAreWarnings(t *testing.T) {
 	))
 	require.Empty(t, report.Errors)
 	require.Equal(t, strings.TrimSpace(`
-app.pipecd.yaml:7:56: spec.pipeline.stages[0].with.timeout: is where PipeCD v0 had it and is not read: it belongs next to the name of the stage; "pipedeck migrate app.pipecd.yaml" moves it there
-app.pipecd.yaml:8:69: spec.pipeline.stages[1].with.skipOn: is where PipeCD v0 had it and is not read: it belongs next to the name of the stage; "pipedeck migrate app.pipecd.yaml" moves it there`),
+app.pipecd.yaml:7:56: spec.pipeline.stages[0].with.timeout: is where PipeCD v0 had it and is not read: `+
+		`it belongs next to the name of the stage; "pipedeck migrate app.pipecd.yaml" moves it there
+app.pipecd.yaml:8:69: spec.pipeline.stages[1].with.skipOn: is where PipeCD v0 had it and is not read: `+
+		`it belongs next to the name of the stage; "pipedeck migrate app.pipecd.yaml" moves it there`),
 		report.Warnings.Error())
 }
 
@@ -162,7 +169,8 @@ func TestAPluginWithoutASchemaMayHaveAnyStage(t *testing.T) {
 	require.ErrorContains(t, with(wait).Errors,
 		`no plugin in the plugins of this environment has the stage "HEALTH_GATE"`)
 	require.ErrorContains(t, check(&options.Checker{Catalogue: catalogue(t)}, pipeline("{name: HEALTH_GATE}")).Errors,
-		`no plugin of PipeCD has the stage "HEALTH_GATE"; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH`)
+		`no plugin of PipeCD has the stage "HEALTH_GATE"; if a plugin of yours has it, `+
+			`name its program: pipedeck validate --plugin NAME=PATH`)
 }
 
 func TestNullCountsAsNotGiven(t *testing.T) {
@@ -206,7 +214,8 @@ func TestASchemaThatRefersToItselfWithoutEndIsReported(t *testing.T) {
 	t.Parallel()
 	for _, a := range []string{`{"$ref": "#/definitions/b"}`,
 		`{"allOf": [{"$ref": "#/definitions/b"}, {"$ref": "#/definitions/b"}]}`} {
-		schema, err := options.Parse([]byte(`{"definitions": {"stages": {"properties": {"A": {"$ref": "#/definitions/a"}}},
+		schema, err := options.Parse(
+			[]byte(`{"definitions": {"stages": {"properties": {"A": {"$ref": "#/definitions/a"}}},
 			"a": ` + a + `, "b": {"$ref": "#/definitions/a"}}}`))
 		require.NoError(t, err)
 		c := &options.Checker{Catalogue: []options.Plugin{{Name: "a", Schema: schema}}}
@@ -217,11 +226,15 @@ func TestASchemaThatRefersToItselfWithoutEndIsReported(t *testing.T) {
 // FuzzSchema feeds schemas of anyone's programs: they are refused or used, and the process goes on.
 func FuzzSchema(f *testing.F) {
 	for _, seed := range []string{
-		`{"definitions": {"stages": {"properties": {"A": {"$ref": "#/definitions/a"}}}, "a": {"required": ["b"], "additionalProperties": false}}}`,
-		`{"definitions": {"stages": {"properties": {"A": {"anyOf": [{"type": "string"}, {"enum": [1, null]}], "patternErrorMessage": 7}}}}}`,
-		`{"definitions": {"stages": {"properties": {"A": {"properties": {"b": {"deprecated": true, "not": {}}}, "propertyNames": false}}}}}`,
+		`{"definitions": {"stages": {"properties": {"A": {"$ref": "#/definitions/a"}}}, "a": {"required": ["b"], ` +
+			`"additionalProperties": false}}}`,
+		`{"definitions": {"stages": {"properties": {"A": {"anyOf": [{"type": "string"}, {"enum": [1, null]}], ` +
+			`"patternErrorMessage": 7}}}}}`,
+		`{"definitions": {"stages": {"properties": {"A": {"properties": {"b": {"deprecated": true, "not": {}}}, ` +
+			`"propertyNames": false}}}}}`,
 		`{"definitions": {"stages": {"properties": {"A": true}}, "spec": {"$ref": "#"}}}`,
-		`{"definitions": {"stages": {"properties": {"A": {"if": true, "then": {"$ref": "#/definitions/stages/properties/A"}}}}}}`,
+		`{"definitions": {"stages": {"properties": {"A": {"if": true, ` +
+			`"then": {"$ref": "#/definitions/stages/properties/A"}}}}}}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -239,7 +252,8 @@ func FuzzSchema(f *testing.F) {
 
 func TestAComposedSchemaCompletesTheOptionsOfAnyPlugin(t *testing.T) {
 	t.Parallel()
-	schema, err := options.Parse([]byte(`{"definitions": {"stages": {"properties": {"GREET": {"$ref": "#/definitions/greet"}}},
+	schema, err := options.Parse(
+		[]byte(`{"definitions": {"stages": {"properties": {"GREET": {"$ref": "#/definitions/greet"}}},
 		"greet": {"type": "object", "additionalProperties": false, "properties": {"names": {"type": "array"}}}}}`))
 	require.NoError(t, err)
 	document, err := options.Compose("application",

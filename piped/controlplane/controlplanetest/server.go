@@ -69,7 +69,8 @@ func empty(method string) (proto.Message, error) {
 	if err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}
-	answer, err := protoregistry.GlobalTypes.FindMessageByName(found.(protoreflect.MethodDescriptor).Output().FullName())
+	answer, err := protoregistry.GlobalTypes.FindMessageByName(
+		found.(protoreflect.MethodDescriptor).Output().FullName())
 	if err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
 	}

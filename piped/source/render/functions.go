@@ -28,14 +28,16 @@ var refused = map[string]string{
 var offered = strings.Fields(`
 	abbrev abbrevboth add add1 add1f addf adler32sum ago all any append atoi b32dec b32enc b64dec b64enc base bcrypt
 	biggest camelcase cat ceil chunk clean coalesce compact concat contains date dateModify date_modify decryptAES
-	deepCopy deepEqual default dict dig dir div divf duration durationRound empty encryptAES ext fail first float64 floor
+	deepCopy deepEqual default dict dig dir div divf duration durationRound empty encryptAES ext fail
+	first float64 floor
 	fromJson get has hasKey hasPrefix hasSuffix hello htmlDate htpasswd indent initial initials int int64 isAbs join
 	kebabcase keys kindIs kindOf last list lower max maxf min minf mod mul mulf mustAppend mustChunk mustCompact
 	mustDateModify mustDeepCopy mustFirst mustFromJson mustHas mustInitial mustLast mustPrepend mustPush mustRegexFind
 	mustRegexFindAll mustRegexMatch mustRegexReplaceAll mustRegexReplaceAllLiteral mustRegexSplit mustRest mustReverse
 	mustSlice mustToDate mustToJson mustToPrettyJson mustToRawJson mustUniq mustWithout must_date_modify nindent nospace
 	now omit osBase osClean osDir osExt osIsAbs pick pluck plural prepend push quote randAlpha randAlphaNum randAscii
-	randBytes randInt randNumeric regexFind regexFindAll regexMatch regexQuoteMeta regexReplaceAll regexReplaceAllLiteral
+	randBytes randInt randNumeric regexFind regexFindAll regexMatch regexQuoteMeta regexReplaceAll
+	regexReplaceAllLiteral
 	regexSplit repeat replace rest reverse round semver semverCompare seq sha1sum sha256sum sha512sum shuffle slice
 	snakecase sortAlpha split splitList splitn squote sub subf substr swapcase ternary title toDate toDecimal toJson
 	toPrettyJson toRawJson toString toStrings trim trimAll trimPrefix trimSuffix trimall trunc tuple typeIs typeIsLike

@@ -23,11 +23,12 @@ var groups = map[string]map[string]string{
 func TestTemplatesAreFilled(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"no braces":                                                                         "no braces",
-		"a: {{ .encryptedSecrets.password }}\n":                                             "a: hunter2\n",
-		`{{ index .encryptedSecrets "user" }}`:                                              "ann",
-		"{{ .encryptedSecrets.password | b64enc | quote }}":                                 `"aHVudGVyMg=="`,
-		"{{- range $k, $v := .encryptedSecrets }}{{ $k }}={{ $v }};{{ end -}}":              "password=hunter2;user=ann;",
+		"no braces":                                         "no braces",
+		"a: {{ .encryptedSecrets.password }}\n":             "a: hunter2\n",
+		`{{ index .encryptedSecrets "user" }}`:              "ann",
+		"{{ .encryptedSecrets.password | b64enc | quote }}": `"aHVudGVyMg=="`,
+		"{{- range $k, $v := .encryptedSecrets }}{{ $k }}={{ $v }};{{ end -}}": "password=hunter2;" +
+			"user=ann;",
 		`{{ with .empty.x }}{{ . }}{{ else }}none{{ end }}`:                                 "error",
 		`{{ printf "%-8s|%3d" .encryptedSecrets.user 5 }}`:                                  "ann     |  5",
 		`{{ define "x" }}<{{ . }}>{{ end }}{{ template "x" .encryptedSecrets.user }}`:       "<ann>",
@@ -51,17 +52,19 @@ func TestTemplatesAreFilled(t *testing.T) {
 func TestMistakesHaveTheirPlaceAndAnExplanation(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"a\nb: {{ .encryptedSecrets.pasword }}": `line 2: there is no "pasword" in .encryptedSecrets: there are password, user`,
-		"{{ .empty.x }}":                        `line 1: there is no "x" in .empty: there are none`,
-		"{{ .encryptedSecret.x }}":              `map has no entry for key "encryptedSecret"`,
-		"{{ .encryptedSecrets.user }":           "line 1: unexpected",
-		"\n\n{{ nosuch }}":                      `line 3: function "nosuch" not defined`,
-		"{{ env \"HOME\" }}":                    "it would read the environment of piped",
-		"{{ getHostByName \"localhost\" }}":     "it would reach the network",
-		"{{ set (dict) \"a\" 1 }}":              "it would change a value",
-		"{{ genPrivateKey \"rsa\" }}":           "it takes too long",
-		"{{ fail \"stop here\" }}":              "stop here",
-		`{{ define "a" }}{{ template "b" }}{{ end }}{{ define "b" }}{{ template "a" }}{{ end }}{{ template "a" }}`: "uses itself",
+		"a\nb: {{ .encryptedSecrets.pasword }}": `line 2: there is no "pasword" in .encryptedSecrets: ` +
+			`there are password, user`,
+		"{{ .empty.x }}":                    `line 1: there is no "x" in .empty: there are none`,
+		"{{ .encryptedSecret.x }}":          `map has no entry for key "encryptedSecret"`,
+		"{{ .encryptedSecrets.user }":       "line 1: unexpected",
+		"\n\n{{ nosuch }}":                  `line 3: function "nosuch" not defined`,
+		"{{ env \"HOME\" }}":                "it would read the environment of piped",
+		"{{ getHostByName \"localhost\" }}": "it would reach the network",
+		"{{ set (dict) \"a\" 1 }}":          "it would change a value",
+		"{{ genPrivateKey \"rsa\" }}":       "it takes too long",
+		"{{ fail \"stop here\" }}":          "stop here",
+		`{{ define "a" }}{{ template "b" }}{{ end }}{{ define "b" }}{{ template "a" }}{{ end }}` +
+			`{{ template "a" }}`: "uses itself",
 	} {
 		_, err := Render(t.Context(), text, groups)
 		var mistake *Error
@@ -125,7 +128,8 @@ func TestGreedyTemplatesAreStopped(t *testing.T) {
 		"random texts":             {`{{ randAlphaNum 1000000000000 }}`, work},
 		"wrapping":                 {`{{ wrapWith 1 (repeat 100000 "x") (repeat 100000 "y ") }}`, work},
 		"pretty JSON": {
-			`{{ repeat 9000 "[" | cat (repeat 9000 "]") | replace " " "" | toString | trunc 0 }}{{ $n := print (repeat 5000 "[") (repeat 5000 "]") }}{{ toPrettyJson (fromJson $n) | len }}`,
+			`{{ repeat 9000 "[" | cat (repeat 9000 "]") | replace " " "" | toString | trunc 0 }}` +
+				`{{ $n := print (repeat 5000 "[") (repeat 5000 "]") }}{{ toPrettyJson (fromJson $n) | len }}`,
 			work,
 		},
 		"chunks of nothing":            {`{{ chunk 0 (list 1 2) }}`, "want at least 1"},

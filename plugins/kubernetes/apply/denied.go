@@ -58,7 +58,8 @@ func (e *DeniedError) names() string {
 
 // The API's words, as its authorizer writes them: `User "x" cannot patch resource "secrets" in API group "" in the
 // namespace "prod"`, or `… at the cluster scope`.
-var unauthorized = regexp.MustCompile(`User "([^"]*)" cannot (\S+) resource "([^"]*)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?`)
+var unauthorized = regexp.MustCompile(
+	`User "([^"]*)" cannot (\S+) resource "([^"]*)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?`)
 
 // denied reads what the API's authorizer refused; nil when something else refused it.
 func denied(err error, m manifest.Manifest) *DeniedError {

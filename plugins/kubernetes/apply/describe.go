@@ -143,7 +143,8 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 	if immutable {
 		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set metadata.annotations[%q]: %s in "+
 			"the manifest to delete and create it again "+
-			"(its pods go with it; %s keeps it, but cannot change this field either), or give it a new name", manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
+			"(its pods go with it; %s keeps it, but cannot change this field either), or give it a new name",
+			manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
 	}
 	return refused
 }

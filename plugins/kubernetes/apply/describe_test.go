@@ -66,12 +66,15 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 		},
 		"a missing permission": {
 			apierrors.NewForbidden(gr, "web",
-				errors.New(`User "ann" cannot patch resource "deployments" in API group "apps" in the namespace "prod"`)),
-			`web.yaml:1: Deployment prod/web: the user ann of the kubeconfig may not patch deployments.apps in the namespace prod; give it a Role with the verbs`,
+				errors.New(`User "ann" cannot patch resource "deployments" in API group "apps" in the `+
+					`namespace "prod"`)),
+			`web.yaml:1: Deployment prod/web: the user ann of the kubeconfig may not patch deployments.apps in the ` +
+				`namespace prod; give it a Role with the verbs`,
 		},
 		"a missing permission for what has no namespace": {
 			apierrors.NewForbidden(gr, "web",
-				errors.New(`User "ann" cannot create resource "clusterroles" in API group "rbac.authorization.k8s.io" at the cluster scope`)),
+				errors.New(`User "ann" cannot create resource "clusterroles" in API group `+
+					`"rbac.authorization.k8s.io" at the cluster scope`)),
 			`may not create clusterroles.rbac.authorization.k8s.io in the whole cluster; give it a ClusterRole`,
 		},
 		"a quota": {
@@ -87,7 +90,9 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 			"the admission webhook owners.example.com denied it: no owner label; change the manifest",
 		},
 		"a webhook that does not answer": {
-			apierrors.NewInternalError(errors.New(`failed calling webhook "owners.example.com": failed to call webhook: Post "https://x": dial tcp: connection refused`)),
+			apierrors.NewInternalError(
+				errors.New(`failed calling webhook "owners.example.com": failed to call webhook: ` +
+					`Post "https://x": dial tcp: connection refused`)),
 			"the admission webhook owners.example.com does not answer: failed to call webhook",
 		},
 		"a policy": {
@@ -105,7 +110,9 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 		"a namespace that leaves": {
 			&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden,
 				Message: "being terminated",
-				Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}}}},
+				Details: &metav1.StatusDetails{
+					Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}},
+				}}},
 			"the namespace prod is being deleted, so nothing can be created in it; deploy again when it is gone",
 		},
 		"a field of another manager": {

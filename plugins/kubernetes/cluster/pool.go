@@ -94,7 +94,8 @@ func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log)
 				return client, nil
 			}
 			return nil, fmt.Errorf("connect to the Kubernetes API%s: gave up after %s: %w; check the deploy "+
-				"target's kubeConfigPath and that the cluster runs", at(client), now.Sub(w.begun).Round(time.Second), err)
+				"target's kubeConfigPath and that the cluster runs", at(client), now.Sub(w.begun).Round(time.Second),
+				err)
 		}
 		if changed {
 			log.Infof("waiting for the Kubernetes API%s", reason)

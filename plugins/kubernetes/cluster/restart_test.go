@@ -60,7 +60,9 @@ func (r *restarting) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	case req.URL.Path == "/apis":
 		fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`)
 	case req.URL.Path == "/api/v1":
-		fmt.Fprint(w, `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"configmaps","kind":"ConfigMap","namespaced":true,"verbs":["list"]}]}`)
+		fmt.Fprint(w,
+			`{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"configmaps","kind":"ConfigMap",`+
+				`"namespaced":true,"verbs":["list"]}]}`)
 	case req.Method == http.MethodPost:
 		_, _ = io.Copy(w, req.Body) // so that a body that is not sent again is seen
 	default:
@@ -95,7 +97,8 @@ func list(ctx context.Context, client *cluster.Client) error {
 	return err
 }
 
-const cannotList = `configmaps is forbidden: User "admin" cannot list resource "configmaps" in API group "" in the namespace "team"`
+const cannotList = `configmaps is forbidden: User "admin" cannot list resource "configmaps" in API group "" in the ` +
+	`namespace "team"`
 
 func TestWhatAServerRefusesRightAfterItsStartIsTriedAgain(t *testing.T) {
 	t.Parallel()

@@ -119,7 +119,8 @@ func (c *Commit) Source(t testing.TB, settings string) *common.DeploymentSource 
 	}
 	return &common.DeploymentSource{
 		ApplicationDirectory: dir, CommitHash: c.Hash, ApplicationConfigFilename: "app.pipecd.yaml",
-		ApplicationConfig:     []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n" + settings),
+		ApplicationConfig: []byte(
+			"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: demo\n" + settings),
 		SharedConfigDirectory: filepath.Join(dir, ".pipe"),
 	}
 }

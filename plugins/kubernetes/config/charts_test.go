@@ -17,7 +17,8 @@ func TestSettingsOfChartsThatCannotWorkAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"path": "a", "repository": "b", "name": "c"}`: "input.helmChart: give path, or repository and name, not both",
 		`{"repository": "b"}`:                           "input.helmChart.name: must be given with repository",
-		`{"gitRemote": "git@host:x", "path": "a"}`:      "input.helmChart.gitRemote: charts of other Git repositories are not read",
+		`{"gitRemote": "git@host:x", "path": "a"}`: "input.helmChart.gitRemote: " +
+			"charts of other Git repositories are not read",
 	} {
 		_, err := decode(t, `{"input": {"helmChart": `+text+`}}`)
 		require.ErrorContains(t, err, want)
@@ -36,7 +37,8 @@ func TestSettingsOfChartRepositoriesThatCannotWorkAreReported(t *testing.T) {
 			{"type": "GIT", "name": "g", "address": "https://a.example"}, {"address": "https://a.example"},
 			{"name": "a", "address": "a.example"}, {"type": "HTTP", "name": "a", "address": "https://a.example"},
 			{"name": "b", "address": "https://me:secret@a.example"}],
-		"chartRegistries": [{"type": "X", "address": "a"}, {"address": "https://a.example"}, {"address": "oci://a.example/team"}]}`), &p))
+		"chartRegistries": [{"type": "X", "address": "a"}, {"address": "https://a.example"},
+		{"address": "oci://a.example/team"}]}`), &p))
 	err := p.Validate()
 	for _, want := range []string{
 		`chartRepositories[0].type: "GIT" is not HTTP`, "chartRepositories[1].name: must be given",

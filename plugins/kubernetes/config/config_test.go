@@ -35,7 +35,8 @@ func TestAnEmptyConfigurationHasTheDefaults(t *testing.T) {
 func TestSettingsThatCannotWorkAreAllReported(t *testing.T) {
 	t.Parallel()
 	_, err := decode(t,
-		`{"input": {"helmChart": {"name": "x"}, "rolloutTimeout": "-1s", "failureGrace": "-1s"}, "variantLabel": {"canaryValue": "primary"}}`)
+		`{"input": {"helmChart": {"name": "x"}, "rolloutTimeout": "-1s", "failureGrace": "-1s"}, `+
+			`"variantLabel": {"canaryValue": "primary"}}`)
 	require.ErrorContains(t, err, "input.helmChart: give path, or repository and name")
 	require.ErrorContains(t, err, "rolloutTimeout")
 	require.ErrorContains(t, err, "failureGrace")
@@ -71,19 +72,24 @@ func TestStageOptionsAreRead(t *testing.T) {
 	primary, err := config.DecodePrimary([]byte(`{}`))
 	require.NoError(t, err)
 	require.Equal(t, "primary", primary.Suffix)
+	const deployment = `{"target": {"kind": "Deployment", "name": "a"}`
 	for patch, want := range map[string]string{
-		`{"ops": [{"path": "$.a"}]}`:                                                                    "with.patches[0].target: must have kind and name",
-		`{"target": {"kind": "Deployment", "name": "a"}}`:                                               "with.patches[0].ops: is empty",
-		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"path": "$.a"}, {"op": "regex"}]}`:    `with.patches[0].ops[1].op: "regex" is not known; use yaml-replace, json-patch or strategic-merge`,
-		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"op": "yaml-replace"}]}`:              "with.patches[0].ops[0].path: is missing",
-		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"op": "json-patch", "path": "/a"}]}`:  "with.patches[0].ops[0].path: json-patch has none",
-		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"op": "strategic-merge"}]}`:           "with.patches[0].ops[0].value: is missing",
-		`{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"op": "json-patch", "value": null}]}`: "with.patches[0].ops[0].value: is missing",
+		`{"ops": [{"path": "$.a"}]}`: "with.patches[0].target: must have kind and name",
+		deployment + `}`:             "with.patches[0].ops: is empty",
+		deployment + `, "ops": [{"path": "$.a"}, {"op": "regex"}]}`: `with.patches[0].ops[1].op: "regex" is not ` +
+			`known; use yaml-replace, json-patch or strategic-merge`,
+		deployment + `, "ops": [{"op": "yaml-replace"}]}`: "with.patches[0].ops[0].path: is missing",
+		deployment + `, "ops": [{"op": "json-patch", "path": "/a"}]}`: "with.patches[0].ops[0].path: " +
+			"json-patch has none",
+		deployment + `, "ops": [{"op": "strategic-merge"}]}`:           "with.patches[0].ops[0].value: is missing",
+		deployment + `, "ops": [{"op": "json-patch", "value": null}]}`: "with.patches[0].ops[0].value: is missing",
 	} {
 		_, err = config.DecodeCanary([]byte(`{"patches": [` + patch + `]}`))
 		require.ErrorContains(t, err, want)
 	}
-	canary, err := config.DecodeCanary([]byte(`{"patches": [{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"path": "$.a", "value": "b: 1"}, {"path": "$.a", "value": {"b": 1}}, {"path": "$.a", "value": 7}]}]}`))
+	canary, err := config.DecodeCanary(
+		[]byte(`{"patches": [{"target": {"kind": "Deployment", "name": "a"}, "ops": [{"path": "$.a", ` +
+			`"value": "b: 1"}, {"path": "$.a", "value": {"b": 1}}, {"path": "$.a", "value": 7}]}]}`))
 	require.NoError(t, err)
 	require.Equal(t, []config.PatchOp{{Path: "$.a", Value: "b: 1"}, {Path: "$.a", Value: `{"b": 1}`},
 		{Path: "$.a", Value: "7"}}, canary.Patches[0].Ops)
@@ -94,20 +100,26 @@ func TestStageOptionsAreRead(t *testing.T) {
 func TestUnreadOptionsAreReported(t *testing.T) {
 	t.Parallel()
 	for with, want := range map[string][]string{
-		`K8S_CANARY_ROLLOUT {"replicas": "50%", "Suffix": "x", "createService": true, "patches": [{"target": {"kind": "a", "name": "b", "documentRoot": "c"}, "ops": [{"op": "json-patch", "value": {"x": 1}}]}]}`: nil,
+		`K8S_CANARY_ROLLOUT {"replicas": "50%", "Suffix": "x", "createService": true, "patches": [{` +
+			`"target": {"kind": "a", "name": "b", "documentRoot": "c"}, ` +
+			`"ops": [{"op": "json-patch", "value": {"x": 1}}]}]}`: nil,
 		`K8S_CANARY_ROLLOUT {"replica": 1, "patches": [{"ops": [{"patch": 1}]}, 7]}`: {
 			"with.patches[0].ops[0].patch is not read: the options here are op, path, value",
 			"with.replica is not read: the options here are createService, patches, replicas, suffix",
 		},
-		`K8S_TRAFFIC_ROUTING {"canary": 5, "green": 5}`:                             {"with.green is not read: the options here are all, baseline, canary, primary"},
-		`K8S_PRIMARY_ROLLOUT {"multiTargets": ["a"]}`:                               {"with.multiTargets is not read: the options here are addVariantLabelToSelector, createService, prune, suffix"},
+		`K8S_TRAFFIC_ROUTING {"canary": 5, "green": 5}`: {"with.green is not read: " +
+			"the options here are all, baseline, canary, primary"},
+		`K8S_PRIMARY_ROLLOUT {"multiTargets": ["a"]}`: {"with.multiTargets is not read: " +
+			"the options here are addVariantLabelToSelector, createService, prune, suffix"},
 		`K8S_MULTI_SYNC {"multiTargets": ["a"], "failurePolicy": {"maxFailed": 1}}`: nil,
-		`K8S_CANARY_CLEAN {"prune": true}`:                                          {"with.prune is not read: there are no options here"},
-		`K8S_BASELINE_ROLLOUT {"suffix": "b"}`:                                      nil,
-		`K8S_PRIMARY_ROLLOUT {"suffix": "b", "replicas": 2}`:                        {"with.replicas is not read: the options here are addVariantLabelToSelector, createService, prune, suffix"},
-		`K8S_ROLLBACK {"replicas": 2}`:                                              nil,
-		`K8S_MULTI_ROLLBACK {"replicas": 2}`:                                        nil,
-		`K8S_SYNC [1]`:                                                              nil,
+		`K8S_CANARY_CLEAN {"prune": true}`: {"with.prune is not read: " +
+			"there are no options here"},
+		`K8S_BASELINE_ROLLOUT {"suffix": "b"}`: nil,
+		`K8S_PRIMARY_ROLLOUT {"suffix": "b", "replicas": 2}`: {"with.replicas is not read: " +
+			"the options here are addVariantLabelToSelector, createService, prune, suffix"},
+		`K8S_ROLLBACK {"replicas": 2}`:       nil,
+		`K8S_MULTI_ROLLBACK {"replicas": 2}`: nil,
+		`K8S_SYNC [1]`:                       nil,
 	} {
 		stage, options, _ := strings.Cut(with, " ")
 		require.Equal(t, want, config.Unread(stage, []byte(options)), with)
@@ -218,7 +230,8 @@ func TestTrafficAddsUp(t *testing.T) {
 		require.ErrorContains(t, err, want, with)
 	}
 	_, err := decode(t,
-		`{"trafficRouting": {"method": "smi", "istio": {"virtualService": {"kind": "Ingress"}}, "gateway": {"route": {"kind": "TCPRoute"}}}}`)
+		`{"trafficRouting": {"method": "smi", "istio": {"virtualService": {"kind": "Ingress"}}, `+
+			`"gateway": {"route": {"kind": "TCPRoute"}}}}`)
 	require.ErrorContains(t, err, `trafficRouting.method: "smi" is not known; use podselector, istio or gateway`)
 	require.ErrorContains(t, err, "virtualService.kind")
 	require.ErrorContains(t, err, `gateway.route.kind: "TCPRoute" cannot be routed by; use HTTPRoute or GRPCRoute`)

@@ -42,10 +42,13 @@ func TestAFailurePolicySaysHowManyMayFail(t *testing.T) {
 
 func TestATargetHasTheEntryWithItsNameOrElseTheFirstWithItsLabels(t *testing.T) {
 	t.Parallel()
-	app, err := decode(t, `{"input": {"manifests": ["base.yaml"], "namespace": "shop", "kustomizeOptions": {"enable-helm": "true"}, "multiTargets": [
+	app, err := decode(t,
+		`{"input": {"manifests": ["base.yaml"], "namespace": "shop", "kustomizeOptions": {"enable-helm": "true"},
+		"multiTargets": [
 		{"target": {"labels": {"region": "asia"}}, "manifests": ["asia.yaml"]},
 		{"target": {"labels": {"region": "asia", "size": "small"}}, "manifests": ["small.yaml"]},
-		{"target": {"name": "tokyo", "labels": {"region": "nowhere"}}, "kustomizeDir": "overlays/tokyo", "kustomizeOptions": {"reorder": "none"}},
+		{"target": {"name": "tokyo", "labels": {"region": "nowhere"}}, "kustomizeDir": "overlays/tokyo",
+		"kustomizeOptions": {"reorder": "none"}},
 		{"target": {"name": "plain"}}]}}`)
 	require.NoError(t, err)
 	osaka := app.AtTarget("osaka", map[string]string{"region": "asia", "size": "small"})
@@ -64,7 +67,8 @@ func TestATargetHasTheEntryWithItsNameOrElseTheFirstWithItsLabels(t *testing.T) 
 	require.Empty(t, app.DeployTarget(), "the application itself is left as it was")
 
 	charted, err := decode(t, `{"input": {"helmChart": {"path": "chart"}, "multiTargets": [
-		{"target": {"name": "tokyo"}}, {"target": {"name": "osaka"}, "manifests": ["a.yaml"]}, {"target": {"name": "kyoto"}, "kustomizeDir": "k"}]}}`)
+		{"target": {"name": "tokyo"}}, {"target": {"name": "osaka"}, "manifests": ["a.yaml"]},
+		{"target": {"name": "kyoto"}, "kustomizeDir": "k"}]}}`)
 	require.NoError(t, err)
 	require.NotNil(t, charted.AtTarget("tokyo", nil).Input.HelmChart)
 	require.Nil(t, charted.AtTarget("osaka", nil).Input.HelmChart)
@@ -78,7 +82,8 @@ func TestATargetHasTheEntryWithItsNameOrElseTheFirstWithItsLabels(t *testing.T) 
 func TestEntriesForTargetsAreChecked(t *testing.T) {
 	t.Parallel()
 	_, err := decode(t,
-		`{"input": {"multiTargets": [{"target": {}}, {"target": {"name": "a"}}, {"target": {"name": "a"}}, {"target": {"name": "b"}, "kustomizeDir": "../x"}]}}`)
+		`{"input": {"multiTargets": [{"target": {}}, {"target": {"name": "a"}}, {"target": {"name": "a"}}, `+
+			`{"target": {"name": "b"}, "kustomizeDir": "../x"}]}}`)
 	require.ErrorContains(t, err, "input.multiTargets[0].target: give the name")
 	require.ErrorContains(t, err, `input.multiTargets[2].target.name: "a" has an entry already, input.multiTargets[1]`)
 	require.ErrorContains(t, err, `input.multiTargets[3].kustomizeDir: "../x"`)
@@ -118,7 +123,9 @@ func TestAtATargetThePipelineIsTheStagesThatGoThere(t *testing.T) {
 
 // FuzzApplicationOfManyClusters looks for configurations that are accepted and then cannot be used.
 func FuzzApplicationOfManyClusters(f *testing.F) {
-	f.Add([]byte(`{"input": {"multiTargets": [{"target": {"name": "tokyo"}, "kustomizeDir": "x"}]}, "quickSync": {"failurePolicy": "any"}}`),
+	f.Add([]byte(
+		`{"input": {"multiTargets": [{"target": {"name": "tokyo"}, "kustomizeDir": "x"}]}, `+
+			`"quickSync": {"failurePolicy": "any"}}`),
 		[]byte("spec: {pipeline: {stages: [{name: K8S_MULTI_SYNC, with: {multiTargets: [tokyo], failurePolicy: "+
 			"{maxFailed: 1}}}]}}"))
 	f.Add([]byte(`{"input": {"multiTargets": [{"target": {"labels": {"a": "b"}}}]}}`), []byte("spec: {}"))

@@ -30,15 +30,17 @@ func MultiSpecSchema() map[string]any {
 	return object{"allOf": []any{
 		sharesSchema(many, MultiName(StageTrafficRouting)),
 		object{
-			"if":   hasSingle,
-			"then": stages(object{"items": object{"properties": object{"name": refused(object{"not": object{"enum": multi}})}}}),
+			"if": hasSingle,
+			"then": stages(
+				object{"items": object{"properties": object{"name": refused(object{"not": object{"enum": multi}})}}}),
 		},
 		object{
 			"if": object{
 				"not": object{"required": []string{"pipeline"}}, "required": []string{"plugins"},
 				"properties": object{"plugins": object{"required": []string{one}}},
 			},
-			"then": object{"properties": object{"plugins": object{"properties": object{many: refused(object{"not": object{}})}}}},
+			"then": object{"properties": object{"plugins": object{"properties": object{many: refused(
+				object{"not": object{}})}}}},
 		},
 	}}
 }

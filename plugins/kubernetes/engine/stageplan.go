@@ -31,7 +31,9 @@ func (s StagePlan) Stages() []string {
 }
 
 // BuildPipelineStages checks the options of the configured stages, so that a mistake is seen before anything runs.
-func (s StagePlan) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[config.Plugin]) ([]sdk.Stage, error) {
+func (s StagePlan) BuildPipelineStages(
+	_ context.Context, req *sdk.PipelineRequest[config.Plugin],
+) ([]sdk.Stage, error) {
 	stages := make([]sdk.Stage, 0, len(req.Stages)+1)
 	first := -1
 	for _, configured := range req.Stages {
@@ -51,7 +53,9 @@ func (s StagePlan) BuildPipelineStages(_ context.Context, req *sdk.PipelineReque
 }
 
 // BuildQuickSyncStages gives the one stage of a quick sync, and its rollback.
-func (s StagePlan) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage, error) {
+func (s StagePlan) BuildQuickSyncStages(
+	_ context.Context, req *sdk.QuickSyncRequest[config.Plugin],
+) ([]sdk.Stage, error) {
 	stages := []sdk.Stage{{Name: s.Name(config.StageSync), Desc: s.SyncText}}
 	if req.Rollback {
 		stages = append(stages, sdk.Stage{

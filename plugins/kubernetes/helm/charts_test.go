@@ -148,13 +148,18 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 		edit  func(*helm.Request)
 		want  string
 	}{
-		"a template that does not parse": {files: map[string]string{"charts/web/templates/config.yaml": "a: b\nc: {{ if }}\n"},
-			want: "chart web 1.2.3: ../charts/web/templates/config.yaml:2: missing value for if"},
-		"a template that cannot be executed": {files: map[string]string{"charts/web/templates/config.yaml": "a: b\n\nc: {{ .Values.a.b.c }}\n"},
-			want: `chart web 1.2.3: ../charts/web/templates/config.yaml:3:13: at <.Values.a.b.c>: nil pointer evaluating`},
-		"a template that says fail": {files: map[string]string{"charts/web/templates/config.yaml": "{{ fail \"give a name\" }}"},
-			want: "chart web 1.2.3: ../charts/web/templates/config.yaml:1:3: give a name"},
-		"a value that is required": {edit: func(r *helm.Request) { r.Options.SetValues = map[string]string{"store.size": ""} },
+		"a template that does not parse": {
+			files: map[string]string{"charts/web/templates/config.yaml": "a: b\nc: {{ if }}\n"},
+			want:  "chart web 1.2.3: ../charts/web/templates/config.yaml:2: missing value for if"},
+		"a template that cannot be executed": {
+			files: map[string]string{"charts/web/templates/config.yaml": "a: b\n\nc: {{ .Values.a.b.c }}\n"},
+			want: `chart web 1.2.3: ../charts/web/templates/config.yaml:3:13: at <.Values.a.b.c>: ` +
+				`nil pointer evaluating`},
+		"a template that says fail": {
+			files: map[string]string{"charts/web/templates/config.yaml": "{{ fail \"give a name\" }}"},
+			want:  "chart web 1.2.3: ../charts/web/templates/config.yaml:1:3: give a name"},
+		"a value that is required": {
+			edit: func(r *helm.Request) { r.Options.SetValues = map[string]string{"store.size": ""} },
 			want: "chart web 1.2.3: ../charts/web/charts/store/templates/claim.yaml:4:"},
 		"values that are not YAML": {files: map[string]string{"app/v.yaml": "a: b\nc: [\n"},
 			edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"v.yaml"} },
@@ -166,13 +171,17 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 			want: "input.helmOptions.valueFiles: app/v.yaml: no such file or directory"},
 		"values elsewhere": {edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"/etc/hostname"} },
 			want: "/etc/hostname is not relative to the application's directory"},
-		"values above the repository": {edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"../../../etc/hostname"} },
+		"values above the repository": {
+			edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"../../../etc/hostname"} },
 			want: "is outside of the repository"},
-		"values by another scheme": {edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"file:///etc/hostname"} },
+		"values by another scheme": {
+			edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"file:///etc/hostname"} },
 			want: "only https:// is read"},
-		"a file above the repository": {edit: func(r *helm.Request) { r.Options.SetFiles = map[string]string{"motd": "../../../etc/hostname"} },
+		"a file above the repository": {
+			edit: func(r *helm.Request) { r.Options.SetFiles = map[string]string{"motd": "../../../etc/hostname"} },
 			want: "input.helmOptions.setFiles: motd: "},
-		"a single value that cannot be read": {edit: func(r *helm.Request) { r.Options.SetValues = map[string]string{"a[x]": "1"} },
+		"a single value that cannot be read": {
+			edit: func(r *helm.Request) { r.Options.SetValues = map[string]string{"a[x]": "1"} },
 			want: "input.helmOptions.setValues: a[x]: "},
 		"a chart above the repository": {edit: func(r *helm.Request) { r.Path = "../../elsewhere" },
 			want: "is outside of the repository"},
@@ -189,7 +198,9 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 		"another kind of chart": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v3, name: web, " +
 			"version: 1.2.3}"},
 			want: `its apiVersion is "v3", not v1 or v2`},
-		"a dependency outside of the repository": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: a, version: 1.x, repository: 'file://../../../a'}]}"},
+		"a dependency outside of the repository": {
+			files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, " +
+				"dependencies: [{name: a, version: 1.x, repository: 'file://../../../a'}]}"},
 			want: "its dependency a 1.x is not in charts/ (../a is outside of the repository)"},
 		"no release": {edit: func(r *helm.Request) { r.ReleaseName = "My shop" },
 			want: `"My shop" cannot be the name of a release`},
@@ -200,26 +211,39 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 		"a library": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: " +
 			"1.2.3, type: library}"},
 			want: "is a library, which has nothing to deploy"},
-		"values that the schema refuses": {files: map[string]string{"charts/web/values.schema.json": `{"properties": {"replicas": {"type": "string"}}}`},
+		"values that the schema refuses": {
+			files: map[string]string{"charts/web/values.schema.json": `{"properties": {"replicas": ` +
+				`{"type": "string"}}}`},
 			want: "replicas"},
-		"a schema that reads files": {files: map[string]string{"charts/web/values.schema.json": `{"$ref": "file:///etc/hostname"}`},
+		"a schema that reads files": {
+			files: map[string]string{"charts/web/values.schema.json": `{"$ref": "file:///etc/hostname"}`},
+			want:  "values.schema.json of web: it refers to a file"},
+		"a schema that reads files by a relative reference": {
+			files: map[string]string{"charts/web/values.schema.json": `{"properties": {"replicas": {"$ref": ` +
+				`"etc/hostname"}}}`},
 			want: "values.schema.json of web: it refers to a file"},
-		"a schema that reads files by a relative reference": {files: map[string]string{"charts/web/values.schema.json": `{"properties": {"replicas": {"$ref": "etc/hostname"}}}`},
-			want: "values.schema.json of web: it refers to a file"},
-		"a schema that reads files under another spelling": {files: map[string]string{"charts/web/values.schema.json": `{"$ref": "\u0066ile:///etc/hostname"}`},
-			want: "values.schema.json of web: it refers to a file"},
-		"a schema of a dependency that reads files": {files: map[string]string{"charts/web/charts/store/values.schema.json": `{"$schema": "file:///etc/hostname"}`},
+		"a schema that reads files under another spelling": {
+			files: map[string]string{"charts/web/values.schema.json": `{"$ref": "\u0066ile:///etc/hostname"}`},
+			want:  "values.schema.json of web: it refers to a file"},
+		"a schema of a dependency that reads files": {
+			files: map[string]string{"charts/web/charts/store/values.schema.json": `{"$schema": ` +
+				`"file:///etc/hostname"}`},
 			want: "values.schema.json of store: it refers to a file"},
-		"a schema that is fetched without protection": {files: map[string]string{"charts/web/values.schema.json": `{"$ref": "http://schemas.example/a.json"}`},
-			want: "http:// is not protected"},
+		"a schema that is fetched without protection": {
+			files: map[string]string{"charts/web/values.schema.json": `{"$ref": "http://schemas.example/a.json"}`},
+			want:  "http:// is not protected"},
 		"a value that the schema refuses is not shown": {files: map[string]string{
 			"charts/web/values.schema.json": `{"properties": {"password": {"pattern": "^[a-z]+$"}}}`,
 			"charts/web/values.yaml":        "password: HIDDEN-1\n"},
 			want: "at '/password': 'the value' does not match pattern"},
-		"a dependency that is nowhere": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, version: 1.x}]}"},
+		"a dependency that is nowhere": {
+			files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, " +
+				"dependencies: [{name: queue, version: 1.x}]}"},
 			want: "its dependency queue 1.x is not in charts/ (it is in no repository): run `helm dependency " +
 				"update` and commit charts/"},
-		"a dependency of an unknown repository": {files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, version: 1.x, repository: '@team'}]}"},
+		"a dependency of an unknown repository": {
+			files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, " +
+				"dependencies: [{name: queue, version: 1.x, repository: '@team'}]}"},
 			want: `chart repository "@team" is not known`},
 		"charts that depend on each other": {files: map[string]string{
 			"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: a, " +

@@ -117,7 +117,8 @@ func TestASeparateProcessRendersTheSame(t *testing.T) {
 {{ $k }}: {{ kindOf $v }} {{ typeOf $v }} {{ toJson $v }} {{ $v }}
 {{- end }}
 release: {{ toJson .Release }}
-capabilities: {{ .Capabilities.KubeVersion.Version }} {{ .Capabilities.KubeVersion.Minor }} {{ .Capabilities.APIVersions.Has "shop/v1" }} {{ toJson .Capabilities.HelmVersion }}
+capabilities: {{ .Capabilities.KubeVersion.Version }} {{ .Capabilities.KubeVersion.Minor }} {{ ` +
+			`.Capabilities.APIVersions.Has "shop/v1" }} {{ toJson .Capabilities.HelmVersion }}
 chart: {{ toJson .Chart }}
 values: {{ typeOf .Values }} {{ toJson .Values.AsMap }}
 file: {{ .Files.Get "motd.txt" }} {{ toYaml .Subcharts | len }} {{ .Template.BasePath }}

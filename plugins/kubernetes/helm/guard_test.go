@@ -66,7 +66,8 @@ func TestAddressesOfThisMachineAreNotAskedForWhatARepositoryNames(t *testing.T) 
 		"a schema": withFile("charts/web/values.schema.json",
 			`{"$ref": "`+server.URL+`/schema.json"}`),
 		"a dependency": withFile("charts/web/Chart.yaml",
-			"{apiVersion: v2, name: web, version: 1.0.0, dependencies: [{name: other, version: 1.0.0, repository: '"+server.URL+"'}]}"),
+			"{apiVersion: v2, name: web, version: 1.0.0, dependencies: [{name: other, version: 1.0.0, repository: '"+
+				server.URL+"'}]}"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := charts(t, configured).Render(t.Context(), req)

@@ -184,7 +184,9 @@ func TestWhatARepositoryGivesIsChecked(t *testing.T) {
 func TestIndexesMayBeWrittenInOtherWays(t *testing.T) {
 	t.Parallel()
 	server := serve(t, "", false, "1.0.0")
-	server.files["/charts/index.yaml"] = []byte(`{"apiVersion": "v1", "entries": {"web": [{"version": "1.0.0", "urls": ["` + server.URL + `/charts/files/web-1.0.0.tgz"]}]}}`)
+	server.files["/charts/index.yaml"] = []byte(
+		`{"apiVersion": "v1", "entries": {"web": [{"version": "1.0.0", "urls": ["` + server.URL +
+			`/charts/files/web-1.0.0.tgz"]}]}}`)
 	sources := helm.Sources{Repositories: []helm.Repository{{Name: "team", Address: server.URL + "/charts"}}}
 	_, err := charts(t, sources).Render(t.Context(), remoteRequest(t, "@team", "v1.0.0"))
 	require.NoError(t, err)
@@ -225,7 +227,8 @@ func TestRepositoriesHaveToBeKnown(t *testing.T) {
 	t.Parallel()
 	team := helm.Sources{Repositories: []helm.Repository{{Name: "team", Address: "https://charts.example"}}}
 	for repository, want := range map[string]string{
-		"stable":                `chart repository "stable" is not known: the plugin's chartRepositories in the piped configuration have team`,
+		"stable": `chart repository "stable" is not known: ` +
+			`the plugin's chartRepositories in the piped configuration have team`,
 		"":                      "input.helmChart: give path, or repository and name",
 		"http://charts.invalid": "http:// is not protected: use https://, or have it added to chartRepositories",
 		"ftp://charts.invalid":  "charts come from https:// and oci:// only",
@@ -326,8 +329,10 @@ func TestOnlyChartsAreTakenFromARegistry(t *testing.T) {
 	}
 	for want, p := range map[string]func(){
 		"it is not a chart: push it with helm push": func() { push("application/x-other", 10) },
-		"it is larger than 32 MiB":                  func() { push("application/vnd.cncf.helm.chart.content.v1.tar+gzip", 32<<20+1) },
-		"not a chart that can be used":              func() { push("application/vnd.cncf.helm.chart.content.v1.tar+gzip", 100) },
+		"it is larger than 32 MiB": func() {
+			push("application/vnd.cncf.helm.chart.content.v1.tar+gzip", 32<<20+1)
+		},
+		"not a chart that can be used": func() { push("application/vnd.cncf.helm.chart.content.v1.tar+gzip", 100) },
 	} {
 		p()
 		_, err = charts(t, helm.Sources{}).Render(t.Context(), remoteRequest(t, "oci://"+address+"/team", "1.0.0"))

@@ -188,7 +188,8 @@ func TestEachResourceSaysHowItDiffersAndWhatIsMissingIsOne(t *testing.T) {
 	}, "local")
 	require.Len(t, states, 2)
 	require.Equal(t,
-		`data.x: "1" in Git, "2" live; b: nothing in Git, nothing live; c: nothing in Git, nothing live; and 1 more fields`, states[0].GetResourceMetadata()["Drift"])
+		`data.x: "1" in Git, "2" live; b: nothing in Git, nothing live; c: nothing in Git, nothing live; `+
+			`and 1 more fields`, states[0].GetResourceMetadata()["Drift"])
 	require.Equal(t, model.ResourceState_HEALTHY, states[0].GetHealthStatus())
 	require.Equal(t, "missing/local/:Service:shop:web", states[1].GetId())
 	require.Equal(t, "is missing in the cluster", states[1].GetResourceMetadata()["Drift"])

@@ -45,7 +45,9 @@ apiVersion: apps/v1
 kind: Deployment
 metadata: {name: a, generation: 2}
 spec: {replicas: 2}
-status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2, conditions: [{type: Available, status: "True"}, {type: Progressing, status: "True", reason: NewReplicaSetAvailable}]}`,
+status: {observedGeneration: 2, replicas: 2, updatedReplicas: 2, readyReplicas: 2, availableReplicas: 2,
+  conditions: [{type: Available, status: "True"},
+    {type: Progressing, status: "True", reason: NewReplicaSetAvailable}]}`,
 			healthy, "",
 		},
 		{
@@ -75,7 +77,8 @@ apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: a, generation: 1}
 spec: {replicas: 1}
-status: {observedGeneration: 1, replicas: 1, readyReplicas: 1, currentReplicas: 1, updatedReplicas: 1, currentRevision: a, updateRevision: a}`,
+status: {observedGeneration: 1, replicas: 1, readyReplicas: 1, currentReplicas: 1, updatedReplicas: 1,
+  currentRevision: a, updateRevision: a}`,
 			healthy, "",
 		},
 		{"stateful set without pods",
@@ -86,7 +89,8 @@ status: {observedGeneration: 1, replicas: 1, readyReplicas: 1, currentReplicas: 
 apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: a, generation: 1}
-status: {observedGeneration: 1, desiredNumberScheduled: 1, currentNumberScheduled: 1, updatedNumberScheduled: 1, numberAvailable: 1, numberReady: 1}`,
+status: {observedGeneration: 1, desiredNumberScheduled: 1, currentNumberScheduled: 1, updatedNumberScheduled: 1,
+  numberAvailable: 1, numberReady: 1}`,
 			healthy, "",
 		},
 		{"replica set that waits",
@@ -105,7 +109,8 @@ status: {phase: Running, conditions: [{type: Ready, status: "True"}]}`,
 apiVersion: v1
 kind: Pod
 metadata: {name: a}
-status: {phase: Running, containerStatuses: [{name: web, state: {waiting: {reason: CrashLoopBackOff, message: back-off 10s}}}]}`,
+status: {phase: Running, containerStatuses: [{name: web, 
+  state: {waiting: {reason: CrashLoopBackOff, message: back-off 10s}}}]}`,
 			unhealthy, "container web: CrashLoopBackOff: back-off 10s",
 		},
 		{

@@ -59,7 +59,8 @@ spec:
   group: %[1]s
   scope: Namespaced
   names: {kind: Wheel, plural: wheels, singular: wheel}
-  versions: [{name: v1, served: true, storage: true, subresources: {status: {}}, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
+  versions: [{name: v1, served: true, storage: true, subresources: {status: {}},
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `, group)))
 	w.becomes("the kind is known", short(here+" is missing in the cluster"), to)
 

@@ -14,7 +14,8 @@ import (
 
 func TestAnswersOfDeployTargetsBecomeOne(t *testing.T) {
 	t.Parallel()
-	const synced, unknown, outOfSync = model.ApplicationSyncStatus_SYNCED, model.ApplicationSyncStatus_UNKNOWN, model.ApplicationSyncStatus_OUT_OF_SYNC
+	const synced, unknown, outOfSync = model.ApplicationSyncStatus_SYNCED, model.ApplicationSyncStatus_UNKNOWN,
+		model.ApplicationSyncStatus_OUT_OF_SYNC
 	state := func(status model.ApplicationSyncStatus, reason string) *model.ApplicationSyncState {
 		return &model.ApplicationSyncState{Status: status, ShortReason: reason, Reason: "long " + reason}
 	}

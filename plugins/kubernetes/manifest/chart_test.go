@@ -26,7 +26,8 @@ func chartFiles() map[string]string {
 		"app/web/values.yaml":    "value: one\n",
 		"app/web/templates/a.yaml": "{{ if true }}\napiVersion: v1\nkind: ConfigMap\n" +
 			"metadata: {name: {{ .Release.Name }}}\ndata: {value: {{ .Values.value }}}\n{{ end }}",
-		"app/web/templates/b.json": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "j"}}]}`,
+		"app/web/templates/b.json": `{"apiVersion": "v1", "kind": "List", "items": [{"apiVersion": "v1", ` +
+			`"kind": "ConfigMap", "metadata": {"name": "j"}}]}`,
 		"app/web/crds/c.yaml": "apiVersion: apiextensions.k8s.io/v1\n" +
 			"kind: CustomResourceDefinition\nmetadata: {name: widgets.example.com}\n",
 		"app/web/templates/hook.yml": hook("Job", "migrate", "pre-install, pre-upgrade") + "---\n" +
@@ -65,8 +66,10 @@ func TestAChartGoesBeforeEverythingElseAndItsHooksAreReported(t *testing.T) {
 func TestMistakesInWhatAChartRendersAreNamedWithTheTemplate(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  value: {{ .Values.value }}: x: y\n": "chart web 1.0.0: web/templates/a.yaml (rendered):5: not valid YAML",
-		"{{/* two\nlines */}}\nkind: ConfigMap\n":                                                           "chart web 1.0.0: web/templates/a.yaml (rendered):2: not a Kubernetes object",
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  value: {{ .Values.value }}: x: y\n": "chart " +
+			"web 1.0.0: web/templates/a.yaml (rendered):5: not valid YAML",
+		"{{/* two\nlines */}}\nkind: ConfigMap\n": "chart web 1.0.0: web/templates/a.yaml (rendered):2: " +
+			"not a Kubernetes object",
 		hook("Job", "migrate",
 			"pre-install"): "web/templates/hook.yml (rendered):1: Job prod/migrate is already defined at " +
 			"web/templates/a.yaml (rendered):1",

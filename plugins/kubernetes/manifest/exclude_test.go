@@ -38,12 +38,15 @@ func TestExclusionReadsTheAnnotationsOfOurselvesHelmArgoCDAndFlux(t *testing.T) 
 		require.Empty(t, manifest.Exclusion(o), "%s: %s", c.key, c.value)
 	}
 	require.Contains(t,
-		manifest.Exclusion(&metav1.ObjectMeta{Labels: map[string]string{"kustomize.toolkit.fluxcd.io/prune": "disabled"}}), "its label")
+		manifest.Exclusion(
+			&metav1.ObjectMeta{Labels: map[string]string{"kustomize.toolkit.fluxcd.io/prune": "disabled"}}),
+		"its label")
 }
 
 func TestRemoveExclusionLeavesTheOtherOptionsOfArgoCD(t *testing.T) {
 	t.Parallel()
-	o := &metav1.ObjectMeta{Annotations: map[string]string{"argocd.argoproj.io/sync-options": "Prune=false,ServerSideApply=true", "a": "b"}}
+	o := &metav1.ObjectMeta{Annotations: map[string]string{"argocd.argoproj.io/sync-options": "Prune=false," +
+		"ServerSideApply=true", "a": "b"}}
 	manifest.RemoveExclusion(o)
 	require.Equal(t, map[string]string{"argocd.argoproj.io/sync-options": "ServerSideApply=true", "a": "b"},
 		o.Annotations)

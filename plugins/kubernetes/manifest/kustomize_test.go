@@ -154,13 +154,20 @@ func TestKustomizeFetchesNothing(t *testing.T) {
 			"https://charts.example/p.yaml is on another machine",
 		"resources: [../base]\ntransformers:\n- |-\n  apiVersion: builtin\n  kind: PatchTransformer\n" +
 			"  metadata: {name: p}\n  path: https://a.example/b\n": "https://a.example/b is on another machine",
-		"resources: [../base]\ntransformers: [deep]\n":                                             "t.yaml:4: https://charts.example/p.yaml is on another machine",
-		"resources: [../base]\npatches: [{path: 'HTTPS://charts.example/p.yaml'}]\n":               "is on another machine",
-		"Resources: [https://charts.example/a.yaml]\n":                                             "is on another machine",
-		"resources: [../base]\nRESOURCES: [https://charts.example/a.yaml]\n":                       "is on another machine",
-		"<<: {resources: [https://charts.example/a.yaml]}\n":                                       "kustomization.yaml:1: <<: a kustomization cannot be merged",
-		"resources: [../base]\npatches: [{Path: https://charts.example/p.yaml}]\n":                 "is on another machine",
-		"resources: [../base]\ncommonAnnotations: &a {path: https://a.example/b}\npatches: [*a]\n": "is on another machine",
+		"resources: [../base]\ntransformers: [deep]\n": "t.yaml:4: " +
+			"https://charts.example/p.yaml is on another machine",
+		"resources: [../base]\npatches: [{path: 'HTTPS://charts.example/p.yaml'}]\n": "is on " +
+			"another machine",
+		"Resources: [https://charts.example/a.yaml]\n": "is on " +
+			"another machine",
+		"resources: [../base]\nRESOURCES: [https://charts.example/a.yaml]\n": "is on " +
+			"another machine",
+		"<<: {resources: [https://charts.example/a.yaml]}\n": "kustomization.yaml:1: <<: " +
+			"a kustomization cannot be merged",
+		"resources: [../base]\npatches: [{Path: https://charts.example/p.yaml}]\n": "is on " +
+			"another machine",
+		"resources: [../base]\ncommonAnnotations: &a {path: https://a.example/b}\npatches: [*a]\n": "is on " +
+			"another machine",
 		"resources: [../base]\ntransformers: [\"{apiVersion: v1, kind: List, items: [{apiVersion: builtin, kind: " +
 			"PatchTransformer, metadata: {name: p},\\n path: https://a.example/b}]}\"]\n": "is on another machine",
 		"resources: [../../elsewhere]\n": "kustomization.yaml:1: resources: " +

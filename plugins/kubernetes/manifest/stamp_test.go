@@ -99,8 +99,10 @@ metadata: {name: elsewhere, namespace: other}
 
 func TestImagesAreReplacedInEveryPod(t *testing.T) {
 	t.Parallel()
-	pods := `spec: {initContainers: [{name: i, image: "built:v1"}], containers: [{name: a, image: "other:v1"}, {name: b, image: "built:v1"}, {name: c}]}`
-	manifests, err := manifest.Parse([]byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {template: {`+pods+`}}}
+	pods := `spec: {initContainers: [{name: i, image: "built:v1"}], containers: [{name: a, image: "other:v1"}, ` +
+		`{name: b, image: "built:v1"}, {name: c}]}`
+	manifests, err := manifest.Parse(
+		[]byte(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: d}, spec: {template: {`+pods+`}}}
 ---
 {apiVersion: v1, kind: Pod, metadata: {name: p}, `+pods+`}
 ---

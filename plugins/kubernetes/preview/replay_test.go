@@ -41,7 +41,8 @@ func TestDifferencesOfCommitsAreThoseOfPipeCD(t *testing.T) {
 					[]byte("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: "+name+
 						"}\nspec:\n  replicas: 2\n  selector: {matchLabels: {app: "+name+"}}\n  template:\n    "+
 						"metadata: {labels: {app: "+name+
-						"}}\n    spec:\n      containers: [{name: main, image: \"app:v"+version+"\", envFrom: [{configMapRef: {name: "+name+"-conf}}]}]\n"), 0o600))
+						"}}\n    spec:\n      containers: [{name: main, image: \"app:v"+version+
+						"\", envFrom: [{configMapRef: {name: "+name+"-conf}}]}]\n"), 0o600))
 				s.App.Input.Namespace = "default"
 				return s
 			}

@@ -66,7 +66,8 @@ func TestPodsThatTheAPIRefusesFailTheRolloutUnlessAQuotaMayStillGiveThemRoom(t *
 		"a policy": {`pods "web-2-x" is forbidden: violates PodSecurity "restricted:latest"`, 10 * time.Second,
 			`Deployment prod/web: its pods are refused by the API: pods "web-2-x" is forbidden: violates PodSecurity`},
 		"a quota": {`pods "web-2-x" is forbidden: exceeded quota: small`, time.Minute,
-			`last state: 1 of 3 updated, 2 ready, 2 old; its pods are refused by the API: pods "web-2-x" is forbidden: exceeded quota: small`},
+			`last state: 1 of 3 updated, 2 ready, 2 old; its pods are refused by the API: ` +
+				`pods "web-2-x" is forbidden: exceeded quota: small`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,7 +103,8 @@ func TestEventsShowWhatHoldsAPodThatDoesNotStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t, pod(t, 2, `state: {waiting: {reason: ContainerCreating}}`))
 		event := func(name, message string, age time.Duration) *unstructured.Unstructured {
-			o := object(t, "{apiVersion: v1, kind: Event, metadata: {name: "+name+", uid: "+name+"}, type: Warning, reason: FailedMount}")
+			o := object(t, "{apiVersion: v1, kind: Event, metadata: {name: "+name+", uid: "+name+
+				"}, type: Warning, reason: FailedMount}")
 			o.Object["message"], o.Object["lastTimestamp"] = message, time.Now().Add(-age).UTC().Format(time.RFC3339)
 			return o
 		}
@@ -110,7 +112,8 @@ func TestEventsShowWhatHoldsAPodThatDoesNotStart(t *testing.T) {
 		c.resource("events").set(event("b", `MountVolume.SetUp failed for volume "conf": secret "conf" not found`, 0))
 		log := &lines{}
 		r := <-wait(t.Context(), c, live, log)
-		const want = `pod web-2-x does not start: MountVolume.SetUp failed for volume "conf": secret "conf" not found (FailedMount)`
+		const want = `pod web-2-x does not start: MountVolume.SetUp failed for volume "conf": secret "conf" not ` +
+			`found (FailedMount)`
 		require.Contains(t, log.String(), "Deployment web: "+want+"\n")
 		require.Equal(t, time.Minute, r.took, "it may still come")
 		require.ErrorContains(t, r.err, want)

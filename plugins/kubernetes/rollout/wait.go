@@ -112,7 +112,8 @@ func listOptions(o *unstructured.Unstructured) (metav1.ListOptions, bool) {
 		return metav1.ListOptions{}, false
 	}
 	if o.GetKind() == kindReplicationController {
-		return metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(&metav1.LabelSelector{MatchLabels: texts(raw)})}, true
+		return metav1.ListOptions{LabelSelector: metav1.FormatLabelSelector(
+			&metav1.LabelSelector{MatchLabels: texts(raw)})}, true
 	}
 	selector := &metav1.LabelSelector{}
 	if err := fromUnstructured(raw, selector); err != nil {

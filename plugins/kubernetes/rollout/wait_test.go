@@ -83,11 +83,13 @@ status: {containerStatuses: [{name: main, image: "app:v2", %[2]s}]}
 }
 
 const (
-	pulling  = `state: {waiting: {reason: ErrImagePull, message: not found}}`
-	backOff  = `state: {waiting: {reason: ImagePullBackOff, message: Back-off}}`
-	crashed  = `restartCount: 3, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 137, reason: OOMKilled}}`
-	crashed1 = `restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}, lastState: {terminated: {exitCode: 2, reason: Error}}`
-	running  = `restartCount: 3, ready: true, state: {running: {}}`
+	pulling = `state: {waiting: {reason: ErrImagePull, message: not found}}`
+	backOff = `state: {waiting: {reason: ImagePullBackOff, message: Back-off}}`
+	crashed = `restartCount: 3, state: {waiting: {reason: CrashLoopBackOff}}, ` +
+		`lastState: {terminated: {exitCode: 137, reason: OOMKilled}}`
+	crashed1 = `restartCount: 1, state: {waiting: {reason: CrashLoopBackOff}}, ` +
+		`lastState: {terminated: {exitCode: 2, reason: Error}}`
+	running = `restartCount: 3, ready: true, state: {running: {}}`
 )
 
 var options = rollout.Options{Timeout: time.Minute, Grace: 10 * time.Second}
@@ -334,10 +336,15 @@ status: {startTime: "2026-01-01T00:00:00Z", `+status+`}
 `)
 }
 
+// The status of Jobs that have ended.
+const (
+	complete = `succeeded: 1, conditions: [{type: Complete, status: "True"}]`
+	failed   = `failed: 1, conditions: [{type: Failed, status: "True", reason: BackoffLimitExceeded, ` +
+		`message: Job has reached the specified backoff limit}]`
+)
+
 func TestAJobIsWaitedForUntilItHasEnded(t *testing.T) {
 	t.Parallel()
-	const complete = `succeeded: 1, conditions: [{type: Complete, status: "True"}]`
-	const failed = `failed: 1, conditions: [{type: Failed, status: "True", reason: BackoffLimitExceeded, message: Job has reached the specified backoff limit}]`
 	begin := func(t *testing.T, c *fakeCluster, live *unstructured.Unstructured, log *lines) <-chan error {
 		c.resource("jobs").set(live)
 		ended := make(chan error, 1)
@@ -369,9 +376,11 @@ func TestAJobIsWaitedForUntilItHasEnded(t *testing.T) {
 			p := object(t, `
 apiVersion: v1
 kind: Pod
-metadata: {name: migrate-x, namespace: prod, uid: p, ownerReferences: [{apiVersion: batch/v1, kind: Job, name: migrate, uid: migrate, controller: true}]}
+metadata: {name: migrate-x, namespace: prod, uid: p,
+  ownerReferences: [{apiVersion: batch/v1, kind: Job, name: migrate, uid: migrate, controller: true}]}
 spec: {restartPolicy: Never}
-status: {phase: Failed, containerStatuses: [{name: main, image: "app:v2", state: {terminated: {exitCode: 3, reason: Error}}}]}
+status: {phase: Failed, containerStatuses: [{name: main, image: "app:v2",
+  state: {terminated: {exitCode: 3, reason: Error}}}]}
 `)
 			c.resource("pods").keep(p)
 			c.resource("jobs").set(job(t, "", failed))

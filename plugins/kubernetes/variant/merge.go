@@ -24,7 +24,8 @@ const maxPatched = 3 << 19
 func jsonPatch(document, operations any) (any, error) {
 	list, ok := operations.([]any)
 	if !ok || len(list) == 0 {
-		return nil, errors.New(`value must be a list of operations of RFC 6902, such as [{op: add, path: /metadata/labels/a, value: b}]`)
+		return nil, errors.New(
+			`value must be a list of operations of RFC 6902, such as [{op: add, path: /metadata/labels/a, value: b}]`)
 	}
 	data, err := json.Marshal(document)
 	if err != nil {

@@ -113,11 +113,12 @@ func TestAPatchThatCannotWorkNamesItsPlace(t *testing.T) {
 		`{op: json-patch, value: {op: remove}}`:       web + "ops[0] (json-patch): value must be a list of operations",
 		`{op: json-patch, value: [{op: remove}]}`:     "value[0]: remove has no path",
 		`{op: json-patch, value: [text]}`:             "value[0] is not an operation",
-		`{op: json-patch, value: [{op: test, path: /kind, value: Deployment}, {op: remove, path: /spec/x}]}`: "value[1]: remove /spec/x: ",
-		`{op: json-patch, value: [{op: grow, path: /spec}]}`:                                                 "value[0]: grow /spec: ",
-		`{op: json-patch, value: [{op: replace, path: "", value: 1}]}`:                                       "value[0]: replace : ",
-		`{op: json-patch, value: [{op: replace, path: "", value: [1]}]}`:                                     "the patch leaves no object",
-		`{op: strategic-merge, value: [1]}`:                                                                  "value must be a mapping",
+		`{op: json-patch, value: [{op: test, path: /kind, value: Deployment}, ` +
+			`{op: remove, path: /spec/x}]}`: "value[1]: remove /spec/x: ",
+		`{op: json-patch, value: [{op: grow, path: /spec}]}`:             "value[0]: grow /spec: ",
+		`{op: json-patch, value: [{op: replace, path: "", value: 1}]}`:   "value[0]: replace : ",
+		`{op: json-patch, value: [{op: replace, path: "", value: [1]}]}`: "the patch leaves no object",
+		`{op: strategic-merge, value: [1]}`:                              "value must be a mapping",
 		`{op: strategic-merge, value: {spec: {template: {spec: {containers: [{image: a}]}}}}}`: web +
 			"ops[0] (strategic-merge): ",
 	} {

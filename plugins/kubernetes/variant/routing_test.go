@@ -126,7 +126,8 @@ func TestWhatCannotBeRoutedByAGatewayIsAnError(t *testing.T) {
 		`HTTPRoute web has no rule named "mian"`: func(a *config.Application) {
 			a.TrafficRouting.Gateway.EditableRules = []string{"main", "mian"}
 		},
-		"all.yaml:11: the selector of Service unlabelled must have pipecd.dev/variant: primary": func(a *config.Application) {
+		"all.yaml:11: the selector of Service unlabelled must have " +
+			"pipecd.dev/variant: primary": func(a *config.Application) {
 			a.Service.Name = "unlabelled"
 		},
 		"no rule of HTTPRoute elsewhere that may be changed has the Service web": func(a *config.Application) {

@@ -80,9 +80,11 @@ func TestTheSchemaOfAPluginIsMadeFromItsTypes(t *testing.T) {
 	for name, want := range map[string]string{
 		"names": `{"type": "array", "items": {"type": "string", "pattern": "^[A-Z]"}, "minItems": 1,
 			"description": "names are greeted, one after another."}`,
-		"tone":    `{"type": ["string", "null"], "enum": ["warm", "cold", null], "default": "warm", "description": "tone is the way to greet."}`,
-		"retries": `{"type": ["integer", "null"], "minimum": 1, "maximum": 5, "description": "retries are attempts, from 1 to 5."}`,
-		"where":   `{"allOf": [{"$ref": "#/definitions/place"}], "description": "where is where to greet."}`,
+		"tone": `{"type": ["string", "null"], "enum": ["warm", "cold", null], "default": "warm", ` +
+			`"description": "tone is the way to greet."}`,
+		"retries": `{"type": ["integer", "null"], "minimum": 1, "maximum": 5, ` +
+			`"description": "retries are attempts, from 1 to 5."}`,
+		"where": `{"allOf": [{"$ref": "#/definitions/place"}], "description": "where is where to greet."}`,
 		"stops": `{"type": ["array", "null"], "items": {"type": "object", "allOf": [{"$ref": "#/definitions/place"}]},
 			"description": "stops are other places."}`,
 		"loud": `{"type": ["boolean", "null"], "description": "loud is louder."}`,

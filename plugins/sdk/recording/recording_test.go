@@ -204,7 +204,10 @@ func TestAFileThatIsNotARecordingIsReported(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	f.Add([]byte(`{"seq":1,"link":"piped>wait","method":"/grpc.plugin.deploymentapi.v1alpha1.DeploymentService/FetchDefinedStages","code":"OK","req":"","resp":"CgRXQUlU"}`))
+	f.Add([]byte(
+		`{"seq":1,"link":"piped>wait",` +
+			`"method":"/grpc.plugin.deploymentapi.v1alpha1.DeploymentService/FetchDefinedStages","code":"OK",` +
+			`"req":"","resp":"CgRXQUlU"}`))
 	f.Add([]byte(`{"link":"recording","plugin":"p","settings":{}}` + "\n" +
 		`{"link":"p>piped","method":"/m","code":"OK","req":"AA=="}`))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -29,7 +29,8 @@ func (p *Piped) ReportStageLogs(_ context.Context,
 
 // ReportStageLogsFromLastCheckpoint keeps blocks for good.
 func (p *Piped) ReportStageLogsFromLastCheckpoint(_ context.Context,
-	req *pluginservice.ReportStageLogsFromLastCheckpointRequest) (*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
+	req *pluginservice.ReportStageLogsFromLastCheckpointRequest) (
+	*pluginservice.ReportStageLogsFromLastCheckpointResponse, error) {
 	p.update(func() {
 		stage := p.stage(req.GetStageId())
 		stage.calls++
@@ -105,7 +106,8 @@ func (p *Piped) PutDeploymentPluginMetadata(_ context.Context,
 
 // PutDeploymentPluginMetadataMulti keeps several values.
 func (p *Piped) PutDeploymentPluginMetadataMulti(_ context.Context,
-	req *pluginservice.PutDeploymentPluginMetadataMultiRequest) (*pluginservice.PutDeploymentPluginMetadataMultiResponse, error) {
+	req *pluginservice.PutDeploymentPluginMetadataMultiRequest) (
+	*pluginservice.PutDeploymentPluginMetadataMultiResponse, error) {
 	p.putPlugin(req.GetPluginName(), req.GetMetadata())
 	return &pluginservice.PutDeploymentPluginMetadataMultiResponse{}, nil
 }

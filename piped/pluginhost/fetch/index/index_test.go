@@ -88,7 +88,8 @@ func TestWrongIndexesAreRefused(t *testing.T) {
 		"{": "the index cannot be read", "plugins: [a]": "the index cannot be read",
 		"formatVersion: 2":   "the version 2 of its format, and 1 is read",
 		"plugins: {a/b: {}}": "which cannot be one", "plugins: {a: {versions: {'v 1': {}}}}": "which cannot be one",
-		"plugins: {a: {versions: {v1: {linux/amd64: {url: x}}}}}":                 `a@v1 for "linux/amd64": the sha256 "" is not`,
+		"plugins: {a: {versions: {v1: {linux/amd64: {url: x}}}}}": `a@v1 for "linux/amd64": the ` +
+			`sha256 "" is not`,
 		"plugins: {a: {versions: {v1: {linux/amd64: {sha256: " + digest + "}}}}}": "it has no url",
 		"plugins: {a: {versions: {v1: {linux/amd64: {url: '%', sha256: " + digest +
 			"}}}}}": "its url cannot be read",

@@ -15,12 +15,15 @@ import (
 func FuzzParseBundle(f *testing.F) {
 	f.Add(
 		[]byte(
-			`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"publicKey":{"hint":"x"}},"messageSignature":{"messageDigest":{"algorithm":"SHA2_256","digest":"AAAA"},"signature":"AAAA"}}`,
+			`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json",` +
+				`"verificationMaterial":{"publicKey":{"hint":"x"}},` +
+				`"messageSignature":{"messageDigest":{"algorithm":"SHA2_256","digest":"AAAA"},"signature":"AAAA"}}`,
 		),
 	)
 	f.Add(
 		[]byte(
-			`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json","verificationMaterial":{"certificate":{"rawBytes":"AAAA"}},"dsseEnvelope":{}}`,
+			`{"mediaType":"application/vnd.dev.sigstore.bundle.v0.3+json",` +
+				`"verificationMaterial":{"certificate":{"rawBytes":"AAAA"}},"dsseEnvelope":{}}`,
 		),
 	)
 	key, err := Generate(Sigstore)

@@ -83,7 +83,8 @@ func TestFilesThatAreNoKeyAreRefusedWithoutShowingThem(t *testing.T) {
 		in("ENCRYPTED SIGSTORE PRIVATE KEY", "topsecret"): "encrypted in an unknown way",
 		in(
 			"ENCRYPTED SIGSTORE PRIVATE KEY",
-			`{"kdf":{"name":"scrypt","params":{"N":1073741824,"r":8,"p":1}},"cipher":{"name":"nacl/secretbox","nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}`,
+			`{"kdf":{"name":"scrypt","params":{"N":1073741824,"r":8,"p":1}},"cipher":{"name":"nacl/secretbox",`+
+				`"nonce":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}}`,
 		): "asks for too much",
 	} {
 		_, err := signature.ParsePrivateKey([]byte(text), password("p"))
