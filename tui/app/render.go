@@ -82,6 +82,12 @@ func (m *model) drawHeader(width int) string {
 		Theme: m.host.theme, Name: m.host.cfg.Name, Version: m.host.cfg.Version,
 		Clusters: deck.Environment().GetClusters(), Failed: len(deck.Failed()), Problems: deck.Problems(),
 	}
+	switch {
+	case m.link.stopped():
+		header.Away = "stopped"
+	case m.link.trouble != nil && m.link.client != nil:
+		header.Away = "does not answer"
+	}
 	if m.screen.main {
 		header.Hint = ", press " + m.host.key(keymap.ShowEnvironment)
 	}

@@ -360,9 +360,11 @@ func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
 	stopped := fmt.Errorf("no process holds its lock:  %w", ErrEnvironmentStopped)
 	attempts <- stopped
 	server.Break()
-	s.seesText("The environment has stopped: its process was killed. Press u", "hello-world")
+	s.seesText("The environment has stopped: its process was killed. Press u", "hello-world", "✗ stopped")
+	s.losesText("parts ready")
 	attempts <- nil
 	s.losesText("has stopped")
+	s.seesText("✓ 5 parts ready")
 	s.seesText("press a to approve")
 
 	attempts <- stopped

@@ -24,6 +24,8 @@ type Header struct {
 	Ready, All, Failed int
 	// Problems are the causes why the environment is degraded, the oldest first.
 	Problems []*deckv1.Problem
+	// Away says that the environment has stopped or does not answer: then all else is what was known before.
+	Away string
 	// Hint is what to do about a failure or problem.
 	Hint string
 	// Starting is the part that keeps the others waiting, and how far it is; "" when the number says enough.
@@ -47,6 +49,8 @@ func (v Header) Draw(width int) string {
 	}
 	parts := ""
 	switch {
+	case v.Away != "":
+		parts = th.Bad.Render(th.Failed + " " + v.Away)
 	case len(v.Problems) > 0:
 		parts = th.Warn.Render(v.degraded(width - text.Width(left) - 4))
 	case v.Failed > 0:
