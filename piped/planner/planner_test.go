@@ -257,6 +257,19 @@ func TestPipelineStagesRequireWhatTheirNeedsName(t *testing.T) {
 	}
 }
 
+func TestStagesKeepTheIdsOfTheirAuthor(t *testing.T) {
+	t.Parallel()
+	planned, err := plan(t, &controlPlane{}, host(t, ""),
+		"  pipeline: {stages: [{name: WAIT, id: bake}, {name: WAIT}, {name: NOTHING}, {name: WAIT, id: soak}]}\n",
+		deployment())
+	require.NoError(t, err)
+	var ids []string
+	for _, stage := range planned.GetStages() {
+		ids = append(ids, stage.GetMetadata()[planner.StageIDMetadataKey])
+	}
+	require.Equal(t, []string{"bake", "", "soak"}, ids)
+}
+
 func TestQuickSyncStagesFollowEachOther(t *testing.T) {
 	t.Parallel()
 	planned, err := plan(

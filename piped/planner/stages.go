@@ -142,7 +142,25 @@ func pipelineSyncStages(
 	complete(stages)
 	slices.SortStableFunc(stages, func(a, b *model.PipelineStage) int { return int(a.GetIndex() - b.GetIndex()) })
 	normal, rollbacks := divide(stages)
+	keepIDs(normal, configured)
 	return append(connect(normal, configured.Requires()), rollbacks...), nil
+}
+
+// StageIDMetadataKey is the metadata of a stage with the id that the author gave it in the pipeline.
+const StageIDMetadataKey = "pipedeck/stage-id"
+
+// keepIDs reports the ids of the author to users: those of the protocol are unique, but nobody reads them.
+func keepIDs(stages []*model.PipelineStage, configured *config.Pipeline) {
+	for _, stage := range stages {
+		id := configured.Stages[stage.GetIndex()].ID
+		if id == "" {
+			continue
+		}
+		if stage.Metadata == nil {
+			stage.Metadata = map[string]string{}
+		}
+		stage.Metadata[StageIDMetadataKey] = id
+	}
 }
 
 // divide keeps the order.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -14,7 +15,11 @@ import (
 
 // collectedKey is the stage metadata with the approvals so far, a JSON list. PipeCD's own key is written
 // only when there are enough: a PipeCD v1 plugin that takes over takes it as the end.
-const collectedKey = "approvals"
+// neededKey is how many there have to be.
+const (
+	collectedKey = "approvals"
+	neededKey    = "approvals-needed"
+)
 
 // approvals are the different users who have approved a stage, in the order in which they did.
 type approvals struct {
@@ -49,6 +54,24 @@ func (a *approvals) complete() bool { return len(a.users) >= a.needed }
 
 func (a *approvals) String() string { return strings.Join(a.users, ", ") }
 
+// announce shows users how many approvals there have to be, where one is not enough.
+func (a *approvals) announce(ctx context.Context) error {
+	if a.needed < 2 || a.complete() {
+		return nil
+	}
+	return a.client.PutStageMetadataMulti(ctx, map[string]string{
+		neededKey: strconv.Itoa(a.needed), sdk.DisplayMetadataKey: a.display(),
+	})
+}
+
+func (a *approvals) display() string {
+	so := fmt.Sprintf("%d of %d approved", len(a.users), a.needed)
+	if len(a.users) == 0 {
+		return so
+	}
+	return so + ": " + a.String()
+}
+
 // add stores one more approval and shows it to users unless it is the last.
 func (a *approvals) add(ctx context.Context, user string) error {
 	a.users = append(a.users, user)
@@ -61,7 +84,7 @@ func (a *approvals) add(ctx context.Context, user string) error {
 	}
 	return a.client.PutStageMetadataMulti(ctx, map[string]string{
 		collectedKey:           string(collected),
-		sdk.DisplayMetadataKey: fmt.Sprintf("%d of %d approved: %s", len(a.users), a.needed, a),
+		sdk.DisplayMetadataKey: a.display(),
 	})
 }
 

@@ -88,6 +88,9 @@ func (plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None])
 		return sdk.Failure, err
 	}
 	req.Log.Info(greeting(&opts, approvals))
+	if err := approvals.announce(ctx); err != nil {
+		return sdk.Failure, err
+	}
 
 	commands := req.Client.Commands(ctx)
 	for !approvals.complete() {

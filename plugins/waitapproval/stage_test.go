@@ -62,6 +62,8 @@ func TestApprovalsOutlastARestart(t *testing.T) {
 	ended := h.Go(ctx, t, stageWaitApproval, with)
 	h.Piped.Approve(stageID, "alice")
 	h.Piped.WaitLog(t, stageID, "alice approved (1 of 2)")
+	require.Equal(t, "2", h.Piped.StageMetadata(stageID)["approvals-needed"])
+	require.Equal(t, "1 of 2 approved: alice", h.Piped.StageMetadata(stageID)[sdk.DisplayMetadataKey])
 	cancel()
 	<-ended
 	h.Piped.WaitLog(t, stageID, "the stage was cancelled")

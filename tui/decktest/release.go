@@ -16,7 +16,7 @@ func Release() *deckv1.Deployment {
 	d.Id, d.Stages, d.CreatedAt = "dep-release", nil, At(1)
 	add := func(id, desc string, requires ...string) *deckv1.Stage {
 		stage := &deckv1.Stage{
-			Id: id, Name: "SCRIPT_RUN", Desc: desc, Index: int32(len(d.Stages)), Requires: requires,
+			Id: id, ConfigId: id, Name: "SCRIPT_RUN", Desc: desc, Index: int32(len(d.Stages)), Requires: requires,
 			Status: deckv1.StageStatus_STAGE_STATUS_NOT_STARTED,
 		}
 		d.Stages = append(d.Stages, stage)

@@ -45,7 +45,7 @@ func stageNames(stages []*deckv1.Stage) []string {
 	names := make([]string, len(stages))
 	count := make(map[string]int, len(stages))
 	for i, stage := range stages {
-		names[i] = graph.Name("", stage.GetName(), stage.GetDesc())
+		names[i] = graph.Name(stage.GetConfigId(), stage.GetName(), stage.GetDesc())
 		count[names[i]]++
 	}
 	number := make(map[string]int)
@@ -74,6 +74,9 @@ func stagesOf(d *deckv1.Deployment, now time.Time) []graph.Stage {
 		stages[i] = graph.Stage{
 			ID: s.GetId(), Name: names[i], Needs: s.GetRequires(), Rollback: s.GetRollback(), Status: statusOf(s),
 			Note: stageNote(s),
+		}
+		if s.GetCanApprove() && s.GetApprovalsNeeded() > 1 {
+			stages[i].Short = approvalCount(s)
 		}
 		if s.GetStartedAt().IsValid() {
 			stages[i].Start = state.Elapsed(d.GetCreatedAt(), s.GetStartedAt(), now)
@@ -130,7 +133,7 @@ func stageWords(s *deckv1.Stage) string {
 	case status == deckv1.StageStatus_STAGE_STATUS_FAILURE:
 		return text.Line(s.GetStatusReason())
 	case status == deckv1.StageStatus_STAGE_STATUS_RUNNING && s.GetCanApprove():
-		return "press a " + approval(s)
+		return approval(s)
 	case status == deckv1.StageStatus_STAGE_STATUS_RUNNING && s.GetProgress() != nil:
 		return progressWords(s.GetProgress())
 	case s.GetDisplay() != "":
@@ -147,9 +150,20 @@ func stageWords(s *deckv1.Stage) string {
 
 // approval says what the key does, and whose approval the stage needs where it needs that of named users.
 func approval(stage *deckv1.Stage) string {
-	if len(stage.GetApprovers()) == 0 {
-		return "to approve"
+	press := "press a to approve"
+	if names := stage.GetApprovers(); len(names) > 0 {
+		press = "press a as " + text.Line(strings.Join(names, " or ")) // short: 80 columns have room for little more
 	}
-	// short, because 80 columns have room for little more
-	return "as " + text.Line(strings.Join(stage.GetApprovers(), " or "))
+	if stage.GetApprovalsNeeded() < 2 {
+		return press
+	}
+	so := approvalCount(stage)
+	if users := stage.GetApprovedBy(); len(users) > 0 {
+		so += ": " + text.Line(strings.Join(users, ", "))
+	}
+	return so + "; " + press
+}
+
+func approvalCount(stage *deckv1.Stage) string {
+	return fmt.Sprintf("%d of %d", len(stage.GetApprovedBy()), stage.GetApprovalsNeeded())
 }

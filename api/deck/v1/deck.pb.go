@@ -2365,9 +2365,14 @@ type Stage struct {
 	// How it went at each deploy target, where the plugin reports it; in the plugin's order.
 	Targets []*StageTarget `protobuf:"bytes,16,rep,name=targets,proto3" json:"targets,omitempty"`
 	// The users of whom the stage still needs an approval, while it waits for named ones; empty where anyone may approve.
-	Approvers     []string `protobuf:"bytes,17,rep,name=approvers,proto3" json:"approvers,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Approvers []string `protobuf:"bytes,17,rep,name=approvers,proto3" json:"approvers,omitempty"`
+	// The id that the author gave the stage in the configuration of the application; empty where there is none.
+	ConfigId string `protobuf:"bytes,18,opt,name=config_id,json=configId,proto3" json:"config_id,omitempty"`
+	// The users who have approved so far, while it waits, and how many have to; 0 where the plugin does not report it.
+	ApprovedBy      []string `protobuf:"bytes,19,rep,name=approved_by,json=approvedBy,proto3" json:"approved_by,omitempty"`
+	ApprovalsNeeded int32    `protobuf:"varint,20,opt,name=approvals_needed,json=approvalsNeeded,proto3" json:"approvals_needed,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Stage) Reset() {
@@ -2517,6 +2522,27 @@ func (x *Stage) GetApprovers() []string {
 		return x.Approvers
 	}
 	return nil
+}
+
+func (x *Stage) GetConfigId() string {
+	if x != nil {
+		return x.ConfigId
+	}
+	return ""
+}
+
+func (x *Stage) GetApprovedBy() []string {
+	if x != nil {
+		return x.ApprovedBy
+	}
+	return nil
+}
+
+func (x *Stage) GetApprovalsNeeded() int32 {
+	if x != nil {
+		return x.ApprovalsNeeded
+	}
+	return 0
 }
 
 type StageProgress struct {
@@ -3941,7 +3967,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06branch\x18\x04 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03url\x18\x05 \x01(\tR\x03url\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xe7\x04\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xd0\x05\n" +
 	"\x05Stage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -3962,7 +3988,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\fcompleted_at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\vcompletedAt\x12;\n" +
 	"\bprogress\x18\x0f \x01(\v2\x1f.pipedeck.deck.v1.StageProgressR\bprogress\x127\n" +
 	"\atargets\x18\x10 \x03(\v2\x1d.pipedeck.deck.v1.StageTargetR\atargets\x12\x1c\n" +
-	"\tapprovers\x18\x11 \x03(\tR\tapprovers\"M\n" +
+	"\tapprovers\x18\x11 \x03(\tR\tapprovers\x12\x1b\n" +
+	"\tconfig_id\x18\x12 \x01(\tR\bconfigId\x12\x1f\n" +
+	"\vapproved_by\x18\x13 \x03(\tR\n" +
+	"approvedBy\x12)\n" +
+	"\x10approvals_needed\x18\x14 \x01(\x05R\x0fapprovalsNeeded\"M\n" +
 	"\rStageProgress\x12\x12\n" +
 	"\x04done\x18\x01 \x01(\x03R\x04done\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x12\n" +

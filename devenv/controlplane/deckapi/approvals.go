@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -19,6 +20,8 @@ import (
 const (
 	// collectedKey is the stage metadata in which the plugin of WAIT_APPROVAL keeps the approvals so far, a JSON list.
 	collectedKey = "approvals"
+	// neededKey is the stage metadata in which it keeps how many there have to be.
+	neededKey = "approvals-needed"
 	// userKey, with an approver's name behind it, is the stage metadata with the user who approved under that name.
 	userKey = "pipedeck/approved-as/"
 )
@@ -47,15 +50,31 @@ func (s *Server) approver(d *model.Deployment, stage *model.PipelineStage, name 
 
 // awaited returns the named approvers who have not approved the stage yet; nil where anyone may approve.
 func awaited(stage *model.PipelineStage) (names []string) {
-	var collected []string
-	// Another plugin may use the key for something else: then all approvers count as awaited.
-	_ = json.Unmarshal([]byte(stage.GetMetadata()[collectedKey]), &collected)
+	approved := collected(stage)
 	for _, name := range stage.GetAuthorizedOperators() {
-		if !slices.Contains(collected, name) && !slices.Contains(names, name) {
+		if !slices.Contains(approved, name) && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
 	return names
+}
+
+// collected returns the users who have approved the stage so far. Another plugin may use the key for something else:
+// then nobody has.
+func collected(stage *model.PipelineStage) (users []string) {
+	if json.Unmarshal([]byte(stage.GetMetadata()[collectedKey]), &users) != nil {
+		return nil
+	}
+	return users
+}
+
+// needed returns how many users have to approve the stage; 0 where its plugin does not report it.
+func needed(stage *model.PipelineStage) int32 {
+	n, err := strconv.ParseInt(stage.GetMetadata()[neededKey], 10, 32)
+	if err != nil || n < 0 {
+		return 0
+	}
+	return int32(n)
 }
 
 // recordUser keeps with the stage which user approves under another name: the plugin compares the commander

@@ -19,6 +19,9 @@ import (
 // PipeCD v1: the stage metadata that is shown under a stage.
 const displayKey = "pipecd/stage-display-metadata"
 
+// configIDKey is the stage metadata with the id that the author of the pipeline wrote. Our piped sets it.
+const configIDKey = "pipedeck/stage-id"
+
 func application(a *store.Application) *deckv1.Application {
 	m := a.Model
 	running := m.GetMostRecentlySuccessfulDeployment()
@@ -76,10 +79,11 @@ func stage(d *model.Deployment, s *model.PipelineStage, times store.StageTimes) 
 		CanApprove: running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_APPROVE,
 		CanSkip:    running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_SKIP,
 		Display:    display(s), StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
+		ConfigId: s.GetMetadata()[configIDKey],
 		Progress: progress(s.GetMetadata()[progressKey]), Targets: targetResults(s.GetMetadata()[targetsKey]),
 	}
 	if out.GetCanApprove() {
-		out.Approvers = awaited(s)
+		out.Approvers, out.ApprovedBy, out.ApprovalsNeeded = awaited(s), collected(s), needed(s)
 	}
 	return out
 }

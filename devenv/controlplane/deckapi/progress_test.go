@@ -12,6 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
 func TestProgressAndTargetsComeFromMetadata(t *testing.T) {
@@ -33,6 +35,27 @@ func TestProgressAndTargetsComeFromMetadata(t *testing.T) {
 	require.Equal(t, deckv1.StageStatus_STAGE_STATUS_UNSPECIFIED, targets[2].GetStatus())
 	require.Len(t, targetResults("["+strings.Repeat(`{"name":"a"},`, 200)+`{"name":"a"}]`), maxTargets)
 	require.Nil(t, targetResults(`{"name": "east"}`))
+}
+
+func TestAStageHasTheIdOfItsAuthorAndItsApprovals(t *testing.T) {
+	t.Parallel()
+	d := &model.Deployment{Status: model.DeploymentStatus_DEPLOYMENT_RUNNING}
+	s := &model.PipelineStage{
+		Id: "8f3c", Name: "WAIT_APPROVAL", Status: model.StageStatus_STAGE_RUNNING,
+		AuthorizedOperators: []string{"alice", "bob", "carol"},
+		Metadata: map[string]string{"pipedeck/stage-id": "gate", "approvals": `["alice"]`, "approvals-needed": "2"},
+	}
+	out := stage(d, s, store.StageTimes{})
+	require.Equal(t, "gate", out.GetConfigId())
+	require.Equal(t, []string{"alice"}, out.GetApprovedBy())
+	require.EqualValues(t, 2, out.GetApprovalsNeeded())
+	require.Equal(t, []string{"bob", "carol"}, out.GetApprovers())
+
+	s.Metadata["approvals"], s.Metadata["approvals-needed"] = `{"of": "another plugin"}`, "-3"
+	out = stage(d, s, store.StageTimes{})
+	require.Empty(t, out.GetApprovedBy())
+	require.Zero(t, out.GetApprovalsNeeded())
+	require.Len(t, out.GetApprovers(), 3)
 }
 
 func FuzzProgress(f *testing.F) {
