@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/graph"
 	"github.com/pipedeck/pipedeck/tui/keymap"
-	"github.com/pipedeck/pipedeck/tui/logbuf"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -55,9 +55,9 @@ func (p *deploymentPane) mark() func() {
 
 // hit reports whether a stage is what the user looks for.
 func (p *deploymentPane) hit(s *deckv1.Stage) bool {
-	query := logbuf.Query(p.look.query) // as in the log
-	return slices.ContainsFunc([]string{s.GetName(), s.GetId(), s.GetDesc()},
-		func(field string) bool { return len(query.Matches(field)) > 0 })
+	query := strings.ToLower(p.look.query)
+	return query != "" && slices.ContainsFunc([]string{s.GetName(), s.GetId(), s.GetDesc()},
+		func(field string) bool { return strings.Contains(strings.ToLower(field), query) })
 }
 
 // found selects the first hit.

@@ -30,6 +30,8 @@ type find struct {
 	// query is the text looked for, also after it was typed; empty is none.
 	query string
 	line  textinput.Model
+	// bad is what is wrong with the query; empty when nothing is.
+	bad string
 
 	// mark remembers a place and returns what goes back there; changed, kept and cleared hear of the query. Each may
 	// be nil.
@@ -134,7 +136,7 @@ func (f *find) clear() {
 // shown reports whether there is a line to draw.
 func (f *find) shown() bool { return f.typing || f.query != "" }
 
-// draw returns the line, with a note at its right end.
+// draw returns the line, with a note at its right end, or what is wrong with the query.
 func (f *find) draw(width int, note string) string {
 	left := " " + f.theme.Key.Render(f.lead)
 	if f.typing {
@@ -145,6 +147,9 @@ func (f *find) draw(width int, note string) string {
 		left += f.query
 	}
 	left = text.Cut(strings.TrimRight(left, " "), width, f.theme.Ellipsis)
+	if f.bad != "" {
+		return text.Pad(left+"  "+f.theme.Warn.Render(f.bad), width, f.theme.Ellipsis)
+	}
 	room := width - text.Width(left) - 2
 	if text.Width(note) > room {
 		return text.Pad(left, width, "")

@@ -184,8 +184,6 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.next(1)
 	case keymap.PreviousMatch:
 		return m.next(-1)
-	case keymap.Follow:
-		m.panes.log.follow()
 	case keymap.Form:
 		m.panes.deployment.turn()
 	case keymap.Fold:
@@ -194,6 +192,9 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		m.panes.log.wrap()
 		m.panes.plugins.wrap = m.panes.log.view.Wrap
 	default:
+		if cmd, known := m.panes.log.act(action, &m.toast); known {
+			return cmd
+		}
 		if !m.screen.main {
 			m.screen.enterMain() // any other key leaves the start-up steps for the main screen
 			return nil
@@ -274,6 +275,8 @@ func (m *model) open() {
 		if !m.panes.deployment.unfold() {
 			m.screen.focus = keymap.Log
 		}
+	case keymap.Log:
+		m.panes.log.fold()
 	case keymap.History:
 		m.panes.history.open()
 		m.screen.focus = keymap.Deployment

@@ -5,11 +5,15 @@ package app
 
 import (
 	"context"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/logbuf"
+	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -22,18 +26,18 @@ type logPane struct {
 	view   view.Log
 	reader *stageLog
 	// of is the deployment and the stage that the place in view belongs to.
-	of [2]string
-	// hit is the line that the last search found.
-	hit  int
+	of   [2]string
 	look *find
+	seek search
 }
 
 func newLogPane(h *host, l *link, chosen *selection) *logPane {
 	p := &logPane{host: h, link: l, chosen: chosen, look: newFind(h.theme, "/"),
 		view: view.Log{Theme: h.theme, Zone: h.now.Location(),
-			Reading: view.Reading{Following: true}, Wrap: true}}
+			Reading: view.Reading{Following: true}, Wrap: true, Least: logbuf.Debug,
+			Search: view.Search{Hit: -1}}}
 	p.look.says, p.look.kept, p.look.cleared = searching, p.startSearch, p.endSearch
-	p.look.mark, p.look.changed = p.mark, p.hold
+	p.look.mark, p.look.changed = p.mark, p.typed
 	return p
 }
 
@@ -68,6 +72,8 @@ func (p *logPane) finding() *find { return p.look }
 // would be keys otherwise.
 func (p *logPane) rewind() {
 	p.view.Rewind()
+	p.stopSearch()
+	p.look.bad = ""
 	if !p.look.typing {
 		p.look.query = ""
 	}
@@ -128,6 +134,7 @@ func (p *logPane) close() {
 	if p.reader != nil {
 		p.reader.cancel()
 	}
+	p.stopSearch()
 	p.reader, p.view.Buffer, p.view.Complete, p.view.Truncated, p.view.Trouble = nil, nil, false, false, ""
 }
 
@@ -144,6 +151,17 @@ func (p *logPane) take(msg tea.Msg) tea.Cmd {
 		}
 	case foundMsg:
 		p.found(msg)
+	case extendMsg:
+		if msg.log == p.reader {
+			p.seek.waits = false
+			return p.extend()
+		}
+	case tea.ModeReportMsg:
+		// As Bubble Tea decides for its own drawing.
+		if msg.Mode == ansi.ModeUnicodeCore && msg.Value != ansi.ModeNotRecognized &&
+			msg.Value != ansi.ModePermanentlyReset {
+			p.view.Widths = ansi.GraphemeWidth
+		}
 	}
 	return nil
 }
@@ -155,7 +173,7 @@ func (p *logPane) grow(msg logMsg) tea.Cmd {
 	}
 	p.view.Complete, p.view.Truncated = msg.complete, msg.truncated
 	if msg.err == nil {
-		return nil
+		return p.extend()
 	}
 	p.view.Trouble = "cannot read the log: " + plain(msg.err)
 	return p.host.later(logRetry, retryLogMsg{msg.log})
@@ -197,8 +215,22 @@ func (p *logPane) move(action keymap.Action) {
 func (p *logPane) draw(width, height int, focused bool) string {
 	p.view.Focused, p.view.Search.Line = focused, nil
 	p.view.Held, p.view.News = p.chosen.pinned(), p.chosen.news()
-	if p.look.typing {
-		p.view.Search.Line = func(width int) string { return p.look.draw(width, "") }
+	if p.look.shown() || p.view.Least > logbuf.Debug {
+		p.view.Search.Line = p.bar
 	}
 	return p.view.Draw(width, height)
+}
+
+// bar is the line above the text: what is looked for, what was found, and the least level.
+func (p *logPane) bar(width int) string {
+	note := p.outcome()
+	if p.view.Least > logbuf.Debug {
+		level := "level " + levelNames[p.view.Least] + " and above"
+		if !p.look.shown() {
+			return text.Pad(" "+p.host.theme.Info.Render(level)+p.host.theme.Dim.Render("  L shows the others"), width,
+				p.host.theme.Ellipsis)
+		}
+		note = strings.TrimSpace(note + "   " + level)
+	}
+	return p.look.draw(width, note)
 }

@@ -34,6 +34,8 @@ type Config struct {
 	// Input and Output are the terminal; nil means that of the process.
 	Input  io.Reader
 	Output io.Writer
+	// SaveDir is where logs are saved; empty means the working directory.
+	SaveDir string
 	// Environ is "NAME=value"; nil means that of the process. See theme.FromEnvironment.
 	Environ []string
 }

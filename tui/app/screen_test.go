@@ -58,7 +58,8 @@ func (m *model) receive(objects ...proto.Message) {
 func (m *model) hear(severity logbuf.Severity, texts ...string) {
 	for i, line := range texts {
 		at := decktest.At(12 + float64(i)).AsTime()
-		m.panes.log.reader.buffer.Append(logbuf.Line{Time: at, Severity: severity, Text: line})
+		m.panes.log.reader.buffer.Append(logbuf.Line{Time: at, Severity: severity, Level: logbuf.Normal,
+			Text: line})
 	}
 	m.Update(logMsg{log: m.panes.log.reader})
 }

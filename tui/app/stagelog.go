@@ -120,8 +120,49 @@ func lines(block *deckv1.LogBlock) []logbuf.Line {
 		at = block.GetTime().AsTime()
 	}
 	var out []logbuf.Line
-	for part := range strings.SplitSeq(strings.TrimRight(text.Clean(block.GetText()), "\n"), "\n") {
-		out = append(out, logbuf.Line{Time: at, Severity: severity, Text: part})
+	parts := strings.Split(strings.TrimRight(block.GetText(), "\n"), "\n")
+	source := sourceLines(parts)
+	level := logbuf.Normal
+	for i, raw := range parts {
+		clean, _ := text.LogLine(raw)
+		level = lineLevel(clean, severity, level)
+		line := logbuf.Line{Time: at, Severity: severity, Level: level, Text: clean, Raw: raw}
+		if i >= source.From && i < source.To {
+			line.Level = logbuf.Source
+		}
+		out = append(out, line)
 	}
 	return out
+}
+
+// lineLevel is the level of a line, after one of level before in the same block. An indented line belongs to the line
+// before it, as in a stack trace.
+func lineLevel(clean string, severity logbuf.Severity, before logbuf.Level) logbuf.Level {
+	level, found := logbuf.LevelOf(clean)
+	switch {
+	case severity == logbuf.Error:
+		return logbuf.Failure
+	case !found && strings.HasPrefix(clean, " "):
+		return before
+	}
+	return level
+}
+
+// minSource is the least number of lines of a script that are folded.
+const minSource = 4
+
+// sourceLines are the lines of a block that are the text of a script, as SCRIPT_RUN shows it before it runs: indented
+// ones behind a line such as "Running the script:".
+func sourceLines(lines []string) text.Span {
+	if len(lines) <= minSource || !strings.HasSuffix(lines[0], "script:") {
+		return text.Span{}
+	}
+	end := 1
+	for end < len(lines) && (lines[end] == "" || strings.HasPrefix(lines[end], "  ")) {
+		end++
+	}
+	if end <= minSource || end < len(lines) {
+		return text.Span{}
+	}
+	return text.Span{From: 1, To: end}
 }

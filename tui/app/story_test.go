@@ -296,16 +296,16 @@ func TestALongLogCanBeScrolledAndSearched(t *testing.T) {
 	s.types("3g")
 	s.seesText("number 0000", "pinned")
 	s.types("/needle\r")
-	s.seesText("has a Needle", "n next")
+	s.seesText("has a Needle", "1 of 1 hit")
 	s.types("G")
 	s.seesText("number 4999")
 	s.types("/absent\r")
-	s.seesText("not found: absent")
+	s.seesText("no hit in 5,000 lines")
 	s.types("f")
 	server.Log("s3", deckv1.Severity_SEVERITY_SUCCESS, "the very end")
 	s.seesText("the very end", "5,001 lines")
 	s.types("\x1b")
-	s.losesText("not found")
+	s.losesText("no hit")
 }
 
 func TestALostConnectionIsShownAndTriedAgain(t *testing.T) {

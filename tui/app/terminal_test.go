@@ -53,13 +53,14 @@ type session struct {
 	seams         seams
 	environ       []string
 	keys          keymap.File
+	saveDir       string
 }
 
 // play starts the UI.
 func play(t *testing.T, client func(context.Context) (deckv1.DeckServiceClient, error), width, height int, seams seams,
 	environ ...string) *terminal {
 	t.Helper()
-	o := session{client: client, width: width, height: height, seams: seams, environ: environ}
+	o := session{client: client, width: width, height: height, seams: seams, environ: environ, saveDir: t.TempDir()}
 	return o.start(t, context.Background())
 }
 
@@ -81,7 +82,7 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 	go func() {
 		defer close(s.done)
 		s.outcome, s.err = run(ctx, Config{
-			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys,
+			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys, SaveDir: o.saveDir,
 			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()

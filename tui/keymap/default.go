@@ -152,6 +152,14 @@ func logKeys() Map {
 				Scopes: logs},
 			{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Log", Help: "wrap long lines",
 				Scopes: logs},
+			{Action: FirstError, Keys: []string{"!"}, Short: "first error", Rank: 6, Group: "Log",
+				Help: "go to the first error of the log", Scopes: []Scope{Log, Deployment}},
+			{Action: Level, Keys: []string{"L"}, Short: "level", Rank: 6, Group: "Log",
+				Help: "show lines from info, warn or error on, or all", Scopes: logs},
+			{Action: Times, Keys: []string{"T"}, Short: "times", Rank: 8, Group: "Log",
+				Help: "times of the day, since the first line, or none", Scopes: logs},
+			{Action: Save, Keys: []string{"W"}, Short: "save", Rank: 8, Group: "Log",
+				Help: "save the log to a file", Scopes: logs},
 		})
 }
 

@@ -59,8 +59,13 @@ const (
 	Form Action = "form"
 	Fold Action = "fold"
 
-	Follow        Action = "follow"
-	Wrap          Action = "wrap"
+	Follow Action = "follow"
+	Wrap   Action = "wrap"
+	// Level, Times, FirstError and Save are those of a log.
+	Level         Action = "level"
+	Times         Action = "times"
+	FirstError    Action = "first-error"
+	Save          Action = "save"
 	Search        Action = "search"
 	NextMatch     Action = "next-match"
 	PreviousMatch Action = "previous-match"

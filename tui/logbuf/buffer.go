@@ -26,7 +26,11 @@ const (
 type Line struct {
 	Time     time.Time
 	Severity Severity
-	Text     string
+	Level    Level
+	// Text is what is shown and searched; it has no line feed.
+	Text string
+	// Raw is the line as it came. A buffer takes an empty one for Text.
+	Raw string
 }
 
 // Limits bound a Buffer. Zero values mean the defaults.
@@ -35,7 +39,7 @@ type Limits struct {
 	Memory int
 	// Disk is how many bytes go to the temporary file; default 256 MiB.
 	Disk int64
-	// LineBytes bounds one line; a longer one is cut; default 64 KiB.
+	// LineBytes bounds one line; a longer one is cut; default 1 MiB.
 	LineBytes int
 }
 
@@ -43,9 +47,11 @@ type Limits struct {
 type Buffer struct {
 	limits Limits
 
-	mu     sync.Mutex
-	chunks []*chunk
-	// memory is the bytes of text in the chunks that are in memory.
+	mu sync.Mutex
+	// chunks are in order; the first written of them are in the file.
+	chunks  []*chunk
+	written int
+	// memory is what the chunks in memory take, in bytes.
 	memory int
 	// first is the number of the oldest line that is kept, next the number of the line to come.
 	first, next int
@@ -70,7 +76,7 @@ func New(limits Limits) *Buffer {
 		limits.Disk = 256 << 20
 	}
 	if limits.LineBytes <= 0 {
-		limits.LineBytes = 64 << 10
+		limits.LineBytes = 1 << 20
 	}
 	return &Buffer{limits: limits}
 }
@@ -83,24 +89,26 @@ func (b *Buffer) Append(lines ...Line) {
 		return
 	}
 	for _, line := range lines {
-		if len(line.Text) > b.limits.LineBytes {
-			line.Text = strings.ToValidUTF8(line.Text[:b.limits.LineBytes], "")
-		}
+		line.Text, line.Raw = b.cut(line.Text), b.cut(line.Raw)
 		last := b.lastChunk()
-		last.lines = append(last.lines, line)
-		size := len(line.Text) + lineOverhead
-		last.bytes += size
-		b.memory += size
+		before := last.bytes()
+		last.add(line)
+		b.memory += last.bytes() - before
 		b.next++
-		b.shrink()
 	}
+	b.shrink()
 }
 
-// lineOverhead stands for what a line costs next to its text, so that many empty lines are bounded too.
-const lineOverhead = 48
+// cut bounds a line.
+func (b *Buffer) cut(line string) string {
+	if len(line) <= b.limits.LineBytes {
+		return line
+	}
+	return strings.ToValidUTF8(line[:b.limits.LineBytes], "")
+}
 
 func (b *Buffer) lastChunk() *chunk {
-	if n := len(b.chunks); n > 0 && b.chunks[n-1].bytes < chunkBytes {
+	if n := len(b.chunks); n > 0 && b.chunks[n-1].bytes() < chunkBytes {
 		return b.chunks[n-1]
 	}
 	c := &chunk{start: b.next}
@@ -117,21 +125,88 @@ func (b *Buffer) Span() (first, next int) {
 
 // Lines returns the lines from number from on, at most n; fewer at the ends of the log.
 func (b *Buffer) Lines(from, n int) []Line {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	from = max(from, b.first)
-	to := min(from+n, b.next)
 	var lines []Line
-	for i := from; i < to; {
-		c := b.chunkOf(i)
-		if c == nil {
-			return lines
-		}
-		for ; i < to && i < c.start+len(c.lines); i++ {
-			lines = append(lines, c.lines[i-c.start])
-		}
+	for _, numbered := range b.Select(from, n, Source) {
+		lines = append(lines, numbered.Line)
 	}
 	return lines
+}
+
+// Numbered is a line with its number.
+type Numbered struct {
+	Number int
+	Line
+}
+
+// Select returns the lines of at least a level from number from on, at most n.
+func (b *Buffer) Select(from, n int, least Level) []Numbered {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var lines []Numbered
+	for i := max(from, b.first); len(lines) < n; i++ {
+		var c *chunk
+		if c, i = b.seek(i, least); c == nil {
+			break
+		}
+		lines = append(lines, Numbered{i, c.line(i - c.start)})
+	}
+	return lines
+}
+
+// seek returns the next line of at least a level, from line i on, with its chunk; nil without one.
+func (b *Buffer) seek(i int, least Level) (*chunk, int) {
+	for at := b.indexOf(i); at < len(b.chunks); at++ {
+		c := b.chunks[at]
+		i = max(i, c.start)
+		if !c.has(least) {
+			continue
+		}
+		if c = b.load(c); c == nil {
+			return nil, 0
+		}
+		for ; i < c.end(); i++ {
+			if c.lines[i-c.start].level >= least {
+				return c, i
+			}
+		}
+	}
+	return nil, 0
+}
+
+// Before returns the number of the last line of at least a level before line i.
+func (b *Buffer) Before(i int, least Level) (line int, found bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	i = min(i, b.next) - 1
+	for at := min(b.indexOf(i), len(b.chunks)-1); at >= 0; at-- {
+		c := b.chunks[at]
+		i = min(i, c.end()-1)
+		if !c.has(least) {
+			continue
+		}
+		if c = b.load(c); c == nil {
+			return 0, false
+		}
+		for ; i >= c.start; i-- {
+			if c.lines[i-c.start].level >= least {
+				return i, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Count is how many of the lines kept have at least a level.
+func (b *Buffer) Count(least Level) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	count := 0
+	for _, c := range b.chunks {
+		for _, n := range c.levels[least:] {
+			count += n
+		}
+	}
+	return count
 }
 
 // Memory is how many bytes the lines in memory take.

@@ -4,7 +4,6 @@
 package logbuf_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -18,8 +17,13 @@ import (
 )
 
 func numbered(i int) logbuf.Line {
-	return logbuf.Line{Time: time.Unix(int64(i), 5), Severity: logbuf.Severity(i % 4),
+	line := logbuf.Line{Time: time.Unix(int64(i), 5), Severity: logbuf.Severity(i % 4), Level: logbuf.Level(i % 3),
 		Text: fmt.Sprintf("line %d %s", i, strings.Repeat("x", i%90))}
+	line.Raw = line.Text
+	if i%7 == 0 {
+		line.Raw = "\x1b[31m" + line.Text
+	}
+	return line
 }
 
 func open(t *testing.T, limits logbuf.Limits) *logbuf.Buffer {
@@ -49,6 +53,8 @@ func TestEveryLineComesBackFromMemoryAndFromDisk(t *testing.T) {
 			require.True(t, numbered(from+i).Time.Equal(line.Time))
 			require.Equal(t, numbered(from+i).Text, line.Text)
 			require.Equal(t, numbered(from+i).Severity, line.Severity)
+			require.Equal(t, numbered(from+i).Level, line.Level)
+			require.Equal(t, numbered(from+i).Raw, line.Raw)
 		}
 	}
 	require.Len(t, b.Lines(count-10, 100), 10)
@@ -79,6 +85,51 @@ func TestEmptyLinesAreBoundedToo(t *testing.T) {
 		b.Append(logbuf.Line{})
 	}
 	require.LessOrEqual(t, b.Memory(), 192<<10)
+}
+
+func TestALineOfNinetyThousandCharactersIsKeptWhole(t *testing.T) {
+	t.Parallel()
+	b := open(t, logbuf.Limits{Memory: 64 << 10})
+	long := strings.Repeat("日本語", 30_000)
+	b.Append(logbuf.Line{Text: "before"}, logbuf.Line{Text: long, Raw: "\x1b[1m" + long}, logbuf.Line{Text: "behind"})
+	for range 10_000 {
+		b.Append(logbuf.Line{Text: "more"})
+	}
+	lines := b.Lines(0, 3)
+	require.Equal(t, "before", lines[0].Text)
+	require.True(t, long == lines[1].Text)
+	require.True(t, "\x1b[1m"+long == lines[1].Raw)
+	require.Equal(t, "behind", lines[2].Text)
+}
+
+func TestLinesAreSelectedByLevel(t *testing.T) {
+	t.Parallel()
+	b := open(t, logbuf.Limits{Memory: 64 << 10})
+	const count = 20_000
+	for i := range count {
+		line := numbered(i)
+		if line.Level = logbuf.Normal; i%1000 == 999 {
+			line.Level = logbuf.Warn
+		}
+		if i == 7500 {
+			line.Level = logbuf.Failure
+		}
+		b.Append(line)
+	}
+	require.Equal(t, count, b.Count(logbuf.Source))
+	require.Equal(t, 21, b.Count(logbuf.Warn))
+	var numbers []int
+	for _, line := range b.Select(6_000, 4, logbuf.Warn) {
+		require.Equal(t, numbered(line.Number).Text, line.Text)
+		numbers = append(numbers, line.Number)
+	}
+	require.Equal(t, []int{6999, 7500, 7999, 8999}, numbers)
+	require.Len(t, b.Select(0, 10, logbuf.Failure), 1)
+	before, found := b.Before(7999, logbuf.Warn)
+	require.True(t, found)
+	require.Equal(t, 7500, before)
+	_, found = b.Before(7500, logbuf.Failure)
+	require.False(t, found)
 }
 
 func TestAnEndlessLineIsCut(t *testing.T) {
@@ -118,48 +169,6 @@ func TestWithoutADiskTheOldestLinesAreDropped(t *testing.T) {
 	require.Equal(t, numbered(first).Text, b.Lines(first, 1)[0].Text)
 	require.LessOrEqual(t, b.Memory(), 256<<10)
 	require.NoError(t, b.Close())
-}
-
-func TestFindGoesBothWaysAndRound(t *testing.T) {
-	t.Parallel()
-	b := open(t, logbuf.Limits{Memory: 64 << 10})
-	for i := range 5_000 {
-		text := "nothing"
-		if i%1000 == 500 {
-			text = fmt.Sprintf("Error: number %d", i)
-		}
-		b.Append(logbuf.Line{Text: text})
-	}
-	find := func(q logbuf.Query, from int, forward bool) int {
-		line, found := b.Find(context.Background(), q, from, forward)
-		if !found {
-			return -1
-		}
-		return line
-	}
-	require.Equal(t, 500, find("error", 0, true))
-	require.Equal(t, 1500, find("error", 501, true))
-	require.Equal(t, 500, find("error", 4501, true), "on from the start")
-	require.Equal(t, 1500, find("error", 2499, false))
-	require.Equal(t, 4500, find("error", 499, false), "on from the end")
-	require.Equal(t, 500, find("Error", 0, true))
-	require.Equal(t, -1, find("ERROR", 0, true), "a capital letter asks for case")
-	require.Equal(t, -1, find("absent", 0, true))
-
-	stopped, cancel := context.WithCancel(context.Background())
-	cancel()
-	_, found := b.Find(stopped, "error", 0, true)
-	require.False(t, found)
-}
-
-func TestMatchesAreByteRangesOfTheLine(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, [][2]int{{0, 2}, {2, 4}}, logbuf.Query("aa").Matches("aAaaa"))
-	require.Nil(t, logbuf.Query("").Matches("abc"))
-	line := "İstanbul ERROR" // its lower case is longer
-	m := logbuf.Query("error").Matches(line)
-	require.Len(t, m, 1)
-	require.Equal(t, "ERROR", line[m[0][0]:m[0][1]])
 }
 
 func TestAppendingAndReadingAtTheSameTime(t *testing.T) {

@@ -5,160 +5,135 @@ package logbuf
 
 import (
 	"encoding/binary"
-	"errors"
-	"fmt"
-	"os"
 	"sort"
 	"time"
 )
 
-// chunk is a run of lines, in memory or in the file.
+// chunk is a run of lines, in memory or in the file. The texts stand one after the other, each with a line feed behind,
+// so that a search goes through all of them at once.
 type chunk struct {
-	// start is the number of its first line.
-	start int
-	lines []Line
-	// bytes is the size in memory.
-	bytes int
-	// count, offset and length say where it is in the file; length 0 means memory.
-	count  int
-	offset int64
-	length int64
+	// start is the number of its first line, count how many it has.
+	start, count int
+	// levels counts its lines of each level.
+	levels [levelCount]int
+
+	// text and lines are what is in memory; nil in the file. raw has the bytes of lines whose text is not what came.
+	text, raw []byte
+	lines     []entry
+
+	// offset and length say where it is in the file, textLength how much of that is text; length 0 means memory.
+	offset, length, textLength int64
 }
 
-func (c *chunk) end() int {
-	if c.length > 0 {
-		return c.start + c.count
-	}
-	return c.start + len(c.lines)
+// entry is what a chunk keeps of a line besides its text.
+type entry struct {
+	nanos int64
+	// end and rawEnd are the places behind the line in text and raw.
+	end, rawEnd uint32
+	severity    Severity
+	level       Level
+	// changed: raw has the line as it came.
+	changed bool
 }
 
-// shrink brings the buffer back within its limits.
-func (b *Buffer) shrink() {
-	for i := 0; b.memory > b.limits.Memory && i < len(b.chunks)-1; i++ {
-		c := b.chunks[i]
-		if c.length > 0 {
-			continue
+// entryBytes is what an entry costs in memory.
+const entryBytes = 24
+
+func (c *chunk) end() int { return c.start + c.count }
+
+// bytes is the size in memory.
+func (c *chunk) bytes() int { return len(c.text) + len(c.raw) + len(c.lines)*entryBytes }
+
+// has reports whether a line has at least a level.
+func (c *chunk) has(least Level) bool {
+	for _, n := range c.levels[least:] {
+		if n > 0 {
+			return true
 		}
-		freed := c.bytes
-		if b.err == nil {
-			b.err = b.write(c)
+	}
+	return false
+}
+
+func (c *chunk) add(line Line) {
+	e := entry{severity: line.Severity, level: line.Level}
+	if !line.Time.IsZero() {
+		e.nanos = line.Time.UnixNano()
+	}
+	c.text = append(append(c.text, line.Text...), '\n')
+	if line.Raw != "" && line.Raw != line.Text {
+		e.changed = true
+		c.raw = append(c.raw, line.Raw...)
+	}
+	e.end, e.rawEnd = uint32(len(c.text)), uint32(len(c.raw))
+	c.lines = append(c.lines, e)
+	c.levels[line.Level]++
+	c.count++
+}
+
+// line returns a line by its place in the chunk, which is in memory.
+func (c *chunk) line(i int) Line {
+	e := c.lines[i]
+	var from, rawFrom uint32
+	if i > 0 {
+		from, rawFrom = c.lines[i-1].end, c.lines[i-1].rawEnd
+	}
+	line := Line{Severity: e.severity, Level: e.level, Text: string(c.text[from : e.end-1])}
+	line.Raw = line.Text
+	if e.changed {
+		line.Raw = string(c.raw[rawFrom:e.rawEnd])
+	}
+	if e.nanos != 0 {
+		line.Time = time.Unix(0, e.nanos)
+	}
+	return line
+}
+
+// at returns the place of the line that has the byte of text at offset.
+func (c *chunk) at(offset int) int {
+	return sort.Search(len(c.lines), func(i int) bool { return int(c.lines[i].end) > offset })
+}
+
+// encode writes the text, then the rest of each line, then the raw bytes.
+func (c *chunk) encode() []byte {
+	data := make([]byte, 0, len(c.text)+len(c.raw)+len(c.lines)*8)
+	data = append(data, c.text...)
+	var nanos int64
+	var end, rawEnd uint32
+	for _, e := range c.lines {
+		flags := byte(e.severity) | byte(e.level)<<3
+		if e.changed {
+			flags |= 1 << 6
 		}
-		if b.err != nil {
-			// No disk: the oldest lines go.
-			b.dropOldest(i + 1)
-			i = -1
+		data = append(data, flags)
+		data = binary.AppendVarint(data, e.nanos-nanos)
+		data = binary.AppendUvarint(data, uint64(e.end-end))
+		if e.changed {
+			data = binary.AppendUvarint(data, uint64(e.rawEnd-rawEnd))
 		}
-		b.memory -= freed
+		nanos, end, rawEnd = e.nanos, e.end, e.rawEnd
 	}
-	for len(b.chunks) > 1 && b.chunks[0].length > 0 && b.tail-b.head > b.limits.Disk {
-		b.dropOldest(1)
-	}
+	return append(data, c.raw...)
 }
 
-func (b *Buffer) dropOldest(n int) {
-	b.chunks = append([]*chunk(nil), b.chunks[n:]...)
-	b.first = b.chunks[0].start
-	if b.chunks[0].length > 0 {
-		b.head = b.chunks[0].offset
-	}
-	b.page = nil
-}
-
-// write moves a chunk to the file.
-func (b *Buffer) write(c *chunk) error {
-	if b.spill == nil {
-		file, err := createSpill()
-		if err != nil {
-			return err
-		}
-		b.spill = file
-	}
-	data := encode(c.lines)
-	// The file is used as a ring: dropped chunks at its start make room again.
-	offset := b.tail % b.ring()
-	if offset+int64(len(data)) > b.ring() {
-		b.tail += b.ring() - offset
-		offset = 0
-	}
-	if _, err := b.spill.WriteAt(data, offset); err != nil {
-		return fmt.Errorf("keep older log lines in %s: %w", b.spill.Name(), err)
-	}
-	c.count, c.offset, c.length = len(c.lines), b.tail, int64(len(data))
-	b.tail += c.length
-	c.lines, c.bytes = nil, 0
-	return nil
-}
-
-// ring is the size of the file: the bound, and room for the chunk that is written before the oldest goes.
-func (b *Buffer) ring() int64 {
-	return b.limits.Disk + 4*chunkBytes + 2*int64(b.limits.LineBytes)
-}
-
-// createSpill opens a file that only this process can reach.
-func createSpill() (*os.File, error) {
-	file, err := os.CreateTemp("", "pipedeck-log-*")
-	if err != nil {
-		return nil, fmt.Errorf("create a temporary file for older log lines: %w", err)
-	}
-	// Unlinked at once: it is gone with the process, however that ends.
-	if err := os.Remove(file.Name()); err != nil {
-		return nil, errors.Join(fmt.Errorf("unlink temporary log file: %w", err), file.Close())
-	}
-	return file, nil
-}
-
-// chunkOf returns the chunk with line i, its lines in memory; nil when it cannot be read.
-func (b *Buffer) chunkOf(i int) *chunk {
-	at := sort.Search(len(b.chunks), func(k int) bool { return b.chunks[k].end() > i })
-	if at == len(b.chunks) {
-		return nil
-	}
-	c := b.chunks[at]
-	if c.length == 0 {
-		return c
-	}
-	if b.page != nil && b.page.start == c.start {
-		return b.page
-	}
-	data := make([]byte, c.length)
-	if _, err := b.spill.ReadAt(data, c.offset%b.ring()); err != nil {
-		b.err = errors.Join(b.err, fmt.Errorf("read older log lines: %w", err))
-		return nil
-	}
-	b.page = &chunk{start: c.start, lines: decode(data, c.count)}
-	return b.page
-}
-
-// encode writes time, severity, length and text of each line.
-func encode(lines []Line) []byte {
-	var data []byte
-	for _, line := range lines {
-		var nanos int64
-		if !line.Time.IsZero() {
-			nanos = line.Time.UnixNano()
-		}
-		data = binary.AppendVarint(data, nanos)
-		data = append(data, byte(line.Severity))
-		data = binary.AppendUvarint(data, uint64(len(line.Text)))
-		data = append(data, line.Text...)
-	}
-	return data
-}
-
-func decode(data []byte, count int) []Line {
-	lines := make([]Line, 0, count)
-	for range count {
-		nanos, n := binary.Varint(data)
-		data = data[n:]
-		severity := Severity(data[0])
-		size, n := binary.Uvarint(data[1:])
+// decode fills text, lines and raw of c from what encode wrote.
+func (c *chunk) decode(data []byte, textLength int64) {
+	c.text = data[:textLength]
+	data = data[textLength:]
+	c.lines = make([]entry, c.count)
+	var last entry
+	for i := range c.lines {
+		e := entry{severity: Severity(data[0] & 7), level: Level(data[0] >> 3 & 7), changed: data[0]&(1<<6) != 0}
+		nanos, n := binary.Varint(data[1:])
 		data = data[1+n:]
-		line := Line{Severity: severity, Text: string(data[:size])}
-		if nanos != 0 {
-			line.Time = time.Unix(0, nanos)
+		size, n := binary.Uvarint(data)
+		data = data[n:]
+		e.nanos, e.end, e.rawEnd = last.nanos+nanos, last.end+uint32(size), last.rawEnd
+		if e.changed {
+			size, n = binary.Uvarint(data)
+			data = data[n:]
+			e.rawEnd += uint32(size)
 		}
-		lines = append(lines, line)
-		data = data[size:]
+		c.lines[i], last = e, e
 	}
-	return lines
+	c.raw = data
 }

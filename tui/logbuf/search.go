@@ -5,92 +5,157 @@ package logbuf
 
 import (
 	"context"
-	"strings"
-	"unicode"
+	"encoding/binary"
+	"slices"
+	"sort"
 )
 
-// Query is a text to look for. Without a capital letter it ignores case.
-type Query string
-
-// Matches returns the places of q in line, as byte ranges that do not overlap.
-func (q Query) Matches(line string) [][2]int {
-	needle := string(q)
-	if needle == "" {
-		return nil
-	}
-	if !strings.ContainsFunc(needle, unicode.IsUpper) {
-		folded := strings.ToLower(line)
-		if len(folded) != len(line) {
-			// A few letters change their length; places would no longer fit.
-			folded = foldASCII(line)
-		}
-		line = folded
-	}
-	var found [][2]int
-	for from := 0; ; {
-		i := strings.Index(line[from:], needle)
-		if i < 0 {
-			return found
-		}
-		found = append(found, [2]int{from + i, from + i + len(needle)})
-		from += i + len(needle)
-	}
+// Hits are the lines that match a pattern, of those that were searched.
+type Hits struct {
+	// Lines are their numbers, in order; at most MaxHits.
+	Lines []int
+	// Next is the number of the first line that was not searched yet.
+	Next int
 }
 
-func foldASCII(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r >= 'A' && r <= 'Z' {
-			return r + 'a' - 'A'
-		}
-		return r
-	}, s)
+// MaxHits bounds how many lines are remembered.
+const MaxHits = 1_000_000
+
+// At returns the place among the hits of the nearest line: at or after line going forward, before or at it going
+// back; round the ends. It is -1 without hits.
+func (h Hits) At(line int, forward bool) int {
+	if len(h.Lines) == 0 {
+		return -1
+	}
+	at, exact := sort.Find(len(h.Lines), func(i int) int { return line - h.Lines[i] })
+	if !forward && !exact {
+		at--
+	}
+	return (at + len(h.Lines)) % len(h.Lines)
 }
 
-// searchLines is how many lines are looked at before the lock is given to others.
-const searchLines = 1024
-
-// Find returns the number of the nearest line that matches: at or after from going forward, at or
-// before it going backward, and on from the other end when there is none. found is false when no
-// line matches or ctx ended.
-func (b *Buffer) Find(ctx context.Context, q Query, from int, forward bool) (line int, found bool) {
-	first, next := b.Span()
-	from = min(max(from, first), max(first, next-1))
-	if forward {
-		if line, found = b.scan(ctx, q, from, next); !found {
-			line, found = b.scan(ctx, q, first, from)
+// Search goes on from where hits end and returns them with those found since, of lines of at least a level. It stops
+// early when ctx ends. progress, unless nil, is called now and then with the share searched, from 0 to 1.
+func (b *Buffer) Search(ctx context.Context, p Pattern, least Level, hits Hits, progress func(float64)) Hits {
+	hits.Lines = slices.Clone(hits.Lines)
+	s := search{buffer: b, pattern: p, least: least, hits: hits}
+	begin, steps := hits.Next, 0
+	for ctx.Err() == nil && len(s.hits.Lines) < MaxHits && s.step() {
+		if steps++; progress != nil && steps%64 == 0 {
+			_, next := b.Span()
+			progress(float64(s.hits.Next-begin) / float64(max(1, next-begin)))
 		}
-		return line, found
 	}
-	if line, found = b.scanBack(ctx, q, first, from+1); !found {
-		line, found = b.scanBack(ctx, q, from+1, next)
-	}
-	return line, found
+	return s.hits
 }
 
-func (b *Buffer) scan(ctx context.Context, q Query, from, to int) (int, bool) {
-	for from < to && ctx.Err() == nil {
-		n := min(searchLines, to-from)
-		lines := b.Lines(from, n)
-		for i, line := range lines {
-			if len(q.Matches(line.Text)) > 0 {
-				return from + i, true
+// search goes through a buffer chunk by chunk, with separate memory.
+type search struct {
+	buffer  *Buffer
+	pattern Pattern
+	least   Level
+	hits    Hits
+	finders []finder
+	// text is that of a chunk in the file, folded its lower case.
+	text, folded []byte
+}
+
+// step searches one chunk; it reports whether there may be more. The buffer is locked meanwhile.
+func (s *search) step() bool {
+	b := s.buffer
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	from := max(s.hits.Next, b.first)
+	at := b.indexOf(from)
+	if at == len(b.chunks) {
+		s.hits.Next = max(s.hits.Next, b.next)
+		return false
+	}
+	c := b.chunks[at]
+	if len(s.pattern.needles) > 0 {
+		s.needles(c, from)
+	} else if c := b.load(c); c != nil {
+		for i := range c.lines {
+			s.line(c, i, from)
+		}
+	}
+	s.hits.Next = c.end()
+	return true
+}
+
+// needles searches the text of a whole chunk at once. Where the lines are matters only where a needle is.
+func (s *search) needles(c *chunk, from int) {
+	text := c.text
+	if c.length > 0 {
+		s.text = slices.Grow(s.text[:0], int(c.textLength))[:c.textLength]
+		if !s.buffer.read(c, s.text) {
+			return
+		}
+		text = s.text
+	}
+	if s.pattern.fold {
+		s.folded = foldASCII(s.folded[:0], text)
+		text = s.folded
+	}
+	if s.finders == nil {
+		s.finders = newFinders(s.pattern.needles, text)
+	}
+	var found []int
+	var page *chunk
+	for _, f := range s.finders {
+		for start := 0; ; {
+			i := f.index(text[start:])
+			if i < 0 {
+				break
 			}
+			if page == nil {
+				if page = s.buffer.load(c); page == nil {
+					return
+				}
+			}
+			at := page.at(start + i)
+			found = append(found, at)
+			start = int(page.lines[at].end)
 		}
-		from += n
 	}
-	return 0, false
+	slices.Sort(found)
+	for _, at := range slices.Compact(found) {
+		s.line(page, at, from)
+	}
 }
 
-func (b *Buffer) scanBack(ctx context.Context, q Query, from, to int) (int, bool) {
-	for from < to && ctx.Err() == nil {
-		start := max(from, to-searchLines)
-		lines := b.Lines(start, to-start)
-		for i := len(lines) - 1; i >= 0; i-- {
-			if len(q.Matches(lines[i].Text)) > 0 {
-				return start + i, true
-			}
-		}
-		to = start
+// line adds a line to the hits when it is one. A line with a needle is in question only.
+func (s *search) line(c *chunk, at, from int) {
+	if c.start+at < from || c.lines[at].level < s.least || len(s.hits.Lines) >= MaxHits {
+		return
 	}
-	return 0, false
+	begin := uint32(0)
+	if at > 0 {
+		begin = c.lines[at-1].end
+	}
+	exact := s.pattern.exact && len(s.pattern.needles) > 0
+	if exact || s.pattern.re != nil && s.pattern.re.Match(c.text[begin:c.lines[at].end-1]) {
+		s.hits.Lines = append(s.hits.Lines, c.start+at)
+	}
+}
+
+// foldASCII appends the lower case of text, eight letters at a time.
+func foldASCII(to, text []byte) []byte {
+	const ones = 0x0101010101010101
+	at := len(to)
+	to = append(to, text...)
+	rest := to[at:]
+	for ; len(rest) >= 8; rest = rest[8:] {
+		x := binary.LittleEndian.Uint64(rest)
+		low := x & (0x7f * ones)
+		// The highest bit of each byte says: at least A, but not more than Z, and ASCII.
+		upper := (low + (0x80-'A')*ones) &^ (low + (0x7f-'Z')*ones) &^ x & (0x80 * ones)
+		binary.LittleEndian.PutUint64(rest, x|upper>>2)
+	}
+	for i, c := range rest {
+		if c >= 'A' && c <= 'Z' {
+			rest[i] = c | 0x20
+		}
+	}
+	return to
 }

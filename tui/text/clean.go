@@ -66,45 +66,9 @@ func isPlain(s string) bool {
 }
 
 func cleanLine(line string) string {
-	line = lastRewrite(stripEscapes(line))
-	var out strings.Builder
-	out.Grow(len(line))
-	column, marks := 0, 0
-	for len(line) > 0 {
-		r, size := utf8.DecodeRuneInString(line)
-		line = line[size:]
-		switch {
-		case r == '\t':
-			n := tabWidth - column%tabWidth
-			out.WriteString(strings.Repeat(" ", n))
-			column, marks = column+n, 0
-			continue
-		case isActing(r):
-			continue
-		case unicode.In(r, unicode.Mn, unicode.Me):
-			// A mark needs a character to sit on; without one terminals disagree on its width.
-			if marks++; marks > maxCombining || column == 0 {
-				continue
-			}
-		case unicode.Is(unicode.Zs, r):
-			r, marks = ' ', 0
-			column++
-		default:
-			marks = 0
-			column++
-		}
-		out.WriteRune(r)
-	}
-	return out.String()
-}
-
-// lastRewrite keeps what a reader would see of "10%\r20%\r30%\r".
-func lastRewrite(line string) string {
-	line = strings.TrimRight(line, "\r")
-	if i := strings.LastIndexByte(line, '\r'); i >= 0 {
-		return line[i+1:]
-	}
-	return line
+	var c cleaner
+	c.line(line)
+	return c.out.String()
 }
 
 // isActing reports characters that do something instead of showing something: controls, format

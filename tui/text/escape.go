@@ -3,30 +3,10 @@
 
 package text
 
-import "strings"
-
 const escape = 0x1b
 
-// stripEscapes removes escape sequences from one line. Of a sequence that does not end on the line
-// only its introducer goes, so that a stray byte cannot hide the text after it.
-func stripEscapes(line string) string {
-	if strings.IndexByte(line, escape) < 0 {
-		return line
-	}
-	var out strings.Builder
-	out.Grow(len(line))
-	for i := 0; i < len(line); {
-		if line[i] != escape {
-			out.WriteByte(line[i])
-			i++
-			continue
-		}
-		i += sequenceLength(line[i:])
-	}
-	return out.String()
-}
-
-// sequenceLength is the length of the escape sequence at the start of s, at least 1.
+// sequenceLength is the length of the escape sequence at the start of s, at least 1. Of a sequence that does not end on
+// the line only its introducer counts, so that a stray byte cannot hide the text after it.
 func sequenceLength(s string) int {
 	if len(s) < 2 {
 		return 1

@@ -21,6 +21,8 @@ type Glyphs struct {
 	Thumb string
 	// Full and Empty fill a progress bar.
 	Full, Empty string
+	// Folded leads to lines that are not shown.
+	Folded string
 	// Ellipsis marks cut text, Dot separates, Arrow leads to what to do, Continued marks a wrapped line.
 	Ellipsis, Dot, Arrow, Continued string
 }
@@ -36,6 +38,7 @@ func unicodeGlyphs() Glyphs {
 		TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯", Horizontal: "─", Vertical: "│",
 		Thumb: "┃",
 		Full:  "█", Empty: "░",
+		Folded:   "▸",
 		Ellipsis: "…", Dot: "·", Arrow: "→", Continued: "↪",
 	}
 }
@@ -51,6 +54,7 @@ func asciiGlyphs() Glyphs {
 		TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Horizontal: "-", Vertical: "|",
 		Thumb: "#",
 		Full:  "#", Empty: ".",
+		Folded:   ">",
 		Ellipsis: "~", Dot: "-", Arrow: "->", Continued: "\\",
 	}
 }

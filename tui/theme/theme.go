@@ -13,8 +13,8 @@ import (
 type Theme struct {
 	Styles
 	Glyphs
-	// ASCII: there is no character beyond ASCII in Glyphs.
-	ASCII bool
+	// ASCII: there is no character beyond ASCII in Glyphs. Plain: there are no colours.
+	ASCII, Plain bool
 }
 
 // Options choose the set.
@@ -40,7 +40,7 @@ func New(options Options) Theme {
 	if options.ASCII {
 		glyphs = asciiGlyphs()
 	}
-	return Theme{Styles: styles, Glyphs: glyphs, ASCII: options.ASCII}
+	return Theme{Styles: styles, Glyphs: glyphs, ASCII: options.ASCII, Plain: options.NoColor}
 }
 
 // FromEnvironment reads the options from environment variables, each "NAME=value":

@@ -22,6 +22,8 @@ type box struct {
 	focused             bool
 	// total, top and shown place a thumb at the right edge when not everything is shown.
 	total, top, shown int
+	// widths is how the terminal counts the columns of the lines; nil where they have only plain characters.
+	widths *ansi.Method
 }
 
 // draw returns exactly width columns and height lines; lines that do not fit are cut.
@@ -47,10 +49,22 @@ func (b box) draw(lines []string, width, height int) string {
 		if i >= from && i < to {
 			right = edge.Render(b.theme.Thumb)
 		}
-		out = append(out, left+text.Pad(line, inner, b.theme.Ellipsis)+right)
+		out = append(out, left+b.pad(line, inner)+right)
 	}
 	bottom := b.theme.BottomLeft + strings.Repeat(b.theme.Horizontal, inner) + b.theme.BottomRight
 	return strings.Join(append(out, edge.Render(bottom)), "\n")
+}
+
+// pad returns a line in exactly width columns.
+func (b box) pad(line string, width int) string {
+	if b.widths == nil {
+		return text.Pad(line, width, b.theme.Ellipsis)
+	}
+	if columns := b.widths.StringWidth(line); columns <= width {
+		return line + strings.Repeat(" ", width-columns)
+	}
+	line = b.widths.Truncate(line, width, "")
+	return line + strings.Repeat(" ", max(0, width-b.widths.StringWidth(line)))
 }
 
 // top1 is the upper edge with the titles.

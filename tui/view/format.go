@@ -79,3 +79,11 @@ func thousands(n int) string {
 	}
 	return digits
 }
+
+// Count is a number with what it counts: 1 line, 48,120 lines.
+func Count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return thousands(n) + " " + what + "s"
+}

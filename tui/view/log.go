@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pipedeck/pipedeck/tui/logbuf"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -18,10 +18,12 @@ import (
 
 // Search is a search in a log.
 type Search struct {
-	// Query is what was searched, Notice the outcome.
-	Query  logbuf.Query
+	// Pattern is what is looked for. Hit is the line at which the search stands, -1 without one.
+	Pattern logbuf.Pattern
+	Hit     int
+	// Notice is said below the text.
 	Notice string
-	// Line draws what is being typed; nil when nothing is.
+	// Line draws the line above the text: what is typed or looked for; nil when there is none.
 	Line func(width int) string
 }
 
@@ -58,27 +60,28 @@ type Log struct {
 
 	Reading
 	// Wrap breaks long lines; else they slide.
-	Wrap   bool
+	Wrap bool
+	// Least is the least level of the lines shown.
+	Least logbuf.Level
+	Times Times
+	// Widths is how the terminal counts the columns of characters.
+	Widths ansi.Method
 	Search Search
 
 	// width and height are those of the text, as last set.
 	width, height int
 }
 
-const (
-	// timeWidth is "15:04:05 " before each line, left out on narrow screens.
-	timeWidth   = 9
-	minTimeRoom = 60
-	// iconWidth is the column for the severity and a space.
-	iconWidth = 2
-	// titleFrame is what the frame takes of the line of titles.
-	titleFrame = 10
-)
+// titleFrame is what the frame takes of the line of titles.
+const titleFrame = 10
 
 // Resize sets the size in which Draw will be called; scrolling depends on it.
 func (v *Log) Resize(width, height int) {
 	v.width, v.height = max(1, width-2), max(1, height-2)
-	if v.Search.Line != nil || v.notice() != "" {
+	if v.Search.Line != nil {
+		v.height = max(1, v.height-1)
+	}
+	if v.notice() != "" {
 		v.height = max(1, v.height-1)
 	}
 }
@@ -86,14 +89,7 @@ func (v *Log) Resize(width, height int) {
 // Rewind forgets the place and the last search, for another log.
 func (v *Log) Rewind() {
 	v.Reading = Reading{Following: true}
-	v.Search.Query, v.Search.Notice = "", ""
-}
-
-func (v *Log) gutter() int {
-	if v.width >= minTimeRoom {
-		return timeWidth + iconWidth
-	}
-	return iconWidth
+	v.Search.Pattern, v.Search.Hit, v.Search.Notice = logbuf.Pattern{}, -1, ""
 }
 
 // Draw returns width columns and height lines.
@@ -113,12 +109,13 @@ func (v *Log) Draw(width, height int) string {
 	for len(lines) < v.height {
 		lines = append(lines, "")
 	}
-	switch {
-	case v.Search.Line != nil:
-		lines = append(lines[:v.height], v.Search.Line(v.width))
-	case v.notice() != "":
-		lines = append(lines[:v.height], " "+th.Warn.Render(v.notice()))
+	if v.Search.Line != nil {
+		lines = slices.Insert(lines, 0, v.Search.Line(v.width))
 	}
+	if v.notice() != "" {
+		lines = append(lines, " "+th.Warn.Render(text.Cut(v.notice(), v.width-1, th.Ellipsis)))
+	}
+	frame.widths = &v.Widths
 	return frame.draw(lines, width, height)
 }
 
@@ -130,8 +127,10 @@ func (v *Log) status(room int) (long, short string) {
 	}
 	th := v.Theme
 	_, next := v.Buffer.Span()
-	place := lineCount(next)
-	if !v.Following && next > v.height {
+	place := Count(next, "line")
+	if v.Least > logbuf.Debug {
+		place = thousands(v.Buffer.Count(v.Least)) + " of " + place
+	} else if !v.Following && next > v.height {
 		place = fmt.Sprintf("line %s of %s", thousands(v.Place()+1), thousands(next))
 	}
 	state := []string{"following"}
@@ -167,13 +166,6 @@ func (v *Log) status(room int) (long, short string) {
 	return style.Render(join(news)), style.Render(join(last))
 }
 
-func lineCount(n int) string {
-	if n == 1 {
-		return "1 line"
-	}
-	return thousands(n) + " lines"
-}
-
 // notice is the line below the text: what is wrong with it, or the outcome of a search.
 func (v *Log) notice() string {
 	if v.Trouble != "" && v.Buffer != nil {
@@ -196,94 +188,4 @@ func (v *Log) empty() []string {
 		return []string{" " + v.Theme.Dim.Render(v.Waiting)}
 	}
 	return nil
-}
-
-// rows are the lines in sight, wrapped or cut, the first to show first.
-func (v *Log) rows(frame *box) []string {
-	if v.Buffer == nil {
-		return nil
-	}
-	first, next := v.Buffer.Span()
-	if next == first {
-		return nil
-	}
-	top, sub := v.position()
-	var rows []string
-	shown := 0
-	for n, line := range v.Buffer.Lines(top, v.height) {
-		parts := v.render(line)
-		if n == 0 {
-			parts = parts[min(sub, len(parts)-1):]
-		}
-		rows = append(rows, parts...)
-		if shown++; len(rows) >= v.height {
-			rows = rows[:v.height]
-			break
-		}
-	}
-	frame.total, frame.top, frame.shown = next-first, top-first, shown
-	v.seen = max(v.seen, top+shown)
-	return rows
-}
-
-// render is one line as the rows it takes.
-func (v *Log) render(line logbuf.Line) []string {
-	th := v.Theme
-	icon, style := " ", th.Text
-	switch line.Severity {
-	case logbuf.Success:
-		icon, style = th.Done, th.Good
-	case logbuf.Error:
-		icon, style = th.Failed, th.Bad
-	}
-	lead := style.Render(icon) + " "
-	if v.gutter() > iconWidth {
-		stamp := strings.Repeat(" ", timeWidth-1)
-		if !line.Time.IsZero() {
-			stamp = line.Time.In(v.zone()).Format("15:04:05")
-		}
-		lead = th.Dim.Render(stamp) + " " + lead
-	}
-	room := max(1, v.width-v.gutter())
-	if !v.Wrap {
-		shown := text.CutLeft(line.Text, max(0, text.Width(line.Text)-v.Left), "")
-		return []string{lead + v.highlight(text.Cut(shown, room, th.Ellipsis), style)}
-	}
-	var rows []string
-	for i, part := range text.Chop(line.Text, room) {
-		if i > 0 {
-			lead = strings.Repeat(" ", v.gutter()-iconWidth) + th.Dim.Render(th.Continued) + " "
-		}
-		rows = append(rows, lead+v.highlight(part, style))
-	}
-	return rows
-}
-
-func (v *Log) highlight(part string, style lipgloss.Style) string {
-	var out strings.Builder
-	at := 0
-	for _, match := range v.Search.Query.Matches(part) {
-		out.WriteString(style.Render(part[at:match[0]]))
-		out.WriteString(v.Theme.Match.Render(part[match[0]:match[1]]))
-		at = match[1]
-	}
-	if at < len(part) {
-		out.WriteString(style.Render(part[at:]))
-	}
-	return out.String()
-}
-
-// height of one line in rows.
-func (v *Log) rowsOf(line logbuf.Line) int {
-	if !v.Wrap {
-		return 1
-	}
-	return len(text.Chop(line.Text, max(1, v.width-v.gutter())))
-}
-
-func (v *Log) zone() *time.Location {
-	if v.Zone == nil {
-		return time.Local
-	}
-	return v.Zone
 }

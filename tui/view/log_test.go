@@ -13,17 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/tui/logbuf"
+	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/theme"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 // log is a pane that shows ten rows of 36 columns.
-func log(t *testing.T, count int, text func(i int) string) *view.Log {
+func log(t *testing.T, count int, line func(i int) string) *view.Log {
 	t.Helper()
 	buffer := logbuf.New(logbuf.Limits{})
 	t.Cleanup(func() { require.NoError(t, buffer.Close()) })
 	for i := range count {
-		buffer.Append(logbuf.Line{Text: text(i)})
+		buffer.Append(logbuf.Line{Text: line(i)})
 	}
 	v := &view.Log{Theme: theme.New(theme.Options{ASCII: true, NoColor: true}), Stage: "WAIT", Buffer: buffer,
 		Reading: view.Reading{Following: true}}
@@ -104,8 +105,135 @@ func TestAnUnwrappedLogSlidesSideways(t *testing.T) {
 func TestMatchesStandOut(t *testing.T) {
 	t.Parallel()
 	v := log(t, 1, func(int) string { return "an Error here" })
-	v.Search.Query = "error"
-	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Render("Error"))
+	v.Search.Pattern, v.Search.Hit = compile(t, "error|here"), -1
+	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Render("Error")+" "+v.Theme.Match.Render("here"))
+	v.Search.Hit = 0
+	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Underline(true).Render("Error"), "the present hit")
+}
+
+func compile(t *testing.T, text string) logbuf.Pattern {
+	t.Helper()
+	pattern, err := logbuf.Compile(text)
+	require.NoError(t, err)
+	return pattern
+}
+
+func TestAHitInALongLineIsSlidTo(t *testing.T) {
+	t.Parallel()
+	v := log(t, 30, func(i int) string {
+		if i == 12 {
+			return strings.Repeat("日本 ", 18_000) + "needle" + strings.Repeat(" x", 18_000)
+		}
+		return numbered(i)
+	})
+	v.Search.Pattern = compile(t, "needle")
+	v.Show(12)
+	require.Contains(t, strings.Join(shown(v), "\n"), "needle")
+	v.Show(3)
+	require.Contains(t, strings.Join(shown(v), "\n"), "line 3", "a line without a match begins at its start")
+	v.Wrap = true
+	v.Show(12)
+	require.Contains(t, shown(v)[0], "line", "wrapped lines do not slide")
+}
+
+func TestALongLineIsWrappedAtWordsToItsEnd(t *testing.T) {
+	t.Parallel()
+	v := log(t, 1, func(int) string { return strings.Repeat("words ", 15_000) + "end" })
+	v.Wrap = true
+	rows := shown(v)
+	require.Contains(t, rows[9], "end")
+	v.Start()
+	v.Draw(40, 12)
+	require.Equal(t, "words words words words words words", shown(v)[0])
+	v.Scroll(5000)
+	require.Equal(t, rows, shown(v))
+}
+
+func TestOnlyLinesOfALevelAreShown(t *testing.T) {
+	t.Parallel()
+	v := log(t, 0, nil)
+	for i := range 1000 {
+		line := logbuf.Line{Text: numbered(i), Level: logbuf.Normal}
+		if i%100 == 50 {
+			line.Level = logbuf.Warn
+		}
+		v.Buffer.Append(line)
+	}
+	v.Least = logbuf.Warn
+	require.Equal(t, "! line 50", shown(v)[0])
+	require.Equal(t, "! line 950", shown(v)[9])
+	require.Contains(t, v.Draw(60, 12), "10 of 1,000 lines")
+	v.Scroll(-3)
+	require.Equal(t, "! line 50", shown(v)[0])
+	v.Buffer.Append(logbuf.Line{Text: "line 1000", Level: logbuf.Failure})
+	v.Follow()
+	require.Equal(t, "x line 1000", shown(v)[9])
+	v.Scroll(-1)
+	require.Equal(t, "! line 50", shown(v)[0])
+	v.Least = logbuf.Source
+	v.Show(950)
+	require.Contains(t, strings.Join(shown(v), "\n"), "line 951")
+}
+
+func TestTheTextOfAScriptIsFolded(t *testing.T) {
+	t.Parallel()
+	v := log(t, 0, nil)
+	v.Least = logbuf.Debug
+	v.Buffer.Append(logbuf.Line{Text: "Running the script:", Level: logbuf.Normal})
+	for i := range 41 {
+		v.Buffer.Append(logbuf.Line{Text: fmt.Sprintf("  step %d", i), Level: logbuf.Source})
+	}
+	v.Buffer.Append(logbuf.Line{Text: "its output", Level: logbuf.Normal})
+	rows := shown(v)
+	require.Equal(t, "Running the script:", rows[0])
+	require.Contains(t, rows[1], "> 41 lines of the script, enter unf")
+	require.Equal(t, "its output", rows[2])
+	v.Least = logbuf.Source
+	require.Equal(t, "step 32", shown(v)[0])
+}
+
+func TestTimesAreOfTheDayOrSinceTheStartOrNone(t *testing.T) {
+	t.Parallel()
+	v := log(t, 0, nil)
+	v.Zone = time.FixedZone("CEST", 7200)
+	at := time.Date(2026, 11, 23, 12, 0, 5, 0, time.UTC)
+	v.Buffer.Append(logbuf.Line{Text: "first", Time: at}, logbuf.Line{Text: "then", Time: at.Add(62 * time.Second)})
+	require.Contains(t, ansi.Strip(v.Draw(80, 12)), "14:01:07   then")
+	v.Times = view.TimeSinceStart
+	require.Contains(t, ansi.Strip(v.Draw(80, 12)), "  +1m02s   then")
+	v.Times = view.NoTimes
+	require.NotContains(t, ansi.Strip(v.Draw(80, 12)), "1m02s")
+}
+
+func TestCharactersOfSeveralCodePointsKeepTheFrameStraight(t *testing.T) {
+	t.Parallel()
+	const family = "👨‍👩‍👧"
+	for _, method := range []ansi.Method{ansi.WcWidth, ansi.GraphemeWidth} {
+		for _, wrap := range []bool{true, false} {
+			v := log(t, 5, func(i int) string { return strings.Repeat(family+" 🇩🇪 ☝🏽", i*3) })
+			v.Widths, v.Wrap = method, wrap
+			drawn := v.Draw(40, 12)
+			require.Contains(t, drawn, family)
+			for _, line := range strings.Split(drawn, "\n") {
+				require.Equal(t, 40, method.StringWidth(line), line)
+			}
+		}
+	}
+}
+
+func TestALogKeepsTheColoursOfItsLines(t *testing.T) {
+	t.Parallel()
+	const raw = "\x1b[31mred\x1b[0m plain \x1b[90mgrey\x1b[2J\x1b[47;30mboth"
+	clean, _ := text.LogLine(raw)
+	coloured, plain := log(t, 0, nil), log(t, 0, nil)
+	coloured.Theme = theme.New(theme.Options{})
+	for _, v := range []*view.Log{coloured, plain} {
+		v.Buffer.Append(logbuf.Line{Text: clean, Raw: raw})
+	}
+	drawn := coloured.Draw(60, 12)
+	require.Contains(t, drawn, "\x1b[38;5;1mred\x1b[m plain \x1b[2mgrey\x1b[m\x1b[38;5;0;48;5;7mboth\x1b[m")
+	require.NotContains(t, drawn, "\x1b[2J")
+	require.NotContains(t, plain.Draw(60, 12), "38;5")
 }
 
 func TestDurationsAreShort(t *testing.T) {

@@ -3,16 +3,24 @@
 
 package view
 
+import "github.com/pipedeck/pipedeck/tui/text"
+
 // position is the first line in sight and the row within it.
 func (v *Log) position() (top, sub int) {
-	first, next := v.Buffer.Span()
 	if v.Following {
 		return v.end()
 	}
-	if v.top < first {
-		return first, 0
+	top, sub = v.end() // no further than that, also when fewer lines are shown than before
+	if lines := v.Buffer.Select(v.top, 1, v.Least); len(lines) > 0 && lines[0].Number <= top {
+		switch number := lines[0].Number; {
+		case number == v.top && number == top:
+			return top, min(v.sub, sub)
+		case number == v.top:
+			return number, v.sub
+		}
+		return lines[0].Number, 0
 	}
-	return min(v.top, max(first, next-1)), v.sub
+	return top, sub
 }
 
 // end is the position that has the last row at the bottom.
@@ -21,18 +29,24 @@ func (v *Log) end() (top, sub int) {
 	if v.height == 0 {
 		return first, 0 // not drawn yet
 	}
-	rows := 0
-	for i := next - 1; i >= first; i-- {
-		lines := v.Buffer.Lines(i, 1)
+	top = first
+	for rows := 0; ; {
+		before, found := v.Buffer.Before(next, v.Least)
+		if !found {
+			return top, 0
+		}
+		lines := v.Buffer.Lines(before, 1)
 		if len(lines) == 0 {
-			break
+			return top, 0
 		}
-		rows += v.rowsOf(lines[0])
-		if rows >= v.height {
-			return i, rows - v.height
+		if rows > 0 {
+			rows += len(v.folded(before, next))
 		}
+		if rows += v.rowsOf(lines[0]); rows >= v.height {
+			return before, min(rows-v.height, v.rowsOf(lines[0])-1)
+		}
+		top, next = before, before
 	}
-	return first, 0
 }
 
 // Scroll moves by rows: down when n is positive, at most to the last row. It ends following.
@@ -41,22 +55,33 @@ func (v *Log) Scroll(n int) {
 		return
 	}
 	top, sub := v.position()
-	first, next := v.Buffer.Span()
-	for ; n < 0 && (top > first || sub > 0); n++ {
-		if sub > 0 {
-			sub--
+	for n < 0 {
+		if step := min(sub, -n); step > 0 {
+			sub, n = sub-step, n+step
 			continue
 		}
-		top--
+		before, found := v.Buffer.Before(top, v.Least)
+		if !found {
+			break
+		}
+		top, n = before, n+1
 		if lines := v.Buffer.Lines(top, 1); len(lines) > 0 {
 			sub = v.rowsOf(lines[0]) - 1
 		}
 	}
-	for ; n > 0 && top < next; n-- {
-		sub++
-		if lines := v.Buffer.Lines(top, 1); len(lines) == 0 || sub >= v.rowsOf(lines[0]) {
-			top, sub = top+1, 0
+	for n > 0 {
+		lines := v.Buffer.Select(top, 2, v.Least)
+		if len(lines) == 0 {
+			break
 		}
+		if step := min(v.rowsOf(lines[0].Line)-1-sub, n); step > 0 {
+			sub, n = sub+step, n-step
+			continue
+		}
+		if len(lines) == 1 {
+			break
+		}
+		top, sub, n = lines[1].Number, 0, n-1
 	}
 	v.place(top, sub)
 }
@@ -111,7 +136,7 @@ func (v *Log) End() {
 // Follow goes to the end and stays there.
 func (v *Log) Follow() { v.Following = true }
 
-// Show brings a line into sight, a third from the top.
+// Show brings a line into sight, a third from the top, and of an unwrapped one the first match, or its start.
 func (v *Log) Show(line int) {
 	if v.Buffer == nil {
 		return
@@ -119,6 +144,28 @@ func (v *Log) Show(line int) {
 	v.place(line, 0)
 	if v.top == line {
 		v.Scroll(-v.height / 3)
+	}
+	lines := v.Buffer.Lines(line, 1)
+	if v.Wrap || len(lines) == 0 {
+		return
+	}
+	match := [2]int{}
+	if matches := v.Search.Pattern.Matches(lines[0].Text); len(matches) > 0 {
+		match = matches[0]
+	}
+	v.slideTo(lines[0].Text, match)
+}
+
+// slideTo brings a part of a line into sight, with some of the text before it.
+func (v *Log) slideTo(line string, match [2]int) {
+	from := text.Columns(line[:match[0]], v.Widths)
+	to := from + text.Columns(line[match[0]:match[1]], v.Widths)
+	if from >= v.Left && to < v.Left+v.room() {
+		return
+	}
+	v.Left = 0
+	if to >= v.room() {
+		v.Left = max(0, from-v.room()/3)
 	}
 }
 
