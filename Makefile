@@ -61,6 +61,11 @@ bench-apps: build ## Measure the agent with 1,000 applications; no cluster (ARGS
 bench-plugins: build ## Measure plugin processes: start, end, new code, long logs, 50 idle ones (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only plugins $(ARGS)
 
+.PHONY: bench-ui
+bench-ui: build ## Measure the terminal UI: at rest, logs that grow, a flood, a large screen, searches (ARGS="…" adds flags)
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only ui $(ARGS)
+	go test -run '^$$' -bench 'UpdateAndView|SearchInAMillion' ./tui/app ./tui/logbuf
+
 .PHONY: bench-live
 bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and until an edit by hand shows (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only live $(ARGS)

@@ -32,6 +32,7 @@ type settings struct {
 	kubernetes                kubernetesScale
 	live                      liveScale
 	reports                   reportScale
+	ui                        uiScale
 }
 
 func main() {
@@ -46,9 +47,17 @@ func main() {
 	s.kubernetes.register(flag.CommandLine)
 	s.live.register(flag.CommandLine)
 	s.reports.register(flag.CommandLine)
+	s.ui.register(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if s.ui.client != "" {
+		if err := showUI(ctx, s.ui.client); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	if err := run(ctx, s); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
@@ -77,6 +86,7 @@ func parts(s settings) []part {
 		}},
 		{"live", func(ctx context.Context, bin, dir string) error { return benchLive(ctx, bin, dir, s.live) }},
 		{"reports", func(ctx context.Context, bin, dir string) error { return benchReports(ctx, bin, dir, s.reports) }},
+		{"ui", func(ctx context.Context, _, _ string) error { return benchUI(ctx, s.ui) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
 			if s.clusters <= 0 {
 				return nil
@@ -100,7 +110,7 @@ func run(ctx context.Context, s settings) error {
 		return err
 	}
 	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate(), s.live.validate(),
-		s.reports.validate()); err != nil {
+		s.reports.validate(), s.ui.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))

@@ -117,7 +117,7 @@ func (p *logPane) open(deployment string, stage *deckv1.Stage) tea.Cmd {
 		p.rewind()
 		p.of = of
 	} // else it is read again, and the user goes on where they were
-	reader := newStageLog(p.host.work.ctx, deployment, stage.GetId(), stage.GetRetries())
+	reader := newStageLog(p.host.work.ctx, p.host.clock.after, deployment, stage.GetId(), stage.GetRetries())
 	p.reader, p.view.Buffer = reader, reader.buffer
 	p.view.Waiting = "No line so far."
 	client, send := p.link.client, p.host.send

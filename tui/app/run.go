@@ -106,6 +106,9 @@ type clock struct {
 	after func(d time.Duration) <-chan time.Time
 }
 
+// framesPerSecond bounds how often the screen is written; Bubble Tea looks that often whether it has changed.
+const framesPerSecond = 30
+
 func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	if cfg.Environ == nil {
 		cfg.Environ = os.Environ()
@@ -124,7 +127,8 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	m.before = seams.before
 	// Neither the context nor signals are given to Bubble Tea: it would stop without waiting for its own
 	// reader of the terminal. The model is asked to quit instead.
-	options := []tea.ProgramOption{tea.WithEnvironment(cfg.Environ), tea.WithoutSignalHandler()}
+	options := []tea.ProgramOption{tea.WithEnvironment(cfg.Environ), tea.WithoutSignalHandler(),
+		tea.WithFPS(framesPerSecond)}
 	if cfg.Input != nil {
 		options = append(options, tea.WithInput(cfg.Input))
 	}

@@ -28,7 +28,7 @@ import (
 var update = flag.Bool("update", false, "write the golden screens instead of comparing them")
 
 // still is a model whose commands are not run and whose clock stands still.
-func still(t *testing.T, environ ...string) *model {
+func still(t testing.TB, environ ...string) *model {
 	t.Helper()
 	work := newWork(context.Background())
 	t.Cleanup(work.stop)

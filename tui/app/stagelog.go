@@ -39,13 +39,16 @@ type stageLog struct {
 	buffer  *logbuf.Buffer
 	ctx     context.Context
 	cancel  context.CancelFunc
+	// after is the clock's.
+	after func(time.Duration) <-chan time.Time
 }
 
-func newStageLog(ctx context.Context, deployment, stage string, attempt int32) *stageLog {
+func newStageLog(ctx context.Context, after func(time.Duration) <-chan time.Time, deployment, stage string,
+	attempt int32) *stageLog {
 	ctx, cancel := context.WithCancel(ctx)
 	return &stageLog{
 		deployment: deployment, stage: stage, attempt: attempt,
-		buffer: logbuf.New(logbuf.Limits{}), ctx: ctx, cancel: cancel,
+		buffer: logbuf.New(logbuf.Limits{}), ctx: ctx, cancel: cancel, after: after,
 	}
 }
 
@@ -55,10 +58,7 @@ func (l *stageLog) run(client deckv1.DeckServiceClient, send func(tea.Msg)) erro
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		// While the model is busy with one message, any number of blocks may come in.
-		for msg := range grown {
-			send(msg)
-		}
+		l.pass(grown, send)
 	}()
 	last := l.read(client, grown)
 	if l.ctx.Err() == nil {
@@ -71,6 +71,30 @@ func (l *stageLog) run(client deckv1.DeckServiceClient, send func(tea.Msg)) erro
 	<-done
 	<-l.ctx.Done()
 	return l.buffer.Close()
+}
+
+const (
+	// batch is the least time between two messages of a log: 30 a second. longestBatch is that of a log that grows all
+	// the time, because each message draws most of the log again.
+	batch        = time.Second / 30
+	longestBatch = time.Second / 4
+)
+
+// pass sends news until grown is closed. Any number of blocks may come in between two messages.
+func (l *stageLog) pass(grown <-chan logMsg, send func(tea.Msg)) {
+	pause := batch
+	for msg := range grown {
+		send(msg)
+		select {
+		case <-l.after(pause):
+		case <-l.ctx.Done():
+		}
+		if len(grown) == 0 {
+			pause = batch
+		} else {
+			pause = min(2*pause, longestBatch)
+		}
+	}
 }
 
 func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) logMsg {

@@ -31,7 +31,9 @@ type objects struct {
 	environment  *deckv1.Environment
 	components   map[string]*deckv1.Component
 	applications map[string]*deckv1.Application
-	deployments  map[string]*deckv1.Deployment
+	// byName has the applications in order; nil when it is to be made again.
+	byName      []*deckv1.Application
+	deployments map[string]*deckv1.Deployment
 	// byApplication has the deployments of each application, the newest first.
 	byApplication map[string][]*deckv1.Deployment
 	pipeds        map[string]*deckv1.Piped
@@ -58,7 +60,7 @@ func (d *Deck) Apply(event *deckv1.Event) {
 	case *deckv1.Event_Component:
 		put(&target.components, kind.Component.GetName(), kind.Component)
 	case *deckv1.Event_Application:
-		put(&target.applications, kind.Application.GetId(), kind.Application)
+		target.putApplication(kind.Application)
 	case *deckv1.Event_Deployment:
 		target.putDeployment(kind.Deployment, cmp.Or(d.limit, MaxDeployments))
 	case *deckv1.Event_Plugin:
@@ -115,6 +117,17 @@ func (o *objects) putDeployment(deployment *deckv1.Deployment, limit int) {
 	put(&o.byApplication, application, list[:min(len(list), limit)])
 }
 
+// putApplication adds or replaces one.
+func (o *objects) putApplication(application *deckv1.Application) {
+	before := o.applications[application.GetId()]
+	put(&o.applications, application.GetId(), application)
+	if at := slices.Index(o.byName, before); at >= 0 && before.GetName() == application.GetName() {
+		o.byName[at] = application
+		return
+	}
+	o.byName = nil
+}
+
 // removeApplication forgets an application and its deployments.
 func (o *objects) removeApplication(id string) {
 	for _, deployment := range o.byApplication[id] {
@@ -122,6 +135,7 @@ func (o *objects) removeApplication(id string) {
 	}
 	delete(o.byApplication, id)
 	delete(o.applications, id)
+	o.byName = nil
 }
 
 // Synced reports whether the state has been complete once.
@@ -139,9 +153,12 @@ func (d *Deck) Components() []*deckv1.Component {
 
 // Applications by name, as people count.
 func (d *Deck) Applications() []*deckv1.Application {
-	return sorted(d.applications, func(a, b *deckv1.Application) int {
-		return cmp.Or(text.Natural(a.GetName(), b.GetName()), cmp.Compare(a.GetId(), b.GetId()))
-	})
+	if d.byName == nil {
+		d.byName = sorted(d.applications, func(a, b *deckv1.Application) int {
+			return cmp.Or(text.Natural(a.GetName(), b.GetName()), cmp.Compare(a.GetId(), b.GetId()))
+		})
+	}
+	return slices.Clone(d.byName)
 }
 
 // Application returns nil when there is none with that id.

@@ -106,8 +106,10 @@ func (v Applications) entry(app Application, width int) (first, second string) {
 
 // Strip shows the stages of a pipeline as one icon each, and how many are done.
 func Strip(th theme.Theme, stages []*deckv1.Stage) string {
-	var icons []string
-	done, all := 0, 0
+	var icons strings.Builder
+	var same badge // of stages in a row, drawn as one
+	count, done, all := 0, 0, 0
+	draw := func() { icons.WriteString(same.style.Render(strings.Repeat(same.icon, count))) }
 	for _, stage := range stages {
 		if stage.GetRollback() {
 			continue
@@ -116,10 +118,17 @@ func Strip(th theme.Theme, stages []*deckv1.Stage) string {
 		if state.StageEnded(stage.GetStatus()) {
 			done++
 		}
-		icons = append(icons, stageBadge(th, stage).dot())
+		next := stageBadge(th, stage)
+		if count > 0 && (next.icon != same.icon || next.word != same.word) {
+			draw()
+			count = 0
+		}
+		same = next
+		count++
 	}
 	if all == 0 {
 		return ""
 	}
-	return strings.Join(icons, "") + th.Dim.Render(fmt.Sprintf(" %d/%d", done, all))
+	draw()
+	return icons.String() + th.Dim.Render(fmt.Sprintf(" %d/%d", done, all))
 }
