@@ -293,7 +293,7 @@ func TestAllMistakesInTheApplicationsAreReportedAtOnceWithTheirPlaces(t *testing
 	require.ErrorContains(t, err, "b/app.pipecd.yaml:3:7: spec.name: is missing")
 	require.NotContains(t, err.Error(), "c/app.pipecd.yaml")
 	err = repository.CheckApplications(checkerOf("terraform"))
-	require.ErrorContains(t, err, "c/app.pipecd.yaml:5:25: spec.plugins.kubernetes: "+
+	require.ErrorContains(t, err, "c/app.pipecd.yaml:5:13: spec.plugins.kubernetes: "+
 		`the plugin "kubernetes" is not in the plugins of this environment`)
 }
 

@@ -59,8 +59,9 @@ func checkPiped(d *decoder, p *Piped) {
 		field := fmt.Sprintf("spec.eventWatcher.gitRepos[%d].repoId", i)
 		unique.add(field, repository.RepoID)
 		if _, ok := p.FindRepository(repository.RepoID); !ok && repository.RepoID != "" {
-			d.fieldf(field, "%q is not among spec.repositories%s", shorten(repository.RepoID),
-				suggestion(repository.RepoID, repositories.values()))
+			// PipeCD ignores it, so agents do.
+			d.note(&d.unread, d.place(field), field, "%q is not among spec.repositories%s",
+				[]any{shorten(repository.RepoID), suggestion(repository.RepoID, repositories.values())})
 		}
 		d.patterns(fmt.Sprintf("spec.eventWatcher.gitRepos[%d].includes", i), repository.Includes)
 		d.patterns(fmt.Sprintf("spec.eventWatcher.gitRepos[%d].excludes", i), repository.Excludes)
@@ -133,10 +134,7 @@ func checkPlugins(d *decoder, p *Piped) {
 		for j, stage := range plugin.Stages {
 			stages.add(fmt.Sprintf("%s.stages[%d]", at, j), stage)
 		}
-		targets := newUnique(d)
-		for j, target := range plugin.DeployTargets {
-			targets.add(fmt.Sprintf("%s.deployTargets[%d].name", at, j), target.Name)
-		}
+		checkTargets(d, at+".deployTargets", plugin.DeployTargets)
 	}
 }
 
@@ -146,7 +144,7 @@ func checkNotifications(d *decoder, n Notifications) {
 		at := fmt.Sprintf("spec.notifications.receivers[%d]", i)
 		names.add(at+".name", receiver.Name)
 		if (receiver.Slack == nil) == (receiver.Webhook == nil) {
-			d.fieldf(at, "needs exactly one of slack and webhook")
+			d.needs(at, []string{"slack", "webhook"}, "needs exactly one of slack and webhook")
 		}
 		if s := receiver.Slack; s != nil {
 			checkSlack(d, at+".slack", s)
@@ -176,9 +174,10 @@ func checkSlack(d *decoder, at string, s *SlackTarget) {
 	case tokens > 1:
 		d.fieldf(at, "needs only one of oauthToken, oauthTokenData and oauthTokenFile")
 	case (s.HookURL == "") == (tokens == 0):
-		d.fieldf(at, "needs either hookURL, or an oauth token with channelID")
+		d.needs(at, []string{"hookURL", "oauthToken", "oauthTokenData", "oauthTokenFile"},
+			"needs either hookURL, or an oauth token with channelID")
 	case tokens == 1 && s.ChannelID == "":
-		d.fieldf(at+".channelID", "is required with an oauth token")
+		d.needs(at+".channelID", []string{"channelID"}, "is required with an oauth token")
 	}
 	d.postURL(at+".hookURL", s.HookURL)
 	if s.OAuthToken != "" {
@@ -202,23 +201,25 @@ func checkApplication(d *decoder, a *Application, kind string) {
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {
 			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {
-				d.fieldf(fmt.Sprintf("spec.postSync.chain.applications[%d]", i),
+				d.needs(fmt.Sprintf("spec.postSync.chain.applications[%d]", i), []string{"name", "kind", "labels"},
 					"needs at least one of name, kind and labels")
 			}
 		}
 	}
 	if a.Encryption != nil {
 		d.inside("spec.encryption.decryptionTargets", a.Encryption.DecryptionTargets)
+		d.filled("spec.encryption.encryptedSecrets", a.Encryption.EncryptedSecrets)
 	}
 	if a.Attachment != nil {
 		d.inside("spec.attachment.targets", a.Attachment.Targets)
+		d.filled("spec.attachment.sources", a.Attachment.Sources)
 		for name, source := range a.Attachment.Sources {
 			d.insideOne(join("spec.attachment.sources", name), source)
 		}
 	}
 	for i, rule := range a.EventWatcher {
 		if rule.Matcher.Name == "" {
-			d.fieldf(fmt.Sprintf("spec.eventWatcher[%d].matcher", i), "needs the name of an event")
+			d.needs(fmt.Sprintf("spec.eventWatcher[%d].matcher", i), []string{"name"}, "needs the name of an event")
 		}
 		checkReplacements(d, fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements", i),
 			rule.Handler.Config.Replacements)
@@ -257,9 +258,25 @@ func (d *decoder) fieldf(field, format string, args ...any) {
 	}
 }
 
+// needs is fieldf for the absence of a key, which is one of the names.
+func (d *decoder) needs(field string, names []string, format string, args ...any) {
+	if !d.failed(field) {
+		d.missing(d.place(field), field, names, format, args...)
+	}
+}
+
+// filled refuses names without a value, as PipeCD does.
+func (d *decoder) filled(field string, values map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if at := join(field, name); name == "" || values[name] == "" {
+			d.fieldf(at, "is empty: want a name and a value")
+		}
+	}
+}
+
 func (d *decoder) exactlyOne(parent, a, aValue, b, bValue string) {
 	if aValue == "" && bValue == "" && !d.failed(parent+"."+a) && !d.failed(parent+"."+b) {
-		d.fieldf(parent, "needs %s or %s", a, b)
+		d.needs(parent, []string{a, b}, "needs %s or %s", a, b)
 	}
 	d.atMostOne(parent, a, aValue, b, bValue)
 }

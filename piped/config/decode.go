@@ -46,6 +46,15 @@ func (d *decoder) errorf(at position, field, format string, args ...any) {
 	d.note(&d.errors, at, field, format, args)
 }
 
+// missing notes the absence of a key, which is one of the names.
+func (d *decoder) missing(at position, field string, names []string, format string, args ...any) {
+	before := len(d.errors)
+	d.errorf(at, field, format, args...)
+	for _, e := range d.errors[before:] {
+		e.missing = names
+	}
+}
+
 func (d *decoder) warnf(at position, field, format string, args ...any) {
 	d.note(&d.warnings, at, field, format, args)
 }
@@ -181,7 +190,7 @@ func (d *decoder) rules(n *node, field reflect.StructField, value reflect.Value,
 			if child := n.child(name); child != nil {
 				at = child.at
 			}
-			d.errorf(at, full, "is required and must not be empty")
+			d.missing(at, full, []string{name}, "is required and must not be empty")
 		}
 		d.names(rule, full, value)
 		d.bounds(rule, full, value)
@@ -274,8 +283,8 @@ func (d *decoder) duration(n *node, target reflect.Value, path string) {
 	switch n.kind {
 	case integerNode:
 		if nanoseconds, err := strconv.ParseInt(n.text, 10, 64); err == nil && nanoseconds >= 0 {
-			if nanoseconds > 0 && nanoseconds < int64(time.Millisecond) {
-				d.warnf(n.at, path, "%s without a unit means nanoseconds; did you mean \"%ss\"?", n.text, n.text)
+			if IsHardlyDuration(nanoseconds) {
+				d.warnf(n.at, path, "%s", HardlyDuration(n.text))
 			}
 			target.SetInt(nanoseconds)
 			return

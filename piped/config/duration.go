@@ -26,6 +26,16 @@ func (Duration) JSONSchema() map[string]any {
 	}
 }
 
+// IsHardlyDuration reports whether a number of nanoseconds is so small that another unit was most likely meant.
+func IsHardlyDuration(nanoseconds int64) bool {
+	return nanoseconds > 0 && nanoseconds < int64(time.Millisecond)
+}
+
+// HardlyDuration is the warning on such a number.
+func HardlyDuration(text string) string {
+	return fmt.Sprintf("%s without a unit means nanoseconds; did you mean \"%ss\"?", text, text)
+}
+
 // MarshalJSON writes d as text.
 func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
 

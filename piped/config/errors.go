@@ -5,6 +5,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -18,6 +19,8 @@ type Error struct {
 	Message string
 	// hidden is the number of mistakes that this one stands for, at the end of a list that was cut.
 	hidden int
+	// missing are the names of keys, one of which the mistake is the absence of.
+	missing []string
 }
 
 // Error returns "file:line:column: field: message", leaving out what is not known.
@@ -59,7 +62,8 @@ func (e Errors) Unwrap() []error {
 
 // Report is what is to be said about one file.
 type Report struct {
-	// Kind is the kind that the file names; "" when it names none that is known.
+	// Kind is the kind that the file names; "" when it names none that is known. For files that name none by their
+	// form, it is KindPluginFile or KindPluginIndex.
 	Kind             string
 	Errors, Warnings Errors
 	// V0 are the keys of PipeCD v0 in the file; they are among the errors or the warnings, too.
@@ -67,6 +71,8 @@ type Report struct {
 	// Piped and Application are what was read from a file of the kind, with or without mistakes; else nil.
 	Piped       *Piped
 	Application *Application
+	// PluginFile is that of a file with the configuration of a plugin under development.
+	PluginFile *PluginFile
 
 	decoder *decoder
 }
@@ -114,6 +120,11 @@ func (r *Report) Sort() {
 	r.Errors, r.Warnings = r.decoder.sorted(r.Errors), r.decoder.sorted(r.Warnings)
 }
 
+// Failed reports whether the field has a mistake.
+func (r *Report) Failed(field string) bool {
+	return slices.ContainsFunc(r.Errors, func(e *Error) bool { return e.Field == field })
+}
+
 // Refused reports whether agents refuse the file: it has mistakes other than keys that nothing reads.
 func (r *Report) Refused() bool { return len(r.decoder.errors) > 0 }
 
@@ -126,15 +137,24 @@ func (r *Report) forAgents() *Report {
 
 // forAuthors makes keys that nothing reads errors.
 func (r *Report) forAuthors() *Report {
-	r.Errors = append(r.Errors, r.decoder.unread...)
+	misspelled := func(e *Error) bool { return slices.ContainsFunc(r.decoder.unread, e.isSlipOf) }
+	r.Errors = append(slices.DeleteFunc(r.Errors, misspelled), r.decoder.unread...)
+	r.Warnings = slices.DeleteFunc(r.Warnings, misspelled)
 	r.Sort()
 	return r
 }
 
-// Check decodes and checks a piped, application or event watcher file, whichever its kind says; filename is used in
-// messages only. It is for people who write the file: unlike with [ParsePiped] and the other functions for agents, a
-// key that nothing reads is an error, and warnings come besides errors.
-func Check(data []byte, filename string) *Report {
-	return parse(data, filename, pipedTarget(&Piped{}), applicationTarget(&Application{}),
-		eventWatcherTarget(&EventWatcherFile{})).forAuthors()
+// isSlipOf reports whether a mistake is the absence of a key that an unknown key was most likely meant to be.
+func (e *Error) isSlipOf(unread *Error) bool {
+	for _, name := range e.missing {
+		around, found := strings.CutSuffix(e.Field, name)
+		given, inside := strings.CutPrefix(unread.Field, around)
+		if !found {
+			given, inside = strings.CutPrefix(unread.Field, e.Field+".")
+		}
+		if inside && Nearest(given, []string{name}) != "" {
+			return true
+		}
+	}
+	return false
 }

@@ -51,6 +51,7 @@ func eventWatcherTarget(file *EventWatcherFile) target {
 func checkReplacements(d *decoder, field string, list []EventReplacement) {
 	if len(list) == 0 {
 		d.warnf(d.place(field), field, "is empty: the event changes nothing and fails")
+		d.warnings[len(d.warnings)-1].missing = []string{"replacements"}
 	}
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", field, i)
@@ -69,7 +70,8 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 		}
 		switch {
 		case len(places) == 0:
-			d.fieldf(at, "needs one of yamlField, jsonField, HCLField and regex")
+			d.needs(at, []string{"yamlField", "jsonField", "HCLField", "regex"},
+				"needs one of yamlField, jsonField, HCLField and regex")
 		case len(places) > 1:
 			d.warnf(d.place(at+"."+places[1]), at+"."+places[1],
 				"is ignored, because %s is given: write one replacement for each", places[0])

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -46,9 +47,11 @@ type node struct {
 	kind nodeKind
 	at   position
 	// text is the value of a scalar: as decoded for text, in JSON form for the others.
-	text  string
-	keys  []key
-	items []*node
+	text string
+	// source is a number as the file has it, such as 1.30; empty for every other value.
+	source string
+	keys   []key
+	items  []*node
 }
 
 // key is one entry of a mapping.
@@ -73,8 +76,10 @@ func (n *node) describe() string {
 	switch n.kind {
 	case stringNode:
 		return strconv.Quote(shorten(n.text))
-	case integerNode, floatNode, boolNode:
-		return shorten(n.text)
+	case integerNode, floatNode:
+		return shorten(cmp.Or(n.source, n.text))
+	case boolNode:
+		return n.text
 	default:
 		return n.kind.String()
 	}
@@ -155,8 +160,9 @@ func (r *resolver) resolve(tree ast.Node, depth int) *node {
 	case *ast.BoolNode:
 		n.kind, n.text = boolNode, strconv.FormatBool(tree.Value)
 	case *ast.IntegerNode:
-		n.kind, n.text = integerNode, fmt.Sprint(tree.Value)
+		n.kind, n.text, n.source = integerNode, fmt.Sprint(tree.Value), tree.GetToken().Value
 	case *ast.FloatNode:
+		n.source = tree.GetToken().Value
 		r.float(n, tree.Value)
 	case *ast.InfinityNode:
 		r.float(n, tree.Value)

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -104,23 +103,6 @@ func IsApplicationFilename(name string) bool {
 	return strings.HasSuffix(base, ".pipecd.yaml") || base == ".pipe.yaml"
 }
 
-var (
-	versionLine = regexp.MustCompile(
-		`(?m)^\x{feff}?(?:\{?[ \t]*"|'?)apiVersion["']?[ \t]*:[ \t]*["']?pipecd\.dev/v1beta1\b`)
-	kindLine = regexp.MustCompile(`(?m)^\x{feff}?(?:[ \t]*"|'?)kind["']?[ \t]*:[ \t]*["']?(\w+)`)
-)
-
-// Claimed reports whether the content of a file says that it is one that Check knows, also when it is
-// not valid YAML or its kind is misspelt. Other files with PipeCD's apiVersion are not.
-func Claimed(data []byte) bool {
-	if !versionLine.Match(data) {
-		return false
-	}
-	kind := kindLine.FindSubmatch(data)
-	known := append(ApplicationKinds(), KindPiped, KindEventWatcher)
-	return kind == nil || Slip(string(kind[1]), known)
-}
-
 // JSON turns a configuration file into JSON, whatever its kind, with the rules and bounds of the
 // decoders. Mistakes come back as Errors.
 func JSON(data []byte, filename string) (json.RawMessage, error) {
@@ -147,10 +129,19 @@ func applicationTarget(a *Application) target {
 	return target{applicationKinds, a, func(d *decoder, kind string) { checkApplication(d, a, kind) }}
 }
 
+func newDecoder(filename string) *decoder {
+	return &decoder{file: filename, places: map[string]position{}, raw: map[string]*node{}}
+}
+
 func parse(data []byte, filename string, kinds ...target) *Report {
-	d := &decoder{file: filename, places: map[string]position{}, raw: map[string]*node{}}
+	d := newDecoder(filename)
+	return d.report(d.tree(data), kinds...)
+}
+
+// report decodes a file with a kind. A nil root is one that the errors are about.
+func (d *decoder) report(root *node, kinds ...target) *Report {
 	report := &Report{decoder: d}
-	if root := d.tree(data); root != nil {
+	if root != nil {
 		var names []string
 		for _, one := range kinds {
 			names = append(names, one.kinds...)
@@ -178,7 +169,7 @@ func (d *decoder) spec(root *node, one target, kind string) {
 		body = &node{at: root.at} // PipeCD's smallest files have no spec, or one without keys.
 	}
 	if body == nil {
-		d.errorf(position{1, 1}, "spec", "is required")
+		d.missing(position{1, 1}, "spec", []string{"spec"}, "is required")
 		return
 	}
 	if body.kind == nullNode {
@@ -249,16 +240,20 @@ func (d *decoder) header(root *node, kinds []string) string {
 		}
 	}
 	if version := root.child("apiVersion"); version == nil {
-		d.errorf(position{1, 1}, "apiVersion", "is required: want %s", APIVersion)
+		d.missing(position{1, 1}, "apiVersion", []string{"apiVersion"}, "is required: want %s", APIVersion)
 	} else if version.kind != stringNode || version.text != APIVersion {
 		d.errorf(version.at, "apiVersion", "%s is not allowed here: want %s", version.describe(), APIVersion)
 	}
+	// Those of PipeCD v0 are read, and not recommended.
+	wanted := slices.DeleteFunc(slices.Clone(kinds), func(kind string) bool {
+		return kind != KindApplication && slices.Contains(applicationKinds, kind)
+	})
 	kind := root.child("kind")
 	switch {
 	case kind == nil:
-		d.errorf(position{1, 1}, "kind", "is required: want %s", strings.Join(kinds, " or "))
+		d.missing(position{1, 1}, "kind", []string{"kind"}, "is required: want %s", strings.Join(wanted, " or "))
 	case kind.kind != stringNode || !slices.Contains(kinds, kind.text):
-		message := kind.describe() + " is not allowed here: want " + strings.Join(kinds, " or ")
+		message := kind.describe() + " is not allowed here: want " + strings.Join(wanted, " or ")
 		if near := Nearest(kind.text, kinds); near != "" {
 			message += fmt.Sprintf("; did you mean %q?", near)
 		}

@@ -185,7 +185,7 @@ func TestFilesAreUTF8WithOrWithoutAByteOrderMark(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "web", parsed.Name)
 	require.Empty(t, parsed.Warnings)
-	require.True(t, Claimed(marked))
+	require.True(t, Claimed(marked, "app.yaml"))
 	_, err = ParseApplication([]byte("\ufeff"+strings.Replace(application, "Application", "Aplication", 1)),
 		"app.pipecd.yaml")
 	require.ErrorContains(t, err, "app.pipecd.yaml:2:7: kind: ")

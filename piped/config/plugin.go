@@ -20,17 +20,22 @@ import (
 
 var sha256Pattern = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// References to a plugin in an index: its name, and after @ a version.
+// Regular expressions for a reference to a plugin in an index: its name, and after @ a version.
+const (
+	PluginNamePattern    = `^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`
+	PluginVersionPattern = `^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`
+)
+
 var (
-	pluginNamePattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
-	pluginVersionPattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,99}$`)
+	pluginName    = regexp.MustCompile(PluginNamePattern)
+	pluginVersion = regexp.MustCompile(PluginVersionPattern)
 )
 
 // IsPluginName reports whether a plugin of an index may have the name.
-func IsPluginName(name string) bool { return pluginNamePattern.MatchString(name) }
+func IsPluginName(name string) bool { return pluginName.MatchString(name) }
 
 // IsPluginVersion reports whether a version in an index may have the name.
-func IsPluginVersion(version string) bool { return pluginVersionPattern.MatchString(version) }
+func IsPluginVersion(version string) bool { return pluginVersion.MatchString(version) }
 
 // PluginReference reads the url of a plugin that is a name in the plugin index, with a version or without; ok is false
 // for every other url.

@@ -35,7 +35,7 @@ func Slip(name string, known []string) bool {
 	return false
 }
 
-// editDistance counts the insertions, deletions and replacements between a and b, up to limit.
+// editDistance counts the insertions, deletions, replacements and exchanges of neighbours between a and b, up to limit.
 func editDistance(a, b string, limit int) int {
 	if diff := len(a) - len(b); diff >= limit || -diff >= limit {
 		return limit
@@ -44,15 +44,19 @@ func editDistance(a, b string, limit int) int {
 	for j := range row {
 		row[j] = j
 	}
+	above, two := make([]int, len(b)+1), make([]int, len(b)+1)
 	for i := range len(a) {
-		diagonal := row[0]
+		two, above, row = above, row, two
 		row[0] = i + 1
 		for j := range len(b) {
 			cost := 1
 			if a[i] == b[j] {
 				cost = 0
 			}
-			diagonal, row[j+1] = row[j+1], min(row[j+1]+1, row[j]+1, diagonal+cost)
+			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+cost)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				row[j+1] = min(row[j+1], two[j-1]+1)
+			}
 		}
 	}
 	return row[len(b)]

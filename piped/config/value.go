@@ -42,6 +42,12 @@ func (v Value) Warning(path []string, onKey bool, message string) {
 	v.report.Warnings = append(v.report.Warnings, v.problem(path, onKey, message))
 }
 
+// Path returns the name of the field that a path of keys and indexes leads to.
+func (v Value) Path(path []string) string {
+	field, _, _ := v.find(path)
+	return field
+}
+
 // Describe returns the value at the path for messages: a text in quotes, a number as it is, else its kind.
 func (v Value) Describe(path []string) string {
 	_, _, n := v.find(path)

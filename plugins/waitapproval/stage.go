@@ -17,7 +17,7 @@ const stageWaitApproval = "WAIT_APPROVAL"
 // options are a WAIT_APPROVAL stage's "with".
 type options struct {
 	// Approvers are the users who may approve. Default: everyone. PipeCD's own plugin wants at least one.
-	Approvers []string `json:"approvers"`
+	Approvers []string `json:"approvers" jsonschema:"minLength=1"`
 	// MinApproverNum is the number of users who have to approve. Default 1.
 	MinApproverNum *int `json:"minApproverNum" jsonschema:"minimum=1,default=1"`
 }

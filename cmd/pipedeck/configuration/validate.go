@@ -9,13 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -37,9 +33,11 @@ func newValidateCommand() *cobra.Command {
 	var given []string
 	cmd := &cobra.Command{
 		Use:   "validate [PATH]",
-		Short: "Check piped and application configuration files",
-		Long: `Check a file, or every piped and application configuration below a directory: app.pipecd.yaml,
-anything else ending in .pipecd.yaml, and YAML and JSON files with apiVersion pipecd.dev/v1beta1.
+		Short: "Check configuration files",
+		Long: `Check a file, or every configuration below a directory: app.pipecd.yaml, anything else ending in
+.pipecd.yaml, YAML and JSON files with apiVersion pipecd.dev/v1beta1 of the kinds Application, Piped,
+EventWatcher and AnalysisTemplate, piped-plugin.yaml of plugins under development, and plugin indexes
+that are called index.yaml or index.json.
 
 Applications are compared with each other and with the plugins of the piped configurations that are
 checked with them, or of --piped-config: plugins and stages that no piped has, and names used twice.
@@ -66,7 +64,8 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 				if err != nil {
 					return err
 				}
-				if v, err = checkFiles(cmd.Context(), c, files, pipedConfig, strict); err != nil {
+				validator := &validator{checker: c, given: given, pipedConfig: pipedConfig}
+				if v, err = validator.check(cmd.Context(), files, strict); err != nil {
 					return err
 				}
 			}
@@ -87,61 +86,84 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 	return cmd
 }
 
-// checkFiles checks each file, then what only all of them show. A piped configuration that is named is checked, too.
-func checkFiles(ctx context.Context, c *options.Checker, files []configurationFile, pipedConfig string,
-	strict bool) (*validation, error) {
-	if pipedConfig != "" && !slices.ContainsFunc(files,
-		func(f configurationFile) bool { return filepath.Clean(f.name) == filepath.Clean(pipedConfig) }) {
-		named, err := findConfigurations(ctx, pipedConfig)
+// validator checks files together.
+type validator struct {
+	checker *options.Checker
+	// given are the plugins of the flag --plugin.
+	given []string
+	// pipedConfig names a piped configuration that is checked, too; empty for none.
+	pipedConfig string
+	// lists are the places that list the plugins of piped.
+	lists []string
+}
+
+// check checks each file, then what only all of them show.
+func (v *validator) check(ctx context.Context, files []configurationFile, strict bool) (*validation, error) {
+	if v.pipedConfig != "" && !slices.ContainsFunc(files,
+		func(f configurationFile) bool { return filepath.Clean(f.name) == filepath.Clean(v.pipedConfig) }) {
+		named, err := findConfigurations(ctx, v.pipedConfig)
 		if err != nil {
 			return nil, err
 		}
 		files = append(files, named...)
 	}
 	var reports []*config.Report
-	var lists []string
 	for _, file := range files {
-		report := config.Check(file.content, file.name)
-		switch {
-		case file.link:
-			report = config.Refuse(file.name, "is a symbolic link: piped reads configuration from regular files "+
-				"only; commit a copy of the file")
-		case report.Application != nil && !config.IsReportablePath(file.name):
-			report = config.Refuse(file.name, "the path is not one line of UTF-8 text, so piped skips the "+
-				"application; rename the directory")
+		reports = append(reports, v.read(file))
+	}
+	v.checker.Where = strings.Join(v.lists, " and ")
+	for i, report := range reports {
+		v.checker.CheckOptions(report)
+		switch report.Kind {
+		case config.KindPluginFile:
+			v.pluginFile(report)
+		case config.KindPluginIndex:
+			checkIndex(report, files[i].content)
 		}
-		reports = append(reports, report)
-		if report.Application != nil {
-			checkKubernetesInputs(report, file.name)
-		}
-		if report.Piped == nil {
-			continue
-		}
+	}
+	v.checker.CheckTogether(reports...)
+	all := &validation{Checked: len(files), Problems: []problem{}}
+	for _, report := range reports {
+		all.add(report, strict)
+	}
+	return all, nil
+}
+
+// read checks a file by itself, and notes the plugins that it lists.
+func (v *validator) read(file configurationFile) *config.Report {
+	report := config.Check(file.content, file.name)
+	switch {
+	case file.link:
+		return config.Refuse(file.name, "is a symbolic link: piped reads configuration from regular files "+
+			"only; commit a copy of the file")
+	case report.Application != nil && !config.IsReportablePath(file.name):
+		return config.Refuse(file.name, "the path is not one line of UTF-8 text, so piped skips the "+
+			"application; rename the directory")
+	case report.Application != nil:
+		checkKubernetesInputs(report, file.name)
+	case report.Piped != nil:
 		checkTemplates(report)
-		if pipedConfig == "" || filepath.Clean(file.name) == filepath.Clean(pipedConfig) {
-			for _, plugin := range report.Piped.Plugins {
-				c.Plugins = append(c.Plugins, pluginflag.WithSchema(c.Catalogue, plugin.Name, plugin.Stages))
-			}
-			if len(report.Piped.Plugins) > 0 {
-				lists = append(lists, "spec.plugins of "+file.name)
-			}
+		if v.pipedConfig == "" || filepath.Clean(file.name) == filepath.Clean(v.pipedConfig) {
+			v.plugins(report.Piped, file.name)
 		}
 	}
-	c.Where = strings.Join(lists, " and ")
-	for _, report := range reports {
-		c.CheckOptions(report)
+	return report
+}
+
+// plugins notes the plugins of the piped that deploys the applications.
+func (v *validator) plugins(piped *config.Piped, file string) {
+	c := v.checker
+	for _, plugin := range piped.Plugins {
+		c.Plugins = append(c.Plugins, pluginflag.WithSchema(c.Catalogue, plugin.Name, plugin.Stages))
 	}
-	c.CheckTogether(reports...)
-	v := &validation{Checked: len(files), Problems: []problem{}}
-	for _, report := range reports {
-		v.add(report, strict)
+	if len(piped.Plugins) > 0 {
+		v.lists = append(v.lists, "spec.plugins of "+file)
 	}
-	return v, nil
 }
 
 // checkKeys checks a key file of the terminal UI that is named itself; nil for anything else.
 func checkKeys(files []configurationFile) *validation {
-	if len(files) != 1 || filepath.Base(files[0].name) != "keys.yaml" || config.Claimed(files[0].content) {
+	if len(files) != 1 || filepath.Base(files[0].name) != "keys.yaml" || config.Claimed(files[0].content, "keys.yaml") {
 		return nil
 	}
 	v := &validation{Checked: 1, Problems: []problem{}}
@@ -236,107 +258,4 @@ func (v *validation) verdict() error {
 			"correct the lines above and run it again")
 	}
 	return nil
-}
-
-// configurationFile is a file to check. The content is cut off behind config.MaxSize, so that the
-// check says that it is too large.
-type configurationFile struct {
-	name    string
-	content []byte
-	// link marks a symbolic link below the directory, which is not followed.
-	link bool
-}
-
-// findConfigurations reads the file, or all configurations below the directory in the order of their
-// names. Symbolic links below it are not followed.
-func findConfigurations(ctx context.Context, root string) ([]configurationFile, error) {
-	info, err := os.Stat(root)
-	if err != nil {
-		return nil, exit.Usage(err, "name an existing file or directory")
-	}
-	if !info.IsDir() {
-		content, err := readFile(ctx, root)
-		switch {
-		case ctx.Err() != nil:
-			return nil, exit.Silent(exit.Interrupted)
-		case err != nil:
-			return nil, exit.Usage(err, "name a file that can be read")
-		}
-		return []configurationFile{{name: root, content: content}}, nil
-	}
-	var files []configurationFile
-	// Names may be any bytes, which io/fs does not walk.
-	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir() && entry.Name() == ".git":
-			return fs.SkipDir
-		case entry.Type()&fs.ModeSymlink != 0 && config.IsApplicationFilename(name):
-			files = append(files, configurationFile{name: name, link: true})
-			return nil
-		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
-			return nil
-		}
-		content, err := readBounded(name)
-		if err != nil {
-			return err
-		}
-		if config.IsApplicationFilename(name) || (len(content) <= config.MaxSize && config.Claimed(content)) {
-			files = append(files, configurationFile{name: name, content: content})
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, exit.Usage(err, "make the directory readable, or name one file")
-	}
-	if len(files) == 0 {
-		return nil, exit.Usage(fmt.Errorf("%s holds no piped or application configuration", root),
-			"name the file, or the directory of an app.pipecd.yaml")
-	}
-	return files, nil
-}
-
-// readFile reads a file that is named itself, which may be a pipe. As with any program, one that no one has opened for
-// writing yet is waited for; the end of ctx ends that.
-func readFile(ctx context.Context, name string) ([]byte, error) {
-	// Without O_NONBLOCK, it is the opening that waits, and nothing ends that.
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	defer context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })()
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		return readAll(file)
-	}
-	pipe, err := file.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	first, opened := make([]byte, 4096), false
-	var n int
-	waited := pipe.Read(func(fd uintptr) (done bool) {
-		n, err = syscall.Read(int(fd), first)
-		// Nothing at all is also what is read before someone writes; an event reports those who come.
-		done = !errors.Is(err, syscall.EAGAIN) && (n != 0 || opened)
-		opened = true
-		return done
-	})
-	if err := errors.Join(waited, err); err != nil || n <= 0 {
-		return nil, err
-	}
-	rest, err := readAll(file)
-	return append(first[:n], rest...), err
-}
-
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, config.MaxSize+1)) }
-
-func readBounded(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readAll(file)
 }

@@ -40,7 +40,7 @@ func TestValidateShowsEveryProblemOfARepositoryAtOnce(t *testing.T) {
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "testdata/validate/repository")
 	require.Equal(t, exit.WrongUsage, code)
 	golden(t, "validate/repository.golden", stdout)
-	require.Equal(t, "pipedeck: the configuration has 11 errors\nnext step: correct the lines above and run it again\n",
+	require.Equal(t, "pipedeck: the configuration has 10 errors\nnext step: correct the lines above and run it again\n",
 		stderr)
 }
 
@@ -85,7 +85,7 @@ func TestApplicationsAreComparedWithThePipedConfiguration(t *testing.T) {
 		code, stdout, _ = command(t.Context(), t.TempDir(), append([]string{"validate"}, args...)...)
 		require.Equal(t, exit.WrongUsage, code)
 		require.Contains(t, stdout,
-			`app.pipecd.yaml:5:25: error: spec.plugins.kubernetes: the plugin "kubernetes" is not in spec.plugins of `+
+			`app.pipecd.yaml:5:13: error: spec.plugins.kubernetes: the plugin "kubernetes" is not in spec.plugins of `+
 				piped)
 		require.Contains(t, stdout, piped+":12:68: error: spec.notifications.receivers[0].template: ")
 		require.Contains(t, stdout, "can't evaluate field Nonsense")
@@ -175,7 +175,7 @@ func TestValidateOfNothingIsAMistake(t *testing.T) {
 	t.Parallel()
 	empty := t.TempDir()
 	for path, says := range map[string]string{
-		empty:                                 "holds no piped or application configuration",
+		empty:                                 "holds no configuration of piped, an application or a plugin",
 		filepath.Join(empty, "absent"):        "no such file",
 		"testdata/validate/good/nothing.yaml": "no such file",
 	} {

@@ -106,9 +106,11 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesOf + "{name: K8S_MULTI_SYNC, with: {failurePolicy: {maxFailed: §-1}}}\n", "want 0 at least"},
 		{stagesOf + "{name: K8S_MULTI_SYNC, with: {failurePolicy: §3}}\n", "want all, any, or {maxFailed: 1}"},
 		{stagesOf + "{name: K8S_MULTI_PRIMARY_ROLLOUT, with: {multiTargets: §all}}\n", "want a list"},
-		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, metrics: [{strategy: §TRESHOLD}]}}\n",
+		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, metrics: [{provider: p, query: q, interval: 1m, strategy: " +
+			"§TRESHOLD}]}}\n",
 			`did you mean "THRESHOLD"?`},
-		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, https: [{expectedCode: §999}]}}\n", "want 599 at most"},
+		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, https: [{url: u, interval: 1m, expectedCode: " +
+			"§999}]}}\n", "want 599 at most"},
 		{stagesOf + "{name: TERRAFORM_PLAN, with: {§exitOnNoChange: true}}\n", `did you mean "exitOnNoChanges"?`},
 		{stagesOf + "{name: TERRAFORM_APPLY, with: {§autoApprove: true}}\n", "there are no keys here"},
 		{stagesOf + "{name: ECS_CANARY_ROLLOUT, with: {scale: §200}}\n", "want a percentage"},
@@ -116,8 +118,8 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesJSON + "{\"name\": \"K8S_SYNC\", \"with\": {§\"prunne\": true}}]}}}", `did you mean "prune"?`},
 		{stagesJSON + "{\"name\": \"WAIT\",\n    \"with\": {\"duration\": §[]}}]}}}", "want a duration"},
 		{stagesJSON + "{\"name\": \"K8S_CANARY_ROLLOUT\", \"with\":\n    {\"suffix\": §1}}]}}}", "write it in quotes"},
-		{stagesJSON + "{\"name\": \"ANALYSIS\", \"with\": {\"duration\": \"1m\", \"logs\": [{\"interval\": " +
-			"§\"0s\"}]}}]}}}", "more than 0"},
+		{stagesJSON + "{\"name\": \"ANALYSIS\", \"with\": {\"duration\": \"1m\", \"logs\": [{\"provider\": \"p\",\n" +
+			"  \"query\": \"q\", \"interval\": §\"0s\"}]}}]}}}", "more than 0"},
 
 		// Options of applications.
 		{kubernetesOf + "{§inptu: {}}\n", `did you mean "input"?`},
@@ -164,30 +166,52 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 			"  \"deployTargets\": [{\"name\": \"a\", \"config\": {\"masterURL\": §[]}}]}]}}", "want text"},
 	}
 	require.GreaterOrEqual(t, len(rows), 60)
-	for i, row := range rows {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Parallel()
-			before, after, marked := strings.Cut(row.text, "§")
-			require.True(t, marked, row.text)
-			name := "app.pipecd.yaml"
-			if strings.HasPrefix(row.text, "{") {
-				name = "configuration.json"
-			}
-			file := filepath.Join(t.TempDir(), name)
-			require.NoError(t, os.WriteFile(file, []byte(before+after), 0o600))
-			code, stdout, _ := command(t.Context(), t.TempDir(), "validate", file)
-			require.Equal(t, exit.WrongUsage, code, stdout)
-			line := strings.Count(before, "\n") + 1
-			column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:]) + 1
-			place := fmt.Sprintf("%s:%d:%d: error: ", file, line, column)
-			found := ""
-			for said := range strings.Lines(stdout) {
-				if rest, here := strings.CutPrefix(said, place); here {
-					found += rest
-				}
-			}
-			require.Contains(t, found, row.says, "%s\n%s", row.text, stdout)
-			require.Contains(t, stdout, "checked 1 file: 1 error, ", "%s\n%s", row.text, stdout)
-		})
+	for _, row := range rows {
+		name := "app.pipecd.yaml"
+		if strings.HasPrefix(row.text, "{") {
+			name = "configuration.json"
+		}
+		requireRefused(t, name, row.text, row.says)
 	}
+}
+
+// TestWrongOptionsAreRefusedAtTheRightPlace reads files from testdata: each begins with a line of what is said of its
+// mistake, and words in angle brackets stand for the beginnings of files.
+func TestWrongOptionsAreRefusedAtTheRightPlace(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("testdata/validate/wrong.txt")
+	require.NoError(t, err)
+	rows := strings.Split("\n"+string(content), "\n-- ")[1:]
+	require.GreaterOrEqual(t, len(rows), 60)
+	beginning := strings.NewReplacer("<application>", application, "<stage>", stagesOf, "<kubernetes>", kubernetesOf,
+		"<clusters>", clustersOf, "<deployed>", deployed, "<piped>", pipedOf, "<plugin>", pluginOf)
+	for _, row := range rows {
+		says, text, _ := strings.Cut(row, "\n")
+		requireRefused(t, "app.pipecd.yaml", beginning.Replace(text)+"\n", says)
+	}
+}
+
+// requireRefused validates a file with one mistake, which is at the mark §.
+func requireRefused(t *testing.T, name, text, says string) {
+	t.Helper()
+	before, after, marked := strings.Cut(text, "§")
+	require.True(t, marked, text)
+	t.Run(says, func(t *testing.T) {
+		t.Parallel()
+		file := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(file, []byte(before+after), 0o600))
+		code, stdout, _ := command(t.Context(), t.TempDir(), "validate", file)
+		require.Equal(t, exit.WrongUsage, code, stdout)
+		line := strings.Count(before, "\n") + 1
+		column := utf8.RuneCountInString(before[strings.LastIndex(before, "\n")+1:]) + 1
+		place := fmt.Sprintf("%s:%d:%d: error: ", file, line, column)
+		found := ""
+		for said := range strings.Lines(stdout) {
+			if rest, here := strings.CutPrefix(said, place); here {
+				found += rest
+			}
+		}
+		require.Contains(t, found, says, "%s\n%s", text, stdout)
+		require.Contains(t, stdout, "checked 1 file: 1 error, ", "%s\n%s", text, stdout)
+	})
 }

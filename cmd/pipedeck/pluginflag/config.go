@@ -4,35 +4,26 @@
 package pluginflag
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"regexp"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-const (
-	// ConfigName is the file with the configuration of a plugin that is given as the directory of a Go package.
-	ConfigName = "piped-plugin.yaml"
-	// maxConfig bounds such a file in bytes.
-	maxConfig = 1 << 20
-)
-
-// blankYAML matches a file without values: blank lines, comments and marks of a document.
-var blankYAML = regexp.MustCompile(`^\x{feff}?(?:(?:[ \t]*(?:#.*)?|---)\r?\n)*(?:[ \t]*(?:#.*)?|---)$`)
+// ConfigName is the file with the configuration of a plugin that is given as the directory of a Go package.
+const ConfigName = config.KindPluginFile
 
 // Config is what a user configures of a plugin, with the keys that it has in the piped configuration.
 type Config struct {
-	Config        map[string]any        `json:"config,omitempty"`
-	DeployTargets []config.DeployTarget `json:"deployTargets,omitempty"`
-	Stages        []string              `json:"stages,omitempty"`
-	Limits        *config.PluginLimits  `json:"limits,omitempty"`
+	Config        map[string]any
+	DeployTargets []config.DeployTarget
+	Stages        []string
+	Limits        *config.PluginLimits
 }
 
 // ReadConfig decodes a file.
@@ -45,44 +36,21 @@ func ReadConfig(path string) (Config, error) {
 		return c, exit.Usage(fmt.Errorf("read the configuration of a plugin: %w", err), "give an existing file")
 	}
 	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxConfig+1))
+	data, err := io.ReadAll(io.LimitReader(file, config.MaxSize+1))
 	if err != nil {
 		return c, exit.Usage(fmt.Errorf("read the configuration of a plugin: %w", err), "give a YAML file")
 	}
-	if len(data) > maxConfig {
-		return c, exit.Usage(fmt.Errorf("%s is larger than %d bytes", path, maxConfig), hint)
-	}
-	if blankYAML.Match(data) {
-		return c, nil
-	}
-	text, err := config.JSON(data, path) // as piped reads it
+	read, err := config.ParsePluginFile(data, path)
 	if err != nil {
 		return c, exit.Usage(err, hint)
 	}
-	if err := DecodeConfig(text, &c); err != nil {
-		return c, exit.Usage(fmt.Errorf("%s: %w", path, err), hint)
+	if read.Config != nil {
+		if err := json.Unmarshal(read.Config, &c.Config); err != nil {
+			return c, exit.Usage(fmt.Errorf("%s: config: %w", path, err), hint)
+		}
 	}
+	c.DeployTargets, c.Stages, c.Limits = read.DeployTargets, read.Stages, read.Limits
 	return c, nil
-}
-
-// DecodeConfig decodes a configuration; unknown keys are errors.
-func DecodeConfig(text json.RawMessage, c *Config) error {
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(c); err != nil {
-		return err
-	}
-	for i, target := range c.DeployTargets {
-		if target.Name == "" {
-			return fmt.Errorf("deployTargets[%d] has no name", i)
-		}
-	}
-	if c.Limits != nil {
-		if _, err := c.Limits.MemoryBytes(); err != nil {
-			return fmt.Errorf("limits.memory: %w", err)
-		}
-	}
-	return nil
 }
 
 // Settings returns the configuration as the plugin gets it.

@@ -11,8 +11,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // A plugin's configuration file has to mean what it would mean inside a piped configuration.
@@ -39,11 +37,14 @@ func TestAPluginConfigurationIsReadAsPipedReadsIt(t *testing.T) {
 		"an alias without an anchor":   {text: "config: {a: *x}\n", mistake: ":1:13: alias *x has no anchor"},
 		"a second document": {text: "config: {}\n---\nconfig: {}\n",
 			mistake: ":3:1: the file holds a second"},
-		"an unknown key":                 {text: "confg: {}\n", mistake: `unknown field "confg"`},
-		"a list":                         {text: "- config\n", mistake: ":1:1: the file is empty or holds no keys"},
-		"text for a mapping":             {text: "config: a\n", mistake: "cannot unmarshal string"},
-		"a deploy target without a name": {text: "deployTargets: [{}]\n", mistake: "deployTargets[0] has no name"},
-		"more than one mebibyte of text": {text: "config: {a: " + strings.Repeat("b", 1<<20) + "}\n",
+		"an unknown key": {text: "confg: {}\n",
+			mistake: `:1:1: confg: unknown key "confg" is not read; did you mean "config"?`},
+		"a list": {text: "- config\n", mistake: ":1:1: the file is empty or holds no keys"},
+		"text for a mapping": {text: "config: a\n",
+			mistake: `:1:9: config: "a" is not allowed here: want a mapping`},
+		"a deploy target without a name": {text: "deployTargets: [{}]\n",
+			mistake: ":1:17: deployTargets[0].name: is required"},
+		"more text than piped would read": {text: "config: {a: " + strings.Repeat("b", 1<<20) + "}\n",
 			mistake: "is larger than"},
 		"more lines than piped would read": {text: strings.Repeat("\n", 30_000) + "config: {}\n",
 			mistake: "more than 20000 lines"},
@@ -70,15 +71,11 @@ func FuzzPluginConfig(f *testing.F) {
 	f.Add([]byte("config: {a: 1}\ndeployTargets:\n  - name: t\n    config: {b: [c]}\nlimits: {memory: 1Gi}\n"))
 	f.Add([]byte("a: &x [*x]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		text, err := config.JSON(data, "piped-plugin.yaml")
-		if err != nil {
-			return
-		}
-		var c Config
-		if DecodeConfig(text, &c) == nil {
-			if _, err := c.Settings("name", "file:///x"); err != nil {
-				t.Error(err)
-			}
+		path := filepath.Join(t.TempDir(), ConfigName)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		if c, err := ReadConfig(path); err == nil {
+			_, err := c.Settings("name", "file:///x")
+			require.NoError(t, err)
 		}
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -29,14 +30,15 @@ const (
 	schemaGrace = time.Second
 )
 
-// Known returns the plugins whose options are known by their names: the bundled ones, and those of PipeCD.
-func Known() ([]options.Plugin, error) {
+// Known returns the plugins whose options are known by their names: the bundled ones, and those of PipeCD. The list is
+// shared; do not change it.
+var Known = sync.OnceValues(func() ([]options.Plugin, error) {
 	schemas, err := plugins.Schemas()
 	if err != nil {
 		return nil, err
 	}
 	return options.Catalogue(schemas)
-}
+})
 
 // Given asks the programs of --plugin for their schemas. The options of a program that does not answer are not
 // known, which warnings say.

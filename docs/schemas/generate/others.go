@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/index"
@@ -16,24 +17,12 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/optionschema"
 )
 
-// pluginFile is the content of piped-plugin.yaml: what the piped configuration says of a plugin under development.
-type pluginFile struct {
-	// Config is given to the plugin; the plugin says what is in it.
-	Config map[string]any `json:"config,omitempty"`
-	// DeployTargets are the places that the plugin deploys to.
-	DeployTargets []config.DeployTarget `json:"deployTargets,omitempty"`
-	// Stages are those that go to this plugin where other plugins offer them, too.
-	Stages []string `json:"stages,omitempty"`
-	// Limits are what the process may use at most.
-	Limits *config.PluginLimits `json:"limits,omitempty"`
-}
-
 // others adds the schemas that are not made of one type of package config.
 func others(comments optionschema.Comments, files map[string][]byte) error {
-	for name, value := range map[string]any{"piped-plugin": pluginFile{}, "plugin-index": index.Index{}} {
+	for name, value := range map[string]any{"piped-plugin": config.PluginFile{}, "plugin-index": index.Index{}} {
 		g := newGenerator(comments)
 		if name == "plugin-index" {
-			g.Extend = nil // its keys have no defaults
+			g.Extend = extendIndex
 		}
 		g.Define(map[string]any{"file": value})
 		definitions, err := g.Definitions()
@@ -45,10 +34,59 @@ func others(comments optionschema.Comments, files map[string][]byte) error {
 			return err
 		}
 	}
+	// Package options checks indexes by it.
+	files[filepath.Join(envelopes, "plugin-index.json")] = files[filepath.Join(published, "plugin-index.json")]
 	if err := analysisTemplate(files); err != nil {
 		return err
 	}
 	return byKind(files)
+}
+
+// extendIndex adds what tags do not say of a plugin index: which names there may be.
+func extendIndex(t reflect.Type, schema object) {
+	properties := schema["properties"].(object)
+	// named has a mapping take keys of a pattern only, and returns the schema of their values.
+	named := func(of, pattern, want string) object {
+		mapping := properties[of].(object)
+		values := mapping["additionalProperties"].(object)
+		mapping["patternProperties"], mapping["additionalProperties"] = object{pattern: values}, false
+		mapping["patternErrorMessage"] = want
+		return values
+	}
+	const name = "at most 100 letters, digits, dots, dashes and underscores, the first one a letter or digit"
+	switch t {
+	case reflect.TypeFor[index.Index]():
+		properties["formatVersion"].(object)["enum"] = []any{1, nil}
+		named("plugins", config.PluginNamePattern, name)
+	case reflect.TypeFor[index.Plugin]():
+		version := named("versions", config.PluginVersionPattern, "a version such as v1.2.0: "+name)
+		binaries := object{}
+		for _, platform := range platforms() {
+			binaries[platform] = version["additionalProperties"]
+		}
+		version["properties"], version["additionalProperties"] = binaries, false
+	case reflect.TypeFor[index.Binary]():
+		digest := properties["sha256"].(object)
+		digest["pattern"] = "^[0-9a-f]{64}$"
+		digest["patternErrorMessage"] = "64 digits 0-9a-f, as sha256sum prints them"
+	}
+}
+
+// platforms are those of Go, except for the web and phones.
+func platforms() []string {
+	var names []string
+	for _, of := range []string{
+		"aix ppc64", "darwin amd64 arm64", "dragonfly amd64", "freebsd 386 amd64 arm arm64", "illumos amd64",
+		"linux 386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x",
+		"netbsd 386 amd64 arm arm64", "openbsd 386 amd64 arm arm64 ppc64 riscv64", "plan9 386 amd64 arm",
+		"solaris amd64", "windows 386 amd64 arm64",
+	} {
+		system, processors, _ := strings.Cut(of, " ")
+		for processor := range strings.SplitSeq(processors, " ") {
+			names = append(names, system+"/"+processor)
+		}
+	}
+	return names
 }
 
 // analysisTemplate is made of the schema of PipeCD's plugin analysis.

@@ -81,6 +81,12 @@ func (c *Checker) CheckOptions(report *config.Report) {
 	if report.Application != nil {
 		c.application(report)
 	}
+	switch report.Kind {
+	case config.KindAnalysisTemplate:
+		c.analysisTemplate(report)
+	case config.KindPluginIndex:
+		checkIndex(report)
+	}
 	report.Sort()
 }
 
@@ -94,9 +100,10 @@ func (c *Checker) piped(report *config.Report) {
 			continue
 		}
 		at := fmt.Sprintf("spec.plugins[%d]", i)
-		plugin.Schema.check(plugin.Schema.config, report.Value(at+".config"))
+		plugin.Schema.checkPart(plugin.Schema.config, report.Value(at+".config"), plugin.Name)
 		for j := range configured.DeployTargets {
-			plugin.Schema.check(plugin.Schema.target, report.Value(fmt.Sprintf("%s.deployTargets[%d].config", at, j)))
+			target := report.Value(fmt.Sprintf("%s.deployTargets[%d].config", at, j))
+			plugin.Schema.checkPart(plugin.Schema.target, target, plugin.Name)
 		}
 	}
 }
@@ -104,8 +111,11 @@ func (c *Checker) piped(report *config.Report) {
 func (c *Checker) application(report *config.Report) {
 	for _, name := range slices.Sorted(maps.Keys(report.Application.Plugins)) {
 		if plugin, ok := find(c.plugins(), name); ok && plugin.Schema != nil {
-			plugin.Schema.check(plugin.Schema.application, report.Value("spec.plugins."+name))
+			plugin.Schema.checkPart(plugin.Schema.application, report.Value("spec.plugins."+name), name)
 		}
+	}
+	if report.Application.Pipeline != nil {
+		c.pipeline(report)
 	}
 	for _, plugin := range c.plugins() {
 		if plugin.Schema == nil || plugin.Schema.spec == nil {
@@ -113,12 +123,15 @@ func (c *Checker) application(report *config.Report) {
 		}
 		spec := report.Value("spec")
 		for _, f := range plugin.Schema.findings(plugin.Schema.spec, spec) {
-			spec.Warning(f.path, f.onKey, f.message)
+			if !report.Failed(spec.Path(f.path)) { // A value of the wrong form needs no advice.
+				spec.Warning(f.path, f.onKey, f.message)
+			}
 		}
 	}
-	if report.Application.Pipeline == nil {
-		return
-	}
+}
+
+// pipeline checks the names of stages, and their options.
+func (c *Checker) pipeline(report *config.Report) {
 	for i, stage := range report.Application.Pipeline.Stages {
 		if stage.Name != "" && len(report.V0) == 0 {
 			c.stage(report, fmt.Sprintf("spec.pipeline.stages[%d].name", i), stage.Name)
@@ -140,7 +153,23 @@ func (s *Schema) check(schema *jsonschema.Schema, value config.Value) {
 	for _, f := range s.findings(schema, value) {
 		value.Error(f.path, f.onKey, f.message)
 	}
-	s.deprecated(schema, value)
+	s.advise(schema, value)
+}
+
+// checkPart is check for options that a plugin may not have at all, where nothing reads a key.
+func (s *Schema) checkPart(schema *jsonschema.Schema, value config.Value, plugin string) {
+	if schema != nil {
+		s.check(schema, value)
+		return
+	}
+	given, is := value.Any().(map[string]any)
+	if !is {
+		value.Error(nil, false, value.Describe(nil)+" is not allowed here: want a mapping")
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		value.Error([]string{name}, true, fmt.Sprintf("unknown key %q is not read: the plugin %s has no options here",
+			shorten(name), plugin))
+	}
 }
 
 // envelopeKeys are keys of a stage itself that PipeCD v0 read among the options of the plugin. A file that serves both
@@ -163,60 +192,7 @@ func (s *Schema) checkStage(name string, report *config.Report, at string) {
 				fmt.Sprintf("\"pipedeck migrate %s\" moves it there", report.File()))
 		}
 	}
-	s.deprecated(s.stages[name], value)
-}
-
-// deprecated warns of keys that the schema marks as deprecated.
-func (s *Schema) deprecated(schema *jsonschema.Schema, value config.Value) {
-	w := &walk{schema: s, visit: func(path []string, description string) { value.Warning(path, true, description) }}
-	w.at(s.lookup(schema.Location), value.Any(), nil, 0)
-}
-
-// Bounds of a walk, because a schema may refer to itself without end: its depth, and its steps.
-const (
-	deepestWalk = 100
-	longestWalk = 100_000
-)
-
-// walk visits the keys of a value that the schema marks as deprecated. It follows properties, entries of lists and
-// references within the document.
-type walk struct {
-	schema *Schema
-	visit  func(path []string, description string)
-	steps  int
-}
-
-func (w *walk) at(document map[string]any, value any, path []string, depth int) {
-	w.steps++
-	if document == nil || depth > deepestWalk || w.steps > longestWalk {
-		return
-	}
-	if reference, _ := document["$ref"].(string); reference != "" {
-		w.at(w.schema.lookup(reference), value, path, depth+1)
-		return
-	}
-	for _, part := range asList(document["allOf"]) {
-		w.at(asObject(part), value, path, depth+1)
-	}
-	switch value := value.(type) {
-	case map[string]any:
-		for name, property := range asObject(document["properties"]) {
-			inner, given := value[name]
-			if !given {
-				continue
-			}
-			below := append(slices.Clone(path), name)
-			if asObject(property)["deprecated"] == true {
-				description, _ := asObject(property)["description"].(string)
-				w.visit(below, description)
-			}
-			w.at(asObject(property), inner, below, depth+1)
-		}
-	case []any:
-		for i, item := range value {
-			w.at(asObject(document["items"]), item, append(slices.Clone(path), fmt.Sprint(i)), depth+1)
-		}
-	}
+	s.advise(s.stages[name], value)
 }
 
 func asList(value any) []any {

@@ -28,6 +28,8 @@ type finding struct {
 	missing bool
 	onKey   bool
 	message string
+	// alternatives are the keys of which one is missing below the path.
+	alternatives []string
 }
 
 // findings returns what is wrong in a value; nothing when the schema cannot be used for it.
@@ -43,15 +45,29 @@ func (s *Schema) findings(schema *jsonschema.Schema, value config.Value) (list [
 	}
 	e := &explainer{schema: s, value: value}
 	e.explain(invalid)
-	return slices.DeleteFunc(slices.Clone(e.list), e.misspelled)
+	return unique(slices.DeleteFunc(slices.Clone(e.list), e.misspelled))
+}
+
+// unique leaves out what is said of a value after the first mistake, because parts of a schema may check the same.
+func unique(list []finding) []finding {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(list, func(f finding) bool {
+		at := strings.Join(f.path, "\x00")
+		again := seen[at]
+		seen[at] = true
+		return again
+	})
 }
 
 // misspelled reports whether a key that is missing is there with a slip, which is a finding itself.
 func (e *explainer) misspelled(f finding) bool {
-	last := len(f.path) - 1
-	return f.missing && slices.ContainsFunc(e.list, func(other finding) bool {
-		return other.unread && len(other.path) == len(f.path) && slices.Equal(other.path[:last], f.path[:last]) &&
-			config.Nearest(other.path[last], []string{f.path[last]}) != ""
+	around, names := f.path, f.alternatives
+	if f.missing {
+		around, names = f.path[:len(f.path)-1], f.path[len(f.path)-1:]
+	}
+	return slices.ContainsFunc(e.list, func(other finding) bool {
+		last := len(other.path) - 1
+		return other.unread && slices.Equal(other.path[:last], around) && config.Nearest(other.path[last], names) != ""
 	})
 }
 
@@ -75,6 +91,29 @@ func (e *explainer) unread(v *jsonschema.ValidationError, name string) {
 	known := slices.Sorted(maps.Keys(asObject(e.schema.lookup(v.SchemaURL)["properties"])))
 	path := append(slices.Clone(v.InstanceLocation), name)
 	e.list = append(e.list, finding{path: path, onKey: true, unread: true, message: unread(name, known)})
+}
+
+// holder returns the path of the mapping with a key. The validator says at, and may be wrong after other mistakes.
+func holder(value any, at []string, key string) []string {
+	found := []string(nil)
+	var search func(value any, path []string)
+	search = func(value any, path []string) {
+		switch value := value.(type) {
+		case map[string]any:
+			if _, has := value[key]; has && (found == nil || slices.Equal(path, at)) {
+				found = append([]string{}, path...)
+			}
+			for _, name := range slices.Sorted(maps.Keys(value)) {
+				search(value[name], append(path[:len(path):len(path)], name))
+			}
+		case []any:
+			for i, item := range value {
+				search(item, append(path[:len(path):len(path)], fmt.Sprint(i)))
+			}
+		}
+	}
+	search(value, nil)
+	return found
 }
 
 // key adds a key that is not allowed.
@@ -111,7 +150,8 @@ func (e *explainer) explain(v *jsonschema.ValidationError) {
 	case *kind.MinItems:
 		e.least(at, k.Want, "entries")
 	case *kind.PropertyNames:
-		e.key(at, k.Property, e.reason(v))
+		allowed, _ := e.schema.lookup(v.SchemaURL)["enum"].([]any)
+		e.key(holder(e.value.Any(), at, k.Property), k.Property, e.reason(v)+near(k.Property, texts(allowed)))
 	default:
 		if len(v.Causes) == 0 {
 			e.add(at, "%s", e.leaf(v))
@@ -136,7 +176,28 @@ func (e *explainer) branches(v *jsonschema.ValidationError) {
 		e.explain(meant[0])
 		return
 	}
+	if names := alternatives(meant); len(names) > 1 {
+		e.list = append(e.list, finding{path: v.InstanceLocation, message: "needs " + strings.Join(names, " or "),
+			alternatives: names})
+		return
+	}
 	e.add(v.InstanceLocation, "%s is not allowed here%s", e.describe(v), e.reason(v))
+}
+
+// alternatives returns the keys of which a value needs one; nil when its forms differ in more.
+func alternatives(branches []*jsonschema.ValidationError) []string {
+	var names []string
+	for _, branch := range branches {
+		for len(branch.Causes) == 1 {
+			branch = branch.Causes[0]
+		}
+		missing, is := branch.ErrorKind.(*kind.Required)
+		if !is || len(missing.Missing) != 1 {
+			return nil
+		}
+		names = append(names, missing.Missing[0])
+	}
+	return names
 }
 
 // mistyped reports whether an error is that the value at the path has another type.
@@ -169,24 +230,22 @@ func (e *explainer) leaf(v *jsonschema.ValidationError) string {
 	if bound, is := v.ErrorKind.(*kind.ExclusiveMinimum); is {
 		return fmt.Sprintf("%s is not allowed here: want more than %s", got, bound.Want.RatString())
 	}
-	if reason := e.reason(v); reason != "" {
+	reason := e.reason(v)
+	if k, is := v.ErrorKind.(*kind.Type); is {
+		return e.mistype(k, got, reason)
+	}
+	if reason != "" {
 		return got + " is not allowed here" + reason
 	}
 	switch k := v.ErrorKind.(type) {
-	case *kind.Type:
-		if slices.Contains(k.Want, "string") && (k.Got == "number" || k.Got == "integer" || k.Got == "boolean") {
-			return got + " is not text: write it in quotes"
-		}
-		if k.Got == "null" {
-			return "an entry of this list is empty"
-		}
-		return got + " is not allowed here: want " + typeNames(k.Want)
 	case *kind.Enum:
 		return got + " is not allowed here: want " + oneOf(k.Got, k.Want)
 	case *kind.Const:
 		return got + " is not allowed here: want " + oneOf(k.Got, []any{k.Want})
 	case *kind.Minimum:
 		return fmt.Sprintf("%s is not allowed here: want %s at least", got, k.Want.RatString())
+	case *kind.MaxItems:
+		return fmt.Sprintf("%d entries are not allowed here: want %d at most", k.Got, k.Want)
 	case *kind.Maximum:
 		return fmt.Sprintf("%s is not allowed here: want %s at most", got, k.Want.RatString())
 	case *kind.Pattern:
@@ -195,19 +254,40 @@ func (e *explainer) leaf(v *jsonschema.ValidationError) string {
 	return got + " is not allowed here: " + v.ErrorKind.LocalizedString(printer)
 }
 
+// mistype is the message on a value of another type. reason is about the content of texts, mappings and lists, so for
+// those the type says more.
+func (e *explainer) mistype(k *kind.Type, got, reason string) string {
+	want := slices.DeleteFunc(slices.Clone(k.Want), func(name string) bool { return name == "null" })
+	switch {
+	case k.Got == "null":
+		return "an entry of this list is empty"
+	case reason != "" && (len(want) > 1 || !slices.Contains([]string{"string", "object", "array"}, want[0])):
+		return got + " is not allowed here" + reason
+	case slices.Contains(want, "string") && slices.Contains([]string{"number", "integer", "boolean"}, k.Got):
+		return got + " is not text: write it in quotes"
+	}
+	return got + " is not allowed here: want " + typeNames(want)
+}
+
 // oneOf lists the allowed values, and names the one that is nearest.
 func oneOf(got any, want []any) string {
-	var names []string
-	for _, value := range want {
-		if value != nil {
-			names = append(names, fmt.Sprint(value))
-		}
-	}
+	names := texts(want)
 	text := strings.Join(names, " or ")
 	if given, is := got.(string); is {
 		text += near(given, names)
 	}
 	return text
+}
+
+// texts are values as a message shows them, without null.
+func texts(values []any) []string {
+	var names []string
+	for _, value := range values {
+		if value != nil {
+			names = append(names, fmt.Sprint(value))
+		}
+	}
+	return names
 }
 
 // unread is the message on a key that a plugin does not read.

@@ -88,7 +88,8 @@ spec:
       - name: WAIT
         with: {}
       - name: ANALYSIS
-        with: {duration: 5m, metrics: [{expected: {max: 0.5, min: low}, deviation: BOTH}]}
+        with: {duration: 5m, metrics: [{expected: {max: 0.5, min: low}, deviation: BOTH,
+            provider: p, query: q, interval: 1m}]}
   plugins:
     kubernetes: {input: {manifests: a.yaml, aNewKey: 1}}
     terraform: {input: {workspace: prod}}
@@ -106,13 +107,13 @@ app.pipecd.yaml:13:15: spec.pipeline.stages[3].with.duration: is required and mu
 app.pipecd.yaml:15:67: spec.pipeline.stages[4].with.metrics[0].expected.min: "low" is not allowed here: want a number
 app.pipecd.yaml:15:84: spec.pipeline.stages[4].with.metrics[0].deviation: "BOTH" is not allowed here: `+
 		`want EITHER or LOW or HIGH
-app.pipecd.yaml:17:37: spec.plugins.kubernetes.input.manifests: "a.yaml" is not allowed here: want a list
-app.pipecd.yaml:17:45: spec.plugins.kubernetes.input.aNewKey: unknown key "aNewKey" is not read; `+
+app.pipecd.yaml:18:37: spec.plugins.kubernetes.input.manifests: "a.yaml" is not allowed here: want a list
+app.pipecd.yaml:18:45: spec.plugins.kubernetes.input.aNewKey: unknown key "aNewKey" is not read; `+
 		`known keys are autoCreateNamespace, failureGrace, helmChart, helmOptions, helmVersion, kubectlVersion, `+
 		`kustomizeOptions, kustomizeVersion, manifests, namespace, rolloutTimeout, waitReady`),
 		report.Errors.Error())
 	require.Contains(t, report.Warnings.Error(),
-		`app.pipecd.yaml:18:17: spec.plugins.terraform.input: input is a key of PipeCD v0 and is not read`)
+		`app.pipecd.yaml:19:17: spec.plugins.terraform.input: input is a key of PipeCD v0 and is not read`)
 }
 
 func TestSharesThatASelectorDoesNotHaveAreWarnings(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -30,6 +31,10 @@ type Schema struct {
 	stages      map[string]*jsonschema.Schema
 	// spec is for the whole spec of an application configuration; what it finds is advice.
 	spec *jsonschema.Schema
+	// template is the spec of a file of the kind AnalysisTemplate.
+	template *jsonschema.Schema
+	// file is a whole file, in the schemas of files.
+	file *jsonschema.Schema
 }
 
 // Parse reads the schema that a plugin ships, in the form that SchemaService of api/plugin/schema describes.
@@ -68,6 +73,7 @@ func Parse(document []byte) (schema *Schema, err error) {
 	}
 	for name, into := range map[string]**jsonschema.Schema{
 		"config": &s.config, "deployTarget": &s.target, "application": &s.application, "spec": &s.spec,
+		"analysisTemplate": &s.template, "file": &s.file,
 	} {
 		if definitions[name] != nil {
 			*into = compile("definitions", name)
@@ -113,7 +119,9 @@ func (s *Schema) lookup(place string) map[string]any {
 	_, fragment, _ := strings.Cut(place, "#")
 	var at any = s.document
 	for token := range strings.SplitSeq(strings.TrimPrefix(fragment, "/"), "/") {
-		token = strings.NewReplacer("%25", "%", "%20", " ", "%23", "#").Replace(token)
+		if unescaped, err := url.PathUnescape(token); err == nil {
+			token = unescaped
+		}
 		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
 		switch inner := at.(type) {
 		case map[string]any:

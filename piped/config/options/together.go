@@ -16,7 +16,7 @@ import (
 func (c *Checker) CheckTogether(reports ...*config.Report) {
 	names := map[string]*config.Report{}
 	for _, report := range reports {
-		if report.Application == nil || len(report.V0) > 0 {
+		if report.Application == nil || len(report.V0) > 0 || !report.Has("spec") {
 			continue
 		}
 		name := report.Application.Name
@@ -37,6 +37,9 @@ func (c *Checker) CheckTogether(reports ...*config.Report) {
 // deployable checks that there is a plugin for each part of an application.
 func (c *Checker) deployable(report *config.Report) {
 	a := report.Application
+	if report.Failed("spec.plugins") || report.Failed("spec.pipeline") {
+		return // It is not known what the file asks for.
+	}
 	hasPipeline := a.Pipeline != nil && len(a.Pipeline.Stages) > 0
 	named := slices.Sorted(maps.Keys(a.Plugins))
 	switch {
@@ -54,7 +57,7 @@ func (c *Checker) deployable(report *config.Report) {
 			" run only as stages; name a plugin that deploys, or give a pipeline")
 	}
 	for _, name := range named {
-		c.plugin(report, "spec.plugins."+name, name, hasPipeline)
+		c.plugin(report, name, hasPipeline)
 	}
 }
 
@@ -79,7 +82,8 @@ func (c *Checker) elsewhere(report *config.Report, field, stage string) {
 }
 
 // plugin checks that the piped has the plugin. A pipeline runs without it, but nothing reads the options.
-func (c *Checker) plugin(report *config.Report, field, name string, hasPipeline bool) {
+func (c *Checker) plugin(report *config.Report, name string, hasPipeline bool) {
+	spec, at := report.Value("spec"), []string{"plugins", name}
 	var names []string
 	for _, plugin := range c.plugins() {
 		names = append(names, plugin.Name)
@@ -87,12 +91,13 @@ func (c *Checker) plugin(report *config.Report, field, name string, hasPipeline 
 	switch {
 	case slices.Contains(names, name) || c.stagesOnly(name):
 	case c.Plugins == nil && config.Slip(name, names):
-		report.Warn(field, fmt.Sprintf("%q is not one of PipeCD's plugins%s", shorten(name), near(name, names)))
+		spec.Error(at, true, fmt.Sprintf("%q is not one of PipeCD's plugins%s; a plugin of yours is named with: "+
+			"pipedeck validate --plugin NAME=PATH", shorten(name), near(name, names)))
 	case c.Plugins == nil:
 	case hasPipeline:
-		report.Warn(field, fmt.Sprintf("the plugin %q is not in %s, so nothing reads its options%s",
+		spec.Warning(at, true, fmt.Sprintf("the plugin %q is not in %s, so nothing reads its options%s",
 			shorten(name), c.Where, near(name, names)))
 	default:
-		report.Add(field, fmt.Sprintf("the plugin %q is not in %s%s", shorten(name), c.Where, near(name, names)))
+		spec.Error(at, true, fmt.Sprintf("the plugin %q is not in %s%s", shorten(name), c.Where, near(name, names)))
 	}
 }

@@ -50,7 +50,7 @@ type Input struct {
 	// HelmOptions are options of `helm template`.
 	HelmOptions HelmOptions `json:"helmOptions"`
 	// Namespace replaces the namespace of every namespaced manifest.
-	Namespace string `json:"namespace"`
+	Namespace string `json:"namespace" jsonschema:"pattern=^[a-z0-9-]*$,patternErrorMessage=a name such as shop-2"`
 	// AutoCreateNamespace creates the namespace when it does not exist. Default false.
 	AutoCreateNamespace bool `json:"autoCreateNamespace"`
 

@@ -10,9 +10,10 @@
 //	jsonschema:"required,enum=A,enum=B,minimum=1,default=2"
 //
 // with the keywords required, deprecated, writeOnly, enum, default, minimum, maximum, exclusiveMinimum, minLength,
-// maxLength, minItems and pattern. writeOnly is for secrets, which no message shows. On a list, enum, pattern and
-// writeOnly are those of its entries. A tag "-" leaves the field out. A type that decodes itself has a method
-// JSONSchema() map[string]any, which returns the schema of its values.
+// maxLength, minItems, pattern and patternErrorMessage, the words for what the pattern wants. writeOnly is for
+// secrets, which no message shows. On a list, enum, minLength, maxLength, pattern, patternErrorMessage and writeOnly
+// are those of its entries. No value holds a comma. A tag "-" leaves the field out.
+// A type that decodes itself has a method JSONSchema() map[string]any, which returns the schema of its values.
 //
 // As encoding/json does, the schemas accept null in place of every value that is not required.
 package optionschema

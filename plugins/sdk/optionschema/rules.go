@@ -25,8 +25,10 @@ func tagRules(field reflect.StructField, property Object) (required bool) {
 			at := entries(property)
 			list, _ := at["enum"].([]any)
 			at["enum"] = append(list, value)
-		case "pattern":
-			entries(property)["pattern"] = value
+		case "pattern", "patternErrorMessage":
+			entries(property)[keyword] = value
+		case "minLength", "maxLength":
+			entries(property)[keyword] = json.Number(value)
 		case "deprecated":
 			property[keyword] = true
 		case "writeOnly":
@@ -39,7 +41,7 @@ func tagRules(field reflect.StructField, property Object) (required bool) {
 			if property["pattern"] != nil && value == "0" { // A text of a number that is more than 0 has another digit.
 				property["allOf"] = []any{Object{"pattern": "[1-9]", "patternErrorMessage": "more than 0"}}
 			}
-		case "minimum", "maximum", "minLength", "maxLength", "minItems":
+		case "minimum", "maximum", "minItems":
 			property[keyword] = json.Number(value)
 		default:
 			panic(fmt.Sprintf("optionschema: the tag of the field %s has the rule %q, which does not exist", field.Name,

@@ -45,9 +45,9 @@ type Version map[string]Binary
 // Binary is where a binary is, and which one it is.
 type Binary struct {
 	// URL is absolute, or relative to that of the index.
-	URL string `yaml:"url" json:"url"`
+	URL string `yaml:"url" json:"url" config:"required"`
 	// SHA256 of the binary in hexadecimal.
-	SHA256 string `yaml:"sha256" json:"sha256"`
+	SHA256 string `yaml:"sha256" json:"sha256" config:"required"`
 	// Signature is the URL of its signature, absolute or relative; empty for the usual place.
 	Signature string `yaml:"signature" json:"signature,omitempty"`
 }
@@ -80,10 +80,12 @@ func Parse(data []byte) (*Index, error) {
 				)
 			}
 			for platform, binary := range binaries {
-				if err := binary.check(); err != nil {
-					return nil, wrong(
+				if key, err := binary.check(); err != nil {
+					failed := wrong(
 						askAuthor, "the index is wrong about %s@%s for %q: %w", name, version, shorten(platform), err,
 					)
+					failed.Path = []string{"plugins", name, "versions", version, platform, key}
+					return nil, failed
 				}
 			}
 		}
@@ -93,19 +95,21 @@ func Parse(data []byte) (*Index, error) {
 
 const askAuthor = "correct the index, or report it to its author"
 
-func (b Binary) check() error {
+// check returns what is wrong, and the key that it is about.
+func (b Binary) check() (key string, err error) {
 	if !digestPattern.MatchString(b.SHA256) {
-		return fmt.Errorf("the sha256 %q is not 64 digits 0-9a-f", shorten(b.SHA256))
+		return "sha256", fmt.Errorf("the sha256 %q is not 64 digits 0-9a-f", shorten(b.SHA256))
 	}
 	if b.URL == "" {
-		return errors.New("it has no url")
+		return "url", errors.New("it has no url")
 	}
-	for _, address := range []string{b.URL, b.Signature} {
-		if _, err := url.Parse(address); err != nil {
-			return errors.New("its url cannot be read")
-		}
+	if _, err := url.Parse(b.URL); err != nil {
+		return "url", errors.New("its url cannot be read")
 	}
-	return nil
+	if _, err := url.Parse(b.Signature); err != nil {
+		return "signature", errors.New("its url cannot be read")
+	}
+	return "", nil
 }
 
 // Reference is the name of a plugin in an index, with or without a version.

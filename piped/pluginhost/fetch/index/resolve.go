@@ -23,13 +23,15 @@ type Error struct {
 	// Err is what is wrong, Step what a user can do.
 	Err  error
 	Step string
+	// Path are the keys that lead to what is wrong with an index; empty for all of it.
+	Path []string
 }
 
 func (e *Error) Error() string { return fmt.Sprintf("%s; %s", e.Err, e.Step) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-func wrong(step, format string, args ...any) error {
+func wrong(step, format string, args ...any) *Error {
 	return &Error{Err: fmt.Errorf(format, args...), Step: step}
 }
 

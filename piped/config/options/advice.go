@@ -1,0 +1,88 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package options
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// Bounds of a walk, because a schema may refer to itself without end: its depth, and its steps.
+const (
+	deepestWalk = 100
+	longestWalk = 100_000
+)
+
+// advise warns of keys that the schema marks as deprecated, and of durations that are most likely not meant.
+func (s *Schema) advise(schema *jsonschema.Schema, value config.Value) {
+	w := &walk{schema: s, value: value, seen: map[string]bool{}}
+	w.at(s.lookup(schema.Location), value.Any(), nil, 0)
+}
+
+// walk visits the values that a schema describes. It follows properties, other keys, entries of lists and references
+// within the document.
+type walk struct {
+	schema *Schema
+	value  config.Value
+	// seen are the paths that have a warning, because parts of a schema may describe the same value.
+	seen  map[string]bool
+	steps int
+}
+
+func (w *walk) warn(path []string, onKey bool, message string) {
+	if at := strings.Join(path, "\x00"); !w.seen[at] {
+		w.seen[at] = true
+		w.value.Warning(path, onKey, message)
+	}
+}
+
+func (w *walk) at(document map[string]any, value any, path []string, depth int) {
+	w.steps++
+	if document == nil || depth > deepestWalk || w.steps > longestWalk {
+		return
+	}
+	if reference, _ := document["$ref"].(string); reference != "" {
+		w.at(w.schema.lookup(reference), value, path, depth+1)
+		return
+	}
+	for _, part := range asList(document["allOf"]) {
+		w.at(asObject(part), value, path, depth+1)
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			property := asObject(asObject(document["properties"])[name])
+			if property == nil {
+				property = asObject(document["additionalProperties"])
+			}
+			below := append(slices.Clone(path), name)
+			if property["deprecated"] == true {
+				description, _ := property["description"].(string)
+				w.warn(below, true, description)
+			}
+			w.at(property, inner, below, depth+1)
+		}
+	case json.Number:
+		nanoseconds, err := value.Int64()
+		if err == nil && isDuration(document) && config.IsHardlyDuration(nanoseconds) {
+			w.warn(path, false, config.HardlyDuration(value.String()))
+		}
+	case []any:
+		for i, item := range value {
+			w.at(asObject(document["items"]), item, append(slices.Clone(path), fmt.Sprint(i)), depth+1)
+		}
+	}
+}
+
+// isDuration reports whether a schema is that of a duration: a text with units, or a number of nanoseconds.
+func isDuration(document map[string]any) bool {
+	pattern, _ := document["pattern"].(string)
+	return slices.Contains(asList(document["type"]), any("integer")) && strings.Contains(pattern, "ns|us|")
+}

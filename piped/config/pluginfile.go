@@ -1,0 +1,80 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"regexp"
+)
+
+// blankYAML matches a file without values: blank lines, comments and marks of a document.
+var blankYAML = regexp.MustCompile(`^\x{feff}?(?:(?:[ \t]*(?:#.*)?|---)\r?\n)*(?:[ \t]*(?:#.*)?|---)$`)
+
+// PluginFile is the content of piped-plugin.yaml: what the piped configuration says of a plugin under development.
+type PluginFile struct {
+	// Config is given to the plugin; the plugin says what is in it.
+	Config json.RawMessage `json:"config,omitempty"`
+	// DeployTargets are the places that the plugin deploys to.
+	DeployTargets []DeployTarget `json:"deployTargets,omitempty"`
+	// Stages are those that go to this plugin where other plugins offer them, too.
+	Stages []string `json:"stages,omitempty"`
+	// Limits are what the process may use at most.
+	Limits *PluginLimits `json:"limits,omitempty"`
+}
+
+// ParsePluginFile decodes and checks the configuration of a plugin under development; filename is used in messages
+// only. A file without values is one without keys. Mistakes, and keys that nothing reads, come back as Errors.
+func ParsePluginFile(data []byte, filename string) (*PluginFile, error) {
+	d := newDecoder(filename)
+	var root *node
+	if !blankYAML.Match(data) {
+		if root = d.tree(data); root == nil {
+			return nil, d.sorted(d.errors)
+		}
+	}
+	report := readPluginFile(d, root).forAuthors()
+	if len(report.Errors) > 0 {
+		return nil, report.Errors
+	}
+	return report.PluginFile, nil
+}
+
+func readPluginFile(d *decoder, root *node) *Report {
+	file := &PluginFile{}
+	if root != nil {
+		d.decode(root, reflect.ValueOf(file).Elem(), "")
+	}
+	for _, field := range append([]string{"config"}, targetConfigs(file)...) {
+		if n := d.raw[field]; n != nil && n.kind != mappingNode {
+			d.errorf(n.at, field, "%s is not allowed here: want a mapping", n.describe())
+		}
+	}
+	stages := newUnique(d)
+	for i, stage := range file.Stages {
+		stages.add(fmt.Sprintf("stages[%d]", i), stage)
+	}
+	checkTargets(d, "deployTargets", file.DeployTargets)
+	if file.Limits != nil {
+		checkLimits(d, "limits", *file.Limits)
+	}
+	return &Report{Kind: KindPluginFile, PluginFile: file, decoder: d, Errors: d.errors, Warnings: d.warnings}
+}
+
+// targetConfigs returns the fields of the configurations of deploy targets.
+func targetConfigs(file *PluginFile) []string {
+	fields := make([]string, len(file.DeployTargets))
+	for i := range fields {
+		fields[i] = fmt.Sprintf("deployTargets[%d].config", i)
+	}
+	return fields
+}
+
+func checkTargets(d *decoder, field string, targets []DeployTarget) {
+	names := newUnique(d)
+	for i, target := range targets {
+		names.add(fmt.Sprintf("%s[%d].name", field, i), target.Name)
+	}
+}
