@@ -148,8 +148,8 @@ func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *tes
 	attached.presses("q")
 	attached.sees("tear it down")
 	attached.presses("t")
-	attached.sees("yes, tear it down")
-	attached.presses("y")
+	attached.sees("type its name")
+	attached.presses("default\r")
 	require.Zero(t, attached.wait())
 	e.leavesNothing()
 }

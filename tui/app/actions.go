@@ -11,7 +11,6 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
-	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/browser"
@@ -25,6 +24,8 @@ const callTimeout = 10 * time.Second
 type actionMsg struct {
 	done string
 	err  error
+	// asked: it was started by actions.start.
+	asked bool
 }
 
 // actions are what the user can ask the environment for.
@@ -35,6 +36,14 @@ type actions struct {
 	plugins  *pluginsPane
 	screen   *screen
 	overlays *overlays
+	// pending is how many answers are missing.
+	pending int
+}
+
+// start counts an action that begins now.
+func (a *actions) start(action tea.Cmd) tea.Cmd {
+	a.pending++
+	return action
 }
 
 // call runs an action in the background and reports it.
@@ -44,9 +53,9 @@ func (a *actions) call(done, doing string, f func(ctx context.Context, client de
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()
 		if err := f(ctx, client); err != nil {
-			return actionMsg{err: fmt.Errorf("cannot %s: %s", doing, text.Line(status.Convert(err).Message()))}
+			return actionMsg{asked: true, err: fmt.Errorf("cannot %s: %s", doing, plain(err))}
 		}
-		return actionMsg{done: done}
+		return actionMsg{asked: true, done: done}
 	})
 }
 
@@ -57,7 +66,7 @@ func (a *actions) startApproval() tea.Cmd {
 		a.askApprover()
 		return nil
 	}
-	return a.approve(stage.GetName(), a.approval())
+	return a.start(a.approve(stage.GetName(), a.approval()))
 }
 
 // approval asks to approve the selected stage in the user's own name.
@@ -133,16 +142,16 @@ func (a *actions) reach() tea.Cmd {
 		defer cancel()
 		opened, err := client.OpenApplication(ctx, &deckv1.OpenApplicationRequest{ApplicationId: id})
 		if err != nil {
-			return actionMsg{err: fmt.Errorf("cannot open %s: %s", name, text.Line(status.Convert(err).Message()))}
+			return actionMsg{asked: true, err: fmt.Errorf("cannot open %s: %s", name, plain(err))}
 		}
 		answers := text.Line(opened.GetUrl()) + " is " + name
 		switch err := browser.Open(ctx, environ, opened.GetUrl()); {
 		case err == nil:
-			return actionMsg{done: answers + ", opened in the browser"}
+			return actionMsg{asked: true, done: answers + ", opened in the browser"}
 		case errors.Is(err, browser.ErrNoDisplay), errors.Is(err, browser.ErrNoPage):
-			return actionMsg{done: answers}
+			return actionMsg{asked: true, done: answers}
 		default:
-			return actionMsg{done: answers + " (" + text.Line(err.Error()) + ")"}
+			return actionMsg{asked: true, done: answers + " (" + text.Line(err.Error()) + ")"}
 		}
 	})
 }

@@ -74,6 +74,12 @@ func (f *find) begin() {
 	f.set("")
 }
 
+// resume goes on with the line after it was kept.
+func (f *find) resume() {
+	f.typing = true
+	f.line.Focus()
+}
+
 // set changes the query.
 func (f *find) set(query string) {
 	if f.query == query {

@@ -34,7 +34,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 	m.toast.press()
 	switch {
 	case name == "ctrl+c":
-		m.input.ignoring = false
+		return m.interrupt()
 	case m.input.ignoring:
 		m.input.ignoring = name != "esc" && name != "enter"
 		return nil
@@ -42,7 +42,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 		return m.typeKey(name, key)
 	}
 	if m.screen.tooSmall() {
-		if name == "q" || name == "ctrl+c" {
+		if name == "q" {
 			return m.leaving.leave(LeaveRunning)
 		}
 		return nil
@@ -56,7 +56,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 		return m.toast.note(text.Line(name) + " does nothing here " + m.host.theme.Dot + " " +
 			m.host.key(keymap.Help) + " lists the keys")
 	case m.overlays.top() != nil:
-		return m.answer(binding.Action, name)
+		return m.overlays.top().act(binding.Action, name)
 	}
 	return m.run(binding)
 }
@@ -132,32 +132,36 @@ func (m *model) scope() keymap.Scope {
 	return m.screen.focus
 }
 
-// answer gives a key to the overlay. The second ctrl+c in the dialog of the first leaves.
-func (m *model) answer(action keymap.Action, key string) tea.Cmd {
-	switch {
-	case action != keymap.Interrupt:
-		return m.overlays.top().act(action, key)
-	case m.scope() == keymap.QuitDialog:
+// interrupt ends the UI and keeps everything running, whatever is open or typed. Actions under way are waited for, the
+// second time no more.
+func (m *model) interrupt() tea.Cmd {
+	if m.leaving.waiting || m.actions.pending == 0 {
 		return m.leaving.leave(LeaveRunning)
 	}
-	m.askLeave()
-	return nil
+	m.leaving.waiting = true
+	return m.toast.note("leaving after the answer; ctrl+c leaves at once")
 }
 
-// askLeave opens the dialog of q, whatever was typed.
-func (m *model) askLeave() {
-	m.input.ignoring = false
-	if line := m.typing(); line != nil {
-		line.clear()
+// answered takes the outcome of an action. A user who has left stays when it failed.
+func (m *model) answered(msg actionMsg) tea.Cmd {
+	if msg.asked {
+		m.actions.pending--
 	}
-	m.leaving.ask()
+	if msg.err != nil {
+		m.leaving.waiting = false
+		return m.toast.say(msg.err.Error(), true)
+	}
+	if m.leaving.waiting && m.actions.pending == 0 {
+		return m.leaving.leave(LeaveRunning)
+	}
+	return m.toast.say(msg.done, false)
 }
 
 // act does what a key of the panes asks for.
 func (m *model) act(action keymap.Action) tea.Cmd {
 	switch action {
-	case keymap.Quit, keymap.Interrupt:
-		m.askLeave()
+	case keymap.Quit:
+		m.leaving.ask()
 	case keymap.Help:
 		m.openHelp()
 	case keymap.Palette:
@@ -175,7 +179,7 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.Restart:
 		return m.actions.askRestart()
 	case keymap.Reach:
-		return m.actions.reach()
+		return m.actions.start(m.actions.reach())
 	case keymap.StartAgain:
 		return m.leaving.leave(StartAgain)
 	case keymap.Search:

@@ -16,6 +16,8 @@ type leaving struct {
 	outcome  Outcome
 	// err is set when the UI ends because of a bug.
 	err error
+	// waiting: the user has left; the UI ends with the answers to the actions under way.
+	waiting bool
 }
 
 // leave ends the UI.
@@ -39,25 +41,14 @@ func (l *leaving) ask() {
 		lines: []string{"What should happen to the environment?"},
 		choices: []choice{
 			{keymap.KeepRunning, "", "keep it running and leave", func() tea.Cmd { return l.leave(LeaveRunning) }},
-			{keymap.TearDown, "", "tear it down and leave", l.askTearDown},
 			{keymap.Stay, "", "stay here", l.overlays.pop},
+			{keymap.TearDown, "", "tear it down and leave", l.askTearDown},
 		},
 	})
 }
 
-// askTearDown opens the confirmation of the choice that deletes.
+// askTearDown opens the question of the choice that deletes.
 func (l *leaving) askTearDown() tea.Cmd {
-	l.overlays.replace(&dialog{
-		host: l.host, overlays: l.overlays,
-		scope: keymap.ConfirmDialog,
-		title: "Tear down " + l.host.cfg.Name + "?",
-		lines: []string{"Its clusters, its history and its sample repository are deleted. Your own repository is " +
-			"left as it is."},
-		choices: []choice{
-			{keymap.Yes, "", "yes, tear it down", func() tea.Cmd { return l.leave(TearDown) }},
-			{keymap.No, "", "no", l.overlays.pop},
-		},
-		selected: 1,
-	})
+	l.overlays.replace(newTearDown(l))
 	return nil
 }

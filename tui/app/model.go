@@ -114,10 +114,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case toastMsg:
 		m.toast.take(msg)
 	case actionMsg:
-		if msg.err != nil {
-			return m.toast.say(msg.err.Error(), true)
-		}
-		return m.toast.say(msg.done, false)
+		return m.answered(msg)
 	case crashMsg:
 		return m.leaving.crash(msg.err)
 	case interruptMsg:

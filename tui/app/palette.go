@@ -51,8 +51,7 @@ func (p *palette) act(keymap.Action, string) tea.Cmd { return nil }
 func (p *palette) choose() tea.Cmd {
 	entries := p.entries()
 	if len(entries) == 0 {
-		p.look.typing = true // there is nothing to run; the line stays
-		p.look.line.Focus()
+		p.look.resume() // there is nothing to run
 		return nil
 	}
 	p.overlays.pop()

@@ -48,7 +48,9 @@ func TestThePaletteRunsTheChosenAction(t *testing.T) {
 	s.types("/typed in the log")
 	s.seesText("/typed in the log")
 	s.types("\x03")
-	s.seesText("Leave pipedeck")
+	outcome, err := s.ends()
+	require.NoError(t, err)
+	require.Equal(t, LeaveRunning, outcome)
 	require.Empty(t, server.Calls)
 }
 

@@ -37,7 +37,7 @@ func (a *actions) askApprover() {
 		d.choices = append(d.choices, choice{keymap.Pick, fmt.Sprint(i + 1), text.Line(name), func() tea.Cmd {
 			a.overlays.pop()
 			request.Commander = name
-			return a.approve(stage.GetName(), request)
+			return a.start(a.approve(stage.GetName(), request))
 		}})
 	}
 	d.choices = append(d.choices, choice{keymap.No, "", "no", a.overlays.pop})
@@ -46,9 +46,9 @@ func (a *actions) askApprover() {
 
 // confirm opens a dialog whose first answer is no. The line says what happens, command is the same in a shell.
 // Where the key file turns questions off, it does so at once.
-func (a *actions) confirm(title, line string, command []string, do func() tea.Cmd) tea.Cmd {
+func (a *actions) confirm(title, line string, command []string, do tea.Cmd) tea.Cmd {
 	if a.host.file.NeverAsk {
-		return do()
+		return a.start(do)
 	}
 	a.overlays.push(&dialog{
 		host: a.host, overlays: a.overlays,
@@ -56,7 +56,7 @@ func (a *actions) confirm(title, line string, command []string, do func() tea.Cm
 		title: title,
 		lines: []string{line, "As a command: " + a.command(command)},
 		choices: []choice{
-			{keymap.Yes, "", "yes", func() tea.Cmd { a.overlays.pop(); return do() }},
+			{keymap.Yes, "", "yes", func() tea.Cmd { a.overlays.pop(); return a.start(do) }},
 			{keymap.No, "", "no", a.overlays.pop},
 		},
 		selected: 1,
@@ -85,20 +85,20 @@ func (a *actions) askSkip() tea.Cmd {
 	stage, do := a.chosen.stage(), a.skip()
 	name := text.Line(stage.GetName())
 	return a.confirm("Skip "+name+"?", "The stage ends at once and counts as passed. The stages after it start.",
-		[]string{"skip", a.chosen.application().GetName(), stage.GetName()}, func() tea.Cmd { return do })
+		[]string{"skip", a.chosen.application().GetName(), stage.GetName()}, do)
 }
 
 func (a *actions) askSync() tea.Cmd {
 	name, do := a.chosen.application().GetName(), a.sync()
 	return a.confirm("Deploy the newest commit of "+name+"?", "piped plans a deployment and runs its stages.",
-		[]string{"sync", name}, func() tea.Cmd { return do })
+		[]string{"sync", name}, do)
 }
 
 func (a *actions) askRestart() tea.Cmd {
 	plugin, do := a.plugins.plugin(), a.restart()
 	name := a.link.deck.PluginName(plugin)
 	return a.confirm("Restart "+name+"?", "Its process stops. Each stage that it runs starts again as a new attempt.",
-		[]string{"restart", plugin.GetName()}, func() tea.Cmd { return do })
+		[]string{"restart", plugin.GetName()}, do)
 }
 
 // askCancel opens the confirmation of c. What is asked first is what the application would do by itself.
@@ -106,10 +106,10 @@ func (a *actions) askCancel() tea.Cmd {
 	deployment := a.chosen.deployment()
 	id := deployment.GetId()
 	cancel := func(rollback deckv1.CancelDeploymentRequest_Rollback) func() tea.Cmd {
-		return func() tea.Cmd { a.overlays.pop(); return a.cancel(id, rollback) }
+		return func() tea.Cmd { a.overlays.pop(); return a.start(a.cancel(id, rollback)) }
 	}
 	if a.host.file.NeverAsk {
-		return a.cancel(id, deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)
+		return a.start(a.cancel(id, deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED))
 	}
 	line := "A running stage is stopped."
 	choices := []choice{{keymap.Yes, "", "yes, cancel it", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)}}

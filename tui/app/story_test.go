@@ -65,7 +65,7 @@ func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
 	s.seesText("Leave pipedeck", "tear it down")
 	s.types("t")
 	s.seesText("Tear down default?", "sample repository are deleted")
-	s.types("y")
+	s.types("default\r")
 	outcome, err := s.ends()
 	require.NoError(t, err)
 	require.Equal(t, TearDown, outcome)
@@ -215,17 +215,19 @@ func TestTheQuitDialog(t *testing.T) {
 		keys []string
 		want Outcome
 	}{
-		"keep running":                      {[]string{"q", "y"}, LeaveRunning},
-		"tear down by arrows":               {[]string{"q", "\x1b[B", "\r", "k", "\r"}, TearDown},
-		"ctrl+c twice keeps running":        {[]string{"\x03", "\x03"}, LeaveRunning},
-		"staying closes it":                 {[]string{"q", "s", "q", "y"}, LeaveRunning},
-		"ctrl+c out of another dialog":      {[]string{"c", "\x03", "t", "y"}, TearDown},
-		"ctrl+c while a search is typed":    {[]string{"/", "\x03", "\x03"}, LeaveRunning},
-		"ctrl+c in the help, then a key":    {[]string{"?", "\x03", "t", "y"}, TearDown},
-		"tab and enter choose tear down":    {[]string{"q", "\t", "\r", "y"}, TearDown},
-		"a key that means nothing does so":  {[]string{"q", "x", "y"}, LeaveRunning},
-		"up chooses and does not leave":     {[]string{"q", "k", "j", "k", "\t", "\r", "y"}, TearDown},
-		"tear-down is not the first answer": {[]string{"q", "t", "\r", "q", "y"}, LeaveRunning},
+		"keep running":                     {[]string{"q", "y"}, LeaveRunning},
+		"tear down by arrows":              {[]string{"q", "\x1b[B\x1b[B\r", "default\r"}, TearDown},
+		"ctrl+c keeps running":             {[]string{"\x03"}, LeaveRunning},
+		"staying closes it":                {[]string{"q", "s", "q", "y"}, LeaveRunning},
+		"ctrl+c out of another dialog":     {[]string{"c", "\x03"}, LeaveRunning},
+		"ctrl+c while a search is typed":   {[]string{"/", "\x03"}, LeaveRunning},
+		"ctrl+c in the help":               {[]string{"?", "\x03"}, LeaveRunning},
+		"tab and enter choose tear down":   {[]string{"q", "\t\t\r", "default\r"}, TearDown},
+		"a key that means nothing does so": {[]string{"q", "x", "y"}, LeaveRunning},
+		"up chooses and does not leave":    {[]string{"q", "kjk\t\t\r", "default\r"}, TearDown},
+		"enter keeps running":              {[]string{"q", "\r"}, LeaveRunning},
+		"ctrl+c while the name is typed":   {[]string{"q", "t", "defau\x03"}, LeaveRunning},
+		"another name can be corrected":    {[]string{"q", "t", "y\r", "\x15default\r"}, TearDown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

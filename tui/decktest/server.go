@@ -42,6 +42,8 @@ type Server struct {
 	unreadable error
 	over       bool
 	breaking   int
+	// held keeps the answers to actions back until it is closed; nil keeps none.
+	held chan struct{}
 }
 
 type stageLog struct {
@@ -266,45 +268,59 @@ func (s *Server) WatchResources(request *deckv1.WatchResourcesRequest,
 	}
 }
 
-func (s *Server) called(request proto.Message) error {
+// Hold keeps the answers to actions back until release is called, which may be called twice.
+func (s *Server) Hold() (release func()) {
+	held := make(chan struct{})
+	s.change(func() { s.held = held })
+	return sync.OnceFunc(func() { close(held) })
+}
+
+func (s *Server) called(ctx context.Context, request proto.Message) error {
 	s.mu.Lock()
-	refusal := s.refusal
+	refusal, held := s.refusal, s.held
 	s.mu.Unlock()
 	s.Calls <- request
+	if held != nil {
+		select {
+		case <-held:
+		case <-ctx.Done():
+		}
+	}
 	return refusal
 }
 
 // SyncApplication notes the call.
-func (s *Server) SyncApplication(_ context.Context, r *deckv1.SyncApplicationRequest) (*deckv1.SyncApplicationResponse,
-	error) {
-	return &deckv1.SyncApplicationResponse{}, s.called(r)
+func (s *Server) SyncApplication(ctx context.Context,
+	r *deckv1.SyncApplicationRequest) (*deckv1.SyncApplicationResponse, error) {
+	return &deckv1.SyncApplicationResponse{}, s.called(ctx, r)
 }
 
 // ApproveStage notes the call.
-func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) (*deckv1.ApproveStageResponse, error) {
-	return &deckv1.ApproveStageResponse{}, s.called(r)
+func (s *Server) ApproveStage(ctx context.Context,
+	r *deckv1.ApproveStageRequest) (*deckv1.ApproveStageResponse, error) {
+	return &deckv1.ApproveStageResponse{}, s.called(ctx, r)
 }
 
 // SkipStage notes the call.
-func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deckv1.SkipStageResponse, error) {
-	return &deckv1.SkipStageResponse{}, s.called(r)
+func (s *Server) SkipStage(ctx context.Context, r *deckv1.SkipStageRequest) (*deckv1.SkipStageResponse, error) {
+	return &deckv1.SkipStageResponse{}, s.called(ctx, r)
 }
 
 // CancelDeployment notes the call.
-func (s *Server) CancelDeployment(_ context.Context,
+func (s *Server) CancelDeployment(ctx context.Context,
 	r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {
-	return &deckv1.CancelDeploymentResponse{}, s.called(r)
+	return &deckv1.CancelDeploymentResponse{}, s.called(ctx, r)
 }
 
 // RestartPlugin notes the call.
-func (s *Server) RestartPlugin(_ context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse,
+func (s *Server) RestartPlugin(ctx context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse,
 	error) {
-	return &deckv1.RestartPluginResponse{}, s.called(r)
+	return &deckv1.RestartPluginResponse{}, s.called(ctx, r)
 }
 
 // OpenApplication notes the call.
-func (s *Server) OpenApplication(_ context.Context, r *deckv1.OpenApplicationRequest) (*deckv1.OpenApplicationResponse,
-	error) {
+func (s *Server) OpenApplication(ctx context.Context,
+	r *deckv1.OpenApplicationRequest) (*deckv1.OpenApplicationResponse, error) {
 	return &deckv1.OpenApplicationResponse{Url: "http://127.0.0.1:34567",
-		Detail: "Service default/hello-world, port http, 2 of 2 pods ready"}, s.called(r)
+		Detail: "Service default/hello-world, port http, 2 of 2 pods ready"}, s.called(ctx, r)
 }

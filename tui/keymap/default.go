@@ -80,8 +80,8 @@ func everywhere() Map {
 		{Action: Redraw, Keys: []string{"ctrl+l"}, Help: "draw the screen again", Group: "Anywhere", Scopes: always},
 		{Action: Quit, Keys: []string{"q"}, Short: "leave", Rank: 0, Help: "leave, or tear down", Asks: true,
 			Group: "Anywhere", Scopes: always},
-		{Action: Interrupt, Keys: []string{"ctrl+c"}, Help: "leave; twice: at once", Group: "Anywhere",
-			Scopes: append(slices.Concat(always, typing, dialogs), HelpOverlay, PaletteOverlay)},
+		{Action: Interrupt, Keys: []string{"ctrl+c"}, Help: "leave, keep all running; twice: at once",
+			Group: "Anywhere", Scopes: append(slices.Concat(always, typing, dialogs), HelpOverlay, PaletteOverlay)},
 	}
 }
 

@@ -25,6 +25,8 @@ type Dialog struct {
 	Lines    []string
 	Choices  []Choice
 	Selected int
+	// Line draws what is typed, below the lines; nil where nothing is.
+	Line func(width int, note string) string
 }
 
 // Draw returns the dialog, at most width columns wide and height lines high.
@@ -43,6 +45,9 @@ func (v Dialog) Draw(width, height int) string {
 		for _, part := range text.Wrap(line, inner-4) {
 			lines = append(lines, "  "+part)
 		}
+	}
+	if v.Line != nil {
+		lines = append(lines, " "+v.Line(inner-2, "")+" ")
 	}
 	lines = append(lines, "")
 	for i, choice := range v.Choices {

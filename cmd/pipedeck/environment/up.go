@@ -28,7 +28,8 @@ func newUpCommand(t *session.Target) *cobra.Command {
 show its deployments. DIR is the repository; the default is the repository around the current directory,
 which must hold application configurations. --sample creates a sample repository.
 
-When you leave the UI, it asks whether to keep the environment running. Without a terminal, Ctrl-C ends it.`,
+When you leave the UI with q, it asks whether to keep the environment running; Ctrl-C leaves and keeps it.
+Without a terminal, Ctrl-C ends it.`,
 		Example: `  pipedeck up
   pipedeck up ~/src/my-app
   pipedeck up --sample hello-world
