@@ -100,9 +100,9 @@ func (a *actions) skip() tea.Cmd {
 		})
 }
 
-func (a *actions) sync() tea.Cmd {
-	app := a.chosen.application()
-	request := &deckv1.SyncApplicationRequest{ApplicationId: app.GetId()}
+// sync deploys the newest commit by a strategy; the empty one lets piped choose.
+func (a *actions) sync(app *deckv1.Application, strategy string) tea.Cmd {
+	request := &deckv1.SyncApplicationRequest{ApplicationId: app.GetId(), Strategy: strategy}
 	return a.call("asked to deploy "+app.GetName(), "deploy "+app.GetName(),
 		func(ctx context.Context, client deckv1.DeckServiceClient) error {
 			_, err := client.SyncApplication(ctx, request)

@@ -102,6 +102,8 @@ func (m *model) typeKey(name string, key tea.KeyPressMsg) tea.Cmd {
 	case keymap.Up, keymap.Down, keymap.PageUp, keymap.PageDown:
 		m.searchable().move(binding.Action)
 		return nil
+	case keymap.Copy:
+		return m.copyCommand()
 	}
 	return m.typing().act(binding.Action, key)
 }
@@ -168,6 +170,10 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		m.openPalette()
 	case keymap.Redraw:
 		return tea.ClearScreen
+	case keymap.Zoom:
+		m.screen.zoomed = !m.screen.zoomed
+	case keymap.Copy:
+		return m.copySelected()
 	case keymap.Approve:
 		return m.actions.startApproval()
 	case keymap.Skip:
@@ -218,6 +224,7 @@ func (m *model) openPalette() {
 	scope := m.scope()
 	p := newPalette(m.host, &m.overlays)
 	p.keys, p.scope, p.reasons, p.run = m.input.keys, scope, m.actions.reasons, m.run
+	p.of = m.actions.same
 	m.overlays.push(p)
 }
 
@@ -295,6 +302,8 @@ func (m *model) back() {
 	switch {
 	case look.query != "":
 		look.clear()
+	case m.screen.zoomed && m.panes.log.following():
+		m.screen.zoomed = false
 	case m.screen.focus == keymap.Deployment:
 		m.panes.log.follow()
 		m.panes.log.look.clear()

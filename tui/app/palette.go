@@ -23,7 +23,9 @@ type palette struct {
 	scope   keymap.Scope
 	reasons func() keymap.Reasons
 	// run does what the key of the action does.
-	run  func(keymap.Binding) tea.Cmd
+	run func(keymap.Binding) tea.Cmd
+	// of is the command that does the same as an action; empty for those without one.
+	of   func(keymap.Action) string
 	look *find
 	at   int
 }
@@ -56,6 +58,15 @@ func (p *palette) choose() tea.Cmd {
 	}
 	p.overlays.pop()
 	return p.run(entries[min(p.at, len(entries)-1)].Binding)
+}
+
+// command does the same as the selected action in a shell.
+func (p *palette) command() string {
+	entries := p.entries()
+	if len(entries) == 0 {
+		return ""
+	}
+	return p.of(entries[min(p.at, len(entries)-1)].Action)
 }
 
 // entries are the actions that match what was typed, the best first.
@@ -120,7 +131,7 @@ func title(b keymap.Binding) string {
 func (p *palette) draw(width, height int) string {
 	entries := p.entries()
 	return view.Palette{
-		Theme: p.host.theme, Line: p.look.draw, Entries: entries, All: len(p.all()),
+		Theme: p.host.theme, Line: p.look.draw, Entries: entries, All: len(p.all()), Command: p.command(),
 		Selected: min(p.at, max(0, len(entries)-1)),
 	}.Draw(min(76, width-4), height-5)
 }

@@ -46,7 +46,7 @@ func (a *actions) askApprover() {
 
 // confirm opens a dialog whose first answer is no. The line says what happens, command is the same in a shell.
 // Where the key file turns questions off, it does so at once.
-func (a *actions) confirm(title, line string, command []string, do tea.Cmd) tea.Cmd {
+func (a *actions) confirm(title, line, command string, do tea.Cmd) tea.Cmd {
 	if a.host.file.NeverAsk {
 		return a.start(do)
 	}
@@ -54,7 +54,7 @@ func (a *actions) confirm(title, line string, command []string, do tea.Cmd) tea.
 		host: a.host, overlays: a.overlays,
 		scope: keymap.ConfirmDialog,
 		title: title,
-		lines: []string{line, "As a command: " + a.command(command)},
+		lines: []string{line, "As a command: " + command},
 		choices: []choice{
 			{keymap.Yes, "", "yes", func() tea.Cmd { a.overlays.pop(); return a.start(do) }},
 			{keymap.No, "", "no", a.overlays.pop},
@@ -64,41 +64,44 @@ func (a *actions) confirm(title, line string, command []string, do tea.Cmd) tea.
 	return nil
 }
 
-// command is a command of pipedeck for this environment.
-func (a *actions) command(args []string) string {
-	if a.host.cfg.Name != defaultName {
-		args = append(args, "--name", a.host.cfg.Name)
-	}
-	line := "pipedeck"
-	for _, arg := range args {
-		line += " " + text.ShellWord(text.Line(arg))
-	}
-	return line
-}
-
-// defaultName is the environment that commands mean without --name.
-const defaultName = "default"
-
 // askSkip asks about the stage that is selected now; the answer is for this stage also when another one is selected
 // meanwhile.
 func (a *actions) askSkip() tea.Cmd {
 	stage, do := a.chosen.stage(), a.skip()
 	name := text.Line(stage.GetName())
 	return a.confirm("Skip "+name+"?", "The stage ends at once and counts as passed. The stages after it start.",
-		[]string{"skip", a.chosen.application().GetName(), stage.GetName()}, do)
+		a.same(keymap.Skip), do)
 }
 
+// askSync asks whether to deploy, and by which strategy.
 func (a *actions) askSync() tea.Cmd {
-	name, do := a.chosen.application().GetName(), a.sync()
-	return a.confirm("Deploy the newest commit of "+name+"?", "piped plans a deployment and runs its stages.",
-		[]string{"sync", name}, do)
+	app := a.chosen.application()
+	if a.host.file.NeverAsk {
+		return a.start(a.sync(app, ""))
+	}
+	sync := func(strategy string) func() tea.Cmd {
+		return func() tea.Cmd { a.overlays.pop(); return a.start(a.sync(app, strategy)) }
+	}
+	a.overlays.push(&dialog{
+		host: a.host, overlays: a.overlays, scope: keymap.ConfirmDialog,
+		title: "Deploy the newest commit of " + app.GetName() + "?",
+		lines: []string{"piped plans a deployment and runs its stages.", "As a command: " + a.same(keymap.Sync)},
+		choices: []choice{
+			{keymap.Yes, "", "yes, piped chooses the strategy", sync("")},
+			{keymap.Pick, "1", "yes, by a quick sync", sync("QUICK_SYNC")},
+			{keymap.Pick, "2", "yes, by its pipeline", sync("PIPELINE")},
+			{keymap.No, "", "no", a.overlays.pop},
+		},
+		selected: 3,
+	})
+	return nil
 }
 
 func (a *actions) askRestart() tea.Cmd {
 	plugin, do := a.plugins.plugin(), a.restart()
 	name := a.link.deck.PluginName(plugin)
 	return a.confirm("Restart "+name+"?", "Its process stops. Each stage that it runs starts again as a new attempt.",
-		[]string{"restart", plugin.GetName()}, do)
+		a.same(keymap.Restart), do)
 }
 
 // askCancel opens the confirmation of c. What is asked first is what the application would do by itself.
@@ -127,7 +130,7 @@ func (a *actions) askCancel() tea.Cmd {
 		host: a.host, overlays: a.overlays,
 		scope:    keymap.ConfirmDialog,
 		title:    "Cancel the deployment of " + deployment.GetApplicationName() + "?",
-		lines:    []string{line},
+		lines:    []string{line, "As a command: " + a.same(keymap.Cancel)},
 		choices:  append(choices, choice{keymap.No, "", "no", a.overlays.pop}),
 		selected: len(choices),
 	})

@@ -60,6 +60,9 @@ func (m *model) drawBody(l layout) []part {
 	if !m.screen.main {
 		return []part{{l.side, m.panes.environment.drawStartup(l.side.width, l.side.height)}}
 	}
+	if m.screen.zoomed {
+		return []part{m.drawZoomed(l)}
+	}
 	focus := m.screen.focus
 	in := func(r rect, draw func(width, height int, focused bool) string, focused bool) part {
 		return part{r, draw(r.width, r.height, focused)}

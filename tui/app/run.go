@@ -31,6 +31,8 @@ type Config struct {
 	Commander string
 	// Keys is what the key file says; the zero value is no file.
 	Keys keymap.File
+	// CopyFile takes what is copied on terminals without a clipboard; empty means that copying is refused there.
+	CopyFile string
 	// Input and Output are the terminal; nil means that of the process.
 	Input  io.Reader
 	Output io.Writer

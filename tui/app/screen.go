@@ -15,6 +15,8 @@ type screen struct {
 	// main: the start-up steps have made room for the main screen.
 	main  bool
 	focus keymap.Scope
+	// zoomed: the pane with the focus is shown alone.
+	zoomed bool
 }
 
 // The smallest terminal that holds the screen.

@@ -7,7 +7,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
-	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -61,12 +60,4 @@ func (d *tearDown) draw(width, height int) string {
 		v.Lines = append(v.Lines, host.theme.Bad.Render("this is not the name of the environment"))
 	}
 	return v.Draw(width-4, height-2)
-}
-
-// nameFlag is what commands need besides for another environment than theirs.
-func nameFlag(name string) string {
-	if name == defaultName {
-		return ""
-	}
-	return " --name " + text.ShellWord(name)
 }

@@ -52,6 +52,10 @@ const (
 
 	// Palette lists every action.
 	Palette Action = "palette"
+	// Zoom shows the focused pane alone.
+	Zoom Action = "zoom"
+	// Copy copies what is selected, or the command of an action.
+	Copy Action = "copy"
 	// Redraw draws the screen again.
 	Redraw Action = "redraw"
 

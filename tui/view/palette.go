@@ -24,8 +24,10 @@ type Palette struct {
 	// Line draws what is typed.
 	Line func(width int, note string) string
 	// Entries match what was typed, out of All.
-	Entries  []PaletteEntry
-	All      int
+	Entries []PaletteEntry
+	All     int
+	// Command does the same as the selected entry; empty when none does.
+	Command  string
 	Selected int
 }
 
@@ -49,11 +51,19 @@ func (v Palette) Draw(width, height int) string {
 	if len(list) == 0 {
 		list = []string{"", " " + th.Dim.Render("No action matches; esc closes")}
 	}
-	room := max(1, height-2-len(lines))
+	var below []string
+	if v.Command != "" {
+		below = []string{split(th, "  "+th.Key.Render(v.Command), th.Dim.Render("the same as a command "), inner)}
+	}
+	room := max(1, height-2-len(lines)-len(below))
 	from, to := window(len(list), room, first, last)
 	hint := th.Dim.Render("enter runs " + th.Dot + " esc closes")
 	frame := box{theme: th, title: "Actions", right: hint, focused: true, total: len(list), top: from, shown: to - from}
-	return frame.draw(append(lines, list[from:to]...), width, height)
+	lines = append(lines, list[from:to]...)
+	for len(lines) < height-2-len(below) {
+		lines = append(lines, "")
+	}
+	return frame.draw(append(lines, below...), width, height)
 }
 
 // entry is an action with its key, and the whole reason when it does nothing now.

@@ -1,0 +1,71 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// defaultName is the environment that commands mean without --name.
+const defaultName = "default"
+
+// same is the command that does in a shell what an action does now; empty for those without one.
+func (a *actions) same(action keymap.Action) string {
+	app, stage := a.chosen.application().GetName(), a.chosen.stage().GetName()
+	command := []string(nil)
+	switch action {
+	case keymap.Approve:
+		command = withNames("approve", app, stage)
+	case keymap.Skip:
+		command = withNames("skip", app, stage)
+	case keymap.Cancel:
+		command = withNames("cancel", app)
+	case keymap.Sync:
+		command = withNames("sync", app)
+	case keymap.Reach:
+		command = withNames("open", app)
+	case keymap.Restart:
+		command = withNames("restart", a.plugins.plugin().GetName())
+	case keymap.ShowLog:
+		command = withNames("logs", app)
+	case keymap.ShowEnvironment:
+		command = []string{"status"}
+	case keymap.ShowApplications:
+		command = []string{"apps"}
+	case keymap.ShowHistory:
+		command = []string{"deployments"}
+	}
+	if command == nil {
+		return ""
+	}
+	return a.command(command)
+}
+
+// withNames is a command about named things; nil while one is missing.
+func withNames(command string, names ...string) []string {
+	for _, name := range names {
+		if name == "" {
+			return nil
+		}
+	}
+	return append([]string{command}, names...)
+}
+
+// command is a command of pipedeck for this environment.
+func (a *actions) command(args []string) string {
+	line := "pipedeck"
+	for _, arg := range args {
+		line += " " + text.ShellWord(text.Line(arg))
+	}
+	return line + nameFlag(a.host.cfg.Name)
+}
+
+// nameFlag is what commands need besides for another environment than theirs.
+func nameFlag(name string) string {
+	if name == defaultName {
+		return ""
+	}
+	return " --name " + text.ShellWord(name)
+}
