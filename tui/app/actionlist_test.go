@@ -45,6 +45,8 @@ func rows() map[keymap.Action]row {
 		keymap.Restart: {keys: "4ry", call: &deckv1.RestartPluginRequest{}, reason: "select a plugin first: 4"},
 		keymap.Reach: {keys: "o", call: &deckv1.OpenApplicationRequest{},
 			reason: "the cluster is simulated, no container runs"},
+		// TestAManifestIsEditedAndCommittedWhenTheUserSaysSo shows it at work.
+		keymap.EditManifest:     {reason: "its repository is not on this machine"},
 		keymap.StartAgain:       {reason: "it is running"}, // TestAKilledEnvironmentIsStartedAgain shows it at work
 		keymap.ShowApplications: {keys: "1", sees: "1 Applications"},
 		keymap.ShowDeployment:   {keys: "2", sees: "2 Deployment"},
@@ -53,9 +55,9 @@ func rows() map[keymap.Action]row {
 		keymap.ShowEnvironment:  {keys: "e", sees: "Preflight"},
 		keymap.ShowHistory:      {keys: "d", sees: "Deployments of hello-world"},
 		keymap.ShowResources:    {keys: "t", sees: "Resources"},
-		keymap.FirstError:       {keys: "3!", sees: "3 Log", off: "1", reason: "it works in: "},
+		keymap.FirstError:       {keys: "3!", sees: "no error in this log so far", off: "1", reason: "it works in: "},
 		keymap.Level:            {keys: "3L", sees: "3 Log", off: "1", reason: "it works in: "},
-		keymap.Times:            {keys: "3T", sees: "3 Log", off: "1", reason: "it works in: "},
+		keymap.Times:            {keys: "3T", sees: "times: ", off: "1", reason: "it works in: "},
 		keymap.Save:             {keys: "3W", sees: "3 Log", off: "1", reason: "it works in: "},
 		keymap.Inspect:          {keys: "2iy", sees: "copied the id of the stage"},
 		keymap.NextPane:         {keys: "2\t/", sees: "letters search"},
@@ -97,7 +99,7 @@ func TestEveryActionWorks(t *testing.T) {
 			real := decktest.Environment()
 			real.Simulated, real.Clusters[0].Simulated = false, false
 			server.Publish(real)
-			s := play(t, dial(t, server), 120, 36, seams{})
+			s := session{client: dial(t, server), width: 120, height: 36, saveDir: t.TempDir()}.start(t, t.Context())
 			s.seesText("press a to approve")
 			s.types(r.keys)
 			if r.call != nil {

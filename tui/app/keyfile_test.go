@@ -36,6 +36,7 @@ func TestTheKeysOfAFileActAndAreShownInPlaceOfTheBuiltInOnes(t *testing.T) {
 	require.Empty(t, server.Calls)
 	s.types("Y")
 	require.IsType(t, &deckv1.SyncApplicationRequest{}, call(t, server))
+	s.seesText("asked to deploy hello-world")
 	s.types("r")
 	s.seesText("select a plugin first: 0")
 	s.types("H/newest commit")

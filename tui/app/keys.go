@@ -186,6 +186,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.actions.askRestart()
 	case keymap.Reach:
 		return m.actions.start(m.actions.reach())
+	case keymap.EditManifest:
+		return m.actions.edit()
 	case keymap.StartAgain:
 		return m.leaving.leave(StartAgain)
 	case keymap.Search:

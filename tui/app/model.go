@@ -123,7 +123,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		if m.link.take(msg) {
 			return m.leaving.leave(EnvironmentGone)
 		}
-		return tea.Batch(m.panes.log.take(msg), m.panes.resources.take(msg))
+		return tea.Batch(m.actions.take(msg), m.panes.log.take(msg), m.panes.resources.take(msg))
 	}
 	return nil
 }

@@ -34,10 +34,13 @@ func (a *actions) reasons() keymap.Reasons {
 	}
 	if !a.link.answers() {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
-			keymap.Reach} {
+			keymap.Reach, keymap.EditManifest} {
 			reasons[action] = "not connected"
 		}
 		return reasons
+	}
+	if reason := a.unedited(a.chosen.application()); reason != "" {
+		reasons[keymap.EditManifest] = reason
 	}
 	deployment, stage := a.chosen.deployment(), a.chosen.stage()
 	switch {

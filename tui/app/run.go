@@ -33,6 +33,8 @@ type Config struct {
 	Keys keymap.File
 	// CopyFile takes what is copied on terminals without a clipboard; empty means that copying is refused there.
 	CopyFile string
+	// Manifests can be edited; nil when no repository is on this machine.
+	Manifests Manifests
 	// Input and Output are the terminal; nil means that of the process.
 	Input  io.Reader
 	Output io.Writer

@@ -54,6 +54,7 @@ type session struct {
 	environ       []string
 	keys          keymap.File
 	saveDir       string
+	manifests     Manifests
 }
 
 // play starts the UI.
@@ -83,7 +84,8 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 		defer close(s.done)
 		s.outcome, s.err = run(ctx, Config{
 			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys, SaveDir: o.saveDir,
-			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
+			Manifests: o.manifests,
+			Input:     slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()
 	t.Cleanup(func() {

@@ -37,6 +37,8 @@ func actions() Map {
 			Group: "Actions", Scopes: anywhere},
 		{Action: Reach, Keys: []string{"o"}, Short: "open", Rank: 4, Help: "open the application",
 			Group: "Actions", Scopes: anywhere},
+		{Action: EditManifest, Keys: []string{"E"}, Help: "edit the manifest and commit it", Asks: true,
+			Group: "Actions", Scopes: anywhere},
 		{Action: StartAgain, Keys: []string{"u"}, Help: "start the environment again",
 			Group: "Actions", Scopes: always},
 	}

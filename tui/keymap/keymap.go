@@ -24,6 +24,8 @@ const (
 	Restart Action = "restart"
 	// Reach opens the application itself.
 	Reach Action = "reach"
+	// EditManifest opens a manifest of the application in the user's editor, and commits the change.
+	EditManifest Action = "edit-manifest"
 	// StartAgain starts an environment whose process was killed.
 	StartAgain Action = "start-again"
 

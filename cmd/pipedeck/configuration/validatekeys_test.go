@@ -19,8 +19,8 @@ func TestValidateChecksAKeyFileThatIsNamed(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("log.wrap: [x]\nglobal.sync: [x]\n"), 0o600))
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", path)
 	require.Equal(t, exit.WrongUsage, code)
-	require.Equal(t, path+":2:15: error: global.sync: x is taken by log.wrap at "+path+":1:12; the built-in key stays\n"+
-		"checked 1 file: 1 error, 0 warnings\n", stdout)
+	require.Equal(t, path+":2:15: error: global.sync: x is taken by log.wrap at "+path+
+		":1:12; the built-in key stays\nchecked 1 file: 1 error, 0 warnings\n", stdout)
 	require.Contains(t, stderr, "the configuration has 1 error")
 
 	require.NoError(t, os.WriteFile(path, []byte("global.sync: [f5]\n"), 0o600))

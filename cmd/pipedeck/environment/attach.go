@@ -109,7 +109,7 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 	defer connection.close()
 	outcome, err := app.Run(ctx, app.Config{
 		Client: connection.client, Name: w.Name, Version: version.Build(), Commander: session.Commander(),
-		Keys: l.keys, CopyFile: w.Path("copy.txt"),
+		Keys: l.keys, CopyFile: w.Path("copy.txt"), Manifests: manifests{},
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return false, cause
