@@ -7,14 +7,18 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // severities are the names that PipeCD and the log services of clouds give to levels.
 var severities = map[slog.Level]string{slog.LevelDebug: "DEBUG", slog.LevelInfo: "INFO", slog.LevelWarn: "WARNING",
 	slog.LevelError: "ERROR"}
 
-// asPipeCD names the parts of a line as PipeCD's piped does: eventTime (seconds since 1970), severity, message.
+// asPipeCD names the parts of a line as PipeCD's piped does: eventTime (seconds since 1970), severity, message. Errors
+// are plain.
 func asPipeCD(groups []string, a slog.Attr) slog.Attr {
+	a = plainerror.Attr(groups, a)
 	if len(groups) > 0 {
 		return a
 	}
@@ -34,7 +38,7 @@ func asPipeCD(groups []string, a slog.Attr) slog.Attr {
 // newLogger makes the logger that --log-level and --log-encoding ask for. The encodings are PipeCD v1's:
 // humanize and console are lines of text, json is one object a line.
 func newLogger(out io.Writer, level, encoding string) (*slog.Logger, error) {
-	options := &slog.HandlerOptions{}
+	options := &slog.HandlerOptions{ReplaceAttr: plainerror.Attr}
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("--log-level is %q, want debug, info, warn or error", level)

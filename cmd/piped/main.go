@@ -19,6 +19,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // version is set by the linker.
@@ -36,7 +38,7 @@ func main() {
 	if err == nil {
 		return
 	}
-	fmt.Fprintln(os.Stderr, "piped:", err)
+	fmt.Fprintln(os.Stderr, "piped:", plainerror.Text(err))
 	var usage *usageError
 	if errors.As(err, &usage) {
 		os.Exit(exitUsage)

@@ -42,6 +42,7 @@ func (i introduction) send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	i.logger.Info("connecting to the control plane", "address", piped.APIAddress)
 	for {
 		answer, err := i.controlPlane.ReportPipedMeta(ctx, request)
 		switch {

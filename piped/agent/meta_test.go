@@ -19,12 +19,14 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/system/clock/clocktest"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 // controlPlane answers with what the test wants.
 type controlPlane struct {
 	pipedservice.PipedServiceClient
 	answers []error // to introductions, in turn
+	seen    func()  // each introduction, before the answer
 	meta    *pipedservice.ReportPipedMetaRequest
 	handled []*pipedservice.ReportCommandHandledRequest
 }
@@ -32,6 +34,9 @@ type controlPlane struct {
 func (c *controlPlane) ReportPipedMeta(_ context.Context, r *pipedservice.ReportPipedMetaRequest,
 	_ ...grpc.CallOption) (*pipedservice.ReportPipedMetaResponse, error) {
 	c.meta = r
+	if c.seen != nil {
+		c.seen()
+	}
 	err := c.answers[0]
 	c.answers = c.answers[1:]
 	return &pipedservice.ReportPipedMetaResponse{Name: "test"}, err
@@ -107,6 +112,16 @@ func TestAnIntroductionIsTriedAgainUnlessItIsRefused(t *testing.T) {
 	cancel()
 	require.NoError(t, introduction{controlPlane: &controlPlane{answers: []error{absent}}, piped: parsed(t),
 		version: "v1", timer: clocktest.Eager{}, logger: logger}.send(ctx), "a stop is no failure")
+}
+
+func TestTheFirstWordIsWhatPipedConnectsTo(t *testing.T) {
+	t.Parallel()
+	var log logtest.Buffer
+	before := ""
+	c := &controlPlane{answers: []error{nil}, seen: func() { before = log.String() }}
+	require.NoError(t, introduction{controlPlane: c, piped: parsed(t), version: "v1", timer: clocktest.Eager{},
+		logger: slog.New(slog.NewTextHandler(&log, nil))}.send(t.Context()))
+	require.Contains(t, before, `msg="connecting to the control plane" address=127.0.0.1:1`)
 }
 
 func TestGitSecretsAreDecodedAndNeverShown(t *testing.T) {

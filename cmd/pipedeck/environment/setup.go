@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/image"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/owned"
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // Setup is an environment to run as a user asked for it, and how it is shown.
@@ -132,5 +133,5 @@ func quiet(w *workspace.Workspace) (*slog.Logger, func() error, error) {
 		return nil, nil, fmt.Errorf("open the environment's log: %w", err)
 	}
 	_ = file.Reserve(lastWords) // on a full disk, the first line that fits tries again
-	return slog.New(slog.NewTextHandler(file, nil)), file.Close, nil
+	return slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{ReplaceAttr: plainerror.Attr})), file.Close, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/system/plainerror"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -30,7 +31,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	}
 	if failure.Err != nil {
 		// Errors quote what others wrote: commits, plugins, compilers.
-		fmt.Fprintln(stderr, "pipedeck:", text.Clean(failure.Err.Error()))
+		fmt.Fprintln(stderr, "pipedeck:", text.Clean(plainerror.Text(failure.Err)))
 		if failure.Hint != "" {
 			fmt.Fprintln(stderr, "next step:", failure.Hint)
 		}

@@ -24,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/workdir"
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // pluginFlags say which piped the plugins are for.
@@ -140,7 +141,7 @@ func (f *pluginFlags) fetcher(logs io.Writer) (*fetch.Fetcher, error) {
 		}
 		f.workDir = filepath.Join(cache, "piped")
 	}
-	logger := slog.New(slog.NewTextHandler(logs, nil))
+	logger := slog.New(slog.NewTextHandler(logs, &slog.HandlerOptions{ReplaceAttr: plainerror.Attr}))
 	if err := workdir.Claim(f.workDir, logger); err != nil {
 		return nil, exit.Usage(err, "give the work directory of piped with --work-dir")
 	}
