@@ -185,14 +185,11 @@ func (l *local) head(last plumbing.Hash) (plumbing.Hash, error) {
 }
 
 func (l *local) missingBranch(last plumbing.Hash) error {
-	var names []string
-	if refs, err := l.storage.IterReferences(); err == nil {
-		_ = refs.ForEach(func(ref *plumbing.Reference) error {
-			if ref.Name().IsBranch() && len(names) < maxNames {
-				names = append(names, ref.Name().Short())
-			}
-			return nil
-		})
+	names := l.branches()
+	known := !last.IsZero() && l.storage.HasEncodedObject(last) == nil
+	if len(names) == 0 && known {
+		return l.problem(ErrNoBranch, fmt.Sprintf("%s is missing: bring it back with: git -C %s branch %s %s",
+			l.branch.Short(), l.path, l.branch.Short(), last))
 	}
 	if len(names) == 0 {
 		return l.problem(
@@ -200,7 +197,7 @@ func (l *local) missingBranch(last plumbing.Hash) error {
 		)
 	}
 	from := names[0]
-	if !last.IsZero() && l.storage.HasEncodedObject(last) == nil {
+	if known {
 		from = last.String()
 	}
 	return l.problem(ErrNoBranch, fmt.Sprintf("%s is missing, there is %s: bring it back with: git -C %s branch %s %s",

@@ -31,6 +31,10 @@ func TestTheNextStepOfALocalRepositoryBringsItBack(t *testing.T) {
 			func(u *userRepo) { u.git("branch", "-m", "main", "other") }, ErrNoBranch,
 			"main is missing, there is other",
 		},
+		"the only branch is deleted": {func(u *userRepo) {
+			u.git("checkout", "-q", "--detach")
+			u.git("branch", "-D", "main")
+		}, ErrNoBranch, "main is missing"},
 		"HEAD is gone": {
 			func(u *userRepo) { require.NoError(u.t, os.Remove(filepath.Join(u.dir, ".git/HEAD"))) }, ErrDamaged,
 			".git/HEAD is missing",
@@ -66,6 +70,27 @@ func TestTheNextStepOfALocalRepositoryBringsItBack(t *testing.T) {
 			require.Equal(t, first, head.Hash)
 			u.git("fsck")
 		})
+	}
+}
+
+// TestABranchThatGitIsDeletingIsNoRepositoryWithoutCommits: while Git deletes a branch, there is an empty lock file next
+// to the other branches.
+func TestABranchThatGitIsDeletingIsNoRepositoryWithoutCommits(t *testing.T) {
+	t.Parallel()
+	u := newUserRepo(t)
+	u.commit("first")
+	u.git("switch", "-q", "-c", "other/one")
+	u.git("branch", "-D", "main")
+	u.write(".git/refs/heads/main.lock", "")
+	for range 2 {
+		_, err := open(t, u.dir).Update(t.Context())
+		require.ErrorIs(t, err, ErrNoBranch)
+		var problem *RepositoryError
+		require.ErrorAs(t, err, &problem)
+		require.Contains(t, problem.Hint, "main is missing, there is other/one:")
+		require.NoError(t, os.Remove(filepath.Join(u.dir, ".git/refs/heads/main.lock")))
+		u.git("pack-refs", "--all")
+		u.write(".git/refs/heads/main.lock", "")
 	}
 }
 
