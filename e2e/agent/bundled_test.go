@@ -67,6 +67,9 @@ func TestApprovalsAreShownAsTheyComeAndOutlastPiped(t *testing.T) {
 	d = e.deck.awaitEnd(t, 0)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
 	require.Equal(t, "Approved by: alice, bob", d.GetStages()[0].GetDisplay())
+	log := e.logUntil(t, d, "Approved by alice, bob")
+	require.Contains(t, log, "the stage goes on as its next attempt")
+	require.NotContains(t, log, "cancel", "the stage was not")
 }
 
 func TestASkippedStageLetsTheNextStart(t *testing.T) {

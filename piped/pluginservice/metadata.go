@@ -17,10 +17,14 @@ func (s *Server) GetStageMetadata(
 	_ context.Context, request *pluginservice.GetStageMetadataRequest,
 ) (*pluginservice.GetStageMetadataResponse, error) {
 	d, err := s.options.Registry.find(request.GetDeploymentId())
+	stops := request.GetKey() == StopMetadataKey
+	if ended := s.options.Registry.findEnded(request.GetDeploymentId()); err != nil && stops && ended != nil {
+		d, err = ended, nil // a piped that stops is done with its deployments before their plugins ask
+	}
 	if err != nil {
 		return nil, err
 	}
-	if request.GetKey() == StopMetadataKey {
+	if stops {
 		why, found := d.stop(request.GetStageId())
 		return &pluginservice.GetStageMetadataResponse{Value: why, Found: found}, nil
 	}

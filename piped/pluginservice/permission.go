@@ -74,11 +74,11 @@ func (s *Server) permit(ctx context.Context, request any) error {
 	stage := changedStage(request)
 	d, err := s.options.Registry.find(r.GetDeploymentId())
 	if err != nil {
-		if stage == "" {
+		// The last log lines, and the question why a stage stops, may come after the end.
+		if d = s.options.Registry.findEnded(r.GetDeploymentId()); d == nil && stage == "" {
 			return nil
 		}
-		// The last log lines may come after the end.
-		if d = s.options.Registry.findEnded(r.GetDeploymentId()); d == nil {
+		if d == nil {
 			return err
 		}
 	}

@@ -276,6 +276,25 @@ func TestAPluginCanAskWhyItsStageStopsUntilItBeginsAgain(t *testing.T) {
 	require.False(t, found)
 }
 
+func TestAPluginCanAskWhyItsStageStopsWhenPipedIsDoneWithTheDeployment(t *testing.T) {
+	t.Parallel()
+	s := serve(t)
+	remove := s.registry.Add(&model.Deployment{Id: "d", Stages: []*model.PipelineStage{{Id: "s"}}})
+	end := s.registry.BeginStage("d", "s", 0)
+	s.registry.NoteStop("d", "s", StopPiped, "piped stops")
+	end()
+	remove() // a piped that stops does not wait for its plugins before it does this
+	answer, err := s.GetStageMetadata(
+		t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: StopMetadataKey},
+	)
+	require.NoError(t, err)
+	require.Equal(t, "stopping piped stops", answer.GetValue())
+	_, err = s.GetStageMetadata(
+		t.Context(), &pluginservice.GetStageMetadataRequest{DeploymentId: "d", StageId: "s", Key: "other"},
+	)
+	require.Error(t, err)
+}
+
 // PipeCD v1 reads and writes its map of deployments without a lock.
 func TestDeploymentsComeAndGoWhilePluginsCall(t *testing.T) {
 	t.Parallel()

@@ -47,7 +47,7 @@ func stopOf(ctx context.Context, cause error) (pluginservice.Stop, string) {
 	var halted *haltedError
 	switch {
 	case ctx.Err() != nil:
-		return pluginservice.StopPiped, "piped is stopping"
+		return pluginservice.StopPiped, "piped stops; the stage goes on as its next attempt when piped runs again"
 	case errors.As(cause, &timeout):
 		return pluginservice.StopTimeout, timeout.Error()
 	case errors.As(cause, &halted):

@@ -179,7 +179,7 @@ func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 		"a user": {"cancelled Cancelled by ada", sdk.ErrCancelled,
 			"the stage was cancelled: Cancelled by ada"},
 		"time":             {"timeout the stage timed out after 5s", sdk.ErrTimedOut, "the stage timed out after 5s"},
-		"the end of piped": {"stopping piped is stopping", sdk.ErrShuttingDown, "piped is stopping"},
+		"the end of piped": {"stopping piped stops; the stage goes on", sdk.ErrShuttingDown, "piped stops; the stage goes on"},
 		"another stage": {"halted Stopped because stage B failed", sdk.ErrCancelled,
 			"Stopped because stage B failed"},
 		"PipeCD's own piped": {"", sdk.ErrCancelled, "the stage was cancelled"},
@@ -205,6 +205,7 @@ func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 			require.ErrorIs(t, cause, c.reason)
 			require.ErrorIs(t, cause, context.Canceled)
 			require.ErrorContains(t, cause, c.says)
+			require.NotContains(t, cause.Error(), "context canceled", "users read it")
 			<-ended
 			h.Piped.WaitLog(t, "test", c.says)
 		})

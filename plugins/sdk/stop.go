@@ -5,7 +5,6 @@ package sdk
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -18,18 +17,20 @@ import (
 var (
 	// ErrCancelled: a user cancelled the deployment, or it failed at another stage. Under PipeCD's piped, which
 	// gives no reason, it stands for all that ends a call.
-	ErrCancelled = fmt.Errorf("the stage was cancelled: %w", context.Canceled)
+	ErrCancelled error = &stopError{context.Canceled, "the stage was cancelled"}
 	// ErrTimedOut: the time of the stage or of the deployment is up.
-	ErrTimedOut = fmt.Errorf("the stage timed out: %w", context.Canceled)
+	ErrTimedOut error = &stopError{context.Canceled, "the stage timed out"}
 	// ErrShuttingDown: the plugin or piped has to end; the stage starts again later.
-	ErrShuttingDown = fmt.Errorf("the plugin is shutting down: %w", context.Canceled)
+	ErrShuttingDown error = &stopError{
+		context.Canceled, "the plugin is shutting down; the stage goes on as its next attempt",
+	}
 )
 
 // StopCause reports why the context of a stage ended; nil while it has not. Its text is for users: it says who
 // cancelled and what timed out where piped reports it.
 func StopCause(ctx context.Context) error { return context.Cause(ctx) }
 
-// stopError is a reason in piped's words.
+// stopError is a reason in words for users, who read them in the log of the stage.
 type stopError struct {
 	reason error
 	words  string
