@@ -149,7 +149,7 @@ func pipelineSyncStages(
 // StageIDMetadataKey is the metadata of a stage with the id that the author gave it in the pipeline.
 const StageIDMetadataKey = "pipedeck/stage-id"
 
-// keepIDs reports the ids of the author to users: those of the protocol are unique, but nobody reads them.
+// keepIDs reports the ids of the author to users: those of the protocol are unique, but mean nothing to readers.
 func keepIDs(stages []*model.PipelineStage, configured *config.Pipeline) {
 	for _, stage := range stages {
 		id := configured.Stages[stage.GetIndex()].ID

@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/graph"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -35,6 +37,7 @@ type deploymentPane struct {
 	// unfolded: no stages are folded. opened are the folds that were opened, by id.
 	unfolded bool
 	opened   []string
+	memo     view.GraphMemo
 }
 
 func newDeploymentPane(h *host, chosen *selection, log *logPane, toast *toast) *deploymentPane {
@@ -215,8 +218,26 @@ func (p *deploymentPane) view() view.Deployment {
 	return view.Deployment{
 		Theme: p.host.theme, Application: p.chosen.application(), Deployment: p.chosen.deployment(),
 		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Fold: p.fold, Form: p.forms[p.chosen.app],
-		Unfolded: p.unfolded, Open: p.opened, Now: p.host.now,
+		Unfolded: p.unfolded, Open: p.opened, Usual: p.usual(), Memo: &p.memo,
+		Now: p.host.now,
 	}
+}
+
+// usual is how long the selected stage took in the last deployment of the application in which it succeeded.
+func (p *deploymentPane) usual() time.Duration {
+	stage := p.chosen.stage()
+	if stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_RUNNING {
+		return 0
+	}
+	for _, d := range p.chosen.deck.Deployments(p.chosen.app) {
+		for _, s := range d.GetStages() {
+			if s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SUCCESS && s.GetConfigId() == stage.GetConfigId() &&
+				s.GetName() == stage.GetName() && s.GetIndex() == stage.GetIndex() {
+				return state.Elapsed(s.GetStartedAt(), s.GetCompletedAt(), p.host.now)
+			}
+		}
+	}
+	return 0
 }
 
 // want is the height that the stages would like to have, where they can choose at most most.

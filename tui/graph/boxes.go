@@ -46,6 +46,19 @@ func Boxes(stages []Stage, o Options) (Picture, layout.Picture, bool) {
 	return p, placed, true
 }
 
+// LeastBoxes returns a size that Boxes cannot go below, without drawing.
+func LeastBoxes(stages []Stage) layout.Size {
+	forward, _ := split(stages)
+	layers := make(map[int]int)
+	least := layout.Size{}
+	for _, layer := range layout.NewGraph(nodes(forward)).Layers() {
+		layers[layer]++
+		least.Height = max(least.Height, boxHeight*layers[layer])
+		least.Width = max(least.Width, minBox+layer*(minBox+layout.MinGap))
+	}
+	return least
+}
+
 type boxes struct {
 	*canvas
 	Options

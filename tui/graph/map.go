@@ -30,7 +30,7 @@ func Map(stages []Stage, isInView func(id string) bool, o Options) Picture {
 	most := 0
 	for i, stage := range forward {
 		cell := layers[i] * width / depth
-		if counts[cell] == 0 || severity(stage.Status) > severity(worst[cell]) {
+		if counts[cell] == 0 || stage.Status.Weight() > worst[cell].Weight() {
 			worst[cell] = stage.Status
 		}
 		counts[cell]++
@@ -49,6 +49,7 @@ func Map(stages []Stage, isInView func(id string) bool, o Options) Picture {
 	return Picture{Width: width, Height: mapHeight, Rows: c.rows}
 }
 
-func severity(s Status) int {
+// Weight orders states by how much they matter to a reader, the least first.
+func (s Status) Weight() int {
 	return [...]int{NotStarted: 2, Running: 4, Waiting: 5, Done: 0, Failed: 6, Skipped: 1, Cancelled: 3}[s]
 }

@@ -38,6 +38,17 @@ func TestNoStageMovesWhileADeploymentRuns(t *testing.T) {
 	}
 }
 
+func TestNoGraphIsDrawnSmallerThanTheLeastSizeOfBoxes(t *testing.T) {
+	t.Parallel()
+	for _, name := range names {
+		stages := read(t, name)
+		least, picture := graph.LeastBoxes(stages), boxes(stages, graph.Options{})
+		require.LessOrEqual(t, least.Width, picture.Width, name)
+		require.LessOrEqual(t, least.Height, picture.Height, name)
+		require.Positive(t, least.Width*least.Height, name)
+	}
+}
+
 func TestARollbackMovesNoOtherStage(t *testing.T) {
 	t.Parallel()
 	for _, name := range names {

@@ -81,8 +81,9 @@ func (v Applications) entry(app Application, width int) (first, second string) {
 
 	switch {
 	case app.Newest != nil && !state.Ended(app.Newest.GetStatus()):
-		second = th.Running.Render(strings.ToLower(deploymentBadge(th, app.Newest.GetStatus()).word)) + " " +
-			Strip(th, app.Newest.GetStages())
+		const before = 3 // the blanks under the icon
+		word := strings.ToLower(deploymentBadge(th, app.Newest.GetStatus()).word)
+		second = th.Running.Render(word) + " " + Strip(th, app.Newest.GetStages(), width-before-text.Width(word)-1)
 	case app.GetSyncShortReason() != "" && app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		second = sync.style.Render(text.Line(app.GetSyncShortReason()))
 	default:
@@ -104,31 +105,58 @@ func (v Applications) entry(app Application, width int) (first, second string) {
 	return first, "   " + second
 }
 
-// Strip shows the stages of a pipeline as one icon each, and how many are done.
-func Strip(th theme.Theme, stages []*deckv1.Stage) string {
-	var icons strings.Builder
-	var same badge // of stages in a row, drawn as one
-	count, done, all := 0, 0, 0
-	draw := func() { icons.WriteString(same.style.Render(strings.Repeat(same.icon, count))) }
+// Strip shows the stages of a pipeline as one icon each, and how many are done. Where there is no room for all, the
+// icons around the stage that matters most stay, and the count always does.
+func Strip(th theme.Theme, stages []*deckv1.Stage, width int) string {
+	var badges []badge
+	done, at, most := 0, 0, -1
 	for _, stage := range stages {
 		if stage.GetRollback() {
 			continue
 		}
-		all++
 		if state.StageEnded(stage.GetStatus()) {
 			done++
 		}
-		next := stageBadge(th, stage)
-		if count > 0 && (next.icon != same.icon || next.word != same.word) {
-			draw()
-			count = 0
+		if weight := statusOf(stage).Weight(); weight > most {
+			at, most = len(badges), weight
 		}
-		same = next
-		count++
+		badges = append(badges, stageBadge(th, stage))
 	}
-	if all == 0 {
+	if len(badges) == 0 {
 		return ""
 	}
-	draw()
-	return icons.String() + th.Dim.Render(fmt.Sprintf(" %d/%d", done, all))
+	count := fmt.Sprintf(" %d/%d", done, len(badges))
+	from, to := around(len(badges), at, width-len(count))
+	icons := dots(badges[from:to])
+	if from > 0 {
+		icons = th.Ellipsis + icons
+	}
+	if to < len(badges) {
+		icons += th.Ellipsis
+	}
+	return icons + th.Dim.Render(count)
+}
+
+// around returns the part [from, to) of all next to the one at a position that fits with a mark on each side.
+func around(all, at, room int) (from, to int) {
+	if all <= room {
+		return 0, all
+	}
+	room = max(1, room-2) // the marks
+	from = max(0, min(at-room/2, all-room))
+	return from, min(all, from+room)
+}
+
+// dots draws the icons of badges; the same in a row are drawn as one.
+func dots(badges []badge) string {
+	var icons strings.Builder
+	for from := 0; from < len(badges); {
+		to := from + 1
+		for to < len(badges) && badges[to].icon == badges[from].icon && badges[to].word == badges[from].word {
+			to++
+		}
+		icons.WriteString(badges[from].style.Render(strings.Repeat(badges[from].icon, to-from)))
+		from = to
+	}
+	return icons.String()
 }

@@ -30,8 +30,12 @@ type Deployment struct {
 	// Unfolded draws every stage, Open the folds that it names, by id.
 	Unfolded bool
 	Open     []string
-	Focused  bool
-	Now      time.Time
+	// Usual is how long the selected stage took when it last succeeded; 0 when that is not known.
+	Usual time.Duration
+	// Memo saves work between the calls of one frame; it may be nil.
+	Memo    *GraphMemo
+	Focused bool
+	Now     time.Time
 }
 
 // maxReason is how many lines the reason of a failure may take; the log has the rest.
@@ -83,8 +87,7 @@ func (v Deployment) room(head, width, rows int) int {
 
 // rows is the height of the graph in a pane of that size, of which it may be more.
 func (v Deployment) rows(width, height int) int {
-	g := Graph{Form: v.Form, All: stagesOf(v.Deployment, v.Now)}
-	return max(1, v.choose(&g, width, height).Height)
+	return max(1, v.Graph(width, height).Picture.Height)
 }
 
 // Height is how many lines Draw would like to have, at most most if it can do with those.
@@ -108,7 +111,8 @@ func (v Deployment) detail(width int) []string {
 	return nil
 }
 
-// stageLines say what there is no room for in the graph: the whole name, and all that is worth a note.
+// stageLines say what there is no room for in the graph: the whole name, all that is worth a note, how long it takes,
+// and how it goes at each of several deploy targets.
 func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 	th := v.Theme
 	badge := stageBadge(th, stage)
@@ -117,7 +121,26 @@ func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 	if words := stageNote(stage); words != "" {
 		note = words
 	}
-	return []string{text.Cut(line+"  "+badge.style.Render(note), width, th.Ellipsis)}
+	lines := []string{split(th, line+"  "+badge.style.Render(note), v.stageTook(stage), width)}
+	if targets := targetLine(th, stage); targets != "" {
+		lines = append(lines, text.Cut("   "+targets, width, th.Ellipsis))
+	}
+	return lines
+}
+
+// stageTook says how long a stage took, or that it runs longer or shorter than usual.
+func (v Deployment) stageTook(stage *deckv1.Stage) string {
+	if !stage.GetStartedAt().IsValid() {
+		return ""
+	}
+	words := Duration(took(stage, v.Now))
+	if stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING {
+		words = Ticking(took(stage, v.Now))
+		if v.Usual > 0 && !stage.GetCanApprove() {
+			words += " of about " + Duration(v.Usual.Round(time.Second))
+		}
+	}
+	return v.Theme.Dim.Render(words) + " "
 }
 
 func (v Deployment) title() string {

@@ -9,6 +9,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
 // progressWords say how far a running stage is, with the plugin's words.
@@ -56,4 +57,20 @@ func targetSummary(stage *deckv1.Stage) string {
 		parts = append(parts, fmt.Sprintf("%d not begun", stopped))
 	}
 	return join(", ", append(parts, count+"targets done")...)
+}
+
+// targetLine shows each deploy target of a stage that has several, with the reason of a failure.
+func targetLine(th theme.Theme, stage *deckv1.Stage) string {
+	if len(stage.GetTargets()) < 2 {
+		return ""
+	}
+	parts := make([]string, len(stage.GetTargets()))
+	for i, target := range stage.GetTargets() {
+		badge := stageBadge(th, &deckv1.Stage{Status: target.GetStatus()})
+		parts[i] = badge.dot() + " " + text.Line(target.GetName())
+		if detail := text.Line(target.GetDetail()); detail != "" {
+			parts[i] += th.Dim.Render(": " + detail)
+		}
+	}
+	return strings.Join(parts, "  ")
 }

@@ -5,7 +5,9 @@ package view
 
 import (
 	"strings"
+	"time"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/graph"
 )
 
@@ -21,16 +23,30 @@ const (
 
 func (f Form) String() string { return [...]string{"fitting", "lanes", "boxes"}[f] }
 
-// Graph is the drawing of the stages of a deployment.
+// Graph is how the stages of a deployment are placed in a pane.
 type Graph struct {
 	// Form is Lanes or Boxes.
 	Form Form
-	// Stages are those drawn; some may be folds.
-	Stages []graph.Stage
-	// Picture has the rows in view.
+	// All are the stages without folds, Stages those drawn, some of which may be folds.
+	All, Stages []graph.Stage
+	// Picture has the size and the places of Stages, but no cells.
 	Picture graph.Picture
-	// All are the stages without folds.
-	All []graph.Stage
+}
+
+// GraphMemo keeps the last graphs, because one frame asks for the same several times. Its zero value is empty.
+type GraphMemo struct {
+	of     graphKey
+	graphs map[[2]int]Graph
+}
+
+// graphKey is what a graph depends on besides its size. A deployment that changes is another object.
+type graphKey struct {
+	deployment  *deckv1.Deployment
+	now         time.Time
+	stage, fold string
+	form        Form
+	unfolded    bool
+	opened      int
 }
 
 const (
@@ -41,35 +57,46 @@ const (
 	mapFrom = 12
 )
 
-// Graph draws the stages into width columns and height rows.
+// Graph places the stages in width columns and height rows; the graph may be larger.
 func (v Deployment) Graph(width, height int) Graph {
-	g := Graph{Form: v.Form, All: stagesOf(v.Deployment, v.Now)}
-	size := v.choose(&g, width, height)
-	o := v.options(width)
-	o.View = v.part(size, o.Selected, width, height)
-	if g.Form == Boxes {
-		o.View.X-- // a blank column at the left, as in lanes
+	if v.Memo == nil {
+		return v.place(width, height)
 	}
-	g.Picture = g.draw(o)
+	of := graphKey{v.Deployment, v.Now, v.Stage, v.Fold, v.Form, v.Unfolded, len(v.Open)}
+	if v.Memo.of != of {
+		*v.Memo = GraphMemo{of: of, graphs: make(map[[2]int]Graph)}
+	}
+	size := [2]int{width, height}
+	g, known := v.Memo.graphs[size]
+	if !known {
+		g = v.place(width, height)
+		v.Memo.graphs[size] = g
+	}
 	return g
 }
 
-// choose sets the form and the stages that are drawn. It returns a picture with their places.
-func (v Deployment) choose(g *Graph, width, height int) graph.Picture {
+// place chooses the form and the stages that are drawn.
+func (v Deployment) place(width, height int) Graph {
+	g := Graph{Form: v.Form, All: stagesOf(v.Deployment, v.Now)}
 	if g.Form == Fitting {
 		g.Form = fitting(g.All, width, height)
 	}
 	g.Stages = g.All
-	size := g.draw(v.options(width))
-	if (size.Height > height || g.Form == Boxes && size.Width+2 > width) && !v.Unfolded {
+	g.Picture = g.draw(v.options(width))
+	if !v.Unfolded && !g.fits(width, height) {
 		keep := v.Open[:len(v.Open):len(v.Open)]
 		if v.Fold == "" {
 			keep = append(keep, v.Stage) // nothing is folded around the cursor
 		}
 		g.Stages = graph.Fold(g.All, foldAhead, keep...)
-		size = g.draw(v.options(width))
+		g.Picture = g.draw(v.options(width))
 	}
-	return size
+	return g
+}
+
+// fits reports whether the whole graph is in view.
+func (g Graph) fits(width, height int) bool {
+	return g.Picture.Height <= height && (g.Form == Lanes || g.Picture.Width+2 <= width)
 }
 
 // FoldOver returns the fold that hides the selected stage when all is folded, or "".
@@ -95,6 +122,9 @@ func (g *Graph) draw(o graph.Options) graph.Picture {
 
 // fitting is the form for a pane. It depends on no status, so that the form stays while the deployment runs.
 func fitting(stages []graph.Stage, width, height int) Form {
+	if graph.LeastBoxes(stages).Width > width || graph.LeastBoxes(stages).Height > height {
+		return Lanes // without the effort of placing them
+	}
 	still := make([]graph.Stage, len(stages))
 	for i, stage := range stages {
 		stage.Status = graph.NotStarted
@@ -108,10 +138,10 @@ func fitting(stages []graph.Stage, width, height int) Form {
 }
 
 // part is what is in view of a drawing: the selection stands in the middle where not everything fits.
-func (v Deployment) part(size graph.Picture, selected string, width, height int) graph.View {
+func (v Deployment) part(size graph.Picture, width, height int) graph.View {
 	part := graph.View{Width: width, Height: height}
 	for _, place := range size.Places {
-		if place.ID == selected {
+		if place.ID == v.selected() {
 			part.Y = max(0, min(place.Y+place.Height/2-height/2, size.Height-height))
 			part.X = max(0, min(place.X+place.Width/2-width/2, size.Width+2-width))
 		}
@@ -129,27 +159,27 @@ func (v Deployment) selected() string {
 
 // graphLines draws the stages and, where they do not fit, a map below them.
 func (v Deployment) graphLines(width, height int) (lines []string, form Form) {
-	room := height
-	g := v.Graph(width, room)
-	whole := g.Picture.Height <= height && (g.Form == Lanes || g.Picture.Width+2 <= width)
-	if !whole && height >= mapFrom {
-		room = height - mapRows
-		g = v.Graph(width, room)
+	g, room := v.Graph(width, height), height
+	mapped := !g.fits(width, height) && height >= mapFrom
+	if mapped {
+		room -= mapRows
 	}
-	lines = cellLines(v.Theme, g.Picture.Rows)
-	if whole {
-		return lines[:min(len(lines), g.Picture.Height)], g.Form
+	o := v.options(width)
+	o.View = v.part(g.Picture, width, room)
+	if g.Form == Boxes {
+		o.View.X-- // a blank column at the left, as in lanes
 	}
-	if room == height {
-		return lines, g.Form
+	lines = cellLines(v.Theme, g.draw(o).Rows)
+	if mapped {
+		return append(append(lines, ""), v.mapLines(g, width, room)...), g.Form
 	}
-	return append(append(lines, ""), v.mapLines(g, width, room)...), g.Form
+	return lines[:min(len(lines), g.Picture.Height)], g.Form
 }
 
 // mapLines draws all layers small, with a line under those in view.
 func (v Deployment) mapLines(g Graph, width, height int) []string {
 	seen := make(map[string]bool)
-	view := v.part(g.Picture, v.selected(), width, height)
+	view := v.part(g.Picture, width, height)
 	for _, place := range g.Picture.Places {
 		seen[place.ID] = place.Y < view.Y+view.Height && place.Y+place.Height > view.Y &&
 			(g.Form == Lanes || place.X < view.X+view.Width && place.X+place.Width > view.X)

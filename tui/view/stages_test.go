@@ -5,10 +5,15 @@ package view
 
 import (
 	"testing"
+	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
 func TestAStageIsCalledByTheIdOfItsAuthorElseByTypeAndDescription(t *testing.T) {
@@ -35,4 +40,24 @@ func TestApprovalsSoFarStandNextToTheStageThatWaits(t *testing.T) {
 	require.Equal(t, "0 of 2; press a as bob or carol", stageNote(stage))
 	stage.ApprovedBy = []string{"alice"}
 	require.Equal(t, "1 of 2: alice; press a as bob or carol", stageNote(stage))
+}
+
+func TestTheSelectedStageSaysHowItGoesAtEachTarget(t *testing.T) {
+	t.Parallel()
+	stage := &deckv1.Stage{
+		Id: "1", Name: "DEPLOY", Status: deckv1.StageStatus_STAGE_STATUS_RUNNING, Retries: 1,
+		StartedAt: decktest.At(16), Targets: []*deckv1.StageTarget{
+			{Name: "east", Status: deckv1.StageStatus_STAGE_STATUS_SUCCESS},
+			{Name: "west", Status: deckv1.StageStatus_STAGE_STATUS_FAILURE, Detail: "no route"},
+			{Name: "north", Status: deckv1.StageStatus_STAGE_STATUS_NOT_STARTED},
+		},
+	}
+	v := Deployment{Theme: theme.New(theme.Options{NoColor: true}), Now: decktest.Now(), Usual: 38 * time.Second,
+		Deployment: &deckv1.Deployment{Stages: []*deckv1.Stage{stage}}}
+	lines := v.stageLines(stage, 100)
+	require.Len(t, lines, 2)
+	require.Contains(t, ansi.Strip(lines[0]), "● DEPLOY  attempt 2, failed at west, 1 of 3 targets done")
+	require.Contains(t, lines[0], "26s of about 38s")
+	require.Equal(t, "   ✓ east  ✗ west: no route  ○ north", ansi.Strip(lines[1]))
+	require.LessOrEqual(t, text.Width(v.stageLines(stage, 20)[1]), 20)
 }

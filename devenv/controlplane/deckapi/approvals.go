@@ -60,7 +60,7 @@ func awaited(stage *model.PipelineStage) (names []string) {
 }
 
 // collected returns the users who have approved the stage so far. Another plugin may use the key for something else:
-// then nobody has.
+// then no one has.
 func collected(stage *model.PipelineStage) (users []string) {
 	if json.Unmarshal([]byte(stage.GetMetadata()[collectedKey]), &users) != nil {
 		return nil
