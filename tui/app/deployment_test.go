@@ -36,6 +36,29 @@ func TestTheGraphIsDrawnInBoxesWhereItFitsAndInLanesElse(t *testing.T) {
 	}
 }
 
+func TestBoxesThatFitHaveNoMap(t *testing.T) {
+	t.Parallel()
+	m := parallel(t)
+	d := m.chosen.deployment()
+	d.Stages = append(d.Stages, &deckv1.Stage{Id: "undo", Name: "UNDO", Rollback: true, Index: 9,
+		Status: deckv1.StageStatus_STAGE_STATUS_NOT_STARTED})
+	m.size(120, 40)
+	screen := ansi.Strip(m.View().Content)
+	require.Contains(t, screen, "5 stages · boxes")
+	require.Contains(t, screen, "↺ on failure: UNDO")
+	require.NotContains(t, screen, "█")
+}
+
+func TestAStageAloneIsALane(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 120, 40)
+	d := decktest.Canary()
+	d.Stages = d.Stages[2:3]
+	d.Stages[0].Requires = nil
+	m.receive(d)
+	require.Contains(t, ansi.Strip(m.View().Content), "1 stage · lanes")
+}
+
 func TestTheFormIsKeptForTheApplication(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)

@@ -59,6 +59,19 @@ func LeastBoxes(stages []Stage) layout.Size {
 	return least
 }
 
+// DistinctInBoxes reports whether no two stages look the same where boxes cut their names.
+func DistinctInBoxes(stages []Stage) bool {
+	seen := make(map[string]bool, len(stages))
+	for _, stage := range stages {
+		name := text.Cut(text.Line(stage.Name), maxBoxName, "…")
+		if seen[name] {
+			return false
+		}
+		seen[name] = true
+	}
+	return true
+}
+
 type boxes struct {
 	*canvas
 	Options

@@ -146,3 +146,9 @@ func TestFoldsAndTheMapAreDrawnAsTheGoldenDrawings(t *testing.T) {
 	golden(t, "fold-100.boxes", whole(boxes, graph.Fold(hundred, 2), o).Plain())
 	golden(t, "fold-30.boxes", whole(boxes, graph.Fold(read(t, "release-30"), 0), o).Plain())
 }
+
+func TestNamesThatBoxesCutToTheSameAreFound(t *testing.T) {
+	t.Parallel()
+	require.True(t, graph.DistinctInBoxes([]graph.Stage{{Name: "deploy-eu"}, {Name: "deploy-us"}}))
+	require.False(t, graph.DistinctInBoxes([]graph.Stage{{Name: "SCRIPT_RUN: run a"}, {Name: "SCRIPT_RUN: run b"}}))
+}

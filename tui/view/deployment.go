@@ -6,6 +6,7 @@ package view
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -121,11 +122,28 @@ func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 	if words := stageNote(stage); words != "" {
 		note = words
 	}
-	lines := []string{split(th, line+"  "+badge.style.Render(note), v.stageTook(stage), width)}
+	var reason []string
+	if stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE {
+		note, reason = badge.word, v.stageReason(stage, width)
+	}
+	lines := append([]string{split(th, line+"  "+badge.style.Render(note), v.stageTook(stage), width)}, reason...)
 	if targets := targetLine(th, stage); targets != "" {
 		lines = append(lines, text.Cut("   "+targets, width, th.Ellipsis))
 	}
 	return lines
+}
+
+// stageReason says why a stage failed, unless the head does.
+func (v Deployment) stageReason(stage *deckv1.Stage, width int) []string {
+	reason := text.Line(stage.GetStatusReason())
+	if reason == "" || strings.Contains(text.Line(v.Deployment.GetStatusReason()), reason) {
+		return nil
+	}
+	lines := text.Wrap(reason, width-4)
+	for i, line := range lines[:min(len(lines), maxReason)] {
+		lines[i] = "   " + v.Theme.Bad.Render(line)
+	}
+	return lines[:min(len(lines), maxReason)]
 }
 
 // stageTook says how long a stage took, or that it runs longer or shorter than usual.

@@ -94,9 +94,18 @@ func (v Deployment) place(width, height int) Graph {
 	return g
 }
 
+// extent is the width of the boxes. That of the picture includes the line of a rollback, which is as wide as the view.
+func (g Graph) extent() int {
+	width := 0
+	for _, place := range g.Picture.Places {
+		width = max(width, place.X+place.Width)
+	}
+	return width
+}
+
 // fits reports whether the whole graph is in view.
 func (g Graph) fits(width, height int) bool {
-	return g.Picture.Height <= height && (g.Form == Lanes || g.Picture.Width+2 <= width)
+	return g.Picture.Height <= height && (g.Form == Lanes || g.extent()+2 <= width)
 }
 
 // FoldOver returns the fold that hides the selected stage when all is folded, or "".
@@ -120,8 +129,12 @@ func (g *Graph) draw(o graph.Options) graph.Picture {
 	return graph.Lanes(g.Stages, o)
 }
 
-// fitting is the form for a pane. It depends on no status, so that the form stays while the deployment runs.
+// fitting is the form for a pane. It depends on no status, so that the form stays while the deployment runs. Boxes have
+// less room for names and none for notes: a stage alone and names that would look the same are lanes.
 func fitting(stages []graph.Stage, width, height int) Form {
+	if len(stages) == 1 || !graph.DistinctInBoxes(stages) {
+		return Lanes
+	}
 	if graph.LeastBoxes(stages).Width > width || graph.LeastBoxes(stages).Height > height {
 		return Lanes // without the effort of placing them
 	}
