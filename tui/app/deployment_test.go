@@ -81,6 +81,19 @@ func TestTheFormIsKeptForTheApplication(t *testing.T) {
 	require.Empty(t, server.Calls)
 }
 
+func TestApprovalsSoFarStandInTheGraph(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	d := decktest.Canary()
+	gate := d.GetStages()[2]
+	gate.ConfigId, gate.ApprovalsNeeded, gate.ApprovedBy, gate.Approvers = "gate", 2, []string{"alice"}, []string{"ada"}
+	server.Publish(append(decktest.Running(), d)...)
+	s := play(t, dial(t, server), 120, 40, seams{})
+	s.seesText("◆  gate", "1 of 2: alice; press a as ada", "3 Log · gate")
+	s.types("a")
+	require.Equal(t, "s3", call(t, server).(*deckv1.ApproveStageRequest).GetStageId())
+}
+
 func TestArrowsMoveAlongTheEdgesAndStayInTheGraph(t *testing.T) {
 	t.Parallel()
 	m := releasing(t, 120, 40)
