@@ -35,7 +35,7 @@ func asPipeCD(groups []string, a slog.Attr) slog.Attr {
 	return a
 }
 
-// newLogger makes the logger that --log-level and --log-encoding ask for. The encodings are PipeCD v1's:
+// newLogger creates the logger that --log-level and --log-encoding ask for. The encodings are PipeCD v1's:
 // humanize and console are lines of text, json is one object a line.
 func newLogger(out io.Writer, level, encoding string) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{ReplaceAttr: plainerror.Attr}

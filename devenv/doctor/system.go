@@ -33,7 +33,7 @@ type System struct {
 	Orphans func(*workspace.Workspace) []string
 }
 
-// ThisMachine is the real one.
+// ThisMachine returns the System of the machine that this process runs on.
 func ThisMachine() System {
 	return System{
 		ReadFile: os.ReadFile,

@@ -63,7 +63,7 @@ func newOnce() *once { return &once{done: make(chan struct{})} }
 
 func (o *once) happen() { o.Do(func() { close(o.done) }) }
 
-// newClusters makes the providers; nothing is started.
+// newClusters creates the providers; nothing is started.
 func (e *Environment) newClusters() error {
 	for _, c := range e.Clusters {
 		component := clusterComponent(c.Name)

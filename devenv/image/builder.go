@@ -42,7 +42,7 @@ type Builder struct {
 	version string
 }
 
-// NewBuilder makes a builder with a cache directory, which need not exist.
+// NewBuilder creates a builder with a cache directory, which need not exist.
 func NewBuilder(cacheDir string) *Builder {
 	return &Builder{cacheDir: cacheDir, turn: make(chan struct{}, 1)}
 }
@@ -56,7 +56,7 @@ func DefaultCacheDir() (string, error) {
 	return filepath.Join(cache, "pipedeck", "images"), nil
 }
 
-// Build gives the path of an archive that holds the image of sources under references, sorted and
+// Build returns the path of an archive that holds the image of sources under references, sorted and
 // without duplicates. The file stays until much else was built; whoever needs it longer opens it.
 // progress gets one line for each step, none when nothing has to be done. Errors: *CompileError,
 // ErrNoGo, ctx's cause.

@@ -43,7 +43,7 @@ type Service struct {
 
 var _ imagev1.ImageServiceServer = (*Service)(nil)
 
-// NewService makes a service for clusters whose nodes have this machine's processor architecture.
+// NewService creates a service for clusters whose nodes have this machine's processor architecture.
 func NewService(builder *Builder, load LoadFunc, logger *slog.Logger) *Service {
 	return &Service{
 		builder: builder, platform: Platform{OS: "linux", Architecture: runtime.GOARCH},

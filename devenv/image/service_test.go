@@ -70,7 +70,7 @@ func serve(t *testing.T, c *clusters) imagev1.ImageServiceClient {
 	return imagev1.NewImageServiceClient(conn)
 }
 
-// provide gives the lines of progress and how the call ended.
+// provide returns the lines of progress and how the call ended.
 func provide(
 	ctx context.Context, service imagev1.ImageServiceClient, directory, target string, images ...string,
 ) (lines []string, err error) {

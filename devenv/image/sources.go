@@ -203,7 +203,7 @@ func (w *walk) add(folder string) {
 	}
 }
 
-// locate gives the folder of an imported package; false when it is not in the repository.
+// locate returns the folder of an imported package; false when it is not in the repository.
 func (w *walk) locate(imported string) (string, bool) {
 	longest := ""
 	for module := range w.modules {

@@ -24,7 +24,7 @@ type limits struct {
 
 var defaults = limits{forwards: 32, connections: 256, patience: 5 * time.Second}
 
-// Request says what shall be reachable.
+// Request says what is to be made reachable.
 type Request struct {
 	// Cluster names the deploy target, for messages.
 	Cluster string

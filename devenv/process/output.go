@@ -15,7 +15,7 @@ import (
 const drainTimeout = time.Second
 
 // output is the two pipes that a child writes to. They are not those of exec.Cmd, whose Wait returns
-// only when everybody who inherited them has ended.
+// only when every process that inherited them has ended.
 type output struct {
 	stdout, stderr *os.File // where this process reads
 	theirs         []*os.File

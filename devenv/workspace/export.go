@@ -31,7 +31,7 @@ const (
 // ErrTooLarge says that a repository is larger than what is exported.
 var ErrTooLarge = errors.New("the repository is too large to be exported")
 
-// ImagesAtHead gives the image references of a registry that the manifests of applications name,
+// ImagesAtHead returns the image references of a registry that the manifests of applications name,
 // as they are written at the commit Head; sorted, at most 1000. They are found by their looks, so
 // that there may be some in comments.
 func (r *Repository) ImagesAtHead(registry string) ([]string, error) {

@@ -22,7 +22,7 @@ const (
 	TargetName = "local"
 )
 
-// Plugin is a plugin process that piped shall start.
+// Plugin is a plugin process for piped to start.
 type Plugin struct {
 	Name string
 	// URL is file://, https:// or oci://.

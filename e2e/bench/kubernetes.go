@@ -73,7 +73,7 @@ func benchKubernetes(ctx context.Context, bin, dir string, size kubernetesScale)
 	return nil
 }
 
-// startKubernetes gives the kubeconfig of an embedded Kubernetes that answers, until stop.
+// startKubernetes returns the kubeconfig of an embedded Kubernetes that answers, until stop.
 func startKubernetes(ctx context.Context, dir string) (kubeconfig string, stop func() error, err error) {
 	program, err := embedded.FromCheckout(".")
 	if err != nil {
@@ -273,7 +273,7 @@ spec:
 `
 )
 
-// configMaps gives manifests by the name of their file.
+// configMaps returns manifests by the name of their file.
 func configMaps(n int) map[string]string {
 	files := map[string]string{}
 	for i := range n {
@@ -347,7 +347,7 @@ func (b *kubernetesBench) run(ctx context.Context, args ...string) ([]byte, erro
 	return out, err
 }
 
-// versions gives the resource version of each ConfigMap.
+// versions returns the resource version of each ConfigMap.
 func (b *kubernetesBench) versions(ctx context.Context, namespace string) (map[string]string, error) {
 	out, err := b.run(ctx, "-n", namespace, "get", "configmaps", "-o", "json")
 	if err != nil {

@@ -91,7 +91,7 @@ func (p *plane) serve(ctx context.Context, request any, info *grpc.UnaryServerIn
 	return answer, err
 }
 
-// answer gives nil for an empty answer.
+// answer returns nil for an empty answer.
 func (p *plane) answer(request proto.Message) (proto.Message, error) {
 	switch r := request.(type) {
 	case *pipedservice.ReportPipedMetaRequest:

@@ -211,7 +211,7 @@ func screaming(code string) string {
 	return strings.Replace(strings.ToUpper(b.String()), "CANCELED", "CANCELLED", 1)
 }
 
-// find gives the first recorded call like this that was not used yet, or the last that was.
+// find returns the first recorded call like this that was not used yet, or the last that was.
 func (p *plugin) find(method string, request proto.Message) int {
 	last := -1
 	for i, c := range p.script {
@@ -340,7 +340,7 @@ func answers(m proto.Message) string {
 	return sorted(data)
 }
 
-// made gives what piped has asked so far.
+// made returns what piped has asked so far.
 func (p *plugin) made() []call {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -263,7 +263,7 @@ func (s *stage) atRest() bool {
 	return len(s.plane.resting) == s.next && len(s.plane.commands) == 0 && len(s.plane.events) == 0
 }
 
-// nameOf gives the name of a stage.
+// nameOf returns the name of a stage.
 func (s *stage) nameOf(stage string) string {
 	for _, d := range s.plane.deployments {
 		for _, p := range d.GetStages() {

@@ -47,7 +47,7 @@ type Application struct {
 	// Plugins holds each plugin's own options by plugin name.
 	Plugins map[string]json.RawMessage `json:"plugins,omitempty"`
 
-	// Warnings holds what was read past: unknown keys, deprecated forms.
+	// Warnings holds what was ignored: unknown keys, deprecated forms.
 	Warnings Errors `json:"-"`
 }
 

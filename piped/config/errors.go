@@ -60,7 +60,7 @@ func (e Errors) Unwrap() []error {
 	return list
 }
 
-// Report is what is to be said about one file.
+// Report is the result of reading one file: its mistakes, and its content.
 type Report struct {
 	// Kind is the kind that the file names; "" when it names none that is known. For files that name none by their
 	// form, it is KindPluginFile or KindPluginIndex.

@@ -58,7 +58,7 @@ type Piped struct {
 	// PlanPreview bounds the work on plan previews.
 	PlanPreview PlanPreview `json:"planPreview,omitzero"`
 
-	// Warnings holds what was read past: unknown keys, deprecated forms.
+	// Warnings holds what was ignored: unknown keys, deprecated forms.
 	Warnings Errors `json:"-"`
 
 	report *Report `json:"-"`
@@ -143,7 +143,7 @@ type Plugin struct {
 	Limits PluginLimits `json:"limits,omitzero"`
 }
 
-// What happens with a plugin that is not signed as its configuration wants.
+// Policies for a plugin that is not signed as its configuration requires.
 const (
 	SignatureRequire = "require"
 	SignatureWarn    = "warn"

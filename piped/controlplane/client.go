@@ -147,8 +147,8 @@ func (c *Client) Connected(ctx context.Context) error {
 	return nil
 }
 
-// Transport is TLS that trusts the system's authorities, or only those in the certificate file, or with insecure
-// plain text.
+// Transport returns the credentials of a connection: TLS that trusts the authorities of the system, or only those in
+// the certificate file unless its name is empty. With plain there is no TLS. It fails when the file cannot be used.
 func Transport(plain bool, certFile string) (credentials.TransportCredentials, error) {
 	switch {
 	case plain && certFile != "":

@@ -60,8 +60,8 @@ func (r *retrier) once(ctx context.Context, method string, req, reply any, conn 
 // onceKey is the context key of Once.
 type onceKey struct{}
 
-// Once is a context whose calls are not tried again when the control plane cannot be reached: the caller
-// has something better to do than to wait.
+// Once returns a context whose calls are not tried again when the control plane cannot be reached, for callers that do
+// not wait for it.
 func Once(ctx context.Context) context.Context { return context.WithValue(ctx, onceKey{}, true) }
 
 // tries is how often a call is made that ends with the error.

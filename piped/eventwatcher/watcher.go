@@ -53,7 +53,7 @@ type Watcher struct {
 	headTimeout time.Duration
 }
 
-// New makes a Watcher; nothing starts before Run.
+// New creates a Watcher; nothing starts before Run.
 func New(o Options) *Watcher {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

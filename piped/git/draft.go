@@ -16,7 +16,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// Draft is a row of commits upon a commit of the branch, which only the mirror has until they are pushed. It is
+// Draft is a row of commits on top of a commit of the branch, which only the mirror has until they are pushed. It is
 // for one goroutine.
 type Draft struct {
 	repository *Repository
@@ -35,7 +35,7 @@ type Change struct {
 	At          time.Time
 }
 
-// Draft starts a row of commits upon a commit that Update or Commit has returned.
+// Draft starts a row of commits on top of a commit that Update or Commit has returned.
 func (r *Repository) Draft(ctx context.Context, base string) (*Draft, error) {
 	id, err := r.commits.ensure(ctx, base)
 	if err != nil {

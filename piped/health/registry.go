@@ -47,7 +47,7 @@ func New(now func() time.Time) *Registry {
 	return &Registry{now: now, set: map[string]Problem{}, since: map[string]time.Time{}, changed: make(chan struct{})}
 }
 
-// Set says that a part does not work. The same part set again keeps its time.
+// Set records that a part does not work. The same part set again keeps its time.
 func (r *Registry) Set(part, reason, nextStep string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -63,7 +63,7 @@ func (r *Registry) Set(part, reason, nextStep string) {
 	r.notify()
 }
 
-// Clear says that a part works, or is no more.
+// Clear removes the problem of a part: the part works again, or is gone.
 func (r *Registry) Clear(part string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -80,7 +80,7 @@ func (r *Registry) AddSource(s Source) {
 	r.sources = append(r.sources, s)
 }
 
-// Touch says that the answer of a source may have changed.
+// Touch announces that the answer of a source may have changed.
 func (r *Registry) Touch() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

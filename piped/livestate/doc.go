@@ -8,6 +8,6 @@
 // with; an application that never was deployed is left alone. While a deployment is under way or has failed, and while
 // the configuration is invalid, those decide about the sync state, and only the live state is reported.
 //
-// At most a few applications are looked at at the same time, each by one look. The agent makes one Reporter. A look
-// that fails reports nothing and is repeated.
+// At most a few applications are examined at the same time, each once at a time. The agent creates one Reporter. An
+// examination that fails reports nothing and is repeated.
 package livestate

@@ -28,8 +28,8 @@ type pluginState struct {
 	unsupported time.Time
 }
 
-// pluginsOf gives the plugins that bring the application somewhere and may know its live state, and whether all of them
-// report changes by themselves.
+// pluginsOf returns the plugins that bring the application somewhere and may know its live state, and whether all of
+// them report changes by themselves.
 func (r *Reporter) pluginsOf(a *model.Application) (list []Plugin, push bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -105,7 +105,7 @@ type application struct {
 	logged    string // the failure that was logged
 }
 
-// New makes a Reporter; nothing starts before Run.
+// New creates a Reporter; nothing starts before Run.
 func New(options Options) *Reporter {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
@@ -302,7 +302,7 @@ func (r *Reporter) takeRelist() (list bool, rest time.Duration) {
 	return false, 0
 }
 
-// list takes over the answer of ListApplications. New applications are looked at at once.
+// list takes over the answer of ListApplications. New applications are examined at once.
 func (r *Reporter) list(ctx context.Context) error {
 	began := r.options.Clock.Now()
 	answer, err := r.options.ControlPlane.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})

@@ -51,7 +51,7 @@ type Options struct {
 	Clock clock.Timer
 }
 
-// Metrics is what a piped can say about itself in numbers.
+// Metrics holds the counters and durations of one piped.
 type Metrics struct {
 	options     Options
 	registry    *prometheus.Registry
@@ -65,7 +65,7 @@ type Metrics struct {
 	previews    *planPreviews
 }
 
-// New makes a Metrics.
+// New creates a Metrics.
 func New(o Options) *Metrics {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -117,7 +117,7 @@ type Event struct {
 // Identity is who a piped is.
 type Identity struct{ ID, Name, Version, ProjectID string }
 
-// ApplicationName is whom the event is about; empty for events of piped.
+// ApplicationName returns the name of the application that the event is about; empty for events of piped.
 func (e *Event) ApplicationName() string {
 	if e.Deployment != nil {
 		return e.Deployment.GetApplicationName()
@@ -125,7 +125,7 @@ func (e *Event) ApplicationName() string {
 	return e.Application.GetName()
 }
 
-// Labels are those of the application; supported is false for events that have none by their nature.
+// Labels returns the labels of the application; supported is false for types of events that have no application.
 func (e *Event) Labels() (labels map[string]string, supported bool) {
 	switch {
 	case e.Deployment != nil:

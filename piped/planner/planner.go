@@ -88,7 +88,7 @@ type Planner struct {
 	options Options
 }
 
-// New makes a Planner.
+// New creates a Planner.
 func New(options Options) *Planner {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)

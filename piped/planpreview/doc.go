@@ -5,7 +5,7 @@
 //
 // The merge is made in the mirror of the repository; nothing is checked out or changed anywhere else. Which
 // applications it concerns is the trigger's decision, the strategy the planner's, and what would change the
-// plugins'. The answer has the form of PipeCD v1, so that pipectl and its friends can read it.
+// plugins'. The answer has the form of PipeCD v1, so that pipectl and programs that read its output understand it.
 //
 // It guarantees that every command is answered or given up by the control plane; that a command's work ends with
 // its timeout, and when the control plane lists it no more; that no more work is done at a time, and no more of it

@@ -62,7 +62,7 @@ var (
 	errTimeout   = errors.New("the plan preview took too long")
 )
 
-// New makes a Maker; nothing is done before Run.
+// New creates a Maker; nothing is done before Run.
 func New(options Options) *Maker {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)

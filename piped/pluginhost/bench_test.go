@@ -57,7 +57,7 @@ func run(tb testing.TB, plugins ...config.Plugin) (host *pluginhost.Host, stop f
 	}
 }
 
-// report gives the median and the 99th of a hundred.
+// report returns the median and the 99th of a hundred.
 func report(b *testing.B, took []time.Duration) {
 	b.Helper()
 	slices.Sort(took)

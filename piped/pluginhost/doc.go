@@ -8,7 +8,7 @@
 // once and reported to the callers of that plugin, one that answers no question for its health is ended, and a
 // plugin that cannot be started leaves the others working. A changed binary takes over without ending a call.
 // When piped ends, by whatever way, its plugins end too. What a plugin process has started is ended, and what it has
-// written to stage logs is reported, before anyone hears of its end; so attempts at a stage never overlap.
+// written to stage logs is reported, before its end is reported to anyone; so attempts at a stage never overlap.
 //
 // Plugins that can (link.go) get their configuration and their connections as inherited descriptors; the others
 // get PipeCD v1's command line and loopback. A Service learns which is which, and what each has been given to

@@ -36,7 +36,7 @@ type Reporter struct {
 	logger   *slog.Logger
 }
 
-// NewReporter makes a Reporter for the plugins of a host.
+// NewReporter creates a Reporter for the plugins of a host.
 func NewReporter(host *Host, receiver statusReceiver, logger *slog.Logger) *Reporter {
 	return &Reporter{host: host, receiver: receiver, logger: logger}
 }

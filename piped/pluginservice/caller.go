@@ -28,7 +28,7 @@ type caller struct {
 // AuthType makes caller a credentials.AuthInfo.
 func (caller) AuthType() string { return "plugin" }
 
-// callerOf gives the zero caller for a context that is not that of a request.
+// callerOf returns the zero caller for a context that is not that of a request.
 func callerOf(ctx context.Context) caller {
 	if p, ok := peer.FromContext(ctx); ok {
 		if c, ok := p.AuthInfo.(caller); ok {

@@ -26,7 +26,7 @@ type Commands struct {
 	changed chan struct{}
 }
 
-// NewCommands makes an empty store.
+// NewCommands creates an empty store.
 func NewCommands() *Commands {
 	return &Commands{taken: map[string]bool{}, changed: make(chan struct{})}
 }

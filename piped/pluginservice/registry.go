@@ -32,10 +32,10 @@ type Registry struct {
 // maxEnded bounds the deployments that are remembered for log lines after their end.
 const maxEnded = 200
 
-// NewRegistry makes an empty Registry that seals nothing.
+// NewRegistry creates an empty Registry that seals nothing.
 func NewRegistry() *Registry { return NewSealingRegistry(nil, slog.New(slog.DiscardHandler)) }
 
-// NewSealingRegistry makes an empty Registry. Metadata that holds secrets is kept sealed.
+// NewSealingRegistry creates an empty Registry. Metadata that holds secrets is kept sealed.
 func NewSealingRegistry(sealer Sealer, logger *slog.Logger) *Registry {
 	return &Registry{
 		sealer: sealer, logger: logger, deployments: map[string]*deployment{}, ended: map[string]*deployment{},

@@ -43,7 +43,7 @@ type Options struct {
 	ControlPlane pipedservice.PipedServiceClient
 	Registry     *Registry
 	// Guarded lets plugins only touch what a plugin host has put into their hands (Hand), and callers over
-	// loopback only what a plugin without a link holds. Without it everybody on this machine may call, as
+	// loopback only what a plugin without a link holds. Without it every program on this machine may call, as
 	// in PipeCD v1.
 	Guarded  bool
 	Commands *Commands
@@ -103,7 +103,7 @@ func (s *Server) Address() string {
 	return net.JoinHostPort("localhost", strconv.Itoa(s.listener.Addr().(*net.TCPAddr).Port))
 }
 
-// Run serves until ctx ends; calls under way are then cut off, since the plugins are gone by then.
+// Run serves until ctx ends. Calls under way are then cut off: the caller ends ctx when no stage runs any more.
 func (s *Server) Run(ctx context.Context) error {
 	server := grpc.NewServer(
 		grpc.MaxRecvMsgSize(maxRequest),

@@ -4,7 +4,7 @@
 package pluginservice
 
 // StopMetadataKey is what a plugin may read of a stage whose call was cancelled: a Stop, a space and words for
-// users. A call can only be cancelled without a word (PipeCD v1), so a plugin that wants to know asks. It is
+// users. A call is cancelled without a reason (PipeCD v1), so a plugin asks for it here. It is
 // not kept with the stage.
 const StopMetadataKey = "pipedeck/stop"
 

@@ -52,7 +52,7 @@ type Controller struct {
 	listed   chan struct{}       // closed at the next Submit
 }
 
-// NewController makes a Controller; nothing starts before Run.
+// NewController creates a Controller; nothing starts before Run.
 func NewController(options ControllerOptions) *Controller {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)

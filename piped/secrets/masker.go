@@ -37,7 +37,7 @@ type secret struct {
 	idle     *list.Element // nil while it is held
 }
 
-// NewMasker makes a Masker that knows nothing.
+// NewMasker creates a Masker that knows nothing.
 func NewMasker() *Masker {
 	return &Masker{limit: maxCost, values: map[string]*secret{}, idle: list.New(), index: newIndex()}
 }

@@ -24,7 +24,7 @@ type Sealer struct {
 	masker *Masker
 }
 
-// NewSealer makes a Sealer whose key comes from that of the decrypter, which never leaves piped: whoever
+// NewSealer creates a Sealer whose key comes from that of the decrypter, which never leaves piped: whoever
 // has the one can open the secrets in Git anyway, and pipeds that share it can open what others have
 // sealed. It returns nil without a decrypter.
 func NewSealer(d Decrypter, masker *Masker) (*Sealer, error) {

@@ -79,7 +79,7 @@ type tree struct {
 	private bool
 }
 
-// New makes the directory, and empties it: what a former process has left there is of no use.
+// New creates the directory, and empties it: what a former process has left there is of no use.
 func New(options Options) (*Store, error) {
 	if options.Masker == nil {
 		options.Masker = secrets.NewMasker()

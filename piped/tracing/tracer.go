@@ -51,7 +51,7 @@ type Tracer struct {
 	off      atomic.Bool
 }
 
-// New makes a Tracer; it is nil when OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER say that there shall be none.
+// New creates a Tracer; it is nil when OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER say that there shall be none.
 // Nothing is connected before there is a span. The caller closes the Tracer.
 func New(o Options) (*Tracer, error) {
 	if o.Logger == nil {

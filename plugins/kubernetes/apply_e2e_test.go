@@ -53,7 +53,7 @@ func TestASyncOfWhatIsThereWritesNothing(t *testing.T) {
 	require.Len(t, before, many+3, "kube-root-ca.crt is the one more")
 }
 
-// versions gives the resource versions of all objects, but for what controllers write: they say whether anything was
+// versions returns the resource versions of all objects, but for what controllers write: they say whether anything was
 // written.
 func (a *app) versions(resources ...schema.GroupVersionResource) map[string]string {
 	a.t.Helper()
@@ -126,7 +126,7 @@ func TestAMissingPermissionOnOneKindHoldsNothingElseUp(t *testing.T) {
 	a.get(services, "web")
 }
 
-// limitedUser gives a kubeconfig of a service account that may do only what the rules (JSON) allow in the namespace.
+// limitedUser returns a kubeconfig of a service account that may do only what the rules (JSON) allow in the namespace.
 func (a *app) limitedUser(rules string) string {
 	a.t.Helper()
 	for _, o := range []struct {

@@ -76,7 +76,7 @@ func startPlugin(t *testing.T, kubeconfig string) *sdktest.Harness {
 	})
 }
 
-// live gives a client of the tests' own, and removes the namespace at the end.
+// live returns a client of the tests' own, and removes the namespace at the end.
 func (a *app) live() *cluster.Client {
 	a.t.Helper()
 	if a.client == nil {

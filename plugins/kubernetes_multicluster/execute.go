@@ -82,8 +82,8 @@ func isRollback(req *stage.Request) bool {
 	return name == config.StageRollback
 }
 
-// touched gives the places that the deployment may have changed: only there is something to roll back. (PipeCD v1 rolls
-// back everywhere.)
+// touched returns the places that the deployment may have changed: only there is something to roll back. (PipeCD v1
+// rolls back everywhere.)
 func touched(ctx context.Context, req *stage.Request, all []place) ([]place, error) {
 	var changed []place
 	for _, p := range all {

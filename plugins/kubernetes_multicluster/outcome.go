@@ -63,7 +63,7 @@ func (o *outcome) show(ctx context.Context, req *stage.Request) error {
 	return req.Client.PutStageMetadata(ctx, sdk.DisplayMetadataKey, text)
 }
 
-// judge gives the error that the stage ends with, if it does; err is all that failed.
+// judge returns the error that the stage ends with, if it does; err is all that failed.
 func (o *outcome) judge(req *stage.Request, policy config.FailurePolicy, err error) error {
 	failed := len(o.failed())
 	switch {

@@ -28,7 +28,8 @@ func (p place) request(req *stage.Request) *stage.Request {
 	return at
 }
 
-// places gives the deploy targets that the new commit is deployed to, in their order. others are the names of the rest.
+// places returns the deploy targets that the new commit is deployed to, in their order. others are the names of the
+// rest.
 func places(targets []stage.Target, wanted, running *stage.Source) (chosen []place, others []string) {
 	for _, t := range targets {
 		at := stage.At(wanted, t)
@@ -41,7 +42,7 @@ func places(targets []stage.Target, wanted, running *stage.Source) (chosen []pla
 	return chosen, others
 }
 
-// placesOf gives those of a stage: all, or the ones that it names.
+// placesOf returns those of a stage: all, or the ones that it names.
 func placesOf(req *stage.Request, names []string) ([]place, error) {
 	all, others := places(req.Targets, req.Target, req.Running)
 	if len(all) == 0 {

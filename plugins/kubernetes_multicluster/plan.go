@@ -70,7 +70,8 @@ func (p *plugin) DetermineStrategy(ctx context.Context, req *engine.PlanRequest)
 // maxReasons bounds the different reasons that a summary holds.
 const maxReasons = 3
 
-// summary gives the reasons of those who need the pipeline, or else of all; with the targets' names where they differ.
+// summary returns the reasons of those who need the pipeline, or else of all; with the targets' names where they
+// differ.
 func summary(all []place, decisions []strategy.Decision) string {
 	pipeline := slices.ContainsFunc(decisions, func(d strategy.Decision) bool { return d.Pipeline })
 	targets := map[string][]string{}
@@ -98,7 +99,7 @@ func summary(all []place, decisions []strategy.Decision) string {
 	return strings.Join(texts, "; ")
 }
 
-// plannedPlaces gives the places of a deployment that is being planned. In a plan preview the targets are not known
+// plannedPlaces returns the places of a deployment that is being planned. In a plan preview the targets are not known
 // (PipeCD v1); then those count that input.multiTargets reports, or one of any name.
 func plannedPlaces(req *engine.PlanRequest) ([]place, error) {
 	targets := req.Targets

@@ -31,7 +31,7 @@ func start(t *testing.T) *sdktest.Harness {
 		sdktest.Options{Name: "scriptrun"})
 }
 
-// with gives a stage's options as JSON.
+// with returns a stage's options as JSON.
 func with(t *testing.T, o options) string {
 	t.Helper()
 	data, err := json.Marshal(map[string]any{"run": o.Run, "env": o.Env, "onRollback": o.OnRollback})

@@ -49,7 +49,7 @@ func (c *Client) InstallTool(ctx context.Context, name, version, script string) 
 	return resp.GetInstalledPath(), nil
 }
 
-// SharedObject gives what the plugin stored for an application under key; found is false when nothing.
+// SharedObject returns what the plugin stored for an application under key; found is false when nothing.
 func (c *Client) SharedObject(ctx context.Context, applicationID, key string) (object []byte, found bool, err error) {
 	resp, err := c.piped.GetApplicationSharedObject(ctx, &pluginservice.GetApplicationSharedObjectRequest{
 		ApplicationId: applicationID, PluginName: c.name, Key: key,

@@ -26,7 +26,7 @@ type Command struct {
 	Commander string
 }
 
-// Commands gives the approvals and skips of the stage, each once: those that are waiting at once, later
+// Commands returns the approvals and skips of the stage, each once: those that are waiting at once, later
 // ones as they come. The channel closes when ctx ends; read it until then or end ctx. piped pushes them
 // when it can, else it is asked every five seconds (PipeCD v1: the only way).
 func (c *StageClient) Commands(ctx context.Context) <-chan Command {

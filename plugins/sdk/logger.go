@@ -9,7 +9,7 @@ import (
 	"log/slog"
 )
 
-// newLogger makes the logger of the process; level and encoding are those of PipeCD v1's flags.
+// newLogger creates the logger of the process; level and encoding are those of PipeCD v1's flags.
 func newLogger(w io.Writer, level, encoding string) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{}
 	var parsed slog.Level

@@ -24,7 +24,7 @@ func DecodeOptions[T any](options json.RawMessage) (T, error) {
 // Duration is a time.Duration written as "1m30s" or as a number of nanoseconds.
 type Duration time.Duration
 
-// Std gives the standard type.
+// Std returns the standard type.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
 func (d Duration) String() string { return time.Duration(d).String() }

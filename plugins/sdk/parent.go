@@ -15,7 +15,7 @@ import (
 // lives; so the end of the pipe is the end of the agent, however that came.
 const parentEnv = "PIPEDECK_PARENT_FD"
 
-// openParentPipe gives the pipe to the agent; nil when there is none. The variable is removed and the
+// openParentPipe returns the pipe to the agent; nil when there is none. The variable is removed and the
 // pipe is closed in programs that the plugin starts: it is not meant for them.
 func openParentPipe() (*os.File, error) {
 	value := os.Getenv(parentEnv)

@@ -57,7 +57,7 @@ func decodeTargets[Target any](settings Settings) ([]DeployTarget[Target], error
 	return targets, nil
 }
 
-// knownTargets gives the named targets that exist, in the order of their names as pickTargets does.
+// knownTargets returns the named targets that exist, in the order of their names as pickTargets does.
 func knownTargets[Target any](all []DeployTarget[Target], names []string) []DeployTarget[Target] {
 	var known []DeployTarget[Target]
 	for _, name := range names {
@@ -68,7 +68,7 @@ func knownTargets[Target any](all []DeployTarget[Target], names []string) []Depl
 	return known
 }
 
-// pickTargets gives the named targets, of which there has to be one at least (PipeCD v1: the same codes).
+// pickTargets returns the named targets, of which there has to be one at least (PipeCD v1: the same codes).
 func pickTargets[Target any](all []DeployTarget[Target], names []string) ([]DeployTarget[Target], error) {
 	if len(names) == 0 {
 		return nil, status.Error(codes.InvalidArgument, "no deploy targets provided")

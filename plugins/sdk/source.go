@@ -38,7 +38,7 @@ func decodeSource[App any](source *common.DeploymentSource, name string) (*Sourc
 	return decoded, nil
 }
 
-// pluginPart gives the JSON of spec.plugins.<name>; nil when there is none.
+// pluginPart returns the JSON of spec.plugins.<name>; nil when there is none.
 func pluginPart(config []byte, name string) (json.RawMessage, error) {
 	var document struct {
 		Spec struct {

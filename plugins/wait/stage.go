@@ -138,7 +138,7 @@ func (p *plugin) skipped(ctx context.Context, req *sdk.StageRequest[config], com
 	return req.Client.PutStageMetadata(ctx, sdk.DisplayMetadataKey, "Skipped by "+commander)
 }
 
-// startTime gives the start of the stage's first run, which is now unless an earlier run stored it.
+// startTime returns the start of the stage's first run, which is now unless an earlier run stored it.
 func (p *plugin) startTime(ctx context.Context, client *sdk.StageClient) (start time.Time, resumed bool, err error) {
 	stored, found, err := client.StageMetadata(ctx, startTimeKey)
 	if err != nil {

@@ -67,7 +67,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// take gives the connection a place, or returns the connection that has to be closed first; nil when all are trusted.
+// take returns the connection a place, or returns the connection that has to be closed first; nil when all are trusted.
 func (l *Listener) take(c *Conn) (taken bool, oldest *Conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

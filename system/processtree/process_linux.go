@@ -94,7 +94,7 @@ type handle struct {
 	fd      int // -1 on kernels before 5.3
 }
 
-// openHandle gives ESRCH when the process has ended.
+// openHandle returns ESRCH when the process has ended.
 func openHandle(p Process) (handle, error) {
 	fd, err := unix.PidfdOpen(p.PID, 0)
 	if errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.EPERM) {

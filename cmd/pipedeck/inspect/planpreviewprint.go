@@ -80,7 +80,7 @@ func indented(text, indent string) string {
 // painter colours text by what it is: the first character of a line of a diff, '*' for a heading, '!' for an error.
 type painter map[byte]string
 
-// of gives the text as it is where there is no colour for it.
+// of returns the text as it is where there is no colour for it.
 func (p painter) of(kind byte, text string) string {
 	code, ok := p[kind]
 	if !ok {

@@ -23,7 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
 )
 
-// newSignKey makes a key without a password; its public half is returned as a text of YAML.
+// newSignKey creates a key without a password; its public half is returned as a text of YAML.
 func newSignKey(t *testing.T, format string) (path, public string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "release.key")

@@ -53,7 +53,7 @@ type Program struct {
 }
 
 // NewProgram looks next to the running executable, then in the checkout that it was built in and from, and keeps what
-// it compiles in the user's cache. The working directory is of no influence: it may be a stranger's repository.
+// it compiles in the user's cache. The working directory has no influence: it may be a stranger's repository.
 func NewProgram() (*Program, error) {
 	p, err := cached()
 	if err != nil {

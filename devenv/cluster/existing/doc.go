@@ -7,5 +7,5 @@
 // A context that does not look like a cluster for development is refused before anything starts,
 // unless the user insists. The user's kubeconfig is only read; Delete removes the copy that Run
 // made of one context, and nothing in the cluster. An API server that goes away does not end the
-// environment: it is said, and waited for.
+// environment: the provider reports it and waits until the server is back.
 package existing

@@ -74,7 +74,7 @@ func (e *engineCommand) leaveNetwork(ctx context.Context, known *record) error {
 		return err
 	}
 	defer lock.Close()
-	// The engine refuses to remove a network that is in use, so this cannot harm anybody.
+	// The engine refuses to remove a network that is in use, so this harms no other cluster.
 	if _, err := e.run(ctx, "network", "rm", id); err != nil {
 		if now, lsErr := e.networkID(ctx); lsErr != nil || now == "" {
 			return lsErr

@@ -140,3 +140,17 @@ func (e *recordError) Error() string {
 }
 
 func (e *recordError) Unwrap() error { return e.err }
+
+// HasOurName reports whether a container has a name such as the nodes of our clusters have. The name proves nothing:
+// only a record does.
+func HasOurName(node string) bool { return strings.HasPrefix(node, namePrefix) }
+
+// RecordedName returns the name of the cluster that the record in dir names, or "" when there is no record that can be
+// read.
+func RecordedName(dir string) string {
+	known, err := readRecord(dir)
+	if err != nil || known == nil {
+		return ""
+	}
+	return known.Cluster
+}

@@ -67,8 +67,7 @@ func APIKeyID(ctx context.Context) string {
 }
 
 // Check decides about a call by its method and headers. It returns a context that carries the caller, or an error for
-// the
-// caller: Unauthenticated, or Unimplemented for services that do not exist.
+// the caller: Unauthenticated, or Unimplemented for services that do not exist.
 func (a *Authenticator) Check(ctx context.Context, method string, md metadata.MD) (context.Context, error) {
 	service, _, _ := strings.Cut(strings.TrimPrefix(method, "/"), "/")
 	var c caller

@@ -14,7 +14,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
-// Opening says what shall be reachable from this machine.
+// Opening says what is to be made reachable from this machine.
 type Opening struct {
 	ApplicationID, Name string
 	// Target is the deploy target, and so the cluster, that it is reached in.

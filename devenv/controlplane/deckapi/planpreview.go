@@ -111,7 +111,7 @@ func (s *PlanPreviews) repository(named string) (*model.ApplicationGitRepository
 	return chosen, nil
 }
 
-// ask gives the commands that were stored, also with an error.
+// ask returns the commands that were stored, also with an error.
 func (s *PlanPreviews) ask(
 	r *model.ApplicationGitRepository, headBranch, headCommit string, timeout time.Duration,
 ) (ids []string, err error) {

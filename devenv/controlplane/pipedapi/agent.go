@@ -12,7 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
 )
 
-// Watch sends the piped what to fetch again until either side goes.
+// Watch sends the piped what to fetch again until the piped or this server ends.
 func (a *Agent) Watch(_ *agentv1.WatchRequest, stream grpc.ServerStreamingServer[agentv1.WatchResponse]) error {
 	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()))
 	if err != nil {

@@ -166,7 +166,7 @@ func (d *Deployments) List(
 	return pageOf(found, func(one *deployment) *model.Deployment { return proto.CloneOf(one.model) }, b)
 }
 
-// InChainPlannable gives the verdict for a deployment in a block of a chain.
+// InChainPlannable returns the verdict for a deployment in a block of a chain.
 func (d *Deployments) InChainPlannable(pipedID, id, chainID string, block uint32) (ChainVerdict, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -71,7 +71,7 @@ func (p *Pipeds) Add(id, name, desc string, key KeyHash) {
 	p.add(id, name, desc, key)
 }
 
-// Register adds a piped on a user's word; ResourceExhausted when there are too many.
+// Register adds a piped at the request of a user; ResourceExhausted when there are too many.
 func (p *Pipeds) Register(id, name, desc string, key KeyHash) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -57,7 +57,7 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 	return names, nil
 }
 
-// Add registers an application on a user's word and returns its id. The repository is
+// Add registers an application at the request of a user and returns its id. The repository is
 // completed from what the piped reported. An application of the piped that is at this place already is
 // returned as it is; AlreadyExists when it has another kind or platform provider than the user names.
 func (a *Applications) Add(m *model.Application) (string, error) {
@@ -134,8 +134,8 @@ func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo
 	return nil
 }
 
-// refresh gives the applications of a piped what the piped offers now: their repositories, and deploy targets where no
-// user set any.
+// refresh gives the applications of a piped what the piped offers now: their repositories, and deploy targets where
+// no user set any.
 func (a *Applications) refresh(pipedID string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -21,7 +21,8 @@ import (
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
-// Owner is who reports are kept for: a piped of a control plane. Another one would not know what they speak of.
+// Owner identifies the piped and the control plane that reports are kept for. Another control plane does not know
+// the deployments in them.
 type Owner struct{ Address, ProjectID, PipedID string }
 
 const (
@@ -33,7 +34,7 @@ const (
 
 var ownerFolder = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
-// Directory makes the directory below root for the reports of an owner, and returns it. Reports that were kept
+// Directory creates the directory below root for the reports of an owner, and returns it. Reports that were kept
 // for others stay where they are, so that they are delivered when piped works for those again; the logger is
 // notified of them. Beyond a few owners the reports of those that were not there for longest are removed.
 func Directory(root string, owner Owner, logger *slog.Logger) (string, error) {

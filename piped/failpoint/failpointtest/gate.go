@@ -26,7 +26,7 @@ type Gate struct {
 	pipe *os.File
 }
 
-// NewGate makes a gate for one meeting. It is opened at the end of the test at the latest.
+// NewGate creates a gate for one meeting. It is opened at the end of the test at the latest.
 func NewGate(t *testing.T) *Gate {
 	t.Helper()
 	g := &Gate{Path: filepath.Join(t.TempDir(), "gate"), held: make(chan *os.File, 1)}

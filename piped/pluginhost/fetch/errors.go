@@ -8,7 +8,7 @@ import (
 	"fmt"
 )
 
-// Error says that the binary of a plugin could not be had.
+// Error says why the binary of a plugin could not be fetched or used.
 type Error struct {
 	Plugin string
 	// URL is without secrets; empty where there is none.

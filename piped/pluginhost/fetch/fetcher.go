@@ -35,7 +35,7 @@ const (
 
 // Options of a Fetcher.
 type Options struct {
-	// Dir keeps what was fetched. It is made when missing, and several processes may share it.
+	// Dir keeps what was fetched. It is created when missing, and several processes may share it.
 	Dir string
 	// MaxSize in bytes; default 1 GiB.
 	MaxSize int64
@@ -96,7 +96,7 @@ type File struct {
 	Stale error
 }
 
-// New makes a Fetcher.
+// New creates a Fetcher.
 func New(options Options) *Fetcher {
 	options.MaxSize = cmp.Or(options.MaxSize, DefaultMaxSize)
 	options.MaxKept = cmp.Or(options.MaxKept, DefaultMaxKept)
@@ -115,7 +115,7 @@ func New(options Options) *Fetcher {
 }
 
 // Fetch gets a file, or finds that the one of the last time is the same still. A file with a known digest that is
-// here is taken without asking anybody. The error is an [Error], or that of ctx.
+// here is taken without asking a server. The error is an [Error], or that of ctx.
 func (f *Fetcher) Fetch(ctx context.Context, r Request) (File, error) {
 	file, err := f.fetch(ctx, r)
 	if err == nil && r.MaxSize == 0 { // a binary

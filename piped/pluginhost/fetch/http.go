@@ -22,7 +22,7 @@ const (
 	userAgent      = "piped (pipedeck)"
 )
 
-// newClient makes a client that never goes from https:// to http://, nor to another machine by http://.
+// newClient creates a client that never goes from https:// to http://, nor to another machine by http://.
 func newClient(transport http.RoundTripper) *http.Client {
 	if transport == nil {
 		transport = &http.Transport{

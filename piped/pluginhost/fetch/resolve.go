@@ -45,7 +45,7 @@ func (f *Fetcher) Resolve(ctx context.Context, location string, plugin config.Pl
 	return found, nil
 }
 
-// ResolveKept is Resolve without asking anybody: ok is false when the index is not on this machine.
+// ResolveKept is Resolve without asking a server: ok is false when the index is not on this machine.
 func (f *Fetcher) ResolveKept(location string, plugin config.Plugin) (r Resolved, ok bool, err error) {
 	reference, ok := index.ParseReference(plugin.URL)
 	if !ok {

@@ -52,7 +52,7 @@ type Applier struct {
 	refreshed sync.Once
 }
 
-// New makes an Applier.
+// New creates an Applier.
 func New(client *cluster.Client, log Log) *Applier {
 	return &Applier{client: client, log: log, retry: defaultBackoff}
 }

@@ -44,7 +44,8 @@ func (e *RefusedError) Error() string {
 
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Immutable reports whether the manifest changes a field that cannot be changed: the object has to be made again.
+// Immutable reports whether the manifest changes a field that cannot be changed: the object has to be
+// deleted and created again.
 func (e *RefusedError) Immutable() bool { return e.immutable }
 
 var (

@@ -21,7 +21,7 @@ import (
 
 var namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
 
-// EnsureNamespace creates a namespace unless it is there. One that is being deleted is waited for and made again.
+// EnsureNamespace creates a namespace unless it is there. One that is being deleted is waited for and created again.
 func (a *Applier) EnsureNamespace(ctx context.Context, name string) error {
 	r := a.client.Dynamic.Resource(namespaces)
 	object := &unstructured.Unstructured{Object: map[string]any{

@@ -29,7 +29,7 @@ var kindOrder = [][]string{
 	{"APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"},
 }
 
-// Sort gives the manifests in the order they are applied.
+// Sort returns the manifests in the order they are applied.
 func Sort(manifests []manifest.Manifest) ([]manifest.Manifest, error) {
 	found, err := waves(manifests)
 	return slices.Concat(found...), err

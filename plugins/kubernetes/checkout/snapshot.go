@@ -41,7 +41,7 @@ func (t *Tree) remember(what what, path string, found Fingerprint) {
 // Snapshot is all that a Tree was asked, with the answers.
 type Snapshot struct{ seen map[look]Fingerprint }
 
-// Seen gives what was asked so far.
+// Seen returns what was asked so far.
 func (t *Tree) Seen() Snapshot {
 	t.mu.Lock()
 	defer t.mu.Unlock()

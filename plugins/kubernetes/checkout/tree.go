@@ -32,7 +32,7 @@ type Tree struct {
 	seen map[look]Fingerprint
 }
 
-// Open makes a Tree of a directory.
+// Open creates a Tree of a directory.
 func Open(root string) (*Tree, error) {
 	given, err := filepath.Abs(root)
 	if err != nil {
@@ -90,7 +90,7 @@ func (t *Tree) read(real string) ([]byte, error) {
 	return data, nil
 }
 
-// List gives the entries of a folder, sorted by name.
+// List returns the entries of a folder, sorted by name.
 func (t *Tree) List(folder string) ([]fs.DirEntry, error) {
 	real, err := t.Resolve(folder)
 	if err != nil {
@@ -130,7 +130,8 @@ func (t *Tree) Kind(path string) Kind {
 	return Missing
 }
 
-// Resolve gives the real path of an absolute one. One that does not exist is given as it is, so that opening it fails.
+// Resolve returns the real path of an absolute one. One that does not exist is given as it is, so that opening it
+// fails.
 func (t *Tree) Resolve(path string) (string, error) {
 	lexical, err := t.relative(path)
 	if err != nil {

@@ -49,7 +49,7 @@ type Client struct {
 	restarts *restarts
 }
 
-// NewClient makes a client without talking to the cluster.
+// NewClient creates a client without talking to the cluster.
 func NewClient(cfg *rest.Config, namespace string) (*Client, error) {
 	cfg = rest.CopyConfig(cfg)
 	cfg.QPS = requestsPerSecond
@@ -85,7 +85,7 @@ func NewClient(cfg *rest.Config, namespace string) (*Client, error) {
 	return c, nil
 }
 
-// Resource gives the objects of a kind in a namespace.
+// Resource returns the objects of a kind in a namespace.
 func (c *Client) Resource(gvr schema.GroupVersionResource, namespace string) Watchable {
 	return c.Dynamic.Resource(gvr).Namespace(namespace)
 }

@@ -25,7 +25,7 @@ func (e *missingError) Error() string { return "there is no kubeconfig at " + e.
 // fingerprint identifies everything that a client is made from.
 type fingerprint [sha256.Size]byte
 
-// readKubeconfig gives the kubeconfig's fingerprint. A deploy target without a path uses what kubectl would use.
+// readKubeconfig returns the kubeconfig's fingerprint. A deploy target without a path uses what kubectl would use.
 func readKubeconfig(target config.DeployTarget) (fingerprint, error) {
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode(target); err != nil {

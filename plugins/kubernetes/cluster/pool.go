@@ -48,7 +48,7 @@ type pooled struct {
 	client *Client
 }
 
-// NewPool makes an empty pool.
+// NewPool creates an empty pool.
 func NewPool() *Pool { return &Pool{} }
 
 // Close drops every client; those in use stay usable.
@@ -61,7 +61,7 @@ func (p *Pool) Close() {
 	p.clients = nil
 }
 
-// Connect gives a client of the deploy target's cluster, which has just answered.
+// Connect returns a client of the deploy target's cluster, which has just answered.
 func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log) (*Client, error) {
 	patience := cmp.Or(target.ConnectTimeout.Std(), p.Patience, defaultPatience)
 	w := wait{begun: time.Now(), patience: patience}
@@ -180,7 +180,7 @@ type brokenError struct{ error }
 
 func (e *brokenError) Unwrap() error { return e.error }
 
-// get gives the pooled client of a deploy target, or makes one.
+// get returns the pooled client of a deploy target, or makes one.
 func (p *Pool) get(target config.DeployTarget) (*Client, error) {
 	key, err := readKubeconfig(target)
 	if err != nil {

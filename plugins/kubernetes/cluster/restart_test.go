@@ -70,7 +70,7 @@ func (r *restarting) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// use gives a client whose requests under the context outlast restarts.
+// use returns a client whose requests under the context outlast restarts.
 func (r *restarting) use(t *testing.T) (context.Context, *cluster.Client, *lines) {
 	t.Helper()
 	server := httptest.NewServer(r)

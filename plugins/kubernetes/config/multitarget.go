@@ -52,7 +52,7 @@ func (t TargetMatch) String() string {
 	return cmp.Or(t.Name, fmt.Sprintf("labels %v", t.Labels))
 }
 
-// AtTarget gives the configuration of an application of many clusters as it holds at one deploy target. Of several
+// AtTarget returns the configuration of an application of many clusters as it holds at one deploy target. Of several
 // matching entries of input.multiTargets one with the target's name counts, or else the first. It is nil when there are
 // entries and none is for this target: then the application is not deployed there (PipeCD v1).
 func (a *Application) AtTarget(name string, labels map[string]string) *Application {

@@ -50,7 +50,7 @@ func (r *Replicas) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Of gives the number of pods for a primary of the given size: a share is rounded up, nothing given is 1
+// Of returns the number of pods for a primary of the given size: a share is rounded up, nothing given is 1
 // (PipeCD v1: the same).
 func (r *Replicas) Of(primary int64) int64 {
 	if r == nil {

@@ -52,7 +52,7 @@ func (s StagePlan) BuildPipelineStages(
 	return stages, nil
 }
 
-// BuildQuickSyncStages gives the one stage of a quick sync, and its rollback.
+// BuildQuickSyncStages returns the one stage of a quick sync, and its rollback.
 func (s StagePlan) BuildQuickSyncStages(
 	_ context.Context, req *sdk.QuickSyncRequest[config.Plugin],
 ) ([]sdk.Stage, error) {

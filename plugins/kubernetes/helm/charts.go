@@ -29,7 +29,7 @@ type Charts struct {
 	store   *store
 }
 
-// New makes Charts. It opens and creates nothing yet.
+// New creates Charts. It opens and creates nothing yet.
 func New(sources Sources) *Charts {
 	return &Charts{sources: sources, store: newStore(sources.CacheDir, sources.CacheBytes)}
 }

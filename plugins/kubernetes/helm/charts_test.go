@@ -62,7 +62,7 @@ func render(t *testing.T, req helm.Request) (*helm.Rendered, error) {
 	return charts(t, helm.Sources{}).Render(t.Context(), req)
 }
 
-// file gives the text of a rendered file.
+// file returns the text of a rendered file.
 func file(t *testing.T, rendered *helm.Rendered, source string) string {
 	t.Helper()
 	for _, f := range rendered.Files {

@@ -139,7 +139,7 @@ type engineError struct{ text string }
 
 func (e *engineError) Error() string { return e.text }
 
-// take gives a process that waits, or starts one; used reports which.
+// take returns a process that waits, or starts one; used reports which.
 func (c *Children) take() (one *child, used bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -40,7 +40,7 @@ func choose(entries []indexEntry, wanted string) (indexEntry, error) {
 	return indexEntry{}, fmt.Errorf("there is no version %s of it", picked)
 }
 
-// chartEntries gives the entries of one chart. Indexes grow to tens of megabytes, so the chart's lines are cut out
+// chartEntries returns the entries of one chart. Indexes grow to tens of megabytes, so the chart's lines are cut out
 // where they are written as Helm writes them, and only these are decoded.
 func chartEntries(index []byte, name string) ([]indexEntry, error) {
 	if lines, ok := cutEntry(index, name); ok {

@@ -52,7 +52,7 @@ var retries retry.Policy = &retry.GenericPolicy{
 	MaxWait: 2 * time.Second, MaxRetry: 3,
 }
 
-// newClient makes a client that takes a login to its own server only, and never goes from https:// to http://.
+// newClient creates a client that takes a login to its own server only, and never goes from https:// to http://.
 func newClient(transport http.RoundTripper) *http.Client {
 	patient := &retry.Transport{Base: transport, Policy: func() retry.Policy { return retries }}
 	return &http.Client{Transport: patient, Timeout: downloadTimeout,

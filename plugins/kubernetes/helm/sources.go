@@ -127,7 +127,7 @@ func isExact(version string) bool {
 	return err == nil
 }
 
-// pick gives the newest of the versions that fit; an exact version has to be there as it is.
+// pick returns the newest of the versions that fit; an exact version has to be there as it is.
 func pick(versions []string, wanted string) (string, error) {
 	if isExact(wanted) {
 		want := semver.MustParse(wanted)

@@ -35,7 +35,7 @@ func newStore(dir string, bytes int64) *store {
 	return &store{given: dir, bytes: cmp.Or(bytes, DefaultCacheBytes)}
 }
 
-// get gives what is kept for a key, unless it is damaged.
+// get returns what is kept for a key, unless it is damaged.
 func (s *store) get(key string) ([]byte, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

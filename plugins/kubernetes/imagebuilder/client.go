@@ -125,7 +125,7 @@ func authorize(ctx context.Context, b config.ImageBuilder) (context.Context, err
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "API-KEY "+strings.TrimSpace(string(key))), nil
 }
 
-// explain gives an answer in the words of the server, and the next step where it has none.
+// explain returns an answer in the words of the server, and the next step where it has none.
 func explain(b config.ImageBuilder, err error) error {
 	s, ok := status.FromError(err)
 	if !ok {

@@ -37,13 +37,13 @@ type Item struct {
 	Meta     metav1.ObjectMeta
 }
 
-// Labels gives the labels to look for an application's resources; more may be added.
+// Labels returns the labels to look for an application's resources; more may be added.
 func Labels(applicationID string) labels.Set {
 	return labels.Set{manifest.LabelManagedBy: manifest.ManagedByPiped, manifest.LabelApplication: applicationID}
 }
 
-// List gives the managed resources that have all the labels, and the kinds that could not be asked for. Kinds that may
-// be listed only inside of a namespace are looked for in the given ones.
+// List returns the managed resources that have all the labels, and the kinds that could not be asked for. Kinds that
+// may be listed only inside of a namespace are looked for in the given ones.
 func List(ctx context.Context, c *cluster.Client, selector labels.Set, namespaces []string) (items []Item,
 	skipped []string, err error) {
 	c.Discovery.Invalidate() // a kind that is new since the last time would be missed
@@ -85,7 +85,7 @@ type resource struct {
 	namespaced bool
 }
 
-// listable gives every resource that can be listed and deleted, once, in the version the cluster prefers.
+// listable returns every resource that can be listed and deleted, once, in the version the cluster prefers.
 func listable(d discovery.DiscoveryInterface) (found []resource, skipped []string, err error) {
 	lists, err := discovery.ServerPreferredResources(d)
 	var partial *discovery.ErrGroupDiscoveryFailed
@@ -150,7 +150,7 @@ func listIn(ctx context.Context, c *cluster.Client, r resource, selector, namesp
 	}
 }
 
-// Except gives the items that are not among the keys.
+// Except returns the items that are not among the keys.
 func Except(items []Item, keys []manifest.Key) []Item {
 	wanted := make(map[manifest.Key]bool, len(keys))
 	for _, k := range keys {
@@ -159,7 +159,7 @@ func Except(items []Item, keys []manifest.Key) []Item {
 	return slices.DeleteFunc(slices.Clone(items), func(i Item) bool { return wanted[i.Key.Fold()] })
 }
 
-// ExceptSame gives the items that are none of the objects: some APIs show the objects of another one under their
+// ExceptSame returns the items that are none of the objects: some APIs show the objects of another one under their
 // own kind, with the same UID, as OpenShift shows a Namespace as a Project.
 func ExceptSame(items []Item, objects []types.UID) []Item {
 	return slices.DeleteFunc(slices.Clone(items),

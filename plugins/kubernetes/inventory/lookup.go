@@ -98,7 +98,7 @@ func IsCopy(o metav1.Object, key manifest.Key) bool {
 		key.Namespace != ""
 }
 
-// Union gives all items, each once.
+// Union returns all items, each once.
 func Union(items, more []Item) []Item {
 	known := make(map[manifest.Key]bool, len(items))
 	for _, i := range items {

@@ -25,15 +25,16 @@ type difference struct {
 	git, live     any
 }
 
-// suspect gives the fields of the manifest that the live object has not in the same form. What only the live object has
-// does not count, nor does what is empty: those are defaults and other people's fields (PipeCD v1).
+// suspect returns the fields of the manifest that the live object has not in the same form. What only the live object
+// has does not count, nor does what is empty: those are defaults and other people's fields (PipeCD v1).
 func suspect(want, live *unstructured.Unstructured) []difference {
 	c := &comparison{}
 	c.fields(compared(want), compared(live), step{})
 	return c.found
 }
 
-// compareObjects gives every field in which two forms of the same object differ, but for those that each write changes.
+// compareObjects returns every field in which two forms of the same object differ, but for those that each write
+// changes.
 func compareObjects(live, want *unstructured.Unstructured) []difference {
 	c := &comparison{both: true}
 	c.fields(compared(want), compared(live), step{})
@@ -162,7 +163,7 @@ func (c *comparison) elements(git, live []any, at step) {
 	}
 }
 
-// namesOf gives the names of elements that each have a name: containers, volumes, ports, variables.
+// namesOf returns the names of elements that each have a name: containers, volumes, ports, variables.
 func namesOf(list []any) []string {
 	names := make([]string, 0, len(list))
 	for _, element := range list {

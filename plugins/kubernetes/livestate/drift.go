@@ -61,7 +61,7 @@ type finding struct {
 // parallelDryRuns bounds the requests to a cluster for one application.
 const parallelDryRuns = 8
 
-// compare gives what is not as in Git, in the order of the manifests, then what is not in Git. An object that someone
+// compare returns what is not as in Git, in the order of the manifests, then what is not in Git. An object that someone
 // else manages a field of is as in Git when that field is the number of replicas and the someone an autoscaler. It
 // fails when the API does not answer.
 func (d *drift) compare(ctx context.Context, places []place, objects []*object) ([]finding, error) {
@@ -98,7 +98,8 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 	return findings, nil
 }
 
-// compareOne gives an empty finding for what is as in Git. scaled is whether an autoscaler sets the number of replicas.
+// compareOne returns an empty finding for what is as in Git. scaled is whether an autoscaler sets the number of
+// replicas.
 func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unstructured,
 	scaled bool) (finding, error) {
 	f := finding{key: p.manifest.Key(), live: live}
@@ -142,7 +143,7 @@ func isIgnored(o *unstructured.Unstructured) bool {
 	return o.GetAnnotations()[annotationIgnore] == "true"
 }
 
-// differences gives what an apply would change; refused is why the API would not do it.
+// differences returns what an apply would change; refused is why the API would not do it.
 func (d *drift) differences(ctx context.Context, p place, live *unstructured.Unstructured) (found []difference,
 	refused string, err error) {
 	suspected := suspect(p.manifest.Unstructured, live)

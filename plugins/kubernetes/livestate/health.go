@@ -43,7 +43,7 @@ func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, s
 	return model.ResourceState_UNHEALTHY, shorten(result.Message)
 }
 
-// problemOf looks for what kstatus overlooks.
+// problemOf looks for problems that kstatus does not see.
 func problemOf(o *unstructured.Unstructured) string {
 	switch kind := o.GroupVersionKind().GroupKind(); kind.String() {
 	case "Pod":

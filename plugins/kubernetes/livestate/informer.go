@@ -162,7 +162,7 @@ func (i *informer) filled(ctx context.Context) error {
 	}
 }
 
-// find gives what an index holds.
+// find returns what an index holds.
 func (i *informer) find(index, value string) []*unstructured.Unstructured {
 	found, err := i.shared.GetIndexer().ByIndex(index, value)
 	if err != nil {
@@ -177,7 +177,7 @@ func (i *informer) find(index, value string) []*unstructured.Unstructured {
 	return list
 }
 
-// at gives the object of a namespace and name; nil when there is none among what is watched.
+// at returns the object of a namespace and name; nil when there is none among what is watched.
 func (i *informer) at(namespace, name string) *unstructured.Unstructured {
 	found, _, err := i.shared.GetIndexer().GetByKey(cache.NewObjectName(namespace, name).String())
 	if err != nil {

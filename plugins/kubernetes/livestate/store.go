@@ -76,8 +76,8 @@ func (s *Store) Close() {
 	s.runs.Wait()
 }
 
-// connect gives the watched cluster of a deploy target, which has just answered. A cluster that was replaced, or whose
-// credentials were, is watched again.
+// connect returns the watched cluster of a deploy target, which has just answered. A cluster that was replaced, or
+// whose credentials were, is watched again.
 func (s *Store) connect(ctx context.Context, target stage.Target) (*watched, error) {
 	client, err := s.pool.Reach(ctx, target.Config, s.reach)
 	if err != nil {

@@ -72,7 +72,7 @@ func (w *watched) placeMissing(ctx context.Context, m manifest.Manifest, applica
 	return w.place(m)
 }
 
-// objects gives what lives of an application: what was applied, sorted, then what controllers made of that.
+// objects returns what lives of an application: what was applied, sorted, then what controllers made of that.
 func (p *placed) objects(applicationID string) []*object {
 	var list []*object
 	seen := map[types.UID]bool{}

@@ -62,7 +62,7 @@ func (r Request) key() cacheKey {
 	return sha256.Sum256(data)
 }
 
-// get gives what was loaded from files that are the same as those of the checkout. It is shared: not to be changed.
+// get returns what was loaded from files that are the same as those of the checkout. It is shared: not to be changed.
 func (c *cache) get(key cacheKey, root string) (*result, bool) {
 	c.mu.Lock()
 	candidates := append([]*cached(nil), c.entries[key]...)

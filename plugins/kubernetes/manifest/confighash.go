@@ -44,7 +44,7 @@ func AddConfigHashes(manifests []Manifest) error {
 	return nil
 }
 
-// usedConfigs gives the managed ConfigMaps, then the Secrets that a workload refers to, each once, by name.
+// usedConfigs returns the managed ConfigMaps, then the Secrets that a workload refers to, each once, by name.
 func usedConfigs(workload Manifest, configs map[Key]Manifest) []Manifest {
 	var used []Manifest
 	seen := map[Key]bool{}

@@ -13,7 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 )
 
-// listFiles gives the manifest files relative to req.Dir.
+// listFiles returns the manifest files relative to req.Dir.
 func listFiles(tree *checkout.Tree, req Request) ([]string, error) {
 	if len(req.Files) == 0 {
 		return listFolder(tree, req, ".")

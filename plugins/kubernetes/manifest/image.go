@@ -22,8 +22,8 @@ type Image struct {
 	Digest string
 }
 
-// ParseImage takes a reference apart. Of one that no container runtime would take, the parts are as near as can be
-// reported: they are shown to people, and the cluster is who refuses it.
+// ParseImage takes a reference apart. A reference that no container runtime accepts is taken apart as well as it can
+// be, because the parts are only shown to people; the cluster refuses it.
 func ParseImage(reference string) Image {
 	image := Image{Reference: reference}
 	tagged, digest, _ := strings.Cut(reference, "@")
@@ -53,7 +53,7 @@ func (i Image) Version() string {
 	}
 }
 
-// Images gives the images of a manifest's containers in order, init containers last.
+// Images returns the images of a manifest's containers in order, init containers last.
 func Images(m Manifest) []Image {
 	var images []Image
 	for _, container := range Containers(PodSpec(m)) {
@@ -64,7 +64,7 @@ func Images(m Manifest) []Image {
 	return images
 }
 
-// References gives the image references of all pods that manifests make, each once, in order.
+// References returns the image references of all pods that manifests make, each once, in order.
 func References(manifests []Manifest) []string {
 	var references []string
 	seen := map[string]bool{}

@@ -192,7 +192,7 @@ func refuseRemoteFiles(n *yaml.Node, file string, isFile bool) error {
 // anchored reports whether a node has a part that may be used elsewhere.
 func anchored(n *yaml.Node) bool { return n.Anchor != "" || slices.ContainsFunc(n.Content, anchored) }
 
-// value gives the node of a key, or nil.
+// value returns the node of a key, or nil.
 func (k *kustomization) value(key string) *yaml.Node {
 	for i := 0; i+1 < len(k.root.Content); i += 2 {
 		if strings.EqualFold(resolved(k.root.Content[i]).Value, key) {
@@ -212,7 +212,7 @@ func (k *kustomization) at(key string) string {
 	return k.name
 }
 
-// list gives the texts of a key, wherever it is written.
+// list returns the texts of a key, wherever it is written.
 func (k *kustomization) list(key string) (texts []*yaml.Node) {
 	for i := 0; i+1 < len(k.root.Content); i += 2 {
 		n := resolved(k.root.Content[i+1])

@@ -23,7 +23,7 @@ var kustomizationFiles = []string{"kustomization.yaml", "kustomization.yml", "Ku
 // originAnnotation is where kustomize writes which file a resource comes from.
 const originAnnotation = "config.kubernetes.io/origin"
 
-// kustomizationFile gives the name of a folder's kustomization, or "".
+// kustomizationFile returns the name of a folder's kustomization, or "".
 func kustomizationFile(tree *checkout.Tree, dir string) string {
 	for _, name := range kustomizationFiles {
 		if tree.Kind(filepath.Join(dir, name)) == checkout.File {
@@ -87,7 +87,7 @@ func dropAnnotation(m Manifest, key string) {
 	m.SetAnnotations(annotations)
 }
 
-// explain gives the reason that a user can act on: what was found in a file goes before what kustomize makes of it.
+// explain returns the reason that a user can act on: what was found in a file goes before what kustomize makes of it.
 func (d *kustomizeDisk) explain(name string, err error) error {
 	if d.failed != nil {
 		return d.failed
@@ -129,7 +129,7 @@ type places struct {
 	parsed map[string][]Manifest
 }
 
-// of gives the file and lines of a resource before it was changed, or at least the kustomization.
+// of returns the file and lines of a resource before it was changed, or at least the kustomization.
 func (p *places) of(kustomization string, r *resource.Resource) Origin {
 	origin, err := r.GetOrigin()
 	if err != nil || origin == nil || origin.Repo != "" {

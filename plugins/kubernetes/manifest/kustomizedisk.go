@@ -92,7 +92,7 @@ func (d *kustomizeDisk) Exists(path string) bool {
 // IsDir reports whether there is a folder.
 func (d *kustomizeDisk) IsDir(path string) bool { return d.tree.Kind(path) == checkout.Folder }
 
-// ReadDir gives the names in a folder.
+// ReadDir returns the names in a folder.
 func (d *kustomizeDisk) ReadDir(path string) ([]string, error) {
 	entries, err := d.tree.List(path)
 	if err != nil {

@@ -22,7 +22,7 @@ type Loader struct {
 	kustomizing sync.Mutex
 }
 
-// NewLoader makes a Loader, which knows no chart repository.
+// NewLoader creates a Loader, which knows no chart repository.
 func NewLoader() *Loader {
 	return &Loader{charts: helm.New(helm.Sources{}), cache: newCache(maxCacheBytes)}
 }
@@ -59,8 +59,8 @@ type result struct {
 	fixed bool
 }
 
-// Load gives the manifests sorted by the annotation pipecd.dev/order, in the order they are written where it is equal.
-// What was loaded from the same files with the same options is not read again.
+// Load returns the manifests sorted by the annotation pipecd.dev/order, in the order they are written where it is
+// equal. What was loaded from the same files with the same options is not read again.
 func (l *Loader) Load(ctx context.Context, req Request) ([]Manifest, error) {
 	var err error
 	if req.Dir, err = filepath.Abs(req.Dir); err != nil {

@@ -61,7 +61,7 @@ type Key struct {
 	Group, Kind, Namespace, Name string
 }
 
-// KeyOf gives the key of an object.
+// KeyOf returns the key of an object.
 func KeyOf(o interface {
 	GroupVersionKind() schema.GroupVersionKind
 	GetNamespace() string
@@ -76,7 +76,7 @@ func (k Key) String() string {
 	return strings.Join([]string{k.Group, k.Kind, k.Namespace, k.Name}, ":")
 }
 
-// Fold gives equal keys for the same resource however it is written (PipeCD v1: case does not count, and "default" is
+// Fold returns equal keys for the same resource however it is written (PipeCD v1: case does not count, and "default" is
 // no namespace).
 func (k Key) Fold() Key {
 	namespace := strings.ToLower(k.Namespace)
@@ -95,7 +95,7 @@ func (k Key) Human() string {
 	return fmt.Sprintf("%s %s/%s", k.Kind, k.Namespace, k.Name)
 }
 
-// Key gives the manifest's key.
+// Key returns the manifest's key.
 func (m Manifest) Key() Key { return KeyOf(m.Unstructured) }
 
 // Clone is a deep copy; the origin stays.
@@ -135,7 +135,7 @@ var builtinGroups = map[string]string{
 	KindCRD: "apiextensions.k8s.io",
 }
 
-// Find gives the manifests of a kind; name "" matches all.
+// Find returns the manifests of a kind; name "" matches all.
 func Find(manifests []Manifest, kind, name string) []Manifest {
 	var found []Manifest
 	for _, m := range manifests {

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// PodSpec gives the pod spec of a workload, a Pod, a Job or a CronJob; nil for anything else. It is not a copy.
+// PodSpec returns the pod spec of a workload, a Pod, a Job or a CronJob; nil for anything else. It is not a copy.
 func PodSpec(m Manifest) map[string]any {
 	path := []string{"spec", "template", "spec"}
 	switch m.GetKind() {
@@ -19,7 +19,7 @@ func PodSpec(m Manifest) map[string]any {
 	return child(m.Object, path...)
 }
 
-// Containers gives the containers and init containers of a pod spec, in this order. They are not copies.
+// Containers returns the containers and init containers of a pod spec, in this order. They are not copies.
 func Containers(podSpec map[string]any) []map[string]any {
 	return append(mapsIn(podSpec["containers"]), mapsIn(podSpec["initContainers"])...)
 }
@@ -90,7 +90,7 @@ func child(m map[string]any, path ...string) map[string]any {
 	return m
 }
 
-// mapsIn gives the maps in a list.
+// mapsIn returns the maps in a list.
 func mapsIn(list any) []map[string]any {
 	items, _ := list.([]any)
 	var found []map[string]any

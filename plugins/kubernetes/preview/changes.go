@@ -118,7 +118,7 @@ func (c *changes) put(key manifest.Key, what, note string, before, after *unstru
 	return true
 }
 
-// render gives the summary in PipeCD v1's form, and the details.
+// render returns the summary in PipeCD v1's form, and the details.
 func (c *changes) render() (summary, details string) {
 	summary = fmt.Sprintf("%d added manifests, %d changed manifests, %d deleted manifests", c.add, c.change, c.remove)
 	if c.stuck > 0 {
@@ -229,7 +229,7 @@ func hideSecrets(before, after map[string]any) {
 	}
 }
 
-// secretData gives the values of a Secret in the form of the API, nil of anything else, and puts them where the API
+// secretData returns the values of a Secret in the form of the API, nil of anything else, and puts them where the API
 // does.
 func secretData(object map[string]any) map[string]any {
 	if object["kind"] != manifest.KindSecret || object["apiVersion"] != "v1" {

@@ -57,12 +57,12 @@ type Previewer struct {
 	reach time.Duration
 }
 
-// New makes a Previewer. The pool stays the caller's.
+// New creates a Previewer. The pool stays the caller's.
 func New(loader *stage.Loader, pool *cluster.Pool) *Previewer {
 	return &Previewer{loader: loader, pool: pool, reach: reachTimeout}
 }
 
-// Preview gives an answer for each deploy target, in their order. What one cluster refuses is an error for all: the
+// Preview returns an answer for each deploy target, in their order. What one cluster refuses is an error for all: the
 // deployment would fail.
 func (p *Previewer) Preview(ctx context.Context, q Query) ([]sdk.PlanPreview, error) {
 	previews := make([]sdk.PlanPreview, len(q.Destinations))
@@ -125,7 +125,7 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	return sdk.PlanPreview{Target: q.Target.Name, Summary: summary, Details: details, NoChange: found.none()}, nil
 }
 
-// load gives the manifests as a finished deployment leaves them.
+// load returns the manifests as a finished deployment leaves them.
 func (p *Previewer) load(ctx context.Context, q *question, s *stage.Source) ([]manifest.Manifest, error) {
 	manifests, err := p.loader.LoadPrimary(ctx, []stage.Target{q.Target}, s)
 	if err != nil {

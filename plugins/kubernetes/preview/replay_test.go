@@ -71,7 +71,7 @@ func changedLines(details string) (kept []string) {
 	return kept
 }
 
-// readPreviews gives the recorded answers of plugin kubernetes.
+// readPreviews returns the recorded answers of plugin kubernetes.
 func readPreviews(t *testing.T, recording string) (results []*planpreview.PlanPreviewResult) {
 	t.Helper()
 	file, err := os.Open(filepath.Join("..", "..", "..", "api", "testdata", "recordings", recording+".jsonl"))

@@ -15,7 +15,7 @@ const (
 	quotaWords = "exceeded quota"
 )
 
-// failedCreation gives the problem of a workload whose pods the API does not take. Which revision that is about, and
+// failedCreation returns the problem of a workload whose pods the API does not take. Which revision that is about, and
 // the text, are found when the newest one is known.
 func failedCreation(live *unstructured.Unstructured) []problem {
 	if replicaFailure(live) == "" {

@@ -3,7 +3,7 @@
 
 // Package rollout waits until applied workloads are ready, or reports why they will not be.
 //
-// It watches the workloads and their pods; nothing is polled, but that events are asked when pods do not come and
+// It watches the workloads and their pods; nothing is polled, except the events of pods that do not start when
 // nothing else reports why. Whether a workload is ready follows kstatus. A rollout that cannot succeed ends early: its
 // progress deadline passed, an image cannot be pulled, a container keeps crashing, or the API refuses the pods for
 // longer than a grace period. Pods of an older revision never count against a rollout, so that a broken version can be

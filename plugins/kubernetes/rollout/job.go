@@ -42,7 +42,7 @@ func describeJob(live *unstructured.Unstructured) string {
 	return line
 }
 
-// condition gives the message of a condition that is true.
+// condition returns the message of a condition that is true.
 func condition(o *unstructured.Unstructured, kind string) (message string, isTrue bool) {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, c := range conditions {

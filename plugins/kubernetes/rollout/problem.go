@@ -116,8 +116,8 @@ func (t *tracker) inspect(ctx context.Context) {
 	}
 }
 
-// problemsOf gives what is wrong with a pod. old holds the problems known before: a crash counts until the container is
-// ready, also while it runs between two crashes.
+// problemsOf returns what is wrong with a pod. old holds the problems known before: a crash counts until the container
+// is ready, also while it runs between two crashes.
 func problemsOf(pod *corev1.Pod, old map[string]problem) []problem {
 	var problems []problem
 	for _, c := range pod.Status.Conditions {
@@ -226,7 +226,7 @@ func (t *tracker) nextDeadline() time.Time {
 	return next
 }
 
-// lastOutput gives the end of what a crashed container wrote, where the API still has it.
+// lastOutput returns the end of what a crashed container wrote, where the API still has it.
 func (t *tracker) lastOutput(ctx context.Context, p problem) string {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
 	defer cancel()

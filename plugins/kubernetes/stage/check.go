@@ -14,8 +14,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// CheckPlan refuses a deployment whose pipeline is certain to fail, in the words and with the code that end a plan. Who
-// asks for a quick sync does not want the pipeline.
+// CheckPlan refuses a deployment whose pipeline is certain to fail, in the words and with the code that end a plan. A
+// deployment for which a user asked for a quick sync passes, since it does not use the pipeline.
 func CheckPlan(d *model.Deployment, s *Source) error {
 	if d.GetTrigger().GetSyncStrategy() == model.SyncStrategy_QUICK_SYNC {
 		return nil

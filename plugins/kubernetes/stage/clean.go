@@ -131,7 +131,7 @@ func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s 
 	return elsewhereOut(items, s), err
 }
 
-// lookUp gives what the primary of a commit has in the cluster, whatever its labels are now. Git is the inventory:
+// lookUp returns what the primary of a commit has in the cluster, whatever its labels are now. Git is the inventory:
 // without that commit, or when its manifests cannot be loaded any more, labels have to do.
 func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	wanted func(inventory.Item) bool) ([]inventory.Item, error) {

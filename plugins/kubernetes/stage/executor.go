@@ -20,7 +20,7 @@ type (
 	Target  = sdk.DeployTarget[config.DeployTarget]
 )
 
-// At gives a source as it is at one of the deploy targets of an application of many clusters; nil when the source is
+// At returns a source as it is at one of the deploy targets of an application of many clusters; nil when the source is
 // nil or the application is not deployed there.
 func At(s *Source, target Target) *Source {
 	if s == nil {
@@ -41,7 +41,7 @@ type Executor struct {
 	pool   *cluster.Pool
 }
 
-// NewExecutor makes an Executor. The pool stays the caller's.
+// NewExecutor creates an Executor. The pool stays the caller's.
 func NewExecutor(loader *Loader, pool *cluster.Pool) *Executor {
 	return &Executor{loader: loader, pool: pool}
 }

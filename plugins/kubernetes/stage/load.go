@@ -34,7 +34,7 @@ type Loader struct {
 	children *helm.Children
 }
 
-// NewLoader makes a Loader.
+// NewLoader creates a Loader.
 func NewLoader(files *manifest.Loader, images Images) *Loader {
 	return &Loader{files: files, images: images}
 }

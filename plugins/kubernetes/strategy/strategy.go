@@ -63,7 +63,7 @@ func Decide(running, target []manifest.Manifest, refs []config.Reference) Decisi
 
 type change struct{ before, after manifest.Manifest }
 
-// pair gives the workloads that are on both sides, in the new order.
+// pair returns the workloads that are on both sides, in the new order.
 func pair(before, after []manifest.Manifest) []change {
 	old := map[manifest.Key]manifest.Manifest{}
 	for _, m := range before {

@@ -9,7 +9,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// Versions gives each image of the workloads once, in the order of the manifests. Without references every workload
+// Versions returns each image of the workloads once, in the order of the manifests. Without references every workload
 // counts, not only Deployments.
 func Versions(manifests []manifest.Manifest, refs []config.Reference) []manifest.Image {
 	var versions []manifest.Image

@@ -25,7 +25,7 @@ type copying struct {
 	renamed map[manifest.Key]string
 }
 
-// copyAll gives the Services of the copies, then the copies. ref is the Service that createService copies.
+// copyAll returns the Services of the copies, then the copies. ref is the Service that createService copies.
 func (c copying) copyAll(manifests, workloads []manifest.Manifest,
 	ref config.Reference) (services, copies []manifest.Manifest, err error) {
 	if c.createService {
@@ -96,9 +96,9 @@ func (c copying) workload(m manifest.Manifest) (manifest.Manifest, error) {
 	return copied, nil
 }
 
-// govern gives the copy of a StatefulSet, which it changes for that, a copy of the Service that names its pods: members
-// of a primary find their peers by that Service and must not find the copy's. It gives nothing for what has no such
-// Service among the manifests.
+// govern gives the copy of a StatefulSet, which it changes for that, a copy of the Service that names its pods:
+// members of a primary find their peers by that Service and must not find the copy's. It gives nothing for what has no
+// such Service among the manifests.
 func (c copying) govern(copied manifest.Manifest, manifests []manifest.Manifest) ([]manifest.Manifest, error) {
 	if !copied.Is(manifest.KindStatefulSet) {
 		return nil, nil

@@ -22,7 +22,7 @@ const (
 	maxWeight = 1_000_000
 )
 
-// Routes gives the manifest that shares traffic out by the application's method: a VirtualService, or a route of the
+// Routes returns the manifest that shares traffic out by the application's method: a VirtualService, or a route of the
 // Gateway API.
 func Routes(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
 	if app.TrafficRouting.Method == config.MethodGateway {
@@ -31,7 +31,7 @@ func Routes(manifests []manifest.Manifest, app *config.Application) (manifest.Ma
 	return VirtualService(manifests, app)
 }
 
-// Route gives the manifest whose rules are changed: the HTTPRoute or GRPCRoute that is referred to, or the first.
+// Route returns the manifest whose rules are changed: the HTTPRoute or GRPCRoute that is referred to, or the first.
 func Route(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
 	ref := app.TrafficRouting.Gateway.Route
 	kind := cmp.Or(ref.Kind, config.KindHTTPRoute)
@@ -51,7 +51,7 @@ func Route(manifests []manifest.Manifest, app *config.Application) (manifest.Man
 			kind, gatewayGroup, config.MethodPodSelector)
 }
 
-// RouteGateway gives the route with the variants' shares of traffic: in each editable rule the backends that are no
+// RouteGateway returns the route with the variants' shares of traffic: in each editable rule the backends that are no
 // variant keep their part, and those that are share the rest. The primary is the Service that `service` refers to, or
 // the first, which has to select the primary alone; the others are its copies that the pipeline makes. Rules without a
 // backend of the Service stay as they are.
@@ -113,7 +113,7 @@ type backends struct {
 	traffic   config.Traffic
 }
 
-// share gives a rule's backends again; ok is false when none is a variant.
+// share returns a rule's backends again; ok is false when none is a variant.
 func (b backends) share(refs []any) (shared []any, ok bool, err error) {
 	var own map[string]any
 	var others []any

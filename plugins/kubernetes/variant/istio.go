@@ -19,7 +19,7 @@ import (
 // istioGroup is the API group of VirtualServices.
 const istioGroup = "networking.istio.io"
 
-// VirtualService gives the manifest whose routes are changed: the one that is referred to, or the first.
+// VirtualService returns the manifest whose routes are changed: the one that is referred to, or the first.
 func VirtualService(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
 	name := app.TrafficRouting.Istio.VirtualService.Name
 	for _, m := range manifests {
@@ -38,9 +38,9 @@ func VirtualService(manifests []manifest.Manifest, app *config.Application) (man
 			istioGroup, config.MethodPodSelector)
 }
 
-// RouteVirtualService gives the VirtualService with the variants' shares of traffic: each editable HTTP route keeps the
-// weights of other hosts, and the variants, as subsets of the host named by the values of the variant label, share the
-// rest (PipeCD v1). Routes without a destination of the host stay as they are.
+// RouteVirtualService returns the VirtualService with the variants' shares of traffic: each editable HTTP route keeps
+// the weights of other hosts, and the variants, as subsets of the host named by the values of the variant label, share
+// the rest (PipeCD v1). Routes without a destination of the host stay as they are.
 func RouteVirtualService(manifests []manifest.Manifest, app *config.Application,
 	traffic config.Traffic) (manifest.Manifest, error) {
 	found, err := VirtualService(manifests, app)
@@ -98,7 +98,7 @@ func routedHost(manifests []manifest.Manifest, app *config.Application) (string,
 	return s.GetName(), nil
 }
 
-// splitRoute gives a route's destinations again; ok is false when none is of the host.
+// splitRoute returns a route's destinations again; ok is false when none is of the host.
 func splitRoute(destinations []any, host, namespace string, label config.VariantLabel,
 	traffic config.Traffic) (split []any, ok bool, err error) {
 	var own map[string]any

@@ -13,8 +13,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// RouteService gives the Service that `service` refers to, or the first one, with the given variant in its selector. It
-// has to select the primary in Git (PipeCD v1), or a sync would send traffic to every variant.
+// RouteService returns the Service that `service` refers to, or the first one, with the given variant in its selector.
+// It has to select the primary in Git (PipeCD v1), or a sync would send traffic to every variant.
 func RouteService(manifests []manifest.Manifest, app *config.Application, value string) (manifest.Manifest, error) {
 	found, err := service(manifests, app.Service)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Primary gives every manifest, ready to be stamped and applied. The config hashes are in them.
+// Primary returns every manifest, ready to be stamped and applied. The config hashes are in them.
 func Primary(manifests []manifest.Manifest, app *config.Application, o config.PrimaryOptions) ([]manifest.Manifest,
 	error) {
 	made := manifest.CloneAll(manifests)

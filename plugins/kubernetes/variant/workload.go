@@ -12,7 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Workloads gives the manifests that `workloads` refers to; without references every Deployment (PipeCD v1).
+// Workloads returns the manifests that `workloads` refers to; without references every Deployment (PipeCD v1).
 func Workloads(manifests []manifest.Manifest, refs []config.Reference) []manifest.Manifest {
 	if len(refs) == 0 {
 		return manifest.Find(manifests, manifest.KindDeployment, "")
@@ -26,7 +26,7 @@ func Workloads(manifests []manifest.Manifest, refs []config.Reference) []manifes
 	return found
 }
 
-// service gives the manifest that `service` refers to; without a reference the first Service.
+// service returns the manifest that `service` refers to; without a reference the first Service.
 func service(manifests []manifest.Manifest, ref config.Reference) (manifest.Manifest, error) {
 	if ref.Kind != "" && ref.Kind != manifest.KindService {
 		return manifest.Manifest{}, fmt.Errorf("service.kind: %q is not supported, only a Service is", ref.Kind)

@@ -64,7 +64,7 @@ func NewWriter(options WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// Begin gives the place of a call.
+// Begin returns the place of a call.
 func (w *Writer) Begin() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

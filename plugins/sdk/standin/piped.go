@@ -139,7 +139,7 @@ func (p *Piped) OnCall(hook func(method string) error) {
 	p.onCall = hook
 }
 
-// Blocks gives the log of a stage in order, each block once; stored picks those that a control plane
+// Blocks returns the log of a stage in order, each block once; stored picks those that a control plane
 // would have stored for good.
 func (p *Piped) Blocks(stageID string, stored bool) []*model.LogBlock {
 	p.mu.Lock()
@@ -155,7 +155,7 @@ func (p *Piped) Blocks(stageID string, stored bool) []*model.LogBlock {
 	return ordered
 }
 
-// Log gives the text of a stage's log so far, one line end after each block.
+// Log returns the text of a stage's log so far, one line end after each block.
 func (p *Piped) Log(stageID string) string {
 	var text strings.Builder
 	for _, block := range p.Blocks(stageID, false) {
@@ -185,7 +185,7 @@ func (p *Piped) LogConflicts(stageID string) int {
 	return p.stage(stageID).conflicts
 }
 
-// StageMetadata gives a copy of what a stage put.
+// StageMetadata returns a copy of what a stage put.
 func (p *Piped) StageMetadata(stageID string) map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -197,7 +197,7 @@ func (p *Piped) SetStageMetadata(stageID, key, value string) {
 	p.update(func() { p.stage(stageID).metadata[key] = value })
 }
 
-// PluginMetadata gives a copy of what a plugin put for the deployment.
+// PluginMetadata returns a copy of what a plugin put for the deployment.
 func (p *Piped) PluginMetadata(plugin string) map[string]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -272,7 +272,7 @@ func (p *Piped) update(change func()) {
 	p.changed = make(chan struct{})
 }
 
-// stage gives the record of a stage; p.mu is held. Ids of stages are unique, whatever their deployment.
+// stage returns the record of a stage; p.mu is held. Ids of stages are unique, whatever their deployment.
 func (p *Piped) stage(id string) *stageRecord {
 	if p.stages[id] == nil {
 		p.stages[id] = &stageRecord{live: map[int64]*model.LogBlock{}, stored: map[int64]*model.LogBlock{},

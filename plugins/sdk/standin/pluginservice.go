@@ -54,7 +54,7 @@ func keep(known map[int64]*model.LogBlock, blocks []*model.LogBlock) (conflicts 
 	return conflicts
 }
 
-// GetStageMetadata gives what the stage put.
+// GetStageMetadata returns what the stage put.
 func (p *Piped) GetStageMetadata(_ context.Context,
 	req *pluginservice.GetStageMetadataRequest) (*pluginservice.GetStageMetadataResponse, error) {
 	p.mu.Lock()
@@ -82,7 +82,7 @@ func (p *Piped) PutStageMetadataMulti(_ context.Context,
 	return &pluginservice.PutStageMetadataMultiResponse{}, nil
 }
 
-// GetDeploymentPluginMetadata gives what the plugin put.
+// GetDeploymentPluginMetadata returns what the plugin put.
 func (p *Piped) GetDeploymentPluginMetadata(_ context.Context,
 	req *pluginservice.GetDeploymentPluginMetadataRequest) (*pluginservice.GetDeploymentPluginMetadataResponse, error) {
 	p.mu.Lock()
@@ -121,7 +121,7 @@ func (p *Piped) putPlugin(plugin string, values map[string]string) {
 	})
 }
 
-// GetDeploymentSharedMetadata gives what the test set.
+// GetDeploymentSharedMetadata returns what the test set.
 func (p *Piped) GetDeploymentSharedMetadata(_ context.Context,
 	req *pluginservice.GetDeploymentSharedMetadataRequest) (*pluginservice.GetDeploymentSharedMetadataResponse, error) {
 	p.mu.Lock()
@@ -136,7 +136,7 @@ func (p *Piped) GetDeploymentSharedMetadata(_ context.Context,
 	return &pluginservice.GetDeploymentSharedMetadataResponse{Value: value, Found: found}, nil
 }
 
-// GetApplicationSharedObject gives a stored object.
+// GetApplicationSharedObject returns a stored object.
 func (p *Piped) GetApplicationSharedObject(_ context.Context,
 	req *pluginservice.GetApplicationSharedObjectRequest) (*pluginservice.GetApplicationSharedObjectResponse, error) {
 	p.mu.Lock()
@@ -172,7 +172,7 @@ func (p *Piped) InstallTool(_ context.Context,
 	return &pluginservice.InstallToolResponse{InstalledPath: "/tools/" + tool}, nil
 }
 
-// ListStageCommands gives all commands of a stage, every time (PipeCD v1).
+// ListStageCommands returns all commands of a stage, every time (PipeCD v1).
 func (p *Piped) ListStageCommands(_ context.Context,
 	req *pluginservice.ListStageCommandsRequest) (*pluginservice.ListStageCommandsResponse, error) {
 	p.mu.Lock()

@@ -155,7 +155,7 @@ func endOf(err error) string {
 	return err.Error()
 }
 
-// terminate gives the program's own error unless that is the signal's. The whole group ends: what the plugin started
+// terminate returns the program's own error unless that is the signal's. The whole group ends: what the plugin started
 // must not outlive it.
 func (p *Program) terminate(limit time.Duration) error {
 	group := -p.command.Process.Pid

@@ -23,9 +23,9 @@ const MaxSize = 4 << 20
 // formatVersion is the only one there is.
 const formatVersion = 1
 
-// Index is what an index file holds. Keys that it does not name are read past.
+// Index is the content of an index file. Unknown keys are ignored.
 type Index struct {
-	// FormatVersion is 1, also when it is left away.
+	// FormatVersion is 1, also when the file does not have it.
 	FormatVersion int `yaml:"formatVersion" json:"formatVersion,omitempty"`
 	// Plugins by name.
 	Plugins map[string]Plugin `yaml:"plugins" json:"plugins"`

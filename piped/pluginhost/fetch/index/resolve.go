@@ -97,7 +97,7 @@ func (x *Index) lookUp(r Reference) (plugin Plugin, version string, err error) {
 	return plugin, version, nil
 }
 
-// find is the version as the index writes it: a v before it may be left away. An empty one is the newest stable one.
+// find is the version as the index writes it: a v before it may be left out. An empty one is the newest stable one.
 func (p Plugin) find(version string) (string, bool) {
 	if _, ok := p.Versions[version]; ok && version != "" {
 		return version, true

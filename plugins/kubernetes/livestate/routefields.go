@@ -15,8 +15,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// routedFields gives rules for what stages write other than it is in Git: the destinations in a VirtualService and the
-// backends in a route, when the pipeline of the source shares traffic out by it.
+// routedFields returns rules for what stages write other than it is in Git: the destinations in a VirtualService and
+// the backends in a route, when the pipeline of the source shares traffic out by it.
 func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]ignoreRule, error) {
 	list, field, editable := "http", "route", s.App.TrafficRouting.Istio.EditableRoutes
 	switch s.App.TrafficRouting.Method {

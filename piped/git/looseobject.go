@@ -116,7 +116,7 @@ func copyCompressed(to io.Writer, from io.Reader) (plumbing.Hash, error) {
 // damageError is a mistake in the repository that is read.
 type damageError struct{ error }
 
-// Unwrap returns what was found.
+// Unwrap gives what was found.
 func (d *damageError) Unwrap() error { return d.error }
 
 // damagedObject distinguishes a content that cannot be read from a copy that was ended or could not be written.

@@ -13,7 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// AsRouted gives the manifests as the pipeline of the source leaves them: routed by its last traffic stage.
+// AsRouted returns the manifests as the pipeline of the source leaves them: routed by its last traffic stage.
 func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, error) {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {

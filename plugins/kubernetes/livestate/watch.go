@@ -119,8 +119,8 @@ func (w *watched) versions(kind schema.GroupKind) string {
 	return strings.Join(slices.Compact(list), ", ")
 }
 
-// follow gives the running, filled watches that an application needs. Places whose kind turns out to be gone are noted
-// as not known.
+// follow returns the running, filled watches that an application needs. Places whose kind turns out to be gone are
+// noted as not known.
 func (w *watched) follow(ctx context.Context, places []place, filter config.AppStateInformer,
 	applicationID string) ([]*informer, error) {
 	var followed []*informer
@@ -240,7 +240,7 @@ func (w *watched) isConfined(ctx context.Context, gvr schema.GroupVersionResourc
 	return confined, nil
 }
 
-// informer gives the watch of a key, and starts it when there is none.
+// informer returns the watch of a key, and starts it when there is none.
 func (w *watched) informer(key informerKey) (*informer, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -276,7 +276,7 @@ func (w *watched) dropIdle() {
 	}
 }
 
-// all gives every watch.
+// all returns every watch.
 func (w *watched) all() []*informer {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -31,7 +31,7 @@ type seals struct {
 // place is unique in all deployments: ids hold no line breaks.
 func place(parts ...string) string { return strings.Join(parts, "\n") }
 
-// open returns the metadata as the plugin put it. What cannot be opened stays masked.
+// open gives the metadata as the plugin put it. What cannot be opened stays masked.
 func (s *seals) open(of string, values map[string]string) map[string]string {
 	opened := maps.Clone(values)
 	for key, sealed := range values {
