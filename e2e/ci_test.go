@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/system/filetest"
 	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
@@ -251,10 +252,7 @@ func has(events []event, match func(event) bool) bool {
 // repository makes a Git repository with one commit.
 func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := filepath.Join(t.TempDir(), "repository")
-	for name, content := range files {
-		gittest.Write(t, dir, name, content)
-	}
+	dir := filetest.Write(t, filepath.Join(t.TempDir(), "repository"), files)
 	gittest.Run(t, dir, "init", "-q", "-b", "main")
 	gittest.Commit(t, dir, "first")
 	return dir

@@ -28,25 +28,15 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/client"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/buildtest"
+	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
 const wait = 30 * time.Second
 
 var pipedProgram string
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "env-test-")
-	if err != nil {
-		panic(err)
-	}
-	pipedProgram = filepath.Join(dir, "piped")
-	if out, err := exec.Command("go", "build", "-o", pipedProgram, "./internal/piped").CombinedOutput(); err != nil {
-		panic(string(out))
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { buildtest.Main(m, &pipedProgram, "./internal/piped") }
 
 type sample struct{}
 
@@ -96,19 +86,8 @@ func up(t *testing.T, o Options) *running {
 		r.ended <- Run(ctx, o)
 	}()
 	t.Cleanup(func() { stop(); <-done })
-	r.address = receive(t, listening)
+	r.address = chantest.Receive(t, listening)
 	return r
-}
-
-func receive[T any](t *testing.T, from <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-time.After(wait):
-		require.FailNow(t, "nothing came in time")
-		panic("unreachable")
-	}
 }
 
 // pids are those of every piped that was started, once there are n.
@@ -150,7 +129,7 @@ func TestAnEnvironmentEndsWithItsContextAndKeepsItsData(t *testing.T) {
 	require.ErrorIs(t, Run(context.Background(), options(w)), workspace.ErrLocked, "one process runs an environment")
 
 	r.stop()
-	require.NoError(t, receive(t, r.ended))
+	require.NoError(t, chantest.Receive(t, r.ended))
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH, "piped ended")
 	_, err = w.Published()
 	require.ErrorIs(t, err, os.ErrNotExist)
@@ -177,7 +156,7 @@ func TestShutdownEndsAndRemovesTheEnvironment(t *testing.T) {
 	pid := pids(t, w, 1)[0]
 	_, err := deck(t, w, r.address).Shutdown(context.Background(), &deckv1.ShutdownRequest{Remove: true})
 	require.NoError(t, err)
-	require.NoError(t, receive(t, r.ended))
+	require.NoError(t, chantest.Receive(t, r.ended))
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
 	require.NoDirExists(t, w.Dir)
 }
@@ -189,13 +168,13 @@ func TestACrashedPipedIsStartedAgain(t *testing.T) {
 	started := pids(t, w, 2)
 	require.NoError(t, syscall.Kill(started[1], 0))
 	r.stop()
-	require.NoError(t, receive(t, r.ended))
+	require.NoError(t, chantest.Receive(t, r.ended))
 }
 
 func TestAPipedThatKeepsDyingEndsTheEnvironmentWithItsLastWords(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "crash")
-	err := receive(t, up(t, options(w)).ended)
+	err := chantest.Receive(t, up(t, options(w)).ended)
 	var start *StartError
 	require.ErrorAs(t, err, &start)
 	require.Equal(t, "piped", start.Component)
@@ -208,7 +187,7 @@ func TestAPipedThatKeepsDyingEndsTheEnvironmentWithItsLastWords(t *testing.T) {
 func TestAPipedThatIsRefusedAndKeepsDyingNamesTheCause(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "refused")
-	err := receive(t, up(t, options(w)).ended)
+	err := chantest.Receive(t, up(t, options(w)).ended)
 	var start *StartError
 	require.ErrorAs(t, err, &start)
 	require.ErrorContains(t, err,
@@ -221,7 +200,7 @@ func TestAPipedThatIsRefusedAndKeepsDyingNamesTheCause(t *testing.T) {
 func TestAConfigurationThatPipedRefusesIsNotTriedAgain(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, "config")
-	err := receive(t, up(t, options(w)).ended)
+	err := chantest.Receive(t, up(t, options(w)).ended)
 	var start *StartError
 	require.ErrorAs(t, err, &start)
 	require.ErrorContains(t, err, "piped.yaml:3:1: no such plugin")
@@ -264,7 +243,7 @@ func TestABrokenRepositoryIsAStartErrorWithItsHint(t *testing.T) {
 	o.Repository = func() (*workspace.Repository, error) {
 		return nil, &workspace.RepositoryError{Path: "/somewhere", Problem: "is a cake", Hint: "eat it"}
 	}
-	err := receive(t, up(t, o).ended)
+	err := chantest.Receive(t, up(t, o).ended)
 	var start *StartError
 	require.ErrorAs(t, err, &start)
 	require.Equal(t, "eat it", start.Hint)
@@ -275,7 +254,7 @@ func TestALostClusterEndsTheEnvironment(t *testing.T) {
 	w := newWorkspace(t, "run")
 	o := options(w)
 	o.Clusters[0].New = func(Hooks) (cluster.Provider, error) { return lost{}, nil }
-	err := receive(t, up(t, o).ended)
+	err := chantest.Receive(t, up(t, o).ended)
 	require.EqualError(t, err, "kubernetes: it burned down")
 	alive, aliveErr := w.Alive()
 	require.NoError(t, aliveErr)
@@ -297,8 +276,8 @@ func TestTheRemovalOfClustersIsBounded(t *testing.T) {
 	o.Clusters[0].New = func(Hooks) (cluster.Provider, error) { return deleted{deadlines: deadlines}, nil }
 	r := up(t, o)
 	r.stop()
-	require.NoError(t, receive(t, r.ended))
-	require.WithinDuration(t, time.Now(), receive(t, deadlines), deleteDeadline)
+	require.NoError(t, chantest.Receive(t, r.ended))
+	require.WithinDuration(t, time.Now(), chantest.Receive(t, deadlines), deleteDeadline)
 }
 
 // deleted returns until when its cluster may be deleted; the zero time when there is no limit.
@@ -338,7 +317,7 @@ func TestAKilledRunIsTakenOverAndItsChildrenEnd(t *testing.T) {
 	require.NoError(t, input.Close()) // its parent's death
 
 	r := up(t, options(w))
-	receive(t, collected)
+	chantest.Receive(t, collected)
 	stream, err := deck(t, w, r.address).Watch(context.Background(), &deckv1.WatchRequest{})
 	require.NoError(t, err)
 	var said string

@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
 // program is a sample whose image is built from its sources.
@@ -74,22 +75,22 @@ func TestTheImagesOfTheRepositoryAreProvidedAtTheStart(t *testing.T) {
 	r := up(t, o)
 	ends := map[string]bool{}
 	for range 2 {
-		req := receive(t, service.asked)
+		req := chantest.Receive(t, service.asked)
 		require.Equal(t, []string{"pipedeck.dev/web:v1"}, req.GetImages())
-		require.Equal(t, "package main\n", receive(t, service.source))
+		require.Equal(t, "package main\n", chantest.Receive(t, service.source))
 		ends[req.GetTarget()] = true
 	}
 	require.Equal(t, map[string]bool{workspace.TargetName: true, "second": true}, ends, "every cluster gets them")
 	var failures []error
 	for range 2 {
-		if err := receive(t, service.loaded); err != nil {
+		if err := chantest.Receive(t, service.loaded); err != nil {
 			failures = append(failures, err)
 		}
 	}
 	require.Len(t, failures, 1, "a simulated cluster is content with the name")
 	require.ErrorIs(t, failures[0], cluster.ErrNeedsArchive)
 	r.stop()
-	require.NoError(t, receive(t, r.ended), "an image that is missing does no harm to the environment")
+	require.NoError(t, chantest.Receive(t, r.ended), "an image that is missing does no harm to the environment")
 	require.NoDirExists(t, w.Path("head"))
 }
 
@@ -110,10 +111,10 @@ func TestImagesAreLoadedAgainWhenAnotherKindTakesTheClustersPlace(t *testing.T) 
 		return service
 	}
 	up(t, o)
-	require.NoError(t, receive(t, service.loaded))
-	require.Equal(t, cluster.InDocker, receive(t, provider.loads))
+	require.NoError(t, chantest.Receive(t, service.loaded))
+	require.Equal(t, cluster.InDocker, chantest.Receive(t, provider.loads))
 	close(provider.fails)
-	require.Equal(t, cluster.Embedded, receive(t, provider.loads))
+	require.Equal(t, cluster.Embedded, chantest.Receive(t, provider.loads))
 }
 
 // replaced takes images as kind, fails as that, and becomes ready as another kind.

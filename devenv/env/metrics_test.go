@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/chantest"
 	"github.com/pipedeck/pipedeck/system/peeruser/otheruser"
 )
 
@@ -41,7 +42,7 @@ func TestProblemsOfTheHostAreMetrics(t *testing.T) {
 	published, err := w.Published()
 	require.NoError(t, err)
 	r.stop()
-	require.NoError(t, receive(t, r.ended))
+	require.NoError(t, chantest.Receive(t, r.ended))
 	require.NoError(t, os.Remove(w.History()))
 
 	up(t, options(w))

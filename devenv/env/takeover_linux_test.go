@@ -14,6 +14,7 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/system/chantest"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
@@ -48,7 +49,7 @@ func TestWhatAForeignPipedHasStartedEndsWithTheEnvironment(t *testing.T) {
 	r := up(t, o)
 	started := pids(t, w, 2)
 	r.stop()
-	require.NoError(t, receive(t, r.ended))
+	require.NoError(t, chantest.Receive(t, r.ended))
 	for _, pid := range started {
 		require.Eventually(t, func() bool { return ended(pid) }, wait, time.Millisecond)
 	}

@@ -20,6 +20,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
 var platform = Platform{OS: "linux", Architecture: runtime.GOARCH}
@@ -30,11 +32,7 @@ const program = "package main\n\nvar build = \"local\"\n\nfunc main() { println(
 // repository makes a directory with files.
 func repository(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, content := range files {
-		write(t, filepath.Join(dir, name), content)
-	}
-	return dir
+	return filetest.Write(t, t.TempDir(), files)
 }
 
 func write(t *testing.T, path, content string) {

@@ -17,24 +17,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/system/buildtest"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
 var childProgram string
 
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "process-test-")
-	if err != nil {
-		panic(err)
-	}
-	childProgram = filepath.Join(dir, "child")
-	if out, err := exec.Command("go", "build", "-o", childProgram, "./internal/child").CombinedOutput(); err != nil {
-		panic(string(out))
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { buildtest.Main(m, &childProgram, "./internal/child") }
 
 // start returns the child and its first line of output.
 func start(t *testing.T, what string) (*Process, <-chan string, string) {

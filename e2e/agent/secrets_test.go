@@ -234,9 +234,9 @@ func (e *environment) stageLog(t *testing.T, d *deckv1.Deployment) string {
 	}
 }
 
-func TestMistakesInSecretsEndTheDeploymentAtOnceAndAgeKeysWork(t *testing.T) {
-	t.Parallel()
-	e := newBundled(t, "      - {name: WAIT, with: {duration: 1ms}}\n")
+// useAge configures piped with a new age identity, and returns the identity.
+func (e *environment) useAge(t *testing.T) *age.X25519Identity {
+	t.Helper()
 	identity, err := age.GenerateX25519Identity()
 	require.NoError(t, err)
 	e.configure(
@@ -246,6 +246,13 @@ func TestMistakesInSecretsEndTheDeploymentAtOnceAndAgeKeysWork(t *testing.T) {
 			e.write(t, "identity", identity.String()+"\n"),
 		),
 	)
+	return identity
+}
+
+func TestMistakesInSecretsEndTheDeploymentAtOnceAndAgeKeysWork(t *testing.T) {
+	t.Parallel()
+	e := newBundled(t, "      - {name: WAIT, with: {duration: 1ms}}\n")
+	identity := e.useAge(t)
 	p := e.start(t)
 	e.deck.awaitEnd(t, 0)
 
@@ -266,7 +273,7 @@ func TestMistakesInSecretsEndTheDeploymentAtOnceAndAgeKeysWork(t *testing.T) {
 	d = e.deck.awaitEnd(t, 2)
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), d.GetStatusReason())
 
-	_, err = e.api(t).Encrypt(t.Context(), &apiservice.EncryptRequest{PipedId: "piped", Plaintext: password})
+	_, err := e.api(t).Encrypt(t.Context(), &apiservice.EncryptRequest{PipedId: "piped", Plaintext: password})
 	require.ErrorContains(t, err, "KEY_PAIR", "a control plane cannot encrypt for age keys")
 	p.terminate(t)
 }
@@ -304,15 +311,7 @@ func TestAMistakeInTheKeysEndsPiped(t *testing.T) {
 func TestAKilledPipedLeavesNoSecretToTheNext(t *testing.T) {
 	t.Parallel()
 	e := newBundled(t, "      - {name: WAIT, with: {duration: 1ms}}\n")
-	identity, err := age.GenerateX25519Identity()
-	require.NoError(t, err)
-	e.configure(
-		t,
-		fmt.Sprintf(
-			"  secretManagement: {type: AGE, config: {identityFile: %q}}\n",
-			e.write(t, "identity", identity.String()+"\n"),
-		),
-	)
+	identity := e.useAge(t)
 	first := e.start(t)
 	e.deck.awaitEnd(t, 0)
 
@@ -329,6 +328,7 @@ func TestAKilledPipedLeavesNoSecretToTheNext(t *testing.T) {
 	)
 	workDir := func() string {
 		var where []byte
+		var err error
 		require.Eventually(
 			t, func() bool { where, err = os.ReadFile(started); return err == nil }, wait, time.Millisecond,
 		)

@@ -131,6 +131,11 @@ func makeRepository(dir string) error {
 			return err
 		}
 	}
+	return initRepository(dir)
+}
+
+// initRepository makes a directory a repository with one commit of all its files.
+func initRepository(dir string) error {
 	if err := git(dir, "init", "-q", "-b", "main"); err != nil {
 		return err
 	}

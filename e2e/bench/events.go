@@ -99,13 +99,9 @@ func (s *session) stop() error {
 }
 
 func component(name, state string) func(event) bool {
-	return func(e event) bool {
-		return e.Text("type") == "component" && e.Text("name") == name && e.Text("state") == state
-	}
+	return func(e event) bool { return e.Is("component", "name", name, "state", state) }
 }
 
 func deployment(app, status string) func(event) bool {
-	return func(e event) bool {
-		return e.Text("type") == "deployment" && e.Text("app") == app && e.Text("status") == status
-	}
+	return func(e event) bool { return e.Is("deployment", "app", app, "status", status) }
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	stageapi "github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	"github.com/pipedeck/pipedeck/e2e/drive"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
@@ -87,23 +88,8 @@ func startKubernetes(ctx context.Context, dir string) (kubeconfig string, stop f
 		Program: program, Dir: filepath.Join(dir, "data"), Kubeconfig: kubeconfig, LogFile: filepath.Join(dir, "log"),
 		Logger: slog.New(slog.DiscardHandler),
 	})
-	ctx, cancel := context.WithCancel(ctx)
-	ready, ended := make(chan struct{}, 1), make(chan error, 1)
-	go func() {
-		ended <- provider.Run(ctx, func(string, int64, int64) {}, func(string) {
-			select {
-			case ready <- struct{}{}:
-			default: // it was started again
-			}
-		})
-	}()
-	select {
-	case err := <-ended:
-		cancel()
-		return "", nil, fmt.Errorf("the embedded Kubernetes did not start: %w", err)
-	case <-ready:
-	}
-	return kubeconfig, func() error { cancel(); return <-ended }, nil
+	stop, err = drive.StartCluster(ctx, provider)
+	return kubeconfig, stop, err
 }
 
 type kubernetesBench struct {

@@ -85,13 +85,7 @@ func makeLive(dir string, objects int) error {
 			return err
 		}
 	}
-	if err := git(dir, "init", "-q", "-b", "main"); err != nil {
-		return err
-	}
-	if err := git(dir, "add", "-A"); err != nil {
-		return err
-	}
-	return git(dir, "commit", "-qm", "start")
+	return initRepository(dir)
 }
 
 type live struct {

@@ -23,6 +23,7 @@ import (
 	"syscall"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/e2e/drive"
 )
 
 type options struct {
@@ -65,25 +66,12 @@ func run(ctx context.Context, o options) (code int, err error) {
 		defer func() { err = errors.Join(err, provider.Delete(context.WithoutCancel(ctx))) }()
 	}
 
-	ctx, stop := context.WithCancel(ctx)
-	ready, ended := make(chan struct{}, 1), make(chan error, 1)
-	go func() {
-		ended <- provider.Run(ctx, func(string, int64, int64) {}, func(string) {
-			select {
-			case ready <- struct{}{}:
-			default: // it was started again
-			}
-		})
-	}()
-	select {
-	case err := <-ended:
-		stop()
-		return 1, fmt.Errorf("start Kubernetes: %w", err)
-	case <-ready:
+	stop, err := drive.StartCluster(ctx, provider)
+	if err != nil {
+		return 1, err
 	}
 	code, err = o.runCommand(ctx, dir, provider)
-	stop()
-	return code, errors.Join(err, <-ended)
+	return code, errors.Join(err, stop())
 }
 
 func (o options) runCommand(ctx context.Context, dir string, provider cluster.Provider) (code int, err error) {

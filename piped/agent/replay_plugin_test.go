@@ -10,9 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,15 +36,6 @@ import (
 // plugin's process.
 type pluginConfig struct {
 	Backend string `json:"backend"`
-}
-
-// buildPlugin compiles the plugin processes' program once and gives its path.
-func buildPlugin(t *testing.T) string {
-	t.Helper()
-	program := filepath.Join(t.TempDir(), "replayplugin")
-	out, err := exec.Command("go", "build", "-o", program, "./internal/replayplugin").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return program
 }
 
 // plugin answers piped with what was recorded of the plugin of its name, and makes the recorded calls to piped.

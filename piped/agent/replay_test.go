@@ -20,6 +20,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/agent"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/buildtest"
 )
 
 // sharedFile holds differences that several scenarios show.
@@ -97,7 +98,7 @@ var scenarios = []scenario{
 
 func TestCallsAreThoseOfPipeCDsPiped(t *testing.T) {
 	t.Parallel()
-	program := buildPlugin(t)
+	program := buildtest.Program(t, "./internal/replayplugin")
 	shared := readExpectations(t, sharedFile)
 	var mu sync.Mutex
 	met, ran := map[expectation]bool{}, 0

@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/system/clock/clocktest"
+	"github.com/pipedeck/pipedeck/system/filetest"
 	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
@@ -151,9 +152,7 @@ func (r *repository) git(args ...string) string {
 
 func (r *repository) commit(files map[string]string) {
 	r.t.Helper()
-	for name, content := range files {
-		gittest.Write(r.t, r.dir, name, content)
-	}
+	filetest.Write(r.t, r.dir, files)
 	gittest.Commit(r.t, r.dir, "By a user")
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
 const (
@@ -45,7 +46,7 @@ func TestAnApplicationIsReportedAtTheStartAndAgainInTime(t *testing.T) {
 	require.Equal(t, outOfSync, state.GetStatus())
 	require.Equal(t, "reason of other", state.GetReason())
 	require.Equal(t, "deployment-1", state.GetHeadDeploymentId())
-	receive(t, w.drifts)
+	chantest.Receive(t, w.drifts)
 	request := kubernetes.asked()[0]
 	require.Equal(t, []string{"local"}, request.GetDeployTargets())
 	require.Equal(t, "c1", request.GetDeploySource().GetCommitHash())

@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
 	"github.com/pipedeck/pipedeck/piped/livestate"
+	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
 // world is a control plane, plugins and a Reporter between them.
@@ -79,23 +80,12 @@ func (w *world) start() {
 
 func (w *world) nextLive() *model.ApplicationLiveStateSnapshot {
 	w.t.Helper()
-	return receive(w.t, w.plane.live)
+	return chantest.Receive(w.t, w.plane.live)
 }
 
 func (w *world) nextSync() *pipedservice.ReportApplicationSyncStateRequest {
 	w.t.Helper()
-	return receive(w.t, w.plane.sync)
-}
-
-func receive[T any](t *testing.T, from <-chan T) T {
-	t.Helper()
-	select {
-	case got := <-from:
-		return got
-	case <-time.After(time.Minute):
-		require.FailNow(t, "nothing was reported")
-		panic("unreachable")
-	}
+	return chantest.Receive(w.t, w.plane.sync)
 }
 
 // deployed is an application whose last deployment has succeeded.

@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -21,15 +19,13 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/system/buildtest"
 )
 
 // bare builds a plugin of our SDK that does next to nothing.
 func bare(tb testing.TB) config.Plugin {
 	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "wait")
-	out, err := exec.Command("go", "build", "-o", path, "../../plugins/wait").CombinedOutput()
-	require.NoError(tb, err, string(out))
-	return config.Plugin{Name: "wait", URL: "file://" + path}
+	return config.Plugin{Name: "wait", URL: "file://" + buildtest.Program(tb, "../../plugins/wait")}
 }
 
 // run is start for benchmarks: with links, and until stop is called.

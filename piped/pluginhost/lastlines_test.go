@@ -5,7 +5,6 @@ package pluginhost_test
 
 import (
 	"fmt"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,18 +14,13 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/system/buildtest"
 )
 
 // dyingPlugin builds a plugin of the SDK that dies after it has written to the log of its stage, once.
 var dyingPlugin = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(filepath.Dir(testPlugin), "dying")
-	out, err := exec.Command(
-		"go", "build", "-o", path, "github.com/pipedeck/pipedeck/plugins/sdk/internal/dyingplugin",
-	).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
+	return path, buildtest.Build(path, "github.com/pipedeck/pipedeck/plugins/sdk/internal/dyingplugin")
 })
 
 func startDying(t *testing.T) (*pluginhost.Plugin, *logs) {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -31,6 +30,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/system/buildtest"
 )
 
 // logs is a control plane that takes stage logs and metadata.
@@ -240,14 +240,12 @@ func TestLoopbackIsOnlyForPluginsThatNeedIt(t *testing.T) {
 
 func TestBundledPluginsUseTheLink(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "wait")
-	out, err := exec.Command("go", "build", "-o", path, "-ldflags=-s -w", "../../plugins/wait").CombinedOutput()
-	require.NoError(t, err, string(out))
+	path := buildtest.Program(t, "../../plugins/wait")
 	server, _, _ := service(t)
 	host := start(t, func(o *pluginhost.Options) {
 		o.Service, o.ServiceAddress, o.HealthInterval = server, server.Address(), 20*time.Millisecond
 	}, config.Plugin{Name: "wait", URL: "file://" + path, Config: []byte(`{"secret":"hunter2"}`)})
-	_, err = host.Owner(t.Context(), "WAIT")
+	_, err := host.Owner(t.Context(), "WAIT")
 	require.NoError(t, err)
 	require.True(t, host.Status()[0].GetLinked(), "it has answered, and not over loopback")
 	require.Eventually(

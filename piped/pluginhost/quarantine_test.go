@@ -126,7 +126,8 @@ func TestAQuarantinedInputIsAProblemUntilItIsLifted(t *testing.T) {
 			require.Equal(t, "plugin p (stage A of the application bad)", problems[0].Part)
 			require.Regexp(
 				t,
-				`^piped refuses it because the plugin \(build [0-9a-f]{16}\) ended 3 times during it: plugin "p" exited`,
+				`^piped refuses it because the plugin \(build [0-9a-f]{16}\) ended 3 times during it: `+
+					`plugin "p" exited`,
 				problems[0].Reason,
 			)
 			require.Contains(t, problems[0].NextStep, "pipedeck restart p")

@@ -5,7 +5,6 @@ package pluginhost_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/system/buildtest"
 )
 
 const (
@@ -27,12 +27,6 @@ const (
 
 func TestPluginsReportWhichSourcesTheyRead(t *testing.T) {
 	t.Parallel()
-	bin := t.TempDir()
-	out, err := exec.CommandContext(
-		t.Context(), "go", "build", "-o", bin+string(filepath.Separator), "../../plugins/wait",
-		"../../plugins/scriptrun",
-	).CombinedOutput()
-	require.NoError(t, err, "%s", out)
 	described := map[string]string{}
 	var mu sync.Mutex
 	host := start(t, func(o *pluginhost.Options) {
@@ -42,8 +36,8 @@ func TestPluginsReportWhichSourcesTheyRead(t *testing.T) {
 			described[plugin] = string(schema)
 		}
 	},
-		config.Plugin{Name: "wait", URL: "file://" + filepath.Join(bin, "wait")},
-		config.Plugin{Name: "scriptrun", URL: "file://" + filepath.Join(bin, "scriptrun")},
+		config.Plugin{Name: "wait", URL: "file://" + buildtest.Program(t, "../../plugins/wait")},
+		config.Plugin{Name: "scriptrun", URL: "file://" + buildtest.Program(t, "../../plugins/scriptrun")},
 		entry(t, "silent", settings{"stages": []string{"SILENT"}}),
 	)
 	settle(t, host)

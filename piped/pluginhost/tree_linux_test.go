@@ -23,19 +23,14 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/system/buildtest"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 // scriptRun builds the plugin of scripts, once.
 var scriptRun = sync.OnceValues(func() (string, error) {
 	path := filepath.Join(filepath.Dir(testPlugin), "scriptrun")
-	out, err := exec.Command(
-		"go", "build", "-o", path, "github.com/pipedeck/pipedeck/plugins/scriptrun",
-	).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, out)
-	}
-	return path, nil
+	return path, buildtest.Build(path, "github.com/pipedeck/pipedeck/plugins/scriptrun")
 })
 
 func scriptRunEntry(t *testing.T) config.Plugin {

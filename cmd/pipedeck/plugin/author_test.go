@@ -17,13 +17,12 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/system/buildtest"
 )
 
 func TestAPluginIsTestedAndReplayed(t *testing.T) {
 	t.Parallel()
-	wait := filepath.Join(t.TempDir(), "wait")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", wait, "../../../plugins/wait").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	wait := buildtest.Program(t, "../../../plugins/wait")
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "test", wait, "--with", `{"duration": "100ms"}`,
 		"-o", "json")
 	require.Zero(t, code, stdout+stderr)

@@ -17,6 +17,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
+	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
 const wait = 30 * time.Second
@@ -120,27 +121,16 @@ func (s *stage) start(t *testing.T) {
 	t.Cleanup(func() { stop(); <-done })
 }
 
-func receive[T any](t *testing.T, from <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-time.After(wait):
-		require.FailNow(t, "nothing came in time")
-		panic("unreachable")
-	}
-}
-
 func TestKindIsChosenWhenAnEngineAnswers(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.start(t)
-	require.Equal(t, "kind is there (auto chose kind: docker 28.2.2 answers)", receive(t, s.ready))
+	require.Equal(t, "kind is there (auto chose kind: docker 28.2.2 answers)", chantest.Receive(t, s.ready))
 	require.Equal(t, cluster.InDocker, s.provider.Describe().Kind)
 	require.NoError(t, s.provider.LoadImage(t.Context(), "image.tar", nil))
 	require.Equal(t, []string{"image.tar"}, s.kind.loaded)
 	s.stop()
-	require.NoError(t, receive(t, s.ended))
+	require.NoError(t, chantest.Receive(t, s.ended))
 	require.Contains(t, s.said, "kind, because docker 28.2.2 answers")
 	require.NoError(t, s.provider.Delete(t.Context()))
 	require.NoDirExists(t, s.kind.dir)
@@ -153,7 +143,7 @@ func TestTheEmbeddedKubernetesIsChosenWithoutAnEngine(t *testing.T) {
 	require.Equal(t, Kind, New(Config{}).Describe().Kind, "nothing is chosen yet")
 	s.start(t)
 	require.Equal(t, "embedded is there (auto chose embedded: no kind: "+engine.ErrNone.Error()+")",
-		receive(t, s.ready))
+		chantest.Receive(t, s.ready))
 	require.Equal(t, cluster.Embedded, s.provider.Describe().Kind)
 }
 
@@ -163,16 +153,16 @@ func TestTheEmbeddedKubernetesTakesThePlaceOfAKindThatFails(t *testing.T) {
 	s.kind.before = &cluster.HintError{Err: errors.New("the node image cannot be pulled\nand more"), Hint: "pull it"}
 	s.start(t)
 	require.Equal(t, "embedded is there (auto chose embedded: kind failed: the node image cannot be pulled)",
-		receive(t, s.ready))
+		chantest.Receive(t, s.ready))
 	require.NoFileExists(t, s.kind.record(), "what kind left is removed")
 	require.FileExists(t, s.embedded.record())
 
 	// The next run does not try again: the applications are in the embedded one.
 	s.stop()
-	require.NoError(t, receive(t, s.ended))
+	require.NoError(t, chantest.Receive(t, s.ended))
 	s.kind.before = nil
 	s.start(t)
-	require.Contains(t, receive(t, s.ready), "embedded is there (auto chose embedded: kind failed")
+	require.Contains(t, chantest.Receive(t, s.ready), "embedded is there (auto chose embedded: kind failed")
 }
 
 func TestWhatKindLeavesBehindIsNotForgotten(t *testing.T) {
@@ -181,7 +171,7 @@ func TestWhatKindLeavesBehindIsNotForgotten(t *testing.T) {
 	s.kind.before = errors.New("the engine broke down")
 	s.kind.deleteErr = errors.New("the engine does not answer")
 	s.start(t)
-	err := receive(t, s.ended)
+	err := chantest.Receive(t, s.ended)
 	require.ErrorIs(t, err, s.kind.before)
 	require.ErrorIs(t, err, s.kind.deleteErr)
 	require.Zero(t, s.embedded.deleted)
@@ -193,10 +183,10 @@ func TestAClusterThatIsLostIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.start(t)
-	receive(t, s.ready)
+	chantest.Receive(t, s.ready)
 	lost := errors.New("the node is gone")
 	s.kind.lost <- lost
-	require.ErrorIs(t, receive(t, s.ended), lost)
+	require.ErrorIs(t, chantest.Receive(t, s.ended), lost)
 	require.Empty(t, s.ready)
 	require.Zero(t, s.kind.deleted)
 }
@@ -205,14 +195,14 @@ func TestAKeptEnvironmentDoesNotChangeItsKind(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
 	s.start(t)
-	receive(t, s.ready)
+	chantest.Receive(t, s.ready)
 	s.stop()
-	require.NoError(t, receive(t, s.ended))
+	require.NoError(t, chantest.Receive(t, s.ended))
 
 	s.engine = none
 	s.kind.before = &cluster.HintError{Err: errors.New("docker does not answer"), Hint: "start it"}
 	s.start(t)
-	err := receive(t, s.ended)
+	err := chantest.Receive(t, s.ended)
 	require.ErrorContains(t, err, "docker does not answer")
 	var hint *cluster.HintError
 	require.ErrorAs(t, err, &hint)
@@ -235,7 +225,7 @@ func TestAClusterThatWasAskedForByNameIsKept(t *testing.T) {
 			return nil, engine.ErrNone
 		}
 		s.start(t)
-		require.Contains(t, receive(t, s.ready), "(auto chose "+string(kind)+": its data is here already)")
+		require.Contains(t, chantest.Receive(t, s.ready), "(auto chose "+string(kind)+": its data is here already)")
 	}
 }
 
@@ -249,10 +239,10 @@ func TestAnInterruptionIsNoFailure(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	s.start(t)
-	receive(t, asked)
+	chantest.Receive(t, asked)
 	require.Error(t, s.provider.LoadImage(t.Context(), "image.tar", nil))
 	s.stop()
-	require.NoError(t, receive(t, s.ended))
+	require.NoError(t, chantest.Receive(t, s.ended))
 	require.NoDirExists(t, s.kind.dir)
 }
 
@@ -267,7 +257,7 @@ func TestAChoiceThatCannotBeReadIsSaid(t *testing.T) {
 			require.NoError(t, os.MkdirAll(s.kind.dir, 0o700))
 			require.NoError(t, os.WriteFile(choiceFile(s.kind.dir), []byte(content), 0o600))
 			s.start(t)
-			err := receive(t, s.ended)
+			err := chantest.Receive(t, s.ended)
 			require.ErrorContains(t, err, choiceFile(s.kind.dir))
 			var hint *cluster.HintError
 			require.ErrorAs(t, err, &hint)

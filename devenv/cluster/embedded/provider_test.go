@@ -6,8 +6,6 @@ package embedded
 import (
 	"context"
 	"log/slog"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -18,28 +16,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/system/buildtest"
+	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
 const wait = 30 * time.Second
 
-// buildServer compiles the stand-in once for all tests.
-var buildServer = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "embedded-test-")
-	if err != nil {
-		return "", err
-	}
-	return dir, exec.Command("go", "build", "-o", filepath.Join(dir, programName), "./internal/server").Run()
-})
+// serverProgram stands in for the embedded Kubernetes.
+var serverProgram string
 
-func TestMain(m *testing.M) {
-	dir, err := buildServer()
-	if err != nil {
-		panic(err)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { buildtest.Main(m, &serverProgram, "./internal/embeddedk8s") }
 
 // run is a provider at work.
 type run struct {
@@ -58,14 +44,13 @@ type run struct {
 func start(t *testing.T, plan string) *run {
 	t.Helper()
 	dir := t.TempDir()
-	server, err := buildServer()
-	require.NoError(t, err)
 	data := filepath.Join(dir, "data")
 	write(t, filepath.Join(data, "etcd", "plan"), plan)
 	r := &run{ended: make(chan error, 1), ready: make(chan string, 16), pids: make(chan int, 16)}
 	r.provider = New(Config{
-		Program: &Program{Installed: server}, Dir: data, Kubeconfig: filepath.Join(dir, "kubeconfig"),
-		LogFile: filepath.Join(dir, "log"), Logger: slog.New(slog.DiscardHandler),
+		Program: &Program{Installed: filepath.Dir(serverProgram)}, Dir: data,
+		Kubeconfig: filepath.Join(dir, "kubeconfig"),
+		LogFile:    filepath.Join(dir, "log"), Logger: slog.New(slog.DiscardHandler),
 		Started: func(pid int) { r.pids <- pid },
 	})
 	ctx, stop := context.WithCancel(context.Background())
@@ -84,23 +69,12 @@ func start(t *testing.T, plan string) *run {
 	return r
 }
 
-func receive[T any](t *testing.T, from <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-time.After(wait):
-		require.FailNow(t, "nothing came in time")
-		panic("unreachable")
-	}
-}
-
 func TestTheServerIsReadyAndEndsWithTheContext(t *testing.T) {
 	r := start(t, "run")
-	require.Equal(t, "API at https://127.0.0.1:1", receive(t, r.ready))
+	require.Equal(t, "API at https://127.0.0.1:1", chantest.Receive(t, r.ready))
 	r.stop()
-	require.NoError(t, receive(t, r.ended))
-	require.ErrorIs(t, syscall.Kill(receive(t, r.pids), 0), syscall.ESRCH)
+	require.NoError(t, chantest.Receive(t, r.ended))
+	require.ErrorIs(t, syscall.Kill(chantest.Receive(t, r.pids), 0), syscall.ESRCH)
 	require.Equal(t, cluster.Embedded, r.provider.Describe().Kind)
 	require.True(t, r.provider.Describe().Simulated)
 	require.NoError(t, r.provider.Delete(context.Background()))
@@ -110,9 +84,9 @@ func TestTheServerIsReadyAndEndsWithTheContext(t *testing.T) {
 
 func TestAServerThatFindsItsDataInUseIsTriedAgain(t *testing.T) {
 	r := start(t, "locked locked locked locked locked run")
-	receive(t, r.ready)
+	chantest.Receive(t, r.ready)
 	for range 6 { // which is more than there may be crashes
-		receive(t, r.pids)
+		chantest.Receive(t, r.pids)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,24 +95,24 @@ func TestAServerThatFindsItsDataInUseIsTriedAgain(t *testing.T) {
 
 func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	r := start(t, "run crash run")
-	receive(t, r.ready)
-	require.NoError(t, syscall.Kill(receive(t, r.pids), syscall.SIGKILL))
-	receive(t, r.ready)
-	receive(t, r.pids)
-	require.NotZero(t, receive(t, r.pids), "the third start")
+	chantest.Receive(t, r.ready)
+	require.NoError(t, syscall.Kill(chantest.Receive(t, r.pids), syscall.SIGKILL))
+	chantest.Receive(t, r.ready)
+	chantest.Receive(t, r.pids)
+	require.NotZero(t, chantest.Receive(t, r.pids), "the third start")
 }
 
 func TestAServerThatWasReadyIsStartedAgainHoweverOftenItDies(t *testing.T) {
 	r := start(t, "run crash crash crash crash run")
-	receive(t, r.ready)
-	require.NoError(t, syscall.Kill(receive(t, r.pids), syscall.SIGKILL))
-	receive(t, r.ready)
+	chantest.Receive(t, r.ready)
+	require.NoError(t, syscall.Kill(chantest.Receive(t, r.pids), syscall.SIGKILL))
+	chantest.Receive(t, r.ready)
 	require.Empty(t, r.ended)
 }
 
 func TestAServerThatKeepsDyingIsGivenUpWithItsLastWords(t *testing.T) {
 	r := start(t, "crash")
-	err := receive(t, r.ended)
+	err := chantest.Receive(t, r.ended)
 	require.ErrorContains(t, err, "exited with code 1")
 	require.ErrorContains(t, err, "the etcd is on fire")
 	require.ErrorContains(t, err, r.provider.logFile)

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
 const wait = 30 * time.Second
@@ -104,20 +105,9 @@ func (r *run) progress(detail string, _, _ int64) {
 	r.said <- detail
 }
 
-func receive[T any](t *testing.T, from <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-from:
-		return v
-	case <-time.After(wait):
-		require.FailNow(t, "nothing came in time")
-		panic("unreachable")
-	}
-}
-
 func (r *run) awaitSaid(t *testing.T, part string) {
 	t.Helper()
-	for !strings.Contains(receive(t, r.said), part) {
+	for !strings.Contains(chantest.Receive(t, r.said), part) {
 		continue
 	}
 }
@@ -127,13 +117,13 @@ func TestAnExistingClusterIsReadyAndLosesNothing(t *testing.T) {
 	s := newServer(t)
 	kubeconfig := s.kubeconfig(t, "kind-dev", "secret")
 	r := start(t, kubeconfig, nil)
-	require.Equal(t, "context kind-dev, "+s.URL+", Kubernetes v1.36.3", receive(t, r.ready))
+	require.Equal(t, "context kind-dev, "+s.URL+", Kubernetes v1.36.3", chantest.Receive(t, r.ready))
 	description := r.provider.Describe()
 	require.Equal(t, cluster.Existing, description.Kind)
 	require.False(t, description.Simulated)
 	require.FileExists(t, description.Kubeconfig)
 	r.stop()
-	require.NoError(t, receive(t, r.ended))
+	require.NoError(t, chantest.Receive(t, r.ended))
 	require.NoError(t, r.provider.Delete(context.Background()))
 	require.NoFileExists(t, description.Kubeconfig)
 	require.FileExists(t, kubeconfig)
@@ -144,12 +134,12 @@ func TestAnAPIThatGoesAwayIsWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	r := start(t, s.kubeconfig(t, "kind-dev", "secret"), nil)
-	receive(t, r.ready)
+	chantest.Receive(t, r.ready)
 	for range 2 {
 		s.status.Store(http.StatusServiceUnavailable)
 		r.awaitSaid(t, "waiting for "+s.URL+": it is not ready (HTTP 503)")
 		s.status.Store(http.StatusOK)
-		require.Contains(t, receive(t, r.ready), "v1.36.3", "it says that it is back")
+		require.Contains(t, chantest.Receive(t, r.ready), "v1.36.3", "it says that it is back")
 	}
 	require.Empty(t, r.ended)
 }
@@ -161,7 +151,7 @@ func TestAClusterThatIsStartingIsWaitedFor(t *testing.T) {
 	r := start(t, s.kubeconfig(t, "kind-dev", "secret"), nil)
 	r.awaitSaid(t, "waiting for "+s.URL)
 	s.status.Store(http.StatusOK)
-	receive(t, r.ready)
+	chantest.Receive(t, r.ready)
 }
 
 func TestAClusterThatDoesNotAnswerIsGivenUp(t *testing.T) {
@@ -185,7 +175,7 @@ func TestAClusterThatTurnsUsAwayIsNotWaitedFor(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	r := start(t, s.kubeconfig(t, "kind-dev", "wrong"), nil)
-	err := receive(t, r.ended)
+	err := chantest.Receive(t, r.ended)
 	var hint *cluster.HintError
 	require.ErrorAs(t, err, &hint)
 	require.Contains(t, hint.Hint, "log in to the cluster again")

@@ -8,10 +8,6 @@ package plugintest
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -19,29 +15,13 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/system/buildtest"
 )
 
 // Main is for TestMain: it builds the test plugin, sets program to its path, runs the tests and exits. The directory of
 // the program is removed then; tests may put more programs into it.
-func Main(m *testing.M, program *string) { os.Exit(run(m, program)) }
-
-func run(m *testing.M, program *string) int {
-	dir, err := os.MkdirTemp("", "testplugin-*")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	*program = filepath.Join(dir, "testplugin")
-	build := exec.Command(
-		"go", "build", "-ldflags=-s -w", "-o", *program,
-		"github.com/pipedeck/pipedeck/piped/pluginhost/internal/testplugin",
-	)
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "build the test plugin: %v\n%s", err, out)
-		return 1
-	}
-	return m.Run()
+func Main(m *testing.M, program *string) {
+	buildtest.Main(m, program, "github.com/pipedeck/pipedeck/piped/pluginhost/internal/testplugin")
 }
 
 // Entry is an entry of the piped configuration for a program that was built from the test plugin.

@@ -11,17 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
-
-func write(t *testing.T, dir string, files map[string]string) string {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	return dir
-}
 
 func open(t *testing.T, root string) *checkout.Tree {
 	t.Helper()
@@ -32,8 +23,8 @@ func open(t *testing.T, root string) *checkout.Tree {
 
 func TestNothingOutsideIsRead(t *testing.T) {
 	t.Parallel()
-	outside := write(t, t.TempDir(), map[string]string{"secret": "s", "folder/secret": "s"})
-	root := write(t, t.TempDir(), map[string]string{"in/file": "f"})
+	outside := filetest.Write(t, t.TempDir(), map[string]string{"secret": "s", "folder/secret": "s"})
+	root := filetest.Write(t, t.TempDir(), map[string]string{"in/file": "f"})
 	require.NoError(t, os.Symlink(filepath.Join(outside, "secret"), filepath.Join(root, "link")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(root, "folder")))
 	require.NoError(t, os.Symlink("in/file", filepath.Join(root, "good")))
@@ -69,7 +60,7 @@ func TestAFileHasABound(t *testing.T) {
 func TestASnapshotShowsWhetherAnotherCheckoutIsTheSame(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"a": "1", "folder/b": "2", "unread": "3"}
-	root := write(t, t.TempDir(), files)
+	root := filetest.Write(t, t.TempDir(), files)
 	require.NoError(t, os.Symlink("a", filepath.Join(root, "link")))
 	tree := open(t, root)
 	for _, name := range []string{"a", "link", "folder/b"} {
@@ -98,13 +89,13 @@ func TestASnapshotShowsWhetherAnotherCheckoutIsTheSame(t *testing.T) {
 			return os.Remove(filepath.Join(dir, "link"))
 		},
 	} {
-		dir := write(t, t.TempDir(), files)
+		dir := filetest.Write(t, t.TempDir(), files)
 		require.NoError(t, os.Symlink("a", filepath.Join(dir, "link")))
 		require.True(t, seen.Same(dir), name)
 		require.NoError(t, change(dir))
 		require.False(t, seen.Same(dir), name)
 	}
-	dir := write(t, t.TempDir(), files)
+	dir := filetest.Write(t, t.TempDir(), files)
 	require.NoError(t, os.Symlink("a", filepath.Join(dir, "link")))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "unread"), nil, 0o600))
 	require.True(t, seen.Same(dir), "what was not read does not count")

@@ -14,23 +14,15 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
-
-func write(t *testing.T, dir string, files map[string]string) {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-}
 
 // application is a checkout with the chart web in charts/ and an application in app/.
 func application(t *testing.T) string {
 	t.Helper()
 	root := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(root, "charts", "web"), os.DirFS(filepath.Join("testdata", "web"))))
-	write(t, root, map[string]string{"app/app.pipecd.yaml": ""})
+	filetest.Write(t, root, map[string]string{"app/app.pipecd.yaml": ""})
 	return root
 }
 
@@ -111,7 +103,7 @@ func TestTheVersionOfKubernetesIsThatOfTheClientLibraries(t *testing.T) {
 func TestOptionsReachTheChart(t *testing.T) {
 	t.Parallel()
 	root := application(t)
-	write(t, root, map[string]string{
+	filetest.Write(t, root, map[string]string{
 		"app/values.yaml": "replicas: 2\nmotd: from a file\n", "common/values.yaml": "replicas: 3\nimage: {tag: v1}\n",
 		"app/motd.txt": "line, with = signs",
 	})
@@ -258,7 +250,7 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			root := application(t)
-			write(t, root, tt.files)
+			filetest.Write(t, root, tt.files)
 			req := request(t, root)
 			if tt.edit != nil {
 				tt.edit(&req)
@@ -275,7 +267,7 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 func TestADependencyThatIsSwitchedOffNeedNotBeThere(t *testing.T) {
 	t.Parallel()
 	root := application(t)
-	write(t, root, map[string]string{
+	filetest.Write(t, root, map[string]string{
 		"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, dependencies: [{name: queue, " +
 			"version: 1.x, condition: queue.enabled}, {name: side, version: 1.x, repository: 'file://../side', " +
 			"alias: car}]}",
@@ -293,7 +285,7 @@ func TestADependencyThatIsSwitchedOffNeedNotBeThere(t *testing.T) {
 func TestLinksOfAChartStayInTheRepository(t *testing.T) {
 	t.Parallel()
 	outside := t.TempDir()
-	write(t, outside, map[string]string{"secret.yaml": "kind: Secret\n"})
+	filetest.Write(t, outside, map[string]string{"secret.yaml": "kind: Secret\n"})
 	root := application(t)
 	link := filepath.Join(root, "charts/web/templates/link.yaml")
 	require.NoError(t, os.Symlink(filepath.Join(outside, "secret.yaml"), link))
@@ -301,7 +293,7 @@ func TestLinksOfAChartStayInTheRepository(t *testing.T) {
 	require.ErrorContains(t, err, "charts/web/templates/link.yaml is outside of the repository")
 
 	require.NoError(t, os.Remove(link))
-	write(t, root, map[string]string{"shared/a.yaml": "kind: {{ .Release.Name }}\n"})
+	filetest.Write(t, root, map[string]string{"shared/a.yaml": "kind: {{ .Release.Name }}\n"})
 	require.NoError(t, os.Symlink("../../../shared/a.yaml", link))
 	rendered, err := render(t, request(t, root))
 	require.NoError(t, err)
@@ -315,7 +307,7 @@ func TestLinksOfAChartStayInTheRepository(t *testing.T) {
 func TestAFileOfAChartHasABound(t *testing.T) {
 	t.Parallel()
 	root := application(t)
-	write(t, root, map[string]string{"charts/web/large": strings.Repeat("x", 5<<20+1)})
+	filetest.Write(t, root, map[string]string{"charts/web/large": strings.Repeat("x", 5<<20+1)})
 	_, err := render(t, request(t, root))
 	require.ErrorContains(t, err, "charts/web/large is larger than the 5 MiB that a file of a chart may have; "+
 		"name it in .helmignore")

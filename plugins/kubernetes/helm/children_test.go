@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
 // The program of the tests renders charts as the plugins do: in separate processes.
@@ -33,7 +34,7 @@ func children(t testing.TB, limits helm.Limits) *helm.Children {
 func hungry(ctx context.Context, t *testing.T, c *helm.Charts, template string) (*helm.Rendered, error) {
 	t.Helper()
 	root := application(t)
-	write(t, root, map[string]string{"charts/web/templates/hungry.yaml": template})
+	filetest.Write(t, root, map[string]string{"charts/web/templates/hungry.yaml": template})
 	return c.Render(ctx, request(t, root))
 }
 
@@ -112,7 +113,7 @@ func TestCloseEndsWhatRenders(t *testing.T) {
 func TestASeparateProcessRendersTheSame(t *testing.T) {
 	t.Parallel()
 	root := application(t)
-	write(t, root, map[string]string{
+	filetest.Write(t, root, map[string]string{
 		"charts/web/templates/kinds.yaml": `{{- range $k, $v := .Values.kinds }}
 {{ $k }}: {{ kindOf $v }} {{ typeOf $v }} {{ toJson $v }} {{ $v }}
 {{- end }}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
 // counting is a server of this machine that no repository may have asked.
@@ -50,7 +51,7 @@ func TestAddressesOfThisMachineAreNotAskedForWhatARepositoryNames(t *testing.T) 
 	}
 	withFile := func(name, text string) helm.Request {
 		root := application(t)
-		write(t, root, map[string]string{name: text})
+		filetest.Write(t, root, map[string]string{name: text})
 		return request(t, root)
 	}
 	for name, req := range map[string]helm.Request{

@@ -29,6 +29,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
 // archive packs testdata/web as another version.
@@ -349,7 +350,7 @@ func TestDependenciesAreFetchedWhereTheyArePublished(t *testing.T) {
 		"charts/parent/Chart.yaml": "{apiVersion: v2, name: parent, version: 0.1.0, dependencies: [{name: web, " +
 			"version: 1.x, repository: '" + server.URL + "/charts/'}]}",
 	}
-	write(t, root, parent)
+	filetest.Write(t, root, parent)
 	req := request(t, root)
 	req.Path = "../charts/parent"
 	rendered, err := charts(t, sources).Render(t.Context(), req)
@@ -357,8 +358,9 @@ func TestDependenciesAreFetchedWhereTheyArePublished(t *testing.T) {
 	require.Contains(t, file(t, rendered, "../charts/parent/charts/web/templates/deployment.yaml"), "name: shop-web")
 	require.False(t, rendered.Fixed, "a range without Chart.lock")
 
-	write(t, root, map[string]string{"charts/parent/Chart.lock": "dependencies:\n- {name: web, version: 1.0.0, " +
-		"repository: '" + server.URL + "/charts/'}\n"})
+	filetest.Write(t, root,
+		map[string]string{"charts/parent/Chart.lock": "dependencies:\n- {name: web, version: 1.0.0, " +
+			"repository: '" + server.URL + "/charts/'}\n"})
 	asked := server.asked.Load()
 	c := charts(t, sources)
 	for range 2 {

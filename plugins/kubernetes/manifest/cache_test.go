@@ -12,17 +12,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-func writeFiles(t *testing.T, dir string, files map[string]string) string {
-	t.Helper()
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	}
-	return dir
-}
+	"github.com/pipedeck/pipedeck/system/filetest"
+)
 
 // sorts are the same application made in three ways; change is a file that is not in the application's directory or not
 // named by it.
@@ -62,7 +54,7 @@ func TestWhatWasLoadedIsNotLoadedAgainUnlessAFileDiffers(t *testing.T) {
 				req.Chart.Options.ValueFiles = []string{"values.yaml"}
 			}
 			at := func(root string) Request {
-				writeFiles(t, root, tt.files)
+				filetest.Write(t, root, tt.files)
 				r := req
 				r.Root, r.Dir = root, filepath.Join(root, "app")
 				return r
@@ -109,16 +101,16 @@ func TestWhatWasLoadedIsNotLoadedAgainUnlessAFileDiffers(t *testing.T) {
 func TestAFileThatIsAddedIsSeen(t *testing.T) {
 	t.Parallel()
 	loader := NewLoader()
-	dir := writeFiles(t, t.TempDir(), map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
+	dir := filetest.Write(t, t.TempDir(), map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\n" +
 		"metadata: {name: a}\n"})
 	one, err := loader.Load(t.Context(), Request{Dir: dir})
 	require.NoError(t, err)
 	require.Len(t, one, 1)
-	writeFiles(t, dir, map[string]string{"b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"})
+	filetest.Write(t, dir, map[string]string{"b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"})
 	two, err := loader.Load(t.Context(), Request{Dir: dir})
 	require.NoError(t, err)
 	require.Len(t, two, 2)
-	writeFiles(t, dir, map[string]string{"kustomization.yaml": "resources: [b.yaml]\n"})
+	filetest.Write(t, dir, map[string]string{"kustomization.yaml": "resources: [b.yaml]\n"})
 	kustomized, err := loader.Load(t.Context(), Request{Dir: dir})
 	require.NoError(t, err)
 	require.Len(t, kustomized, 1)
@@ -132,7 +124,7 @@ func TestTheCacheHasABoundInBytes(t *testing.T) {
 	}
 	loader := NewLoader()
 	load := func(i int, namespace string) Request {
-		req := Request{Dir: writeFiles(t, t.TempDir(), text(i)), Namespace: namespace}
+		req := Request{Dir: filetest.Write(t, t.TempDir(), text(i)), Namespace: namespace}
 		_, err := loader.Load(t.Context(), req)
 		require.NoError(t, err)
 		req.Root = req.Dir

@@ -12,16 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
 // write makes a folder with the files.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range files {
-		require.NoError(t, writeFile(filepath.Join(dir, name), text))
-	}
-	return dir
+	return filetest.Write(t, t.TempDir(), files)
 }
 
 func writeFile(path, text string) error {

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command server stands in for the embedded Kubernetes in tests. A file "plan" in its data
+// Command embeddedk8s stands in for the embedded Kubernetes in tests. A file "plan" in its data
 // directory holds one word for each start: "run", "crash", "locked"; the last word counts for
 // all further starts, too.
 package main
