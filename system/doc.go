@@ -11,7 +11,8 @@
 //   - filewatch: watches of directories and files, within a bound
 //   - connlimit: what callers can occupy before a server trusts them
 //   - clock: the clock, which tests replace, and the pauses between tries
-//   - gittest, logtest: repositories and logs of tests
+//   - gittest, filetest, logtest: repositories, files and logs of tests
+//   - buildtest, chantest: programs that tests build and start, and what tests receive within a bound
 //
 // The packages import nothing else of ours, so the agent, the plugins, the development environment and the commands
 // may all import them. What differs between Linux and macOS is in files named for the system.

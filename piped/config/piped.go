@@ -150,7 +150,7 @@ const (
 	SignatureOff     = "off"
 )
 
-// PluginSignature is who must have signed the binary of a plugin, with minisign or for Sigstore with a key.
+// PluginSignature says who must have signed the binary of a plugin, with minisign or for Sigstore with a key.
 type PluginSignature struct {
 	// PublicKey is the key of the signer as minisign writes it, such as RWQf…, or in PEM for bundles of Sigstore.
 	PublicKey string `json:"publicKey,omitempty"`

@@ -114,7 +114,7 @@ type Event struct {
 	Piped *Identity
 }
 
-// Identity is who a piped is.
+// Identity identifies a piped.
 type Identity struct{ ID, Name, Version, ProjectID string }
 
 // ApplicationName returns the name of the application that the event is about; empty for events of piped.

@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/peeruser"
 )
 
-// caller is who is at the other end of a connection.
+// caller identifies the program at the other end of a connection.
 type caller struct {
 	credentials.CommonAuthInfo
 	// plugin is the name of the plugin whose private link it is; empty for loopback, where it may be any of

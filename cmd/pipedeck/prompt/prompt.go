@@ -13,9 +13,8 @@ import (
 	"golang.org/x/term"
 )
 
-// Secret asks for a line that is not shown.
-//
-// Secret gives the terminal back as it was when ctx ends; the program ends then, and the read with it.
+// Secret asks on a terminal, by its file descriptor, for a line that is not shown. When ctx ends, the terminal is as it
+// was before; the read goes on until the program ends.
 func Secret(ctx context.Context, terminal int, prompt io.Writer, label string) ([]byte, error) {
 	before, err := term.GetState(terminal)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
 
-// Dial also waits for an environment that has just begun to start.
+// Dial connects to the process that runs an environment, and waits at most CallTimeout for one that has just begun to
+// start. The caller closes the connection.
 func Dial(ctx context.Context, w *workspace.Workspace) (deckv1.DeckServiceClient, *grpc.ClientConn, error) {
 	bounded, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
-// WatchResources sends what lives of an application, and then what differs in each later report.
+// WatchResources sends the live resources of an application, and then what differs in each later report.
 func (s *Server) WatchResources(
 	r *deckv1.WatchResourcesRequest, stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse],
 ) error {

@@ -140,7 +140,7 @@ func (c *Commands) waitingFor(pipedID string) (found []*model.Command) {
 	return found
 }
 
-// Approvals returns who has approved a stage without piped having taken it into account.
+// Approvals returns the users who have approved a stage and whose approvals piped has not handled yet.
 func (c *Commands) Approvals(deploymentID, stageID string) (names []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

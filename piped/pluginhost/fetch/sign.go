@@ -19,7 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
 )
 
-// Signer is who signs.
+// Signer signs binaries with a key.
 type Signer struct {
 	Key *signature.PrivateKey
 	// Comment is a line that signatures of minisign hold.

@@ -8,5 +8,5 @@
 // a line, bounded in size and with texts masked. Read gives them in their order. Replay calls a plugin as recorded and
 // reports what it does otherwise.
 //
-// A file is not trusted: it may come from anybody. What is recorded never changes what the plugin or piped sees.
+// A file is not trusted: it may come from anyone. What is recorded never changes what the plugin or piped sees.
 package recording

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// UID is the id of the other user: "no one" on most systems.
+// UID is the id of the other user, which most systems reserve for a user without rights.
 const UID = 65534
 
 // Dial has a process of the other user connect to address, send what is given and wait for the end of the connection.
