@@ -73,8 +73,8 @@ func TestTheNextStepOfALocalRepositoryBringsItBack(t *testing.T) {
 	}
 }
 
-// TestABranchThatGitIsDeletingIsNoRepositoryWithoutCommits: while Git deletes a branch, there is an empty lock file next
-// to the other branches.
+// TestABranchThatGitIsDeletingIsNoRepositoryWithoutCommits: while Git deletes a branch, there is an empty lock file
+// next to the other branches.
 func TestABranchThatGitIsDeletingIsNoRepositoryWithoutCommits(t *testing.T) {
 	t.Parallel()
 	u := newUserRepo(t)

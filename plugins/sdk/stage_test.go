@@ -178,8 +178,9 @@ func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 	}{
 		"a user": {"cancelled Cancelled by ada", sdk.ErrCancelled,
 			"the stage was cancelled: Cancelled by ada"},
-		"time":             {"timeout the stage timed out after 5s", sdk.ErrTimedOut, "the stage timed out after 5s"},
-		"the end of piped": {"stopping piped stops; the stage goes on", sdk.ErrShuttingDown, "piped stops; the stage goes on"},
+		"time": {"timeout the stage timed out after 5s", sdk.ErrTimedOut, "the stage timed out after 5s"},
+		"the end of piped": {
+			"stopping piped stops; the stage goes on", sdk.ErrShuttingDown, "piped stops; the stage goes on"},
 		"another stage": {"halted Stopped because stage B failed", sdk.ErrCancelled,
 			"Stopped because stage B failed"},
 		"PipeCD's own piped": {"", sdk.ErrCancelled, "the stage was cancelled"},

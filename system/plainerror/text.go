@@ -14,7 +14,8 @@ var (
 	// prefix precedes the message of a status.
 	prefix = regexp.MustCompile(`rpc error: code = (\w+) desc = ?`)
 	// connection is an attempt to connect, which is quoted as Go does. A second attempt may be named within the first.
-	connection = regexp.MustCompile(`(?:last )?(?:connection )?error: (?:connection error: )?desc = ("(?:[^"\\]|\\.)*")`)
+	connection = regexp.MustCompile(
+		`(?:last )?(?:connection )?error: (?:connection error: )?desc = ("(?:[^"\\]|\\.)*")`)
 	// transport is what gRPC says of an attempt besides the error of the network.
 	transport = regexp.MustCompile(`^transport: (?:Error while dialing:? )?`)
 )

@@ -32,15 +32,17 @@ func TestTextsOfErrorsAreWithoutTheWordsOfGRPC(t *testing.T) {
 			"a\nb"},
 		"no message": {fmt.Errorf("list: %w", status.Error(codes.Unavailable, "")), "list: Unavailable"},
 		"dialing": {status.Error(codes.Unavailable,
-			`connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect: connection refused"`),
+			`connection error: desc = "transport: Error while dialing: dial tcp 127.0.0.1:1: connect: `+
+				`connection refused"`),
 			"dial tcp 127.0.0.1:1: connect: connection refused"},
 		"handshake": {status.Error(codes.Unavailable, `connection error: desc = "transport: authentication handshake `+
 			`failed: tls: first record does not look like a TLS handshake"`),
 			"authentication handshake failed: tls: first record does not look like a TLS handshake"},
 		"preface": {status.Error(codes.Unavailable, `connection error: desc = "error reading server preface: EOF"`),
 			"error reading server preface: EOF"},
-		"last attempt": {status.Error(codes.DeadlineExceeded, `context deadline exceeded while waiting for connections `+
-			`to become ready; last error: connection error: desc = "transport: Error while dialing: no \"route\""`),
+		"last attempt": {
+			status.Error(codes.DeadlineExceeded, `context deadline exceeded while waiting for connections `+
+				`to become ready; last error: connection error: desc = "transport: Error while dialing: no \"route\""`),
 			`context deadline exceeded while waiting for connections to become ready; no "route"`},
 	} {
 		t.Run(name, func(t *testing.T) {
