@@ -75,6 +75,8 @@ func (h *help) groups() []keymap.Group {
 	return groups
 }
 
+func (h *help) restyle(th theme.Theme) { h.theme, h.look.theme = th, th }
+
 func (h *help) draw(width, height int) string {
 	v := view.Help{Theme: h.theme, Groups: h.groups(), Reasons: h.reasons(), Top: h.top}
 	if own := h.keys.Help(h.scope); len(own) > 0 {

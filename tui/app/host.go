@@ -23,6 +23,8 @@ type host struct {
 	theme theme.Theme
 	// file has the keys, and whether actions ask.
 	file keymap.File
+	// look is how theme is chosen.
+	look theme.Options
 	// now is when the present message came.
 	now time.Time
 }

@@ -19,6 +19,8 @@ const (
 	// spinTick is the pace of the spinner while the environment starts, tick that of growing durations.
 	spinTick = 100 * time.Millisecond
 	tick     = time.Second
+	// slowTick is the pace of durations with reduced motion.
+	slowTick = 10 * time.Second
 	// idleTick keeps "3m ago" true.
 	idleTick = time.Minute
 )
@@ -43,10 +45,10 @@ type model struct {
 	before func(tea.Msg)
 }
 
-func newModel(cfg Config, work *work, clock clock) *model {
+func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 	cfg.Name, cfg.Version = text.Line(cfg.Name), text.Line(cfg.Version)
 	h := &host{cfg: cfg, work: work, clock: clock, now: clock.now(),
-		theme: theme.New(theme.FromEnvironment(cfg.Environ)), file: cfg.Keys}
+		look: look, theme: theme.New(look), file: cfg.Keys}
 	if h.file.Map == nil {
 		h.file.Map = keymap.Default()
 	}
@@ -105,6 +107,11 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.screen.width, m.screen.height = msg.Width, msg.Height
+	case tea.ColorProfileMsg:
+		return m.profiled(msg)
+	case tea.BackgroundColorMsg:
+		m.host.look.Light = msg.Color != nil && theme.Light(msg.Color)
+		m.restyle()
 	case tea.KeyPressMsg:
 		return m.press(msg)
 	case tea.PasteMsg:
@@ -130,12 +137,15 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 
 // pace is that of what the screen shows.
 func (m *model) pace() time.Duration {
-	deck := m.link.deck
+	deck, pace := m.link.deck, idleTick
 	switch {
 	case deck.Starting(), !m.screen.main && len(deck.Components()) == 0:
-		return spinTick
+		pace = spinTick
 	case deck.Deploying(), m.screen.focus == keymap.Plugins:
-		return tick
+		pace = tick
 	}
-	return idleTick
+	if m.host.look.ReducedMotion {
+		return max(pace, slowTick)
+	}
+	return pace
 }

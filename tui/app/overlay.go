@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/theme"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -45,9 +46,10 @@ func (o *overlays) pop() tea.Cmd {
 func (o *overlays) replace(one overlay) { o.stack = []overlay{one} }
 
 // draw puts them over the screen.
-func (o *overlays) draw(screen string, width, height int) string {
+func (o *overlays) draw(th theme.Theme, screen string, width, height int) string {
+	screen = th.Ground(screen)
 	for _, one := range o.stack {
-		screen = view.Over(screen, one.draw(width, height), width, height)
+		screen = view.Over(screen, th.Ground(one.draw(width, height)), width, height)
 	}
 	return screen
 }

@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/theme"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -127,6 +128,8 @@ func title(b keymap.Binding) string {
 	}
 	return strings.ToUpper(b.Help[:1]) + b.Help[1:]
 }
+
+func (p *palette) restyle(th theme.Theme) { p.look.theme = th }
 
 func (p *palette) draw(width, height int) string {
 	entries := p.entries()

@@ -72,6 +72,11 @@ func (p *panes) of(focus keymap.Scope) pane {
 	return nil
 }
 
+// all returns every pane.
+func (p *panes) all() []pane {
+	return []pane{p.applications, p.deployment, p.log, p.plugins, p.environment, p.history, p.resources}
+}
+
 // side returns the pane that stands in the right column, above or before the log.
 func (p *panes) side(focus keymap.Scope) pane {
 	switch focus {

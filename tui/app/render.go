@@ -38,13 +38,13 @@ func (m *model) render() string {
 	case width <= 0 || height <= 0:
 		return ""
 	case m.screen.tooSmall():
-		return view.TooSmall(width, height, minWidth, minHeight)
+		return m.host.theme.Ground(view.TooSmall(width, height, minWidth, minHeight))
 	}
 	l := arrange(width, height, m.demand())
 	parts := []part{{l.header, m.drawHeader(width)}}
 	parts = append(parts, m.drawBody(l)...)
 	parts = append(parts, part{l.status, m.drawStatus(width)}, part{l.footer, m.drawFooter(width)})
-	return m.overlays.draw(compose(height, parts), width, height)
+	return m.overlays.draw(m.host.theme, compose(height, parts), width, height)
 }
 
 func (m *model) demand() demand {

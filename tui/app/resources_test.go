@@ -14,6 +14,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
 func TestTheTreeOfResourcesFollowsWhatLives(t *testing.T) {
@@ -102,7 +103,7 @@ func BenchmarkDrawManyResources(b *testing.B) {
 	work := newWork(b.Context())
 	defer work.stop()
 	never := make(chan time.Time)
-	m := newModel(Config{Name: "default"}, work, clock{now: decktest.Now,
+	m := newModel(Config{Name: "default"}, theme.Options{}, work, clock{now: decktest.Now,
 		after: func(time.Duration) <-chan time.Time { return never }})
 	m.see(decktest.Running()...)
 	m.size(120, 40)

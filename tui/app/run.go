@@ -17,6 +17,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
 // Config is what Run needs.
@@ -117,6 +118,10 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	if cfg.Environ == nil {
 		cfg.Environ = os.Environ()
 	}
+	look, err := theme.FromEnvironment(cfg.Environ)
+	if err != nil {
+		return Interrupted, err
+	}
 	if cfg.Commander == "" {
 		cfg.Commander = lookup(cfg.Environ, "USER", "unknown user")
 	}
@@ -127,7 +132,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	defer stop()
 
 	work := newWork(ctx)
-	m := newModel(cfg, work, seams.clock)
+	m := newModel(cfg, look, work, seams.clock)
 	m.before = seams.before
 	// Neither the context nor signals are given to Bubble Tea: it would stop without waiting for its own
 	// reader of the terminal. The model is asked to quit instead.
@@ -150,7 +155,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 		program.Send(interruptMsg{})
 	})
 
-	_, err := program.Run()
+	_, err = program.Run()
 	work.stop()
 
 	switch {

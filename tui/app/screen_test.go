@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/logbuf"
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
 var update = flag.Bool("update", false, "write the golden screens instead of comparing them")
@@ -33,7 +34,9 @@ func still(t testing.TB, environ ...string) *model {
 	work := newWork(context.Background())
 	t.Cleanup(work.stop)
 	never := make(chan time.Time)
-	m := newModel(Config{Name: "default", Version: "v0.1.0", Commander: "ada", Environ: environ}, work, clock{
+	look, err := theme.FromEnvironment(environ)
+	require.NoError(t, err)
+	m := newModel(Config{Name: "default", Version: "v0.1.0", Commander: "ada", Environ: environ}, look, work, clock{
 		now:   decktest.Now,
 		after: func(time.Duration) <-chan time.Time { return never },
 	})
@@ -163,7 +166,17 @@ func failed(t *testing.T, width, height int) *model {
 
 func TestScreens(t *testing.T) {
 	t.Parallel()
-	for name, draw := range map[string]func(t *testing.T) *model{
+	for name, draw := range screens() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			draw(t).shows(t, name)
+		})
+	}
+}
+
+// screens are fixed states of the UI by the name of their golden file.
+func screens() map[string]func(t *testing.T) *model {
+	return map[string]func(t *testing.T) *model{
 		"first-80x24": func(t *testing.T) *model { m := still(t); m.size(80, 24); return m },
 		"startup-80x24": func(t *testing.T) *model {
 			m := still(t)
@@ -254,11 +267,6 @@ func TestScreens(t *testing.T) {
 			m.Update(disconnectedMsg{err: errors.New("connection refused")})
 			return m
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			draw(t).shows(t, name)
-		})
 	}
 }
 
@@ -295,13 +303,14 @@ func TestTheHeaderIsNotGreenWhileAnythingIsDegraded(t *testing.T) {
 	header := strings.Split(m.View().Content, "\n")[0]
 	require.Contains(t, header, "degraded: 2 problems: Kubernetes")
 	require.NotContains(t, header, "ready")
-	warning, _, _ := strings.Cut(m.host.theme.Warn.Render("x"), "x")
-	require.Contains(t, header, warning+"! degraded", "it has the colour of a warning")
+	warn := m.host.theme.Tones.Warn
+	warning, _, _ := strings.Cut(warn.Render("x"), "x")
+	require.Contains(t, header, warn.Sign("!")+warning+" degraded", "it has the colour of a warning")
 	for _, p := range decktest.Problems() {
 		m.receive(&deckv1.Removed{ProblemId: p.GetId()})
 	}
 	m.receive(decktest.Component(2, "Kubernetes", "embedded, v1.36.3"))
-	require.Contains(t, m.View().Content, m.host.theme.Good.Render("✓ 5 parts ready"))
+	require.Contains(t, m.View().Content, m.host.theme.Tones.Good.Sign("✓")+m.host.theme.Good.Render(" 5 parts ready"))
 }
 
 func failedPlugin(t *testing.T) *model {

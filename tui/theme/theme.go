@@ -4,134 +4,181 @@
 package theme
 
 import (
+	"image/color"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 )
 
-// Theme is one set of styles and glyphs. Its zero value draws nothing useful; use New or FromEnvironment.
+// Theme is one set of styles and glyphs. Its zero value draws nothing useful; use New.
 type Theme struct {
 	Styles
+	Tones Tones
 	Glyphs
 	// ASCII: there is no character beyond ASCII in Glyphs. Plain: there are no colours.
 	ASCII, Plain bool
+	// ground is how every cell starts; without it cells are as the terminal has them.
+	ground string
+	// selected is how the cells of a selected row start, chosen how they do in a pane without focus.
+	selected, chosen string
+}
+
+// Depth is how many colours a terminal shows.
+type Depth int
+
+const (
+	// TrueColor is the zero value: any colour.
+	TrueColor Depth = iota
+	// Colors256 are the 256 of xterm.
+	Colors256
+	// Colors16 are those that users choose for their terminal.
+	Colors16
+	// NoColors leaves bold, underline and reverse.
+	NoColors
+)
+
+// DepthOf returns the depth of a colour profile by its name: the one that Bubble Tea sends for a terminal.
+func DepthOf(profile string) Depth {
+	switch profile {
+	case "TrueColor":
+		return TrueColor
+	case "ANSI256":
+		return Colors256
+	case "ANSI":
+		return Colors16
+	}
+	return NoColors
 }
 
 // Options choose the set.
 type Options struct {
-	// NoColor leaves bold, underline and reverse only.
+	Choice Choice
+	Depth  Depth
+	// Light: the terminal has a light background.
+	Light bool
+	// NoColor leaves bold, underline and reverse only, whatever the depth.
 	NoColor bool
 	// ASCII uses no character beyond ASCII for frames and icons.
 	ASCII bool
-	// HighContrast uses bright colours and no dimmed text.
-	HighContrast bool
+	// ReducedMotion has no spinner.
+	ReducedMotion bool
 }
 
 // New returns the set that options describe.
 func New(options Options) Theme {
-	styles := colored()
-	switch {
-	case options.NoColor:
-		styles = monochrome()
-	case options.HighContrast:
-		styles = highContrast()
-	}
-	glyphs := unicodeGlyphs()
+	th := Theme{Glyphs: unicodeGlyphs(), ASCII: options.ASCII}
 	if options.ASCII {
-		glyphs = asciiGlyphs()
+		th.Glyphs = asciiGlyphs()
 	}
-	return Theme{Styles: styles, Glyphs: glyphs, ASCII: options.ASCII, Plain: options.NoColor}
+	if options.ReducedMotion {
+		th.Spinner = []string{th.Ellipsis}
+	}
+	colors := options.Choice.palette(options.Light)
+	switch {
+	case options.NoColor, options.Depth == NoColors:
+		th.Styles, th.Plain = plain(), true
+		th.Tones = th.tones()
+	case options.Depth == Colors16:
+		th.Styles, th.Tones = sixteen()
+	case options.Depth == Colors256:
+		_, indexes, background := colors.reduce()
+		of := func(t token) color.Color { return lipgloss.ANSIColor(indexes[t]) }
+		th.paint(of, lipgloss.ANSIColor(background), colors.painted)
+	default:
+		of := func(t token) color.Color { return colors.colors[t] }
+		th.paint(of, colors.backgrounds[0], colors.painted)
+	}
+	th.selected, th.chosen = opening(th.Selected), opening(th.SelectedDim)
+	return th
+}
+
+func (th *Theme) paint(of ink, background color.Color, painted bool) {
+	th.Styles = colored(of, background)
+	th.Tones = th.tones()
+	if painted {
+		th.ground = opening(lipgloss.NewStyle().Foreground(of(words)).Background(background))
+	}
+}
+
+// Ground lays the background of the theme under what is drawn, where the theme has one.
+func (th Theme) Ground(drawn string) string { return under(th.ground, drawn) }
+
+// Select lays the look of a selected row under what is drawn. Parts keep their own colours, except frames, which are
+// not made for its background.
+func (th Theme) Select(drawn string, focused bool) string {
+	if focused {
+		if frame := opening(th.Border); frame != "" {
+			drawn = strings.ReplaceAll(drawn, frame, opening(th.Dim))
+		}
+		return under(th.selected, drawn)
+	}
+	return under(th.chosen, drawn)
+}
+
+// reset ends a style. Every style that lipgloss renders ends so.
+const reset = "\x1b[m"
+
+// under starts each line with a style and returns to it where another one ends.
+func under(opening, drawn string) string {
+	if opening == "" {
+		return drawn
+	}
+	drawn = strings.ReplaceAll(drawn, reset, reset+opening)
+	return opening + strings.ReplaceAll(drawn, "\n", reset+"\n"+opening) + reset
+}
+
+// opening is the sequence that starts a style.
+func opening(style lipgloss.Style) string {
+	before, _, _ := strings.Cut(style.Render("x"), "x")
+	return before
 }
 
 // FromEnvironment reads the options from environment variables, each "NAME=value":
 //
 //   - NO_COLOR with any value that is not empty: no colours (no-color.org);
 //   - PIPEDECK_ASCII=1: ASCII only; also on terminals known to lack the glyphs (dumb, linux, vt100, …);
-//   - PIPEDECK_THEME=high-contrast: bright colours, nothing dimmed.
-func FromEnvironment(environ []string) Options {
-	value := func(name string) string {
-		found := ""
-		for _, entry := range environ {
-			if v, ok := strings.CutPrefix(entry, name+"="); ok {
-				found = v // as in the operating system, the last one counts
-			}
-		}
-		return found
-	}
-	term := value("TERM")
-	ascii := value("PIPEDECK_ASCII")
+//   - PIPEDECK_REDUCED_MOTION=1: no spinner;
+//   - PIPEDECK_THEME: see Choose, whose errors come back;
+//   - COLORFGBG, as some terminals set it: its last part is the number of the background colour.
+func FromEnvironment(environ []string) (Options, error) {
+	term := value(environ, "TERM")
+	choice, err := Choose(value(environ, "PIPEDECK_THEME"))
 	return Options{
-		NoColor:      value("NO_COLOR") != "" || term == "dumb",
-		ASCII:        (ascii != "" && ascii != "0") || lacksGlyphs(term),
-		HighContrast: value("PIPEDECK_THEME") == "high-contrast",
+		Choice:  choice,
+		NoColor: value(environ, "NO_COLOR") != "" || term == "dumb",
+		ASCII:   on(environ, "PIPEDECK_ASCII") || lacksGlyphs(term),
+		Light:   lightByNumber(value(environ, "COLORFGBG")),
+
+		ReducedMotion: on(environ, "PIPEDECK_REDUCED_MOTION"),
+	}, err
+}
+
+// on reports whether a variable has a value other than 0.
+func on(environ []string, name string) bool {
+	v := value(environ, name)
+	return v != "" && v != "0"
+}
+
+// value returns the last value of a variable, as the operating system does.
+func value(environ []string, name string) string {
+	found := ""
+	for _, entry := range environ {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			found = v
+		}
 	}
+	return found
 }
 
 func lacksGlyphs(term string) bool {
 	return term == "dumb" || term == "linux" || term == "ansi" || strings.HasPrefix(term, "vt")
 }
 
-// Styles are meanings that text can have.
-type Styles struct {
-	Text, Strong, Dim              lipgloss.Style
-	Title, TitleFocused            lipgloss.Style
-	Border, BorderFocused          lipgloss.Style
-	Good, Running, Bad, Warn, Info lipgloss.Style
-	// Idle is what has not begun.
-	Idle lipgloss.Style
-	// Rollback is what undoes.
-	Rollback lipgloss.Style
-	// Selected is the row that keys act on; SelectedDim the row of a pane without focus.
-	Selected, SelectedDim lipgloss.Style
-	// Key is the name of a key in the footer, help and dialogs.
-	Key lipgloss.Style
-	// Match is a hit of a search.
-	Match lipgloss.Style
-	// Brand is the program's name; Banner a message across the screen that must be seen.
-	Brand, Banner lipgloss.Style
-}
-
-func colored() Styles {
-	base := lipgloss.NewStyle()
-	fg := func(c string) lipgloss.Style { return base.Foreground(lipgloss.Color(c)) }
-	return Styles{
-		Text: base, Strong: base.Bold(true), Dim: fg("8"),
-		Title: base.Bold(true), TitleFocused: fg("6").Bold(true),
-		Border: fg("8"), BorderFocused: fg("6"),
-		Good: fg("2"), Running: fg("3"), Bad: fg("1").Bold(true), Warn: fg("3").Bold(true), Info: fg("4"),
-		Idle: fg("8"), Rollback: fg("5"),
-		Selected: base.Reverse(true).Bold(true), SelectedDim: base.Bold(true),
-		Key: fg("6").Bold(true), Match: base.Background(lipgloss.Color("3")).Foreground(lipgloss.Color("0")),
-		Brand:  base.Background(lipgloss.Color("6")).Foreground(lipgloss.Color("0")).Bold(true),
-		Banner: base.Background(lipgloss.Color("3")).Foreground(lipgloss.Color("0")).Bold(true),
+// lightByNumber reads COLORFGBG such as "0;15" or "0;default;15". Source: rxvt(1).
+func lightByNumber(colorfgbg string) bool {
+	switch colorfgbg[strings.LastIndexByte(colorfgbg, ';')+1:] {
+	case "7", "9", "10", "11", "12", "13", "14", "15":
+		return true
 	}
-}
-
-func highContrast() Styles {
-	base := lipgloss.NewStyle()
-	fg := func(c string) lipgloss.Style { return base.Foreground(lipgloss.Color(c)).Bold(true) }
-	return Styles{
-		Text: base, Strong: base.Bold(true), Dim: base,
-		Title: base.Bold(true), TitleFocused: fg("14").Underline(true),
-		Border: base, BorderFocused: fg("14"),
-		Good: fg("10"), Running: fg("11"), Bad: fg("9").Underline(true), Warn: fg("11").Underline(true), Info: fg("14"),
-		Idle: base, Rollback: fg("13"),
-		Selected: base.Reverse(true).Bold(true), SelectedDim: base.Bold(true).Underline(true),
-		Key: fg("14"), Match: base.Reverse(true).Bold(true),
-		Brand: base.Reverse(true).Bold(true), Banner: base.Reverse(true).Bold(true),
-	}
-}
-
-func monochrome() Styles {
-	base := lipgloss.NewStyle()
-	bold, reverse := base.Bold(true), base.Reverse(true).Bold(true)
-	return Styles{
-		Text: base, Strong: bold, Dim: base,
-		Title: base, TitleFocused: bold.Underline(true),
-		Border: base, BorderFocused: bold,
-		Good: base, Running: bold, Bad: bold, Warn: bold, Info: base,
-		Idle: base, Rollback: base,
-		Selected: reverse, SelectedDim: bold,
-		Key: bold, Match: reverse, Brand: reverse, Banner: reverse,
-	}
+	return false
 }

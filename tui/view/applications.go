@@ -57,16 +57,17 @@ func (v Applications) Draw(width, height int) string {
 	frame.total, frame.top, frame.shown = len(v.List), from, to-from
 	var lines []string
 	for i := from; i < to; i++ {
-		first, second := v.entry(v.List[i], inner)
+		tone, first, second := v.entry(v.List[i], inner)
 		if i == v.Selected {
-			first = mark(v.Theme, first, inner, v.Focused)
+			first = mark(v.Theme, first, inner, v.Focused, tone)
 		}
 		lines = append(lines, first, second)
 	}
 	return frame.draw(lines, width, height)
 }
 
-func (v Applications) entry(app Application, width int) (first, second string) {
+// entry is an application in two lines, and the tone of its state.
+func (v Applications) entry(app Application, width int) (tone theme.Tone, first, second string) {
 	th := v.Theme
 	sync := syncBadge(th, app.Application)
 	icon := sync
@@ -102,7 +103,7 @@ func (v Applications) entry(app Application, width int) (first, second string) {
 			second = full
 		}
 	}
-	return first, "   " + second
+	return icon.style, first, "   " + second
 }
 
 // Strip shows the stages of a pipeline as one icon each, and how many are done. Where there is no room for all, the

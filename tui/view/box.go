@@ -128,13 +128,17 @@ func window(total, height, first, last int) (from, to int) {
 	return from, from + height
 }
 
-// mark renders a row as selected: the whole width in one style, because styles inside would end it.
-func mark(th theme.Theme, row string, width int, focused bool) string {
-	plain := text.Pad(ansi.Strip(row), width, th.Ellipsis)
-	if focused {
-		return th.Selected.Render(plain)
+// mark renders a row as selected. The mark stands in the blank at its start, in a tone: that of the row's state, or of
+// the focus where it has none. Parts of the row keep their colours.
+func mark(th theme.Theme, row string, width int, focused bool, state ...theme.Tone) string {
+	tone := th.Tones.Focus
+	if len(state) > 0 {
+		tone = state[0]
 	}
-	return th.SelectedDim.Render(th.Mark + strings.TrimPrefix(plain, " "))
+	if rest, blank := strings.CutPrefix(row, " "); blank {
+		row = tone.Sign(th.Mark) + rest
+	}
+	return th.Select(text.Pad(row, width, th.Ellipsis), focused)
 }
 
 // split puts left and right at the two ends of width columns; right yields when there is no room.

@@ -5,6 +5,7 @@ package view
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
 
@@ -21,38 +22,59 @@ func cellLines(th theme.Theme, rows [][]graph.Cell) []string {
 	return lines
 }
 
+// face is what decides the style of a cell.
+type face struct {
+	role                 graph.Role
+	bold, selected, sign bool
+}
+
 // cellLine renders cells of the same style together.
 func cellLine(th theme.Theme, row []graph.Cell) string {
 	var line, run strings.Builder
-	var look graph.Cell
+	var now face
 	flush := func() {
 		if run.Len() > 0 {
-			line.WriteString(cellStyle(th, look).Render(run.String()))
+			line.WriteString(cellStyle(th, now).Render(run.String()))
 			run.Reset()
 		}
 	}
 	for _, cell := range row {
-		text := cell.Text
-		if text == " " { // a blank looks the same in every colour
-			cell.Role, cell.Bold = look.Role, look.Bold
+		next := face{cell.Role, cell.Bold, cell.Selected, isSign(cell.Text)}
+		if cell.Text == " " { // a blank looks the same in every colour
+			next = now
+			next.selected = cell.Selected
 		}
-		if cell.Text = ""; cell != look {
+		if next != now {
 			flush()
-			look = cell
+			now = next
 		}
-		run.WriteString(text)
+		run.WriteString(cell.Text)
 	}
 	flush()
 	return line.String()
 }
 
-// cellStyle is the style of a role. The selection adds a background and changes no colour.
-func cellStyle(th theme.Theme, cell graph.Cell) lipgloss.Style {
-	style := roleStyle(th, cell.Role)
-	if cell.Bold {
+// isSign reports whether a cell is a sign, a bar, a frame or an edge of ours. In ASCII they look like words.
+func isSign(cell string) bool {
+	r, _ := utf8.DecodeRuneInString(cell)
+	return r >= 0x2190 && r < 0x2800 // arrows to dingbats
+}
+
+// cellStyle is the style of a face. The selection adds a background and changes no colour but that of frames, which are
+// not made for it.
+func cellStyle(th theme.Theme, f face) lipgloss.Style {
+	if f.selected && f.role == graph.Border {
+		f.role = graph.Dim
+	}
+	word, tone := roleStyle(th, f.role)
+	style := word
+	if f.sign {
+		style = tone.SignStyle()
+	}
+	if f.bold {
 		style = style.Bold(true)
 	}
-	if cell.Selected {
+	if f.selected {
 		background := th.Selected.GetBackground()
 		if _, none := background.(lipgloss.NoColor); !none && background != nil {
 			style = style.Background(background)
@@ -61,22 +83,25 @@ func cellStyle(th theme.Theme, cell graph.Cell) lipgloss.Style {
 	return style
 }
 
-func roleStyle(th theme.Theme, role graph.Role) lipgloss.Style {
+// roleStyle returns the style of words of a role, and the tone of its signs.
+func roleStyle(th theme.Theme, role graph.Role) (lipgloss.Style, theme.Tone) {
 	switch role {
-	case graph.Dim, graph.Faint:
-		return th.Dim
+	case graph.Dim:
+		return th.Dim, th.Tones.Dim
+	case graph.Faint:
+		return th.Faint, th.Tones.Faint
 	case graph.Border:
-		return th.Border
+		return th.Border, th.Tones.Border
 	case graph.OK:
-		return th.Good
+		return th.Good, th.Tones.Good
 	case graph.RunningRole:
-		return th.Running
+		return th.Running, th.Tones.Running
 	case graph.WaitingRole:
-		return th.Warn
+		return th.Warn, th.Tones.Warn
 	case graph.FailedRole:
-		return th.Bad
+		return th.Bad, th.Tones.Bad
 	case graph.RollbackRole:
-		return th.Rollback
+		return th.Rollback, th.Tones.Rollback
 	}
-	return th.Text
+	return th.Text, th.Tones.Text
 }

@@ -52,15 +52,15 @@ func (v Header) Draw(width int) string {
 	case v.Away != "":
 		parts = th.Bad.Render(th.Failed + " " + v.Away)
 	case len(v.Problems) > 0:
-		parts = th.Warn.Render(v.degraded(width - text.Width(left) - 4))
+		parts = signed(th.Tones.Warn, th.Warning, v.degraded(width-text.Width(left)-6))
 	case v.Failed > 0:
-		parts = th.Bad.Render(fmt.Sprintf("%s %d of %d parts failed", th.Failed, v.Failed, v.All) + v.Hint)
+		parts = signed(th.Tones.Bad, th.Failed, fmt.Sprintf("%d of %d parts failed", v.Failed, v.All)+v.Hint)
 	case v.Starting != "":
-		parts = th.Running.Render(fmt.Sprintf("%s %s", th.Active, v.Starting))
+		parts = signed(th.Tones.Running, th.Active, v.Starting)
 	case v.All > 0 && v.Ready < v.All:
-		parts = th.Running.Render(fmt.Sprintf("%s %d of %d parts ready", th.Active, v.Ready, v.All))
+		parts = signed(th.Tones.Running, th.Active, fmt.Sprintf("%d of %d parts ready", v.Ready, v.All))
 	case v.All > 0:
-		parts = th.Good.Render(fmt.Sprintf("%s %d parts ready", th.Done, v.All))
+		parts = signed(th.Tones.Good, th.Done, fmt.Sprintf("%d parts ready", v.All))
 	}
 	right := parts
 	if v.Version != "" && width >= 90 && len(v.Problems) == 0 {
@@ -71,7 +71,7 @@ func (v Header) Draw(width int) string {
 
 // degraded counts the problems and names the first, in at most width columns where that is possible.
 func (v Header) degraded(width int) string {
-	count := fmt.Sprintf("%s degraded: %d problem", v.Theme.Warning, len(v.Problems))
+	count := fmt.Sprintf("degraded: %d problem", len(v.Problems))
 	if len(v.Problems) > 1 {
 		count += "s"
 	}
@@ -112,13 +112,13 @@ func (v Status) Draw(width int) string {
 	case v.Banner != "":
 		return th.Banner.Render(text.Pad(" "+v.Banner, width, th.Ellipsis))
 	case v.Toast != "" && v.Bad:
-		return th.Bad.Render(text.Pad(" "+th.Failed+" "+v.Toast, width, th.Ellipsis))
+		return text.Pad(" "+signed(th.Tones.Bad, th.Failed, v.Toast), width, th.Ellipsis)
 	case v.Toast != "" && v.Remark:
 		return th.Warn.Render(text.Pad(" "+v.Toast, width, th.Ellipsis))
 	case v.Toast == "" && v.Typing != "":
 		return th.Warn.Render(text.Pad(" "+v.Typing, width, th.Ellipsis))
 	case v.Toast != "":
-		return th.Good.Render(text.Pad(" "+th.Done+" "+v.Toast, width, th.Ellipsis))
+		return text.Pad(" "+signed(th.Tones.Good, th.Done, v.Toast), width, th.Ellipsis)
 	}
 	right := ""
 	if v.Simulated {

@@ -155,7 +155,7 @@ func (v Components) problems(width int) (lines []string) {
 		}
 		age := Duration(max(0, v.Now.Sub(p.GetSince().AsTime())))
 		lines = append(lines, "",
-			"  "+v.Theme.Warn.Render(v.Theme.Warning+" "+text.Line(p.GetPart()))+v.Theme.Dim.Render("  for "+age))
+			"  "+signed(v.Theme.Tones.Warn, v.Theme.Warning, text.Line(p.GetPart()))+v.Theme.Dim.Render("  for "+age))
 		lines = append(lines, v.cause(v.Theme.Text, p.GetReason(), p.GetNextStep(), width)...)
 	}
 	return lines
@@ -183,7 +183,8 @@ func (v Components) cause(style lipgloss.Style, reason, nextStep string, width i
 func bar(th theme.Theme, done, total int64, width int) string {
 	done = max(0, min(done, total))
 	full := int(int64(width) * done / total)
-	return th.Good.Render(strings.Repeat(th.Full, full)) + th.Idle.Render(strings.Repeat(th.Empty, width-full)) +
+	return th.Tones.Good.Sign(strings.Repeat(th.Full, full)) +
+		th.Tones.Idle.Sign(strings.Repeat(th.Empty, width-full)) +
 		fmt.Sprintf(" %3d%%", 100*done/total)
 }
 

@@ -256,7 +256,7 @@ func (v Deployment) nothing(width int) []string {
 		return []string{"", th.Dim.Render(" No application has been seen in the repository yet.")}
 	}
 	if app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG {
-		lines := []string{"", " " + th.Bad.Render(th.Failed+" The configuration is not valid:"), ""}
+		lines := []string{"", " " + signed(th.Tones.Bad, th.Failed, "The configuration is not valid:"), ""}
 		reason := app.GetSyncReason()
 		if reason == "" {
 			reason = app.GetSyncShortReason()

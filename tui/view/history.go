@@ -50,7 +50,7 @@ func (v History) Draw(width, height int) string {
 			th.Dim.Render(text.PadLeft(Duration(took), durationWidth, "")+" "+
 				text.PadLeft(Age(state.Elapsed(d.GetCreatedAt(), nil, v.Now)), 8, "")+" "), inner)
 		if i == v.Selected {
-			line = mark(th, line, inner, true)
+			line = mark(th, line, inner, true, badge.style)
 		}
 		lines = append(lines, line)
 	}

@@ -63,11 +63,11 @@ func (v Plugins) Draw(width, height int) string {
 		if plugin.GetState() != deckv1.Plugin_STATE_RUNNING {
 			right = badge.style.Render(badge.word)
 		} else if plugin.GetRestarts() > 0 {
-			right = th.Warn.Render(fmt.Sprintf("%s%d ", th.Undo, plugin.GetRestarts())) + right
+			right = th.Tones.Warn.Sign(th.Undo) + th.Warn.Render(fmt.Sprintf("%d ", plugin.GetRestarts())) + right
 		}
 		line := split(th, " "+badge.dot()+" "+v.Name.of(plugin), right, inner)
 		if i == v.Selected && v.Focused {
-			line = mark(th, line, inner, true)
+			line = mark(th, line, inner, true, badge.style)
 		}
 		lines = append(lines, line)
 	}
@@ -141,7 +141,7 @@ func (v PluginTable) table(width, height int) string {
 			Bytes(plugin.GetRssBytes()), cpu, fmt.Sprint(plugin.GetRestarts()),
 		})
 		if i == v.Selected {
-			line = mark(th, line, inner, true)
+			line = mark(th, line, inner, true, badge.style)
 		}
 		lines = append(lines, line)
 	}

@@ -72,7 +72,7 @@ func (v Resources) tree(width, height int) string {
 	for i := from; i < to; i++ {
 		line := v.line(v.Rows[i], several, inner)
 		if i == v.Selected {
-			line = mark(th, line, inner, true)
+			line = mark(th, line, inner, true, healthBadge(th, v.Rows[i].GetHealth()).style)
 		}
 		lines = append(lines, line)
 	}
@@ -119,7 +119,7 @@ func (v Resources) line(row state.TreeRow, severalTargets bool, width int) strin
 	right, room := "", max(leastNote, width-text.Width(left)-3)
 	switch {
 	case row.GetDrift() != "":
-		right = th.Warn.Render(text.Cut(th.Wait+" "+text.Line(row.GetDrift()), room, th.Ellipsis)) + " "
+		right = text.Cut(signed(th.Tones.Warn, th.Wait, text.Line(row.GetDrift())), room, th.Ellipsis) + " "
 	case badge.word == "unhealthy":
 		right = th.Bad.Render(text.Cut(text.Line(row.GetHealthReason()), room, th.Ellipsis)) + " "
 	}

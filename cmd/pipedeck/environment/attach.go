@@ -52,7 +52,7 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 			return finish(mode, exit.Explain(cmd.Context(), attachReader(cmd.Context(), w, mode)))
 		},
 	}
-	cmd.Flags().StringVar(&output, "output", "auto", "tui, plain, reader (sentences), json (one event a line)")
+	cmd.Flags().StringVar(&output, "output", "auto", outputHelp)
 	look.register(cmd)
 	return cmd
 }
@@ -109,7 +109,7 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 	defer connection.close()
 	outcome, err := app.Run(ctx, app.Config{
 		Client: connection.client, Name: w.Name, Version: version.Build(), Commander: session.Commander(),
-		Keys: l.keys, CopyFile: w.Path("copy.txt"), Manifests: manifests{},
+		Keys: l.keys, CopyFile: w.Path("copy.txt"), Manifests: manifests{}, Environ: l.environ,
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return false, cause

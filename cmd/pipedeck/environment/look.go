@@ -23,19 +23,30 @@ const keysVariable = "PIPEDECK_KEYS"
 type look struct {
 	keyFile string
 	keys    keymap.File
+	screen  screenFlags
+	// environ are the environment variables of the UI, each "NAME=value".
+	environ []string
 }
 
 func (l *look) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&l.keyFile, "keys", "",
 		"`FILE` with keys of the terminal UI; default $"+keysVariable+", then pipedeck/keys.yaml in the directory "+
 			"of your configuration")
+	l.screen.register(cmd)
 }
 
-// read reads the files that the terminal UI needs. Mistakes in them are shown there.
+// read reads what the terminal UI needs. Mistakes in the key file are shown there.
 func (l *look) read(mode OutputMode) error {
 	if mode != outputTUI {
 		return nil
 	}
+	if err := l.screen.read(&l.environ); err != nil {
+		return err
+	}
+	return l.readKeys()
+}
+
+func (l *look) readKeys() error {
 	named := cmp.Or(l.keyFile, os.Getenv(keysVariable))
 	path := named
 	if path == "" {

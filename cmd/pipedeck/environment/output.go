@@ -23,11 +23,23 @@ const (
 	outputJSON   OutputMode = "json"
 )
 
-// ChooseOutput reads --output; auto means tui only where a command can show it and on a terminal.
+// outputHelp describes --output of the commands that can show the UI.
+const outputHelp = "tui, plain, reader (sentences), json (one event a line); auto: $PIPEDECK_OUTPUT, " +
+	"else tui on a terminal, plain elsewhere"
+
+// ChooseOutput reads --output. auto is what PIPEDECK_OUTPUT says; without it, tui on a terminal where a command can show
+// it, else plain.
 func ChooseOutput(given string, canTUI bool) (OutputMode, error) {
 	// A dumb terminal cannot place a cursor.
 	onTerminal := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) &&
 		os.Getenv("TERM") != "dumb"
+	source := "--output"
+	if wanted := os.Getenv("PIPEDECK_OUTPUT"); given == "auto" && wanted != "" {
+		given, source = wanted, "PIPEDECK_OUTPUT"
+		if wanted == string(outputTUI) {
+			given = "auto" // wherever it can be shown: a script has no terminal
+		}
+	}
 	switch mode := OutputMode(given); {
 	case given == "auto" && canTUI && onTerminal:
 		return outputTUI, nil
@@ -38,6 +50,6 @@ func ChooseOutput(given string, canTUI bool) (OutputMode, error) {
 	case mode == outputTUI && canTUI, mode == outputPlain, mode == outputReader, mode == outputJSON:
 		return mode, nil
 	default:
-		return "", exit.Usage(fmt.Errorf("--output %q is unknown", given), "use tui, plain, reader or json")
+		return "", exit.Usage(fmt.Errorf("%s %q is unknown", source, given), "use tui, plain, reader or json")
 	}
 }

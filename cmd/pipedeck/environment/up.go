@@ -50,8 +50,7 @@ Without a terminal, Ctrl-C ends it.`,
 	flags.Register(cmd)
 	flags.registerLive(cmd)
 	look.register(cmd)
-	cmd.Flags().StringVar(&output, "output", "auto",
-		"tui, plain, reader (sentences), json (one event a line); auto: tui on a terminal, plain elsewhere")
+	cmd.Flags().StringVar(&output, "output", "auto", outputHelp)
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when leaving")
 	return cmd
 }
