@@ -99,7 +99,7 @@ func TestTheUIWorksOnASmallScreenWithoutColoursAndSurvivesResizing(t *testing.T)
 	ui := openTerminal(t, e.command("up", "--sample", "hello-world", "--cluster", "embedded"), 80, 24, "NO_COLOR=1")
 	ui.sees(`hello-world`)
 	ui.resize(60, 10)
-	ui.sees(`(?i)too small`)
+	ui.sees(`[0-9]+/[0-9]+`) // the stages that are done
 	ui.resize(100, 30)
 	ui.sees(`hello-world`)
 	ui.presses("?")

@@ -69,5 +69,5 @@ func (d *dialog) draw(width, height int) string {
 		}
 		v.Choices = append(v.Choices, view.Choice{Key: key, Text: c.text})
 	}
-	return v.Draw(width-4, height-2)
+	return v.Draw(max(width-4, min(width, minTabWidth)), max(height-2, min(height, minTabHeight)))
 }

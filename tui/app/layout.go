@@ -32,6 +32,8 @@ const (
 	sideBySide = 130
 	// minLog is the least height of the log below the stages.
 	minLog = 7
+	// minTail is the least height of the log below the stages on a small screen.
+	minTail = 4
 )
 
 // arrange returns the layout of a screen of at least minWidth and minHeight.
@@ -82,7 +84,7 @@ func compose(height int, parts []part) string {
 	lines := make([]strings.Builder, height)
 	for _, p := range parts {
 		for i, line := range strings.Split(p.content, "\n") {
-			if p.in.y+i < height {
+			if i < p.in.height && p.in.y+i < height {
 				lines[p.in.y+i].WriteString(line)
 			}
 		}

@@ -38,7 +38,9 @@ func (m *model) render() string {
 	case width <= 0 || height <= 0:
 		return ""
 	case m.screen.tooSmall():
-		return m.host.theme.Ground(view.TooSmall(width, height, minWidth, minHeight))
+		return m.host.theme.Ground(view.TooSmall(width, height, leastWidth, leastHeight))
+	case m.screen.small():
+		return m.overlays.draw(m.host.theme, m.renderSmall(), width, height)
 	}
 	l := arrange(width, height, m.demand())
 	parts := []part{{l.header, m.drawHeader(width)}}

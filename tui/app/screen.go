@@ -19,13 +19,17 @@ type screen struct {
 	zoomed bool
 }
 
-// The smallest terminal that holds the screen.
+// The smallest terminals that hold panes side by side, one pane with tabs, and the state in a few words.
 const (
-	minWidth  = 80
-	minHeight = 24
+	minWidth, minHeight       = 80, 24
+	minTabWidth, minTabHeight = 40, 12
+	leastWidth, leastHeight   = 20, 6
 )
 
-func (s *screen) tooSmall() bool { return s.width < minWidth || s.height < minHeight }
+// small reports whether there is room for one pane only, tabbed whether for its tabs, tooSmall whether for nothing.
+func (s *screen) small() bool    { return s.width < minWidth || s.height < minHeight }
+func (s *screen) tabbed() bool   { return s.width >= minTabWidth && s.height >= minTabHeight }
+func (s *screen) tooSmall() bool { return s.width < leastWidth || s.height < leastHeight }
 
 // enterMain replaces the start-up steps with the main screen.
 func (s *screen) enterMain() {

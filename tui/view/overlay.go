@@ -5,6 +5,7 @@ package view
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -29,6 +30,9 @@ type Dialog struct {
 	Line func(width int, note string) string
 }
 
+// narrowDialog is the width below which the keys of a dialog have no column.
+const narrowDialog = 30
+
 // Draw returns the dialog, at most width columns wide and height lines high.
 func (v Dialog) Draw(width, height int) string {
 	th := v.Theme
@@ -51,14 +55,30 @@ func (v Dialog) Draw(width, height int) string {
 	}
 	lines = append(lines, "")
 	for i, choice := range v.Choices {
-		line := "  " + th.Key.Render(text.Pad(choice.Key, 5, "")) + " " + choice.Text
+		key := 5
+		if inner < narrowDialog {
+			key = text.Width(choice.Key)
+		}
+		line := "  " + th.Key.Render(text.Pad(choice.Key, key, "")) + " " + choice.Text
 		if i == v.Selected {
 			line = mark(th, line, inner, true)
 		}
 		lines = append(lines, line)
 	}
 	lines = append(lines, "")
+	if len(lines)+2 > height { // the choices matter most
+		lines = v.dense(lines, height-2)
+	}
 	return box{theme: th, title: v.Title, focused: true}.draw(lines, inner+2, min(len(lines)+2, height))
+}
+
+// dense leaves blank lines out, then what is said, then choices that are not near the selected one.
+func (v Dialog) dense(lines []string, room int) []string {
+	full := slices.DeleteFunc(lines, func(line string) bool { return strings.TrimSpace(line) == "" })
+	choices := full[len(full)-len(v.Choices):]
+	said := full[:min(len(full)-len(choices), max(1, room-len(choices)))]
+	from, to := window(len(choices), max(1, room-len(said)), v.Selected, v.Selected)
+	return append(slices.Clone(said), choices[from:to]...)
 }
 
 // TooSmall is shown when the terminal cannot hold the screen.

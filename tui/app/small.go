@@ -1,0 +1,90 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/view"
+)
+
+// renderSmall draws one pane at a time: with tabs where there is room for them, else the state in a few words.
+func (m *model) renderSmall() string {
+	width, height := m.screen.width, m.screen.height
+	if !m.screen.tabbed() {
+		return compose(height, m.drawTiny(width, height))
+	}
+	body := rect{0, 2, width, height - 4}
+	parts := []part{{rect{0, 0, width, 1}, m.drawHeader(width)}}
+	if m.screen.main {
+		parts = append(parts, part{rect{0, 1, width, 1}, m.drawTabs(width)})
+	} else {
+		body = rect{0, 1, width, height - 3}
+	}
+	parts = append(parts, m.drawAlone(body)...)
+	parts = append(parts, part{rect{0, height - 2, width, 1}, m.drawStatus(width)},
+		part{rect{0, height - 1, width, 1}, m.drawFooter(width)})
+	return compose(height, parts)
+}
+
+func (m *model) drawTabs(width int) string {
+	deck, focus := m.link.deck, m.screen.focus
+	tabs := view.Tabs{Theme: m.host.theme, List: []view.Tab{
+		{Name: fmt.Sprintf("1 Apps %d", len(deck.Applications())), Open: focus == keymap.Applications},
+		{Name: "2 Deployment", Open: focus == keymap.Deployment},
+		{Name: "3 Log", Open: focus == keymap.Log},
+		{Name: fmt.Sprintf("4 Plugins %d", len(deck.Plugins())), Open: focus == keymap.Plugins},
+	}}
+	return tabs.Draw(width)
+}
+
+// drawAlone draws the pane with the focus; below the deployment comes its log where both have room.
+func (m *model) drawAlone(body rect) []part {
+	if !m.screen.main {
+		return []part{{body, m.panes.environment.drawStartup(body.width, body.height)}}
+	}
+	switch focus := m.screen.focus; focus {
+	case keymap.Applications:
+		return []part{{body, m.panes.applications.draw(body.width, body.height, true)}}
+	case keymap.Log:
+		return []part{{body, m.panes.log.draw(body.width, body.height, true)}}
+	case keymap.Deployment:
+		above, below := body, body
+		if body.height >= 8+minTail {
+			above.height = max(8, min(m.panes.deployment.want(body.width, body.height-minTail), body.height-minTail))
+			below.y, below.height = body.y+above.height, body.height-above.height
+			return []part{{above, m.panes.deployment.draw(above.width, above.height, true)},
+				{below, m.panes.log.draw(below.width, below.height, false)}}
+		}
+		return []part{{above, m.panes.deployment.draw(above.width, above.height, true)}}
+	default:
+		return []part{{body, m.panes.side(focus).draw(body.width, body.height, true)}}
+	}
+}
+
+// drawTiny draws the deployment in a few words, or the pane with the focus below its state.
+func (m *model) drawTiny(width, height int) []part {
+	last := part{rect{0, height - 1, width, 1}, m.drawLast(width)}
+	body := rect{0, 0, width, height - 1}
+	if !m.screen.main {
+		return []part{{body, m.panes.environment.drawStartup(width, body.height)}, last}
+	}
+	tiny := view.Tiny{Theme: m.host.theme, Application: m.chosen.application(), Deployment: m.chosen.deployment(),
+		Stage: m.chosen.stageID, Now: m.host.now}
+	look := m.panes.deployment.finding()
+	if m.screen.focus != keymap.Deployment {
+		below := rect{0, 2, width, body.height - 2}
+		return append([]part{{rect{0, 0, width, 2}, tiny.Draw(width, 2)}}, append(m.drawAlone(below), last)...)
+	}
+	return []part{{body, drawFound(look, "", width, body.height, tiny.Draw)}, last}
+}
+
+// drawLast is the only line at the bottom: what the user has to know now, else the keys.
+func (m *model) drawLast(width int) string {
+	if m.toast.text != "" || m.link.stopped() || m.link.trouble != nil || m.typing() != nil {
+		return m.drawStatus(width)
+	}
+	return m.drawFooter(width)
+}
