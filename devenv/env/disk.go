@@ -5,7 +5,9 @@ package env
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"time"
 
@@ -42,13 +44,29 @@ type directories struct {
 
 // watch reports when the disk of the environment is full or a directory that it needs is gone, until ctx ends.
 func (d directories) watch(ctx context.Context) {
+	home, _ := os.Stat(d.home) // nil when it is gone already
 	for {
-		d.checkDisk(ctx)
+		if d.homeIsGone(home) {
+			d.server.SetProblem(store.Problem{
+				Part:   partDisk,
+				Reason: "the environment's directory was removed or replaced while it runs: " + d.home,
+				NextStep: fmt.Sprintf("end it with: kill %d; then start it again: %s", os.Getpid(),
+					d.startAgain),
+			})
+		} else {
+			d.checkDisk(ctx)
+		}
 		d.checkTree()
 		if !clock.Sleep(ctx, lookInterval) {
 			return
 		}
 	}
+}
+
+// homeIsGone reports whether another directory, or none, is in the place of the environment's.
+func (d directories) homeIsGone(before os.FileInfo) bool {
+	now, err := os.Stat(d.home)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && (before == nil || !os.SameFile(before, now))
 }
 
 func (d directories) checkDisk(ctx context.Context) {

@@ -5,13 +5,17 @@ package env
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/clientcmd"
@@ -154,4 +158,24 @@ func TestALiveWorkingTreeThatIsGoneIsAProblem(t *testing.T) {
 	require.NoError(t, os.Rename(root+".aside", root))
 	h.until(t, "the working tree",
 		func() bool { return h.components[componentRepository].GetState() == deckv1.Component_STATE_READY })
+}
+
+func TestADirectoryOfTheEnvironmentThatIsGoneIsAProblemWithTheProcessToEnd(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "run")
+	h := watchHealth(t, deck(t, w, up(t, options(w)).address))
+	require.Eventually(t, func() bool {
+		_, err := os.Stat(filepath.Join(w.Dir, "piped", "tmp", "pids"))
+		return err == nil
+	}, wait, 10*time.Millisecond, "piped was started")
+	require.NoError(t, os.Rename(w.Dir, w.Dir+".aside"))
+	require.NoError(t, os.Mkdir(w.Dir, 0o700)) // as the next up would
+	problem := h.untilProblem(t, partDisk, "was removed or replaced")
+	require.Contains(t, problem.GetNextStep(), fmt.Sprintf("kill %d;", os.Getpid()))
+	require.NoError(t, os.Rename(w.Dir, w.Dir+".other"))
+	require.NoError(t, os.Rename(w.Dir+".aside", w.Dir))
+	h.until(t, "the directory", func() bool {
+		return !slices.ContainsFunc(slices.Collect(maps.Values(h.problems)),
+			func(p *deckv1.Problem) bool { return p.GetPart() == partDisk })
+	})
 }

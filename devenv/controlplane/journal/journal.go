@@ -58,7 +58,7 @@ const (
 	smallest = 8 << 20
 	// The back-off of a file that cannot be read or written.
 	firstRetry, lastRetry = 200 * time.Millisecond, 5 * time.Second
-	// How often it is looked whether damaged files are still there.
+	// How often it is looked whether damaged files are still there, and the history is still in its place.
 	damageCheck = 2 * time.Second
 )
 
@@ -220,7 +220,9 @@ func (j *Journal) Run(ctx context.Context) error {
 		case <-retry.C:
 		case <-check.C:
 			j.checkLosses()
-			continue
+			if j.Ready() != nil || j.file == nil || j.disk.same(j.file, j.o.Path) {
+				continue
+			}
 		case <-ctx.Done():
 			j.step()
 			return j.close()

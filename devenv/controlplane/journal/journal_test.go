@@ -312,6 +312,7 @@ func TestALostRecordThatALaterOneReplacesIsNotMissing(t *testing.T) {
 	require.Len(t, m.records, 2)
 	require.Empty(t, m.lost)
 	require.Contains(t, p.get(Damage).Reason, "nothing is missing")
+	require.Contains(t, p.get(Damage).NextStep, "no object is lost; remove the damaged file with: rm ")
 }
 
 func TestFilesOfOtherVersionsAreNeverOverwritten(t *testing.T) {

@@ -124,6 +124,9 @@ func (j *Journal) restoreRecord(body []byte) bool {
 	return true
 }
 
+// nothingMissing is said of damage that hit only records which later ones replace.
+const nothingMissing = "the history was damaged, but nothing is missing"
+
 // maxNames bounds how many lost objects are named to users; the log names all.
 const maxNames = 5
 
@@ -147,7 +150,7 @@ func (j *Journal) missing(s *scan) string {
 	j.o.Logger.Error("the history is damaged", "file", j.o.Path, "lost", len(identities), "unknown", unknown,
 		"replaced", replaced, "whole", s.records)
 	if len(names) == 0 {
-		return "the history is damaged, but nothing is missing"
+		return nothingMissing
 	}
 	return "the history is damaged; missing: " + strings.Join(names, ", ")
 }
@@ -205,6 +208,7 @@ func (j *Journal) keepEvidence() (path string, err error) {
 // checkLosses reports what is missing for as long as users have not moved the damaged files away.
 func (j *Journal) checkLosses() {
 	var missing, files []string
+	accept := "no object is lost; remove the damaged file with: rm "
 	present := j.lost.records[:0]
 	for _, r := range j.lost.records {
 		if !j.disk.exists(r.ID) {
@@ -212,6 +216,9 @@ func (j *Journal) checkLosses() {
 		}
 		present, files = append(present, r), append(files, r.ID)
 		text := r.Name
+		if text != nothingMissing {
+			accept = "check what is missing; then accept the loss with: rm "
+		}
 		if !strings.HasPrefix(r.ID, j.o.Path+"."+suffixMissing) {
 			text += "; the file is kept: " + r.ID
 		}
@@ -231,7 +238,7 @@ func (j *Journal) checkLosses() {
 	case len(files) > 0:
 		problem = Problem{
 			Reason:   strings.Join(missing, "; "),
-			NextStep: "check what is missing; then accept the loss with: rm " + list,
+			NextStep: accept + list,
 		}
 	}
 	if problem == j.lost.reported {

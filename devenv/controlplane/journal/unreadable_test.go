@@ -154,3 +154,24 @@ func foreign(t *testing.T, path string) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Chown(path, 65534, -1))
 }
+
+// TestAHistoryThatIsMovedWhileNothingHappensIsNoticed has no record appended after the history has gone.
+func TestAHistoryThatIsMovedWhileNothingHappensIsNoticed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "state")
+	j, m, p := openFile(path)
+	running(t, j)
+	keep(t, j, m, samples()...)
+	require.NoError(t, os.Rename(path, path+".real"))
+	require.Eventually(t, func() bool {
+		_, next, _ := openFile(path)
+		return len(next.objects) == len(samples())
+	}, waitFor, tick, "it is written again")
+
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.Eventually(t, func() bool { return p.get(Writing) != nil }, waitFor, tick)
+	require.Contains(t, p.get(Writing).Reason, "is a directory")
+	require.NoError(t, os.Remove(path))
+	require.Eventually(t, func() bool { return p.get(Writing) == nil }, waitFor, tick)
+}
