@@ -14,6 +14,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/browser"
+	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -38,6 +39,9 @@ type actions struct {
 	overlays *overlays
 	// pending is how many answers are missing.
 	pending int
+	// approved is the approval that was sent last, at approvedAt.
+	approved   *deckv1.ApproveStageRequest
+	approvedAt time.Time
 }
 
 // start counts an action that begins now.
@@ -45,6 +49,9 @@ func (a *actions) start(action tea.Cmd) tea.Cmd {
 	a.pending++
 	return action
 }
+
+// doublePress is the time after an approval within which a is taken for a key that was pressed twice.
+const doublePress = time.Second
 
 // call runs an action in the background and reports it.
 func (a *actions) call(done, doing string, f func(ctx context.Context, client deckv1.DeckServiceClient) error) tea.Cmd {
@@ -59,14 +66,24 @@ func (a *actions) call(done, doing string, f func(ctx context.Context, client de
 	})
 }
 
-// startApproval approves the selected stage, or asks first for the name to approve in.
+// startApproval approves the selected stage, or asks first for the name to approve in. The application stays selected:
+// the next one that waits does not take its place under the key.
 func (a *actions) startApproval() tea.Cmd {
 	stage := a.chosen.stage()
+	a.chosen.appPinned = true
 	if approvers := stage.GetApprovers(); len(approvers) > 0 && !slices.Contains(approvers, a.host.cfg.Commander) {
 		a.askApprover()
 		return nil
 	}
-	return a.start(a.approve(stage.GetName(), a.approval()))
+	request := a.approval()
+	if a.host.now.Sub(a.approvedAt) < doublePress && (a.approved.GetStageId() != request.GetStageId() ||
+		a.approved.GetDeploymentId() != request.GetDeploymentId()) {
+		return a.confirm("Approve "+text.Line(stage.GetName())+" as well?",
+			"It is another stage than the one that was approved a moment ago.",
+			a.same(keymap.Approve), a.approve(stage, request))
+	}
+	a.approved, a.approvedAt = request, a.host.now
+	return a.start(a.approve(stage, request))
 }
 
 // approval asks to approve the selected stage in the user's own name.
@@ -77,8 +94,9 @@ func (a *actions) approval() *deckv1.ApproveStageRequest {
 	}
 }
 
-func (a *actions) approve(stage string, request *deckv1.ApproveStageRequest) tea.Cmd {
-	name, done := stage, "approved "+stage
+func (a *actions) approve(stage *deckv1.Stage, request *deckv1.ApproveStageRequest) tea.Cmd {
+	name := stage.GetName() + " of " + a.link.deck.Deployment(request.GetDeploymentId()).GetApplicationName()
+	done := "approved " + name
 	if request.GetCommander() != request.GetUser() {
 		done += " as " + text.Line(request.GetCommander())
 	}

@@ -37,10 +37,12 @@ func (a *actions) askApprover() {
 		d.choices = append(d.choices, choice{keymap.Pick, fmt.Sprint(i + 1), text.Line(name), func() tea.Cmd {
 			a.overlays.pop()
 			request.Commander = name
-			return a.start(a.approve(stage.GetName(), request))
+			a.approved, a.approvedAt = request, a.host.now
+			return a.start(a.approve(stage, request))
 		}})
 	}
 	d.choices = append(d.choices, choice{keymap.No, "", "no", a.overlays.pop})
+	d.selected = len(d.choices) - 1
 	a.overlays.push(d)
 }
 

@@ -71,6 +71,33 @@ func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
 	require.Equal(t, TearDown, outcome)
 }
 
+func TestAKeyPressedTwiceApprovesOneStage(t *testing.T) {
+	t.Parallel()
+	m := still(t)
+	m.size(100, 30)
+	m.see(decktest.Running()...)
+	other, waiting := decktest.Application(), decktest.Canary()
+	other.Id, other.Name = "app-2", "other"
+	waiting.Id, waiting.ApplicationId, waiting.ApplicationName, waiting.CreatedAt = "dep-2", "app-2", "other",
+		decktest.At(-60)
+	m.receive(other, waiting)
+	require.Equal(t, "app-1", m.chosen.app)
+	require.NotNil(t, m.key("a"), "the first a approves")
+
+	m.receive(decktest.Failed()) // and the deployment ends at once
+	require.Equal(t, "app-1", m.chosen.app, "the next application that waits does not come under the key")
+	m.key("a")
+	require.Nil(t, m.overlays.top())
+	require.Contains(t, m.toast.text, "cannot approve")
+
+	m.chosen.pinApplication("app-2")
+	m.receive(other)
+	m.key("a")
+	require.Contains(t, m.View().Content, "Approve WAIT_APPROVAL as well?")
+	m.key("enter")
+	require.Nil(t, m.overlays.top(), "no is preselected")
+}
+
 func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
@@ -79,7 +106,7 @@ func TestARefusedActionShowsWhatTheServerSays(t *testing.T) {
 	s := play(t, dial(t, server), 80, 24, seams{})
 	s.seesText("press a to approve")
 	s.types("a")
-	s.seesText("cannot approve WAIT_APPROVAL: the stage has ended")
+	s.seesText("cannot approve WAIT_APPROVAL of hello-world: the stage has ended")
 	_ = call(t, server)
 	server.Refuse(nil)
 	s.types("S")

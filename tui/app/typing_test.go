@@ -113,9 +113,12 @@ func TestAStageWithNamedApproversIsApprovedAsOneOfThem(t *testing.T) {
 	request := call(t, server).(*deckv1.ApproveStageRequest)
 	require.Equal(t, "bob", request.GetCommander())
 	require.Equal(t, "ada", request.GetUser())
-	s.seesText("approved WAIT_APPROVAL as bob")
+	s.seesText("approved WAIT_APPROVAL of hello-world as bob")
 	s.types("a")
-	s.types("\r")
+	s.types("\r") // no is preselected
+	s.losesText("needs an approval of one of these")
+	s.types("a")
+	s.types("kk\r")
 	require.Equal(t, "alice", call(t, server).(*deckv1.ApproveStageRequest).GetCommander())
 
 	d.Stages[2].Approvers = []string{"alice", "ada"}
