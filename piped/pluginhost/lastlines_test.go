@@ -6,11 +6,16 @@ package pluginhost_test
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
@@ -25,6 +30,12 @@ var dyingPlugin = sync.OnceValues(func() (string, error) {
 
 func startDying(t *testing.T) (*pluginhost.Plugin, *logs) {
 	t.Helper()
+	p, _, controlPlane := startDyingIn(t)
+	return p, controlPlane
+}
+
+func startDyingIn(t *testing.T) (*pluginhost.Plugin, *pluginhost.Host, *logs) {
+	t.Helper()
 	path, err := dyingPlugin()
 	require.NoError(t, err)
 	server, registry, controlPlane := service(t)
@@ -33,7 +44,7 @@ func startDying(t *testing.T) (*pluginhost.Plugin, *logs) {
 	p, err := host.Owner(t.Context(), "DIE")
 	require.NoError(t, err)
 	t.Cleanup(registry.Add(stageDeployment("DIE")))
-	return p, controlPlane
+	return p, host, controlPlane
 }
 
 func TestWhatAStageWroteBeforeItsPluginDiedArrives(t *testing.T) {
@@ -73,4 +84,30 @@ func TestTheLogOfAStageThatEndsByItselfIsReportedOnce(t *testing.T) {
 	require.NoError(t, executeNamed(t.Context(), p, "DIE", `{"lines": 5000}`))
 	require.Equal(t, 1, controlPlane.completed)
 	require.Equal(t, 5000, strings.Count(controlPlane.text(), "entry "))
+}
+
+func TestEntriesThatFoundNoRoomWhenAPluginDiedAreCounted(t *testing.T) {
+	t.Parallel()
+	p, host, controlPlane := startDyingIn(t)
+	pid := int(host.Status()[0].GetPid())
+	controlPlane.refuse(func() error {
+		if syscall.Kill(pid, 0) == nil {
+			return status.Error(codes.Unavailable, "it is away while the plugin lives")
+		}
+		return nil
+	})
+	const lines = 500_000 // more than the memory holds, with less text than the plugin queues
+	var exit *pluginhost.ExitError
+	err := executeNamed(t.Context(), p, "DIE", fmt.Sprintf(`{"lines": %d, "text": "x", "how": "exit"}`, lines))
+	require.ErrorAs(t, err, &exit)
+	text := controlPlane.text()
+	found := regexp.MustCompile(`(?m)^Entries of this log are missing: (\d+)\.`).FindStringSubmatch(text)
+	require.NotNil(t, found)
+	missing, err := strconv.Atoi(found[1])
+	require.NoError(t, err)
+	kept := len(regexp.MustCompile(`(?m)^x$`).FindAllString(text, -1))
+	require.Positive(t, kept)
+	require.Less(t, kept, lines)
+	const ended = 2 // lines that the plugin writes after them
+	require.Equal(t, lines+ended, kept+strings.Count(text, "a whole line")+strings.Count(text, "replaced")+missing)
 }

@@ -42,6 +42,14 @@ type logs struct {
 	blocks []*model.LogBlock
 	// completed counts the logs that are complete.
 	completed int
+	// refusal is asked for an error before logs are taken; nil for none.
+	refusal func() error
+}
+
+func (l *logs) refuse(refusal func() error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refusal = refusal
 }
 
 func newLogs() *logs { return &logs{taken: make(chan string, 1000)} }
@@ -61,20 +69,26 @@ func (l *logs) text() string {
 	return text.String()
 }
 
-func (l *logs) take(blocks []*model.LogBlock, completed bool) {
+func (l *logs) take(blocks []*model.LogBlock, completed bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.refusal != nil {
+		if err := l.refusal(); err != nil {
+			return err
+		}
+	}
 	l.blocks = append(l.blocks, blocks...)
 	if completed {
 		l.completed++
 	}
+	return nil
 }
 
 func (l *logs) ReportStageLogsFromLastCheckpoint(
 	_ context.Context, request *pipedservice.ReportStageLogsFromLastCheckpointRequest, _ ...grpc.CallOption,
 ) (*pipedservice.ReportStageLogsFromLastCheckpointResponse, error) {
-	l.take(request.GetBlocks(), request.GetCompleted())
-	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, nil
+	err := l.take(request.GetBlocks(), request.GetCompleted())
+	return &pipedservice.ReportStageLogsFromLastCheckpointResponse{}, err
 }
 
 func (l *logs) SaveDeploymentPluginMetadata(
@@ -86,7 +100,9 @@ func (l *logs) SaveDeploymentPluginMetadata(
 func (l *logs) ReportStageLogs(
 	_ context.Context, request *pipedservice.ReportStageLogsRequest, _ ...grpc.CallOption,
 ) (*pipedservice.ReportStageLogsResponse, error) {
-	l.take(request.GetBlocks(), false)
+	if err := l.take(request.GetBlocks(), false); err != nil {
+		return nil, err
+	}
 	select {
 	case l.taken <- request.GetBlocks()[0].GetLog():
 	default: // only a few tests look

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"slices"
@@ -49,6 +50,8 @@ type journal struct {
 	mu     sync.Mutex
 	stages map[stageKey]*stageJournal
 	order  []stageKey // of stages, oldest first
+	// unknown counts the records of stages beyond maxStages.
+	unknown int
 	// finished is set when the process is gone.
 	finished bool
 }
@@ -71,6 +74,8 @@ type stageJournal struct {
 	since     []*model.LogBlock
 	lastIndex int64
 	completed bool
+	// leftOut is the number of the last entry for which the memory had no room; 0 for none.
+	leftOut int64
 }
 
 func newJournal(s *Server, plugin string, memory *os.File) *journal {
@@ -141,7 +146,9 @@ func cutRecord(records []byte) (*agentv1.StageLogRecord, []byte, error) {
 func (j *journal) take(record *agentv1.StageLogRecord) {
 	stage := j.stage(stageKey{record.GetDeploymentId(), record.GetStageId(), record.GetRetriedCount()})
 	switch {
-	case stage == nil || stage.completed:
+	case stage == nil:
+		j.unknown++
+	case stage.completed:
 	case record.GetDone():
 		stage.completed = true
 	default:
@@ -151,6 +158,10 @@ func (j *journal) take(record *agentv1.StageLogRecord) {
 
 func (s *stageJournal) take(record *agentv1.StageLogRecord) {
 	writer := record.GetWriter()
+	if record.GetSequence() < 0 {
+		s.leftOut = max(s.leftOut, int64(record.GetLeftOutThrough()))
+		return
+	}
 	if record.GetSequence() == 0 {
 		if s.starts[writer] == nil {
 			s.writers = append(s.writers, writer)
@@ -229,6 +240,12 @@ func (j *journal) finish() {
 	j.calls.Wait() // each has its own limit; nothing else uses the journal after them
 	err := j.read(j.memory)
 	_ = j.memory.Close()
+	if j.unknown > 0 {
+		j.server.options.Logger.Error(
+			"a plugin that has died worked on too many stages; the last lines of some are lost",
+			"plugin", j.plugin, "limit", maxStages, "lost", j.unknown,
+		)
+	}
 	if err != nil {
 		j.server.options.Logger.Error(
 			"cannot read what a plugin that has died wrote to stage logs", "plugin", j.plugin, "error", err,
@@ -283,5 +300,21 @@ func (s *stageJournal) rest() []*model.LogBlock {
 			s.starts[writer] = nil
 		}
 	}
+	if n := s.missing(); n > 0 {
+		text := fmt.Sprintf(
+			"Entries of this log are missing: %d. When its plugin ended, more waited to be reported than the memory for it "+
+				"holds (%d MiB)", n, (JournalSize-journalHeader)/2>>20,
+		)
+		add(model.LogSeverity_ERROR, text, time.Now().Unix())
+	}
 	return blocks
+}
+
+// missing is the number of entries that were neither reported nor kept. The plugin numbers all of them.
+func (s *stageJournal) missing() int64 {
+	last := s.leftOut
+	for _, entry := range s.entries {
+		last = max(last, entry.GetSequence())
+	}
+	return last - s.through - int64(len(s.entries))
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -57,6 +58,54 @@ func TestTheJournalKnowsWhatWasReported(t *testing.T) {
 			require.Len(t, stage.rest(), test.rest)
 		})
 	}
+}
+
+func TestEntriesThatWereNeitherReportedNorKeptAreCounted(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reported int64
+		leftOut  uint64
+		kept     []int64
+		want     string
+	}{
+		"all are kept":                 {1, 0, []int64{2, 3}, ""},
+		"some found no room":           {1, 10, []int64{2, 3, 7}, "Entries of this log are missing: 6."},
+		"one of a plugin without note": {1, 0, []int64{2, 4}, "Entries of this log are missing: 1."},
+		"those without room came":      {10, 10, []int64{2, 3}, ""},
+		"nothing is kept":              {0, 5, nil, "Entries of this log are missing: 5."},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			j := newJournal(nil, "p", nil)
+			require.NoError(t, j.report(t.Context(), blockReport{
+				key: stageKey{stage: "s"}, through: test.reported, checkpoint: true,
+				send: func(context.Context) error { return nil },
+			}))
+			j.take(&agentv1.StageLogRecord{StageId: "s", Sequence: -1, LeftOutThrough: test.leftOut})
+			for _, n := range test.kept {
+				j.take(&agentv1.StageLogRecord{StageId: "s", Sequence: n, Text: "line"})
+			}
+			blocks := j.stages[stageKey{stage: "s"}].rest()
+			last := ""
+			if len(blocks) > 0 && blocks[len(blocks)-1].GetSeverity() == model.LogSeverity_ERROR {
+				last = blocks[len(blocks)-1].GetLog()
+			}
+			if test.want == "" {
+				require.Empty(t, last)
+				return
+			}
+			require.Contains(t, last, test.want)
+		})
+	}
+}
+
+func TestRecordsOfTooManyStagesAreCounted(t *testing.T) {
+	t.Parallel()
+	j := newJournal(nil, "p", nil)
+	for i := range maxStages + 2 {
+		j.take(&agentv1.StageLogRecord{StageId: fmt.Sprint(i), Sequence: 1})
+	}
+	require.Equal(t, 2, j.unknown)
 }
 
 func TestAReportEndsWithoutTheProcessThatMakesIt(t *testing.T) {

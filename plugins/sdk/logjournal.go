@@ -6,7 +6,6 @@ package sdk
 import (
 	"encoding/binary"
 	"fmt"
-	"maps"
 	"os"
 	"strconv"
 	"sync"
@@ -14,6 +13,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
@@ -35,6 +35,12 @@ const (
 	// recordPrefix is the size of what precedes each record: its length in bytes and the number of its stage, 4 bytes
 	// each; the numbers of the entry and of the writer, 8 bytes each.
 	recordPrefix = 24
+	// leftOutSequence marks the record of a stage that says which of its entries found no room. leftOutRoom is the part
+	// of a half that only such records may use, in bytes.
+	leftOutSequence = -1
+	leftOutRoom     = 64 << 10
+	// leftOutSize is the size of the number at the end of such a record, which is changed in place.
+	leftOutSize = 8
 )
 
 // logJournal keeps what is passed to stage logs and has not been reported in memory that piped can read when this
@@ -62,8 +68,13 @@ type journalStage struct {
 	number uint32
 	// through is the number of the last entry that was reported.
 	through int64
-	// abandoned is set when the rest can only be reported after the end of this process.
-	abandoned bool
+	// abandoned is set when the rest can only be reported after the end of this process, dropped when it gave way to
+	// other logs before that.
+	abandoned, dropped bool
+	// leftOut is the number of the last entry that found no room, place where piped finds it in the half in use; 0 when
+	// there was no room for that either.
+	leftOut int64
+	place   int
 }
 
 // openJournal returns nil when piped offers no memory. The variable is removed and the file is closed in programs that
@@ -106,8 +117,8 @@ func newLogJournal(mapped []byte, half int) *logJournal {
 	}
 }
 
-// stage starts to keep the log of an attempt at a stage.
-func (j *logJournal) stage() *journalStage {
+// stage starts to keep the log of an attempt at a stage, which the record names.
+func (j *logJournal) stage(record *agentv1.StageLogRecord) *journalStage {
 	if j == nil {
 		return nil
 	}
@@ -116,14 +127,41 @@ func (j *logJournal) stage() *journalStage {
 	j.last++
 	stage := &journalStage{number: j.last}
 	j.stages[j.last] = stage
+	record.Sequence = leftOutSequence
+	data, err := proto.Marshal(record)
+	if err != nil {
+		return stage
+	}
+	data = protowire.AppendTag(data, leftOutField, protowire.Fixed64Type)
+	data = protowire.AppendFixed64(data, 0)
+	if j.mapped == nil || !j.room(recordPrefix+len(data)) {
+		return stage
+	}
+	place := j.halves[j.half][j.tail:][:recordPrefix+len(data)]
+	copy(place[recordPrefix:], data)
+	putPrefix(place, stage, record)
+	stage.place = j.tail + len(place) - leftOutSize
+	j.publish(j.half, j.tail+len(place))
 	return stage
+}
+
+// leftOutField is the number of the field of a record that is changed in place.
+var leftOutField = (&agentv1.StageLogRecord{}).ProtoReflect().Descriptor().Fields().ByName("left_out_through").Number()
+
+// leaveOut has piped know that an entry of a stage found no room in a half.
+func (s *journalStage) leaveOut(half []byte, sequence int64) {
+	s.leftOut = max(s.leftOut, sequence)
+	if s.place > 0 {
+		binary.LittleEndian.PutUint64(half[s.place:], uint64(s.leftOut)) // one step for a reader
+	}
 }
 
 // write keeps a record of a stage. A record without a sequence is the start of a line; a later record with the same
 // writer replaces it.
 //
 // When as much waits to be reported as fits into the memory, the record is left out: it is then lost if the process
-// dies before it is reported. The queues of more than two stages have to be full for that.
+// dies before it is reported. piped learns how many entries are missing, and writes that to the stage log. The start of
+// a line that is left out is not counted.
 func (j *logJournal) write(stage *journalStage, record *agentv1.StageLogRecord) {
 	if j == nil {
 		return
@@ -131,7 +169,11 @@ func (j *logJournal) write(stage *journalStage, record *agentv1.StageLogRecord) 
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	size := proto.Size(record)
-	if j.mapped == nil || !j.room(recordPrefix+size) {
+	if j.mapped == nil {
+		return
+	}
+	if !j.room(recordPrefix + size + leftOutRoom) {
+		stage.leaveOut(j.halves[j.half], record.GetSequence())
 		return
 	}
 	place := j.halves[j.half][j.tail : j.tail+recordPrefix+size]
@@ -139,11 +181,15 @@ func (j *logJournal) write(stage *journalStage, record *agentv1.StageLogRecord) 
 	if err != nil || len(written) != size {
 		return
 	}
-	binary.NativeEndian.PutUint32(place, uint32(size))
+	putPrefix(place, stage, record)
+	j.publish(j.half, j.tail+len(place))
+}
+
+func putPrefix(place []byte, stage *journalStage, record *agentv1.StageLogRecord) {
+	binary.NativeEndian.PutUint32(place, uint32(len(place)-recordPrefix))
 	binary.NativeEndian.PutUint32(place[4:], stage.number)
 	binary.NativeEndian.PutUint64(place[8:], uint64(record.GetSequence()))
 	binary.NativeEndian.PutUint64(place[16:], uint64(record.GetWriter()))
-	j.publish(j.half, j.tail+len(place))
 }
 
 // reported says that the entries of a stage up to a number need not be kept any more.
@@ -197,15 +243,23 @@ func (j *logJournal) room(n int) bool {
 // the first half in use.
 func (j *logJournal) tidy() {
 	if j.full {
-		maps.DeleteFunc(j.stages, func(_ uint32, stage *journalStage) bool { return stage.abandoned })
+		for _, stage := range j.stages {
+			stage.dropped = stage.abandoned
+		}
 	}
 	from, to := j.halves[j.half][:j.tail], j.halves[1-j.half]
 	starts := lineStarts(from)
 	kept := 0
 	for at := 0; at < len(from); {
 		r := recordAt(from, at)
-		if stage := j.stages[r.stage]; stage != nil &&
-			(r.sequence > stage.through || r.sequence == 0 && starts[r.line()] == at) {
+		switch stage := j.stages[r.stage]; {
+		case stage == nil:
+		case r.sequence == leftOutSequence:
+			kept += copy(to[kept:], from[at:r.end])
+			stage.place = kept - leftOutSize
+		case stage.dropped && r.sequence > stage.through:
+			stage.leaveOut(to, r.sequence)
+		case !stage.dropped && (r.sequence > stage.through || r.sequence == 0 && starts[r.line()] == at):
 			kept += copy(to[kept:], from[at:r.end])
 		}
 		at = r.end

@@ -6,6 +6,7 @@ package sdk
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +16,28 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 )
 
-// kept reads what piped would find after the death of the process.
+// kept reads what piped would find after the death of the process, without the records of what was left out.
 func kept(t *testing.T, memory []byte) []*agentv1.StageLogRecord {
+	t.Helper()
+	return slices.DeleteFunc(
+		allRecords(t, memory), func(r *agentv1.StageLogRecord) bool { return r.GetSequence() == leftOutSequence },
+	)
+}
+
+// leftOut is the number of the last entry that found no room, by stage.
+func leftOut(t *testing.T, memory []byte) map[string]uint64 {
+	t.Helper()
+	last := map[string]uint64{}
+	for _, r := range allRecords(t, memory) {
+		if r.GetSequence() == leftOutSequence {
+			require.NotContains(t, last, r.GetStageId())
+			last[r.GetStageId()] = r.GetLeftOutThrough()
+		}
+	}
+	return last
+}
+
+func allRecords(t *testing.T, memory []byte) []*agentv1.StageLogRecord {
 	t.Helper()
 	word := binary.NativeEndian.Uint64(memory)
 	records := memory[journalHeader:][:word&^secondHalf]
@@ -47,6 +68,10 @@ func memory(half int) ([]byte, *logJournal) {
 	return mapped, newLogJournal(mapped, half)
 }
 
+func stageOf(j *logJournal, name string) *journalStage {
+	return j.stage(&agentv1.StageLogRecord{StageId: name})
+}
+
 func entryOf(stage string, n int64) *agentv1.StageLogRecord {
 	return &agentv1.StageLogRecord{StageId: stage, Sequence: n, Text: fmt.Sprint("entry ", n)}
 }
@@ -54,7 +79,7 @@ func entryOf(stage string, n int64) *agentv1.StageLogRecord {
 func TestTheJournalKeepsWhatWasNotReported(t *testing.T) {
 	t.Parallel()
 	mapped, j := memory(minTidy)
-	fast, slow := j.stage(), j.stage()
+	fast, slow := stageOf(j, "fast"), stageOf(j, "slow")
 	j.write(slow, entryOf("slow", 1))
 	j.write(slow, &agentv1.StageLogRecord{StageId: "slow", Writer: 1, Text: "replaced"})
 	j.write(slow, &agentv1.StageLogRecord{StageId: "slow", Writer: 1, Text: "the start of a line"})
@@ -83,7 +108,7 @@ func TestTheJournalKeepsWhatWasNotReported(t *testing.T) {
 func TestTheJournalIsBounded(t *testing.T) {
 	t.Parallel()
 	mapped, j := memory(minTidy)
-	lost, live := j.stage(), j.stage()
+	lost, live := stageOf(j, "lost"), stageOf(j, "live")
 	line := strings.Repeat("x", 1000)
 	write := func(stage *journalStage, name string, from, to int64) {
 		for n := from; n <= to; n++ {
@@ -94,9 +119,36 @@ func TestTheJournalIsBounded(t *testing.T) {
 	require.Greater(t, len(kept(t, mapped)), 1900, "what fits is kept")
 	write(live, "live", 1, 10)
 	require.NotContains(t, texts(kept(t, mapped)), "live "+line, "the memory is full")
+	require.Equal(t, map[string]uint64{"lost": 10_000, "live": 10}, leftOut(t, mapped))
+	late := stageOf(j, "late")
+	write(late, "late", 1, 1)
+	require.Equal(
+		t, map[string]uint64{"lost": 10_000, "live": 10, "late": 1}, leftOut(t, mapped),
+		"there is room to say so of stages that begin when the memory is full",
+	)
+	j.done(late, &agentv1.StageLogRecord{StageId: "late", Done: true})
 
 	j.abandon(lost)
 	j.reported(live, 10)
 	write(live, "live", 11, 1000)
 	require.Len(t, kept(t, mapped), 990, "a log that is not reported any more gives way")
+	require.Equal(t, map[string]uint64{"lost": 10_000, "live": 10}, leftOut(t, mapped))
+}
+
+func TestALogThatGivesWayIsKnownByItsLastEntry(t *testing.T) {
+	t.Parallel()
+	mapped, j := memory(minTidy)
+	lost, live := stageOf(j, "lost"), stageOf(j, "live")
+	line := strings.Repeat("x", 1000)
+	for n := range int64(1500) { // they fit
+		j.write(lost, &agentv1.StageLogRecord{StageId: "lost", Sequence: n + 1, Text: line})
+	}
+	require.Equal(t, map[string]uint64{"lost": 0, "live": 0}, leftOut(t, mapped))
+	j.abandon(lost)
+	for n := range int64(2000) {
+		j.write(live, &agentv1.StageLogRecord{StageId: "live", Sequence: n + 1, Text: line})
+		j.reported(live, n)
+	}
+	require.NotContains(t, texts(kept(t, mapped)), "lost "+line)
+	require.EqualValues(t, 1500, leftOut(t, mapped)["lost"])
 }

@@ -27,7 +27,9 @@ func newLogRecords(journal *logJournal, id logID) *logRecords {
 	if journal == nil {
 		return nil
 	}
-	return &logRecords{journal: journal, stage: journal.stage(), id: id}
+	r := &logRecords{journal: journal, id: id}
+	r.stage = journal.stage(r.record())
+	return r
 }
 
 // entry keeps an entry until it is reported.

@@ -25,6 +25,8 @@ func TestTheRulesOfTheRoomsAreHeld(t *testing.T) {
 		"the UI may not reach the agent":       {"tui/x/x.go", "piped/config", true},
 		"the UI is a client of the deck API":   {"tui/x/x.go", "api/deck/v1", false},
 		"the UI may not use the control plane": {"tui/x/x.go", "devenv/controlplane", true},
+		"the UI pauses as all clients do":      {"tui/x/x.go", "system/clock", false},
+		"the UI leaves the system alone":       {"tui/x/x.go", "system/processtree", true},
 		"the agent may not know the UI's API":  {"piped/x/x.go", "api/deck/v1", true},
 		"the agent uses the contracts":         {"piped/x/x.go", "api/model", false},
 		"the agent may not import the SDK":     {"piped/x/x.go", "plugins/sdk", true},

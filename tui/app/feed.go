@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	systemclock "github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -38,7 +39,7 @@ const (
 	maxMessage = 64 << 20
 	// maxBatch bounds how many events the model takes at once.
 	maxBatch = 512
-	// firstRetry and lastRetry bound the wait before connecting again.
+	// firstRetry and lastRetry bound the pause before connecting again.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 2 * time.Second
 )
@@ -51,7 +52,7 @@ type feed struct {
 }
 
 func (f feed) run(ctx context.Context) {
-	wait := firstRetry
+	pauses := systemclock.NewBackoff(firstRetry, lastRetry)
 	for ctx.Err() == nil {
 		heard, err := f.watch(ctx)
 		if ctx.Err() != nil {
@@ -59,14 +60,13 @@ func (f feed) run(ctx context.Context) {
 		}
 		f.send(disconnectedMsg{err: err, ended: errors.Is(err, io.EOF) || errors.Is(err, ErrEnvironmentGone)})
 		if heard {
-			wait = firstRetry
+			pauses.Reset()
 		}
 		select {
 		case <-ctx.Done():
 			return
-		case <-f.clock.after(wait):
+		case <-f.clock.after(pauses.Next()):
 		}
-		wait = min(2*wait, lastRetry)
 	}
 }
 

@@ -1097,7 +1097,7 @@ type StageLogRecord struct {
 	StageId      string                 `protobuf:"bytes,2,opt,name=stage_id,json=stageId,proto3" json:"stage_id,omitempty"`
 	RetriedCount int32                  `protobuf:"varint,3,opt,name=retried_count,json=retriedCount,proto3" json:"retried_count,omitempty"`
 	// The entries of one attempt are numbered from 1. The calls that report log blocks have the number of the last entry
-	// that they hold as the gRPC metadata pipedeck-log-sequence. 0 for the start of a line.
+	// that they hold as the gRPC metadata pipedeck-log-sequence. 0 for the start of a line, -1 for left_out_through.
 	Sequence int64             `protobuf:"varint,4,opt,name=sequence,proto3" json:"sequence,omitempty"`
 	Severity model.LogSeverity `protobuf:"varint,5,opt,name=severity,proto3,enum=model.LogSeverity" json:"severity,omitempty"`
 	Text     string            `protobuf:"bytes,6,opt,name=text,proto3" json:"text,omitempty"`
@@ -1107,9 +1107,12 @@ type StageLogRecord struct {
 	// line; without a sequence, text is the start of a line that has not ended.
 	Writer int64 `protobuf:"varint,8,opt,name=writer,proto3" json:"writer,omitempty"`
 	// The log is complete; nothing follows.
-	Done          bool `protobuf:"varint,9,opt,name=done,proto3" json:"done,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Done bool `protobuf:"varint,9,opt,name=done,proto3" json:"done,omitempty"`
+	// The number of the last entry that found no room in the memory, 0 for none. It has a separate record, which the
+	// plugin changes in place: the records of other entries with smaller numbers may be missing, too.
+	LeftOutThrough uint64 `protobuf:"fixed64,10,opt,name=left_out_through,json=leftOutThrough,proto3" json:"left_out_through,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *StageLogRecord) Reset() {
@@ -1205,6 +1208,13 @@ func (x *StageLogRecord) GetDone() bool {
 	return false
 }
 
+func (x *StageLogRecord) GetLeftOutThrough() uint64 {
+	if x != nil {
+		return x.LeftOutThrough
+	}
+	return 0
+}
+
 var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
@@ -1285,7 +1295,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\"H\n" +
 	"\x1aWatchStageCommandsResponse\x12*\n" +
-	"\bcommands\x18\x01 \x03(\v2\x0e.model.CommandR\bcommands\"\xa0\x02\n" +
+	"\bcommands\x18\x01 \x03(\v2\x0e.model.CommandR\bcommands\"\xca\x02\n" +
 	"\x0eStageLogRecord\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\x12#\n" +
@@ -1296,7 +1306,9 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\a \x01(\x03R\tcreatedAt\x12\x16\n" +
 	"\x06writer\x18\b \x01(\x03R\x06writer\x12\x12\n" +
-	"\x04done\x18\t \x01(\bR\x04done2\xfb\x04\n" +
+	"\x04done\x18\t \x01(\bR\x04done\x12(\n" +
+	"\x10left_out_through\x18\n" +
+	" \x01(\x06R\x0eleftOutThrough2\xfb\x04\n" +
 	"\fAgentService\x12N\n" +
 	"\x05Watch\x12\x1f.pipedeck.agent.v1.WatchRequest\x1a .pipedeck.agent.v1.WatchResponse\"\x000\x01\x12m\n" +
 	"\x10PageApplications\x12*.pipedeck.agent.v1.PageApplicationsRequest\x1a+.pipedeck.agent.v1.PageApplicationsResponse\"\x00\x12[\n" +

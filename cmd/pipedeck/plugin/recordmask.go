@@ -115,7 +115,7 @@ func isSecretKey(key string) bool { return secretKey.MatchString(key) && !placeK
 // see decrypts the secrets of the applications that a message holds, as piped does, so that they are known.
 func (m *recordMask) see(message proto.Message) {
 	if m.decrypter == nil {
-		return
+		return // there is nothing to look for
 	}
 	message.ProtoReflect().Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
 		if field.Message() == nil || field.IsMap() || field.IsList() {
@@ -131,7 +131,11 @@ func (m *recordMask) see(message proto.Message) {
 	})
 }
 
+// learn decrypts the secrets of an application configuration, if there is a key for them.
 func (m *recordMask) learn(configuration string) {
+	if m.decrypter == nil {
+		return
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.seen[configuration] {

@@ -49,3 +49,10 @@ func TestRecordingsHideTheSecretsOfApplications(t *testing.T) {
 		})
 	}
 }
+
+func TestWithoutAKeyNoSecretIsDecrypted(t *testing.T) {
+	t.Parallel()
+	m := newRecordMask("")
+	m.learn("spec:\n  encryption:\n    encryptedSecrets:\n      password: sealed-by-us-hunter2hunter2\n")
+	require.Equal(t, "the password is hunter2hunter2", m.text("the password is hunter2hunter2"))
+}

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -21,6 +22,8 @@ type plugin struct{}
 type options struct {
 	// Lines is how many entries it writes before it dies.
 	Lines int `json:"lines"`
+	// Text is what each of them says; "entry" with its number by default.
+	Text string `json:"text"`
 	// How is exit, panic (in a goroutine), kill, or empty for a stage that succeeds.
 	How string `json:"how"`
 }
@@ -41,7 +44,7 @@ func (plugin) ExecuteStage(_ context.Context, req *sdk.StageRequest[sdk.None]) (
 		return sdk.Failure, err
 	}
 	for i := range opts.Lines {
-		req.Log.Infof("entry %d", i+1)
+		req.Log.Info(cmp.Or(opts.Text, fmt.Sprint("entry ", i+1)))
 	}
 	if opts.How == "" {
 		return sdk.Success, nil
