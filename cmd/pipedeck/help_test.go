@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
 // Help lists commands with one line each: an imperative that fits next to the name.
@@ -24,6 +26,6 @@ func TestTheFirstLineOfEachHelpIsShort(t *testing.T) {
 			walk(sub)
 		}
 	}
-	walk(newRootCommand())
+	walk(newRootCommand(&session.Target{}))
 	require.Greater(t, seen, 20)
 }

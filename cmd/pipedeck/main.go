@@ -40,10 +40,11 @@ func main() {
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return exit.Run(ctx, newRootCommand(), args, stdout, stderr)
+	target := &session.Target{}
+	return exit.Run(ctx, newRootCommand(target), args, target.Flags, stdout, stderr)
 }
 
-func newRootCommand() *cobra.Command {
+func newRootCommand(target *session.Target) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pipedeck",
 		Short: "Run piped and its plugins against a local Kubernetes",
@@ -53,7 +54,6 @@ func newRootCommand() *cobra.Command {
   pipedeck ci --output json          the same without a terminal, then gone
   pipedeck down                      stop and remove the environment`,
 	}
-	target := &session.Target{}
 	target.Register(root.PersistentFlags())
 	root.AddCommand(environment.Commands(target)...)
 	root.AddCommand(inspect.Commands(target)...)

@@ -42,6 +42,9 @@ type Config struct {
 	// read or written, calls that change something are refused as Unavailable, and the environment is degraded. It is
 	// no one else's.
 	KeepFile string
+	// Flags follow the commands in next steps, so that they find this environment; they begin with a space. Empty: the
+	// commands find it without.
+	Flags string
 	// Logger gets refused and failed calls; nil logs nothing.
 	Logger *slog.Logger
 	// Now is the clock; nil means time.Now.

@@ -76,7 +76,9 @@ func New(cfg Config) (*Server, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	state := store.New(store.Options{ProjectID: cfg.ProjectID, OwnPiped: cfg.PipedID, Now: cfg.Now, Limits: cfg.Limits})
+	state := store.New(store.Options{
+		ProjectID: cfg.ProjectID, OwnPiped: cfg.PipedID, Flags: cfg.Flags, Now: cfg.Now, Limits: cfg.Limits,
+	})
 	kept := restore(cfg.KeepFile, log, state)
 	keeper := &keeper{journal: kept}
 	state.Pipeds.Add(cfg.PipedID, cfg.PipedName, "", auth.Hash(cfg.PipedKey))

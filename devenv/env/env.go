@@ -95,8 +95,7 @@ func (e *Environment) run(ctx context.Context) error {
 	takeover := e.takeOver(ctx)
 	secrets, err := e.Workspace.Keys().EnsureSecrets()
 	if err != nil {
-		return &StartError{componentControlPlane, err, "remove the environment with: pipedeck down --name " +
-			e.Workspace.Name}
+		return &StartError{componentControlPlane, err, "remove the environment with: pipedeck down" + e.Flags}
 	}
 	listener, metrics, err := e.listen()
 	if err != nil {
@@ -158,6 +157,7 @@ func (e *Environment) controlPlane(stop context.CancelCauseFunc, secrets *worksp
 		Images:       e.imageService(),
 		Open:         e.open,
 		KeepFile:     e.keepFile(),
+		Flags:        e.Flags,
 		Logger:       e.Logger,
 	}
 }

@@ -29,7 +29,7 @@ func Run(ctx context.Context, commands func(*session.Target) []*cobra.Command, s
 	target.Register(root.PersistentFlags())
 	root.AddCommand(commands(target)...)
 	var out, errOut bytes.Buffer
-	code = exit.Run(ctx, root, append(args, "--state-dir", stateDir), &out, &errOut)
+	code = exit.Run(ctx, root, append(args, "--state-dir", stateDir), target.Flags, &out, &errOut)
 	return code, out.String(), errOut.String()
 }
 

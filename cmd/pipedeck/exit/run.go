@@ -11,12 +11,16 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/system/plainerror"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-// Run executes one command line, prints its error with the next step to stderr, and returns the exit code.
-func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+// Run executes one command line, prints its error with the next step to stderr, and returns the exit code. flags
+// returns, once the line was read, what commands for the user need so that they find the same environment.
+func Run(
+	ctx context.Context, root *cobra.Command, args []string, flags func() string, stdout, stderr io.Writer,
+) int {
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -31,9 +35,10 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 	}
 	if failure.Err != nil {
 		// Errors quote what others wrote: commits, plugins, compilers.
-		fmt.Fprintln(stderr, "pipedeck:", text.Clean(plainerror.Text(failure.Err)))
+		message := line.WithFlags(plainerror.Text(failure.Err), flags())
+		fmt.Fprintln(stderr, "pipedeck:", text.Clean(message))
 		if failure.Hint != "" {
-			fmt.Fprintln(stderr, "next step:", failure.Hint)
+			fmt.Fprintln(stderr, "next step:", line.WithFlags(failure.Hint, flags()))
 		}
 	}
 	return failure.Code

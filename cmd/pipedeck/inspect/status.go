@@ -23,7 +23,7 @@ func newStatusCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the parts, pipeds and problems of an environment", Args: cobra.NoArgs,
 		Long: `Show the parts of the environment and its pipeds, and a table of problems with the next step for each.
-Exit code 0: all parts work; 5: the environment is degraded.`,
+Exit code 0: no problem is known, though a part may still be starting; 5: the environment is degraded.`,
 		Example: "  pipedeck status\n  pipedeck status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.Run(cmd, func(_ context.Context, s *session.Session) error {

@@ -94,7 +94,7 @@ func (p *Provider) client() (kubernetes.Interface, error) {
 	if err != nil {
 		return nil, &cluster.HintError{
 			Err:  fmt.Errorf("use the kubeconfig %s: %w", p.Kubeconfig, err),
-			Hint: "run pipedeck down, then up again",
+			Hint: "run pipedeck down; then pipedeck up",
 		}
 	}
 	client, err := kubernetes.NewForConfig(config)

@@ -11,12 +11,14 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // Environment is what is known of the environment itself: its description, its components and its problems.
 type Environment struct {
 	ledger   *ledger
 	ownPiped string // the id of the environment's own piped
+	flags    string // of commands in next steps
 
 	mu         sync.Mutex
 	described  *deckv1.Environment // nil until Describe
@@ -27,9 +29,9 @@ type Environment struct {
 	causes map[string]string
 }
 
-func newEnvironment(l *ledger, ownPiped string) *Environment {
+func newEnvironment(l *ledger, o Options) *Environment {
 	return &Environment{
-		ledger: l, ownPiped: ownPiped, components: map[string]*deckv1.Component{},
+		ledger: l, ownPiped: o.OwnPiped, flags: o.Flags, components: map[string]*deckv1.Component{},
 		problems: map[string]*deckv1.Problem{},
 		shown:    map[string]*deckv1.Problem{}, causes: map[string]string{},
 	}
@@ -48,6 +50,7 @@ func (e *Environment) SetComponent(c *deckv1.Component) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c = proto.CloneOf(c)
+	c.Hint = line.WithFlags(c.GetHint(), e.flags)
 	e.components[c.GetName()] = c
 	e.ledger.publish(Change{Component: e.componentView(c)})
 	e.judgeComponent(c)

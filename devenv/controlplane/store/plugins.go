@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // ReportPlugins replaces what is known of a piped's plugin processes.
@@ -22,7 +23,9 @@ func (p *Pipeds) ReportPlugins(pipedID string, plugins []*agentv1.Plugin) error 
 	before := one.shownPlugins()
 	one.plugins = make([]*agentv1.Plugin, 0, len(plugins))
 	for _, plugin := range plugins {
-		one.plugins = append(one.plugins, proto.CloneOf(plugin))
+		plugin = proto.CloneOf(plugin)
+		plugin.Detail = line.WithFlags(plugin.GetDetail(), p.environment.flags)
+		one.plugins = append(one.plugins, plugin)
 	}
 	one.pluginsStale = false
 	p.publishPlugins(one, before)

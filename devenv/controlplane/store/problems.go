@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // Problem is a cause why a part of the environment does not work as it should.
@@ -84,7 +85,8 @@ func (e *Environment) setProblem(p *deckv1.Problem) {
 		return
 	}
 	p.Part, p.Reason = oneLine(p.GetPart(), maxPart), oneLine(p.GetReason(), maxReason)
-	p.NextStep = cmp.Or(oneLine(p.GetNextStep(), maxNextStep), noNextStep)
+	next := line.WithFlags(p.GetNextStep(), e.flags)
+	p.NextStep = cmp.Or(oneLine(next, maxNextStep), noNextStep)
 	switch {
 	case p.Since != nil:
 	case before != nil:

@@ -263,3 +263,24 @@ func TestALineThatAnnouncesTheNextOneIsJoinedWithIt(t *testing.T) {
 	require.Equal(t, "go: cannot find main module; to create a module there, run: go mod init; next",
 		s.Environment.Problems()[0].GetReason())
 }
+
+func TestNextStepsNameTheEnvironment(t *testing.T) {
+	t.Parallel()
+	s := store.New(store.Options{ProjectID: "project", OwnPiped: "piped", Flags: " --name demo"})
+	s.Pipeds.Add("piped", "default", "", store.KeyHash{})
+	s.Environment.SetProblem(store.Problem{Part: "history", NextStep: "end it with: pipedeck down"})
+	require.NoError(t, s.Pipeds.ReportHealth("piped", []*agentv1.Problem{
+		{Part: "plugin wait", Reason: "quarantined", NextStep: "fix it, or run: pipedeck restart wait"},
+	}))
+	s.Environment.SetComponent(&deckv1.Component{
+		Name: "kubernetes", State: deckv1.Component_STATE_FAILED, Hint: "run pipedeck up again",
+	})
+	var steps []string
+	for _, p := range s.Environment.Problems() {
+		steps = append(steps, p.GetNextStep())
+	}
+	require.ElementsMatch(t, []string{
+		"end it with: pipedeck down --name demo", "fix it, or run: pipedeck restart --name demo wait",
+		"run pipedeck up --name demo again",
+	}, steps)
+}

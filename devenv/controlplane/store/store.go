@@ -19,6 +19,8 @@ type Options struct {
 	ProjectID string
 	// OwnPiped is the id of the piped that the environment runs itself; empty for none.
 	OwnPiped string
+	// Flags follow the commands in next steps, so that they find this environment; empty when they do without.
+	Flags string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
 	// Limits bounds the store; the zero value means the defaults.
@@ -57,7 +59,7 @@ func New(o Options) *Store {
 	}
 	ledger := newLedger(o.ProjectID, o.Now, o.Limits.withDefaults())
 	signals, offers := newSignals(), newOffers()
-	environment := newEnvironment(ledger, o.OwnPiped)
+	environment := newEnvironment(ledger, o)
 	applications := newApplications(ledger, offers, signals)
 	pipeds := newPipeds(ledger, o.OwnPiped, offers, signals, applications, environment)
 	chains := newChains(ledger, applications, signals)
