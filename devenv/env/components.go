@@ -28,12 +28,15 @@ type components struct {
 
 	mu    sync.Mutex
 	state map[string]*deckv1.Component
+	// moved is when the start of a component came further, by its name.
+	moved map[string]time.Time
 }
 
 func newComponents(
 	clusters []*runningCluster, plugins []string, publish func(*deckv1.Component), now func() time.Time,
 ) *components {
-	c := &components{publish: publish, now: now, state: map[string]*deckv1.Component{}}
+	c := &components{publish: publish, now: now, state: map[string]*deckv1.Component{},
+		moved: map[string]time.Time{}}
 	names := []string{componentControlPlane, componentRepository}
 	for _, cluster := range clusters {
 		names = append(names, cluster.component)
@@ -61,8 +64,24 @@ func (c *components) progress(name, detail string, done, total int64) {
 		if x.State != deckv1.Component_STATE_STARTING {
 			x.StartedAt, x.EndedAt = timestamppb.New(c.now()), nil
 		}
+		if x.State != deckv1.Component_STATE_STARTING || x.Detail != detail || x.Done != done || x.Total != total {
+			c.moved[name] = c.now()
+		}
 		x.State, x.Detail, x.Hint, x.Done, x.Total = deckv1.Component_STATE_STARTING, detail, "", done, total
 	})
+}
+
+// stuck returns what the components say whose start has not come further for so long, by their names.
+func (c *components) stuck(patience time.Duration) map[string]string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := map[string]string{}
+	for name, x := range c.state {
+		if x.GetState() == deckv1.Component_STATE_STARTING && c.now().Sub(c.moved[name]) > patience {
+			found[name] = x.GetDetail()
+		}
+	}
+	return found
 }
 
 func (c *components) ready(name, detail string) {

@@ -204,6 +204,11 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 		return nil
 	})
 	children.Go(func() error {
+		next := e.seeLogs() + "; wait when it takes its time, or run: " + e.startAgain()
+		starts{e.components, e.server, next}.watch(ctx, cmp.Or(e.patience, startPatience))
+		return nil
+	})
+	children.Go(func() error {
 		directories{e.Workspace.Dir, e.liveRoot, e.server, e.startAgain()}.watch(ctx)
 		return nil
 	})

@@ -40,9 +40,9 @@ type Options struct {
 	Listening func(address string)
 	// Restart is published for those who find that this process was killed; may be nil.
 	Restart *workspace.Restart
-	// silence replaces silentTime in tests.
-	silence time.Duration
-	Logger  *slog.Logger
+	// silence replaces silentTime in tests, patience startPatience.
+	silence, patience time.Duration
+	Logger            *slog.Logger
 }
 
 // startAgain is the command that ends the environment and starts it again.

@@ -15,11 +15,11 @@ func TestCommandsForUsersNameTheirEnvironment(t *testing.T) {
 	t.Parallel()
 	const flags = " --name demo --state-dir /tmp/x"
 	for text, want := range map[string]string{
-		"see pipedeck status":                      "see pipedeck status --name demo --state-dir /tmp/x",
-		"run: pipedeck restart wait":               "run: pipedeck restart --name demo --state-dir /tmp/x wait",
-		"run pipedeck up again: it adopts":         "run pipedeck up --name demo --state-dir /tmp/x again: it adopts",
-		"run pipedeck down; pipedeck up":           "run pipedeck down" + flags + "; pipedeck up" + flags,
-		"start a new one with `pipedeck sync web`": "start a new one with `pipedeck sync --name demo --state-dir /tmp/x web`",
+		"see pipedeck status":                "see pipedeck status --name demo --state-dir /tmp/x",
+		"run: pipedeck restart wait":         "run: pipedeck restart --name demo --state-dir /tmp/x wait",
+		"run pipedeck up again: it adopts":   "run pipedeck up --name demo --state-dir /tmp/x again: it adopts",
+		"run pipedeck down; pipedeck up":     "run pipedeck down" + flags + "; pipedeck up" + flags,
+		"start one with `pipedeck sync web`": "start one with `pipedeck sync --name demo --state-dir /tmp/x web`",
 		"see it with: pipedeck attach; or choose another --name": "see it with: pipedeck attach" + flags +
 			"; or choose another --name",
 		"run again: pipedeck down" + flags:         "run again: pipedeck down" + flags,

@@ -5,13 +5,21 @@ package health
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
 )
 
-// maxProblems bounds what Problems returns; the oldest stay.
-const maxProblems = 100
+const (
+	// maxProblems bounds what Problems returns. The oldest stay, and the last one counts the others.
+	maxProblems = 100
+	// maxSet bounds what is kept of Set.
+	maxSet = 1000
+)
+
+// partOthers is the part of the problem that counts those that are not listed.
+const partOthers = "other parts"
 
 // Problem is a cause why a part does not work as it should.
 type Problem struct {
@@ -56,7 +64,7 @@ func (r *Registry) Set(part, reason, nextStep string) {
 	if known {
 		p.Since = before.Since
 	}
-	if p == before || !known && len(r.set) >= maxProblems {
+	if p == before || !known && len(r.set) >= maxSet {
 		return
 	}
 	r.set[part] = p
@@ -112,7 +120,19 @@ func (r *Registry) Problems() []Problem {
 	slices.SortFunc(
 		problems, func(a, b Problem) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Part, b.Part)) },
 	)
-	return problems[:min(len(problems), maxProblems)]
+	return bounded(problems)
+}
+
+// bounded replaces the newest of too many problems by their number.
+func bounded(problems []Problem) []Problem {
+	if len(problems) <= maxProblems {
+		return problems
+	}
+	rest := problems[maxProblems-1:]
+	return append(problems[:maxProblems-1:maxProblems-1], Problem{
+		Part: partOthers, Reason: fmt.Sprintf("%d more problems are not listed", len(rest)),
+		NextStep: "fix those that are listed, then look again", Since: rest[0].Since,
+	})
 }
 
 // dated gives the problems of sources the time at which they were seen first. The caller holds mu.

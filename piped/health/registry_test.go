@@ -64,7 +64,9 @@ func TestTheNumberOfProblemsIsBounded(t *testing.T) {
 	for i := range 1000 {
 		r.Set(fmt.Sprint(i), "why", "what")
 	}
-	require.Len(t, r.Problems(), 100)
+	problems := r.Problems()
+	require.Len(t, problems, 100)
+	require.Equal(t, "901 more problems are not listed", problems[99].Reason)
 }
 
 // plane is a control plane that answers reports of health with an error.

@@ -5,6 +5,7 @@ package pluginhost
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +32,7 @@ type output struct {
 	lines   []string
 	total   int // lines ever ended
 	partial []byte
+	cut     int // bytes of the line that came after partial was full
 	path    string
 	file    *owned.Log
 	fatal   crashLines
@@ -58,9 +60,9 @@ func (o *output) Write(p []byte) (int, error) {
 	defer o.mu.Unlock()
 	for rest := p; len(rest) > 0; {
 		line, after, whole := bytes.Cut(rest, []byte{'\n'})
-		if room := maxFileLine - len(o.partial); room > 0 {
-			o.partial = append(o.partial, line[:min(room, len(line))]...)
-		}
+		taken := min(maxFileLine-len(o.partial), len(line))
+		o.partial = append(o.partial, line[:taken]...)
+		o.cut += len(line) - taken
 		if whole {
 			o.endLine(true)
 		}
@@ -93,7 +95,7 @@ func (o *output) since(mark int) []string {
 	defer o.mu.Unlock()
 	lines := slices.Clone(o.lines[max(0, len(o.lines)-(o.total-mark)):])
 	if len(o.partial) > 0 {
-		lines = append(lines, shorten(o.mask(clean(o.partial), true)))
+		lines = append(lines, shorten(o.mask(clean(o.partial), true), o.cut))
 	}
 	return lines[max(0, len(lines)-keptLines):]
 }
@@ -124,22 +126,31 @@ func (o *output) close() {
 
 func (o *output) endLine(whole bool) {
 	text := o.mask(clean(o.partial), !whole || len(o.partial) == maxFileLine)
-	o.toFile([]byte(text + "\n"))
+	o.toFile([]byte(text + leftOut(o.cut) + "\n"))
 	if text != "" {
 		o.total++
-		o.lines = append(o.lines, shorten(text))
-		o.fatal.see(shorten(text))
+		short := shorten(text, o.cut)
+		o.lines = append(o.lines, short)
+		o.fatal.see(short)
 		for _, f := range o.followers {
-			f.see(shorten(text))
+			f.see(short)
 		}
 		if o.echo != nil {
-			o.echo(shorten(text))
+			o.echo(short)
 		}
 		if len(o.lines) > keptLines {
 			o.lines = slices.Delete(o.lines, 0, len(o.lines)-keptLines)
 		}
 	}
-	o.partial = o.partial[:0]
+	o.partial, o.cut = o.partial[:0], 0
+}
+
+// leftOut says at the end of a line how much of it is missing.
+func leftOut(bytes int) string {
+	if bytes == 0 {
+		return ""
+	}
+	return fmt.Sprintf("… (%d bytes left out)", bytes)
 }
 
 func (o *output) toFile(p []byte) {
@@ -159,11 +170,17 @@ func (o *output) toFile(p []byte) {
 	_, _ = o.file.Write(p)
 }
 
-// shorten keeps what fits into a kept line; the cut never lies within a secret, which has been masked. Of a line that
+// shorten keeps what fits into a kept line, and says how much of it is missing; the cut never lies within a secret, which has been masked. Of a line that
 // rewrites itself with carriage returns the last state is kept, as a terminal shows it: in an error message, they
 // would wipe out what stands before them.
-func shorten(line string) string {
-	return clip.Bytes(line[strings.LastIndexByte(line, '\r')+1:], maxLineLength)
+func shorten(line string, missing int) string {
+	line = line[strings.LastIndexByte(line, '\r')+1:]
+	if len(line) <= maxLineLength && missing == 0 {
+		return line
+	}
+	const room = 64 // for the note
+	kept := clip.Bytes(line, maxLineLength-room)
+	return kept + leftOut(len(line)-len(kept)+missing)
 }
 
 // clean makes a line fit for protobuf strings. Escape sequences stay: whoever draws it removes them.

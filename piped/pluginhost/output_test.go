@@ -4,6 +4,7 @@
 package pluginhost
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,4 +90,24 @@ func TestOfALineThatRewritesItselfTheLastStateIsKept(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join(dir, "p.log"))
 	require.NoError(t, err)
 	require.Equal(t, "fetching\n  0 %\r 50 %\rno such host\nbye\n  1 %\r  2 %\n", string(content), "the file has all")
+}
+
+func TestALongLineSaysHowMuchOfItIsMissing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := newOutput(dir, "p", nil)
+	const more = 1234
+	for _, piece := range []string{strings.Repeat("x", maxFileLine), strings.Repeat("y", more), "\nnext\n"} {
+		_, err := o.Write([]byte(piece))
+		require.NoError(t, err)
+	}
+	o.close()
+	content, err := os.ReadFile(filepath.Join(dir, "p.log"))
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("x", maxFileLine)+"… (1234 bytes left out)\nnext\n", string(content))
+	kept := o.last()
+	require.LessOrEqual(t, len(kept[0]), maxLineLength)
+	x := strings.Count(kept[0], "x")
+	require.Equal(t, fmt.Sprintf("%s… (%d bytes left out)", strings.Repeat("x", x), maxFileLine+more-x), kept[0])
+	require.Equal(t, "next", kept[1])
 }

@@ -93,7 +93,7 @@ func newEntry(number uint64, size int64, call string, request proto.Message) ent
 	if e.kind != lasting {
 		e.log = logOf(request)
 	}
-	if isShortened(request) {
+	if _, short := countLeftOut(request); short {
 		e.kind = shortened
 	}
 	return e

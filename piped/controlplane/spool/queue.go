@@ -5,6 +5,7 @@ package spool
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"google.golang.org/grpc/codes"
@@ -61,7 +62,8 @@ func (s *Spool) keep(ctx context.Context, name string, request proto.Message) er
 // leave is already there.
 func (s *Spool) shortenNew(request proto.Message) (proto.Message, []byte, error) {
 	short := shorten(request.(*ps.ReportStageLogsFromLastCheckpointRequest))
-	if !short.GetCompleted() && s.hasLine(logOf(short)) {
+	if log := logOf(short); !short.GetCompleted() && s.hasLine(log) {
+		s.raise(log, short)
 		return nil, nil, nil
 	}
 	record, err := encode("ReportStageLogsFromLastCheckpoint", short)
@@ -130,8 +132,9 @@ func (s *Spool) shortenAt(i int) error {
 		return err
 	}
 	short := shorten(request.(*ps.ReportStageLogsFromLastCheckpointRequest))
-	if !short.GetCompleted() && s.hasLine(e.log) {
+	if log := e.log; !short.GetCompleted() && s.hasLine(log) {
 		s.forget(i)
+		s.raise(log, short)
 		return nil
 	}
 	record, err := encode(call, short)
@@ -149,6 +152,26 @@ func (s *Spool) shortenAt(i int) error {
 // hasLine reports whether a line in the queue says that a log is not whole.
 func (s *Spool) hasLine(log stageLog) bool {
 	return slices.ContainsFunc(s.queue, func(e entry) bool { return e.kind == shortened && e.log == log })
+}
+
+// raise adds the entries of a shortened checkpoint to the line that says that a log is not whole. It is called with the
+// lock held.
+func (s *Spool) raise(log stageLog, by proto.Message) {
+	i := slices.IndexFunc(s.queue, func(e entry) bool { return e.kind == shortened && e.log == log })
+	e := &s.queue[i]
+	call, request, _, err := s.read(e.number)
+	if err != nil {
+		return
+	}
+	known, _ := countLeftOut(request)
+	more, _ := countLeftOut(by)
+	request.(*ps.ReportStageLogsFromLastCheckpointRequest).Blocks[0].Log = fmt.Sprintf(leftOut, known+more)
+	record, err := encode(call, request)
+	if growth := int64(len(record)) - e.size; err == nil && s.bytes+growth <= s.options.MaxBytes &&
+		s.replace(e.number, record) == nil {
+		s.bytes += growth
+		e.size += growth
+	}
 }
 
 // forget removes a report from the queue and the disk. It is called with the lock held.

@@ -103,12 +103,15 @@ func deploymentOf(request proto.Message) string {
 	return r.GetDeploymentId()
 }
 
-// leftOut is what stands in a log in place of what the spool had no room for.
-const leftOut = "Lines are left out here: the control plane was away for so long that there was no more room for them"
+// leftOut is what stands in a log in place of the entries that the spool had no room for. The number is the least: it
+// is not raised where there is no room for another digit, nor on the way to the control plane.
+const leftOut = "Log entries left out here: at least %d, because the control plane was away for so long that there " +
+	"was no more room for them"
 
 // shorten puts a line in the place of the blocks of a checkpoint.
 func shorten(r *ps.ReportStageLogsFromLastCheckpointRequest) *ps.ReportStageLogsFromLastCheckpointRequest {
-	note := &model.LogBlock{Index: 1, Log: leftOut, Severity: model.LogSeverity_ERROR}
+	text := fmt.Sprintf(leftOut, len(r.GetBlocks()))
+	note := &model.LogBlock{Index: 1, Log: text, Severity: model.LogSeverity_ERROR}
 	if blocks := r.GetBlocks(); len(blocks) > 0 {
 		note.Index, note.CreatedAt = blocks[0].GetIndex(), blocks[0].GetCreatedAt()
 	}
@@ -118,10 +121,17 @@ func shorten(r *ps.ReportStageLogsFromLastCheckpointRequest) *ps.ReportStageLogs
 	}
 }
 
-// isShortened distinguishes a shortened checkpoint from others, also after a restart.
-func isShortened(request proto.Message) bool {
+// countLeftOut reads the number of a shortened checkpoint. It distinguishes one from others, also after a restart.
+func countLeftOut(request proto.Message) (entries int, shortened bool) {
 	r, ok := request.(*ps.ReportStageLogsFromLastCheckpointRequest)
-	return ok && len(r.GetBlocks()) == 1 && r.GetBlocks()[0].GetLog() == leftOut
+	if !ok || len(r.GetBlocks()) != 1 {
+		return 0, false
+	}
+	text := r.GetBlocks()[0].GetLog()
+	if _, err := fmt.Sscanf(text, leftOut, &entries); err != nil {
+		return 0, false
+	}
+	return entries, text == fmt.Sprintf(leftOut, entries)
 }
 
 // newRequest creates an empty request of a call that is kept.
