@@ -25,8 +25,8 @@ type screenFlags struct {
 func (f *screenFlags) register(cmd *cobra.Command) {
 	f.cmd = cmd
 	flags := cmd.Flags()
-	flags.StringVar(&f.theme, "theme", "", strings.Join(theme.Names(), ", ")+" or a file; default $PIPEDECK_THEME, else auto: "+
-		"dark or light like the terminal")
+	flags.StringVar(&f.theme, "theme", "", strings.Join(theme.Names(), ", ")+" or a file; "+
+		"default $PIPEDECK_THEME, else auto: dark or light like the terminal")
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only; default $PIPEDECK_ASCII")
 	flags.BoolVar(&f.reducedMotion, "reduced-motion", false,
 		"no spinner, and durations grow every 10 s; default $PIPEDECK_REDUCED_MOTION")
