@@ -58,8 +58,9 @@ func TestEveryPaneAndQuestionFitsInEverySize(t *testing.T) {
 	t.Parallel()
 	for name, keys := range map[string][]string{
 		"applications": {"1"}, "log": {"3"}, "plugins": {"4"}, "environment": {"e"}, "history": {"d"},
-		"resources": {"t"}, "help": {"?"}, "palette": {":"}, "leave": {"q"}, "search": {"/", "a"}, "filter": {"1", "/", "h"},
-		"error": {"up", "a"}, "inspector": {"i"},
+		"resources": {"t"}, "help": {"?"}, "palette": {":"}, "leave": {"q"}, "search": {"/", "a"},
+		"filter": {"1", "/", "h"},
+		"error":  {"up", "a"}, "inspector": {"i"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
