@@ -35,7 +35,7 @@ func (l *local) gitDir() (string, error) {
 	info, err := os.Stat(l.path)
 	if err != nil || !info.IsDir() {
 		return "", l.problem(
-			ErrNoDirectory, fmt.Sprintf("move or clone the repository to %s, or correct its remote", l.path),
+			ErrNoDirectory, fmt.Sprintf("move or clone the repository to %s", l.path),
 		)
 	}
 	dir := l.path

@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -125,5 +127,11 @@ func TestADiskWithoutSpaceIsAProblem(t *testing.T) {
 	dir := t.TempDir()
 	require.Empty(t, health.Disk(dir, 1)())
 	require.Contains(t, health.Disk(dir, 1<<62)()[0].Reason, "is full")
-	require.Contains(t, health.Disk(filepath.Join(dir, "gone"), 1)()[0].Reason, "cannot be used")
+	gone := health.Disk(filepath.Join(dir, "it's gone"), 1)
+	problem := gone()[0]
+	require.Contains(t, problem.Reason, "cannot be used")
+	_, command, found := strings.Cut(problem.NextStep, ": ")
+	require.True(t, found, problem.NextStep)
+	require.NoError(t, exec.Command("sh", "-c", command).Run(), "%s can be pasted", command)
+	require.Empty(t, gone())
 }

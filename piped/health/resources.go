@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -29,7 +30,7 @@ func Disk(dir string, minFree uint64) Source {
 		if err := unix.Statfs(dir, &stat); err != nil {
 			return []Problem{{
 				Part: "disk", Reason: fmt.Sprintf("the directory %s cannot be used: %v", dir, err),
-				NextStep: "create it again, or start with another one: --work-dir",
+				NextStep: "create it again: mkdir -p " + quote(dir),
 			}}
 		}
 		free := uint64(stat.Bavail) * uint64(stat.Bsize)
@@ -45,6 +46,9 @@ func Disk(dir string, minFree uint64) Source {
 		}}
 	}
 }
+
+// quote writes a path as one word of a shell.
+func quote(path string) string { return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'" }
 
 // Descriptors reports when this process has nearly as many files open as it may.
 func Descriptors() []Problem {

@@ -8,9 +8,6 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-// defaultName is the environment that commands mean without --name.
-const defaultName = "default"
-
 // same is the command that does in a shell what an action does now; empty for those without one.
 func (a *actions) same(action keymap.Action) string {
 	app, stage := a.chosen.application().GetName(), a.chosen.stage().GetName()
@@ -59,13 +56,5 @@ func (a *actions) command(args []string) string {
 	for _, arg := range args {
 		line += " " + text.ShellWord(text.Line(arg))
 	}
-	return line + nameFlag(a.host.cfg.Name)
-}
-
-// nameFlag is what commands need besides for another environment than theirs.
-func nameFlag(name string) string {
-	if name == defaultName {
-		return ""
-	}
-	return " --name " + text.ShellWord(name)
+	return line + a.host.cfg.Flags
 }

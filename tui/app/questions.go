@@ -25,12 +25,13 @@ func (a *actions) askApprover() {
 		host: a.host, overlays: a.overlays,
 		scope: keymap.ChoiceDialog,
 		title: "Approve " + text.Line(stage.GetName()) + " as",
-		lines: []string{"It needs an approval of one of these users. The stage keeps that " + a.host.cfg.Commander +
-			" gave it."},
+		lines: []string{"It needs an approval of one of these users. The stage also records that " +
+			a.host.cfg.Commander + " gave the approval."},
 	}
 	if more := len(names) - maxApprovers; more > 0 {
 		names = names[:maxApprovers]
-		d.lines = append(d.lines, fmt.Sprintf("For the other %d, run: pipedeck approve --as NAME", more))
+		d.lines = append(d.lines, fmt.Sprintf("For the other %d, run: %s --as NAME", more,
+			a.command([]string{"approve", a.chosen.application().GetName(), stage.GetName()})))
 	}
 	request := a.approval()
 	for i, name := range names {

@@ -28,6 +28,9 @@ type Config struct {
 	Client func(ctx context.Context) (deckv1.DeckServiceClient, error)
 	// Name of the environment and version of the program, for the header.
 	Name, Version string
+	// Flags are what a command for the user needs so that it finds this environment, with a leading space; empty when
+	// it needs none.
+	Flags string
 	// Commander is who approves, skips and cancels, as shown in logs; default $USER.
 	Commander string
 	// Keys is what the key file says; the zero value is no file.

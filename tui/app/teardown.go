@@ -52,7 +52,7 @@ func (d *tearDown) draw(width, height int) string {
 	host := d.leaving.host
 	v := view.Dialog{Theme: host.theme, Title: "Tear down " + host.cfg.Name + "?", Lines: []string{
 		"Its clusters, its history and its sample repository are deleted. Your own repository is left as it is.",
-		"As a command: pipedeck down" + nameFlag(host.cfg.Name),
+		"As a command: pipedeck down" + host.cfg.Flags,
 		"",
 		"To delete it, type its name: " + host.cfg.Name,
 	}, Line: d.look.draw}

@@ -104,7 +104,7 @@ func TestAStageWithNamedApproversIsApprovedAsOneOfThem(t *testing.T) {
 	s := play(t, dial(t, server), 100, 24, seams{})
 	s.seesText("press a as alice or")
 	s.types("a")
-	s.seesText("Approve WAIT_APPROVAL as", "needs an approval of one of these", "that ada gave it")
+	s.seesText("Approve WAIT_APPROVAL as", "needs an approval of one of these", "that ada gave")
 	s.types("3") // there is no third
 	s.types("\x1b")
 	s.losesText("needs an approval of one of these")

@@ -31,7 +31,7 @@ func Run(
 	}
 	var failure *Error
 	if !errors.As(err, &failure) {
-		failure = With(WrongUsage, err, "see "+cmd.CommandPath()+" --help")
+		failure = With(WrongUsage, arguments(cmd, err), "see "+cmd.CommandPath()+" --help")
 	}
 	if failure.Err != nil {
 		// Errors quote what others wrote: commits, plugins, compilers.

@@ -158,5 +158,5 @@ func Choices(what string, names []string) string {
 	if len(names) == 0 {
 		return "there is no " + what + " at present; see pipedeck status"
 	}
-	return "choose one of: " + fmt.Sprint(names)
+	return "choose one of: " + strings.Join(names, ", ")
 }

@@ -1,0 +1,35 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package exit
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/devenv/line"
+)
+
+// wrongNumber is how cobra reports a number of arguments that a command does not take.
+var wrongNumber = regexp.MustCompile(
+	`^(?:accepts|requires) (at most |at least |between \d+ and )?(\d+) arg\(s\), (?:only )?received (\d+)$`)
+
+// arguments puts cobra's error of a wrong number of arguments in words; other errors are returned as they are.
+func arguments(cmd *cobra.Command, err error) error {
+	said := wrongNumber.FindStringSubmatch(err.Error())
+	if said == nil {
+		return err
+	}
+	most, convErr := strconv.Atoi(said[2])
+	if convErr != nil {
+		return err
+	}
+	given := said[3]
+	if given == "0" {
+		given = "none"
+	}
+	return fmt.Errorf("%s takes %s%s, got %s", cmd.CommandPath(), said[1], line.Count(most, "argument"), given)
+}
