@@ -18,11 +18,12 @@ import (
 )
 
 // CheckApplications reads every application configuration at Head and returns all that is wrong with them, each with
-// its file, line and column. The checker knows the plugins of the environment, which have to deploy all of them.
-func (r *Repository) CheckApplications(checker *options.Checker) error {
+// its file, line and column. Warnings do not keep them from being deployed. The checker knows the plugins of the
+// environment, which have to deploy all of them.
+func (r *Repository) CheckApplications(checker *options.Checker) (warnings []string, err error) {
 	problems, reports, err := r.checkEach(checker)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	checker.CheckTogether(reports...)
 	for _, report := range reports {
@@ -34,8 +35,11 @@ func (r *Repository) CheckApplications(checker *options.Checker) error {
 		for _, problem := range report.Errors {
 			problems = append(problems, problem)
 		}
+		for _, warning := range report.Warnings {
+			warnings = append(warnings, warning.Error())
+		}
 	}
-	return errors.Join(problems...)
+	return warnings, errors.Join(problems...)
 }
 
 // CheckUnread returns the keys, options and stage names at Head that nothing reads, each with its file, line and

@@ -57,7 +57,7 @@ func OpenRepository(dir string) (*Repository, error) {
 		return nil, err
 	}
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-		return nil, &RepositoryError{dir, "is not a directory", "give the path of a Git repository: pipedeck up DIR"}
+		return nil, &RepositoryError{dir, "is not a directory", "give the path of a Git repository"}
 	}
 	repo, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if errors.Is(err, git.ErrRepositoryNotExists) {

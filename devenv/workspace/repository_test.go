@@ -57,7 +57,8 @@ func TestNamesOfFilesMayHoldAnyBytes(t *testing.T) {
 		require.Equal(t, `skipped "l\xfctin/app.pipecd.yaml", "new\nline/app.pipecd.yaml": `+
 			"the path is not one line of UTF-8 text, which the protocol requires", repository.SkippedText())
 	}
-	require.NoError(t, repository.CheckApplications(checkerOf("kubernetes")))
+	_, err = repository.CheckApplications(checkerOf("kubernetes"))
+	require.NoError(t, err)
 }
 
 func TestAConfigurationThatIsALinkIsNamedAsOne(t *testing.T) {
@@ -68,7 +69,7 @@ func TestAConfigurationThatIsALinkIsNamedAsOne(t *testing.T) {
 	committed(t, dir)
 	repository, err := OpenRepository(dir)
 	require.NoError(t, err)
-	err = repository.CheckApplications(&options.Checker{})
+	_, err = repository.CheckApplications(&options.Checker{})
 	require.EqualError(t, err,
 		"linked/app.pipecd.yaml is a symbolic link: piped reads configuration from regular files only; commit a "+
 			"copy of the file")
@@ -116,7 +117,7 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 		}, "is damaged or incomplete", "fsck"},
 		"no directory": {func(t *testing.T, dir string) {
 			require.NoError(t, os.Remove(dir))
-		}, "is not a directory", "pipedeck up DIR"},
+		}, "is not a directory", "give the path of a Git repository"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -288,13 +289,32 @@ func TestAllMistakesInTheApplicationsAreReportedAtOnceWithTheirPlaces(t *testing
 	gittest.Run(t, dir, "commit", "-qm", "first")
 	repository, err := OpenRepository(dir)
 	require.NoError(t, err)
-	err = repository.CheckApplications(checkerOf("kubernetes"))
+	_, err = repository.CheckApplications(checkerOf("kubernetes"))
 	require.ErrorContains(t, err, "a/app.pipecd.yaml:5:")
 	require.ErrorContains(t, err, "b/app.pipecd.yaml:3:7: spec.name: is missing")
 	require.NotContains(t, err.Error(), "c/app.pipecd.yaml")
-	err = repository.CheckApplications(checkerOf("terraform"))
+	_, err = repository.CheckApplications(checkerOf("terraform"))
 	require.ErrorContains(t, err, "c/app.pipecd.yaml:5:13: spec.plugins.kubernetes: "+
 		`the plugin "kubernetes" is not in the plugins of this environment`)
+}
+
+func TestTwoApplicationsOfOneNameAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, path := range []string{"a", "b"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, path), 0o755))
+		write(t, filepath.Join(dir, path, "app.pipecd.yaml"),
+			"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: one\n  plugins: {kubernetes: {}}\n")
+	}
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-qm", "first")
+	repository, err := OpenRepository(dir)
+	require.NoError(t, err)
+	warnings, err := repository.CheckApplications(checkerOf("kubernetes"))
+	require.NoError(t, err)
+	require.Len(t, warnings, 1)
+	require.Contains(t, warnings[0], `b/app.pipecd.yaml:4:9: spec.name: "one" is the name of a/app.pipecd.yaml as well`)
 }
 
 // checkerOf knows one plugin by its name.

@@ -4,6 +4,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newCICommand(t *session.Target) *cobra.Command {
@@ -106,14 +108,14 @@ func (s *Setup) ci(ctx context.Context) error {
 		}
 		return err
 	}
-	return s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+	left := "the environment is still starting"
+	err = s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		var failed []*deckv1.Deployment
 		var broken []*deckv1.Application
-		var left string
 		err := follow(ctx, deck, s.Mode, os.Stdout, reader.Options{Flags: s.Target.Flags(),
 			Until: func(d *state.Deck) (settled bool) {
 				settled, failed, broken = d.SettledAt(repository.Head)
-				left = unfinished(d)
+				left = cmp.Or(unfinished(d), "piped has not registered each application yet")
 				return settled && len(d.Applications()) >= len(repository.Applications)
 			}})
 		if err != nil {
@@ -124,6 +126,8 @@ func (s *Setup) ci(ctx context.Context) error {
 		}
 		return checkHealth(ctx, deck)
 	})
+	// The host may end at the same time and say only that.
+	return incomplete(err, left)
 }
 
 // discard removes an environment that this process has created and that no process runs.
@@ -155,7 +159,11 @@ func (f *Flags) checkApplications(ctx context.Context, w *workspace.Workspace,
 	if err != nil {
 		return err
 	}
-	if err := repository.CheckApplications(checker); err != nil {
+	warnings, err := repository.CheckApplications(checker)
+	for _, warning := range warnings {
+		fmt.Fprintln(os.Stderr, text.Clean("warning: "+warning))
+	}
+	if err != nil {
 		return exit.Usage(err, "correct the file, commit it, and run again")
 	}
 	return nil
@@ -163,12 +171,15 @@ func (f *Flags) checkApplications(ctx context.Context, w *workspace.Workspace,
 
 // incomplete is the error of a run that ended with err before all was deployed.
 func incomplete(err error, left string) error {
+	var failure *exit.Error
 	switch {
+	case errors.As(err, &failure):
+		return err
 	case errors.Is(err, reader.ErrEnded):
 		// For whoever asked it to end that is no error, but no one may take it for a success.
 		return exit.With(exit.Interrupted, errors.New("the environment was ended before everything was deployed"),
 			"run it again")
-	case errors.Is(err, context.DeadlineExceeded) && left != "":
+	case errors.Is(err, context.DeadlineExceeded):
 		return exit.With(exit.TimedOut, fmt.Errorf("timed out: %s", left),
 			"fix what it waited for, or give more time with --timeout")
 	default:
@@ -198,7 +209,10 @@ func waiting(d *state.Deck) (left []string) {
 		return left
 	}
 	for _, a := range d.Applications() {
-		if newest := d.Newest(a.Id); newest != nil && !state.Ended(newest.Status) {
+		switch newest := d.Newest(a.Id); {
+		case newest == nil:
+			left = append(left, a.Name+": not deployed yet")
+		case !state.Ended(newest.Status):
 			left = append(left, fmt.Sprintf("%s: %s: %s", a.Name, reader.Name(newest.Status), newest.StatusReason))
 		}
 	}

@@ -6,6 +6,7 @@ package environment
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,8 +33,13 @@ func TestARunThatDidNotDeployEverythingIsNoSuccess(t *testing.T) {
 	require.Equal(t, exit.TimedOut, failure.Code)
 	require.EqualError(t, failure, "timed out: kubernetes: connection refused")
 
-	for _, err := range []error{context.DeadlineExceeded, context.Canceled, errors.New("broken stream")} {
-		require.Equal(t, err, incomplete(err, ""))
+	named := failure
+	require.Equal(t, error(named), incomplete(named, "another part"), "the first reason stays")
+	require.ErrorAs(t, incomplete(fmt.Errorf("host: %w", context.DeadlineExceeded), "web: RUNNING"), &failure)
+	require.EqualError(t, failure, "timed out: web: RUNNING", "also when the host ends first")
+
+	for _, err := range []error{nil, context.Canceled, errors.New("broken stream")} {
+		require.Equal(t, err, incomplete(err, "web: RUNNING"))
 	}
 }
 
@@ -59,7 +65,9 @@ func TestWhatIsWaitedForIsSaid(t *testing.T) {
 				decktest.Problems()[1].GetReason() +
 				" (next step: " + decktest.Problems()[1].GetNextStep() + ")",
 		},
-		"nothing": {[]proto.Message{ready, decktest.Application()}, ""},
+		"an application that is not deployed": {[]proto.Message{ready, decktest.Application()},
+			decktest.Application().Name + ": not deployed yet"},
+		"nothing": {[]proto.Message{ready}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
