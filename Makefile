@@ -71,7 +71,7 @@ bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and un
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only live $(ARGS)
 
 .PHONY: bench-kubernetes
-bench-kubernetes: build embeddedk8s ## Measure applying manifests beside kubectl, which is compiled for it (ARGS="…" adds flags)
+bench-kubernetes: build embeddedk8s ## Measure applying manifests against kubectl, which is compiled for it (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)
 
 .PHONY: chaos

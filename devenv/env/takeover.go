@@ -35,7 +35,7 @@ func (e *Environment) takeOver(ctx context.Context) string {
 	ended := EndOrphans(ctx, e.Workspace)
 	message := fmt.Sprintf("; took over from pid %d, which was killed", last.PID)
 	if len(ended) > 0 {
-		message += " (ended its " + strings.Join(ended, " and ") + ")"
+		message += "; ended what it had left: " + strings.Join(ended, ", ")
 	}
 	e.Logger.Warn("the last run of this environment was killed; its data is used again", "pid", last.PID, "ended",
 		ended)
@@ -60,7 +60,11 @@ func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
 		}
 	}
 	if n := endPlugins(ctx, w); n > 0 {
-		ended = append(ended, fmt.Sprintf("plugins (processes: %d)", n))
+		processes := "1 process of plugins"
+		if n != 1 {
+			processes = fmt.Sprintf("%d processes of plugins", n)
+		}
+		ended = append(ended, processes)
 	}
 	slices.Sort(ended)
 	return ended

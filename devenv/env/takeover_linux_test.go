@@ -36,7 +36,7 @@ func TestWhatPluginsOfAKilledPipedHaveStartedEndsWithTheEnvironment(t *testing.T
 		return err == nil
 	}, wait, time.Millisecond)
 
-	require.Equal(t, []string{"plugins (processes: 1)"}, EndOrphans(t.Context(), w))
+	require.Equal(t, []string{"1 process of plugins"}, EndOrphans(t.Context(), w))
 	require.Empty(t, EndOrphans(t.Context(), w))
 }
 

@@ -26,7 +26,7 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	require.Contains(t, printed["go mod tidy\ngo test ./..."], "ok  \texample.com/greeter")
 	deployed := printed["pipedeck ci --cluster none --plugin greeter=../greeter --timeout 3m"]
 	for _, line := range []string{
-		"Hello, Ada!", "Hello, Edsger!", "Everybody is greeted", "3 people were greeted: [Ada Grace Edsger]",
+		"Hello, Ada!", "Hello, Edsger!", "Everyone is greeted", "3 people were greeted: [Ada Grace Edsger]",
 	} {
 		require.Contains(t, deployed, line)
 	}
@@ -53,7 +53,7 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	h := sdktest.StartProgram(t, filepath.Join(r.dir, "greeter"),
 		sdktest.Options{Config: map[string]string{"greeting": "Welcome"}})
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "GREET", `{"names": ["Ada"]}`))
-	require.Equal(t, "Welcome, Ada!\nEverybody is greeted\n", h.Piped.Log("greet"))
+	require.Equal(t, "Welcome, Ada!\nEveryone is greeted\n", h.Piped.Log("greet"))
 }
 
 // newReader builds the programs that a reader has in the PATH. What the module of a plugin needs, this module needs,

@@ -134,7 +134,7 @@ func newCommand(plugin Plugin, agent *link, stderr io.Writer) *cobra.Command {
 
 func (f *startFlags) serve(ctx context.Context, plugin Plugin, stderr io.Writer) error {
 	if f.agent != nil {
-		f.config = f.agent.config // the command line, which everybody can read, has no secrets then
+		f.config = f.agent.config // the command line, which everyone can read, has no secrets then
 	}
 	settings, err := ParseSettings(f.config)
 	if err != nil {

@@ -55,7 +55,8 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "",
 		"kubeconfig of the existing cluster (default: the one that kubectl uses)")
 	flags.StringVar(&f.nodeImage, "node-image", "", "node image for kind")
-	flags.StringVar(&f.kindConfig, "kind-config", "", "configuration file for kind; name and kubeconfig stay ours")
+	flags.StringVar(&f.kindConfig, "kind-config", "",
+		"configuration file for kind; pipedeck still sets name and kubeconfig")
 	flags.BoolVar(&f.exportKubeconfig, "export-kubeconfig", false,
 		"also make the kind cluster the current context of your kubeconfig; down undoes it")
 	flags.BoolVar(&f.yes, "yes", false, "use an existing cluster that does not look like one for development")

@@ -53,7 +53,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.pluginConfigs, "plugin-config", nil,
 		"configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped "+
 			"configuration (default for a plugin that is built: "+pluginflag.ConfigName+" in its directory)")
-	flags.StringVar(&f.piped, "piped", "", "run another piped v1 program in place of ours")
+	flags.StringVar(&f.piped, "piped", "", "run this piped v1 program instead of the included one")
 }
 
 // AddPlugin adds a plugin as --plugin does.

@@ -161,7 +161,7 @@ func (r *run) reportedLog() {
 		err = fmt.Errorf("%d of %d blocks came with ReportStageLogs alone: the control plane forgets them",
 			len(all)-len(stored), len(all))
 	}
-	r.check(name, err, "%d blocks", len(stored))
+	r.check(name, err, "log blocks: %d", len(stored))
 }
 
 // refusals are requests of the plugin that the stand-in refused.
