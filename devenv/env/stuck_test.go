@@ -40,7 +40,8 @@ func TestAStartThatComesNoFurtherIsAProblemUntilItDoes(t *testing.T) {
 	o.Clusters = []Cluster{{"b", func(Hooks) (cluster.Provider, error) { return s, nil }}}
 	o.patience = 10 * time.Millisecond
 	h := watchHealth(t, deck(t, w, up(t, o).address))
-	problem := h.untilProblem(t, "kubernetes b start", "not come further for more than 10ms: downloading the node image")
+	problem := h.untilProblem(t, "kubernetes b start",
+		"not come further for more than 10ms: downloading the node image")
 	require.Contains(t, problem.GetNextStep(), "pipedeck down")
 	h.until(t, "a degraded cluster",
 		func() bool { return h.components["kubernetes b"].GetState() == deckv1.Component_STATE_DEGRADED })

@@ -170,9 +170,9 @@ func (o *output) toFile(p []byte) {
 	_, _ = o.file.Write(p)
 }
 
-// shorten keeps what fits into a kept line, and says how much of it is missing; the cut never lies within a secret, which has been masked. Of a line that
-// rewrites itself with carriage returns the last state is kept, as a terminal shows it: in an error message, they
-// would wipe out what stands before them.
+// shorten keeps what fits into a kept line, and says how much of it is missing; the cut never lies within a secret,
+// which has been masked. Of a line that rewrites itself with carriage returns the last state is kept, as a terminal
+// shows it: in an error message, they would wipe out what stands before them.
 func shorten(line string, missing int) string {
 	line = line[strings.LastIndexByte(line, '\r')+1:]
 	if len(line) <= maxLineLength && missing == 0 {

@@ -302,8 +302,8 @@ func (s *stageJournal) rest() []*model.LogBlock {
 	}
 	if n := s.missing(); n > 0 {
 		text := fmt.Sprintf(
-			"Entries of this log are missing: %d. When its plugin ended, more waited to be reported than the memory for it "+
-				"holds (%d MiB)", n, (JournalSize-journalHeader)/2>>20,
+			"Entries of this log are missing: %d. When its plugin ended, more waited to be reported than the memory "+
+				"for it holds (%d MiB)", n, (JournalSize-journalHeader)/2>>20,
 		)
 		add(model.LogSeverity_ERROR, text, time.Now().Unix())
 	}

@@ -74,44 +74,50 @@ func lineCopy(lines []string) copied {
 	return copied{fmt.Sprintf("%d lines", len(lines)), strings.Join(lines, "\n") + "\n"}
 }
 
-// copySelected copies what the focused pane gives.
-func (m *model) copySelected() tea.Cmd {
+// clipboard takes what the user copies.
+type clipboard struct {
+	host  *host
+	toast *toast
+}
+
+// takePane copies what a pane gives.
+func (b clipboard) takePane(p pane) tea.Cmd {
 	var c copied
-	if from, can := m.panes.of(m.screen.focus).(copyable); can {
+	if from, can := p.(copyable); can {
 		c = from.copied()
 	}
 	if c.content == "" {
-		return m.toast.note("there is nothing to copy here")
+		return b.toast.note("there is nothing to copy here")
 	}
-	return m.copy(c)
+	return b.take(c)
 }
 
-// copyCommand copies the command of the action that is selected in the palette.
-func (m *model) copyCommand() tea.Cmd {
-	p, is := m.overlays.top().(*palette)
+// takeCommand copies the command of the action that is selected in the palette.
+func (b clipboard) takeCommand(top overlay) tea.Cmd {
+	p, is := top.(*palette)
 	if !is {
 		return nil
 	}
 	command := p.command()
 	if command == "" {
-		return m.toast.note("there is no command that does the same")
+		return b.toast.note("there is no command that does the same")
 	}
-	return m.copy(copied{command, command})
+	return b.take(copied{command, command})
 }
 
-// copy puts content into the clipboard of the terminal, or into a file where the terminal is known to have none.
-func (m *model) copy(c copied) tea.Cmd {
+// take puts content into the clipboard of the terminal, or into a file where the terminal is known to have none.
+func (b clipboard) take(c copied) tea.Cmd {
 	reason := ""
 	switch {
-	case clipboardless(m.host.cfg.Environ):
+	case clipboardless(b.host.cfg.Environ):
 		reason = "the terminal has no clipboard"
 	case len(c.content) > maxClipboard:
 		reason = "too long for the clipboard"
 	default:
-		return tea.Batch(tea.SetClipboard(c.content), m.toast.say("copied "+c.what, false))
+		return tea.Batch(tea.SetClipboard(c.content), b.toast.say("copied "+c.what, false))
 	}
-	path := m.host.cfg.CopyFile
-	return m.host.work.do(func(context.Context) tea.Msg {
+	path := b.host.cfg.CopyFile
+	return b.host.work.do(func(context.Context) tea.Msg {
 		if path == "" {
 			return actionMsg{err: fmt.Errorf("cannot copy %s: %s", c.what, reason)}
 		}

@@ -14,13 +14,13 @@ import (
 const maxMistakes = 4
 
 // sayMistakes opens a card about the mistakes of the key file.
-func (m *model) sayMistakes() {
-	mistakes := m.host.file.Mistakes
+func (o *overlays) sayMistakes(h *host) {
+	mistakes := h.file.Mistakes
 	if len(mistakes) == 0 {
 		return
 	}
-	d := &dialog{host: m.host, overlays: &m.overlays, scope: keymap.ConfirmDialog, title: "Mistakes in the key file",
-		choices: []choice{{keymap.No, "", "go on; the other lines of the file hold", m.overlays.pop}}}
+	d := &dialog{host: h, overlays: o, scope: keymap.ConfirmDialog, title: "Mistakes in the key file",
+		choices: []choice{{keymap.No, "", "go on; the other lines of the file hold", o.pop}}}
 	for i, mistake := range mistakes {
 		if i == maxMistakes {
 			d.lines = append(d.lines, fmt.Sprintf("and %d more", len(mistakes)-i))
@@ -30,5 +30,5 @@ func (m *model) sayMistakes() {
 	}
 	d.lines = append(d.lines, "", "next step: correct the lines, then run:", "  pipedeck validate "+
 		text.ShellWord(text.Line(mistakes[0].File)))
-	m.overlays.push(d)
+	o.push(d)
 }

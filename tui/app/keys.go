@@ -103,7 +103,7 @@ func (m *model) typeKey(name string, key tea.KeyPressMsg) tea.Cmd {
 		m.searchable().move(binding.Action)
 		return nil
 	case keymap.Copy:
-		return m.copyCommand()
+		return clipboard{m.host, &m.toast}.takeCommand(m.overlays.top())
 	}
 	return m.typing().act(binding.Action, key)
 }
@@ -173,7 +173,7 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.Zoom:
 		m.screen.zoomed = !m.screen.zoomed
 	case keymap.Copy:
-		return m.copySelected()
+		return clipboard{m.host, &m.toast}.takePane(m.panes.of(m.screen.focus))
 	case keymap.Approve:
 		return m.actions.startApproval()
 	case keymap.Skip:

@@ -73,7 +73,7 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 		overlays: &m.overlays}
 	m.panes.inspector = newInspectorPane(h, &m.chosen, m.panes.plugins, m.actions.command)
 	m.leaving = leaving{host: h, overlays: &m.overlays}
-	m.sayMistakes()
+	m.overlays.sayMistakes(m.host)
 	return m
 }
 

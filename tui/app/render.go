@@ -43,7 +43,7 @@ func (m *model) render() string {
 		return m.overlays.draw(m.host.theme, m.renderSmall(), width, height)
 	}
 	l := arrange(width, height, m.demand())
-	parts := []part{{l.header, m.drawHeader(width)}}
+	parts := []part{{l.header, m.link.drawHeader(m.host, m.screen.main, width)}}
 	parts = append(parts, m.drawBody(l)...)
 	parts = append(parts, part{l.status, m.drawStatus(width)}, part{l.footer, m.drawFooter(width)})
 	return m.overlays.draw(m.host.theme, compose(height, parts), width, height)
@@ -63,7 +63,7 @@ func (m *model) drawBody(l layout) []part {
 		return []part{{l.side, m.panes.environment.drawStartup(l.side.width, l.side.height)}}
 	}
 	if m.screen.zoomed {
-		return []part{m.drawZoomed(l)}
+		return []part{m.panes.drawZoomed(m.screen.focus, l)}
 	}
 	focus := m.screen.focus
 	in := func(r rect, draw func(width, height int, focused bool) string, focused bool) part {
@@ -81,27 +81,28 @@ func (m *model) drawBody(l layout) []part {
 	return parts
 }
 
-func (m *model) drawHeader(width int) string {
-	deck := m.link.deck
+// drawHeader draws the first line; main says that the main screen is shown.
+func (l *link) drawHeader(h *host, main bool, width int) string {
+	deck := l.deck
 	header := view.Header{
-		Theme: m.host.theme, Name: m.host.cfg.Name, Version: m.host.cfg.Version,
+		Theme: h.theme, Name: h.cfg.Name, Version: h.cfg.Version,
 		Clusters: deck.Environment().GetClusters(), Failed: len(deck.Failed()), Problems: deck.Problems(),
 	}
 	switch {
-	case m.link.stopped():
+	case l.stopped():
 		header.Away = "stopped"
-	case m.link.trouble != nil && m.link.client != nil:
+	case l.trouble != nil && l.client != nil:
 		header.Away = "does not answer"
 	}
-	if m.screen.main {
-		header.Hint = ", press " + m.host.key(keymap.ShowEnvironment)
+	if main {
+		header.Hint = ", press " + h.key(keymap.ShowEnvironment)
 	}
 	for _, c := range deck.Components() {
 		header.All++
 		if c.GetState() == deckv1.Component_STATE_READY {
 			header.Ready++
 		}
-		if m.screen.main && c.GetState() == deckv1.Component_STATE_STARTING && c.GetTotal() > 0 {
+		if main && c.GetState() == deckv1.Component_STATE_STARTING && c.GetTotal() > 0 {
 			header.Starting = fmt.Sprintf("%s: %s %d%%", text.Line(c.GetName()), text.FirstLine(c.GetDetail()),
 				100*c.GetDone()/c.GetTotal())
 		}

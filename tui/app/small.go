@@ -5,8 +5,11 @@ package app
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/theme"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -17,21 +20,21 @@ func (m *model) renderSmall() string {
 		return compose(height, m.drawTiny(width, height))
 	}
 	body := rect{0, 2, width, height - 4}
-	parts := []part{{rect{0, 0, width, 1}, m.drawHeader(width)}}
+	parts := []part{{rect{0, 0, width, 1}, m.link.drawHeader(m.host, m.screen.main, width)}}
 	if m.screen.main {
-		parts = append(parts, part{rect{0, 1, width, 1}, m.drawTabs(width)})
+		parts = append(parts, part{rect{0, 1, width, 1}, m.screen.drawTabs(m.link.deck, m.host.theme, width)})
 	} else {
 		body = rect{0, 1, width, height - 3}
 	}
-	parts = append(parts, m.drawAlone(body)...)
+	parts = append(parts, m.panes.drawAlone(&m.screen, body)...)
 	parts = append(parts, part{rect{0, height - 2, width, 1}, m.drawStatus(width)},
 		part{rect{0, height - 1, width, 1}, m.drawFooter(width)})
 	return compose(height, parts)
 }
 
-func (m *model) drawTabs(width int) string {
-	deck, focus := m.link.deck, m.screen.focus
-	tabs := view.Tabs{Theme: m.host.theme, List: []view.Tab{
+func (s *screen) drawTabs(deck *state.Deck, th theme.Theme, width int) string {
+	focus := s.focus
+	tabs := view.Tabs{Theme: th, List: []view.Tab{
 		{Name: fmt.Sprintf("1 Apps %d", len(deck.Applications())), Open: focus == keymap.Applications},
 		{Name: "2 Deployment", Open: focus == keymap.Deployment},
 		{Name: "3 Log", Open: focus == keymap.Log},
@@ -41,26 +44,26 @@ func (m *model) drawTabs(width int) string {
 }
 
 // drawAlone draws the pane with the focus; below the deployment comes its log where both have room.
-func (m *model) drawAlone(body rect) []part {
-	if !m.screen.main {
-		return []part{{body, m.panes.environment.drawStartup(body.width, body.height)}}
+func (p *panes) drawAlone(s *screen, body rect) []part {
+	if !s.main {
+		return []part{{body, p.environment.drawStartup(body.width, body.height)}}
 	}
-	switch focus := m.screen.focus; focus {
+	switch focus := s.focus; focus {
 	case keymap.Applications:
-		return []part{{body, m.panes.applications.draw(body.width, body.height, true)}}
+		return []part{{body, p.applications.draw(body.width, body.height, true)}}
 	case keymap.Log:
-		return []part{{body, m.panes.log.draw(body.width, body.height, true)}}
+		return []part{{body, p.log.draw(body.width, body.height, true)}}
 	case keymap.Deployment:
 		above, below := body, body
 		if body.height >= 8+minTail {
-			above.height = max(8, min(m.panes.deployment.want(body.width, body.height-minTail), body.height-minTail))
+			above.height = max(8, min(p.deployment.want(body.width, body.height-minTail), body.height-minTail))
 			below.y, below.height = body.y+above.height, body.height-above.height
-			return []part{{above, m.panes.deployment.draw(above.width, above.height, true)},
-				{below, m.panes.log.draw(below.width, below.height, false)}}
+			return []part{{above, p.deployment.draw(above.width, above.height, true)},
+				{below, p.log.draw(below.width, below.height, false)}}
 		}
-		return []part{{above, m.panes.deployment.draw(above.width, above.height, true)}}
+		return []part{{above, p.deployment.draw(above.width, above.height, true)}}
 	default:
-		return []part{{body, m.panes.side(focus).draw(body.width, body.height, true)}}
+		return []part{{body, p.side(focus).draw(body.width, body.height, true)}}
 	}
 }
 
@@ -76,7 +79,8 @@ func (m *model) drawTiny(width, height int) []part {
 	look := m.panes.deployment.finding()
 	if m.screen.focus != keymap.Deployment {
 		below := rect{0, 2, width, body.height - 2}
-		return append([]part{{rect{0, 0, width, 2}, tiny.Draw(width, 2)}}, append(m.drawAlone(below), last)...)
+		state := part{rect{0, 0, width, 2}, tiny.Draw(width, 2)}
+		return slices.Concat([]part{state}, m.panes.drawAlone(&m.screen, below), []part{last})
 	}
 	return []part{{body, drawFound(look, "", width, body.height, tiny.Draw)}, last}
 }
