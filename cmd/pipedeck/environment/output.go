@@ -27,8 +27,8 @@ const (
 const outputHelp = "tui, plain, reader (sentences), json (one event a line); auto: $PIPEDECK_OUTPUT, " +
 	"else tui on a terminal, plain elsewhere"
 
-// ChooseOutput reads --output. auto is what PIPEDECK_OUTPUT says; without it, tui on a terminal where a command can show
-// it, else plain.
+// ChooseOutput reads --output. auto is what PIPEDECK_OUTPUT says; without it, tui on a terminal where a command can
+// show it, else plain.
 func ChooseOutput(given string, canTUI bool) (OutputMode, error) {
 	// A dumb terminal cannot place a cursor.
 	onTerminal := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) &&

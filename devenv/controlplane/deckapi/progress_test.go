@@ -43,7 +43,9 @@ func TestAStageHasTheIdOfItsAuthorAndItsApprovals(t *testing.T) {
 	s := &model.PipelineStage{
 		Id: "8f3c", Name: "WAIT_APPROVAL", Status: model.StageStatus_STAGE_RUNNING,
 		AuthorizedOperators: []string{"alice", "bob", "carol"},
-		Metadata:            map[string]string{"pipedeck/stage-id": "gate", "approvals": `["alice"]`, "approvals-needed": "2"},
+		Metadata: map[string]string{
+			"pipedeck/stage-id": "gate", "approvals": `["alice"]`, "approvals-needed": "2",
+		},
 	}
 	out := stage(d, s, store.StageTimes{})
 	require.Equal(t, "gate", out.GetConfigId())
