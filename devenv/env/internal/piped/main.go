@@ -32,11 +32,11 @@ import (
 
 func main() {
 	dir := filepath.Join(filepath.Dir(os.Args[3]), "piped", "tmp") // run --config-file FILE
-	if err := record(filepath.Join(dir, "pids"), os.Getpid()); err != nil {
-		panic(err)
-	}
 	plan, err := os.ReadFile(filepath.Join(dir, "plan"))
 	if err != nil {
+		panic(err)
+	}
+	if err := record(filepath.Join(dir, "pids"), os.Getpid()); err != nil {
 		panic(err)
 	}
 	switch strings.TrimSpace(string(plan)) {
