@@ -31,7 +31,9 @@ func TestTheLayoutCoversEveryCellOnce(t *testing.T) {
 					}
 				}
 				for at, n := range covered {
-					require.Equalf(t, 1, n, "%s at %dx%d: cell %d", name, width, height, at)
+					if n != 1 { // require would take minutes for so many cells
+						t.Fatalf("%s at %dx%d: cell %d is covered %d times", name, width, height, at, n)
+					}
 				}
 				if need.stages != nil {
 					require.GreaterOrEqual(t, l.log.height, minLog)

@@ -48,11 +48,6 @@ func (b Binding) Address() string {
 	return b.context() + "." + string(b.Action)
 }
 
-// types reports whether keys are typed where b holds.
-func (b Binding) types() bool {
-	return slices.Contains(b.Scopes, Typing) || slices.Contains(b.Scopes, PaletteOverlay)
-}
-
 // meets reports whether there is a place in which both hold.
 func (b Binding) meets(other Binding) bool {
 	for _, c := range contexts {

@@ -89,15 +89,6 @@ func (b *Buffer) indexOf(i int) int {
 	return sort.Search(len(b.chunks), func(k int) bool { return b.chunks[k].end() > i })
 }
 
-// chunkOf returns the chunk with line i, its lines in memory; nil when it cannot be read.
-func (b *Buffer) chunkOf(i int) *chunk {
-	at := b.indexOf(i)
-	if at == len(b.chunks) {
-		return nil
-	}
-	return b.load(b.chunks[at])
-}
-
 // load returns c with its lines in memory; nil when it cannot be read.
 func (b *Buffer) load(c *chunk) *chunk {
 	if c.length == 0 {

@@ -76,7 +76,7 @@ func cellStyle(th theme.Theme, f face) lipgloss.Style {
 	}
 	if f.selected {
 		background := th.Selected.GetBackground()
-		if _, none := background.(lipgloss.NoColor); !none && background != nil {
+		if _, none := background.(lipgloss.NoColor); !none {
 			style = style.Background(background)
 		}
 	}

@@ -231,7 +231,9 @@ func TestALogKeepsTheColoursOfItsLines(t *testing.T) {
 		v.Buffer.Append(logbuf.Line{Text: clean, Raw: raw})
 	}
 	drawn := coloured.Draw(60, 12)
-	require.Contains(t, drawn, "\x1b[38;5;1mred\x1b[m plain \x1b[2mgrey\x1b[m\x1b[38;5;0;48;5;7mboth\x1b[m")
+	for _, part := range []string{"\x1b[38;5;1mred\x1b[m", "\x1b[2mgrey\x1b[m", "\x1b[38;5;0;48;5;7mboth\x1b[m"} {
+		require.Contains(t, drawn, part)
+	}
 	require.NotContains(t, drawn, "\x1b[2J")
 	require.NotContains(t, plain.Draw(60, 12), "38;5")
 }

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,8 +18,6 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
 	"github.com/pipedeck/pipedeck/system/chantest"
 )
-
-const wait = 30 * time.Second
 
 // fake stands for one of the two providers: it leaves a file in the directory that they share.
 type fake struct {

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -19,8 +18,6 @@ import (
 	"github.com/pipedeck/pipedeck/system/buildtest"
 	"github.com/pipedeck/pipedeck/system/chantest"
 )
-
-const wait = 30 * time.Second
 
 // serverProgram stands in for the embedded Kubernetes.
 var serverProgram string

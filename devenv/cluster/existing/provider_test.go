@@ -23,8 +23,6 @@ import (
 	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
-const wait = 30 * time.Second
-
 // server answers as an API server does to the two questions that are asked.
 type server struct {
 	*httptest.Server
