@@ -101,7 +101,7 @@ func TestWrongUseOfAPluginsToolsIsReported(t *testing.T) {
 			"pipedeck plugin install"},
 		"a recorder without a size": {[]string{"record", "a=" + program, "-f", "x", "--max-size", "0"},
 			"number of MiB"},
-		"a recorder without arguments": {[]string{"record", "-f", "x"}, "accepts between 1 and 2"},
+		"a recorder without arguments": {[]string{"record", "-f", "x"}, "takes between 1 and 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

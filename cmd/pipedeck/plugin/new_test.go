@@ -64,7 +64,7 @@ func TestWhatIsWrongWithANewPluginIsSaid(t *testing.T) {
 		"a module that cannot be":  {[]string{"greeter", "--module", "a b"}, "give a module path"},
 		"an SDK that is not there": {[]string{"greeter", "--sdk", t.TempDir()}, "is not a clone of pipedeck"},
 		"an unknown SDK":           {[]string{"greeter"}, "--sdk DIR"},
-		"no name":                  {nil, "accepts between 1 and 2"},
+		"no name":                  {nil, "takes between 1 and 2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
