@@ -4,6 +4,7 @@
 package logbuf
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -49,8 +50,8 @@ func Compile(text string) (Pattern, error) {
 
 // reason is what is wrong with an expression, without the decoration.
 func reason(err error) string {
-	bad, ok := err.(*syntax.Error)
-	if !ok {
+	var bad *syntax.Error
+	if !errors.As(err, &bad) {
 		return err.Error()
 	}
 	switch bad.Code {
