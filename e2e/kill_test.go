@@ -149,7 +149,7 @@ func TestAUIOffersToStartAKilledEnvironmentAgainAndAReaderEndsWithAnError(t *tes
 	attached.sees("tear it down")
 	attached.presses("t")
 	attached.sees("type its name")
-	attached.presses("default\r")
+	attached.presses("story\r")
 	require.Zero(t, attached.wait())
 	e.leavesNothing()
 }
