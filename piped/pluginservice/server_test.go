@@ -466,8 +466,8 @@ func TestToolsAreInstalledOnceAndSeededOnesAreUsed(t *testing.T) {
 }
 
 // A script may write without end: what is kept of it is the beginning and the end.
+// It counts what the whole process allocates, so no other test may run at the same time.
 func TestTheOutputOfAnInstallationIsBounded(t *testing.T) {
-	t.Parallel()
 	s := serve(t)
 	for name, test := range map[string]struct{ script, want string }{
 		"output": {

@@ -136,16 +136,16 @@ func (c *chains) verdict(id string, block uint32) (ChainVerdict, error) {
 		reason := fmt.Sprintf("Deployment is cancelled because %s has ended with %s", which, status)
 		return ChainVerdict{Cancel: true, CancelReason: reason}
 	}
-	if own := found.blockStatus(int(block)); completed(own) {
-		return cancel("its chain block", own), nil
-	}
-	switch before := found.blockStatus(int(block) - 1); before {
-	case model.DeploymentStatus_DEPLOYMENT_SUCCESS:
-		return ChainVerdict{Plannable: true}, nil
+	// The block before is the cause, even where others of the own block are cancelled already.
+	before := found.blockStatus(int(block) - 1)
+	switch before {
 	case model.DeploymentStatus_DEPLOYMENT_FAILURE, model.DeploymentStatus_DEPLOYMENT_CANCELLED:
 		return cancel("the chain block before it", before), nil
 	}
-	return ChainVerdict{}, nil
+	if own := found.blockStatus(int(block)); completed(own) {
+		return cancel("its chain block", own), nil
+	}
+	return ChainVerdict{Plannable: before == model.DeploymentStatus_DEPLOYMENT_SUCCESS}, nil
 }
 
 // follow brings the node of a deployment up to date. When its block has ended, the pipeds that

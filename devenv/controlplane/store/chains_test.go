@@ -91,6 +91,18 @@ func TestABlockIsCancelledWhenTheOneBeforeFailed(t *testing.T) {
 	requireCode(t, codes.InvalidArgument, err)
 }
 
+func TestTheReasonOfACancelledBlockIsTheBlockBefore(t *testing.T) {
+	t.Parallel()
+	s, chainID := startChain(t)
+	join(t, s, chainID, "web1", 1)
+	join(t, s, chainID, "web2", 1)
+	finish(t, s, "d-first", model.DeploymentStatus_DEPLOYMENT_FAILURE)
+	finish(t, s, "d-web2", model.DeploymentStatus_DEPLOYMENT_CANCELLED)
+	v := verdict(t, s, chainID, "web1", 1)
+	require.True(t, v.Cancel)
+	require.Contains(t, v.CancelReason, "the chain block before it has ended with DEPLOYMENT_FAILURE")
+}
+
 func TestABlockOfAnApplicationThatRefusesIsCancelled(t *testing.T) {
 	t.Parallel()
 	s, chainID := startChain(t)
