@@ -143,9 +143,14 @@ func savePlugin(dir string, round int) error {
 	return os.WriteFile(filepath.Join(dir, "main.go"), []byte(text), 0o600)
 }
 
+// goCommand runs go in dir. Only the clone itself, ".", is built with its workspace; the modules of the plugins and
+// of kubectl are not part of it.
 func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir, command.Env = dir, append(os.Environ(), "GOSUMDB=off", "GOWORK=off")
+	command.Dir, command.Env = dir, append(os.Environ(), "GOSUMDB=off")
+	if dir != "." {
+		command.Env = append(command.Env, "GOWORK=off")
+	}
 	var said bytes.Buffer
 	command.Stderr = &said
 	out, err := command.Output()
