@@ -34,6 +34,11 @@ func TestEverySampleIsReadWithoutAWarningAndHasItsManifests(t *testing.T) {
 			require.Empty(t, app.Warnings, name)
 			require.False(t, applications[app.Name], "the name %s is taken", app.Name)
 			applications[app.Name] = true
+			if app.Pipeline != nil {
+				for _, stage := range app.Pipeline.Stages {
+					require.NotEmpty(t, stage.ID, "stage %s of %s is shown by its id", stage.Name, name)
+				}
+			}
 			kinds := map[string]bool{}
 			for _, file := range []string{"deployment.yaml", "service.yaml"} {
 				file = path.Join(path.Dir(name), file)

@@ -15,6 +15,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/browser"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -78,7 +79,7 @@ func (a *actions) startApproval() tea.Cmd {
 	request := a.approval()
 	if a.host.now.Sub(a.approvedAt) < doublePress && (a.approved.GetStageId() != request.GetStageId() ||
 		a.approved.GetDeploymentId() != request.GetDeploymentId()) {
-		return a.confirm("Approve "+text.Line(stage.GetName())+" as well?",
+		return a.confirm("Approve "+text.Line(state.StageWord(stage))+" as well?",
 			"It is another stage than the one that was approved a moment ago.",
 			a.same(keymap.Approve), a.approve(stage, request))
 	}
@@ -95,7 +96,7 @@ func (a *actions) approval() *deckv1.ApproveStageRequest {
 }
 
 func (a *actions) approve(stage *deckv1.Stage, request *deckv1.ApproveStageRequest) tea.Cmd {
-	name := stage.GetName() + " of " + a.link.deck.Deployment(request.GetDeploymentId()).GetApplicationName()
+	name := state.StageWord(stage) + " of " + a.link.deck.Deployment(request.GetDeploymentId()).GetApplicationName()
 	done := "approved " + name
 	if request.GetCommander() != request.GetUser() {
 		done += " as " + text.Line(request.GetCommander())
@@ -110,7 +111,7 @@ func (a *actions) skip() tea.Cmd {
 	request := &deckv1.SkipStageRequest{
 		DeploymentId: a.chosen.deployment().GetId(), StageId: a.chosen.stage().GetId(), Commander: a.host.cfg.Commander,
 	}
-	name := a.chosen.stage().GetName()
+	name := state.StageWord(a.chosen.stage())
 	return a.call("asked to skip "+name, "skip "+name,
 		func(ctx context.Context, client deckv1.DeckServiceClient) error {
 			_, err := client.SkipStage(ctx, request)

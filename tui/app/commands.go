@@ -5,12 +5,13 @@ package app
 
 import (
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // same is the command that does in a shell what an action does now; empty for those without one.
 func (a *actions) same(action keymap.Action) string {
-	app, stage := a.chosen.application().GetName(), a.chosen.stage().GetName()
+	app, stage := a.chosen.application().GetName(), state.StageWord(a.chosen.stage())
 	command := []string(nil)
 	switch action {
 	case keymap.Approve:

@@ -9,6 +9,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -64,7 +65,7 @@ func (p *inspectorPane) draw(width, height int, _ bool) string {
 		v.Stage = d.GetStages()[at]
 		v.Plugin = p.plugin(d.GetApplicationId(), v.Stage)
 		v.PluginName = deck.PluginName(v.Plugin)
-		v.Command = p.command([]string{"logs", d.GetApplicationName(), "--stage", v.Stage.GetName()})
+		v.Command = p.command([]string{"logs", d.GetApplicationName(), "--stage", state.StageWord(v.Stage)})
 	}
 	if p.look.query != "" {
 		v.Match = func(line string) bool { return p.look.matches(line) }

@@ -11,6 +11,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -24,14 +25,14 @@ func (a *actions) askApprover() {
 	d := &dialog{
 		host: a.host, overlays: a.overlays,
 		scope: keymap.ChoiceDialog,
-		title: "Approve " + text.Line(stage.GetName()) + " as",
+		title: "Approve " + text.Line(state.StageWord(stage)) + " as",
 		lines: []string{"It needs an approval of one of these users. The stage also records that " +
 			a.host.cfg.Commander + " gave the approval."},
 	}
 	if more := len(names) - maxApprovers; more > 0 {
 		names = names[:maxApprovers]
 		d.lines = append(d.lines, fmt.Sprintf("For the other %d, run: %s --as NAME", more,
-			a.command([]string{"approve", a.chosen.application().GetName(), stage.GetName()})))
+			a.command([]string{"approve", a.chosen.application().GetName(), state.StageWord(stage)})))
 	}
 	request := a.approval()
 	for i, name := range names {
@@ -71,7 +72,7 @@ func (a *actions) confirm(title, line, command string, do tea.Cmd) tea.Cmd {
 // meanwhile.
 func (a *actions) askSkip() tea.Cmd {
 	stage, do := a.chosen.stage(), a.skip()
-	name := text.Line(stage.GetName())
+	name := text.Line(state.StageWord(stage))
 	return a.confirm("Skip "+name+"?", "The stage ends at once and counts as passed. The stages after it start.",
 		a.same(keymap.Skip), do)
 }

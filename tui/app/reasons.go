@@ -48,13 +48,13 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.Approve], reasons[keymap.Skip] = "no stage is selected", "no stage is selected"
 	default:
 		if !stage.GetCanApprove() {
-			reasons[keymap.Approve] = stage.GetName() + " does not wait for approval"
+			reasons[keymap.Approve] = state.StageWord(stage) + " does not wait for approval"
 			if waiting := approvable(deployment); waiting != "" {
 				reasons[keymap.Approve] = "select " + waiting + " first"
 			}
 		}
 		if !stage.GetCanSkip() {
-			reasons[keymap.Skip] = stage.GetName() + " cannot be skipped now"
+			reasons[keymap.Skip] = state.StageWord(stage) + " cannot be skipped now"
 		}
 	}
 	switch app := a.chosen.application(); {
@@ -86,7 +86,7 @@ func (a *actions) reasons() keymap.Reasons {
 func approvable(deployment *deckv1.Deployment) string {
 	for _, stage := range deployment.GetStages() {
 		if stage.GetCanApprove() {
-			return stage.GetName()
+			return state.StageWord(stage)
 		}
 	}
 	return ""

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -55,10 +56,10 @@ func plainLines(c Change, flags string) []string {
 		if c.Was == "" && c.Stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
 			return nil // the plan is not news yet
 		}
-		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(), Name(c.Stage.GetStatus()),
+		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage), Name(c.Stage.GetStatus()),
 			attempt(c.Stage), c.Stage.GetStatusReason())
 	case StageWaits:
-		return line("stage", c.Deployment.GetApplicationName()+" "+c.Stage.GetName(),
+		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage),
 			"WAITS FOR APPROVAL"+approvers(c.Stage), arrow(approval(c, flags)))
 	case Plugin:
 		p := c.Plugin
@@ -94,7 +95,7 @@ func line(kind string, parts ...string) []string {
 
 func logLines(c Change) []string {
 	var lines []string
-	whose := text.Line(c.Deployment.GetApplicationName() + " " + c.Stage.GetName())
+	whose := text.Line(c.Deployment.GetApplicationName() + " " + state.StageWord(c.Stage))
 	for part := range strings.SplitSeq(strings.TrimRight(text.Clean(c.Log.GetText()), "\n"), "\n") {
 		lines = append(lines, fmt.Sprintf("%-11s  %s  %s%s", "log", whose, severity(c.Log), part))
 	}

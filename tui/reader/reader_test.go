@@ -26,14 +26,20 @@ type read func(context.Context, deckv1.DeckServiceClient, io.Writer, reader.Opti
 // story publishes the course of a deployment that fails, and returns what was written about it.
 func story(t *testing.T, to read, opts reader.Options) string {
 	t.Helper()
+	return told(t, to, opts, decktest.Canary(), decktest.Failed())
+}
+
+// told is a story of a deployment that is running and then has failed.
+func told(t *testing.T, to read, opts reader.Options, running, failed *deckv1.Deployment) string {
+	t.Helper()
 	server := decktest.Start(t)
 	server.Publish(decktest.Environment(), decktest.Components()[4], decktest.Plugins()[0], decktest.Application(),
-		decktest.Canary())
+		running)
 	server.Publish(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "waiting\x1b[2J\nfor ada\n",
 		Severity: deckv1.Severity_SEVERITY_INFO})
 	server.Publish(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "no such image",
 		Severity: deckv1.Severity_SEVERITY_ERROR, Index: 1})
-	server.Publish(decktest.Failed())
+	server.Publish(failed)
 	opts.Until = func(d *state.Deck) bool {
 		settled, failed, _ := d.SettledAt("8b21f00cafe5")
 		return settled && len(failed) == 1
@@ -73,6 +79,20 @@ func TestPlainIsOneLineForEachChange(t *testing.T) {
 		"stage        hello-world K8S_ROLLBACK  SUCCESS",
 		"deployment   hello-world 8b21f00  FAILURE  " + decktest.Failed().GetStatusReason(),
 	}, withoutTimes(story(t, reader.Plain, reader.Options{})))
+}
+
+func TestAStageIsCalledByTheIDThatItsAuthorGaveIt(t *testing.T) {
+	t.Parallel()
+	running, failed := decktest.Canary(), decktest.Failed()
+	running.Stages[2].ConfigId, failed.Stages[2].ConfigId = "gate", "gate"
+	lines := withoutTimes(told(t, reader.Plain, reader.Options{}, running, failed))
+	require.Contains(t, lines,
+		"stage        hello-world gate  WAITS FOR APPROVAL  -> pipedeck approve hello-world gate")
+	require.Contains(t, lines, "log          hello-world gate  waiting")
+	lines = strings.Split(told(t, reader.Sentences, reader.Options{}, running, failed), "\n")
+	require.Contains(t, lines,
+		"Stage gate of hello-world waits for approval. To approve it, run: pipedeck approve hello-world gate")
+	require.Contains(t, lines, "gate, error: no such image")
 }
 
 func TestSentencesAreWholeSentences(t *testing.T) {

@@ -42,7 +42,7 @@ func sentences(c Change, flags string) []string {
 		s = stageSentence(c)
 	case StageWaits:
 		s = fmt.Sprintf("Stage %s of %s waits for approval%s. To approve it, run: %s",
-			c.Stage.GetName(), c.Deployment.GetApplicationName(), approvers(c.Stage), approval(c, flags))
+			state.StageWord(c.Stage), c.Deployment.GetApplicationName(), approvers(c.Stage), approval(c, flags))
 	case Plugin:
 		s = pluginSentence(c.Plugin, c.PluginName)
 	case Problem:
@@ -132,7 +132,7 @@ func deploymentSentence(d *deckv1.Deployment) string {
 
 func stageSentence(c Change) string {
 	stage := c.Stage
-	subject := "Stage " + stage.GetName() + " of " + c.Deployment.GetApplicationName()
+	subject := "Stage " + state.StageWord(stage) + " of " + c.Deployment.GetApplicationName()
 	switch stage.GetStatus() {
 	case deckv1.StageStatus_STAGE_STATUS_RUNNING:
 		if stage.GetRetries() > 0 {
@@ -174,7 +174,7 @@ func pluginSentence(p *deckv1.Plugin, name string) string {
 
 // logSentences gives the words of the plugin as they are, led in by whose they are.
 func logSentences(c Change) []string {
-	lead := text.Line(c.Stage.GetName())
+	lead := text.Line(state.StageWord(c.Stage))
 	if lead == "" {
 		lead = "A stage"
 	}
@@ -217,7 +217,7 @@ func approvers(stage *deckv1.Stage) string {
 // approval is the command that approves the waiting stage; flags name the environment in it.
 func approval(c Change, flags string) string {
 	command := "pipedeck approve " + text.ShellWord(c.Deployment.GetApplicationName()) + " " +
-		text.ShellWord(c.Stage.GetName())
+		text.ShellWord(state.StageWord(c.Stage))
 	if named := c.Stage.GetApprovers(); len(named) > 0 {
 		command += " --as " + text.ShellWord(named[0])
 	}

@@ -14,6 +14,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 // action completes a subcommand that finds something in the state and asks the environment to act; act returns the line
@@ -57,12 +58,12 @@ func newApproveCommand(t *session.Target) *cobra.Command {
 	var as string
 	cmd := action(t, &cobra.Command{
 		Use: "approve [APP] [STAGE]", Short: "Approve a waiting stage", Args: cobra.MaximumNArgs(2),
-		Long: "Approve a waiting stage: the only one, or the stage with this name or id of this application.\n" +
+		Long: "Approve a waiting stage: the only one, or the stage with this id or type of this application.\n" +
 			"A single argument is an application or a stage.\n" +
 			"A stage with named approvers accepts only their approval; --as approves as one of them.\n" +
 			"The stage keeps which user approved.",
 		Example: "  pipedeck approve\n  pipedeck approve hello-world\n" +
-			"  pipedeck approve hello-world WAIT_APPROVAL --as alice",
+			"  pipedeck approve hello-world approve --as alice",
 	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
 		return approveStage(ctx, s, args, as)
 	})
@@ -81,7 +82,7 @@ func approveStage(ctx context.Context, s *session.Session, args []string, as str
 	if approvers := w.stage.GetApprovers(); len(approvers) > 0 && !slices.Contains(approvers, name) {
 		return "", w.namedApprovers(name)
 	}
-	done := "approved " + w.stage.GetName() + " of " + w.deployment.GetApplicationName()
+	done := "approved " + state.StageWord(w.stage) + " of " + w.deployment.GetApplicationName()
 	if as != "" {
 		done += " as " + as
 	}
@@ -94,10 +95,10 @@ func approveStage(ctx context.Context, s *session.Session, args []string, as str
 func newSkipCommand(t *session.Target) *cobra.Command {
 	return action(t, &cobra.Command{
 		Use: "skip [APP] STAGE", Short: "End a running stage that allows it", Args: cobra.RangeArgs(1, 2),
-		Long: "End a running stage that can be skipped, given by its name or id. Name the application too when\n" +
-			"stages with that name run in several. The application alone is enough when one of its stages can be " +
+		Long: "End a running stage that can be skipped, given by its id or type. Name the application too when\n" +
+			"such stages run in several. The application alone is enough when one of its stages can be " +
 			"skipped.",
-		Example: "  pipedeck skip WAIT\n  pipedeck skip hello-world WAIT",
+		Example: "  pipedeck skip WAIT\n  pipedeck skip hello-world wait",
 	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
 		w, err := skipping(s.Flags).find(s.State, args)
 		if err != nil {
@@ -105,7 +106,7 @@ func newSkipCommand(t *session.Target) *cobra.Command {
 		}
 		_, err = s.Deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(),
 			StageId: w.stage.GetId(), Commander: session.Commander()})
-		return "skipped " + w.stage.GetName() + " of " + w.deployment.GetApplicationName(), err
+		return "skipped " + state.StageWord(w.stage) + " of " + w.deployment.GetApplicationName(), err
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -51,7 +52,7 @@ func (a stageAction) find(s *session.State, args []string) (waitingStage, error)
 		isApp := func(arg string) bool {
 			return arg == w.deployment.GetApplicationName() || arg == w.deployment.GetApplicationId()
 		}
-		isStage := func(arg string) bool { return arg == w.stage.GetName() || arg == w.stage.GetId() }
+		isStage := func(arg string) bool { return state.IsStage(w.stage, arg) }
 		switch len(args) {
 		case 0:
 		case 1:
@@ -110,7 +111,7 @@ func (a stageAction) notWaiting(s *session.State, args []string, all []waitingSt
 func (a stageAction) all(s *session.State) (all []waitingStage) {
 	ofApp, ofStage := map[string]int{}, map[string]int{}
 	named := func(d *deckv1.Deployment, stage *deckv1.Stage) string {
-		return d.GetApplicationName() + "\x00" + stage.GetName()
+		return d.GetApplicationName() + "\x00" + state.StageWord(stage)
 	}
 	for _, d := range s.AllDeployments() {
 		for _, stage := range d.GetStages() {
@@ -122,7 +123,7 @@ func (a stageAction) all(s *session.State) (all []waitingStage) {
 		}
 	}
 	for i, w := range all {
-		app, stage := w.deployment.GetApplicationName(), w.stage.GetName()
+		app, stage := w.deployment.GetApplicationName(), state.StageWord(w.stage)
 		if ofStage[named(w.deployment, w.stage)] > 1 { // of several pipeds, or twice in one pipeline
 			app, stage = w.deployment.GetApplicationId(), w.stage.GetId()
 		}
@@ -153,7 +154,7 @@ func oneOf(stages []waitingStage) string {
 func (w waitingStage) namedApprovers(name string) error {
 	approvers := w.stage.GetApprovers()
 	return exit.Usage(
-		fmt.Errorf("stage %s of %s needs an approval of %s, not of %s", w.stage.GetName(),
+		fmt.Errorf("stage %s of %s needs an approval of %s, not of %s", state.StageWord(w.stage),
 			w.deployment.GetApplicationName(), strings.Join(approvers, " or "), name),
 		w.command+" --as "+text.ShellWord(approvers[0])+w.flags)
 }

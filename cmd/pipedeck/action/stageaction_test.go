@@ -82,6 +82,24 @@ func TestAWaitingStageIsNamedWithoutAmbiguity(t *testing.T) {
 	}
 }
 
+func TestAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
+	t.Parallel()
+	s := &session.State{Deck: state.New()}
+	d := decktest.Canary()
+	d.Stages[2].ConfigId = "approve"
+	for _, event := range decktest.Events(decktest.Application(), d) {
+		s.Apply(event)
+	}
+	for _, args := range [][]string{nil, {"approve"}, {"hello-world", "approve"}, {"hello-world", "WAIT_APPROVAL"}} {
+		w, err := approving("").find(s, args)
+		require.NoError(t, err, args)
+		require.Equal(t, "s3", w.stage.GetId())
+		require.Equal(t, "pipedeck approve hello-world approve", w.command)
+	}
+	_, err := approving("").find(s, []string{""})
+	require.Error(t, err, "an empty word means no stage without an id")
+}
+
 func TestAPrintedCommandApprovesOneStageAsItStands(t *testing.T) {
 	t.Parallel()
 	s := waitingState(t)

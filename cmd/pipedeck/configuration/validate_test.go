@@ -53,6 +53,13 @@ func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
 	}
 }
 
+func TestTheSamplesPassTheStrictCheck(t *testing.T) {
+	t.Parallel()
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "--strict", "../../../sample-apps")
+	require.Zero(t, code, stdout+stderr)
+	require.Equal(t, "checked 2 files: 0 errors, 0 warnings\n", stdout)
+}
+
 func TestWarningsFailOnlyWhenStrict(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "app.pipecd.yaml")

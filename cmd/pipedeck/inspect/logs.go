@@ -32,7 +32,7 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "logs [APP]", Short: "Print the logs of a deployment's stages, or of a plugin",
 		Args: cobra.MaximumNArgs(1),
-		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world --stage K8S_PRIMARY_ROLLOUT -f\n" +
+		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world --stage primary -f\n" +
 			"  pipedeck logs --plugin kubernetes -f",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if plugin != "" {
@@ -45,7 +45,7 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 			return exit.Explain(cmd.Context(), stageLogs(cmd.Context(), t, name, stage, follow, cmd.OutOrStdout()))
 		},
 	}
-	cmd.Flags().StringVar(&stage, "stage", "", "only this stage")
+	cmd.Flags().StringVar(&stage, "stage", "", "only this stage, by its id or type")
 	cmd.Flags().StringVar(&plugin, "plugin", "", "the output of this plugin's process")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the stage has ended, or for a plugin until Ctrl-C")
 	return cmd
@@ -74,7 +74,7 @@ func stageLogs(ctx context.Context, t *session.Target, name, stage string, follo
 // logPrinter prints the logs of a deployment's stages.
 type logPrinter struct {
 	deck deckv1.DeckServiceClient
-	// stage is the name or id of the only stage to print; empty for all.
+	// stage names the only stage to print; empty for all.
 	stage string
 	// follow waits for the end of a running stage.
 	follow bool
@@ -88,13 +88,13 @@ func (p *logPrinter) print(ctx context.Context, deployment *deckv1.Deployment) e
 	found := false
 	var names []string
 	for _, st := range deployment.Stages {
-		names = append(names, st.Name)
-		if p.stage != "" && st.Name != p.stage && st.Id != p.stage ||
+		names = append(names, state.StageWord(st))
+		if p.stage != "" && !state.IsStage(st, p.stage) ||
 			st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
 			continue
 		}
 		found = true
-		fmt.Fprintf(p.out, "==> %s %s: %s\n", deployment.ApplicationName, st.Name, reader.Name(st.Status))
+		fmt.Fprintf(p.out, "==> %s %s: %s\n", deployment.ApplicationName, state.StageWord(st), reader.Name(st.Status))
 		if err := p.printStage(ctx, deployment.Id, st); err != nil {
 			return err
 		}

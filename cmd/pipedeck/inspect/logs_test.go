@@ -6,6 +6,7 @@ package inspect
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -53,6 +54,24 @@ func TestLogsSayWhyADeploymentHasNone(t *testing.T) {
 			require.Equal(t, c.says, out.String())
 		})
 	}
+}
+
+func TestTheLogOfAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	d := decktest.Canary()
+	d.Stages[1].ConfigId = "pause"
+	server.Publish(decktest.Application(), d)
+	server.Log("s2", deckv1.Severity_SEVERITY_INFO, "three seconds")
+	server.CompleteLog("s2")
+	for _, word := range []string{"pause", "WAIT", "s2"} {
+		var out bytes.Buffer
+		require.NoError(t, (&logPrinter{deck: server.Dial(t), stage: word, out: &out}).print(t.Context(), d))
+		require.Contains(t, out.String(), "==> hello-world pause: SUCCESS\n", word)
+		require.Contains(t, out.String(), "three seconds")
+	}
+	err := (&logPrinter{deck: server.Dial(t), stage: "paws", out: io.Discard}).print(t.Context(), d)
+	require.ErrorContains(t, err, `stage "paws" has no log`)
 }
 
 func TestAllKeptDeploymentsAreListedAndForgottenOnesAreSaid(t *testing.T) {
