@@ -14,13 +14,15 @@ import (
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/pipedeck/pipedeck/piped/config/fieldpath"
 )
 
 // replaceHCL follows a path of block types, labels, an attribute and, in its value, keys and numbers, as in
 // module.shop.image or resource.aws_instance.web.tags.version. Blocks of the same type and labels are distinguished
 // apart by a number: ingress[1].port.
 func replaceHCL(content []byte, path, value string) ([]byte, error) {
-	steps, err := parsePath(path, true)
+	steps, err := fieldpath.Parse(path, true)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +79,7 @@ func depthOf(content []byte) int {
 }
 
 // findHCL returns the one expression that the path leads to.
-func findHCL(body *hclsyntax.Body, steps []step) ([]hclsyntax.Expression, error) {
+func findHCL(body *hclsyntax.Body, steps []fieldpath.Step) ([]hclsyntax.Expression, error) {
 	found := inBody(body, steps)
 	switch len(found) {
 	case 0:
@@ -88,12 +90,12 @@ func findHCL(body *hclsyntax.Body, steps []step) ([]hclsyntax.Expression, error)
 	return nil, fmt.Errorf("%d fields of the file match; number the blocks, as in block[0]", len(found))
 }
 
-func inBody(body *hclsyntax.Body, steps []step) []hclsyntax.Expression {
-	if len(steps) == 0 || steps[0].name == "" || steps[0].all || steps[0].deep {
+func inBody(body *hclsyntax.Body, steps []fieldpath.Step) []hclsyntax.Expression {
+	if len(steps) == 0 || steps[0].Name == "" || steps[0].All || steps[0].Deep {
 		return nil
 	}
 	var found []hclsyntax.Expression
-	if attribute, ok := body.Attributes[steps[0].name]; ok {
+	if attribute, ok := body.Attributes[steps[0].Name]; ok {
 		found = inExpression(attribute.Expr, steps[1:])
 	}
 	seen := map[string]int{}
@@ -104,8 +106,8 @@ func inBody(body *hclsyntax.Body, steps []step) []hclsyntax.Expression {
 		}
 		number := seen[block.Type]
 		seen[block.Type]++
-		if len(rest) > 0 && rest[0].name == "" && !rest[0].all {
-			if rest[0].index != number {
+		if len(rest) > 0 && rest[0].Name == "" && !rest[0].All {
+			if rest[0].Index != number {
 				continue
 			}
 			rest = rest[1:]
@@ -116,20 +118,20 @@ func inBody(body *hclsyntax.Body, steps []step) []hclsyntax.Expression {
 }
 
 // behindLabels returns the steps after the type and the labels of the block.
-func behindLabels(block *hclsyntax.Block, steps []step) ([]step, bool) {
+func behindLabels(block *hclsyntax.Block, steps []fieldpath.Step) ([]fieldpath.Step, bool) {
 	names := append([]string{block.Type}, block.Labels...)
 	if len(steps) < len(names) {
 		return nil, false
 	}
 	for i, name := range names {
-		if steps[i].name != name {
+		if steps[i].Name != name {
 			return nil, false
 		}
 	}
 	return steps[len(names):], true
 }
 
-func inExpression(e hclsyntax.Expression, steps []step) []hclsyntax.Expression {
+func inExpression(e hclsyntax.Expression, steps []fieldpath.Step) []hclsyntax.Expression {
 	if inner, ok := e.(*hclsyntax.ParenthesesExpr); ok {
 		return inExpression(inner.Expression, steps)
 	}
@@ -141,13 +143,13 @@ func inExpression(e hclsyntax.Expression, steps []step) []hclsyntax.Expression {
 		for _, item := range value.Items {
 			key, problems := item.KeyExpr.Value(nil)
 			if !problems.HasErrors() && key.Type() == cty.String && key.IsKnown() && !key.IsNull() &&
-				key.AsString() == steps[0].name && steps[0].name != "" {
+				key.AsString() == steps[0].Name && steps[0].Name != "" {
 				return inExpression(item.ValueExpr, steps[1:])
 			}
 		}
 	case *hclsyntax.TupleConsExpr:
-		if steps[0].name == "" && !steps[0].all && steps[0].index < len(value.Exprs) {
-			return inExpression(value.Exprs[steps[0].index], steps[1:])
+		if steps[0].Name == "" && !steps[0].All && steps[0].Index < len(value.Exprs) {
+			return inExpression(value.Exprs[steps[0].Index], steps[1:])
 		}
 	}
 	return nil
@@ -199,7 +201,7 @@ func decimal(value string) bool {
 	return value != "" && value[0] != '.' && value[0] != '+'
 }
 
-func verifyHCL(changed []byte, steps []step, value string) error {
+func verifyHCL(changed []byte, steps []fieldpath.Step, value string) error {
 	body, err := parseHCL(changed)
 	if err != nil {
 		return fmt.Errorf("the value cannot stand there: %w", err)

@@ -9,10 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/pipedeck/pipedeck/piped/config/fieldpath"
 )
 
 func replaceJSON(content []byte, path, value string) ([]byte, error) {
-	steps, err := parsePath(path, false)
+	steps, err := fieldpath.Parse(path, false)
 	if err != nil {
 		return nil, err
 	}

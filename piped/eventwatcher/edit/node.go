@@ -6,6 +6,8 @@ package edit
 import (
 	"errors"
 	"fmt"
+
+	"github.com/pipedeck/pipedeck/piped/config/fieldpath"
 )
 
 // node is a value in a YAML or JSON file.
@@ -41,7 +43,7 @@ type style struct {
 }
 
 // find returns the scalars that the path leads to.
-func find(roots []*node, path []step) ([]*node, error) {
+func find(roots []*node, path []fieldpath.Step) ([]*node, error) {
 	at := roots
 	for _, s := range path {
 		var next []*node
@@ -70,20 +72,20 @@ func find(roots []*node, path []step) ([]*node, error) {
 	return at, nil
 }
 
-func (n *node) follow(s step) []*node {
+func (n *node) follow(s fieldpath.Step) []*node {
 	switch {
-	case s.deep:
-		return n.deep(s.name)
-	case s.all:
+	case s.Deep:
+		return n.deep(s.Name)
+	case s.All:
 		return n.items
-	case s.name != "" && n.kind == mapping:
+	case s.Name != "" && n.kind == mapping:
 		for i, key := range n.keys {
-			if key == s.name {
+			if key == s.Name {
 				return n.items[i : i+1]
 			}
 		}
-	case s.name == "" && n.kind == sequence && s.index < len(n.items):
-		return n.items[s.index : s.index+1]
+	case s.Name == "" && n.kind == sequence && s.Index < len(n.items):
+		return n.items[s.Index : s.Index+1]
 	}
 	return nil
 }

@@ -14,10 +14,12 @@ import (
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pipedeck/pipedeck/piped/config/fieldpath"
 )
 
 func replaceYAML(content []byte, path, value string) ([]byte, error) {
-	steps, err := parsePath(path, false)
+	steps, err := fieldpath.Parse(path, false)
 	if err != nil {
 		return nil, err
 	}
@@ -77,10 +79,10 @@ func plainScalar(value string, isText bool) bool {
 	if strings.ContainsAny(value, "\n\r") {
 		return false
 	}
-	for context, path := range map[string][]step{
-		"k: " + value + "\n":      {{name: "k"}},
-		"k: {a: " + value + "}\n": {{name: "k"}, {name: "a"}},
-		"k: [" + value + ", b]\n": {{name: "k"}, {index: 0}},
+	for context, path := range map[string][]fieldpath.Step{
+		"k: " + value + "\n":      {{Name: "k"}},
+		"k: {a: " + value + "}\n": {{Name: "k"}, {Name: "a"}},
+		"k: [" + value + ", b]\n": {{Name: "k"}, {Index: 0}},
 	} {
 		roots, err := parseYAML([]byte(context))
 		if err != nil {

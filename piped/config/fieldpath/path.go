@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package edit
+package fieldpath
 
 import (
 	"errors"
@@ -10,17 +10,21 @@ import (
 	"strings"
 )
 
-// step leads from a value to values in it.
-type step struct {
-	// name is the key to follow; index the number of the item when name is not set.
-	name  string
-	index int
-	// all follows every item or key, deep looks for the name at any depth.
-	all, deep bool
+// maxSteps bounds the parts of a path, as the nesting of the files is bounded.
+const maxSteps = 1000
+
+// Step leads from a value to values in it.
+type Step struct {
+	// Name is the key to follow; Index the number of the item when Name is empty.
+	Name  string
+	Index int
+	// All follows every item or key, Deep looks for the name at any depth.
+	All, Deep bool
 }
 
-// parsePath reads $.a.b[0], $['a.b'], $.'a.b', $.a[*].b and $..b. The $ may be missing when loose.
-func parsePath(text string, loose bool) ([]step, error) {
+// Parse reads $.a.b[0], $['a.b'], $.'a.b', $.a[*].b and $..b, which have one step at least. The $ may be missing when
+// loose. The error says what cannot be read, and does not repeat the path.
+func Parse(text string, loose bool) ([]Step, error) {
 	rest, rooted := strings.CutPrefix(text, "$")
 	if !rooted && !loose {
 		return nil, errors.New(`the path has to start with "$", as in $.spec.image`)
@@ -28,20 +32,20 @@ func parsePath(text string, loose bool) ([]step, error) {
 	if !rooted {
 		rest = "." + rest
 	}
-	var steps []step
+	var steps []Step
 	for rest != "" {
-		if len(steps) >= maxDepth {
-			return nil, fmt.Errorf("the path has more than %d parts", maxDepth)
+		if len(steps) >= maxSteps {
+			return nil, fmt.Errorf("the path has more than %d parts", maxSteps)
 		}
-		var s step
+		var s Step
 		var err error
 		switch {
 		case strings.HasPrefix(rest, ".."):
-			s.name, rest, err = nameIn(rest[2:])
-			s.deep = true
+			s.Name, rest, err = nameIn(rest[2:])
+			s.Deep = true
 		case rest[0] == '.':
-			s.name, rest, err = nameIn(rest[1:])
-			s.all = s.name == "*"
+			s.Name, rest, err = nameIn(rest[1:])
+			s.All = s.Name == "*"
 		case rest[0] == '[':
 			s, rest, err = bracket(rest[1:])
 		default:
@@ -82,28 +86,28 @@ func untilQuote(text string, quote byte) (name, rest string, err error) {
 }
 
 // bracket reads what follows a bracket: a number, a star or a quoted name.
-func bracket(text string) (s step, rest string, err error) {
+func bracket(text string) (s Step, rest string, err error) {
 	if text != "" && (text[0] == '\'' || text[0] == '"') {
-		s.name, rest, err = untilQuote(text[1:], text[0])
+		s.Name, rest, err = untilQuote(text[1:], text[0])
 		if err != nil {
-			return step{}, "", err
+			return Step{}, "", err
 		}
 		rest, closed := strings.CutPrefix(rest, "]")
 		if !closed {
-			return step{}, "", errors.New("a bracket is not closed")
+			return Step{}, "", errors.New("a bracket is not closed")
 		}
 		return s, rest, nil
 	}
 	inside, rest, closed := strings.Cut(text, "]")
 	if !closed {
-		return step{}, "", errors.New("a bracket is not closed")
+		return Step{}, "", errors.New("a bracket is not closed")
 	}
 	if inside == "*" {
-		return step{all: true}, rest, nil
+		return Step{All: true}, rest, nil
 	}
 	index, err := strconv.Atoi(inside)
 	if err != nil || index < 0 {
-		return step{}, "", fmt.Errorf("[%s] is not the number of an item", inside)
+		return Step{}, "", fmt.Errorf("[%s] is not the number of an item", inside)
 	}
-	return step{index: index}, rest, nil
+	return Step{Index: index}, rest, nil
 }
