@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -63,6 +64,7 @@ func (r *Repository) CheckUnread(checker *options.Checker) error {
 
 // checkEach checks each file by itself. Problems are those of files that cannot be read as a configuration at all.
 func (r *Repository) checkEach(checker *options.Checker) (problems []error, reports []*config.Report, err error) {
+	checker.Folder = func(name string) (string, bool) { return path.Dir(name), true } // names are those in Git
 	repo, err := git.PlainOpenWithOptions(r.Root,
 		&git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
 	if err != nil {

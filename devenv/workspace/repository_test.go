@@ -298,6 +298,26 @@ func TestAllMistakesInTheApplicationsAreReportedAtOnceWithTheirPlaces(t *testing
 		`the plugin "kubernetes" is not in the plugins of this environment`)
 }
 
+func TestPathsThatLeaveTheRepositoryAreMistakes(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "apps", "a", "app.pipecd.yaml"),
+		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n"+
+			"  plugins: {kubernetes: {input: {manifests: [../b.yaml, ../../c.yaml, ../../../d.yaml]}}}\n"+
+			"  eventWatcher: [{matcher: {name: a}, handler: {config: {replacements: [{file: ../../../e, "+
+			"regex: (a)}]}}}]\n")
+	gittest.Run(t, dir, "init", "-q", "-b", "main")
+	gittest.Run(t, dir, "add", "-A")
+	gittest.Run(t, dir, "commit", "-qm", "first")
+	repository, err := OpenRepository(dir)
+	require.NoError(t, err)
+	_, err = repository.CheckApplications(checkerOf("kubernetes"))
+	require.ErrorContains(t, err, `apps/a/app.pipecd.yaml:5:71: spec.plugins.kubernetes.input.manifests[2]: `+
+		`"../../../d.yaml" leads outside of the repository`)
+	require.ErrorContains(t, err, `replacements[0].file: "../../../e" leads outside of the repository`)
+	require.NotContains(t, err.Error(), "c.yaml")
+}
+
 func TestTwoApplicationsOfOneNameAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

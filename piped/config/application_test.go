@@ -118,6 +118,37 @@ func TestApplicationMistakesAreReported(t *testing.T) {
 	}
 }
 
+// TestAgentsReadWhatOnlyAuthorsHaveToCorrect: PipeCD deploys these.
+func TestAgentsReadWhatOnlyAuthorsHaveToCorrect(t *testing.T) {
+	t.Parallel()
+	const replacement = "eventWatcher: [{matcher: {name: a}, handler: {config: {replacements: [{file: a, "
+	for spec, says := range map[string]string{
+		`name: "a\nb"`: `spec.name: "a\nb" holds a line break`,
+		"{name: a, postSync: {chain: {applications: [{name: a}]}}}":              "is this application itself",
+		replacement + "regex: b}]}}}]":                                           "has no group",
+		replacement + "yamlField: b}]}}}]":                                       "is not the path of a field",
+		replacement + "regex: (b)}], commitMessage: '{{'}}}]":                    "is not a template",
+		"pipeline: {stages: [{name: A, skipOn: {commitMessagePrefixes: ['']}}]}": "every message begins with it",
+	} {
+		text := []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  " + spec + "\n")
+		app, err := ParseApplication(text, "app.pipecd.yaml")
+		require.NoError(t, err, spec)
+		require.Len(t, app.Warnings, 1, spec)
+		require.Contains(t, app.Warnings[0].Error(), says, spec)
+		require.ErrorContains(t, Check(text, "app.pipecd.yaml").Errors, says, spec)
+	}
+}
+
+func TestNamesOfEveryLanguageAreNames(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"web", "my shop", "店", "магазин", "خانه‌ها", "👩‍🚀", "é", "é"} {
+		report := Check([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: "+name+
+			"\n  plugins: {kubernetes: {}}\n"), "app.pipecd.yaml")
+		require.Empty(t, report.Errors, name)
+		require.Empty(t, report.Warnings, name)
+	}
+}
+
 func TestMergeKeysAndAnchorsAreResolved(t *testing.T) {
 	t.Parallel()
 	app, err := ParseApplication([]byte(`apiVersion: pipecd.dev/v1beta1

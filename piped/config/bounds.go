@@ -31,6 +31,21 @@ func (d *decoder) identifier(field, value, separators string) {
 	}
 }
 
+// The joiners of emoji and of Persian words are not visible by themselves.
+const joiners = "\u200c\u200d"
+
+// checkReadable refuses the name of an application that people could not read, or type, on one line.
+func checkReadable(d *decoder, field, name string) {
+	hidden := func(r rune) bool { return !unicode.IsGraphic(r) && !strings.ContainsRune(joiners, r) }
+	switch {
+	case strings.ContainsFunc(name, hidden):
+		d.authorf(field, "%q holds a line break or a character that is not visible: want one line of text",
+			shorten(name))
+	case strings.TrimSpace(name) != name:
+		d.warnf(d.place(field), field, "%q has a blank at one end, which belongs to the name", shorten(name))
+	}
+}
+
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // repositoryID checks an id, which agents use as the path of a folder.

@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/moby/patternmatcher"
 
@@ -24,7 +23,7 @@ import (
 // checkPiped checks what no single key shows.
 func checkPiped(d *decoder, p *Piped) {
 	if len(p.Plugins) == 0 && len(d.v0) > 0 {
-		d.oldVersion(d.v0[0].Field) // Nothing that the file asks for would run.
+		oldVersion(d, d.v0[0].Field) // Nothing that the file asks for would run.
 	} else {
 		d.warnings = append(d.warnings, d.v0...)
 	}
@@ -59,10 +58,10 @@ func checkPiped(d *decoder, p *Piped) {
 		field := fmt.Sprintf("spec.eventWatcher.gitRepos[%d].repoId", i)
 		unique.add(field, repository.RepoID)
 		if _, ok := p.FindRepository(repository.RepoID); !ok && repository.RepoID != "" {
-			// PipeCD ignores it, so agents do.
-			d.note(&d.unread, d.place(field), field, "%q is not among spec.repositories%s",
-				[]any{shorten(repository.RepoID), suggestion(repository.RepoID, repositories.values())})
+			d.authorf(field, "%q is not among spec.repositories%s", shorten(repository.RepoID),
+				suggestion(repository.RepoID, repositories.values()))
 		}
+		checkMessage(d, fmt.Sprintf("spec.eventWatcher.gitRepos[%d].commitMessage", i), repository.CommitMessage)
 		d.patterns(fmt.Sprintf("spec.eventWatcher.gitRepos[%d].includes", i), repository.Includes)
 		d.patterns(fmt.Sprintf("spec.eventWatcher.gitRepos[%d].excludes", i), repository.Excludes)
 	}
@@ -186,75 +185,16 @@ func checkSlack(d *decoder, at string, s *SlackTarget) {
 	d.base64(at+".oauthTokenData", s.OAuthTokenData)
 }
 
-// checkApplication checks what no single key shows.
-func checkApplication(d *decoder, a *Application, kind string) {
-	if kind != KindApplication && len(a.Plugins) == 0 && (len(d.v0) > 0 || a.Pipeline == nil) {
-		d.oldVersion("kind") // No plugin would deploy it, or without its settings.
-	} else {
-		d.warnings = append(d.warnings, d.v0...)
-	}
-	d.regexp("spec.commitMatcher.pipeline", a.CommitMatcher.Pipeline)
-	d.regexp("spec.commitMatcher.quickSync", a.CommitMatcher.QuickSync)
-	d.repositoryPatterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
-	d.repositoryPatterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
-	checkPipeline(d, a.Pipeline)
-	if a.PostSync != nil && a.PostSync.Chain != nil {
-		for i, matcher := range a.PostSync.Chain.Applications {
-			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {
-				d.needs(fmt.Sprintf("spec.postSync.chain.applications[%d]", i), []string{"name", "kind", "labels"},
-					"needs at least one of name, kind and labels")
-			}
-		}
-	}
-	if a.Encryption != nil {
-		d.inside("spec.encryption.decryptionTargets", a.Encryption.DecryptionTargets)
-		d.filled("spec.encryption.encryptedSecrets", a.Encryption.EncryptedSecrets)
-	}
-	if a.Attachment != nil {
-		d.inside("spec.attachment.targets", a.Attachment.Targets)
-		d.filled("spec.attachment.sources", a.Attachment.Sources)
-		for name, source := range a.Attachment.Sources {
-			d.insideOne(join("spec.attachment.sources", name), source)
-		}
-	}
-	for i, rule := range a.EventWatcher {
-		if rule.Matcher.Name == "" {
-			d.needs(fmt.Sprintf("spec.eventWatcher[%d].matcher", i), []string{"name"}, "needs the name of an event")
-		}
-		checkReplacements(d, fmt.Sprintf("spec.eventWatcher[%d].handler.config.replacements", i),
-			rule.Handler.Config.Replacements)
-	}
-	if a.DriftDetection != nil {
-		for i, field := range a.DriftDetection.IgnoreFields {
-			if strings.Count(field, "#") != 1 {
-				d.fieldf(fmt.Sprintf("spec.driftDetection.ignoreFields[%d]", i),
-					"%q is not of the form apiVersion:kind:namespace:name#path", field)
-			}
-		}
-	}
-}
-
-// oldVersion is the one thing to say of a file that PipeCD v0 reads and v1 does not.
-func (d *decoder) oldVersion(field string) {
-	d.v0 = nil
-	d.note(&d.v0, d.place(field), field, "this is PipeCD v0 configuration; run: pipedeck migrate %s",
-		[]any{shellWord(d.file)})
-	d.errors = append(d.errors, d.v0...)
-}
-
-// shellWord writes a path as one word of a command.
-func shellWord(path string) string {
-	if path != "" && !strings.ContainsFunc(path, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("/._-+,:@%=", r)
-	}) {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
 func (d *decoder) fieldf(field, format string, args ...any) {
 	if !d.failed(field) {
 		d.errorf(d.place(field), field, format, args...)
+	}
+}
+
+// authorf is fieldf for what authors have to correct and agents live with, as PipeCD does: a warning to them.
+func (d *decoder) authorf(field, format string, args ...any) {
+	if !d.failed(field) {
+		d.note(&d.unread, d.place(field), field, format, args)
 	}
 }
 

@@ -36,7 +36,8 @@ type decoder struct {
 	raw map[string]*node
 	// v0 are the keys of PipeCD v0 that were found.
 	v0 Errors
-	// unread are the keys that nothing reads.
+	// unread are the keys that nothing reads, and values that work for nothing: errors for authors, warnings for
+	// agents.
 	unread Errors
 	// overflow reports that there are mistakes or warnings beyond maxNoted.
 	overflow bool

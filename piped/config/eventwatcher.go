@@ -5,7 +5,13 @@ package config
 
 import (
 	"fmt"
+	"io"
 	"path"
+	"regexp"
+	"strings"
+	"text/template"
+
+	"github.com/pipedeck/pipedeck/piped/config/fieldpath"
 )
 
 // KindEventWatcher is the kind of files in the folder .pipe of a repository.
@@ -42,12 +48,20 @@ func ParseEventWatcher(data []byte, filename string) (*EventWatcherFile, error) 
 func eventWatcherTarget(file *EventWatcherFile) target {
 	return target{[]string{KindEventWatcher}, file, func(d *decoder, _ string) {
 		for i, entry := range file.Events {
-			checkReplacements(d, fmt.Sprintf("spec.events[%d].replacements", i), entry.Replacements)
+			at := fmt.Sprintf("spec.events[%d].replacements", i)
+			checkReplacements(d, at, entry.Replacements)
+			for j, r := range entry.Replacements {
+				if !path.IsAbs(r.File) && leaves(r.File) {
+					d.authorf(fmt.Sprintf("%s[%d].file", at, j), "%q leads outside of the repository: want a path "+
+						"relative to its root", shorten(r.File))
+				}
+			}
 		}
 	}}
 }
 
-// checkReplacements warns of what fails the event only: the application can be deployed without.
+// checkReplacements reports what fails the event only, because the application can be deployed without: it is no error
+// for agents.
 func checkReplacements(d *decoder, field string, list []EventReplacement) {
 	if len(list) == 0 {
 		d.warnf(d.place(field), field, "is empty: the event changes nothing and fails")
@@ -56,6 +70,7 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		d.regexp(at+".regex", r.Regex)
+		checkPlace(d, at, r)
 		if path.IsAbs(r.File) {
 			d.warnf(d.place(at+".file"), at+".file", "%q is not in the repository, so the event fails: want a "+
 				"path relative to the application's directory", shorten(r.File))
@@ -76,5 +91,37 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 			d.warnf(d.place(at+"."+places[1]), at+"."+places[1],
 				"is ignored, because %s is given: write one replacement for each", places[0])
 		}
+	}
+}
+
+// checkMessage refuses a commit message that is no template of an event's values. One that repeats something may take
+// long, and is not tried.
+func checkMessage(d *decoder, field, text string) {
+	parsed, err := template.New("message").Parse(text)
+	if err == nil && !strings.Contains(text, "range") && !strings.Contains(text, "template") {
+		err = parsed.Execute(io.Discard, struct{ Value, EventName string }{})
+	}
+	if err != nil {
+		_, reason, _ := strings.Cut(strings.TrimPrefix(err.Error(), "template: message:"), ": ")
+		d.authorf(field, "%q is not a template of a commit message: %s", shorten(text), reason)
+	}
+}
+
+// checkPlace refuses places that no file has, whatever is in it.
+func checkPlace(d *decoder, at string, r EventReplacement) {
+	for _, place := range []struct {
+		name, value string
+		loose       bool
+	}{{"yamlField", r.YAMLField, false}, {"jsonField", r.JSONField, false}, {"HCLField", r.HCLField, true}} {
+		if place.value == "" {
+			continue
+		}
+		if _, err := fieldpath.Parse(place.value, place.loose); err != nil {
+			d.authorf(at+"."+place.name, "%q is not the path of a field: %s", shorten(place.value), err)
+		}
+	}
+	if expression, err := regexp.Compile(r.Regex); err == nil && r.Regex != "" && expression.NumSubexp() == 0 {
+		d.authorf(at+".regex", "%q has no group: want parentheses around what is replaced, as in \"image: (.*)\"",
+			shorten(r.Regex))
 	}
 }

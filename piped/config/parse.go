@@ -254,7 +254,7 @@ func (d *decoder) header(root *node, kinds []string) string {
 		d.missing(position{1, 1}, "kind", []string{"kind"}, "is required: want %s", strings.Join(wanted, " or "))
 	case kind.kind != stringNode || !slices.Contains(kinds, kind.text):
 		message := kind.describe() + " is not allowed here: want " + strings.Join(wanted, " or ")
-		if near := Nearest(kind.text, kinds); near != "" {
+		if near := Nearest(kind.text, wanted); near != "" {
 			message += fmt.Sprintf("; did you mean %q?", near)
 		}
 		d.errorf(kind.at, "kind", "%s", message)

@@ -88,6 +88,12 @@ func checkPipeline(d *decoder, p *Pipeline) {
 				shorten(stage.ID))
 		}
 		d.patterns(at+".skipOn.paths", stage.SkipOn.Paths)
+		for j, prefix := range stage.SkipOn.CommitMessagePrefixes {
+			if prefix == "" {
+				d.authorf(fmt.Sprintf("%s.skipOn.commitMessagePrefixes[%d]", at, j), "is empty: every message begins "+
+					"with it, so the stage would never run")
+			}
+		}
 		if with := strings.TrimSpace(string(stage.With)); with != "" && with != "null" && with[0] != '{' {
 			d.fieldf(at+".with", "want a mapping with the options of the stage")
 		}

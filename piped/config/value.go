@@ -31,6 +31,17 @@ func (r *Report) Value(field string) Value {
 // they count as not given.
 func (v Value) Any() any { return v.node.any() }
 
+// At returns what the path of keys and indexes leads to, as [Value.Any] does; nil when nothing is there.
+func (v Value) At(path []string) any {
+	n := v.node
+	for _, token := range path {
+		if n, _ = n.step(token); n == nil {
+			return nil
+		}
+	}
+	return n.any()
+}
+
 // Error adds a mistake at what the path of keys and indexes leads to, or at the nearest value around it. onKey places
 // the mistake at the key.
 func (v Value) Error(path []string, onKey bool, message string) {

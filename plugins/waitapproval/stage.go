@@ -22,6 +22,11 @@ type options struct {
 	MinApproverNum *int `json:"minApproverNum" jsonschema:"minimum=1,default=1"`
 }
 
+// ExtendSchema says that each approver can approve once.
+func (options) ExtendSchema(schema map[string]any) {
+	schema["atMostEntries"] = map[string]any{"minApproverNum": "approvers"}
+}
+
 // needed is how many different users have to approve.
 func (o *options) needed() int {
 	if o.MinApproverNum == nil {

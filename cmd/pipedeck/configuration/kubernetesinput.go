@@ -13,21 +13,18 @@ import (
 )
 
 // checkKubernetesInputs warns of sources of manifests that the Kubernetes plugins refuse when they plan a deployment,
-// and that no schema can describe. file is the path of the application configuration.
-func checkKubernetesInputs(report *config.Report, file string) {
+// and that no schema can describe.
+func checkKubernetesInputs(report *config.Report) {
 	for _, plugin := range []string{"kubernetes", "kubernetes_multicluster"} {
 		value := report.Value("spec.plugins." + plugin)
 		input := asMapping(asMapping(value.Any())["input"])
 		if chart, ok := input["helmChart"].(map[string]any); ok {
 			checkHelmChart(value, chart)
 		}
-		checkManifests(value, file, input["manifests"], "input", "manifests")
+		checkManifests(value, input["manifests"], "input", "manifests")
 		targets, _ := input["multiTargets"].([]any)
 		for i, target := range targets {
-			// With kustomizeDir, the manifests are relative to that directory.
-			if target := asMapping(target); target["kustomizeDir"] == nil {
-				checkManifests(value, file, target["manifests"], "input", "multiTargets", strconv.Itoa(i), "manifests")
-			}
+			checkManifests(value, asMapping(target)["manifests"], "input", "multiTargets", strconv.Itoa(i), "manifests")
 		}
 	}
 }
@@ -46,27 +43,29 @@ func checkHelmChart(value config.Value, chart map[string]any) {
 	}
 }
 
-// checkManifests warns of entries of a list at a path that are absolute or lead out of the repository that holds the
-// file.
-func checkManifests(value config.Value, file string, list any, path ...string) {
+// checkManifests warns of entries of a list at a path that are absolute.
+func checkManifests(value config.Value, list any, path ...string) {
 	entries, _ := list.([]any)
-	dir, err := filepath.Abs(filepath.Dir(file))
-	if err != nil {
-		return
-	}
-	root, known := gitroot.Of(dir)
 	for i, entry := range entries {
-		name, _ := entry.(string)
-		at := append(append([]string(nil), path...), strconv.Itoa(i))
-		relative, err := filepath.Rel(root, filepath.Join(dir, name))
-		switch {
-		case filepath.IsAbs(name):
-			value.Warning(at, false, fmt.Sprintf("%q is not relative to the application's directory, so the "+
-				"plugin refuses it", name))
-		case known && (err != nil || !filepath.IsLocal(relative)):
-			value.Warning(at, false, fmt.Sprintf("%q leads outside of the repository, so the plugin refuses it", name))
+		if name, _ := entry.(string); filepath.IsAbs(name) {
+			value.Warning(append(append([]string(nil), path...), strconv.Itoa(i)), false,
+				fmt.Sprintf("%q is not relative to the application's directory, so the plugin refuses it", name))
 		}
 	}
+}
+
+// repositoryFolder returns the folder of a file from the root of the repository that it is in, if it is in one.
+func repositoryFolder(file string) (folder string, known bool) {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return "", false
+	}
+	root, known := gitroot.Of(dir)
+	if !known {
+		return "", false
+	}
+	folder, err = filepath.Rel(root, dir)
+	return filepath.ToSlash(folder), err == nil
 }
 
 // asMapping returns a mapping of a configuration file; nil for everything else.

@@ -111,7 +111,10 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 	for _, file := range files {
 		reports = append(reports, v.read(file))
 	}
-	v.checker.Where = strings.Join(v.lists, " and ")
+	if err := v.checkPipedConfig(reports); err != nil {
+		return nil, err
+	}
+	v.checker.Where, v.checker.Folder = strings.Join(v.lists, " and "), repositoryFolder
 	for i, report := range reports {
 		v.checker.CheckOptions(report)
 		switch report.Kind {
@@ -129,6 +132,23 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 	return all, nil
 }
 
+// checkPipedConfig refuses files of another kind in --piped-config, from which nothing would be known of plugins.
+func (v *validator) checkPipedConfig(reports []*config.Report) error {
+	for _, report := range reports {
+		if v.pipedConfig == "" || filepath.Clean(report.File()) != filepath.Clean(v.pipedConfig) ||
+			report.Kind == "" || report.Piped != nil {
+			continue // A file without a kind is wrong by itself, and reported as such.
+		}
+		kind := report.Kind
+		if kind != config.KindPluginFile && kind != config.KindPluginIndex {
+			kind = "file of the kind " + kind
+		}
+		return exit.Usage(fmt.Errorf("--piped-config %s is a %s: want the configuration of a piped, of the kind %s",
+			report.File(), kind, config.KindPiped), "name the file of piped: --piped-config piped.yaml")
+	}
+	return nil
+}
+
 // read checks a file by itself, and notes the plugins that it lists.
 func (v *validator) read(file configurationFile) *config.Report {
 	report := config.Check(file.content, file.name)
@@ -140,7 +160,7 @@ func (v *validator) read(file configurationFile) *config.Report {
 		return config.Refuse(file.name, "the path is not one line of UTF-8 text, so piped skips the "+
 			"application; rename the directory")
 	case report.Application != nil:
-		checkKubernetesInputs(report, file.name)
+		checkKubernetesInputs(report)
 	case report.Piped != nil:
 		checkTemplates(report)
 		if v.pipedConfig == "" || filepath.Clean(file.name) == filepath.Clean(v.pipedConfig) {

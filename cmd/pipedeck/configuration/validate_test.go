@@ -113,6 +113,16 @@ spec:
     kubernetes:
       input:
         manifests: [deployment.yaml, ../../base/service.yaml, ../../../secret.yaml, /etc/passwd]
+        helmOptions: {valueFiles: [../../values.yaml, "https://example.com/a/../../../b", ../../../values.yaml]}
+    kubernetes_multicluster:
+      input:
+        multiTargets:
+          - {target: {name: a}, manifests: [../../../a.yaml], kustomizeDir: tokyo}
+          - {target: {name: b}, manifests: [../../../../b.yaml], kustomizeDir: tokyo}
+  eventWatcher:
+    - matcher: {name: image}
+      handler: {config: {replacements: [{file: ../../a, regex: (a)}, {file: ../../../b, regex: (b)}]}}
+  pipeline: {stages: [{name: WAIT, with: {duration: 1s}}]}
 `
 	require.NoError(t, os.WriteFile(filepath.Join(app, "app.pipecd.yaml"), []byte(text), 0o600))
 	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "--strict", dir)
@@ -123,7 +133,24 @@ spec:
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stdout, `input.manifests[2]: "../../../secret.yaml" leads outside of the repository`)
 	require.Contains(t, stdout, `input.manifests[3]: "/etc/passwd" is not relative to the application's directory`)
-	require.Contains(t, stdout, "2 errors")
+	require.Contains(t, stdout, `input.helmOptions.valueFiles[2]: "../../../values.yaml" leads outside`)
+	require.Contains(t, stdout, `input.multiTargets[1].manifests[0]: "../../../../b.yaml" leads outside`)
+	require.Contains(t, stdout, `replacements[1].file: "../../../b" leads outside of the repository`)
+	require.Contains(t, stdout, "5 errors")
+}
+
+func TestAnApplicationIsNotTakenForThePipedConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(clitest.GoodApplication), 0o600))
+	for _, path := range []string{"testdata/validate/good", dir, file} {
+		code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", path, "--piped-config", file)
+		require.Equal(t, exit.WrongUsage, code, stdout)
+		require.Contains(t, stderr, "--piped-config "+file+" is a file of the kind Application: want the "+
+			"configuration of a piped, of the kind Piped")
+		require.Contains(t, stderr, "next step: name the file of piped")
+	}
 }
 
 func TestAChartOfTwoPlacesIsNamed(t *testing.T) {

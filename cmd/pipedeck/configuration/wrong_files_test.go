@@ -26,16 +26,21 @@ func TestWrongFilesOfEveryKindAreRefusedAtTheRightPlace(t *testing.T) {
 		// Event watcher files.
 		{"e.yaml", eventsOf + "[{name: a, replacements: [{file: a, §yamlfield: $.a}]}]\n",
 			`did you mean "yamlField"?`},
-		{"e.yaml", eventsOf + "[§{replacements: [{file: a, regex: b}]}]\n", "events[0].name: is required"},
-		{"e.yaml", eventsOf + "[{name: a, replacements: [§{regex: b}]}]\n", "replacements[0].file: is required"},
+		{"e.yaml", eventsOf + "[§{replacements: [{file: a, regex: (b)}]}]\n", "events[0].name: is required"},
+		{"e.yaml", eventsOf + "[{name: a, replacements: [§{regex: (b)}]}]\n", "replacements[0].file: is required"},
 		{"e.yaml", eventsOf + "[{name: a, replacements: [§{file: b}]}]\n", "needs one of yamlField, jsonField"},
-		{"e.yaml", eventsOf + "[{name: a, §replacement: [{file: a, regex: b}]}]\n", `did you mean "replacements"?`},
+		{"e.yaml", eventsOf + "[{name: a, §replacement: [{file: a, regex: (b)}]}]\n", `did you mean "replacements"?`},
 		{"e.yaml", eventsOf + "§{name: a}\n", "want a list"},
+		{"e.yaml", eventsOf + "[{name: a, replacements: [{file: §../a, regex: (b)}]}]\n",
+			"leads outside of the repository"},
+		{"e.yaml", eventsOf + "[{name: a, replacements: [{file: a, regex: §b}]}]\n", "has no group"},
+		{"e.yaml", eventsOf + "[{name: a, replacements: [{file: a, yamlField: §\"a[[\"}]}]\n",
+			"is not the path of a field"},
 		{"e.yaml", strings.Replace(eventsOf, "events", "§event", 1) + "[]\n", `did you mean "events"?`},
 		{"e.yaml", strings.Replace(eventsOf, "EventWatcher", "§EventWacher", 1) + "[]\n",
 			`did you mean "EventWatcher"?`},
 		{"e.json", "{\"apiVersion\": \"pipecd.dev/v1beta1\", \"kind\": \"EventWatcher\", \"spec\": {\"events\":\n" +
-			" [{\"name\": \"a\", \"labels\": §[\"b\"], \"replacements\": [{\"file\": \"a\", \"regex\": \"b\"}]}]}}",
+			" [{\"name\": \"a\", \"labels\": §[\"b\"], \"replacements\": [{\"file\": \"a\", \"regex\": \"(b)\"}]}]}}",
 			"want a mapping"},
 
 		// Templates of analyses.

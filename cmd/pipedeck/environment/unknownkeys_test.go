@@ -24,6 +24,10 @@ func TestUpRefusesKeysThatNothingReads(t *testing.T) {
 			"  pipeline: {stages: [{name: WIAT}]}\n": `:5:30: ` +
 			`spec.pipeline.stages[0].name: no plugin in the plugins of this environment has the stage "WIAT"; ` +
 			`did you mean "WAIT"?`,
+		"apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n" +
+			"  pipeline: {stages: [{name: WAIT_APPROVAL, with: {approvers: [ann], minApproverNum: 3}}]}\n": `:5:86: ` +
+			`spec.pipeline.stages[0].with.minApproverNum: 3 is more than approvers has: 1 entry`,
+		clitest.GoodApplication + "  postSync: {chain: {applications: [{name: web}]}}\n": "is this application itself",
 	} {
 		nothing, err := exec.LookPath("true")
 		require.NoError(t, err)

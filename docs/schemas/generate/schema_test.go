@@ -166,8 +166,8 @@ func TestOneSchemaChecksEachKind(t *testing.T) {
 	t.Parallel()
 	schema := compiled(t, "pipecd.json")
 	for text, right := range map[string]bool{
-		"kind: EventWatcher\nspec: {events: [{name: a, replacements: [{file: a, regex: b}]}]}\n": true,
-		"kind: EventWatcher\nspec: {events: [{nmae: a}]}\n":                                      false,
+		"kind: EventWatcher\nspec: {events: [{name: a, replacements: [{file: a, regex: (b)}]}]}\n": true,
+		"kind: EventWatcher\nspec: {events: [{nmae: a}]}\n":                                        false,
 		"kind: AnalysisTemplate\nspec: {metrics: {rate: {provider: p, query: q, interval: 1m, expected: {max: " +
 			"1}}}}\n": true,
 		"kind: AnalysisTemplate\nspec: {metrics: {rate: {qurey: q}}}\n":   false,

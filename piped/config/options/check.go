@@ -37,6 +37,9 @@ type Checker struct {
 	Plugins []Plugin
 	// Where names, for messages, the place that lists Plugins, such as "spec.plugins of piped.yaml".
 	Where string
+	// Folder returns the folder of a file, with slashes and from the root of the repository that holds it. Where it is
+	// nil, or known is false, paths that leave the repository are not found.
+	Folder func(file string) (folder string, known bool)
 }
 
 // plugins are those whose stages and options count.
@@ -117,6 +120,7 @@ func (c *Checker) application(report *config.Report) {
 	if report.Application.Pipeline != nil {
 		c.pipeline(report)
 	}
+	c.outside(report)
 	for _, plugin := range c.plugins() {
 		if plugin.Schema == nil || plugin.Schema.spec == nil {
 			continue

@@ -149,6 +149,9 @@ func (e *explainer) explain(v *jsonschema.ValidationError) {
 		e.least(at, k.Want, "characters")
 	case *kind.MinItems:
 		e.least(at, k.Want, "entries")
+	case *tooMany:
+		path := append(slices.Clone(at), k.key)
+		e.add(path, "%s %s", e.value.Describe(path), k.LocalizedString(printer))
 	case *kind.PropertyNames:
 		allowed, _ := e.schema.lookup(v.SchemaURL)["enum"].([]any)
 		e.key(holder(e.value.Any(), at, k.Property), k.Property, e.reason(v)+near(k.Property, texts(allowed)))
@@ -173,7 +176,9 @@ func (e *explainer) branches(v *jsonschema.ValidationError) {
 		}
 	}
 	if len(meant) == 1 {
-		e.explain(meant[0])
+		if words := e.reason(v); words == "" || !e.word(meant[0], v, words) {
+			e.explain(meant[0])
+		}
 		return
 	}
 	if names := alternatives(meant); len(names) > 1 {
@@ -182,6 +187,20 @@ func (e *explainer) branches(v *jsonschema.ValidationError) {
 		return
 	}
 	e.add(v.InstanceLocation, "%s is not allowed here%s", e.describe(v), e.reason(v))
+}
+
+// word explains a value that is none of the words of its form, with all forms that the value may have.
+func (e *explainer) word(branch, v *jsonschema.ValidationError, forms string) bool {
+	for len(branch.Causes) == 1 {
+		branch = branch.Causes[0]
+	}
+	words, is := branch.ErrorKind.(*kind.Enum)
+	if !is || !slices.Equal(branch.InstanceLocation, v.InstanceLocation) {
+		return false
+	}
+	given, _ := words.Got.(string)
+	e.add(v.InstanceLocation, "%s is not allowed here%s%s", e.describe(v), forms, near(given, texts(words.Want)))
+	return true
 }
 
 // alternatives returns the keys of which a value needs one; nil when its forms differ in more.
@@ -231,8 +250,13 @@ func (e *explainer) leaf(v *jsonschema.ValidationError) string {
 		return fmt.Sprintf("%s is not allowed here: want more than %s", got, bound.Want.RatString())
 	}
 	reason := e.reason(v)
-	if k, is := v.ErrorKind.(*kind.Type); is {
-		return e.mistype(k, got, reason)
+	switch k := v.ErrorKind.(type) {
+	case *kind.Type:
+		return e.mistype(k, got, reason) + e.pairs(k, v.InstanceLocation)
+	case *kind.Format:
+		if isOwnFormat(k.Want) {
+			return fmt.Sprintf("%s %s", got, k.Err)
+		}
 	}
 	if reason != "" {
 		return got + " is not allowed here" + reason
@@ -267,6 +291,19 @@ func (e *explainer) mistype(k *kind.Type, got, reason string) string {
 		return got + " is not text: write it in quotes"
 	}
 	return got + " is not allowed here: want " + typeNames(want)
+}
+
+// pairs is the end of a message on a list of texts such as A=b in place of a mapping: the first one as it is meant.
+func (e *explainer) pairs(k *kind.Type, at []string) string {
+	if k.Got != "array" || !slices.Contains(k.Want, "object") {
+		return ""
+	}
+	first, _ := e.value.At(append(slices.Clone(at), "0")).(string)
+	name, value, is := strings.Cut(first, "=")
+	if !is || name == "" {
+		return ""
+	}
+	return shorten(fmt.Sprintf(" such as {%s: %q}", name, value))
 }
 
 // oneOf lists the allowed values, and names the one that is nearest.

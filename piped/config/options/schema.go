@@ -60,6 +60,10 @@ func Parse(document []byte) (schema *Schema, err error) {
 	compiler := jsonschema.NewCompiler()
 	compiler.UseLoader(noLoader{})
 	compiler.DefaultDraft(jsonschema.Draft7)
+	compiler.RegisterVocabulary(vocabulary)
+	for _, format := range formats {
+		compiler.RegisterFormat(format)
+	}
 	if err := compiler.AddResource(address, root); err != nil {
 		return nil, fmt.Errorf("the schema cannot be used: %w", err)
 	}

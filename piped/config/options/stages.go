@@ -10,6 +10,10 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
+// rollbackStages are those of PipeCD's plugins, which none of their schemas has.
+var rollbackStages = []string{"K8S_ROLLBACK", "K8S_MULTI_ROLLBACK", "TERRAFORM_ROLLBACK", "ECS_ROLLBACK",
+	"SCRIPT_RUN_ROLLBACK", "ROLLBACK"}
+
 // stage checks that some plugin has the stage.
 func (c *Checker) stage(report *config.Report, field, stage string) {
 	if _, ok := owner(c.plugins(), stage); ok {
@@ -17,6 +21,11 @@ func (c *Checker) stage(report *config.Report, field, stage string) {
 	}
 	if _, ok := owner(c.Catalogue, stage); ok {
 		return // which CheckTogether names
+	}
+	if slices.Contains(rollbackStages, stage) {
+		c.unlessUnknown(report, field, fmt.Sprintf("%q is a stage that piped adds itself when a deployment fails: "+
+			"remove it from the pipeline; planner.autoRollback switches rollbacks on and off", stage))
+		return
 	}
 	known := c.stages()
 	var message string

@@ -12,12 +12,12 @@ import (
 // MultiTarget is what `input` says for some deploy targets alone. What is left out is as in `input`.
 type MultiTarget struct {
 	// Target chooses deploy targets.
-	Target TargetMatch `json:"target"`
+	Target TargetMatch `json:"target" jsonschema:"required"`
 	// Manifests are the files and folders for the target, relative to KustomizeDir if there is one. Default: those of
 	// input.
 	Manifests []string `json:"manifests"`
 	// KustomizeDir is a folder that takes the place of the application's directory.
-	KustomizeDir string `json:"kustomizeDir"`
+	KustomizeDir string `json:"kustomizeDir" jsonschema:"format=local-path"`
 	// KustomizeOptions are long flags of `kustomize build`, without the dashes.
 	KustomizeOptions map[string]string `json:"kustomizeOptions"`
 	// KubectlVersion is the version of kubectl for PipeCD's plugin. This plugin does not run kubectl.
@@ -33,6 +33,17 @@ type TargetMatch struct {
 	Name string `json:"name"`
 	// Labels are labels that the deploy targets have, where there is no name. PipeCD does not read them.
 	Labels map[string]string `json:"labels"`
+}
+
+// ExtendSchema says that one of the two is needed.
+func (TargetMatch) ExtendSchema(schema map[string]any) {
+	schema["allOf"] = []any{object{
+		"anyOf": []any{
+			object{"required": []string{"name"}, "properties": object{"name": object{"minLength": 1}}},
+			object{"required": []string{"labels"}, "properties": object{"labels": object{"minProperties": 1}}},
+		},
+		"patternErrorMessage": "the name of a deploy target, or labels that deploy targets have",
+	}}
 }
 
 func (t *TargetMatch) matches(name string, labels map[string]string) bool {

@@ -24,6 +24,25 @@ type PatchTarget struct {
 	DocumentRoot string `json:"documentRoot"`
 }
 
+// ExtendSchema says what a patch finds its manifest by.
+func (PatchTarget) ExtendSchema(schema map[string]any) {
+	schema["required"] = []string{"kind", "name"}
+	properties, _ := schema["properties"].(object)
+	for _, key := range []string{"kind", "name"} {
+		property, _ := properties[key].(object)
+		property["type"], property["minLength"] = "string", 1
+	}
+	properties["documentRoot"] = fieldPath(properties["documentRoot"])
+}
+
+// fieldPath makes the schema of a text that of the path of a field. (PipeCD v1 wants the $.)
+func fieldPath(property any) object {
+	schema, _ := property.(object)
+	schema["pattern"] = `^$|^\$?\.?((\['[^']+'\]|\["[^"]+"\]|\[[^'"\]][^\]]*\]|'[^']+'|[^.'\[][^.\[]*)\.?)+$`
+	schema["patternErrorMessage"] = "the path of a field, such as $.spec.replicas"
+	return schema
+}
+
 // Operations of a patch. PipeCD v1 has the first only.
 const (
 	OpYAMLReplace    = "yaml-replace"
@@ -39,6 +58,32 @@ type PatchOp struct {
 	Path string `json:"path"`
 	// Value is the new value as YAML, or the patch.
 	Value PatchValue `json:"value"`
+}
+
+// ExtendSchema says what each operation needs.
+func (PatchOp) ExtendSchema(schema map[string]any) {
+	properties, _ := schema["properties"].(object)
+	properties["path"] = fieldPath(properties["path"])
+	operation := func(name, format string) object {
+		return object{
+			"if": object{"required": []string{"op"}, "properties": object{"op": object{"const": name}}},
+			"then": object{"required": []string{"value"}, "properties": object{
+				"path": object{
+					"maxLength": 0, "patternErrorMessage": "none, because the value says what is changed where",
+				},
+				"value": object{"format": format},
+			}},
+		}
+	}
+	schema["allOf"] = []any{
+		operation(OpJSONPatch, "json-patch"), operation(OpStrategicMerge, "yaml-mapping"),
+		object{
+			"if": object{"properties": object{"op": object{"enum": []any{OpYAMLReplace, "", nil}}}},
+			"then": object{"required": []string{"path"}, "properties": object{
+				"path": object{"minLength": 1}, "value": object{"format": "yaml"},
+			}},
+		},
+	}
 }
 
 // Name is the operation.

@@ -10,10 +10,16 @@
 //	jsonschema:"required,enum=A,enum=B,minimum=1,default=2"
 //
 // with the keywords required, deprecated, writeOnly, enum, default, minimum, maximum, exclusiveMinimum, minLength,
-// maxLength, minItems, pattern and patternErrorMessage, the words for what the pattern wants. writeOnly is for
-// secrets, which no message shows. On a list, enum, minLength, maxLength, pattern, patternErrorMessage and writeOnly
-// are those of its entries. No value holds a comma. A tag "-" leaves the field out.
-// A type that decodes itself has a method JSONSchema() map[string]any, which returns the schema of its values.
+// maxLength, minItems, pattern, format and patternErrorMessage, the words for what the pattern wants. writeOnly is for
+// secrets, which no message shows. On a list, enum, minLength, maxLength, pattern, format, patternErrorMessage and
+// writeOnly are those of its entries. No value holds a comma. A tag "-" leaves the field out.
+// A type that decodes itself has a method JSONSchema() map[string]any, which returns the schema of its values. A struct
+// with rules between its fields has a method ExtendSchema(schema map[string]any), which adds them.
+//
+// Besides the formats of JSON Schema, piped and pipedeck validate know local-path (a path that does not lead out of
+// its folder), yaml (a text that is YAML), yaml-mapping (YAML of a mapping that is not empty) and json-patch (YAML of a
+// list of operations of RFC 6902). In the schema of a mapping, "atMostEntries": {"count": "list"} says that the number
+// count is at most that of the different entries of the list, where it has any.
 //
 // As encoding/json does, the schemas accept null in place of every value that is not required.
 package optionschema

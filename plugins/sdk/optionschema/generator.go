@@ -18,6 +18,10 @@ type Object = map[string]any
 // Schemer is a type that decodes itself. JSONSchema is called on the zero value.
 type Schemer interface{ JSONSchema() map[string]any }
 
+// Extender is a struct type with rules that no single field has. ExtendSchema is called on the zero value with the
+// schema of the struct, which it may change.
+type Extender interface{ ExtendSchema(schema map[string]any) }
+
 // Generator collects the schemas of types as definitions of one document. It stops at its first error.
 type Generator struct {
 	// Comments are the texts of the fields.
@@ -100,6 +104,9 @@ func (g *Generator) structure(t reflect.Type) Object {
 	schema := Object{"type": []string{"object", "null"}, "properties": properties, "additionalProperties": false}
 	if len(required) > 0 {
 		schema["required"] = required
+	}
+	if extender, is := reflect.Zero(t).Interface().(Extender); is {
+		extender.ExtendSchema(schema)
 	}
 	if g.Extend != nil {
 		g.Extend(t, schema)

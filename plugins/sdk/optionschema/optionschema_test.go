@@ -103,6 +103,28 @@ func TestTheSchemaOfAPluginIsMadeFromItsTypes(t *testing.T) {
 	require.Contains(t, document.Definitions["stages"].Properties, "BYE")
 }
 
+// pair has a rule between its fields.
+type pair struct {
+	// File is a file.
+	File string `json:"file" jsonschema:"format=local-path"`
+	// Other is another one.
+	Other string `json:"other"`
+}
+
+func (pair) ExtendSchema(schema map[string]any) { schema["minProperties"] = 1 }
+
+func TestATypeAddsRulesBetweenItsFields(t *testing.T) {
+	t.Parallel()
+	data, err := optionschema.Generate(optionschema.Types{Plugin: "greeter", Config: pair{}})
+	require.NoError(t, err)
+	var document struct{ Definitions map[string]json.RawMessage }
+	require.NoError(t, json.Unmarshal(data, &document))
+	require.JSONEq(t, `{"type": ["object", "null"], "additionalProperties": false, "minProperties": 1, "properties": {
+		"file": {"type": ["string", "null"], "format": "local-path", "description": "file is a file."},
+		"other": {"type": ["string", "null"], "description": "other is another one."}
+	}}`, string(document.Definitions["config"]))
+}
+
 func TestAFieldWithoutACommentIsAMistake(t *testing.T) {
 	t.Parallel()
 	_, err := optionschema.Generate(optionschema.Types{Plugin: "greeter", Config: silent{}})

@@ -25,7 +25,7 @@ func tagRules(field reflect.StructField, property Object) (required bool) {
 			at := entries(property)
 			list, _ := at["enum"].([]any)
 			at["enum"] = append(list, value)
-		case "pattern", "patternErrorMessage":
+		case "pattern", "patternErrorMessage", "format":
 			entries(property)[keyword] = value
 		case "minLength", "maxLength":
 			entries(property)[keyword] = json.Number(value)
