@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
@@ -27,12 +28,15 @@ func newApplicationsPane(h *host, chosen *selection) *applicationsPane {
 func (p *applicationsPane) finding() *find { return p.look }
 
 // list is the applications that match the filter.
-func (p *applicationsPane) list() []view.Application {
-	var list []view.Application
-	for _, app := range p.chosen.deck.Applications() {
-		one := view.Application{Application: app, Newest: p.chosen.deck.Newest(app.GetId())}
-		if p.look.query == "" || p.look.matches(one.Words()...) {
-			list = append(list, one)
+func (p *applicationsPane) list() []*deckv1.Application {
+	deck := p.chosen.deck
+	if p.look.query == "" {
+		return deck.Applications()
+	}
+	var list []*deckv1.Application
+	for _, app := range deck.Applications() {
+		if p.look.matches(view.Application{Application: app, Newest: deck.Newest(app.GetId())}.Words()...) {
+			list = append(list, app)
 		}
 	}
 	return list
@@ -46,7 +50,7 @@ func (p *applicationsPane) found() {
 	}
 }
 
-func (p *applicationsPane) selected(app view.Application) bool { return app.GetId() == p.chosen.app }
+func (p *applicationsPane) selected(app *deckv1.Application) bool { return app.GetId() == p.chosen.app }
 
 func (p *applicationsPane) move(action keymap.Action) {
 	apps := p.list()
@@ -59,7 +63,7 @@ func (p *applicationsPane) move(action keymap.Action) {
 
 func (p *applicationsPane) draw(width, height int, focused bool) string {
 	list, all := p.list(), len(p.chosen.deck.Applications())
-	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Selected: index(list, p.selected),
-		None: noMatch(p.look, all, "applications")}
+	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Newest: p.chosen.deck.Newest,
+		Selected: index(list, p.selected), None: noMatch(p.look, all, "applications")}
 	return drawFound(p.look, fmt.Sprintf("%d of %d", len(list), all), width, height, v.Draw)
 }

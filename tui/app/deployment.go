@@ -69,7 +69,7 @@ func (p *deploymentPane) found() {
 	if stage := p.chosen.stage(); stage != nil && p.hit(stage) {
 		return
 	}
-	for _, stage := range view.StageOrder(p.chosen.deployment()) {
+	for _, stage := range p.chosen.stages() {
 		if p.hit(stage) {
 			p.chosen.pinStage(stage.GetId())
 			return
@@ -83,7 +83,7 @@ func (p *deploymentPane) next(n int) tea.Cmd {
 	if p.look.query == "" {
 		wanted, none = troubled, "no other stage has failed or waits for approval"
 	}
-	stages := view.StageOrder(p.chosen.deployment())
+	stages := p.chosen.stages()
 	at := index(stages, func(s *deckv1.Stage) bool { return s.GetId() == p.chosen.stageID })
 	for i := 1; i < len(stages); i++ {
 		if stage := stages[(at+n*i+len(stages))%len(stages)]; wanted(stage) {

@@ -26,9 +26,11 @@ type logPane struct {
 	view   view.Log
 	reader *stageLog
 	// of is the deployment and the stage that the place in view belongs to.
-	of   [2]string
-	look *find
-	seek search
+	of [2]string
+	// named is the stage that view has the name of.
+	named *deckv1.Stage
+	look  *find
+	seek  search
 }
 
 func newLogPane(h *host, l *link, chosen *selection) *logPane {
@@ -82,7 +84,10 @@ func (p *logPane) rewind() {
 // settle opens the log of the selected stage when another one is open.
 func (p *logPane) settle() tea.Cmd {
 	d, stage := p.chosen.deployment(), p.chosen.stage()
-	p.view.Stage, p.view.Waiting = view.StageName(d, stage), ""
+	if stage != p.named || stage == nil { // one that changes is another object
+		p.named, p.view.Stage = stage, view.StageName(d, stage)
+	}
+	p.view.Waiting = ""
 	started := stage.GetStatus() > deckv1.StageStatus_STAGE_STATUS_NOT_STARTED
 	if stage == nil || !started || p.link.client == nil {
 		if p.reader != nil {

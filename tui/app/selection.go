@@ -30,6 +30,11 @@ type selection struct {
 	newest  string
 	// stageOf is the deployment that stageID belongs to.
 	stageOf string
+	// placed are the stages of a deployment as they stand in its graph. A deployment that changes is another object.
+	placed struct {
+		of     *deckv1.Deployment
+		stages []*deckv1.Stage
+	}
 }
 
 func (s *selection) application() *deckv1.Application { return s.deck.Application(s.app) }
@@ -46,6 +51,14 @@ func (s *selection) deployment() *deckv1.Deployment {
 func (s *selection) earlier() bool {
 	d := s.deployment()
 	return d != nil && s.pinnedDeployment != "" && d != s.deck.Newest(s.app)
+}
+
+// stages are those of the deployment on the screen, as they stand in its graph from the top down.
+func (s *selection) stages() []*deckv1.Stage {
+	if d := s.deployment(); d != s.placed.of {
+		s.placed.of, s.placed.stages = d, view.StageOrder(d)
+	}
+	return s.placed.stages
 }
 
 func (s *selection) stage() *deckv1.Stage {
@@ -131,10 +144,9 @@ func (s *selection) settle() {
 
 // settleApplication keeps the present one unless it is gone; by itself it goes where a deployment begins.
 func (s *selection) settleApplication() {
-	apps := s.deck.Applications()
 	if s.application() == nil {
 		s.appPinned, s.pinnedDeployment, s.app = false, "", ""
-		if len(apps) > 0 {
+		if apps := s.deck.Applications(); len(apps) > 0 {
 			s.app = apps[0].GetId()
 		}
 	}
@@ -142,7 +154,7 @@ func (s *selection) settleApplication() {
 		return
 	}
 	var latest *deckv1.Deployment
-	for _, app := range apps {
+	for _, app := range s.deck.Applications() {
 		if d := s.deck.Newest(app.GetId()); running(d) &&
 			(latest == nil || d.GetCreatedAt().AsTime().After(latest.GetCreatedAt().AsTime())) {
 			latest = d
@@ -167,7 +179,7 @@ func (s *selection) settleStage() {
 	}
 	s.stagePinned = false
 	best, rank := "", -1
-	for _, stage := range view.StageOrder(d) {
+	for _, stage := range s.stages() {
 		if r := importance(stage); r > rank || (r == rank && r == ranDone) {
 			best, rank = stage.GetId(), r
 		}

@@ -99,6 +99,7 @@ func (l *stageLog) pass(grown <-chan logMsg, send func(tea.Msg)) {
 
 func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) logMsg {
 	msg := logMsg{log: l}
+	var fresh []logbuf.Line
 	stream, err := client.WatchStageLog(l.ctx,
 		&deckv1.WatchStageLogRequest{DeploymentId: l.deployment, StageId: l.stage},
 		grpc.MaxCallRecvMsgSize(maxMessage))
@@ -117,8 +118,11 @@ func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) lo
 			return msg
 		}
 		for _, block := range response.GetBlocks() {
-			l.buffer.Append(lines(block)...)
+			if fresh = appendLines(fresh, block); len(fresh) >= appendAtOnce {
+				fresh = l.keep(fresh)
+			}
 		}
+		fresh = l.keep(fresh)
 		msg.complete = msg.complete || response.GetCompleted()
 		msg.truncated = msg.truncated || response.GetTruncated()
 		select {
@@ -128,8 +132,21 @@ func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) lo
 	}
 }
 
-// lines splits a block into clean lines.
-func lines(block *deckv1.LogBlock) []logbuf.Line {
+// appendAtOnce is about how many lines go to the buffer at once, and how many are remembered to be used again.
+const appendAtOnce = 1024
+
+// keep puts lines into the buffer. It returns an empty list to be used again.
+func (l *stageLog) keep(lines []logbuf.Line) []logbuf.Line {
+	l.buffer.Append(lines...)
+	clear(lines) // their text is in the buffer
+	if cap(lines) > 2*appendAtOnce {
+		return nil
+	}
+	return lines[:0]
+}
+
+// appendLines adds the clean lines of a block to a list.
+func appendLines(list []logbuf.Line, block *deckv1.LogBlock) []logbuf.Line {
 	severity := logbuf.Plain
 	switch block.GetSeverity() {
 	case deckv1.Severity_SEVERITY_INFO:
@@ -143,8 +160,11 @@ func lines(block *deckv1.LogBlock) []logbuf.Line {
 	if block.GetTime().IsValid() {
 		at = block.GetTime().AsTime()
 	}
-	var out []logbuf.Line
-	parts := strings.Split(strings.TrimRight(block.GetText(), "\n"), "\n")
+	body := strings.TrimRight(block.GetText(), "\n")
+	parts := []string{body}
+	if strings.Contains(body, "\n") {
+		parts = strings.Split(body, "\n")
+	}
 	source := sourceLines(parts)
 	level := logbuf.Normal
 	for i, raw := range parts {
@@ -154,9 +174,9 @@ func lines(block *deckv1.LogBlock) []logbuf.Line {
 		if i >= source.From && i < source.To {
 			line.Level = logbuf.Source
 		}
-		out = append(out, line)
+		list = append(list, line)
 	}
-	return out
+	return list
 }
 
 // lineLevel is the level of a line, after one of level before in the same block. An indented line belongs to the line

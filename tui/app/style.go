@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/theme"
+	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 // profiled takes how many colours the terminal shows, and asks for its background where that decides the theme. A
@@ -30,6 +31,7 @@ func (m *model) restyle() {
 		p.finding().theme = th
 	}
 	m.panes.log.view.Theme = th
+	m.panes.deployment.memo = view.GraphMemo{}
 	for _, one := range m.overlays.stack {
 		if keeps, ok := one.(interface{ restyle(theme.Theme) }); ok {
 			keeps.restyle(th)

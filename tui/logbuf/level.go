@@ -27,6 +27,9 @@ var levelWords = map[string]Level{
 	"emergency": Failure, "dpanic": Failure,
 }
 
+// longestLevel is the length of the longest of levelWords.
+const longestLevel = len("emergency")
+
 // leadBytes is how much of a line is searched for a level: what a message says later is no level.
 const leadBytes = 80
 
@@ -44,8 +47,10 @@ func LevelOf(text string) (level Level, found bool) {
 		return level, true
 	}
 	lead := text[:min(len(text), leadBytes)]
-	if level, found = fieldLevel(lead, "level=", "lvl=", "severity="); found {
-		return level, true
+	if strings.IndexByte(lead, '=') >= 0 {
+		if level, found = fieldLevel(lead, "level=", "lvl=", "severity="); found {
+			return level, true
+		}
 	}
 	return wordLevel(lead)
 }
@@ -95,15 +100,16 @@ func wordLevel(lead string) (Level, bool) {
 			from++
 			continue
 		}
-		end := from
+		end, capitals := from, true
 		for end < len(lead) && isLetter(lead[end]) {
+			capitals = capitals && lead[end] <= 'Z'
 			end++
 		}
-		word := lead[from:end]
-		if level, known := levelWords[strings.ToLower(word)]; known && (end == len(lead) || !isWord(lead[end])) {
-			bracketed := from > 0 && lead[from-1] == '[' && end < len(lead) && lead[end] == ']'
-			first := from == 0 && end < len(lead) && lead[end] == ':'
-			if bracketed || first || word == strings.ToUpper(word) {
+		bracketed := from > 0 && lead[from-1] == '[' && end < len(lead) && lead[end] == ']'
+		first := from == 0 && end < len(lead) && lead[end] == ':'
+		// Hardly any word stands as a level does, so few are looked up.
+		if (capitals || bracketed || first) && end-from <= longestLevel && (end == len(lead) || !isWord(lead[end])) {
+			if level, known := levelWords[strings.ToLower(lead[from:end])]; known {
 				return level, true
 			}
 		}

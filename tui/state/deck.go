@@ -34,6 +34,8 @@ type objects struct {
 	// byName has the applications in order; nil when it is to be made again.
 	byName      []*deckv1.Application
 	deployments map[string]*deckv1.Deployment
+	// running has the ids of the deployments that have not ended.
+	running map[string]bool
 	// byApplication has the deployments of each application, the newest first.
 	byApplication map[string][]*deckv1.Deployment
 	pipeds        map[string]*deckv1.Piped
@@ -103,6 +105,11 @@ func put[T any](m *map[string]T, key string, value T) {
 // putDeployment adds or replaces one, and forgets the oldest of its application when there are more than limit.
 func (o *objects) putDeployment(deployment *deckv1.Deployment, limit int) {
 	put(&o.deployments, deployment.GetId(), deployment)
+	if Ended(deployment.GetStatus()) {
+		delete(o.running, deployment.GetId())
+	} else {
+		put(&o.running, deployment.GetId(), true)
+	}
 	application := deployment.GetApplicationId()
 	list := slices.DeleteFunc(slices.Clone(o.byApplication[application]), func(d *deckv1.Deployment) bool {
 		return d.GetId() == deployment.GetId()
@@ -112,9 +119,14 @@ func (o *objects) putDeployment(deployment *deckv1.Deployment, limit int) {
 		return cmp.Or(b.GetCreatedAt().AsTime().Compare(a.GetCreatedAt().AsTime()), cmp.Compare(b.GetId(), a.GetId()))
 	})
 	for _, forgotten := range list[min(len(list), limit):] {
-		delete(o.deployments, forgotten.GetId())
+		o.forget(forgotten)
 	}
 	put(&o.byApplication, application, list[:min(len(list), limit)])
+}
+
+func (o *objects) forget(deployment *deckv1.Deployment) {
+	delete(o.deployments, deployment.GetId())
+	delete(o.running, deployment.GetId())
 }
 
 // putApplication adds or replaces one.
@@ -122,6 +134,7 @@ func (o *objects) putApplication(application *deckv1.Application) {
 	before := o.applications[application.GetId()]
 	put(&o.applications, application.GetId(), application)
 	if at := slices.Index(o.byName, before); at >= 0 && before.GetName() == application.GetName() {
+		o.byName = slices.Clone(o.byName) // the former list may be in use
 		o.byName[at] = application
 		return
 	}
@@ -131,7 +144,7 @@ func (o *objects) putApplication(application *deckv1.Application) {
 // removeApplication forgets an application and its deployments.
 func (o *objects) removeApplication(id string) {
 	for _, deployment := range o.byApplication[id] {
-		delete(o.deployments, deployment.GetId())
+		o.forget(deployment)
 	}
 	delete(o.byApplication, id)
 	delete(o.applications, id)
@@ -151,14 +164,14 @@ func (d *Deck) Components() []*deckv1.Component {
 	})
 }
 
-// Applications by name, as people count.
+// Applications by name, as people count. The list is shared: it must not be changed, and does not change itself.
 func (d *Deck) Applications() []*deckv1.Application {
 	if d.byName == nil {
 		d.byName = sorted(d.applications, func(a, b *deckv1.Application) int {
 			return cmp.Or(text.Natural(a.GetName(), b.GetName()), cmp.Compare(a.GetId(), b.GetId()))
 		})
 	}
-	return slices.Clone(d.byName)
+	return d.byName
 }
 
 // Application returns nil when there is none with that id.

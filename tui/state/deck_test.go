@@ -5,6 +5,8 @@ package state_test
 
 import (
 	"fmt"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +44,39 @@ func TestALaterObjectReplacesAnEarlierOne(t *testing.T) {
 	for _, p := range d.Plugins() {
 		require.NotEqual(t, "wait", p.GetName())
 	}
+}
+
+// Whatever comes, Deploying is what the deployments say, and a list that was handed out stays as it is.
+func TestWhatIsCountedAsItComesIsRight(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(3, 3))
+	d := state.Keeping(2)
+	seen := map[bool]int{}
+	for range 2000 {
+		app := decktest.Application()
+		app.Id = fmt.Sprint("app-", random.IntN(3))
+		app.Name, app.Disabled = app.Id, random.IntN(2) == 0
+		deployment := decktest.Canary()
+		deployment.Id, deployment.ApplicationId = fmt.Sprint(app.Id, "-", random.IntN(4)), app.Id
+		deployment.CreatedAt = decktest.At(float64(random.IntN(10)))
+		deployment.Status = deckv1.DeploymentStatus(1 + random.IntN(7))
+		before := d.Applications()
+		copied := slices.Clone(before)
+		apply(d, [][]proto.Message{
+			{app}, {deployment}, {app, deployment}, {&deckv1.Removed{ApplicationId: app.Id}},
+			{&deckv1.Reset{}, app, deployment, &deckv1.Synced{}},
+		}[random.IntN(5)]...)
+		require.Equal(t, copied, before)
+		deploying := false
+		for i := range 3 {
+			for _, one := range d.Deployments(fmt.Sprint("app-", i)) {
+				deploying = deploying || !state.Ended(one.GetStatus())
+			}
+		}
+		require.Equal(t, deploying, d.Deploying())
+		seen[deploying]++
+	}
+	require.Len(t, seen, 2, "both happened")
 }
 
 func TestPluginsOfSeveralPipedsAreKeptApart(t *testing.T) {

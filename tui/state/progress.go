@@ -93,14 +93,7 @@ func (d *Deck) Starting() bool {
 }
 
 // Deploying reports whether a deployment has not ended.
-func (d *Deck) Deploying() bool {
-	for _, deployment := range d.deployments {
-		if !Ended(deployment.GetStatus()) {
-			return true
-		}
-	}
-	return false
-}
+func (d *Deck) Deploying() bool { return len(d.running) > 0 }
 
 // SettledAt reports whether every application has been brought to commit or will not be: the newest
 // deployment of each has ended and none that has to be deployed is left. failed are the newest

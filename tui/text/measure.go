@@ -5,12 +5,78 @@ package text
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
 
 // Width is the number of columns that s takes; style sequences take none.
-func Width(s string) int { return ansi.StringWidth(s) }
+func Width(s string) int { return WidthBy(ansi.GraphemeWidth, s) }
+
+// WidthBy is the width on a terminal that counts columns by method. Every line of every screen is measured, so the
+// characters that nearly all of a screen is made of are counted here; anything else is left to package ansi, which
+// returns the same.
+func WidthBy(method ansi.Method, s string) int {
+	columns := 0
+	for at := 0; at < len(s); {
+		size, width := single(s[at:])
+		if size == 0 {
+			size = styleLength(s[at:])
+		}
+		if size == 0 {
+			// Neither a control nor broken: those are left to the package.
+			r, _ := utf8.DecodeRuneInString(s[at:])
+			if r < 0x20 || r >= 0x7f && r <= 0x9f || !utf8.ValidString(s[at:]) {
+				return method.StringWidth(s)
+			}
+			size, width = character(s[at:], method)
+		}
+		at, columns = at+size, columns+width
+	}
+	return columns
+}
+
+// single is the length and width of the character at the start of s where it takes one column for certain: ASCII and
+// the lines, blocks and shapes of frames, unless a mark may follow. A length of 0 is any other.
+func single(s string) (size, width int) {
+	switch {
+	case s[0] >= 0x20 && s[0] < 0x7f:
+		size = 1
+	case isShape(s):
+		size = 3
+	default:
+		return 0, 0
+	}
+	if rest := s[size:]; rest == "" || rest[0] < 0x80 || isShape(rest) {
+		return size, 1
+	}
+	return 0, 0
+}
+
+// isShape reports whether s starts with a character from U+2500 to U+25FC where those take one column. An environment
+// variable of package ansi makes some of them wide.
+func isShape(s string) bool {
+	return len(s) >= 3 && s[0] == 0xe2 && s[2] >= 0x80 && s[2] <= 0xbf &&
+		(s[1] >= 0x94 && s[1] <= 0x96 || s[1] == 0x97 && s[2] <= 0xbc) && shapeWidth == 1
+}
+
+var shapeWidth = ansi.StringWidth("─")
+
+// styleLength is the length of the style sequence at the start of s, 0 without one.
+func styleLength(s string) int {
+	if len(s) < 3 || s[0] != escape || s[1] != '[' {
+		return 0
+	}
+	for i := 2; i < len(s); i++ {
+		switch c := s[i]; {
+		case c == 'm':
+			return i + 1
+		case (c < '0' || c > '9') && c != ';' && c != ':':
+			return 0
+		}
+	}
+	return 0
+}
 
 // Cut returns s in at most width columns; tail ("…") marks that something is missing.
 func Cut(s string, width int, tail string) string {
@@ -41,14 +107,22 @@ func CutLeft(s string, width int, head string) string {
 
 // Pad returns s in exactly width columns, cut or filled with spaces at the right.
 func Pad(s string, width int, tail string) string {
-	s = Cut(s, width, tail)
-	return s + strings.Repeat(" ", max(0, width-Width(s)))
+	columns := Width(s)
+	if columns > width {
+		s = Cut(s, width, tail)
+		columns = Width(s)
+	}
+	return s + strings.Repeat(" ", max(0, width-columns))
 }
 
 // PadLeft returns s in exactly width columns, cut or filled with spaces at the left.
 func PadLeft(s string, width int, tail string) string {
-	s = Cut(s, width, tail)
-	return strings.Repeat(" ", max(0, width-Width(s))) + s
+	columns := Width(s)
+	if columns > width {
+		s = Cut(s, width, tail)
+		columns = Width(s)
+	}
+	return strings.Repeat(" ", max(0, width-columns)) + s
 }
 
 // Wrap breaks s into lines of at most width columns, between words where it can; at least one line.

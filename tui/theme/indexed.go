@@ -27,10 +27,11 @@ func indexed(i int) Color {
 // nearest returns the index of the nearest colour that is readable; the nearest of all where none is.
 func nearest(wanted Color, readable func(Color) bool) int {
 	at, best := 0, math.Inf(1)
+	place := wanted.lab()
 	for i := firstIndex; i < 256; i++ {
 		c := indexed(i)
-		distance := c.lab().distance(wanted.lab())
-		if !readable(c) {
+		distance := c.lab().distance(place)
+		if distance < best && !readable(c) {
 			distance += 1000 // farther than any two colours are
 		}
 		if distance < best {

@@ -7,7 +7,7 @@ import (
 	"image/color"
 	"strings"
 
-	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Theme is one set of styles and glyphs. Its zero value draws nothing useful; use New.
@@ -19,8 +19,8 @@ type Theme struct {
 	ASCII, Plain bool
 	// ground is how every cell starts; without it cells are as the terminal has them.
 	ground string
-	// selected is how the cells of a selected row start, chosen how they do in a pane without focus.
-	selected, chosen string
+	// lit is the colour behind a selected row, as parameters of a sequence; empty where it has none.
+	lit string
 }
 
 // Depth is how many colours a terminal shows.
@@ -82,21 +82,21 @@ func New(options Options) Theme {
 		th.Styles, th.Tones = sixteen()
 	case options.Depth == Colors256:
 		_, indexes, background := colors.reduce()
-		of := func(t token) color.Color { return lipgloss.ANSIColor(indexes[t]) }
-		th.paint(of, lipgloss.ANSIColor(background), colors.painted)
+		of := func(t token) color.Color { return ansi.IndexedColor(indexes[t]) }
+		th.paint(of, ansi.IndexedColor(background), colors.painted)
 	default:
 		of := func(t token) color.Color { return colors.colors[t] }
 		th.paint(of, colors.backgrounds[0], colors.painted)
 	}
-	th.selected, th.chosen = opening(th.Selected), opening(th.SelectedDim)
 	return th
 }
 
 func (th *Theme) paint(of ink, background color.Color, painted bool) {
 	th.Styles = colored(of, background)
 	th.Tones = th.tones()
+	th.lit = pen{bg: of(selection)}.style().parameters()
 	if painted {
-		th.ground = opening(lipgloss.NewStyle().Foreground(of(words)).Background(background))
+		th.ground = pen{fg: of(words), bg: background}.style().open
 	}
 }
 
@@ -107,16 +107,16 @@ func (th Theme) Ground(drawn string) string { return under(th.ground, drawn) }
 // not made for its background.
 func (th Theme) Select(drawn string, focused bool) string {
 	if focused {
-		if frame := opening(th.Border); frame != "" {
-			drawn = strings.ReplaceAll(drawn, frame, opening(th.Dim))
+		if frame := th.Border.open; frame != "" {
+			drawn = strings.ReplaceAll(drawn, frame, th.Dim.open)
 		}
-		return under(th.selected, drawn)
+		return under(th.Selected.open, drawn)
 	}
-	return under(th.chosen, drawn)
+	return under(th.SelectedDim.open, drawn)
 }
 
-// reset ends a style. Every style that lipgloss renders ends so.
-const reset = "\x1b[m"
+// Lit returns a style as it is in a selected row: with the background of the row, where that has one.
+func (th Theme) Lit(s Style) Style { return s.with(th.lit) }
 
 // under starts each line with a style and returns to it where another one ends.
 func under(opening, drawn string) string {
@@ -125,12 +125,6 @@ func under(opening, drawn string) string {
 	}
 	drawn = strings.ReplaceAll(drawn, reset, reset+opening)
 	return opening + strings.ReplaceAll(drawn, "\n", reset+"\n"+opening) + reset
-}
-
-// opening is the sequence that starts a style.
-func opening(style lipgloss.Style) string {
-	before, _, _ := strings.Cut(style.Render("x"), "x")
-	return before
 }
 
 // FromEnvironment reads the options from environment variables, each "NAME=value":

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
@@ -107,22 +106,23 @@ func TestOnlyAChoiceForBothBackgroundsAsksForIt(t *testing.T) {
 	}
 }
 
+// colored finds a sequence with a colour.
+const colored = `\[(\d+;)*[34]\d`
+
 func TestWordsHaveNoColourWhereThereAreSixteen(t *testing.T) {
 	t.Parallel()
 	th := theme.New(theme.Options{Depth: theme.Colors16})
-	eachStyle(th, func(name string, style lipgloss.Style) {
-		require.Equalf(t, lipgloss.NoColor{}, style.GetBackground(), "%s", name)
+	eachStyle(th, func(name string, style theme.Style) {
 		if name != "BorderFocused" {
-			require.Equalf(t, lipgloss.NoColor{}, style.GetForeground(), "%s", name)
+			require.NotRegexpf(t, colored, style.Render("word"), "%s", name)
 		}
 	})
+	require.Regexp(t, `^\x1b\[1;3[1-6]mword\x1b\[m$`, th.BorderFocused.Render("word"))
 	tones := reflect.ValueOf(th.Tones)
 	for i := range tones.NumField() {
 		tone := tones.Field(i).Interface().(theme.Tone)
-		require.NotRegexp(t, `\[(\d+;)*[34]\d`, tone.Render("word"), tones.Type().Field(i).Name)
-		if color, ok := tone.SignStyle().GetForeground().(ansi.BasicColor); ok {
-			require.True(t, color >= ansi.Red && color <= ansi.Cyan)
-		}
+		require.NotRegexp(t, colored, tone.Render("word"), tones.Type().Field(i).Name)
+		require.Regexp(t, `^(\x1b\[(1|1;3[1-6]|3[1-6])m)?sign(\x1b\[m)?$`, tone.Sign("sign"))
 	}
 	require.Equal(t, "\x1b[32m✓\x1b[m", th.Tones.Good.Sign("✓"))
 }
@@ -168,16 +168,30 @@ func TestIconsTakeOneColumnInBothWaysOfMeasuring(t *testing.T) {
 
 func TestWithoutColorNoStyleHasOne(t *testing.T) {
 	t.Parallel()
-	eachStyle(theme.New(theme.Options{NoColor: true}), func(name string, style lipgloss.Style) {
-		require.Equalf(t, lipgloss.NoColor{}, style.GetForeground(), "%s", name)
-		require.Equalf(t, lipgloss.NoColor{}, style.GetBackground(), "%s", name)
+	th := theme.New(theme.Options{NoColor: true})
+	eachStyle(th, func(name string, style theme.Style) {
+		require.NotRegexpf(t, colored, style.Render("word"), "%s", name)
+		require.Equalf(t, style, th.Lit(style), "%s in a selected row", name)
 	})
 }
 
-func eachStyle(th theme.Theme, check func(name string, style lipgloss.Style)) {
+func TestAStyleIsTheSequenceAroundEachLine(t *testing.T) {
+	t.Parallel()
+	th := theme.New(theme.Options{})
+	require.Equal(t, "\x1b[38;2;126;226;160mx\x1b[m", th.Good.Render("x"))
+	require.Equal(t, "\x1b[38;2;126;226;160;1mx\x1b[m", th.Good.Bold().Render("x"))
+	require.Equal(t, th.Strong, th.Strong.Bold(), "bold already")
+	require.Equal(t, "\x1b[38;2;126;226;160;4mx\x1b[m\n\x1b[38;2;126;226;160;4my\x1b[m",
+		th.Good.Underline().Render("x\ny"))
+	require.Equal(t, "\x1b[38;2;126;226;160;48;2;43;58;77mx\x1b[m", th.Lit(th.Good).Render("x"))
+	require.Empty(t, th.Good.Render(""))
+	require.Equal(t, "x", theme.Style{}.Render("x"))
+}
+
+func eachStyle(th theme.Theme, check func(name string, style theme.Style)) {
 	for _, styles := range []reflect.Value{reflect.ValueOf(th.Styles), reflect.ValueOf(th.States)} {
 		for i := range styles.NumField() {
-			if style, ok := styles.Field(i).Interface().(lipgloss.Style); ok {
+			if style, ok := styles.Field(i).Interface().(theme.Style); ok {
 				check(styles.Type().Field(i).Name, style)
 			}
 		}

@@ -22,8 +22,10 @@ type Application struct {
 
 // Applications is the list of applications: two lines each.
 type Applications struct {
-	Theme    theme.Theme
-	List     []Application
+	Theme theme.Theme
+	List  []*deckv1.Application
+	// Newest returns the newest deployment of an application; nil before the first.
+	Newest   func(application string) *deckv1.Deployment
 	Selected int
 	Focused  bool
 	// None is said instead of an empty list; "" says that there is none.
@@ -57,7 +59,7 @@ func (v Applications) Draw(width, height int) string {
 	frame.total, frame.top, frame.shown = len(v.List), from, to-from
 	var lines []string
 	for i := from; i < to; i++ {
-		tone, first, second := v.entry(v.List[i], inner)
+		tone, first, second := v.entry(Application{v.List[i], v.Newest(v.List[i].GetId())}, inner)
 		if i == v.Selected {
 			first = mark(v.Theme, first, inner, v.Focused, tone)
 		}
@@ -109,8 +111,7 @@ func (v Applications) entry(app Application, width int) (tone theme.Tone, first,
 // Strip shows the stages of a pipeline as one icon each, and how many are done. Where there is no room for all, the
 // icons around the stage that matters most stay, and the count always does.
 func Strip(th theme.Theme, stages []*deckv1.Stage, width int) string {
-	var badges []badge
-	done, at, most := 0, 0, -1
+	done, all, at, most := 0, 0, 0, -1
 	for _, stage := range stages {
 		if stage.GetRollback() {
 			continue
@@ -119,20 +120,30 @@ func Strip(th theme.Theme, stages []*deckv1.Stage, width int) string {
 			done++
 		}
 		if weight := statusOf(stage).Weight(); weight > most {
-			at, most = len(badges), weight
+			at, most = all, weight
 		}
-		badges = append(badges, stageBadge(th, stage))
+		all++
 	}
-	if len(badges) == 0 {
+	if all == 0 {
 		return ""
 	}
-	count := fmt.Sprintf(" %d/%d", done, len(badges))
-	from, to := around(len(badges), at, width-len(count))
-	icons := dots(badges[from:to])
+	count := fmt.Sprintf(" %d/%d", done, all)
+	from, to := around(all, at, width-len(count))
+	badges, n := make([]badge, 0, to-from), 0
+	for _, stage := range stages {
+		if stage.GetRollback() {
+			continue
+		}
+		if n >= from && n < to {
+			badges = append(badges, stageBadge(th, stage))
+		}
+		n++
+	}
+	icons := dots(badges)
 	if from > 0 {
 		icons = th.Ellipsis + icons
 	}
-	if to < len(badges) {
+	if to < all {
 		icons += th.Ellipsis
 	}
 	return icons + th.Dim.Render(count)

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"strings"
 
-	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -60,15 +59,16 @@ func (b box) pad(line string, width int) string {
 	if b.widths == nil {
 		return text.Pad(line, width, b.theme.Ellipsis)
 	}
-	if columns := b.widths.StringWidth(line); columns <= width {
-		return line + strings.Repeat(" ", width-columns)
+	columns := text.WidthBy(*b.widths, line)
+	if columns > width {
+		line = b.widths.Truncate(line, width, "")
+		columns = text.WidthBy(*b.widths, line)
 	}
-	line = b.widths.Truncate(line, width, "")
-	return line + strings.Repeat(" ", max(0, width-b.widths.StringWidth(line)))
+	return line + strings.Repeat(" ", max(0, width-columns))
 }
 
 // top1 is the upper edge with the titles.
-func (b box) top1(edge lipgloss.Style, inner int) string {
+func (b box) top1(edge theme.Style, inner int) string {
 	titleStyle := b.theme.Title
 	if b.focused {
 		titleStyle = b.theme.TitleFocused

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/pipedeck/pipedeck/tui/graph"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
@@ -16,8 +14,9 @@ import (
 // cellLines renders the rows of a graph in the styles of the theme.
 func cellLines(th theme.Theme, rows [][]graph.Cell) []string {
 	lines := make([]string, len(rows))
+	styles := make(map[face]theme.Style)
 	for i, row := range rows {
-		lines[i] = cellLine(th, row)
+		lines[i] = cellLine(th, row, styles)
 	}
 	return lines
 }
@@ -28,13 +27,18 @@ type face struct {
 	bold, selected, sign bool
 }
 
-// cellLine renders cells of the same style together.
-func cellLine(th theme.Theme, row []graph.Cell) string {
+// cellLine renders cells of the same style together. styles has the styles of faces that were drawn before.
+func cellLine(th theme.Theme, row []graph.Cell, styles map[face]theme.Style) string {
 	var line, run strings.Builder
 	var now face
 	flush := func() {
 		if run.Len() > 0 {
-			line.WriteString(cellStyle(th, now).Render(run.String()))
+			style, known := styles[now]
+			if !known {
+				style = cellStyle(th, now)
+				styles[now] = style
+			}
+			line.WriteString(style.Render(run.String()))
 			run.Reset()
 		}
 	}
@@ -62,7 +66,7 @@ func isSign(cell string) bool {
 
 // cellStyle is the style of a face. The selection adds a background and changes no colour but that of frames, which are
 // not made for it.
-func cellStyle(th theme.Theme, f face) lipgloss.Style {
+func cellStyle(th theme.Theme, f face) theme.Style {
 	if f.selected && f.role == graph.Border {
 		f.role = graph.Dim
 	}
@@ -72,19 +76,16 @@ func cellStyle(th theme.Theme, f face) lipgloss.Style {
 		style = tone.SignStyle()
 	}
 	if f.bold {
-		style = style.Bold(true)
+		style = style.Bold()
 	}
 	if f.selected {
-		background := th.Selected.GetBackground()
-		if _, none := background.(lipgloss.NoColor); !none {
-			style = style.Background(background)
-		}
+		style = th.Lit(style)
 	}
 	return style
 }
 
 // roleStyle returns the style of words of a role, and the tone of its signs.
-func roleStyle(th theme.Theme, role graph.Role) (lipgloss.Style, theme.Tone) {
+func roleStyle(th theme.Theme, role graph.Role) (theme.Style, theme.Tone) {
 	switch role {
 	case graph.Dim:
 		return th.Dim, th.Tones.Dim

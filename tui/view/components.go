@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
-
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -162,7 +160,7 @@ func (v Components) problems(width int) (lines []string) {
 }
 
 // cause is what went wrong and what to do.
-func (v Components) cause(style lipgloss.Style, reason, nextStep string, width int) (lines []string) {
+func (v Components) cause(style theme.Style, reason, nextStep string, width int) (lines []string) {
 	const indent = "    "
 	for _, line := range text.Wrap(text.Clean(reason), width-6) {
 		lines = append(lines, indent+style.Render(line))

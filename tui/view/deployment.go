@@ -117,7 +117,7 @@ func (v Deployment) detail(width int) []string {
 func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 	th := v.Theme
 	badge := stageBadge(th, stage)
-	line := " " + badge.dot() + " " + th.Strong.Render(StageName(v.Deployment, stage))
+	line := " " + badge.dot() + " " + th.Strong.Render(v.name(stage))
 	note := badge.word
 	if words := stageNote(stage); words != "" {
 		note = words
@@ -131,6 +131,16 @@ func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 		lines = append(lines, text.Cut("   "+targets, width, th.Ellipsis))
 	}
 	return lines
+}
+
+// name is that of a stage in the graph.
+func (v Deployment) name(stage *deckv1.Stage) string {
+	for _, s := range v.stages() {
+		if s.ID == stage.GetId() {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 // stageReason says why a stage failed, unless the head does.

@@ -108,7 +108,7 @@ func TestMatchesStandOut(t *testing.T) {
 	v.Search.Pattern, v.Search.Hit = compile(t, "error|here"), -1
 	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Render("Error")+" "+v.Theme.Match.Render("here"))
 	v.Search.Hit = 0
-	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Underline(true).Render("Error"), "the present hit")
+	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Underline().Render("Error"), "the present hit")
 }
 
 func compile(t *testing.T, text string) logbuf.Pattern {

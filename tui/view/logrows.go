@@ -9,10 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/pipedeck/pipedeck/tui/logbuf"
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
 // Times is how the times of lines are shown.
@@ -112,7 +111,7 @@ func (v *Log) slid(p painter) string {
 }
 
 // icon is the sign of a line.
-func (v *Log) icon(line logbuf.Line) (string, lipgloss.Style) {
+func (v *Log) icon(line logbuf.Line) (string, theme.Style) {
 	th := v.Theme
 	switch {
 	case line.Severity == logbuf.Error, line.Level == logbuf.Failure:
@@ -179,7 +178,7 @@ type painter struct {
 	line    string
 	runs    []text.Run
 	matches [][2]int
-	style   lipgloss.Style
+	style   theme.Style
 	// current: the search stands at this line.
 	current bool
 }
@@ -215,7 +214,7 @@ func (p painter) piece(from, to int) string {
 	for _, match := range p.matches {
 		if from >= match[0] && to <= match[1] {
 			if p.current {
-				return th.Match.Underline(true).Render(piece)
+				return th.Match.Underline().Render(piece)
 			}
 			return th.Match.Render(piece)
 		}

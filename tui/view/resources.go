@@ -146,7 +146,7 @@ func (v Resources) details(width, height int) string {
 		word = "unknown"
 	}
 	lines := []string{" " + badge.style.Render(badge.icon+" "+word) + th.Dim.Render("  "+where)}
-	add := func(style func(...string) string, what string) {
+	add := func(style func(string) string, what string) {
 		for _, line := range text.Wrap(text.Line(what), inner-2) {
 			lines = append(lines, " "+style(line))
 		}

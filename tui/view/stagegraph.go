@@ -4,8 +4,8 @@
 package view
 
 import (
+	"slices"
 	"strings"
-	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/graph"
@@ -33,20 +33,56 @@ type Graph struct {
 	Picture graph.Picture
 }
 
-// GraphMemo keeps the last graphs, because one frame asks for the same several times. Its zero value is empty.
+// GraphMemo keeps the last graphs and their lines, because a frame asks for the same several times and most frames have
+// the graph of the frame before. It holds those of one deployment and one selection. Its zero value is empty. Its owner
+// empties it when the theme changes.
 type GraphMemo struct {
-	of     graphKey
-	graphs map[[2]int]Graph
+	of graphKey
+	// ordered and stages are those of the deployment.
+	ordered []*deckv1.Stage
+	stages  []graph.Stage
+	graphs  map[[2]int]Graph
+	lines   map[[2]int][]string
 }
 
-// graphKey is what a graph depends on besides its size. A deployment that changes is another object.
+// graphKey is what a graph depends on besides its size and the durations of its stages. A deployment that changes is
+// another object.
 type graphKey struct {
 	deployment  *deckv1.Deployment
-	now         time.Time
 	stage, fold string
 	form        Form
 	unfolded    bool
-	opened      int
+	opened      string
+}
+
+// maxSizes bounds the sizes in a memo; a frame asks for a few.
+const maxSizes = 16
+
+// fit empties the memo when it belongs to another graph or when a duration has changed.
+func (m *GraphMemo) fit(v Deployment) {
+	of := graphKey{v.Deployment, v.Stage, v.Fold, v.Form, v.Unfolded, strings.Join(v.Open, "\n")}
+	if m.graphs == nil || m.of.deployment != of.deployment {
+		m.ordered, m.stages = byIndex(v.Deployment), stagesOf(v.Deployment, v.Now)
+	} else if !m.ticked(v) && m.of == of && len(m.graphs) < maxSizes {
+		return
+	}
+	m.of, m.graphs, m.lines = of, make(map[[2]int]Graph), make(map[[2]int][]string)
+}
+
+// ticked brings the durations of the stages up to date; it reports whether one has changed.
+func (m *GraphMemo) ticked(v Deployment) bool {
+	changed := false
+	for i, s := range m.ordered {
+		start, duration := timesOf(v.Deployment, s, v.Now)
+		if m.stages[i].Start == start && m.stages[i].Duration == duration {
+			continue
+		}
+		if !changed {
+			changed, m.stages = true, slices.Clone(m.stages) // graphs have the former ones
+		}
+		m.stages[i].Start, m.stages[i].Duration = start, duration
+	}
+	return changed
 }
 
 const (
@@ -62,10 +98,7 @@ func (v Deployment) Graph(width, height int) Graph {
 	if v.Memo == nil {
 		return v.place(width, height)
 	}
-	of := graphKey{v.Deployment, v.Now, v.Stage, v.Fold, v.Form, v.Unfolded, len(v.Open)}
-	if v.Memo.of != of {
-		*v.Memo = GraphMemo{of: of, graphs: make(map[[2]int]Graph)}
-	}
+	v.Memo.fit(v)
 	size := [2]int{width, height}
 	g, known := v.Memo.graphs[size]
 	if !known {
@@ -75,9 +108,18 @@ func (v Deployment) Graph(width, height int) Graph {
 	return g
 }
 
+// stages are those of the deployment, ready to be drawn.
+func (v Deployment) stages() []graph.Stage {
+	if v.Memo == nil {
+		return stagesOf(v.Deployment, v.Now)
+	}
+	v.Memo.fit(v)
+	return v.Memo.stages
+}
+
 // place chooses the form and the stages that are drawn.
 func (v Deployment) place(width, height int) Graph {
-	g := Graph{Form: v.Form, All: stagesOf(v.Deployment, v.Now)}
+	g := Graph{Form: v.Form, All: v.stages()}
 	if g.Form == Fitting {
 		g.Form = fitting(g.All, width, height)
 	}
@@ -110,7 +152,7 @@ func (g Graph) fits(width, height int) bool {
 
 // FoldOver returns the fold that hides the selected stage when all is folded, or "".
 func (v Deployment) FoldOver() string {
-	return graph.FoldOf(stagesOf(v.Deployment, v.Now), foldAhead, v.Stage)
+	return graph.FoldOf(v.stages(), foldAhead, v.Stage)
 }
 
 func (v Deployment) options(width int) graph.Options {
@@ -172,7 +214,21 @@ func (v Deployment) selected() string {
 
 // graphLines draws the stages and, where they do not fit, a map below them.
 func (v Deployment) graphLines(width, height int) (lines []string, form Form) {
-	g, room := v.Graph(width, height), height
+	g := v.Graph(width, height)
+	if v.Memo == nil {
+		return v.linesOf(g, width, height), g.Form
+	}
+	size := [2]int{width, height}
+	lines, known := v.Memo.lines[size]
+	if !known {
+		lines = slices.Clip(v.linesOf(g, width, height)) // what is appended to them does not go into the memo
+		v.Memo.lines[size] = lines
+	}
+	return lines, g.Form
+}
+
+func (v Deployment) linesOf(g Graph, width, height int) []string {
+	room := height
 	mapped := !g.fits(width, height) && height >= mapFrom
 	if mapped {
 		room -= mapRows
@@ -182,11 +238,11 @@ func (v Deployment) graphLines(width, height int) (lines []string, form Form) {
 	if g.Form == Boxes {
 		o.View.X-- // a blank column at the left, as in lanes
 	}
-	lines = cellLines(v.Theme, g.draw(o).Rows)
+	lines := cellLines(v.Theme, g.draw(o).Rows)
 	if mapped {
-		return append(append(lines, ""), v.mapLines(g, width, room)...), g.Form
+		return append(append(lines, ""), v.mapLines(g, width, room)...)
 	}
-	return lines[:min(len(lines), g.Picture.Height)], g.Form
+	return lines[:min(len(lines), g.Picture.Height)]
 }
 
 // mapLines draws all layers small, with a line under those in view.

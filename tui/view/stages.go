@@ -78,12 +78,17 @@ func stagesOf(d *deckv1.Deployment, now time.Time) []graph.Stage {
 		if s.GetCanApprove() && s.GetApprovalsNeeded() > 1 {
 			stages[i].Short = approvalCount(s)
 		}
-		if s.GetStartedAt().IsValid() {
-			stages[i].Start = state.Elapsed(d.GetCreatedAt(), s.GetStartedAt(), now)
-			stages[i].Duration = took(s, now)
-		}
+		stages[i].Start, stages[i].Duration = timesOf(d, s, now)
 	}
 	return stages
+}
+
+// timesOf returns how long after the deployment a stage started, and how long it has run.
+func timesOf(d *deckv1.Deployment, s *deckv1.Stage, now time.Time) (start, duration time.Duration) {
+	if !s.GetStartedAt().IsValid() {
+		return 0, 0
+	}
+	return state.Elapsed(d.GetCreatedAt(), s.GetStartedAt(), now), took(s, now)
 }
 
 // took is how long a stage has run. While it runs, the seconds are whole, so that the screen changes once a second.
