@@ -65,6 +65,7 @@ func rows() map[keymap.Action]row {
 		keymap.Help:             {keys: "?", sees: "graph first"},
 		keymap.Search:           {keys: "/", sees: "You are typing"},
 		keymap.Zoom:             {keys: "4zy", sees: "copied"},
+		keymap.Big:              {keys: "2Z", sees: "2 of 5 stages"},
 		keymap.Copy:             {keys: "2y", sees: "copied the id of the deployment"},
 		keymap.Redraw:           {keys: "\x0c", sees: "2 Deployment"},
 		keymap.Quit:             {keys: "q", sees: "Leave pipedeck"},

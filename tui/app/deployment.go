@@ -100,6 +100,10 @@ func troubled(s *deckv1.Stage) bool {
 
 // move goes to another stage, or in a list of stages that does not fit by a page.
 func (p *deploymentPane) move(action keymap.Action) {
+	if p.host.look.Big {
+		p.moveBig(action)
+		return
+	}
 	g := p.graph()
 	places := g.Picture.Places
 	if len(places) == 0 {
@@ -218,7 +222,7 @@ func (p *deploymentPane) view() view.Deployment {
 	return view.Deployment{
 		Theme: p.host.theme, Application: p.chosen.application(), Deployment: p.chosen.deployment(),
 		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Fold: p.fold, Form: p.forms[p.chosen.app],
-		Unfolded: p.unfolded, Open: p.opened, Usual: p.usual(), Memo: &p.memo,
+		Unfolded: p.unfolded || p.host.look.Big, Open: p.opened, Usual: p.usual(), Memo: &p.memo,
 		Now: p.host.now,
 	}
 }
@@ -254,18 +258,22 @@ func (p *deploymentPane) draw(width, height int, focused bool) string {
 	p.cursor()
 	v := p.view()
 	v.Focused = focused
+	return drawFound(p.look, p.hits(), width, height, v.Draw)
+}
+
+// hits says how many stages match what the user looks for.
+func (p *deploymentPane) hits() string {
 	hits := 0
 	for _, stage := range p.chosen.deployment().GetStages() {
 		if p.hit(stage) {
 			hits++
 		}
 	}
-	note := fmt.Sprintf("%d hits, n N", hits)
-	if hits == 1 {
-		note = "1 hit"
+	switch {
+	case hits == 1:
+		return "1 hit"
+	case hits == 0 && p.look.query != "":
+		return "no hit in the stages, esc clears"
 	}
-	if hits == 0 && p.look.query != "" {
-		note = "no hit in the stages, esc clears"
-	}
-	return drawFound(p.look, note, width, height, v.Draw)
+	return fmt.Sprintf("%d hits, n N", hits)
 }

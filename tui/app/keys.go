@@ -172,6 +172,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return tea.ClearScreen
 	case keymap.Zoom:
 		m.screen.zoomed = !m.screen.zoomed
+	case keymap.Big:
+		m.host.look.Big = !m.host.look.Big
 	case keymap.Copy:
 		return clipboard{m.host, &m.toast}.takePane(m.panes.of(m.screen.focus))
 	case keymap.Approve:
@@ -289,6 +291,10 @@ func (m *model) open() {
 			m.screen.focus = keymap.Log
 		}
 	case keymap.Log:
+		if m.host.look.Big {
+			m.screen.focus = keymap.Deployment
+			return
+		}
 		m.panes.log.fold()
 	case keymap.History:
 		m.panes.history.open()

@@ -218,12 +218,17 @@ func (p *logPane) move(action keymap.Action) {
 }
 
 func (p *logPane) draw(width, height int, focused bool) string {
+	p.prepare(focused)
+	return p.view.Draw(width, height)
+}
+
+// prepare completes what the view draws.
+func (p *logPane) prepare(focused bool) {
 	p.view.Focused, p.view.Search.Line = focused, nil
 	p.view.Held, p.view.News = p.chosen.pinned(), p.chosen.news()
 	if p.look.shown() || p.view.Least > logbuf.Debug {
 		p.view.Search.Line = p.bar
 	}
-	return p.view.Draw(width, height)
 }
 
 // bar is the line above the text: what is looked for, what was found, and the least level.

@@ -29,6 +29,11 @@ func (a *actions) simulated(app *deckv1.Application) bool {
 // reasons returns why, for each action that does nothing now.
 func (a *actions) reasons() keymap.Reasons {
 	reasons := keymap.Reasons{}
+	if a.host.look.Big {
+		for _, action := range []keymap.Action{keymap.Zoom, keymap.Form, keymap.Fold, keymap.Times} {
+			reasons[action] = "big mode has one form; " + a.host.key(keymap.Big) + " leaves it"
+		}
+	}
 	if !a.link.stopped() {
 		reasons[keymap.StartAgain] = "it is running"
 	}

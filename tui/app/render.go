@@ -39,11 +39,13 @@ func (m *model) render() string {
 		return ""
 	case m.screen.tooSmall():
 		return m.host.theme.Ground(view.TooSmall(width, height, leastWidth, leastHeight))
+	case m.host.look.Big && m.screen.big():
+		return m.overlays.draw(m.host.theme, m.renderBig(width, height), width, height)
 	case m.screen.small():
 		return m.overlays.draw(m.host.theme, m.renderSmall(), width, height)
 	}
 	l := arrange(width, height, m.demand())
-	parts := []part{{l.header, m.link.drawHeader(m.host, m.screen.main, width)}}
+	parts := []part{{l.header, m.link.header(m.host, m.screen.main).Draw(width)}}
 	parts = append(parts, m.drawBody(l)...)
 	parts = append(parts, part{l.status, m.drawStatus(width)}, part{l.footer, m.drawFooter(width)})
 	return m.overlays.draw(m.host.theme, compose(height, parts), width, height)
@@ -62,7 +64,7 @@ func (m *model) drawBody(l layout) []part {
 	if !m.screen.main {
 		return []part{{l.side, m.panes.environment.drawStartup(l.side.width, l.side.height)}}
 	}
-	if m.screen.zoomed {
+	if m.screen.zoomed || m.host.look.Big {
 		return []part{m.panes.drawZoomed(m.screen.focus, l)}
 	}
 	focus := m.screen.focus
@@ -81,8 +83,8 @@ func (m *model) drawBody(l layout) []part {
 	return parts
 }
 
-// drawHeader draws the first line; main says that the main screen is shown.
-func (l *link) drawHeader(h *host, main bool, width int) string {
+// header is the first line; main says that the main screen is shown.
+func (l *link) header(h *host, main bool) view.Header {
 	deck := l.deck
 	header := view.Header{
 		Theme: h.theme, Name: h.cfg.Name, Version: h.cfg.Version,
@@ -107,7 +109,7 @@ func (l *link) drawHeader(h *host, main bool, width int) string {
 				100*c.GetDone()/c.GetTotal())
 		}
 	}
-	return header.Draw(width)
+	return header
 }
 
 func (m *model) drawStatus(width int) string {

@@ -20,7 +20,7 @@ func (m *model) renderSmall() string {
 		return compose(height, m.drawTiny(width, height))
 	}
 	body := rect{0, 2, width, height - 4}
-	parts := []part{{rect{0, 0, width, 1}, m.link.drawHeader(m.host, m.screen.main, width)}}
+	parts := []part{{rect{0, 0, width, 1}, m.link.header(m.host, m.screen.main).Draw(width)}}
 	if m.screen.main {
 		parts = append(parts, part{rect{0, 1, width, 1}, m.screen.drawTabs(m.link.deck, m.host.theme, width)})
 	} else {
@@ -87,7 +87,7 @@ func (m *model) drawTiny(width, height int) []part {
 
 // drawLast is the only line at the bottom: what the user has to know now, else the keys.
 func (m *model) drawLast(width int) string {
-	if m.toast.text != "" || m.link.stopped() || m.link.trouble != nil || m.typing() != nil {
+	if m.toast.text != "" || m.link.trouble != nil || m.typing() != nil {
 		return m.drawStatus(width)
 	}
 	return m.drawFooter(width)

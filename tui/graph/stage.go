@@ -81,6 +81,9 @@ func (s Status) acute() bool { return s == Running || s == Waiting || s == Faile
 // met reports whether the followers of a stage may start.
 func (s Status) met() bool { return s == Done || s == Skipped }
 
+// Ended reports whether a stage will not change any more.
+func (s Status) Ended() bool { return s == Done || s == Failed || s == Skipped || s == Cancelled }
+
 // flow is the state of an edge; of a line that several edges share, the largest counts.
 type flow uint8
 

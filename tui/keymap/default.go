@@ -81,6 +81,8 @@ func everywhere() Map {
 			Scopes: anywhere},
 		{Action: Zoom, Keys: []string{"z"}, Help: "show the pane alone; again: back",
 			Group: "Anywhere", Scopes: anywhere},
+		{Action: Big, Keys: []string{"Z"}, Help: "big mode, for projectors; again: back", Group: "Anywhere",
+			Scopes: anywhere},
 		{Action: Copy, Keys: []string{"y"}, Help: "copy what is selected: an id, a path, lines", Group: "Anywhere",
 			Scopes: anywhere},
 		{Action: Redraw, Keys: []string{"ctrl+l"}, Help: "draw the screen again", Group: "Anywhere", Scopes: always},

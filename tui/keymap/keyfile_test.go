@@ -60,7 +60,7 @@ func TestAMistakeInAKeyFileIsReportedWithItsPlaceAndTheBuiltInKeyStays(t *testin
 		"a fixed key": {"global.interrupt: [x]", "keys.yaml:1:1: global.interrupt: cannot be changed"},
 		"conflict with a built-in key": {"global.sync: [x, f]", "keys.yaml:1:18: global.sync: f is taken by the " +
 			"built-in key of graph.follow"},
-		"conflict in the file": {"global.sync: [x]\nlog.wrap: [Z, x]\n", "keys.yaml:2:15: log.wrap: x is taken by " +
+		"conflict in the file": {"global.sync: [x]\nlog.wrap: [X, x]\n", "keys.yaml:2:15: log.wrap: x is taken by " +
 			"global.sync at keys.yaml:1:15"},
 		"the same action twice": {"log.wrap: [x]\nlog.wrap: [z]\n", "keys.yaml:2:1: log.wrap: stands at " +
 			"keys.yaml:1:1 already"},

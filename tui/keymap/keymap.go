@@ -56,6 +56,8 @@ const (
 	Palette Action = "palette"
 	// Zoom shows the focused pane alone.
 	Zoom Action = "zoom"
+	// Big shows the stages or the log alone, large.
+	Big Action = "big"
 	// Copy copies what is selected, or the command of an action.
 	Copy Action = "copy"
 	// Redraw draws the screen again.

@@ -17,6 +17,8 @@ type Glyphs struct {
 	Rail, Fork, Last string
 	// Frame corners and edges.
 	TopLeft, TopRight, BottomLeft, BottomRight, Horizontal, Vertical string
+	// Heavy is a horizontal line that is seen first.
+	Heavy string
 	// Thumb is the part of a frame's edge that shows the place in a longer text.
 	Thumb string
 	// Full and Empty fill a progress bar.
@@ -36,8 +38,8 @@ func unicodeGlyphs() Glyphs {
 		Mark:    "▌",
 		Rail:    "│", Fork: "├─", Last: "╰─",
 		TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯", Horizontal: "─", Vertical: "│",
-		Thumb: "┃",
-		Full:  "█", Empty: "░",
+		Heavy: "━", Thumb: "┃",
+		Full: "█", Empty: "░",
 		Folded:   "▸",
 		Ellipsis: "…", Dot: "·", Arrow: "→", Continued: "↪",
 	}
@@ -52,8 +54,8 @@ func asciiGlyphs() Glyphs {
 		Mark:    ">",
 		Rail:    "|", Last: "`-", Fork: "|-",
 		TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Horizontal: "-", Vertical: "|",
-		Thumb: "#",
-		Full:  "#", Empty: ".",
+		Heavy: "=", Thumb: "#",
+		Full: "#", Empty: ".",
 		Folded:   ">",
 		Ellipsis: "~", Dot: "-", Arrow: "->", Continued: "\\",
 	}

@@ -62,6 +62,8 @@ type Options struct {
 	ASCII bool
 	// ReducedMotion has no spinner.
 	ReducedMotion bool
+	// Big shows the stages or a log alone, for people far away from the screen. The theme is the same.
+	Big bool
 }
 
 // New returns the set that options describe.
@@ -132,6 +134,7 @@ func under(opening, drawn string) string {
 //   - NO_COLOR with any value that is not empty: no colours (no-color.org);
 //   - PIPEDECK_ASCII=1: ASCII only; also on terminals known to lack the glyphs (dumb, linux, vt100, …);
 //   - PIPEDECK_REDUCED_MOTION=1: no spinner;
+//   - PIPEDECK_BIG=1: for people far away from the screen;
 //   - PIPEDECK_THEME: see Choose, whose errors come back;
 //   - COLORFGBG, as some terminals set it: its last part is the number of the background colour.
 func FromEnvironment(environ []string) (Options, error) {
@@ -144,6 +147,7 @@ func FromEnvironment(environ []string) (Options, error) {
 		Light:   lightByNumber(value(environ, "COLORFGBG")),
 
 		ReducedMotion: on(environ, "PIPEDECK_REDUCED_MOTION"),
+		Big:           on(environ, "PIPEDECK_BIG"),
 	}, err
 }
 

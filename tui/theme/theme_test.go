@@ -32,6 +32,7 @@ func TestOptionsComeFromTheEnvironment(t *testing.T) {
 		"ASCII on request":               {[]string{"PIPEDECK_ASCII=1"}, theme.Options{ASCII: true}},
 		"ASCII switched off":             {[]string{"PIPEDECK_ASCII=0"}, theme.Options{}},
 		"reduced motion":                 {[]string{"PIPEDECK_REDUCED_MOTION=1"}, theme.Options{ReducedMotion: true}},
+		"large":                          {[]string{"PIPEDECK_BIG=1"}, theme.Options{Big: true}},
 		"high contrast":                  {[]string{"PIPEDECK_THEME=high-contrast"}, theme.Options{Choice: high}},
 		"the last value counts": {[]string{"PIPEDECK_THEME=dark", "PIPEDECK_THEME=high-contrast"},
 			theme.Options{Choice: high}},

@@ -32,6 +32,11 @@ type Header struct {
 	Starting string
 }
 
+// Calm reports whether all parts of the environment work.
+func (v Header) Calm() bool {
+	return v.Away == "" && len(v.Problems) == 0 && v.Failed == 0 && v.Starting == "" && v.Ready == v.All
+}
+
 // Draw returns one line of width columns.
 func (v Header) Draw(width int) string {
 	th := v.Theme

@@ -206,14 +206,9 @@ func stageCount(d *deckv1.Deployment) string {
 func (v Deployment) head(width int) []string {
 	th, d := v.Theme, v.Deployment
 	status := deploymentBadge(th, d.GetStatus())
-	elapsed := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), v.Now)
-	took := Duration(elapsed)
-	if !state.Ended(d.GetStatus()) {
-		took = Ticking(elapsed)
-	}
 	first := " " + status.String() + "  " + th.Info.Render(shortHash(d.GetCommit().GetHash())) + " " +
 		th.Strong.Render(text.FirstLine(d.GetCommit().GetMessage()))
-	lines := []string{split(th, first, th.Dim.Render(took)+" ", width)}
+	lines := []string{split(th, first, th.Dim.Render(lasted(d, v.Now))+" ", width)}
 
 	who := ""
 	switch chain := text.Line(d.GetChainId()); {

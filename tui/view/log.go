@@ -68,16 +68,20 @@ type Log struct {
 	Widths ansi.Method
 	Search Search
 
-	// width and height are those of the text, as last set.
+	// width and height are those of the text, as last set; large: it was drawn for Big.
 	width, height int
+	large         bool
 }
 
 // titleFrame is what the frame takes of the line of titles.
 const titleFrame = 10
 
 // Resize sets the size in which Draw will be called; scrolling depends on it.
-func (v *Log) Resize(width, height int) {
-	v.width, v.height = max(1, width-2), max(1, height-2)
+func (v *Log) Resize(width, height int) { v.resize(width-2, height-2) }
+
+// resize sets the size of what stands inside the frame.
+func (v *Log) resize(width, height int) {
+	v.width, v.height = max(1, width), max(1, height)
 	if v.Search.Line != nil {
 		v.height = max(1, v.height-1)
 	}
@@ -94,6 +98,7 @@ func (v *Log) Rewind() {
 
 // Draw returns width columns and height lines.
 func (v *Log) Draw(width, height int) string {
+	v.large = false
 	v.Resize(width, height)
 	th := v.Theme
 	frame := box{theme: th, title: "3 Log", focused: v.Focused}
@@ -101,8 +106,15 @@ func (v *Log) Draw(width, height int) string {
 		const before = 8 // the columns of "3 Log · "
 		frame.title += " " + th.Dot + " " + text.Cut(v.Stage, max(12, width*2/5-before), th.Ellipsis)
 	}
-	lines := v.rows(&frame)
+	lines := v.content(&frame)
 	frame.right, frame.short = v.status(width - text.Width(frame.title) - titleFrame)
+	frame.widths = &v.Widths
+	return frame.draw(lines, width, height)
+}
+
+// content is what stands inside the frame, which gets the place of the lines in sight.
+func (v *Log) content(frame *box) []string {
+	lines := v.rows(frame)
 	if len(lines) == 0 {
 		lines = v.empty()
 	}
@@ -113,10 +125,27 @@ func (v *Log) Draw(width, height int) string {
 		lines = slices.Insert(lines, 0, v.Search.Line(v.width))
 	}
 	if v.notice() != "" {
-		lines = append(lines, " "+th.Warn.Render(text.Cut(v.notice(), v.width-1, th.Ellipsis)))
+		lines = append(lines, " "+v.Theme.Warn.Render(text.Cut(v.notice(), v.width-1, v.Theme.Ellipsis)))
 	}
-	frame.widths = &v.Widths
-	return frame.draw(lines, width, height)
+	return lines
+}
+
+// bigApart is the least height in which the lines of a large log have blank ones between them.
+const bigApart = 12
+
+// big returns at most height lines of at most width columns for Big: without times, and apart where there is room.
+func (v *Log) big(width, height int) []string {
+	v.large = true
+	if height < bigApart {
+		v.resize(width, height)
+		return v.content(&box{})
+	}
+	v.resize(width, (height+1)/2)
+	var lines []string
+	for _, line := range v.content(&box{}) {
+		lines = append(lines, line, "")
+	}
+	return lines[:min(len(lines), height)]
 }
 
 // status reports where the reader is, whether the log goes on, and what happens out of sight; short leaves the place

@@ -33,7 +33,7 @@ const (
 )
 
 func (v *Log) gutter() int {
-	if v.width >= minTimeRoom && v.Times != NoTimes {
+	if v.width >= minTimeRoom && v.Times != NoTimes && !v.large {
 		return timeWidth + iconWidth
 	}
 	return iconWidth

@@ -73,24 +73,11 @@ func (v Tiny) lines(width int) []string {
 	if d == nil {
 		return []string{name, syncBadge(th, app).String(), th.Dim.Render("No deployment yet")}
 	}
-	elapsed := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), v.Now)
-	took := Duration(elapsed)
-	if !state.Ended(d.GetStatus()) {
-		took = Ticking(elapsed)
-	}
+	took := lasted(d, v.Now)
 	stages := slices.DeleteFunc(StageOrder(d), func(s *deckv1.Stage) bool {
 		return s.GetRollback() && s.GetStatus() <= deckv1.StageStatus_STAGE_STATUS_NOT_STARTED
 	})
-	done, all := 0, 0
-	for _, stage := range stages {
-		if stage.GetRollback() {
-			continue
-		}
-		all++
-		if state.StageEnded(stage.GetStatus()) {
-			done++
-		}
-	}
+	done, all := endedStages(d)
 	first := split(th, name, th.Dim.Render(took), width)
 	if len(took)+8 > width {
 		first = name
@@ -145,4 +132,26 @@ func (v Tiny) notable(stages []*deckv1.Stage) []string {
 		lines[i] = row.line
 	}
 	return lines
+}
+
+// endedStages counts the stages of the pipeline, without those of a rollback, and those that have ended.
+func endedStages(d *deckv1.Deployment) (ended, all int) {
+	for _, stage := range d.GetStages() {
+		if !stage.GetRollback() {
+			all++
+			if state.StageEnded(stage.GetStatus()) {
+				ended++
+			}
+		}
+	}
+	return ended, all
+}
+
+// lasted is how long a deployment has taken. While it runs, that changes once a second.
+func lasted(d *deckv1.Deployment, now time.Time) string {
+	elapsed := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), now)
+	if !state.Ended(d.GetStatus()) {
+		return Ticking(elapsed)
+	}
+	return Duration(elapsed)
 }

@@ -16,8 +16,9 @@ import (
 
 // screenFlags are how the terminal UI looks. Each has an environment variable, which the flag overrides.
 type screenFlags struct {
-	theme                string
-	ascii, reducedMotion bool
+	theme string
+
+	ascii, reducedMotion, big bool
 	// cmd has the flags; nil for none.
 	cmd *cobra.Command
 }
@@ -30,6 +31,7 @@ func (f *screenFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.ascii, "ascii", false, "draw with ASCII only; default $PIPEDECK_ASCII")
 	flags.BoolVar(&f.reducedMotion, "reduced-motion", false,
 		"no spinner, and durations grow every 10 s; default $PIPEDECK_REDUCED_MOTION")
+	flags.BoolVar(&f.big, "big", false, "the stages or the log alone, for projectors; default $PIPEDECK_BIG")
 }
 
 // read sets the environment variables of the UI: those of the process with the flags over them.
@@ -44,6 +46,7 @@ func (f *screenFlags) read(into *[]string) error {
 	set("theme", "PIPEDECK_THEME", f.theme)
 	set("ascii", "PIPEDECK_ASCII", number(f.ascii))
 	set("reduced-motion", "PIPEDECK_REDUCED_MOTION", number(f.reducedMotion))
+	set("big", "PIPEDECK_BIG", number(f.big))
 	if _, err := theme.FromEnvironment(environ); err != nil {
 		return exit.Usage(err, "choose another --theme or PIPEDECK_THEME")
 	}

@@ -40,9 +40,13 @@ func TestFlagsOfTheScreenOverrideTheEnvironment(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, theme.Options{Choice: light, ASCII: true}, look)
 
-	look, err = lookOf(t, "--theme", "dark", "--ascii=false", "--reduced-motion")
+	look, err = lookOf(t, "--theme", "dark", "--ascii=false", "--reduced-motion", "--big")
 	require.NoError(t, err)
-	require.Equal(t, theme.Options{Choice: dark, ReducedMotion: true}, look)
+	require.Equal(t, theme.Options{Choice: dark, ReducedMotion: true, Big: true}, look)
+	t.Setenv("PIPEDECK_BIG", "1")
+	look, err = lookOf(t)
+	require.NoError(t, err)
+	require.True(t, look.Big)
 
 	_, err = lookOf(t, "--theme", "drak")
 	require.ErrorContains(t, err, `unknown theme "drak"; themes are auto, dark`)
