@@ -61,6 +61,16 @@ func (p *applicationsPane) move(action keymap.Action) {
 	p.chosen.pinApplication(apps[moved(at, steps(action), len(apps))].GetId())
 }
 
+// drawStrip draws all applications in one line.
+func (p *applicationsPane) drawStrip(width int) string {
+	var list []view.Application
+	for _, app := range p.chosen.deck.Applications() {
+		list = append(list, view.Application{Application: app, Newest: p.chosen.deck.Newest(app.GetId())})
+	}
+	return view.ApplicationStrip{Theme: p.host.theme, List: list, Selected: index(list, p.selected),
+		Key: p.host.key(keymap.ShowApplications)}.Draw(width)
+}
+
 func (p *applicationsPane) draw(width, height int, focused bool) string {
 	list, all := p.list(), len(p.chosen.deck.Applications())
 	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Newest: p.chosen.deck.Newest,

@@ -129,7 +129,7 @@ func TestKeysWorkInBigMode(t *testing.T) {
 	s.seesText("big mode has one form; Z leaves it")
 
 	s.types(":big mode\r")
-	s.seesText("1 Applications", "2 Deployment", "3 Log")
+	s.seesText("◆ hello-world", "2 Deployment", "3 Log")
 	s.types("Z")
 	s.seesText("W A I T I N G")
 	for _, p := range decktest.Problems() {

@@ -107,7 +107,7 @@ func TestAnotherPaneIsZoomedWhenItGetsTheFocus(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
-	s := play(t, dial(t, server), 80, 24, seams{})
+	s := play(t, dial(t, server), 100, 30, seams{})
 	s.seesText("press a to approve", "4 Plugins")
 	s.types("2z")
 	s.losesText("4 Plugins")

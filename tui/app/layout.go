@@ -11,16 +11,19 @@ type rect struct{ x, y, width, height int }
 // layout says where the parts of the screen stand. The parts with an area cover the screen without overlap.
 type layout struct {
 	header, status, footer rect
+	// strip names the applications where the left column has no room.
+	strip rect
 	// applications stand above plugins in the left column.
 	applications, plugins rect
-	// side is the right column without log, or all between header and status while the environment starts.
+	// side is the right column or the only one without log, or all between header and status while the environment
+	// starts.
 	side, log rect
 }
 
 // demand is what the content asks of the layout.
 type demand struct {
-	// main: the left column is shown.
-	main bool
+	// main: the applications are shown, wide: in the left column with the plugins.
+	main, wide bool
 	// plugins is how many plugins the list has.
 	plugins int
 	// stages returns the height that the stages want, where they can choose at most most; nil where side has no log.
@@ -44,24 +47,36 @@ func arrange(width, height int, need demand) layout {
 		footer: rect{0, height - 1, width, 1},
 		side:   rect{0, 1, width, height - 3},
 	}
-	if !need.main {
+	switch {
+	case !need.main:
 		return l
+	case need.wide:
+		l.columns(need.plugins)
+	default:
+		l.strip = rect{0, 1, width, 1}
+		l.side = rect{0, 2, width, height - 4}
 	}
-	left, body := max(26, min(40, width*3/10)), l.side
-	below := max(4, min(need.plugins+2, body.height/2))
-	l.applications = rect{0, body.y, left, body.height - below}
-	l.plugins = rect{0, body.y + body.height - below, left, below}
-	l.side = rect{left, body.y, width - left, body.height}
 	if need.stages != nil {
-		l.side, l.log = splitLog(l.side, need.stages)
+		l.side, l.log = splitLog(l.side, need.wide, need.stages)
 	}
 	return l
 }
 
-// splitLog gives the stages what they need, and the log at least a third.
-func splitLog(all rect, stages func(width, most int) int) (side, log rect) {
+// columns puts the lists at the left of the rest.
+func (l *layout) columns(plugins int) {
+	width := l.side.width
+	left, body := max(26, min(40, width*3/10)), l.side
+	below := max(4, min(plugins+2, body.height/2))
+	l.applications = rect{0, body.y, left, body.height - below}
+	l.plugins = rect{0, body.y + body.height - below, left, below}
+	l.side = rect{left, body.y, width - left, body.height}
+}
+
+// splitLog gives the stages what they need, and the log at least a third; columns says whether the log may stand
+// next to them.
+func splitLog(all rect, columns bool, stages func(width, most int) int) (side, log rect) {
 	side, log = all, all
-	if all.width >= sideBySide {
+	if columns && all.width >= sideBySide {
 		side.width = max(64, all.width*2/5)
 		log.x, log.width = all.x+side.width, all.width-side.width
 		return side, log

@@ -87,12 +87,12 @@ func TestAnEditorThatChangesNothingOrFailsAsksNothing(t *testing.T) {
 	s, _ := editing(t, server, "true")
 	s.seesText("press a to approve")
 	s.types("E")
-	s.seesText("nothing has changed in deployment.yaml", "K8S_CANARY_ROLLOUT", "4 Plugins")
+	s.seesText("nothing has changed in deployment.yaml", "K8S_CANARY_ROLLOUT", "3 Log")
 
 	broken, _ := editing(t, server, "exit 3")
 	broken.seesText("press a to approve")
 	broken.types("E")
-	broken.seesText("the editor failed: exit status 3", "4 Plugins")
+	broken.seesText("the editor failed: exit status 3", "3 Log")
 }
 
 func TestASavedFileOfALiveEnvironmentIsNotCommitted(t *testing.T) {

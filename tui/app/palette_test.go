@@ -174,7 +174,7 @@ func TestAnAnswerIsForWhatWasAskedAbout(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
-	s := play(t, dial(t, server), 80, 24, seams{})
+	s := play(t, dial(t, server), 100, 30, seams{})
 	s.seesText("press a to approve")
 	s.types("S")
 	s.seesText("Skip WAIT_APPROVAL?")

@@ -86,6 +86,14 @@ func (p *panes) side(focus keymap.Scope) pane {
 	return p.deployment
 }
 
+// open is the pane of the right column, or of the only one: lists open over the deployment there.
+func (p *panes) open(s *screen) pane {
+	if s.focus == keymap.Applications && !s.wide() {
+		return p.applications
+	}
+	return p.side(s.focus)
+}
+
 // settle brings the panes in line with the selection and with what the deck API has sent.
 func (p *panes) settle(focus keymap.Scope) tea.Cmd {
 	p.plugins.settle()

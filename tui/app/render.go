@@ -52,8 +52,8 @@ func (m *model) render() string {
 }
 
 func (m *model) demand() demand {
-	need := demand{main: m.screen.main, plugins: len(m.link.deck.Plugins())}
-	if m.panes.side(m.screen.focus) == pane(m.panes.deployment) {
+	need := demand{main: m.screen.main, wide: m.screen.wide(), plugins: len(m.link.deck.Plugins())}
+	if m.panes.open(&m.screen) == pane(m.panes.deployment) {
 		need.stages = m.panes.deployment.want
 	}
 	return need
@@ -64,19 +64,22 @@ func (m *model) drawBody(l layout) []part {
 	if !m.screen.main {
 		return []part{{l.side, m.panes.environment.drawStartup(l.side.width, l.side.height)}}
 	}
-	if m.screen.zoomed || m.host.look.Big {
-		return []part{m.panes.drawZoomed(m.screen.focus, l)}
-	}
 	focus := m.screen.focus
+	if m.screen.zoomed || m.host.look.Big {
+		return []part{m.panes.drawZoomed(focus, l)}
+	}
 	in := func(r rect, draw func(width, height int, focused bool) string, focused bool) part {
 		return part{r, draw(r.width, r.height, focused)}
 	}
-	side := m.panes.side(focus)
-	parts := []part{
-		in(l.applications, m.panes.applications.draw, focus == keymap.Applications),
-		in(l.plugins, m.panes.plugins.drawList, focus == keymap.Plugins),
-		in(l.side, side.draw, side == m.panes.of(focus)),
+	var parts []part
+	if l.strip.height > 0 {
+		parts = append(parts, part{l.strip, m.panes.applications.drawStrip(l.strip.width)})
+	} else {
+		parts = append(parts, in(l.applications, m.panes.applications.draw, focus == keymap.Applications),
+			in(l.plugins, m.panes.plugins.drawList, focus == keymap.Plugins))
 	}
+	side := m.panes.open(&m.screen)
+	parts = append(parts, in(l.side, side.draw, side == m.panes.of(focus)))
 	if l.log.height > 0 {
 		parts = append(parts, in(l.log, m.panes.log.draw, focus == keymap.Log))
 	}

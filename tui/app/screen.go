@@ -19,14 +19,17 @@ type screen struct {
 	zoomed bool
 }
 
-// The smallest terminals that hold panes side by side, one pane with tabs, and the state in a few words.
+// The smallest terminals that hold panes side by side, one column, one pane with tabs, and the state in a few words.
 const (
-	minWidth, minHeight       = 80, 24
+	wideWidth, wideHeight     = 100, 30
+	minWidth, minHeight       = 72, 20
 	minTabWidth, minTabHeight = 40, 12
 	leastWidth, leastHeight   = 20, 6
 )
 
-// small reports whether there is room for one pane only, tabbed whether for its tabs, tooSmall whether for nothing.
+// wide reports whether there is room for lists next to the deployment, small whether for one pane only, tabbed whether
+// for its tabs, tooSmall whether for nothing.
+func (s *screen) wide() bool     { return s.width >= wideWidth && s.height >= wideHeight }
 func (s *screen) small() bool    { return s.width < minWidth || s.height < minHeight }
 func (s *screen) tabbed() bool   { return s.width >= minTabWidth && s.height >= minTabHeight }
 func (s *screen) tooSmall() bool { return s.width < leastWidth || s.height < leastHeight }

@@ -46,7 +46,7 @@ func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
 
 	server.Publish(decktest.Running()...)
 	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "Waiting for approval by ada\nor grace")
-	s.seesText("1 Applications", "hello-world", "press a to approve", "or grace", "simulated: no container runs")
+	s.seesText("◆ hello-world", "press a to approve", "or grace", "simulated: no container runs")
 
 	s.types("a")
 	approval := call(t, server).(*deckv1.ApproveStageRequest)
@@ -59,7 +59,7 @@ func TestFromTheStartUpStepsToAnApproval(t *testing.T) {
 	server.Log("s4", deckv1.Severity_SEVERITY_ERROR, "ImagePullBackOff")
 	server.CompleteLog("s4")
 	server.Publish(d)
-	s.seesText("FAILURE", "exceeded its progress", "K8S_PRIMARY_ROLLOUT", "ImagePullBackOff")
+	s.seesText("FAILURE", "progress deadline", "K8S_PRIMARY_ROLLOUT", "ImagePullBackOff")
 
 	s.types("q")
 	s.seesText("Leave pipedeck", "tear it down")
@@ -280,10 +280,11 @@ func TestResizingAndATerminalThatIsTooSmall(t *testing.T) {
 	s.seesText("too small", "20x6")
 	s.resize(120, 40)
 	s.seesText("1 Applications", "press a to approve", "v0.1.0")
-	s.resize(79, 24)
+	s.resize(71, 24)
 	s.seesText("1 Apps 1", "press a to approve")
-	s.resize(80, 24)
-	s.seesText("1 Applications", "press a to approve")
+	s.resize(72, 24)
+	s.seesText(" ◆ hello-world", "press a to approve")
+	s.losesText("1 Apps 1")
 	s.resize(20, 5)
 	s.seesText("too small")
 	s.types("q")

@@ -67,7 +67,7 @@ func TestNoKeyActsAfterASlashWhileTheEnvironmentStarts(t *testing.T) {
 	s.types("/quity")
 	s.seesText("/quity", "No match for", "You are typing")
 	server.Publish(decktest.Running()...)
-	s.seesText("1 Applications", "/quity", "You are typing")
+	s.seesText("◆ hello-world", "/quity", "You are typing")
 	s.types("s\r")
 	s.losesText("You are typing")
 	s.types("a")

@@ -72,10 +72,7 @@ func (v Applications) Draw(width, height int) string {
 func (v Applications) entry(app Application, width int) (tone theme.Tone, first, second string) {
 	th := v.Theme
 	sync := syncBadge(th, app.Application)
-	icon := sync
-	if app.Newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE && !app.GetDeploying() {
-		icon = deploymentBadge(th, app.Newest.GetStatus())
-	}
+	icon, _ := applicationBadge(th, app)
 	commit := shortHash(app.GetRunningCommit())
 	if running := app.Newest; running != nil && !state.Ended(running.GetStatus()) {
 		commit = shortHash(running.GetCommit().GetHash())
