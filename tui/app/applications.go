@@ -63,11 +63,12 @@ func (p *applicationsPane) move(action keymap.Action) {
 
 // drawStrip draws all applications in one line.
 func (p *applicationsPane) drawStrip(width int) string {
-	var list []view.Application
-	for _, app := range p.chosen.deck.Applications() {
-		list = append(list, view.Application{Application: app, Newest: p.chosen.deck.Newest(app.GetId())})
+	apps := p.chosen.deck.Applications()
+	list := make([]view.Application, len(apps))
+	for i, app := range apps {
+		list[i] = view.Application{Application: app, Newest: p.chosen.deck.Newest(app.GetId())}
 	}
-	return view.ApplicationStrip{Theme: p.host.theme, List: list, Selected: index(list, p.selected),
+	return view.ApplicationStrip{Theme: p.host.theme, List: list, Selected: index(apps, p.selected),
 		Key: p.host.key(keymap.ShowApplications)}.Draw(width)
 }
 

@@ -69,7 +69,11 @@ func (p *panes) drawAlone(s *screen, body rect) []part {
 
 // drawTiny draws the deployment in a few words, or the pane with the focus below its state.
 func (m *model) drawTiny(width, height int) []part {
-	last := part{rect{0, height - 1, width, 1}, m.drawLast(width)}
+	bottom := m.drawFooter // the only line there: what the user has to know now, else the keys
+	if m.toast.text != "" || m.link.trouble != nil || m.typing() != nil {
+		bottom = m.drawStatus
+	}
+	last := part{rect{0, height - 1, width, 1}, bottom(width)}
 	body := rect{0, 0, width, height - 1}
 	if !m.screen.main {
 		return []part{{body, m.panes.environment.drawStartup(width, body.height)}, last}
@@ -83,12 +87,4 @@ func (m *model) drawTiny(width, height int) []part {
 		return slices.Concat([]part{state}, m.panes.drawAlone(&m.screen, below), []part{last})
 	}
 	return []part{{body, drawFound(look, "", width, body.height, tiny.Draw)}, last}
-}
-
-// drawLast is the only line at the bottom: what the user has to know now, else the keys.
-func (m *model) drawLast(width int) string {
-	if m.toast.text != "" || m.link.trouble != nil || m.typing() != nil {
-		return m.drawStatus(width)
-	}
-	return m.drawFooter(width)
 }
