@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/piped/redeploy"
 )
 
 // pluginTimeout bounds one question to a plugin.
@@ -47,12 +48,37 @@ func (r *Reporter) look(
 	if err := r.reportLive(ctx, a, answers); err != nil {
 		return wait, err
 	}
-	state := mergeSync(answers, r.options.Clock.Now())
-	state.HeadDeploymentId = running.GetDeploymentId()
 	if deploying() || !decides(a) {
 		return wait, nil
 	}
+	behind, err := r.behind(ctx, running)
+	if err != nil {
+		return wait, err
+	}
+	state := mergeSync(append(behind, answers...), r.options.Clock.Now())
+	state.HeadDeploymentId = running.GetDeploymentId()
+	if deploying() { // since the question
+		return wait, nil
+	}
 	return wait, r.reportSync(ctx, a, state)
+}
+
+// behind is one more answer about the sync state when the last deployment went back behind the newest commit: the
+// application is not as in Git, however well it agrees with the commit that runs.
+func (r *Reporter) behind(
+	ctx context.Context, running *model.ApplicationDeploymentReference,
+) ([]*livestate.GetLivestateResponse, error) {
+	d, err := redeploy.Find(ctx, r.options.ControlPlane, running)
+	if err != nil {
+		return nil, err
+	}
+	short, reason := redeploy.SyncState(d)
+	if short == "" {
+		return nil, nil
+	}
+	return []*livestate.GetLivestateResponse{{SyncState: &model.ApplicationSyncState{
+		Status: model.ApplicationSyncStatus_OUT_OF_SYNC, ShortReason: short, Reason: reason,
+	}}}, nil
 }
 
 // ask questions every plugin once. An error of one is the error of all: half a live state would show as a drift (PipeCD

@@ -60,6 +60,39 @@ func TestAnApplicationIsReportedAtTheStartAndAgainInTime(t *testing.T) {
 	w.nextSync()
 }
 
+func TestAnApplicationThatWasRolledBackStaysOutOfSyncHoweverWellItRuns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &plugin{name: "kubernetes", state: synced, health: healthy})
+	trigger := &model.DeploymentTrigger{
+		Commander: "carol", Commit: &model.Commit{Hash: "c111111111"},
+	}
+	back, forgotten := deployed("web", "kubernetes"), deployed("shop", "kubernetes")
+	back.MostRecentlySuccessfulDeployment.Trigger = trigger
+	forgotten.MostRecentlySuccessfulDeployment.Trigger = trigger
+	forgotten.MostRecentlySuccessfulDeployment.DeploymentId = "deployment-2"
+	forgotten.MostRecentlyTriggeredDeployment.DeploymentId = "deployment-2"
+	w.plane.deployments = map[string]*model.Deployment{"deployment-1": {
+		Id: "deployment-1", Trigger: trigger,
+		MetadataV2: &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{
+			KeyValues: map[string]string{"pipedeck/newer-commit": "c222222222"},
+		}},
+	}}
+	w.plane.set(back)
+	w.plane.set(forgotten)
+	w.start()
+	states := map[string]*model.ApplicationSyncState{}
+	for range 2 {
+		w.nextLive()
+		r := w.nextSync()
+		states[r.GetApplicationId()] = r.GetState()
+	}
+	require.Equal(t, synced, states["shop"].GetStatus(), "the control plane has forgotten what it went behind")
+	require.Equal(t, outOfSync, states["web"].GetStatus())
+	require.Equal(t, "Rolled back to c111111: out of sync until the next commit", states["web"].GetShortReason())
+	require.Contains(t, states["web"].GetReason(),
+		"carol deployed commit c111111 again; the newest commit in Git is c222222")
+}
+
 func TestOnlyThePluginsThatTheConfigurationNamesAreAsked(t *testing.T) {
 	t.Parallel()
 	one, many := &plugin{name: "kubernetes", state: outOfSync, health: healthy}, &plugin{

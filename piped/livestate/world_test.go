@@ -113,6 +113,7 @@ type plane struct {
 	refuse       int // lists
 	lists        int
 	listing      func() // nil for nothing
+	deployments  map[string]*model.Deployment
 	live         chan *model.ApplicationLiveStateSnapshot
 	sync         chan *pipedservice.ReportApplicationSyncStateRequest
 }
@@ -141,6 +142,17 @@ func (p *plane) ListApplications(
 		answer.Applications = append(answer.Applications, a)
 	}
 	return answer, nil
+}
+
+func (p *plane) GetDeployment(
+	_ context.Context, r *pipedservice.GetDeploymentRequest, _ ...grpc.CallOption,
+) (*pipedservice.GetDeploymentResponse, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if d := p.deployments[r.GetId()]; d != nil {
+		return &pipedservice.GetDeploymentResponse{Deployment: d}, nil
+	}
+	return nil, status.Error(codes.NotFound, "forgotten")
 }
 
 func (p *plane) ReportApplicationLiveState(

@@ -187,6 +187,23 @@ func TestDeploymentRunsItsStagesInOrder(t *testing.T) {
 	})
 }
 
+func TestAfterADeploymentThatGoesBackTheApplicationIsOutOfSync(t *testing.T) {
+	t.Parallel()
+	a := startAgent(t, pipeline("with: {}"))
+	d := newDeployment("d", "app")
+	d.MetadataV2 = &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{
+		KeyValues: map[string]string{"pipedeck/newer-commit": "c2"},
+	}}
+	a.Submit(d)
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	a.controlPlane.await(t, "the application to be at rest", func() bool {
+		return a.controlPlane.success["app"] != nil && !a.controlPlane.deploying["app"] &&
+			a.controlPlane.sync["app"] != model.ApplicationSyncStatus_DEPLOYING
+	})
+	a.stop() // nothing is reported any more
+	require.Equal(t, model.ApplicationSyncStatus_OUT_OF_SYNC, a.controlPlane.sync["app"])
+}
+
 func TestFailureRollsBackAndKeepsTheFirstReason(t *testing.T) {
 	t.Parallel()
 	a := startAgent(t, pipeline("with: {}", "with: {do: error}", "with: {}"))

@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/redeploy"
 )
 
 // chainRecheck is how often a blocked deployment of a chain asks again: PipeCD's control plane has no event
@@ -160,7 +161,10 @@ func (j *job) announce(ctx context.Context) {
 // says, until the live state is compared.
 func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome) {
 	var invalid *config.Error
+	short, reason := redeploy.SyncState(d)
 	switch {
+	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS && short != "":
+		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, short, reason)
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS:
 		j.reportSync(ctx, model.ApplicationSyncStatus_SYNCED, "", "")
 	case errors.As(j.planError, &invalid):

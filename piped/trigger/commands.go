@@ -5,6 +5,7 @@ package trigger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -12,12 +13,15 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/redeploy"
 )
 
 // request is what a command asks for.
 type request struct {
 	application string
-	cause       cause
+	// past is the earlier commit to deploy; its zero value stands for the newest.
+	past  redeploy.Request
+	cause cause
 }
 
 // requestOf reads a command. The id of the deployment is made from the command's, so that a piped that was
@@ -47,7 +51,11 @@ func requestOf(command *model.Command) request {
 	case model.SyncStrategy_PIPELINE:
 		c.why = "Sync with the specified pipeline because of " + by
 	}
-	return request{application: application, cause: c}
+	past := redeploy.RequestOf(command)
+	if past.Commit != "" {
+		c.why = past.Summary(command.GetCommander())
+	}
+	return request{application: application, past: past, cause: c}
 }
 
 // carryOut acts on the commands that wait: each one whose repository was looked at since gets a deployment
@@ -61,18 +69,13 @@ func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
 		case !t.upToDate(command, w):
 			continue // its repository reports when it is
 		case why != "":
-			t.logger.Warn(
-				"command to sync refused", "command", command.GetId(), "application", w.application, "reason", why,
-			)
-			if err := t.answer(
-				ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": why},
-			); err != nil {
+			if err := t.refuse(ctx, command, why); err != nil {
 				return err
 			}
 		case c.deployed:
 			t.again = true
 		default:
-			if err := t.sync(ctx, command, c, w.cause); err != nil {
+			if err := t.sync(ctx, command, c, w); err != nil {
 				return err
 			}
 		}
@@ -82,19 +85,31 @@ func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
 
 // sync creates the deployment that a command asks for. What the control plane refuses for good is the
 // command's answer.
-func (t *Trigger) sync(ctx context.Context, command *model.Command, c *candidate, why cause) error {
-	err := t.create(ctx, c, why)
+func (t *Trigger) sync(ctx context.Context, command *model.Command, c *candidate, w request) error {
+	var err error
+	if w.past.Commit == "" {
+		err = t.create(ctx, c, w.cause)
+	} else {
+		err = t.createPast(ctx, c, w)
+	}
+	var unusable *unusableCommitError
 	switch {
 	case err == nil:
 		return t.answer(
-			ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, map[string]string{"TriggeredDeploymentID": why.id},
+			ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, map[string]string{"TriggeredDeploymentID": w.cause.id},
 		)
-	case controlplane.Refused(err):
-		t.logger.Error("command to sync failed", "command", command.GetId(), "error", err)
-		return t.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": err.Error()})
+	case controlplane.Refused(err), errors.As(err, &unusable):
+		return t.refuse(ctx, command, err.Error())
 	default:
 		return err
 	}
+}
+
+func (t *Trigger) refuse(ctx context.Context, command *model.Command, why string) error {
+	t.logger.Warn(
+		"command to sync refused", "command", command.GetId(), "application", command.GetApplicationId(), "reason", why,
+	)
+	return t.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, map[string]string{"Reason": why})
 }
 
 // upToDate says whether the application's repository was looked at since the command became known: users
@@ -120,6 +135,8 @@ func (t *Trigger) reasonAgainst(command *model.Command, w request, c *candidate)
 		)
 	case c == nil:
 		return fmt.Sprintf("application %s cannot be read: %v", a.GetName(), t.snapshots[repositoryID].err)
+	case c.err != nil && w.past.Commit != "":
+		return "" // the earlier commit has its own configuration
 	case c.err != nil:
 		return fmt.Sprintf("the configuration of application %s is invalid: %v", a.GetName(), c.err)
 	default:

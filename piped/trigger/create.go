@@ -13,30 +13,46 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/git"
 )
 
-// create creates a deployment of the application at the head of its repository, hands it to the scheduler
-// and remembers it. When it returns an error nothing has been remembered.
+// revision is an application at a commit.
+type revision struct {
+	commit git.Commit
+	config *config.Application
+	// looked is the commit that the next one is compared with.
+	looked string
+	// post is what follows the deployment; nil for nothing.
+	post *config.PostSync
+}
+
+// create creates a deployment of the application at the head of its repository.
 func (t *Trigger) create(ctx context.Context, c *candidate, why cause) error {
-	mirror, head := c.repository.git, c.snapshot.head
+	head := c.snapshot.head
+	return t.createAt(ctx, c, revision{head, c.config, head.Hash, c.config.PostSync}, why)
+}
+
+// createAt creates a deployment of the application at a revision, hands it to the scheduler and remembers it. When it
+// returns an error nothing has been remembered.
+func (t *Trigger) createAt(ctx context.Context, c *candidate, at revision, why cause) error {
+	mirror, hash := c.repository.git, at.commit.Hash
 	draft := Draft{
-		Application: c.application, Config: c.config, Head: head, Branch: mirror.Branch(), Remote: mirror.Remote(),
-		ProjectID: t.options.ProjectID, PipedID: t.options.PipedID, Now: t.options.Clock.Now(),
+		Application: c.application, Config: at.config, Head: at.commit, Branch: mirror.Branch(),
+		Remote: mirror.Remote(), ProjectID: t.options.ProjectID, PipedID: t.options.PipedID, Now: t.options.Clock.Now(),
 	}
 	d, err := draft.deployment(why)
 	if err != nil {
 		return err
 	}
-	if d, err = t.send(ctx, d, c.config.PostSync); err != nil {
-		return fmt.Errorf("create a deployment of application %s at commit %s: %w", c.application.GetName(), head.Hash,
-			err)
+	if d, err = t.send(ctx, d, at.post); err != nil {
+		return fmt.Errorf("create a deployment of application %s at commit %s: %w", c.application.GetName(), hash, err)
 	}
 	t.options.Deployments.Submit(d)
 	c.deployed = true
 	c.application.SyncState = nil // whatever it was, it is reported again after this deployment
 	t.logger.Info("deployment created", "application", c.application.GetName(), "deployment", d.GetId(),
-		"commit", head.Hash, "trigger", why.kind, "reason", why.log)
-	t.history.created(ctx, c.application, d, head.Hash)
+		"commit", hash, "trigger", why.kind, "reason", why.log)
+	t.history.created(ctx, c.application, d, at.looked)
 	return nil
 }
 

@@ -52,6 +52,8 @@ type cause struct {
 	// chain and block are set for a deployment in a chain that exists.
 	chain string
 	block uint32
+	// notes are metadata of the deployment.
+	notes map[string]string
 	// log is the reason for the log.
 	log string
 }
@@ -60,7 +62,7 @@ type cause struct {
 type Draft struct {
 	Application *model.Application
 	Config      *config.Application
-	// Head is the commit, at the head of Branch of the repository at Remote.
+	// Head is the commit, at the head of Branch of the repository at Remote, or an earlier one.
 	Head           git.Commit
 	Branch, Remote string
 	// ProjectID and PipedID are those of this piped.
@@ -106,6 +108,7 @@ func (f Draft) deployment(c cause) (*model.Deployment, error) {
 			StrategySummary: c.why,
 		},
 	}
+	maps.Copy(d.MetadataV2.Shared.KeyValues, c.notes)
 	if f.Config.Notification != nil {
 		text, err := json.Marshal(f.Config.Notification)
 		if err != nil {

@@ -4,6 +4,7 @@
 package trigger
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/redeploy"
 )
 
 // history knows the commit and the deployment that were triggered last for each application. What this piped does not
@@ -37,9 +39,10 @@ func newHistory(controlPlane pipedservice.PipedServiceClient, logger *slog.Logge
 // looked notes that the commit was looked at, and calls for no deployment.
 func (h *history) looked(a *model.Application, commit string) { h.commits.put(a.GetId(), commit) }
 
-// created notes the new deployment of an application from a commit, and makes the control plane remember it too.
-func (h *history) created(ctx context.Context, a *model.Application, d *model.Deployment, commit string) {
-	h.commits.put(a.GetId(), commit)
+// created notes the new deployment of an application and the commit that was looked at for it, and makes the control
+// plane remember the deployment too.
+func (h *history) created(ctx context.Context, a *model.Application, d *model.Deployment, looked string) {
+	h.commits.put(a.GetId(), looked)
 	h.newest[a.GetId()] = d.GetId()
 	h.reportNewest(ctx, d)
 }
@@ -57,7 +60,7 @@ func (h *history) previous(ctx context.Context, a *model.Application) (string, e
 	if err := h.listOpen(ctx); err != nil {
 		return "", err
 	}
-	var newest *model.DeploymentTrigger
+	var newest *model.ApplicationDeploymentReference
 	answer, err := h.controlPlane.GetApplicationMostRecentDeployment(
 		ctx,
 		&pipedservice.GetApplicationMostRecentDeploymentRequest{
@@ -66,17 +69,23 @@ func (h *history) previous(ctx context.Context, a *model.Application) (string, e
 	)
 	switch {
 	case err == nil:
-		newest = answer.GetDeployment().GetTrigger()
+		newest = answer.GetDeployment()
 	case status.Code(err) != codes.NotFound:
 		return "", fmt.Errorf("ask for the last deployment of application %s: %w", a.GetName(), err)
 	}
-	// A piped that was killed after creating a deployment had no time to report it.
-	if d := h.open[a.GetId()]; d.GetTrigger().GetTimestamp() > newest.GetTimestamp() {
-		newest = d.GetTrigger()
+	d := h.open[a.GetId()]
+	if d.GetTrigger().GetTimestamp() > newest.GetTrigger().GetTimestamp() {
+		// A piped that was killed after creating a deployment had no time to report it.
 		h.reportNewest(ctx, d)
+	} else if d, err = redeploy.Find(ctx, h.controlPlane, newest); err != nil {
+		return "", err
 	}
 	delete(h.open, a.GetId())
-	return newest.GetCommit().GetHash(), nil
+	trigger := newest.GetTrigger()
+	if d != nil {
+		trigger = d.GetTrigger()
+	}
+	return cmp.Or(redeploy.NewerCommit(d), trigger.GetCommit().GetHash()), nil
 }
 
 // listOpen fetches, once, the newest deployment under way for each application.

@@ -42,7 +42,11 @@ func rows() map[keymap.Action]row {
 		keymap.Skip:    {keys: "Sy", call: &deckv1.SkipStageRequest{}, reason: "cannot be skipped now"},
 		keymap.Cancel:  {keys: "cy", call: &deckv1.CancelDeploymentRequest{}, reason: "the deployment has ended"},
 		keymap.Sync:    {keys: "sy", call: &deckv1.SyncApplicationRequest{}, reason: "hello-world is disabled"},
-		keymap.Restart: {keys: "4ry", call: &deckv1.RestartPluginRequest{}, reason: "select a plugin first: 4"},
+		// Off while the deployment of the example runs; TestAFailedDeploymentIsRetried and
+		// TestAnApplicationIsRolledBackToADeploymentFromAList show them at work.
+		keymap.Retry:    {reason: "hello-world is disabled"},
+		keymap.Rollback: {reason: "hello-world is disabled"},
+		keymap.Restart:  {keys: "4ry", call: &deckv1.RestartPluginRequest{}, reason: "select a plugin first: 4"},
 		keymap.Reach: {keys: "o", call: &deckv1.OpenApplicationRequest{},
 			reason: "the cluster is simulated, no container runs"},
 		// TestAManifestIsEditedAndCommittedWhenTheUserSaysSo shows it at work.

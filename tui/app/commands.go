@@ -22,6 +22,10 @@ func (a *actions) same(action keymap.Action) string {
 		command = withNames("cancel", app)
 	case keymap.Sync:
 		command = withNames("sync", app)
+	case keymap.Retry:
+		command = withNames("retry", app)
+	case keymap.Rollback:
+		command = withNames("rollback", app)
 	case keymap.Reach:
 		command = withNames("open", app)
 	case keymap.Restart:

@@ -46,10 +46,19 @@ func (p *historyPane) enter() {
 	p.at = index(p.list(), func(d *deckv1.Deployment) bool { return d.GetId() == shown })
 }
 
+// under is the deployment under the cursor; nil for none.
+func (p *historyPane) under() *deckv1.Deployment {
+	list := p.list()
+	if len(list) == 0 {
+		return nil
+	}
+	return list[min(p.at, len(list)-1)]
+}
+
 // open shows the deployment under the cursor.
 func (p *historyPane) open() {
-	if list := p.list(); len(list) > 0 {
-		p.chosen.pinDeployment(list[min(p.at, len(list)-1)])
+	if under := p.under(); under != nil {
+		p.chosen.pinDeployment(under)
 	}
 }
 

@@ -184,6 +184,10 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.actions.askSync()
 	case keymap.Cancel:
 		return m.actions.askCancel()
+	case keymap.Retry:
+		return m.actions.askRetry()
+	case keymap.Rollback:
+		return m.actions.rollBack(m.panes.history.under())
 	case keymap.Restart:
 		return m.actions.askRestart()
 	case keymap.Reach:

@@ -39,7 +39,7 @@ func (a *actions) reasons() keymap.Reasons {
 	}
 	if !a.link.answers() {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
-			keymap.Reach, keymap.EditManifest} {
+			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest} {
 			reasons[action] = "not connected"
 		}
 		return reasons
@@ -73,6 +73,7 @@ func (a *actions) reasons() keymap.Reasons {
 			reasons[keymap.Reach] = "the cluster is simulated, no container runs; use --cluster kind"
 		}
 	}
+	a.pastReasons(reasons)
 	switch {
 	case deployment == nil:
 		reasons[keymap.Cancel] = "there is no deployment"

@@ -312,6 +312,18 @@ func (s *Server) CancelDeployment(ctx context.Context,
 	return &deckv1.CancelDeploymentResponse{}, s.called(ctx, r)
 }
 
+// RetryDeployment notes the call.
+func (s *Server) RetryDeployment(ctx context.Context,
+	r *deckv1.RetryDeploymentRequest) (*deckv1.RetryDeploymentResponse, error) {
+	return &deckv1.RetryDeploymentResponse{}, s.called(ctx, r)
+}
+
+// RollBackApplication notes the call.
+func (s *Server) RollBackApplication(ctx context.Context,
+	r *deckv1.RollBackApplicationRequest) (*deckv1.RollBackApplicationResponse, error) {
+	return &deckv1.RollBackApplicationResponse{}, s.called(ctx, r)
+}
+
 // RestartPlugin notes the call.
 func (s *Server) RestartPlugin(ctx context.Context, r *deckv1.RestartPluginRequest) (*deckv1.RestartPluginResponse,
 	error) {

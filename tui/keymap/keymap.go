@@ -22,6 +22,9 @@ const (
 	Sync    Action = "sync"
 	Cancel  Action = "cancel"
 	Restart Action = "restart"
+	// Retry deploys the same commit again, Rollback an earlier one.
+	Retry    Action = "retry"
+	Rollback Action = "rollback"
 	// Reach opens the application itself.
 	Reach Action = "reach"
 	// EditManifest opens a manifest of the application in the user's editor, and commits the change.

@@ -118,7 +118,7 @@ func TestWhatCannotBeUndoneAsks(t *testing.T) {
 	t.Parallel()
 	for _, b := range keymap.Default() {
 		switch b.Action {
-		case keymap.Sync, keymap.Skip, keymap.Cancel, keymap.Restart, keymap.Quit:
+		case keymap.Sync, keymap.Skip, keymap.Cancel, keymap.Restart, keymap.Retry, keymap.Rollback, keymap.Quit:
 			require.True(t, b.Asks, b.Action)
 		}
 	}

@@ -214,6 +214,10 @@ func (v Deployment) head(width int) []string {
 	switch chain := text.Line(d.GetChainId()); {
 	case chain != "": // which asks for those after the first
 		who = fmt.Sprintf("block %d of chain %s", d.GetChainBlock(), text.Cut(chain, 8, ""))
+	case d.GetRetryOf() != "":
+		who = "retried by " + text.Line(d.GetCommander())
+	case d.GetRollbackTo() != "":
+		who = "rolled back by " + text.Line(d.GetCommander())
 	case d.GetCommander() != "":
 		who = "asked for by " + text.Line(d.GetCommander())
 	}

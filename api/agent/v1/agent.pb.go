@@ -92,9 +92,12 @@ func (Plugin_State) EnumDescriptor() ([]byte, []int) {
 }
 
 type WatchRequest struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The caller deploys the commit that a SYNC_APPLICATION command names in its metadata. Another piped would deploy
+	// the newest commit instead, so it does not get such commands.
+	DeploysCommits bool `protobuf:"varint,1,opt,name=deploys_commits,json=deploysCommits,proto3" json:"deploys_commits,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
@@ -125,6 +128,13 @@ func (x *WatchRequest) ProtoReflect() protoreflect.Message {
 // Deprecated: Use WatchRequest.ProtoReflect.Descriptor instead.
 func (*WatchRequest) Descriptor() ([]byte, []int) {
 	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{0}
+}
+
+func (x *WatchRequest) GetDeploysCommits() bool {
+	if x != nil {
+		return x.DeploysCommits
+	}
+	return false
 }
 
 type WatchResponse struct {
@@ -1219,8 +1229,9 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x0e\n" +
-	"\fWatchRequest\"\xb2\x01\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"7\n" +
+	"\fWatchRequest\x12'\n" +
+	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\"\xb2\x01\n" +
 	"\rWatchResponse\x12\"\n" +
 	"\fapplications\x18\x01 \x01(\bR\fapplications\x12\x1a\n" +
 	"\bcommands\x18\x02 \x01(\bR\bcommands\x12 \n" +

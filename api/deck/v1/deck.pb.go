@@ -543,7 +543,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35, 0}
 }
 
 type WatchRequest struct {
@@ -1467,9 +1467,11 @@ type Piped struct {
 	// Platform providers as "name (TYPE)", which only pipeds of PipeCD v0 have.
 	PlatformProviders []string `protobuf:"bytes,9,rep,name=platform_providers,json=platformProviders,proto3" json:"platform_providers,omitempty"`
 	// The environment started it.
-	Own           bool `protobuf:"varint,10,opt,name=own,proto3" json:"own,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Own bool `protobuf:"varint,10,opt,name=own,proto3" json:"own,omitempty"`
+	// It deploys earlier commits: retries and rollbacks to a deployment need that. PipeCD's pipeds do not.
+	DeploysCommits bool `protobuf:"varint,11,opt,name=deploys_commits,json=deploysCommits,proto3" json:"deploys_commits,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Piped) Reset() {
@@ -1568,6 +1570,13 @@ func (x *Piped) GetPlatformProviders() []string {
 func (x *Piped) GetOwn() bool {
 	if x != nil {
 		return x.Own
+	}
+	return false
+}
+
+func (x *Piped) GetDeploysCommits() bool {
+	if x != nil {
+		return x.DeploysCommits
 	}
 	return false
 }
@@ -2087,7 +2096,11 @@ type Deployment struct {
 	ChainBlock uint32 `protobuf:"varint,17,opt,name=chain_block,json=chainBlock,proto3" json:"chain_block,omitempty"`
 	PipedId    string `protobuf:"bytes,18,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
 	// The commit, in any repository, whose event led to the commit of this deployment; empty for none.
-	EventCommit   *Commit `protobuf:"bytes,19,opt,name=event_commit,json=eventCommit,proto3" json:"event_commit,omitempty"`
+	EventCommit *Commit `protobuf:"bytes,19,opt,name=event_commit,json=eventCommit,proto3" json:"event_commit,omitempty"`
+	// The deployment that this one retries; empty for none.
+	RetryOf string `protobuf:"bytes,20,opt,name=retry_of,json=retryOf,proto3" json:"retry_of,omitempty"`
+	// The deployment that this one rolls the application back to; empty for none.
+	RollbackTo    string `protobuf:"bytes,21,opt,name=rollback_to,json=rollbackTo,proto3" json:"rollback_to,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2253,6 +2266,20 @@ func (x *Deployment) GetEventCommit() *Commit {
 		return x.EventCommit
 	}
 	return nil
+}
+
+func (x *Deployment) GetRetryOf() string {
+	if x != nil {
+		return x.RetryOf
+	}
+	return ""
+}
+
+func (x *Deployment) GetRollbackTo() string {
+	if x != nil {
+		return x.RollbackTo
+	}
+	return ""
 }
 
 type Commit struct {
@@ -3170,6 +3197,228 @@ func (x *SyncApplicationResponse) GetCommandId() string {
 	return ""
 }
 
+type RetryDeploymentRequest struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	DeploymentId string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	// Who asks for it.
+	Commander     string `protobuf:"bytes,2,opt,name=commander,proto3" json:"commander,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryDeploymentRequest) Reset() {
+	*x = RetryDeploymentRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryDeploymentRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryDeploymentRequest) ProtoMessage() {}
+
+func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryDeploymentRequest.ProtoReflect.Descriptor instead.
+func (*RetryDeploymentRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+}
+
+func (x *RetryDeploymentRequest) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+func (x *RetryDeploymentRequest) GetCommander() string {
+	if x != nil {
+		return x.Commander
+	}
+	return ""
+}
+
+type RetryDeploymentResponse struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	CommandId string                 `protobuf:"bytes,1,opt,name=command_id,json=commandId,proto3" json:"command_id,omitempty"`
+	// The new deployment; empty when piped has not answered within 2 s.
+	DeploymentId  string `protobuf:"bytes,2,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RetryDeploymentResponse) Reset() {
+	*x = RetryDeploymentResponse{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RetryDeploymentResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RetryDeploymentResponse) ProtoMessage() {}
+
+func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RetryDeploymentResponse.ProtoReflect.Descriptor instead.
+func (*RetryDeploymentResponse) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
+}
+
+func (x *RetryDeploymentResponse) GetCommandId() string {
+	if x != nil {
+		return x.CommandId
+	}
+	return ""
+}
+
+func (x *RetryDeploymentResponse) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+type RollBackApplicationRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The earlier deployment whose commit is deployed again.
+	DeploymentId string `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	// Who asks for it.
+	Commander string `protobuf:"bytes,2,opt,name=commander,proto3" json:"commander,omitempty"`
+	// AUTO, QUICK_SYNC or PIPELINE; empty is AUTO.
+	Strategy      string `protobuf:"bytes,3,opt,name=strategy,proto3" json:"strategy,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollBackApplicationRequest) Reset() {
+	*x = RollBackApplicationRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollBackApplicationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollBackApplicationRequest) ProtoMessage() {}
+
+func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollBackApplicationRequest.ProtoReflect.Descriptor instead.
+func (*RollBackApplicationRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *RollBackApplicationRequest) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+func (x *RollBackApplicationRequest) GetCommander() string {
+	if x != nil {
+		return x.Commander
+	}
+	return ""
+}
+
+func (x *RollBackApplicationRequest) GetStrategy() string {
+	if x != nil {
+		return x.Strategy
+	}
+	return ""
+}
+
+type RollBackApplicationResponse struct {
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	CommandId string                 `protobuf:"bytes,1,opt,name=command_id,json=commandId,proto3" json:"command_id,omitempty"`
+	// The new deployment; empty when piped has not answered within 2 s.
+	DeploymentId  string `protobuf:"bytes,2,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RollBackApplicationResponse) Reset() {
+	*x = RollBackApplicationResponse{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RollBackApplicationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RollBackApplicationResponse) ProtoMessage() {}
+
+func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RollBackApplicationResponse.ProtoReflect.Descriptor instead.
+func (*RollBackApplicationResponse) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *RollBackApplicationResponse) GetCommandId() string {
+	if x != nil {
+		return x.CommandId
+	}
+	return ""
+}
+
+func (x *RollBackApplicationResponse) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
 type ApproveStageRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	DeploymentId string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
@@ -3184,7 +3433,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3196,7 +3445,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3209,7 +3458,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -3249,7 +3498,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3261,7 +3510,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3274,7 +3523,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -3295,7 +3544,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3307,7 +3556,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3320,7 +3569,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -3353,7 +3602,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3365,7 +3614,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3378,7 +3627,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -3399,7 +3648,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3411,7 +3660,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3424,7 +3673,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -3457,7 +3706,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3469,7 +3718,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3482,7 +3731,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -3505,7 +3754,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3517,7 +3766,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3530,7 +3779,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -3566,7 +3815,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3578,7 +3827,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3591,7 +3840,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -3619,7 +3868,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3631,7 +3880,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3644,7 +3893,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -3669,7 +3918,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3681,7 +3930,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3694,7 +3943,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
 }
 
 type ShutdownRequest struct {
@@ -3707,7 +3956,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3719,7 +3968,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3732,7 +3981,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -3750,7 +3999,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3762,7 +4011,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3775,7 +4024,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -3866,7 +4115,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vSTATE_READY\x10\x03\x12\x10\n" +
 	"\fSTATE_FAILED\x10\x04\x12\x11\n" +
 	"\rSTATE_STOPPED\x10\x05\x12\x12\n" +
-	"\x0eSTATE_DEGRADED\x10\x06\"\xf6\x03\n" +
+	"\x0eSTATE_DEGRADED\x10\x06\"\x9f\x04\n" +
 	"\x05Piped\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -3880,7 +4129,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\frepositories\x18\b \x03(\tR\frepositories\x12-\n" +
 	"\x12platform_providers\x18\t \x03(\tR\x11platformProviders\x12\x10\n" +
 	"\x03own\x18\n" +
-	" \x01(\bR\x03own\"z\n" +
+	" \x01(\bR\x03own\x12'\n" +
+	"\x0fdeploys_commits\x18\v \x01(\bR\x0edeploysCommits\"z\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
@@ -3935,7 +4185,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05drift\x18\t \x01(\tR\x05drift\x129\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x87\x06\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc3\x06\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -3959,7 +4209,10 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vchain_block\x18\x11 \x01(\rR\n" +
 	"chainBlock\x12\x19\n" +
 	"\bpiped_id\x18\x12 \x01(\tR\apipedId\x12;\n" +
-	"\fevent_commit\x18\x13 \x01(\v2\x18.pipedeck.deck.v1.CommitR\veventCommit\"\xb3\x01\n" +
+	"\fevent_commit\x18\x13 \x01(\v2\x18.pipedeck.deck.v1.CommitR\veventCommit\x12\x19\n" +
+	"\bretry_of\x18\x14 \x01(\tR\aretryOf\x12\x1f\n" +
+	"\vrollback_to\x18\x15 \x01(\tR\n" +
+	"rollbackTo\"\xb3\x01\n" +
 	"\x06Commit\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x16\n" +
@@ -4056,7 +4309,22 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\bstrategy\x18\x02 \x01(\tR\bstrategy\"8\n" +
 	"\x17SyncApplicationResponse\x12\x1d\n" +
 	"\n" +
-	"command_id\x18\x01 \x01(\tR\tcommandId\"\x87\x01\n" +
+	"command_id\x18\x01 \x01(\tR\tcommandId\"[\n" +
+	"\x16RetryDeploymentRequest\x12#\n" +
+	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x1c\n" +
+	"\tcommander\x18\x02 \x01(\tR\tcommander\"]\n" +
+	"\x17RetryDeploymentResponse\x12\x1d\n" +
+	"\n" +
+	"command_id\x18\x01 \x01(\tR\tcommandId\x12#\n" +
+	"\rdeployment_id\x18\x02 \x01(\tR\fdeploymentId\"{\n" +
+	"\x1aRollBackApplicationRequest\x12#\n" +
+	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x1c\n" +
+	"\tcommander\x18\x02 \x01(\tR\tcommander\x12\x1a\n" +
+	"\bstrategy\x18\x03 \x01(\tR\bstrategy\"a\n" +
+	"\x1bRollBackApplicationResponse\x12\x1d\n" +
+	"\n" +
+	"command_id\x18\x01 \x01(\tR\tcommandId\x12#\n" +
+	"\rdeployment_id\x18\x02 \x01(\tR\fdeploymentId\"\x87\x01\n" +
 	"\x13ApproveStageRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\x12\x1c\n" +
@@ -4132,12 +4400,14 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\xdd\a\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\xbd\t\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12g\n" +
 	"\x0eWatchResources\x12'.pipedeck.deck.v1.WatchResourcesRequest\x1a(.pipedeck.deck.v1.WatchResourcesResponse\"\x000\x01\x12h\n" +
-	"\x0fSyncApplication\x12(.pipedeck.deck.v1.SyncApplicationRequest\x1a).pipedeck.deck.v1.SyncApplicationResponse\"\x00\x12_\n" +
+	"\x0fSyncApplication\x12(.pipedeck.deck.v1.SyncApplicationRequest\x1a).pipedeck.deck.v1.SyncApplicationResponse\"\x00\x12h\n" +
+	"\x0fRetryDeployment\x12(.pipedeck.deck.v1.RetryDeploymentRequest\x1a).pipedeck.deck.v1.RetryDeploymentResponse\"\x00\x12t\n" +
+	"\x13RollBackApplication\x12,.pipedeck.deck.v1.RollBackApplicationRequest\x1a-.pipedeck.deck.v1.RollBackApplicationResponse\"\x00\x12_\n" +
 	"\fApproveStage\x12%.pipedeck.deck.v1.ApproveStageRequest\x1a&.pipedeck.deck.v1.ApproveStageResponse\"\x00\x12V\n" +
 	"\tSkipStage\x12\".pipedeck.deck.v1.SkipStageRequest\x1a#.pipedeck.deck.v1.SkipStageResponse\"\x00\x12k\n" +
 	"\x10CancelDeployment\x12).pipedeck.deck.v1.CancelDeploymentRequest\x1a*.pipedeck.deck.v1.CancelDeploymentResponse\"\x00\x12h\n" +
@@ -4158,7 +4428,7 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 }
 
 var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 40)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 44)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -4196,24 +4466,28 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*WatchStageLogResponse)(nil),         // 33: pipedeck.deck.v1.WatchStageLogResponse
 	(*SyncApplicationRequest)(nil),        // 34: pipedeck.deck.v1.SyncApplicationRequest
 	(*SyncApplicationResponse)(nil),       // 35: pipedeck.deck.v1.SyncApplicationResponse
-	(*ApproveStageRequest)(nil),           // 36: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 37: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 38: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 39: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 40: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 41: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 42: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 43: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 44: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 45: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 46: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 47: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 48: pipedeck.deck.v1.Application.LabelsEntry
-	(*timestamppb.Timestamp)(nil),         // 49: google.protobuf.Timestamp
+	(*RetryDeploymentRequest)(nil),        // 36: pipedeck.deck.v1.RetryDeploymentRequest
+	(*RetryDeploymentResponse)(nil),       // 37: pipedeck.deck.v1.RetryDeploymentResponse
+	(*RollBackApplicationRequest)(nil),    // 38: pipedeck.deck.v1.RollBackApplicationRequest
+	(*RollBackApplicationResponse)(nil),   // 39: pipedeck.deck.v1.RollBackApplicationResponse
+	(*ApproveStageRequest)(nil),           // 40: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 41: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 42: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 43: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 44: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 45: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 46: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 47: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 48: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 49: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 50: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 51: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 52: pipedeck.deck.v1.Application.LabelsEntry
+	(*timestamppb.Timestamp)(nil),         // 53: google.protobuf.Timestamp
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	11, // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	49, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	53, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
 	16, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
 	18, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
 	20, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
@@ -4225,63 +4499,67 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	14, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
 	15, // 11: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
 	19, // 12: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	49, // 13: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	49, // 14: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	53, // 13: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	53, // 14: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
 	17, // 15: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
 	5,  // 16: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	49, // 17: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	49, // 18: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	53, // 17: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	53, // 18: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
 	6,  // 19: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	49, // 20: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	49, // 21: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	48, // 22: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	53, // 20: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	53, // 21: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	52, // 22: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
 	0,  // 23: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
 	1,  // 24: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
 	21, // 25: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
 	24, // 26: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
 	1,  // 27: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	49, // 28: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	53, // 28: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
 	2,  // 29: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
 	26, // 30: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
 	27, // 31: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	49, // 32: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	49, // 33: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	53, // 32: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	53, // 33: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
 	26, // 34: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	49, // 35: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	53, // 35: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
 	3,  // 36: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	49, // 37: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	49, // 38: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	53, // 37: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	53, // 38: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
 	28, // 39: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
 	29, // 40: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
 	3,  // 41: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
 	7,  // 42: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	49, // 43: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	53, // 43: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
 	4,  // 44: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	49, // 45: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	53, // 45: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
 	31, // 46: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
 	8,  // 47: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
 	9,  // 48: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
 	32, // 49: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
 	22, // 50: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
 	34, // 51: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	36, // 52: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	38, // 53: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	40, // 54: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	42, // 55: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	44, // 56: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	46, // 57: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	10, // 58: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	33, // 59: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	23, // 60: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	35, // 61: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	37, // 62: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	39, // 63: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	41, // 64: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	43, // 65: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	45, // 66: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	47, // 67: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	58, // [58:68] is the sub-list for method output_type
-	48, // [48:58] is the sub-list for method input_type
+	36, // 52: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	38, // 53: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	40, // 54: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	42, // 55: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	44, // 56: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	46, // 57: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	48, // 58: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	50, // 59: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	10, // 60: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	33, // 61: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	23, // 62: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	35, // 63: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	37, // 64: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	39, // 65: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	41, // 66: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	43, // 67: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	45, // 68: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	47, // 69: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	49, // 70: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	51, // 71: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	60, // [60:72] is the sub-list for method output_type
+	48, // [48:60] is the sub-list for method input_type
 	48, // [48:48] is the sub-list for extension type_name
 	48, // [48:48] is the sub-list for extension extendee
 	0,  // [0:48] is the sub-list for field type_name
@@ -4311,7 +4589,7 @@ func file_api_deck_v1_deck_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
 			NumEnums:      9,
-			NumMessages:   40,
+			NumMessages:   44,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

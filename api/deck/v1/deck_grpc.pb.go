@@ -26,16 +26,18 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	DeckService_Watch_FullMethodName            = "/pipedeck.deck.v1.DeckService/Watch"
-	DeckService_WatchStageLog_FullMethodName    = "/pipedeck.deck.v1.DeckService/WatchStageLog"
-	DeckService_WatchResources_FullMethodName   = "/pipedeck.deck.v1.DeckService/WatchResources"
-	DeckService_SyncApplication_FullMethodName  = "/pipedeck.deck.v1.DeckService/SyncApplication"
-	DeckService_ApproveStage_FullMethodName     = "/pipedeck.deck.v1.DeckService/ApproveStage"
-	DeckService_SkipStage_FullMethodName        = "/pipedeck.deck.v1.DeckService/SkipStage"
-	DeckService_CancelDeployment_FullMethodName = "/pipedeck.deck.v1.DeckService/CancelDeployment"
-	DeckService_OpenApplication_FullMethodName  = "/pipedeck.deck.v1.DeckService/OpenApplication"
-	DeckService_RestartPlugin_FullMethodName    = "/pipedeck.deck.v1.DeckService/RestartPlugin"
-	DeckService_Shutdown_FullMethodName         = "/pipedeck.deck.v1.DeckService/Shutdown"
+	DeckService_Watch_FullMethodName               = "/pipedeck.deck.v1.DeckService/Watch"
+	DeckService_WatchStageLog_FullMethodName       = "/pipedeck.deck.v1.DeckService/WatchStageLog"
+	DeckService_WatchResources_FullMethodName      = "/pipedeck.deck.v1.DeckService/WatchResources"
+	DeckService_SyncApplication_FullMethodName     = "/pipedeck.deck.v1.DeckService/SyncApplication"
+	DeckService_RetryDeployment_FullMethodName     = "/pipedeck.deck.v1.DeckService/RetryDeployment"
+	DeckService_RollBackApplication_FullMethodName = "/pipedeck.deck.v1.DeckService/RollBackApplication"
+	DeckService_ApproveStage_FullMethodName        = "/pipedeck.deck.v1.DeckService/ApproveStage"
+	DeckService_SkipStage_FullMethodName           = "/pipedeck.deck.v1.DeckService/SkipStage"
+	DeckService_CancelDeployment_FullMethodName    = "/pipedeck.deck.v1.DeckService/CancelDeployment"
+	DeckService_OpenApplication_FullMethodName     = "/pipedeck.deck.v1.DeckService/OpenApplication"
+	DeckService_RestartPlugin_FullMethodName       = "/pipedeck.deck.v1.DeckService/RestartPlugin"
+	DeckService_Shutdown_FullMethodName            = "/pipedeck.deck.v1.DeckService/Shutdown"
 )
 
 // DeckServiceClient is the client API for DeckService service.
@@ -51,6 +53,13 @@ type DeckServiceClient interface {
 	WatchResources(ctx context.Context, in *WatchResourcesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResourcesResponse], error)
 	// SyncApplication asks for a deployment of the newest commit.
 	SyncApplication(ctx context.Context, in *SyncApplicationRequest, opts ...grpc.CallOption) (*SyncApplicationResponse, error)
+	// RetryDeployment asks for a new deployment of the commit of an application's newest deployment, which has failed or
+	// was cancelled, by the same strategy. FailedPrecondition, with the reason, when it cannot be retried.
+	RetryDeployment(ctx context.Context, in *RetryDeploymentRequest, opts ...grpc.CallOption) (*RetryDeploymentResponse, error)
+	// RollBackApplication asks for a new deployment of the commit of an earlier deployment that has succeeded. The
+	// application is out of sync afterwards; the next commit that changes it, or SyncApplication, deploys the newest
+	// commit. FailedPrecondition, with the reason, when it cannot be rolled back there.
+	RollBackApplication(ctx context.Context, in *RollBackApplicationRequest, opts ...grpc.CallOption) (*RollBackApplicationResponse, error)
 	// ApproveStage approves a running stage that waits for it. FailedPrecondition when it does not.
 	ApproveStage(ctx context.Context, in *ApproveStageRequest, opts ...grpc.CallOption) (*ApproveStageResponse, error)
 	// SkipStage ends a running stage that allows it. FailedPrecondition when it does not.
@@ -142,6 +151,26 @@ func (c *deckServiceClient) SyncApplication(ctx context.Context, in *SyncApplica
 	return out, nil
 }
 
+func (c *deckServiceClient) RetryDeployment(ctx context.Context, in *RetryDeploymentRequest, opts ...grpc.CallOption) (*RetryDeploymentResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RetryDeploymentResponse)
+	err := c.cc.Invoke(ctx, DeckService_RetryDeployment_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *deckServiceClient) RollBackApplication(ctx context.Context, in *RollBackApplicationRequest, opts ...grpc.CallOption) (*RollBackApplicationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RollBackApplicationResponse)
+	err := c.cc.Invoke(ctx, DeckService_RollBackApplication_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *deckServiceClient) ApproveStage(ctx context.Context, in *ApproveStageRequest, opts ...grpc.CallOption) (*ApproveStageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ApproveStageResponse)
@@ -215,6 +244,13 @@ type DeckServiceServer interface {
 	WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error
 	// SyncApplication asks for a deployment of the newest commit.
 	SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error)
+	// RetryDeployment asks for a new deployment of the commit of an application's newest deployment, which has failed or
+	// was cancelled, by the same strategy. FailedPrecondition, with the reason, when it cannot be retried.
+	RetryDeployment(context.Context, *RetryDeploymentRequest) (*RetryDeploymentResponse, error)
+	// RollBackApplication asks for a new deployment of the commit of an earlier deployment that has succeeded. The
+	// application is out of sync afterwards; the next commit that changes it, or SyncApplication, deploys the newest
+	// commit. FailedPrecondition, with the reason, when it cannot be rolled back there.
+	RollBackApplication(context.Context, *RollBackApplicationRequest) (*RollBackApplicationResponse, error)
 	// ApproveStage approves a running stage that waits for it. FailedPrecondition when it does not.
 	ApproveStage(context.Context, *ApproveStageRequest) (*ApproveStageResponse, error)
 	// SkipStage ends a running stage that allows it. FailedPrecondition when it does not.
@@ -250,6 +286,12 @@ func (UnimplementedDeckServiceServer) WatchResources(*WatchResourcesRequest, grp
 }
 func (UnimplementedDeckServiceServer) SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SyncApplication not implemented")
+}
+func (UnimplementedDeckServiceServer) RetryDeployment(context.Context, *RetryDeploymentRequest) (*RetryDeploymentResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RetryDeployment not implemented")
+}
+func (UnimplementedDeckServiceServer) RollBackApplication(context.Context, *RollBackApplicationRequest) (*RollBackApplicationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RollBackApplication not implemented")
 }
 func (UnimplementedDeckServiceServer) ApproveStage(context.Context, *ApproveStageRequest) (*ApproveStageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApproveStage not implemented")
@@ -337,6 +379,42 @@ func _DeckService_SyncApplication_Handler(srv interface{}, ctx context.Context, 
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(DeckServiceServer).SyncApplication(ctx, req.(*SyncApplicationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DeckService_RetryDeployment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RetryDeploymentRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).RetryDeployment(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_RetryDeployment_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).RetryDeployment(ctx, req.(*RetryDeploymentRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DeckService_RollBackApplication_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RollBackApplicationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).RollBackApplication(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_RollBackApplication_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).RollBackApplication(ctx, req.(*RollBackApplicationRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -459,6 +537,14 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SyncApplication",
 			Handler:    _DeckService_SyncApplication_Handler,
+		},
+		{
+			MethodName: "RetryDeployment",
+			Handler:    _DeckService_RetryDeployment_Handler,
+		},
+		{
+			MethodName: "RollBackApplication",
+			Handler:    _DeckService_RollBackApplication_Handler,
 		},
 		{
 			MethodName: "ApproveStage",

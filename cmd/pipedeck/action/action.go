@@ -44,14 +44,22 @@ func newSyncCommand(t *session.Target) *cobra.Command {
 		if err != nil {
 			return "", err
 		}
-		if !slices.Contains([]string{"AUTO", "QUICK_SYNC", "PIPELINE"}, strategy) {
-			return "", exit.Usage(fmt.Errorf("--strategy %q is unknown", strategy), "use AUTO, QUICK_SYNC or PIPELINE")
+		if err := checkStrategy(strategy); err != nil {
+			return "", err
 		}
 		_, err = s.Deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: app.Id, Strategy: strategy})
 		return "asked for a deployment of " + app.Name, err
 	})
 	cmd.Flags().StringVar(&strategy, "strategy", "AUTO", "AUTO, QUICK_SYNC or PIPELINE")
 	return cmd
+}
+
+// checkStrategy refuses a strategy that does not exist.
+func checkStrategy(name string) error {
+	if slices.Contains([]string{"AUTO", "QUICK_SYNC", "PIPELINE"}, name) {
+		return nil
+	}
+	return exit.Usage(fmt.Errorf("--strategy %q is unknown", name), "use AUTO, QUICK_SYNC or PIPELINE")
 }
 
 func newApproveCommand(t *session.Target) *cobra.Command {

@@ -24,10 +24,9 @@ const defaultCommander = "pipedeck"
 func (s *Server) SyncApplication(
 	_ context.Context, r *deckv1.SyncApplicationRequest,
 ) (*deckv1.SyncApplicationResponse, error) {
-	strategy, ok := model.SyncStrategy_value[cmp.Or(r.GetStrategy(), "AUTO")]
-	if !ok {
-		return nil, status.Errorf(codes.InvalidArgument, "unknown strategy %q; use AUTO, QUICK_SYNC or PIPELINE",
-			r.GetStrategy())
+	strategy, err := strategyOf(r.GetStrategy())
+	if err != nil {
+		return nil, err
 	}
 	a, err := s.store.Applications.Get(r.GetApplicationId())
 	if err != nil {
@@ -38,9 +37,8 @@ func (s *Server) SyncApplication(
 	}
 	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: defaultCommander,
-		Type: model.Command_SYNC_APPLICATION,
-		SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(),
-			SyncStrategy: model.SyncStrategy(strategy)},
+		Type:            model.Command_SYNC_APPLICATION,
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(), SyncStrategy: strategy},
 	})
 	if err != nil {
 		return nil, err
@@ -138,7 +136,7 @@ func (s *Server) RestartPlugin(
 func (s *Server) openDeployment(id string) (*model.Deployment, error) {
 	d, err := s.store.Deployments.Get(id)
 	if err != nil {
-		return nil, hint(err, "no deployment has the id %q; list them with `pipedeck deployments`", id)
+		return nil, unknownDeployment(err, id)
 	}
 	if d.Model.GetStatus() >= model.DeploymentStatus_DEPLOYMENT_SUCCESS {
 		return nil, status.Errorf(codes.FailedPrecondition,

@@ -52,6 +52,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
 		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
 	}
+	out.RetryOf, out.RollbackTo = d.Again()
 	if d.EventCommit != nil {
 		out.EventCommit = commit(d.EventCommit)
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // Watch sends the piped what to fetch again until the piped or this server ends.
-func (a *Agent) Watch(_ *agentv1.WatchRequest, stream grpc.ServerStreamingServer[agentv1.WatchResponse]) error {
-	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()))
+func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer[agentv1.WatchResponse]) error {
+	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()), r.GetDeploysCommits())
 	if err != nil {
 		return err
 	}

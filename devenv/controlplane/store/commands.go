@@ -84,10 +84,13 @@ func (c *Commands) Add(command *model.Command) (string, error) {
 	return command.GetId(), nil
 }
 
-// Only actions on a stage or deployment are the same when asked for twice; each sync and each plan
+// Only actions on a stage or deployment are the same when asked for twice; each sync of the newest commit and each plan
 // preview is a separate command.
 func sameRequest(a, b *model.Command) bool {
 	switch a.GetType() {
+	case model.Command_SYNC_APPLICATION:
+		return isPast(a) && b.GetType() == a.GetType() && a.GetApplicationId() == b.GetApplicationId() &&
+			maps.Equal(a.GetMetadata(), b.GetMetadata())
 	case model.Command_CANCEL_DEPLOYMENT:
 		return b.GetType() == a.GetType() && a.GetDeploymentId() == b.GetDeploymentId() &&
 			proto.Equal(a.GetCancelDeployment(), b.GetCancelDeployment())
@@ -114,14 +117,18 @@ func (c *Commands) Get(id string) (*model.Command, []byte, error) {
 var errNoCommand = notFound("Command is not found")
 
 // Waiting returns the piped's commands that are not handled, the oldest first. Those whose
-// deployment ended a while ago are timed out instead.
+// deployment ended a while ago are timed out instead. Those for an earlier commit are held back from a piped that would
+// deploy the newest.
 func (c *Commands) Waiting(pipedID string) (found []*model.Command) {
 	c.pipeds.polled(pipedID)
-	now := c.ledger.now()
+	now, past := c.ledger.now(), c.pipeds.deploysCommits(pipedID)
 	for _, waiting := range c.waitingFor(pipedID) {
 		ended := c.ended(waiting.GetDeploymentId())
 		if !ended.IsZero() && now.Sub(ended) > staleAfter || stalePreview(waiting, now) {
 			c.timeOut(waiting.GetId())
+			continue
+		}
+		if isPast(waiting) && !past {
 			continue
 		}
 		found = append(found, waiting)

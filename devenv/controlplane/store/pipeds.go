@@ -55,6 +55,8 @@ type piped struct {
 	problems   map[string]struct{}
 	// It asked for commands without a watch, as a piped does that cannot be notified of them.
 	polls bool
+	// deploysCommits says that its last watch deploys the commits that commands name.
+	deploysCommits bool
 	// shown is its state as it was published last.
 	shown PipedState
 }
@@ -158,6 +160,9 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 		return "", err
 	}
 	before := one.shownPlugins()
+	if !p.signals.connected(id) {
+		one.deploysCommits = false // another program may have the id now
+	}
 	r = proto.CloneOf(r)
 	now := p.ledger.now()
 	m := one.model
@@ -173,8 +178,9 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 	return m.GetName(), nil
 }
 
-// Watch connects a piped. The first Next names every list.
-func (p *Pipeds) Watch(id string) (*PipedWatch, error) {
+// Watch connects a piped, which says whether it deploys the commits that commands name. The first Next names every
+// list.
+func (p *Pipeds) Watch(id string, deploysCommits bool) (*PipedWatch, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, err := p.find(id)
@@ -190,6 +196,10 @@ func (p *Pipeds) Watch(id string) (*PipedWatch, error) {
 	before := one.shownPlugins()
 	p.signals.add(w)
 	one.pluginsStale = false
+	if one.deploysCommits != deploysCommits {
+		one.deploysCommits = deploysCommits
+		p.changed(one)
+	}
 	p.stateChanged(one)
 	p.publishPlugins(one, before)
 	return w, nil
@@ -235,6 +245,14 @@ func (p *Pipeds) change(id string, change func(*model.Piped)) error {
 	one.model.UpdatedAt = p.ledger.now().Unix()
 	p.changed(one)
 	return nil
+}
+
+// deploysCommits reports whether the piped deploys the commits that commands name; false when it is not known.
+func (p *Pipeds) deploysCommits(id string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.byID[id]
+	return one != nil && one.deploysCommits
 }
 
 // exists returns NotFound when there is no such piped.

@@ -19,6 +19,8 @@ type Piped struct {
 	LastSeen time.Time
 	// Own says that the environment started it.
 	Own bool
+	// DeploysCommits says that it deploys the commits that commands name.
+	DeploysCommits bool
 }
 
 // PipedState says how a piped stands to the control plane.
@@ -51,7 +53,8 @@ func (p *Pipeds) pipedState(one *piped) PipedState {
 func (p *Pipeds) view(one *piped) *Piped {
 	m := proto.CloneOf(one.model)
 	m.Config = ""
-	return &Piped{Model: m, State: p.pipedState(one), LastSeen: one.lastSeen, Own: m.GetId() == p.own}
+	return &Piped{Model: m, State: p.pipedState(one), LastSeen: one.lastSeen, Own: m.GetId() == p.own,
+		DeploysCommits: one.deploysCommits}
 }
 
 // changed keeps and publishes a piped. The caller holds p.mu.

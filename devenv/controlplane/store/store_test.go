@@ -96,7 +96,7 @@ func otherCalls(t *testing.T, s *store.Store) map[string]func(i int) {
 			_ = s.Events.ReportStatus(id, model.EventStatus(i%4), "")
 		},
 		"pipeds": func(int) {
-			w, err := s.Pipeds.Watch(piped)
+			w, err := s.Pipeds.Watch(piped, false)
 			require.NoError(t, err)
 			defer w.Close()
 			s.Pipeds.Saw(piped)

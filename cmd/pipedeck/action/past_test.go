@@ -1,0 +1,95 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package action
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+// pastState has an application with deployments of these ids and commits, the oldest first. One whose commit begins
+// with "bad" has failed.
+func pastState(deployments ...[2]string) (*session.State, *deckv1.Application) {
+	app := &deckv1.Application{Id: "a", Name: "web", PipedId: "p"}
+	objects := []proto.Message{app, &deckv1.Piped{Id: "p", Name: "p1", DeploysCommits: true}}
+	for i, d := range deployments {
+		status := deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+		if d[1][:3] == "bad" {
+			status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE
+		}
+		objects = append(objects, &deckv1.Deployment{Id: d[0], ApplicationId: "a", ApplicationName: "web",
+			Status: status, Commit: &deckv1.Commit{Hash: d[1]}, CreatedAt: timestamppb.New(time.Unix(int64(i), 0))})
+	}
+	s := &session.State{Deck: state.New()}
+	for _, event := range decktest.Events(objects...) {
+		s.Apply(event)
+	}
+	return s, app
+}
+
+func TestARollbackGoesToTheDeploymentThatItsArgumentNames(t *testing.T) {
+	t.Parallel()
+	s, app := pastState([2]string{"1111-x", "aaaa1111"}, [2]string{"2222-x", "aaaa1111"},
+		[2]string{"3333-x", "aaaa2222"}, [2]string{"4444-x", "bad0bad0"}, [2]string{"5555-x", "cccc3333"})
+	for to, want := range map[string]string{
+		"": "3333-x", "1111": "1111-x", "2222-x": "2222-x", "aaaa1": "2222-x", "aaaa2222": "3333-x",
+	} {
+		d, err := rollbackTarget(s, app, to)
+		require.NoError(t, err, to)
+		require.Equal(t, want, d.GetId(), to)
+	}
+	for to, says := range map[string]string{
+		"aaaa": `"aaaa" begins 2 commits or deployments of web`,
+		"aaa":  `no earlier deployment of web that has succeeded is "aaa"`,
+		"4444": `that has succeeded is "4444"`, "bad0": `is "bad0"`, "5555": `is "5555"`, "cccc": `is "cccc"`,
+	} {
+		_, err := rollbackTarget(s, app, to)
+		var usage *exit.Error
+		require.ErrorAs(t, err, &usage, to)
+		require.Equal(t, exit.WrongUsage, usage.Code)
+		require.ErrorContains(t, err, says)
+	}
+	_, err := rollbackTarget(s, app, "nothing")
+	var usage *exit.Error
+	require.ErrorAs(t, err, &usage)
+	require.Equal(t, "choose one of: aaaa222, aaaa111", usage.Hint)
+}
+
+func TestAReasonThatNamesTheNextStepIsAnErrorWithIt(t *testing.T) {
+	t.Parallel()
+	s, app := pastState([2]string{"1111", "aaaa1111"})
+	_, err := rollbackTarget(s, app, "")
+	require.ErrorContains(t, err,
+		"cannot roll back web: no earlier deployment of web with another commit has succeeded")
+	require.Equal(t, "see pipedeck deployments", err.(*exit.Error).Hint)
+	running := cannot("retry", app, "a deployment of web still runs; cancel it first").(*exit.Error)
+	require.EqualError(t, running, "cannot retry web: a deployment of web still runs")
+	require.Equal(t, "cancel it first", running.Hint)
+}
+
+func TestWhatWasAskedForIsPrintedForPeopleAndMachines(t *testing.T) {
+	t.Parallel()
+	of := &deckv1.Deployment{Id: "d1", ApplicationName: "web", Commit: &deckv1.Commit{Hash: "aaaa11112222"}}
+	var out bytes.Buffer
+	s := &session.Session{Out: &out}
+	require.NoError(t, past{"asked to retry web", of, "c", ""}.print(s, ""))
+	require.NoError(t, past{"asked to retry web", of, "c", "d2"}.print(s, ""))
+	require.Equal(t, "asked to retry web, by a deployment of commit aaaa111\n"+
+		"asked to retry web, by a deployment of commit aaaa111: d2\n", out.String())
+	out.Reset()
+	require.NoError(t, past{"asked to retry web", of, "c", "d2"}.print(s, "json"))
+	require.JSONEq(t, `{"application": "web", "commit": "aaaa11112222", "of": "d1", "command": "c",
+		"deployment": "d2"}`, out.String())
+}

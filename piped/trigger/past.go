@@ -1,0 +1,86 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+)
+
+// unusableCommitError says why an earlier commit cannot be deployed again.
+type unusableCommitError struct {
+	application, commit string
+	cause               error
+}
+
+// Error names the application, the commit and the cause.
+func (e *unusableCommitError) Error() string {
+	return fmt.Sprintf("commit %.7s of application %s cannot be deployed again: %v", e.commit, e.application, e.cause)
+}
+
+// Unwrap returns the cause.
+func (e *unusableCommitError) Unwrap() error { return e.cause }
+
+// createPast creates a deployment of the earlier commit that a command names. The commit that was looked at last stays
+// the one that the next is compared with, so nothing but a new commit, a sync or drift deploys the newest.
+func (t *Trigger) createPast(ctx context.Context, c *candidate, w request) error {
+	looked, err := t.history.previous(ctx, c.application)
+	if err != nil {
+		return err
+	}
+	at, behind, err := c.past(ctx, w.past.Commit, looked)
+	if err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return &unusableCommitError{c.application.GetName(), w.past.Commit, err}
+	}
+	why := w.cause
+	newer := ""
+	if behind {
+		newer = looked
+	}
+	why.notes = w.past.Notes(newer)
+	if w.past.RollbackTo != "" {
+		at.post = nil // the chain of a rollback would deploy the newest commits of other applications
+	}
+	if err := t.createAt(ctx, c, at, why); err != nil {
+		return err
+	}
+	t.again = true // the branch may have moved in this pass
+	return nil
+}
+
+// past reads the application at an earlier commit. behind says that the commit which was looked at last has other
+// files of the application.
+func (c *candidate) past(ctx context.Context, hash, looked string) (at revision, behind bool, err error) {
+	mirror, name := c.repository.git, configFileOf(c.application)
+	commit, err := mirror.Commit(ctx, hash)
+	if err != nil {
+		return revision{}, false, err
+	}
+	data, err := mirror.ReadFile(ctx, hash, name)
+	if err != nil {
+		return revision{}, false, fmt.Errorf("read %s: %w", name, err)
+	}
+	read := readFile(name, data, nil)
+	if read.err != nil {
+		return revision{}, false, fmt.Errorf("its configuration is invalid: %w", read.err)
+	}
+	at = revision{commit, read.application, cmp.Or(looked, hash), read.application.PostSync}
+	if at.looked == hash {
+		return at, false, nil
+	}
+	files, err := mirror.ChangedFiles(ctx, at.looked, hash) // all of them, when looked exists no more
+	if err != nil {
+		return revision{}, false, err
+	}
+	rule := read.application.Trigger.OnCommit
+	if c.config != nil {
+		rule = c.config.Trigger.OnCommit
+	}
+	_, behind, err = touches(rule, c.application.GetGitPath().GetPath(), files)
+	return at, behind, err
+}

@@ -1,0 +1,172 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// pastCommand asks for the commit of an earlier deployment; key says whether that is retried or rolled back to.
+func pastCommand(id, application, key string, of *model.Deployment) *model.Command {
+	c := syncCommand(id, application, of.GetTrigger().GetSyncStrategy())
+	c.Metadata = map[string]string{"pipedeck/commit": of.GetTrigger().GetCommit().GetHash(), key: of.GetId()}
+	return c
+}
+
+func notesOf(d *model.Deployment) map[string]string {
+	return d.GetMetadataV2().GetShared().GetKeyValues()
+}
+
+// complete ends all deployments so far.
+func (w *world) complete() {
+	w.plane.read(func() {
+		for _, d := range w.plane.deployments {
+			d.CompletedAt = 1
+		}
+	})
+}
+
+func TestAFailedCommitIsDeployedAgainByTheSameStrategy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	head := w.commit("Add")
+	w.start()
+	failed := w.awaitDeployment(1)
+	w.plane.read(func() { failed.Trigger.SyncStrategy = model.SyncStrategy_QUICK_SYNC }) // as it was planned
+	got := w.send(pastCommand("1", appID("web"), "pipedeck/retry-of", failed))
+	require.Equal(t, model.CommandStatus_COMMAND_SUCCEEDED, got.status)
+	d := w.awaitDeployment(2)
+	require.Equal(t, d.GetId(), got.metadata["TriggeredDeploymentID"])
+	require.Equal(t, head, d.GetTrigger().GetCommit().GetHash())
+	require.Equal(t, "carol", d.GetTrigger().GetCommander())
+	require.Equal(t, model.SyncStrategy_QUICK_SYNC, d.GetTrigger().GetSyncStrategy())
+	require.Contains(t, d.GetTrigger().GetStrategySummary(), "Retried by carol")
+	require.Equal(t, map[string]string{"pipedeck/retry-of": failed.GetId()}, notesOf(d), "it is the newest commit")
+	require.Equal(t, 2, w.settle())
+}
+
+func TestARollbackStaysUntilTheNextCommitAlsoOverARestart(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	old := w.commit("One")
+	w.start()
+	first := w.awaitDeployment(1)
+	w.write("web/x", "2")
+	newer := w.commit("Two")
+	w.awaitDeployment(2)
+
+	w.send(pastCommand("1", appID("web"), "pipedeck/rollback-to", first))
+	d := w.awaitDeployment(3)
+	require.Equal(t, old, d.GetTrigger().GetCommit().GetHash())
+	require.Equal(t, "One", d.GetTrigger().GetCommit().GetMessage())
+	require.Contains(t, d.GetTrigger().GetStrategySummary(), "Rolled back to commit "+old[:7]+" by carol")
+	require.Equal(t, map[string]string{
+		"pipedeck/rollback-to": first.GetId(), "pipedeck/newer-commit": newer,
+	}, notesOf(d))
+	require.Equal(t, 3, w.settle(), "another commit that does not change the application deploys nothing")
+	w.stop()
+
+	w.complete()
+	w.start()
+	w.write("other", "x")
+	w.commit("Elsewhere")
+	require.Equal(t, 3, w.settle(), "neither does the next piped")
+	w.write("web/x", "3")
+	head := w.commit("Three")
+	require.Equal(t, head, w.awaitDeployment(4).GetTrigger().GetCommit().GetHash())
+}
+
+func TestACommitThatArrivesWithARollbackIsDeployedAfterIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("One")
+	w.start()
+	first := w.awaitDeployment(1)
+	w.write("web/x", "2")
+	w.commit("Two")
+	w.awaitDeployment(2)
+	w.stop()
+
+	w.write("web/x", "3")
+	head := w.commit("Three")
+	w.plane.read(func() {
+		w.plane.commands = append(w.plane.commands, pastCommand("1", appID("web"), "pipedeck/rollback-to", first))
+	})
+	w.start()
+	w.feed()
+	w.plane.await(t, "the answer", func() bool { return len(w.plane.handled["1"]) > 0 })
+	w.awaitDeployment(4)
+	var commits []string
+	w.plane.read(func() {
+		for _, id := range w.plane.order[2:] {
+			commits = append(commits, w.plane.deployments[id].GetTrigger().GetCommit().GetHash())
+		}
+	})
+	require.ElementsMatch(t, []string{first.GetTrigger().GetCommit().GetHash(), head}, commits)
+	require.Equal(t, 4, w.settle(), "each of them once")
+}
+
+func TestAnApplicationWhoseNewestConfigurationIsBrokenIsRolledBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	old := w.commit("One")
+	w.start()
+	first := w.awaitDeployment(1)
+	w.application("web", "  name: web\n  timeout: soon\n")
+	w.commit("Break")
+	w.state("web", model.ApplicationSyncStatus_INVALID_CONFIG)
+	got := w.send(pastCommand("1", appID("web"), "pipedeck/rollback-to", first))
+	require.Equal(t, model.CommandStatus_COMMAND_SUCCEEDED, got.status, got.metadata)
+	require.Equal(t, old, w.awaitDeployment(2).GetTrigger().GetCommit().GetHash())
+}
+
+func TestARollbackStartsNoDeploymentChain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	chain := "  postSync:\n    chain:\n      applications:\n        - name: other\n"
+	w.application("web", "  name: web\n"+chain)
+	w.commit("One")
+	w.start()
+	first := w.awaitDeployment(1)
+	require.NotEmpty(t, first.GetDeploymentChainId())
+	w.send(pastCommand("1", appID("web"), "pipedeck/rollback-to", first))
+	require.Empty(t, w.awaitDeployment(2).GetDeploymentChainId())
+	w.send(pastCommand("2", appID("web"), "pipedeck/retry-of", first))
+	require.NotEmpty(t, w.awaitDeployment(3).GetDeploymentChainId(), "a retry does all that the first one did")
+}
+
+func TestACommitThatCannotBeDeployedAgainIsRefusedWithTheReason(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.write("readme", "x")
+	before := w.commit("Nothing yet")
+	w.application("web", "  name: web\n  timeout: soon\n")
+	broken := w.commit("Broken")
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	for name, test := range map[string]struct{ commit, reason string }{
+		"a commit that is gone":    {"0123456789012345678901234567890123456789", "no such commit"},
+		"before the application":   {before, "read web/app.pipecd.yaml"},
+		"an invalid configuration": {broken, "web/app.pipecd.yaml:5:12"},
+	} {
+		of := &model.Deployment{
+			Id: "d", Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: test.commit}},
+		}
+		got := w.send(pastCommand(name, appID("web"), "pipedeck/rollback-to", of))
+		require.Equal(t, model.CommandStatus_COMMAND_FAILED, got.status, name)
+		require.Contains(t, got.metadata["Reason"], "cannot be deployed again", name)
+		require.Contains(t, got.metadata["Reason"], test.reason, name)
+	}
+	require.Equal(t, 1, w.settle())
+}

@@ -1,0 +1,63 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// Retryable returns the deployment of an application that can be retried, which is its newest. Where that cannot be
+// retried, reason says why; the deployment is nil then.
+func (d *Deck) Retryable(app *deckv1.Application) (deployment *deckv1.Deployment, reason string) {
+	newest := d.Newest(app.GetId())
+	switch reason := d.noPast(app); {
+	case reason != "":
+		return nil, reason
+	case newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
+		return nil, "nothing failed: the newest deployment of " + app.GetName() + " has succeeded"
+	}
+	return newest, ""
+}
+
+// RollbackTargets returns the deployments that an application can be rolled back to, the newest first: of each commit
+// the last deployment that has succeeded, without the commit that is live. Where there are none, reason says why.
+func (d *Deck) RollbackTargets(app *deckv1.Application) (targets []*deckv1.Deployment, reason string) {
+	if reason := d.noPast(app); reason != "" {
+		return nil, reason
+	}
+	const success = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+	seen := map[string]bool{}
+	if newest := d.Newest(app.GetId()); newest.GetStatus() == success {
+		seen[newest.GetCommit().GetHash()] = true
+	}
+	for _, one := range d.Deployments(app.GetId()) {
+		if hash := one.GetCommit().GetHash(); one.GetStatus() == success && !seen[hash] {
+			seen[hash] = true
+			targets = append(targets, one)
+		}
+	}
+	if len(targets) == 0 {
+		return nil, "no earlier deployment of " + app.GetName() + " with another commit has succeeded"
+	}
+	return targets, ""
+}
+
+// noPast says why no earlier commit of an application can be deployed now; empty when one can.
+func (d *Deck) noPast(app *deckv1.Application) string {
+	piped := d.pipeds[app.GetPipedId()]
+	switch newest := d.Newest(app.GetId()); {
+	case app == nil:
+		return "no application is selected"
+	case app.GetDisabled():
+		return app.GetName() + " is disabled"
+	case newest == nil:
+		return app.GetName() + " was never deployed"
+	case !Ended(newest.GetStatus()):
+		return "a deployment of " + app.GetName() + " still runs; cancel it first"
+	case !piped.GetDeploysCommits():
+		return "piped " + d.PipedName(app.GetPipedId()) + " cannot deploy an earlier commit, only the piped of this " +
+			"version of pipedeck does; push a commit that reverts the change"
+	}
+	return ""
+}
