@@ -47,6 +47,9 @@ func checkApplication(d *decoder, a *Application, kind string) {
 		}
 	}
 	for i, rule := range a.EventWatcher {
+		if d.failed(fmt.Sprintf("spec.eventWatcher[%d]", i)) {
+			continue // which is no mapping
+		}
 		if rule.Matcher.Name == "" {
 			d.needs(fmt.Sprintf("spec.eventWatcher[%d].matcher", i), []string{"name"}, "needs the name of an event")
 		}
@@ -56,9 +59,11 @@ func checkApplication(d *decoder, a *Application, kind string) {
 	}
 	if a.DriftDetection != nil {
 		for i, field := range a.DriftDetection.IgnoreFields {
+			at := fmt.Sprintf("spec.driftDetection.ignoreFields[%d]", i)
 			if strings.Count(field, "#") != 1 {
-				d.fieldf(fmt.Sprintf("spec.driftDetection.ignoreFields[%d]", i),
-					"%q is not of the form apiVersion:kind:namespace:name#path", field)
+				d.fieldf(at, "%q is not of the form apiVersion:kind:namespace:name#path", shorten(field))
+			} else if resource, path, _ := strings.Cut(field, "#"); strings.Count(resource, ":") < 3 || path == "" {
+				d.authorf(at, "%q is not of the form apiVersion:kind:namespace:name#path", shorten(field))
 			}
 		}
 	}

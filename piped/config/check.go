@@ -30,6 +30,7 @@ func checkPiped(d *decoder, p *Piped) {
 	d.httpURL("spec.webAddress", p.WebAddress)
 	d.exactlyOne("spec", "pipedKeyFile", p.PipedKeyFile, "pipedKeyData", p.PipedKeyData)
 	d.base64("spec.pipedKeyData", p.PipedKeyData)
+	checkReadable(d, "spec.name", p.Name)
 	d.identifier("spec.projectID", p.ProjectID, ",")
 	d.identifier("spec.pipedID", p.PipedID, ",")
 	checkAPIAddress(d, p.APIAddress)
@@ -71,8 +72,8 @@ func checkAPIAddress(d *decoder, address string) {
 	if address == "" {
 		return
 	}
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || strings.ContainsAny(host, " \t/@") {
 		d.fieldf("spec.apiAddress", "%q is not host:port", shorten(address))
 		return
 	}
@@ -130,9 +131,7 @@ func checkPlugins(d *decoder, p *Piped) {
 		}
 		checkPluginBinary(d, at, plugin, p.PluginIndex)
 		checkLimits(d, at+".limits", plugin.Limits)
-		for j, stage := range plugin.Stages {
-			stages.add(fmt.Sprintf("%s.stages[%d]", at, j), stage)
-		}
+		checkStages(d, at+".stages", plugin.Stages, stages)
 		checkTargets(d, at+".deployTargets", plugin.DeployTargets)
 	}
 }
@@ -294,6 +293,8 @@ func (d *decoder) inside(field string, names []string) {
 func (d *decoder) insideOne(field, name string) {
 	if leaves(name) {
 		d.fieldf(field, "%q is outside of the application directory", shorten(name))
+	} else if path.Clean(name) == "." {
+		d.authorf(field, "%q is not the path of a file", shorten(name))
 	}
 }
 

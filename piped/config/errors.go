@@ -138,10 +138,20 @@ func (r *Report) forAgents() *Report {
 // forAuthors makes keys that nothing reads errors.
 func (r *Report) forAuthors() *Report {
 	misspelled := func(e *Error) bool { return slices.ContainsFunc(r.decoder.unread, e.isSlipOf) }
-	r.Errors = append(slices.DeleteFunc(r.Errors, misspelled), r.decoder.unread...)
+	r.Errors = once(append(slices.DeleteFunc(r.Errors, misspelled), r.decoder.unread...))
 	r.Warnings = slices.DeleteFunc(r.Warnings, misspelled)
 	r.Sort()
 	return r
+}
+
+// once leaves out what is said of the value of a mistake of the YAML itself, which stands for its content.
+func once(list Errors) Errors {
+	type at struct{ line, column int }
+	refused := map[at]bool{}
+	for _, e := range list {
+		refused[at{e.Line, e.Column}] = refused[at{e.Line, e.Column}] || e.Field == "" && e.Column > 0
+	}
+	return slices.DeleteFunc(list, func(e *Error) bool { return e.Field != "" && refused[at{e.Line, e.Column}] })
 }
 
 // isSlipOf reports whether a mistake is the absence of a key that an unknown key was most likely meant to be.

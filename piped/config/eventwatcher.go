@@ -71,6 +71,9 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		d.regexp(at+".regex", r.Regex)
 		checkPlace(d, at, r)
+		if r.File != "" && path.Clean(r.File) == "." {
+			d.authorf(at+".file", "%q is a directory: want the path of a file", shorten(r.File))
+		}
 		if path.IsAbs(r.File) {
 			d.warnf(d.place(at+".file"), at+".file", "%q is not in the repository, so the event fails: want a "+
 				"path relative to the application's directory", shorten(r.File))

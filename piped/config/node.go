@@ -298,6 +298,9 @@ func (r *resolver) merge(entry *ast.MappingValueNode, depth int) []key {
 	case sequenceNode:
 		var all []key
 		for _, item := range value.items {
+			if item.kind != mappingNode {
+				r.report(item.at, "<< wants a mapping, or a list of mappings")
+			}
 			all = append(all, item.keys...)
 		}
 		return all

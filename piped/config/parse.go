@@ -203,7 +203,12 @@ func (d *decoder) tree(data []byte) *node {
 	if err != nil {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) {
-			d.errorf(place(syntax.GetToken()), "", "not valid YAML: %s", syntax.GetMessage())
+			message := syntax.GetMessage()
+			if strings.Contains(message, `'\t' that cannot start any token`) ||
+				strings.Contains(message, "'\t' that cannot start any token") {
+				message = "a line begins with a tab: want blanks, which are the only indentation of YAML"
+			}
+			d.errorf(place(syntax.GetToken()), "", "not valid YAML: %s", message)
 		} else {
 			d.errorf(position{1, 1}, "", "not valid YAML: %s", err)
 		}
@@ -222,6 +227,9 @@ func (d *decoder) tree(data []byte) *node {
 		}
 		root = r.resolve(document.Body, 0)
 	}
+	if r.values > maxValues {
+		return nil // What is left of the file would only look wrong.
+	}
 	if root == nil || root.kind != mappingNode {
 		d.errorf(position{1, 1}, "", "the file is empty or holds no keys; it starts with \"apiVersion: %s\"",
 			APIVersion)
@@ -239,7 +247,7 @@ func (d *decoder) header(root *node, kinds []string) string {
 			d.unknown(entry, map[string]int{"apiVersion": 0, "kind": 0, "spec": 0}, entry.name)
 		}
 	}
-	if version := root.child("apiVersion"); version == nil {
+	if version := root.child("apiVersion"); version == nil || version.kind == nullNode {
 		d.missing(position{1, 1}, "apiVersion", []string{"apiVersion"}, "is required: want %s", APIVersion)
 	} else if version.kind != stringNode || version.text != APIVersion {
 		d.errorf(version.at, "apiVersion", "%s is not allowed here: want %s", version.describe(), APIVersion)
@@ -250,7 +258,7 @@ func (d *decoder) header(root *node, kinds []string) string {
 	})
 	kind := root.child("kind")
 	switch {
-	case kind == nil:
+	case kind == nil || kind.kind == nullNode:
 		d.missing(position{1, 1}, "kind", []string{"kind"}, "is required: want %s", strings.Join(wanted, " or "))
 	case kind.kind != stringNode || !slices.Contains(kinds, kind.text):
 		message := kind.describe() + " is not allowed here: want " + strings.Join(wanted, " or ")

@@ -52,15 +52,23 @@ func readPluginFile(d *decoder, root *node) *Report {
 			d.errorf(n.at, field, "%s is not allowed here: want a mapping", n.describe())
 		}
 	}
-	stages := newUnique(d)
-	for i, stage := range file.Stages {
-		stages.add(fmt.Sprintf("stages[%d]", i), stage)
-	}
+	checkStages(d, "stages", file.Stages, newUnique(d))
 	checkTargets(d, "deployTargets", file.DeployTargets)
 	if file.Limits != nil {
 		checkLimits(d, "limits", *file.Limits)
 	}
 	return &Report{Kind: KindPluginFile, PluginFile: file, decoder: d, Errors: d.errors, Warnings: d.warnings}
+}
+
+// checkStages refuses names of stages that are used twice, or that no pipeline can hold.
+func checkStages(d *decoder, field string, stages []string, used *unique) {
+	for i, stage := range stages {
+		at := fmt.Sprintf("%s[%d]", field, i)
+		if stage == "" {
+			d.authorf(at, "is empty: want the name of a stage")
+		}
+		used.add(at, stage)
+	}
 }
 
 // targetConfigs returns the fields of the configurations of deploy targets.
@@ -75,6 +83,8 @@ func targetConfigs(file *PluginFile) []string {
 func checkTargets(d *decoder, field string, targets []DeployTarget) {
 	names := newUnique(d)
 	for i, target := range targets {
-		names.add(fmt.Sprintf("%s[%d].name", field, i), target.Name)
+		at := fmt.Sprintf("%s[%d].name", field, i)
+		names.add(at, target.Name)
+		checkReadable(d, at, target.Name)
 	}
 }

@@ -144,7 +144,8 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{pluginOf + "name: wait\n      config: {§allowSkipp: true}\n", `did you mean "allowSkip"?`},
 		{pluginOf + "name: wait\n      config: {allowSkip: §\"true\"}\n", "want true or false"},
 		{pluginOf + "name: scriptrun\n      config: {§shell: bash}\n", "there are no keys here"},
-		{pluginOf + "name: kubernetes\n      config: {chartRepositories: [{name: a, address: b, type: §GIT}]}\n",
+		{pluginOf + "name: kubernetes\n      config: {chartRepositories: [{name: a, address: \"https://b\", " +
+			"type: §GIT}]}\n",
 			"want HTTP"},
 		{pluginOf + "name: kubernetes\n      config: {chartRepositories: [§{name: a}]}\n", "address: is required"},
 		{pluginOf + "name: kubernetes\n      config: {chartRegistries: [{address: a, password: §1234}]}\n",

@@ -6,8 +6,10 @@ package options
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -69,6 +71,8 @@ func (w *walk) at(document map[string]any, value any, path []string, depth int) 
 			}
 			w.at(property, inner, below, depth+1)
 		}
+	case string:
+		w.tooLong(document, value, path)
 	case json.Number:
 		nanoseconds, err := value.Int64()
 		if err == nil && isDuration(document) && config.IsHardlyDuration(nanoseconds) {
@@ -78,6 +82,19 @@ func (w *walk) at(document map[string]any, value any, path []string, depth int) 
 		for i, item := range value {
 			w.at(asObject(document["items"]), item, append(slices.Clone(path), fmt.Sprint(i)), depth+1)
 		}
+	}
+}
+
+// tooLong refuses a duration of the right form that no program can count.
+func (w *walk) tooLong(document map[string]any, text string, path []string) {
+	if !isDuration(document) || w.seen[strings.Join(path, "\x00")] {
+		return
+	}
+	pattern, _ := document["pattern"].(string)
+	form, err := regexp.MatchString(pattern, text)
+	if _, wrong := time.ParseDuration(text); wrong != nil && form && err == nil {
+		w.seen[strings.Join(path, "\x00")] = true
+		w.value.Error(path, false, w.value.Describe(path)+" is longer than 290 years, the longest duration")
 	}
 }
 

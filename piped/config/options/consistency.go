@@ -37,7 +37,7 @@ func (c *Checker) CheckTogether(reports ...*config.Report) {
 // deployable checks that there is a plugin for each part of an application.
 func (c *Checker) deployable(report *config.Report) {
 	a := report.Application
-	if report.Failed("spec.plugins") || report.Failed("spec.pipeline") {
+	if report.Failed("spec") || report.Failed("spec.plugins") || report.Failed("spec.pipeline") {
 		return // It is not known what the file asks for.
 	}
 	hasPipeline := a.Pipeline != nil && len(a.Pipeline.Stages) > 0

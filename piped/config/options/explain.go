@@ -149,9 +149,9 @@ func (e *explainer) explain(v *jsonschema.ValidationError) {
 		e.least(at, k.Want, "characters")
 	case *kind.MinItems:
 		e.least(at, k.Want, "entries")
-	case *tooMany:
-		path := append(slices.Clone(at), k.key)
-		e.add(path, "%s %s", e.value.Describe(path), k.LocalizedString(printer))
+	case *broken:
+		path := append(slices.Clone(at), k.path...)
+		e.add(path, "%s %s", e.value.Describe(path), k.text)
 	case *kind.PropertyNames:
 		allowed, _ := e.schema.lookup(v.SchemaURL)["enum"].([]any)
 		e.key(holder(e.value.Any(), at, k.Property), k.Property, e.reason(v)+near(k.Property, texts(allowed)))
@@ -293,14 +293,19 @@ func (e *explainer) mistype(k *kind.Type, got, reason string) string {
 	return got + " is not allowed here: want " + typeNames(want)
 }
 
-// pairs is the end of a message on a list of texts such as A=b in place of a mapping: the first one as it is meant.
+// pairs is the end of a message on a list of pairs such as A=b in place of a mapping: the first one as it is meant.
 func (e *explainer) pairs(k *kind.Type, at []string) string {
 	if k.Got != "array" || !slices.Contains(k.Want, "object") {
 		return ""
 	}
-	first, _ := e.value.At(append(slices.Clone(at), "0")).(string)
-	name, value, is := strings.Cut(first, "=")
-	if !is || name == "" {
+	first := e.value.At(append(slices.Clone(at), "0"))
+	text, _ := first.(string)
+	name, value, _ := strings.Cut(text, "=")
+	if pair := asObject(first); pair != nil {
+		name, _ = pair["name"].(string)
+		value, _ = pair["value"].(string)
+	}
+	if name == "" || name == text {
 		return ""
 	}
 	return shorten(fmt.Sprintf(" such as {%s: %q}", name, value))

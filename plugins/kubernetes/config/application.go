@@ -36,7 +36,7 @@ type Input struct {
 	// Manifests are files and folders, relative to the application's directory. Default: every manifest directly in it.
 	Manifests []string `json:"manifests"`
 	// MultiTargets are inputs for single deploy targets. With any, the other targets are not deployed to.
-	MultiTargets []MultiTarget `json:"multiTargets"`
+	MultiTargets []MultiTarget `json:"multiTargets" jsonschema:"uniqueBy=target.name"`
 	// KubectlVersion is the version of kubectl for PipeCD's plugin. This plugin does not run kubectl.
 	KubectlVersion string `json:"kubectlVersion"`
 	// KustomizeVersion is the version of kustomize for PipeCD's plugin. This plugin has its own.
@@ -76,13 +76,20 @@ type Reference struct {
 // VariantLabel is the label that distinguishes primary from canary resources.
 type VariantLabel struct {
 	// Key is the label. Default pipecd.dev/variant.
-	Key string `json:"key" jsonschema:"default=pipecd.dev/variant"`
+	Key string `json:"key" jsonschema:"default=pipecd.dev/variant,pattern=^[\\w./-]*$,patternErrorMessage=a label"`
 	// PrimaryValue is the value for primary. Default primary.
 	PrimaryValue string `json:"primaryValue" jsonschema:"default=primary"`
 	// CanaryValue is the value for canary. Default canary.
 	CanaryValue string `json:"canaryValue" jsonschema:"default=canary"`
 	// BaselineValue is the value for baseline. Default baseline.
 	BaselineValue string `json:"baselineValue" jsonschema:"default=baseline"`
+}
+
+// ExtendSchema says that no two variants have the same value.
+func (VariantLabel) ExtendSchema(schema map[string]any) {
+	schema["different"] = object{
+		"primaryValue": DefaultPrimaryValue, "canaryValue": DefaultCanaryValue, "baselineValue": DefaultBaselineValue,
+	}
 }
 
 // Defaults of VariantLabel, the ones of PipeCD v1.

@@ -17,7 +17,7 @@ import (
 // Plugin is the plugin's own part of the piped configuration.
 type Plugin struct {
 	// ChartRepositories are Helm chart repositories.
-	ChartRepositories []ChartRepository `json:"chartRepositories"`
+	ChartRepositories []ChartRepository `json:"chartRepositories" jsonschema:"uniqueBy=name"`
 	// ChartRegistries are OCI registries of Helm charts.
 	ChartRegistries []ChartRegistry `json:"chartRegistries"`
 	// AllowedChartAddresses are hosts, host:port, IP addresses and networks of this machine or its network that charts
@@ -32,7 +32,7 @@ type ChartRepository struct {
 	// Name is what applications choose the repository by.
 	Name string `json:"name" jsonschema:"required"`
 	// Address is the URL of the repository.
-	Address string `json:"address" jsonschema:"required"`
+	Address string `json:"address" jsonschema:"required,pattern=^https?://[^/@]+(/|$),patternErrorMessage=an https URL"`
 	// Username logs in.
 	Username string `json:"username"`
 	// Password logs in.

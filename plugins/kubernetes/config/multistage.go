@@ -31,7 +31,7 @@ func SingleName(stage string) (name string, many bool) {
 // MultiOptions are what every stage for many clusters may have in its `with`, and `quickSync`.
 type MultiOptions struct {
 	// MultiTargets are names of deploy targets. Default: all.
-	MultiTargets []string `json:"multiTargets"`
+	MultiTargets []string `json:"multiTargets" jsonschema:"minLength=1"`
 	// FailurePolicy is all, any or {maxFailed: N}: how many of the deploy targets may fail. Default all. PipeCD does
 	// not read it.
 	FailurePolicy FailurePolicy `json:"failurePolicy"`

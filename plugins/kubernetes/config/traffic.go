@@ -48,6 +48,29 @@ type Istio struct {
 	VirtualService Reference `json:"virtualService"`
 }
 
+// ExtendSchema says which kinds of routes there are.
+func (Gateway) ExtendSchema(schema map[string]any) {
+	kindOf(schema, "route", KindHTTPRoute, KindGRPCRoute)
+}
+
+// ExtendSchema says which kind of routes there is.
+func (Istio) ExtendSchema(schema map[string]any) {
+	kindOf(schema, "virtualService", KindVirtualService)
+}
+
+// kindOf bounds the kind of a reference.
+func kindOf(schema object, key string, kinds ...string) {
+	property, _ := schema["properties"].(object)[key].(object)
+	parts, _ := property["allOf"].([]any)
+	allowed := []any{""}
+	for _, kind := range kinds {
+		allowed = append(allowed, kind)
+	}
+	property["allOf"] = append(parts, object{"properties": object{"kind": object{
+		"enum": allowed, "patternErrorMessage": strings.Join(kinds, " or "),
+	}}})
+}
+
 // Traffic is the share of each variant, in percent; together they are 100.
 type Traffic struct{ Primary, Canary, Baseline int }
 
@@ -75,6 +98,16 @@ type trafficOptions struct {
 	Canary *percent `json:"canary"`
 	// Baseline is the percentage for baseline. Default 0.
 	Baseline *percent `json:"baseline"`
+}
+
+// ExtendSchema says what a stage needs, and that no traffic is lost.
+func (trafficOptions) ExtendSchema(schema map[string]any) {
+	var branches []any
+	for _, key := range []string{"all", "primary", "canary", "baseline"} {
+		branches = append(branches, object{"required": []string{key}})
+	}
+	schema["allOf"] = []any{object{"anyOf": branches}}
+	schema["shares"] = []any{"primary", "canary", "baseline"}
 }
 
 // DecodeTraffic reads the `with` of K8S_TRAFFIC_ROUTING. The primary, when it is left out, gets what the others leave.

@@ -18,8 +18,15 @@
 //
 // Besides the formats of JSON Schema, piped and pipedeck validate know local-path (a path that does not lead out of
 // its folder), yaml (a text that is YAML), yaml-mapping (YAML of a mapping that is not empty) and json-patch (YAML of a
-// list of operations of RFC 6902). In the schema of a mapping, "atMostEntries": {"count": "list"} says that the number
-// count is at most that of the different entries of the list, where it has any.
+// list of operations of RFC 6902). They know these keywords, too:
+//
+//	"atMostEntries": {"count": "list"}  the number count is at most that of the different entries of the list, if any
+//	"atMost": {"low": "high"}           the number low is at most the number high
+//	"different": {"a": "x", "b": "y"}   the texts a and b, which are x and y by default, are not the same
+//	"shares": ["rest", "a", "b"]        the percentages are 100 together, or less where the first is not given
+//	"uniqueBy": "a.b"                   no two entries of a list have the same text there
+//
+// All but uniqueBy, which is a rule of tags as well, stand in the schema of a mapping.
 //
 // As encoding/json does, the schemas accept null in place of every value that is not required.
 package optionschema

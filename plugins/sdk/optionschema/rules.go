@@ -29,6 +29,8 @@ func tagRules(field reflect.StructField, property Object) (required bool) {
 			entries(property)[keyword] = value
 		case "minLength", "maxLength":
 			entries(property)[keyword] = json.Number(value)
+		case "uniqueBy":
+			property[keyword] = value
 		case "deprecated":
 			property[keyword] = true
 		case "writeOnly":
