@@ -47,6 +47,10 @@ func TestBoxesThatFitHaveNoMap(t *testing.T) {
 	require.Contains(t, screen, "5 stages · boxes")
 	require.Contains(t, screen, "↺ on failure: UNDO")
 	require.NotContains(t, screen, "█")
+	m.key("2", "G")
+	screen = ansi.Strip(m.View().Content)
+	require.Contains(t, screen, "↺ on failure: UNDO", "it stays in its place when the last stage is selected")
+	require.Contains(t, screen, "│ ✓ SCRIPT_RUN")
 }
 
 func TestAStageAloneIsALane(t *testing.T) {

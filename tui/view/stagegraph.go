@@ -193,12 +193,16 @@ func fitting(stages []graph.Stage, width, height int) Form {
 }
 
 // part is what is in view of a drawing: the selection stands in the middle where not everything fits.
-func (v Deployment) part(size graph.Picture, width, height int) graph.View {
+func (v Deployment) part(g Graph, width, height int) graph.View {
 	part := graph.View{Width: width, Height: height}
-	for _, place := range size.Places {
+	wide := g.Picture.Width
+	if g.Form == Boxes {
+		wide = g.extent()
+	}
+	for _, place := range g.Picture.Places {
 		if place.ID == v.selected() {
-			part.Y = max(0, min(place.Y+place.Height/2-height/2, size.Height-height))
-			part.X = max(0, min(place.X+place.Width/2-width/2, size.Width+2-width))
+			part.Y = max(0, min(place.Y+place.Height/2-height/2, g.Picture.Height-height))
+			part.X = max(0, min(place.X+place.Width/2-width/2, wide+2-width))
 		}
 	}
 	return part
@@ -234,7 +238,7 @@ func (v Deployment) linesOf(g Graph, width, height int) []string {
 		room -= mapRows
 	}
 	o := v.options(width)
-	o.View = v.part(g.Picture, width, room)
+	o.View = v.part(g, width, room)
 	if g.Form == Boxes {
 		o.View.X-- // a blank column at the left, as in lanes
 	}
@@ -248,7 +252,7 @@ func (v Deployment) linesOf(g Graph, width, height int) []string {
 // mapLines draws all layers small, with a line under those in view.
 func (v Deployment) mapLines(g Graph, width, height int) []string {
 	seen := make(map[string]bool)
-	view := v.part(g.Picture, width, height)
+	view := v.part(g, width, height)
 	for _, place := range g.Picture.Places {
 		seen[place.ID] = place.Y < view.Y+view.Height && place.Y+place.Height > view.Y &&
 			(g.Form == Lanes || place.X < view.X+view.Width && place.X+place.Width > view.X)
