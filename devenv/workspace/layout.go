@@ -48,6 +48,8 @@ var layout = []item{
 	{pattern: addressFile},
 	{pattern: metricsFile},
 	{pattern: "piped.yaml"},
+	{pattern: "copy.txt"},  // of the UI: what was copied where a terminal has no clipboard
+	{pattern: "cards.txt"}, // of the UI: the cards that were shown
 	{pattern: "history", degrades: true},
 	{pattern: "history.new", degrades: true},
 	{pattern: "history.damaged-[0-9]*"},

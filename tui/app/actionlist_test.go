@@ -50,7 +50,9 @@ func rows() map[keymap.Action]row {
 		keymap.Reach: {keys: "o", call: &deckv1.OpenApplicationRequest{},
 			reason: "the cluster is simulated, no container runs"},
 		// TestAManifestIsEditedAndCommittedWhenTheUserSaysSo shows it at work.
-		keymap.EditManifest:     {reason: "its repository is not on this machine"},
+		keymap.EditManifest: {reason: "its repository is not on this machine"},
+		// TestTheCardsAreShownOnceInAnEnvironment shows it at work.
+		keymap.ShowCard:         {reason: "the newest deployment of hello-world did not succeed"},
 		keymap.StartAgain:       {reason: "it is running"}, // TestAKilledEnvironmentIsStartedAgain shows it at work
 		keymap.ShowApplications: {keys: "1", sees: "1 Applications"},
 		keymap.ShowDeployment:   {keys: "2", sees: "2 Deployment"},

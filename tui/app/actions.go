@@ -28,6 +28,8 @@ type actionMsg struct {
 	err  error
 	// asked: it was started by actions.start.
 	asked bool
+	// address is where the application app is reached; empty unless that was asked.
+	app, address string
 }
 
 // actions are what the user can ask the environment for.
@@ -38,6 +40,8 @@ type actions struct {
 	plugins  *pluginsPane
 	screen   *screen
 	overlays *overlays
+	// uncarded is why there is no card now; empty when there is one.
+	uncarded func() string
 	// pending is how many answers are missing.
 	pending int
 	// approved is the approval that was sent last, at approvedAt.
@@ -163,14 +167,15 @@ func (a *actions) reach() tea.Cmd {
 		if err != nil {
 			return actionMsg{asked: true, err: fmt.Errorf("cannot open %s: %s", name, plain(err))}
 		}
-		answers := text.Line(opened.GetUrl()) + " is " + name
+		address := text.Line(opened.GetUrl())
+		said := actionMsg{asked: true, app: id, address: address, done: address + " is " + name}
 		switch err := browser.Open(ctx, environ, opened.GetUrl()); {
 		case err == nil:
-			return actionMsg{asked: true, done: answers + ", opened in the browser"}
+			said.done += ", opened in the browser"
 		case errors.Is(err, browser.ErrNoDisplay), errors.Is(err, browser.ErrNoPage):
-			return actionMsg{asked: true, done: answers}
 		default:
-			return actionMsg{asked: true, done: answers + " (" + text.Line(err.Error()) + ")"}
+			said.done += " (" + text.Line(err.Error()) + ")"
 		}
+		return said
 	})
 }

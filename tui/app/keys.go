@@ -149,6 +149,9 @@ func (m *model) answered(msg actionMsg) tea.Cmd {
 	if msg.asked {
 		m.actions.pending--
 	}
+	if msg.address != "" {
+		m.cards.addresses[msg.app] = msg.address
+	}
 	if msg.err != nil {
 		m.leaving.waiting = false
 		return m.toast.say(msg.err.Error(), true)
@@ -269,6 +272,8 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 		m.panes.history.enter()
 	case keymap.ShowResources:
 		m.screen.toggle(keymap.Resources)
+	case keymap.ShowCard:
+		m.cards.show()
 	case keymap.Inspect:
 		m.panes.inspector.enter()
 		m.screen.toggle(keymap.Inspector)
@@ -314,6 +319,8 @@ func (m *model) back() {
 	switch {
 	case look.query != "":
 		look.clear()
+	case m.cards.visible():
+		m.cards.hide()
 	case m.screen.zoomed && m.panes.log.following():
 		m.screen.zoomed = false
 	case m.screen.focus == keymap.Deployment:

@@ -88,6 +88,17 @@ func splitLog(all rect, columns bool, stages func(width, most int) int) (side, l
 	return side, log
 }
 
+// right is the column of the stages; of a log next to them it is that of the log.
+func (l layout) right() rect {
+	switch {
+	case l.log.height == 0:
+		return l.side
+	case l.log.y == l.side.y:
+		return l.log
+	}
+	return rect{l.side.x, l.side.y, l.side.width, l.side.height + l.log.height}
+}
+
 // part is what is drawn into a rectangle: exactly its width and height.
 type part struct {
 	in      rect

@@ -39,6 +39,7 @@ type model struct {
 	panes    panes
 	overlays overlays
 	actions  actions
+	cards    cards
 	leaving  leaving
 
 	// before sees messages first; nil outside tests.
@@ -71,6 +72,9 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 	}
 	m.actions = actions{host: h, link: &m.link, chosen: &m.chosen, plugins: m.panes.plugins, screen: &m.screen,
 		overlays: &m.overlays}
+	m.cards = newCards(h, &m.link, &m.chosen, &m.screen, &m.actions)
+	m.actions.uncarded = m.cards.trouble
+	m.cards.looking = func() bool { return m.typing() != nil || m.panes.deployment.look.shown() }
 	m.panes.inspector = newInspectorPane(h, &m.chosen, m.panes.plugins, m.actions.command)
 	m.leaving = leaving{host: h, overlays: &m.overlays}
 	m.overlays.sayMistakes(m.host)
@@ -99,7 +103,8 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		m.screen.enterMain()
 	}
 	m.chosen.settle()
-	return m, tea.Batch(cmd, m.panes.settle(m.screen.focus), m.ticker.keep(m.pace()))
+	shown := m.cards.settle()
+	return m, tea.Batch(cmd, shown, m.panes.settle(m.screen.focus), m.ticker.keep(m.pace()))
 }
 
 // take hands a message to the part that it is for.

@@ -37,6 +37,9 @@ func (a *actions) reasons() keymap.Reasons {
 	if !a.link.stopped() {
 		reasons[keymap.StartAgain] = "it is running"
 	}
+	if reason := a.uncarded(); reason != "" {
+		reasons[keymap.ShowCard] = reason
+	}
 	if !a.link.answers() {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
 			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest} {
@@ -48,20 +51,7 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.EditManifest] = reason
 	}
 	deployment, stage := a.chosen.deployment(), a.chosen.stage()
-	switch {
-	case stage == nil:
-		reasons[keymap.Approve], reasons[keymap.Skip] = "no stage is selected", "no stage is selected"
-	default:
-		if !stage.GetCanApprove() {
-			reasons[keymap.Approve] = state.StageWord(stage) + " does not wait for approval"
-			if waiting := approvable(deployment); waiting != "" {
-				reasons[keymap.Approve] = "select " + waiting + " first"
-			}
-		}
-		if !stage.GetCanSkip() {
-			reasons[keymap.Skip] = state.StageWord(stage) + " cannot be skipped now"
-		}
-	}
+	unready(reasons, deployment, stage)
 	switch app := a.chosen.application(); {
 	case app == nil:
 		reasons[keymap.Sync], reasons[keymap.Reach] = "no application is selected", "no application is selected"
@@ -87,6 +77,23 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}
 	return reasons
+}
+
+// unready adds why the stage cannot be approved or skipped.
+func unready(reasons keymap.Reasons, deployment *deckv1.Deployment, stage *deckv1.Stage) {
+	if stage == nil {
+		reasons[keymap.Approve], reasons[keymap.Skip] = "no stage is selected", "no stage is selected"
+		return
+	}
+	if !stage.GetCanApprove() {
+		reasons[keymap.Approve] = state.StageWord(stage) + " does not wait for approval"
+		if waiting := approvable(deployment); waiting != "" {
+			reasons[keymap.Approve] = "select " + waiting + " first"
+		}
+	}
+	if !stage.GetCanSkip() {
+		reasons[keymap.Skip] = state.StageWord(stage) + " cannot be skipped now"
+	}
 }
 
 func approvable(deployment *deckv1.Deployment) string {

@@ -48,7 +48,8 @@ func (m *model) render() string {
 	parts := []part{{l.header, m.link.header(m.host, m.screen.main).Draw(width)}}
 	parts = append(parts, m.drawBody(l)...)
 	parts = append(parts, part{l.status, m.drawStatus(width)}, part{l.footer, m.drawFooter(width)})
-	return m.overlays.draw(m.host.theme, compose(height, parts), width, height)
+	screen := m.cards.drawOver(compose(height, parts), l.right())
+	return m.overlays.draw(m.host.theme, screen, width, height)
 }
 
 func (m *model) demand() demand {

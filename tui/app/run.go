@@ -37,6 +37,8 @@ type Config struct {
 	Keys keymap.File
 	// CopyFile takes what is copied on terminals without a clipboard; empty means that copying is refused there.
 	CopyFile string
+	// CardsFile keeps which cards the environment has shown; empty means until the UI ends.
+	CardsFile string
 	// Manifests can be edited; nil when no repository is on this machine.
 	Manifests Manifests
 	// Input and Output are the terminal; nil means that of the process.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -176,7 +177,7 @@ func TestScreens(t *testing.T) {
 
 // screens are fixed states of the UI by the name of their golden file.
 func screens() map[string]func(t *testing.T) *model {
-	return map[string]func(t *testing.T) *model{
+	all := map[string]func(t *testing.T) *model{
 		"first-80x24": func(t *testing.T) *model { m := still(t); m.size(80, 24); return m },
 		"startup-80x24": func(t *testing.T) *model {
 			m := still(t)
@@ -271,6 +272,8 @@ func screens() map[string]func(t *testing.T) *model {
 			return m
 		},
 	}
+	maps.Copy(all, firstScreens())
+	return all
 }
 
 // filtered is a screen of many applications while a filter is typed.

@@ -29,7 +29,7 @@ func (m *model) renderSmall() string {
 	parts = append(parts, m.panes.drawAlone(&m.screen, body)...)
 	parts = append(parts, part{rect{0, height - 2, width, 1}, m.drawStatus(width)},
 		part{rect{0, height - 1, width, 1}, m.drawFooter(width)})
-	return compose(height, parts)
+	return m.cards.drawOver(compose(height, parts), body)
 }
 
 func (s *screen) drawTabs(deck *state.Deck, th theme.Theme, width int) string {

@@ -55,6 +55,8 @@ type session struct {
 	keys          keymap.File
 	saveDir       string
 	manifests     Manifests
+	// cards is the file of Config.CardsFile.
+	cards string
 }
 
 // play starts the UI.
@@ -84,8 +86,8 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 		defer close(s.done)
 		s.outcome, s.err = run(ctx, Config{
 			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys, SaveDir: o.saveDir,
-			Manifests: o.manifests,
-			Input:     slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
+			Manifests: o.manifests, CardsFile: o.cards,
+			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()
 	t.Cleanup(func() {

@@ -62,13 +62,14 @@ func places() Map {
 	inspect.Short, inspect.Rank = "inspect", 6
 	next := place(NextPane, "the next pane", "tab")
 	next.Short, next.Rank = "next pane", 8
+	card := place(ShowCard, "the card: what is live, and the next steps", "C")
 	return Map{
 		place(ShowApplications, "the applications", "1"),
 		place(ShowDeployment, "the deployment and its stages", "2"),
 		place(ShowLog, "the log of the stage", "3"),
 		place(ShowPlugins, "the plugins and their output", "4"),
 		environment, history, resources, inspect, next,
-		place(PreviousPane, "the previous pane", "shift+tab"),
+		place(PreviousPane, "the previous pane", "shift+tab"), card,
 	}
 }
 

@@ -29,6 +29,8 @@ const (
 	Reach Action = "reach"
 	// EditManifest opens a manifest of the application in the user's editor, and commits the change.
 	EditManifest Action = "edit-manifest"
+	// ShowCard shows again what is live and which keys come next.
+	ShowCard Action = "card"
 	// StartAgain starts an environment whose process was killed.
 	StartAgain Action = "start-again"
 

@@ -26,11 +26,11 @@ type read func(context.Context, deckv1.DeckServiceClient, io.Writer, reader.Opti
 // story publishes the course of a deployment that fails, and returns what was written about it.
 func story(t *testing.T, to read, opts reader.Options) string {
 	t.Helper()
-	return told(t, to, opts, decktest.Canary(), decktest.Failed())
+	return storyOf(t, to, opts, decktest.Canary(), decktest.Failed())
 }
 
-// told is a story of a deployment that is running and then has failed.
-func told(t *testing.T, to read, opts reader.Options, running, failed *deckv1.Deployment) string {
+// storyOf is a story of a deployment that is running and then has failed.
+func storyOf(t *testing.T, to read, opts reader.Options, running, failed *deckv1.Deployment) string {
 	t.Helper()
 	server := decktest.Start(t)
 	server.Publish(decktest.Environment(), decktest.Components()[4], decktest.Plugins()[0], decktest.Application(),
@@ -85,11 +85,11 @@ func TestAStageIsCalledByTheIDThatItsAuthorGaveIt(t *testing.T) {
 	t.Parallel()
 	running, failed := decktest.Canary(), decktest.Failed()
 	running.Stages[2].ConfigId, failed.Stages[2].ConfigId = "gate", "gate"
-	lines := withoutTimes(told(t, reader.Plain, reader.Options{}, running, failed))
+	lines := withoutTimes(storyOf(t, reader.Plain, reader.Options{}, running, failed))
 	require.Contains(t, lines,
 		"stage        hello-world gate  WAITS FOR APPROVAL  -> pipedeck approve hello-world gate")
 	require.Contains(t, lines, "log          hello-world gate  waiting")
-	lines = strings.Split(told(t, reader.Sentences, reader.Options{}, running, failed), "\n")
+	lines = strings.Split(storyOf(t, reader.Sentences, reader.Options{}, running, failed), "\n")
 	require.Contains(t, lines,
 		"Stage gate of hello-world waits for approval. To approve it, run: pipedeck approve hello-world gate")
 	require.Contains(t, lines, "gate, error: no such image")

@@ -22,6 +22,8 @@ type Deployment struct {
 	Application *deckv1.Application
 	// Deployment is nil before the first of the application.
 	Deployment *deckv1.Deployment
+	// Environment is where the application was found; nil while that is not known.
+	Environment *deckv1.Environment
 	// Earlier is set when it is not the newest one of its application.
 	Earlier bool
 	// Stage is the id of the selected stage, Fold the fold on which the cursor is, or empty.
@@ -51,8 +53,7 @@ func (v Deployment) Draw(width, height int) string {
 	}
 	head := v.head(inner)
 	if len(v.Deployment.GetStages()) == 0 {
-		planning := v.Theme.Dim.Render(" Planning: stages appear when piped has read the commit")
-		return frame.draw(append(head, "", planning), width, height)
+		return frame.draw(slices.Concat(head, []string{""}, v.withoutStages(inner)), width, height)
 	}
 	room := v.room(len(head), inner, rows)
 	lines, form := v.graphLines(inner, room)
@@ -97,6 +98,9 @@ func (v Deployment) Height(width, most int) int {
 		return len(v.nothing(width-2)) + 2
 	}
 	const frame, blanks = 2, 2
+	if len(v.Deployment.GetStages()) == 0 {
+		return len(v.head(width-2)) + 1 + len(v.withoutStages(width-2)) + frame
+	}
 	around := len(v.head(width-2)) + len(v.detail(width-2)) + frame
 	height := v.rows(width-2, most-around)
 	return max(height+around, min(height+around+blanks, most))
@@ -222,27 +226,42 @@ func (v Deployment) head(width int) []string {
 		who = "asked for by " + text.Line(d.GetCommander())
 	}
 	strategy := d.GetStrategy()
-	if strategy == "AUTO" || strategy == "" {
+	switch {
+	case strategy != "AUTO" && strategy != "":
+	case state.Ended(d.GetStatus()):
+		strategy = "no plan"
+	default:
 		strategy = "planning"
 	}
 	about := join(" "+th.Dot+" ", strategy, text.Line(d.GetSummary()), who)
 	lines = append(lines, " "+th.Dim.Render(text.Cut(about, width-2, th.Ellipsis)))
 
-	if reason := text.Line(d.GetStatusReason()); reason != "" && worthShowing(d.GetStatus()) {
-		wrapped := text.Wrap(reason, width-4)
-		for i, line := range wrapped[:min(len(wrapped), maxReason)] {
-			lead := "   "
-			if i == 0 {
-				lead = " " + th.Arrow + " "
-				if text.Width(lead) > 3 {
-					lead = th.Arrow + " "
-				}
+	if worthShowing(d.GetStatus()) {
+		lines = append(lines, v.reasonLines(status.style, d.GetStatusReason(), width)...)
+	}
+	return append(lines, v.invalidSince(width)...)
+}
+
+// reasonLines wrap a reason behind an arrow, at most maxReason lines; none for an empty one.
+func (v Deployment) reasonLines(style theme.Tone, reason string, width int) []string {
+	if reason = text.Line(reason); reason == "" {
+		return nil
+	}
+	th := v.Theme
+	wrapped := text.Wrap(reason, width-4)
+	var lines []string
+	for i, line := range wrapped[:min(len(wrapped), maxReason)] {
+		lead := "   "
+		if i == 0 {
+			lead = " " + th.Arrow + " "
+			if text.Width(lead) > 3 {
+				lead = th.Arrow + " "
 			}
-			if i == maxReason-1 && len(wrapped) > maxReason {
-				line = text.Cut(line, width-6, "") + th.Ellipsis
-			}
-			lines = append(lines, status.style.Render(lead+line))
 		}
+		if i == maxReason-1 && len(wrapped) > maxReason {
+			line = text.Cut(line, width-6, "") + th.Ellipsis
+		}
+		lines = append(lines, style.Render(lead+line))
 	}
 	return lines
 }
@@ -256,29 +275,4 @@ func worthShowing(status deckv1.DeploymentStatus) bool {
 		return true
 	}
 	return false
-}
-
-// nothing reports why there is no deployment and what would make one.
-func (v Deployment) nothing(width int) []string {
-	th, app := v.Theme, v.Application
-	if app == nil {
-		return []string{"", th.Dim.Render(" No application has been seen in the repository yet.")}
-	}
-	if app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG {
-		lines := []string{"", " " + signed(th.Tones.Bad, th.Failed, "The configuration is not valid:"), ""}
-		reason := app.GetSyncReason()
-		if reason == "" {
-			reason = app.GetSyncShortReason()
-		}
-		for _, line := range text.Wrap(reason, width-3) {
-			lines = append(lines, "   "+line)
-		}
-		return append(lines, "", th.Dim.Render(" Fix "+join("/", app.GetPath(),
-			app.GetConfigFilename())+" and commit."))
-	}
-	return []string{
-		"", th.Dim.Render(" No deployment yet."),
-		th.Dim.Render(fmt.Sprintf(" Commit a change below %s, or press ", app.GetPath())) + th.Key.Render("s") +
-			th.Dim.Render(" to deploy what is there."),
-	}
 }

@@ -107,8 +107,12 @@ func TooSmall(width, height, minWidth, minHeight int) string {
 
 // Over puts top in the middle of base.
 func Over(base, top string, width, height int) string {
-	x := max(0, (width-lipgloss.Width(top))/2)
-	y := max(0, (height-lipgloss.Height(top))/2)
+	return At(base, top, max(0, (width-lipgloss.Width(top))/2), max(0, (height-lipgloss.Height(top))/2), width, height)
+}
+
+// At puts top over base with its upper left corner at a column and a line. The result has width columns and height
+// lines.
+func At(base, top string, x, y, width, height int) string {
 	lines := strings.Split(lipgloss.NewCompositor(lipgloss.NewLayer(base),
 		lipgloss.NewLayer(top).X(x).Y(y).Z(1)).Render(), "\n")
 	for i, line := range lines {

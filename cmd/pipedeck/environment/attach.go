@@ -109,8 +109,8 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 	defer connection.close()
 	outcome, err := app.Run(ctx, app.Config{
 		Client: connection.client, Name: w.Name, Version: version.Build(), Commander: session.Commander(),
-		Keys: l.keys, Flags: session.Flags(w), CopyFile: w.Path("copy.txt"), Manifests: manifests{},
-		Environ: l.environ,
+		Keys: l.keys, Flags: session.Flags(w), CopyFile: w.Path("copy.txt"),
+		CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ,
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return false, cause

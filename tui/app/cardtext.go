@@ -1,0 +1,141 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/view"
+)
+
+// maxCard is the greatest width of a card.
+const maxCard = 66
+
+// view is the card on the screen.
+func (c *cards) view() view.Card {
+	app, d := c.chosen.application(), c.chosen.deployment()
+	v := view.Card{Theme: c.host.theme, Title: app.GetName() + " runs", Hide: c.host.key(keymap.Back),
+		Rows: []view.CardRow{{Text: c.achieved(d), Good: true}}}
+	v.Rows = append(v.Rows, c.reached(app)...)
+	if c.open == successCard {
+		v.Title = app.GetName() + " is live"
+		v.Rows = append(v.Rows, view.CardRow{}, view.CardRow{Text: "Next"})
+		v.Rows = append(v.Rows, c.editing(app, "break it: use a wrong image, watch the rollback")...)
+		v.Rows = append(v.Rows, c.place(keymap.ShowHistory, "the earlier deployments"))
+	} else {
+		v.Rows = append(v.Rows, view.CardRow{}, view.CardRow{Text: "Next: deploy a change"})
+		v.Rows = append(v.Rows, c.editing(app, "edit a manifest and commit it")...)
+	}
+	return c.withPlaces(v)
+}
+
+func (c *cards) withPlaces(v view.Card) view.Card {
+	v.Rows = append(v.Rows, c.place(keymap.ShowResources, "its resources in the cluster"))
+	if c.open == firstCard {
+		v.Rows = append(v.Rows, c.place(keymap.ShowEnvironment, "the parts of the environment"))
+	}
+	return v
+}
+
+func (c *cards) place(action keymap.Action, words string) view.CardRow {
+	return view.CardRow{Key: c.host.key(action), Text: words}
+}
+
+// achieved says what was deployed and how long it took.
+func (c *cards) achieved(d *deckv1.Deployment) string {
+	took := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), c.host.now)
+	if d.GetStrategy() != pipeline {
+		return "deployed in " + view.Duration(took)
+	}
+	stages := 0
+	for _, stage := range d.GetStages() {
+		if !stage.GetRollback() {
+			stages++
+		}
+	}
+	said := fmt.Sprintf("%d stages in %s", stages, view.Duration(took))
+	if waited := min(c.waited(d), took); waited > 0 {
+		said += ", " + view.Duration(waited) + " of it waiting for approval"
+	}
+	return said
+}
+
+// waited is how long a deployment waited for people: the time in which at least one of its stages did.
+func (c *cards) waited(d *deckv1.Deployment) time.Duration {
+	var stages []*deckv1.Stage
+	for _, stage := range d.GetStages() {
+		// The control plane sends which stages wait only while they do. A UI that came later knows PipeCD's own.
+		asked := c.asked[[2]string{d.GetId(), stage.GetId()}] || stage.GetName() == "WAIT_APPROVAL"
+		if asked && stage.GetStartedAt().IsValid() && stage.GetCompletedAt().IsValid() {
+			stages = append(stages, stage)
+		}
+	}
+	slices.SortFunc(stages, func(a, b *deckv1.Stage) int {
+		return a.GetStartedAt().AsTime().Compare(b.GetStartedAt().AsTime())
+	})
+	var sum time.Duration
+	var until time.Time
+	for _, stage := range stages {
+		from, to := stage.GetStartedAt().AsTime(), stage.GetCompletedAt().AsTime()
+		if from.Before(until) {
+			from = until
+		}
+		if to.After(from) {
+			sum, until = sum+to.Sub(from), to
+		}
+	}
+	return sum
+}
+
+// reached says how to reach the application, where that is known.
+func (c *cards) reached(app *deckv1.Application) []view.CardRow {
+	key := c.host.key(keymap.Reach)
+	switch address := c.addresses[app.GetId()]; {
+	case address != "":
+		return []view.CardRow{{Key: key, Text: address}}
+	case c.actions.simulated(app):
+		return []view.CardRow{{Text: "Nothing answers: the cluster is simulated."}}
+	case len(app.GetDeployTargets()) == 0:
+		return nil
+	}
+	return []view.CardRow{{Key: key, Text: "opens it"}}
+}
+
+// editing says how to change what runs: with a key, or without where the key does nothing.
+func (c *cards) editing(app *deckv1.Application, words string) []view.CardRow {
+	if c.actions.unedited(app) == "" {
+		return []view.CardRow{c.place(keymap.EditManifest, words)}
+	}
+	file := c.link.deck.Environment().GetEditHint()
+	if !strings.HasPrefix(file, app.GetPath()+"/") {
+		file = "a manifest below " + app.GetPath()
+	}
+	return []view.CardRow{{Text: "Change " + text.Line(file) + " and commit it"}}
+}
+
+// drawOver puts the card over a part of the screen, at its bottom; the first lines of the part stay.
+func (c *cards) drawOver(screen string, over rect) string {
+	const heads = 4
+	if !c.visible() || over.height <= heads+minTail {
+		return screen
+	}
+	width := min(maxCard, over.width-2)
+	screen = c.host.theme.Ground(screen)
+	card := c.host.theme.Ground(c.view().Draw(width, over.height-heads-1))
+	height := 1
+	for _, r := range card {
+		if r == '\n' {
+			height++
+		}
+	}
+	x, y := over.x+(over.width-width)/2, over.y+over.height-height-1
+	return view.At(screen, card, x, y, c.screen.width, c.screen.height)
+}
