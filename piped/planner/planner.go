@@ -104,6 +104,7 @@ func New(options Options) *Planner {
 func (p *Planner) Plan(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
 	ctx, end := p.options.Tracer.Plan(ctx, pending)
 	planned, err := p.planAndReport(ctx, pending)
+	err = plain(err)
 	end(planned, err)
 	return planned, err
 }

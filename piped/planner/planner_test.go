@@ -165,6 +165,16 @@ func TestAPluginCanRefuseToPlanWhatCannotWork(t *testing.T) {
 	require.Nil(t, cp.planned)
 }
 
+func TestAPluginsErrorIsReportedWithoutTheWordsOfGRPC(t *testing.T) {
+	t.Parallel()
+	cp := &controlPlane{success: ran()}
+	_, err := plan(t, cp, host(t, "stuck"), stages, deployment())
+	require.EqualError(
+		t, err, "plugin deployer could not build the stages of the pipeline: decode the options of stage 1: no number",
+	)
+	require.Equal(t, codes.Internal, status.Code(err), "programs read the code")
+}
+
 func plan(
 	t *testing.T, cp *controlPlane, h *pluginhost.Host, spec string, d *model.Deployment,
 ) (*model.Deployment, error) {

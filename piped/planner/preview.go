@@ -85,7 +85,7 @@ func (p *Planner) predict(
 		return context.Cause(ctx)
 	}
 	if err != nil {
-		preview.Problem = err
+		preview.Problem = plain(err)
 		return nil
 	}
 	preview.Strategy, preview.Summary = choice.strategy, choice.summary+sources.note+p.leftOut(ctx, d)

@@ -43,7 +43,7 @@ type settings struct {
 	IgnoreTerm bool `json:"ignoreTerm"`
 	// Health makes it answer questions for its health.
 	Health bool `json:"health"`
-	// Strategy is its opinion: PIPELINE, QUICK_SYNC, "error", or "" for none.
+	// Strategy is its opinion: PIPELINE, QUICK_SYNC, "error", or "" for none; "refuse" and "stuck" fail the planning.
 	Strategy string `json:"strategy"`
 	// Quick is the name of its quick sync stage; empty for none.
 	Quick string `json:"quick"`

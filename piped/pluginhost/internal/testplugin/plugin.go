@@ -106,6 +106,9 @@ func (p *plugin) DetermineStrategy(
 func (p *plugin) BuildPipelineSyncStages(
 	_ context.Context, request *deployment.BuildPipelineSyncStagesRequest,
 ) (*deployment.BuildPipelineSyncStagesResponse, error) {
+	if p.settings.Strategy == "stuck" {
+		return nil, status.Error(codes.Internal, "decode the options of stage 1: no number")
+	}
 	response := &deployment.BuildPipelineSyncStagesResponse{}
 	for i, stage := range request.GetStages() {
 		if stage.GetName() == "NOTHING" {
