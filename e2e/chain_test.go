@@ -87,8 +87,8 @@ func TestABlockThatFailsEndsItsChain(t *testing.T) {
 		})
 	}
 	found := e.chain()
-	require.Contains(t, found["web1"]["status_reason"], "the chain block before it has ended with DEPLOYMENT_FAILURE")
-	require.Contains(t, found["last"]["status_reason"], "the chain block before it has ended with DEPLOYMENT_CANCELLED")
+	require.Contains(t, found["web1"]["status_reason"], "the block before it in the deployment chain failed")
+	require.Contains(t, found["last"]["status_reason"], "the block before it in the deployment chain was cancelled")
 }
 
 func TestACancelledDeploymentEndsItsChain(t *testing.T) {

@@ -86,7 +86,9 @@ func TestACallDuringABuildGoesToTheProgramThatIsBuilt(t *testing.T) {
 	old = host.Status()[0].GetPid()
 	replace("newer")
 	call()
-	require.NoError(t, (<-answered).err)
+	third := <-answered
+	require.NoError(t, third.err)
+	require.Empty(t, third.note, "nothing was built")
 	require.NotEqual(t, old, host.Status()[0].GetPid())
 }
 

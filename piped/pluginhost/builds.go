@@ -80,13 +80,14 @@ func (b *builds) await(ctx context.Context, method string, request any, opts []g
 	}
 	note, began := noteOf(opts), b.clock.Now()
 	patience := b.clock.After(buildPatience)
-	waited := false
+	building := false
 	for {
 		changed := b.changes.next()
 		status := config.ReadBuildStatus(b.program)
+		building = building || status.State == config.BuildRunning
 		if status.State != config.BuildRunning && b.current() {
 			took := time.Duration(0)
-			if waited {
+			if building { // and not when a program was only replaced
 				took = b.clock.Now().Sub(began)
 			}
 			if texts := b.texts(status, b.waited(request, took)); len(texts) > 0 {
@@ -94,7 +95,6 @@ func (b *builds) await(ctx context.Context, method string, request any, opts []g
 			}
 			return nil
 		}
-		waited = true
 		select {
 		case <-changed:
 		case <-patience:

@@ -116,7 +116,7 @@ func end(tree *processtree.Tree) error {
 
 func describe(cmd *exec.Cmd) string {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return "killed by signal " + status.Signal().String()
+		return fmt.Sprintf("ended by signal %d (%s)", int(status.Signal()), status.Signal())
 	}
 	return fmt.Sprintf("exit code %d", cmd.ProcessState.ExitCode())
 }

@@ -91,7 +91,7 @@ func TestAFailingScriptFailsTheStageWithItsExitCode(t *testing.T) {
 	t.Parallel()
 	for run, want := range map[string]string{
 		"exit 3":       "exit code 3",
-		"kill -9 $$":   "killed by signal killed",
+		"kill -9 $$":   "ended by signal 9 (killed)",
 		"nosuchthing":  "exit code 127",
 		"if then else": "exit code 2",
 	} {

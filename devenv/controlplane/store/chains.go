@@ -133,19 +133,31 @@ func (c *chains) verdict(id string, block uint32) (ChainVerdict, error) {
 		return ChainVerdict{Plannable: true}, nil
 	}
 	cancel := func(which string, status model.DeploymentStatus) ChainVerdict {
-		reason := fmt.Sprintf("Deployment is cancelled because %s has ended with %s", which, status)
+		reason := fmt.Sprintf("Not deployed, because %s %s", which, endWord(status))
 		return ChainVerdict{Cancel: true, CancelReason: reason}
 	}
 	// The block before is the cause, even where others of the own block are cancelled already.
 	before := found.blockStatus(int(block) - 1)
 	switch before {
 	case model.DeploymentStatus_DEPLOYMENT_FAILURE, model.DeploymentStatus_DEPLOYMENT_CANCELLED:
-		return cancel("the chain block before it", before), nil
+		return cancel("the block before it in the deployment chain", before), nil
 	}
 	if own := found.blockStatus(int(block)); completed(own) {
-		return cancel("its chain block", own), nil
+		return cancel("its block of the deployment chain", own), nil
 	}
 	return ChainVerdict{Plannable: before == model.DeploymentStatus_DEPLOYMENT_SUCCESS}, nil
+}
+
+// endWord is how a block ended, as the verb of a sentence.
+func endWord(status model.DeploymentStatus) string {
+	switch status {
+	case model.DeploymentStatus_DEPLOYMENT_SUCCESS:
+		return "has succeeded already"
+	case model.DeploymentStatus_DEPLOYMENT_FAILURE:
+		return "failed"
+	default:
+		return "was cancelled"
+	}
 }
 
 // follow brings the node of a deployment up to date. When its block has ended, the pipeds that

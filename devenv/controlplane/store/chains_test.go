@@ -100,7 +100,7 @@ func TestTheReasonOfACancelledBlockIsTheBlockBefore(t *testing.T) {
 	finish(t, s, "d-web2", model.DeploymentStatus_DEPLOYMENT_CANCELLED)
 	v := verdict(t, s, chainID, "web1", 1)
 	require.True(t, v.Cancel)
-	require.Contains(t, v.CancelReason, "the chain block before it has ended with DEPLOYMENT_FAILURE")
+	require.Contains(t, v.CancelReason, "the block before it in the deployment chain failed")
 }
 
 func TestABlockOfAnApplicationThatRefusesIsCancelled(t *testing.T) {
