@@ -232,6 +232,12 @@ func restore(file string, log *slog.Logger, state *store.Store) *journal.Journal
 // forgotten. It is called before a piped is there.
 func (s *Server) Watching(repository string) { s.store.Watching(repository) }
 
+// History says what Watching would forget for another repository.
+func (s *Server) History() store.History { return s.store.History() }
+
+// Moved says that the repository of the history lies at another root now; Watching forgets nothing then.
+func (s *Server) Moved(repository string) { s.store.Moved(repository) }
+
 // keep keeps the state until ctx ends. What is reported until then is kept before keep returns.
 func (s *Server) keep(ctx context.Context) {
 	if s.kept == nil {

@@ -253,7 +253,9 @@ func (e *Environment) openRepository(ctx context.Context) error {
 		return &StartError{componentRepository, err, hint}
 	}
 	e.repository.Store(repository)
-	e.server.Watching(repository.Root)
+	if err := e.continueHistory(repository); err != nil {
+		return err
+	}
 	e.server.SetEnvironment(e.describe())
 	if e.Live || repository.Detached {
 		return e.openTree(ctx)

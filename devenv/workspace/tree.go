@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -116,4 +117,16 @@ func unreadable(dir string, err error) error {
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
+}
+
+// HasAny says whether the repository holds at least one of the commits, which are given by their hashes.
+func (r *Repository) HasAny(commits []string) bool {
+	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(commits, func(hash string) bool {
+		_, err := repo.CommitObject(plumbing.NewHash(hash))
+		return err == nil
+	})
 }

@@ -4,6 +4,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
@@ -21,6 +23,45 @@ func (s *Store) Watching(repository string) {
 		return
 	}
 	s.watching(repository)
+}
+
+// commitsToRecognise bounds the commits of a History: a repository that was moved holds even one of them.
+const commitsToRecognise = 100
+
+// History says what is kept of the repository that was watched last.
+type History struct {
+	// Repository is its root as it was given to Watching; empty when none was watched yet, or when the history cannot be
+	// read.
+	Repository string
+	// Deployments counts those that are kept.
+	Deployments int
+	// Commits are hashes of commits that were deployed, at most 100.
+	Commits []string
+}
+
+// History returns what Watching would forget for another repository.
+func (s *Store) History() History {
+	defer s.freeze()()
+	if s.ledger.unrestored() {
+		return History{}
+	}
+	h := History{Repository: s.identities[repositoryName], Deployments: len(s.Deployments.index.byID)}
+	for _, one := range s.Deployments.index.byID {
+		if len(h.Commits) == commitsToRecognise {
+			break
+		}
+		if hash := one.model.GetTrigger().GetCommit().GetHash(); hash != "" && !slices.Contains(h.Commits, hash) {
+			h.Commits = append(h.Commits, hash)
+		}
+	}
+	return h
+}
+
+// Moved says that the repository that was watched last lies at another root now. Nothing is forgotten.
+func (s *Store) Moved(repository string) {
+	defer s.freeze()()
+	s.identities[repositoryName] = repository
+	s.keepIdentity(repositoryName)
 }
 
 // watching is called while the store is frozen.
