@@ -65,6 +65,7 @@ func TestALogIsSearchedByAnExpression(t *testing.T) {
 func TestAHitBeyondTheEdgeOfAnUnwrappedLineIsShown(t *testing.T) {
 	t.Parallel()
 	_, s := reading(t, 100, 30, strings.Repeat("0123456789", 9000)+"needle"+strings.Repeat("x", 500))
+	s.seesText("1 line ")
 	s.types("w/needle\r")
 	s.seesText("1 of 1 hit", "6789needlexxx")
 	s.types("\x1b")
