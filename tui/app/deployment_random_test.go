@@ -70,7 +70,7 @@ func TestNoKeyInAGraphBreaksTheScreenOrLosesTheSelection(t *testing.T) {
 				return at.ID == pane.cursor().ID
 			}), "%d: the cursor is nowhere after %v", i, pressed)
 			drawn := ansi.Strip(pane.draw(pane.width, pane.height, true))
-			marked := strings.Contains(drawn, "│▌") || strings.ContainsAny(drawn, "┏┃")
+			marked := strings.Contains(drawn, "\n▌") || strings.ContainsAny(drawn, "┏┃")
 			require.Truef(t, marked, "%v\n%s", pressed, drawn)
 		}
 	}

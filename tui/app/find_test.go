@@ -66,7 +66,7 @@ func TestTheListOfApplicationsIsFilteredByWhatIsTyped(t *testing.T) {
 func TestEveryOtherListIsFilteredByWhatIsTyped(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ pane, query, finds, loses string }{
-		"plugins":     {"4", "script", "1 of 4", "─ kubernetes ─"},
+		"plugins":     {"4", "script", "1 of 4", "━ kubernetes ━"},
 		"environment": {"e", "kube", "1 of 5", "Preflight"},
 		"history":     {"d", "welsh", "1 of 2", "Try the next image"},
 		"resources":   {"t", "config", "1 found", "ReplicaSet"},

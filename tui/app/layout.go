@@ -31,10 +31,12 @@ type demand struct {
 }
 
 const (
+	// gap stands between columns.
+	gap = 2
 	// sideBySide is the width from which the log stands next to the stages instead of below.
 	sideBySide = 130
 	// minLog is the least height of the log below the stages.
-	minLog = 7
+	minLog = 6
 	// minTail is the least height of the log below the stages on a small screen.
 	minTail = 4
 )
@@ -66,7 +68,7 @@ func arrange(width, height int, need demand) layout {
 func (l *layout) columns(plugins int) {
 	width := l.side.width
 	left, body := max(26, min(40, width*3/10)), l.side
-	below := max(4, min(plugins+2, body.height/2))
+	below := max(3, min(plugins+1, body.height/2))
 	l.applications = rect{0, body.y, left, body.height - below}
 	l.plugins = rect{0, body.y + body.height - below, left, below}
 	l.side = rect{left, body.y, width - left, body.height}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -70,7 +71,11 @@ func (m *model) drawBody(l layout) []part {
 		return []part{m.panes.drawZoomed(focus, l)}
 	}
 	in := func(r rect, draw func(width, height int, focused bool) string, focused bool) part {
-		return part{r, draw(r.width, r.height, focused)}
+		if r.x+r.width == l.header.width {
+			return part{r, draw(r.width, r.height, focused)}
+		}
+		blank := strings.Repeat(" ", gap)
+		return part{r, strings.ReplaceAll(draw(r.width-gap, r.height, focused), "\n", blank+"\n") + blank}
 	}
 	var parts []part
 	if l.strip.height > 0 {

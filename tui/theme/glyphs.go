@@ -21,6 +21,8 @@ type Glyphs struct {
 	Heavy string
 	// Thumb is the part of a frame's edge that shows the place in a longer text.
 	Thumb string
+	// Above and Below lead to lines out of sight.
+	Above, Below string
 	// Full and Empty fill a progress bar.
 	Full, Empty string
 	// Folded leads to lines that are not shown.
@@ -39,6 +41,7 @@ func unicodeGlyphs() Glyphs {
 		Rail:    "│", Fork: "├─", Last: "╰─",
 		TopLeft: "╭", TopRight: "╮", BottomLeft: "╰", BottomRight: "╯", Horizontal: "─", Vertical: "│",
 		Heavy: "━", Thumb: "┃",
+		Above: "↑", Below: "↓",
 		Full: "█", Empty: "░",
 		Folded:   "▸",
 		Ellipsis: "…", Dot: "·", Arrow: "→", Continued: "↪",
@@ -55,6 +58,7 @@ func asciiGlyphs() Glyphs {
 		Rail:    "|", Last: "`-", Fork: "|-",
 		TopLeft: "+", TopRight: "+", BottomLeft: "+", BottomRight: "+", Horizontal: "-", Vertical: "|",
 		Heavy: "=", Thumb: "#",
+		Above: "^", Below: "v",
 		Full: "#", Empty: ".",
 		Folded:   ">",
 		Ellipsis: "~", Dot: "-", Arrow: "->", Continued: "\\",

@@ -50,10 +50,10 @@ func (a Application) Words() []string {
 func (v Applications) Draw(width, height int) string {
 	frame := box{theme: v.Theme, title: "1 Applications", focused: v.Focused}
 	if len(v.List) == 0 {
-		return frame.draw(append([]string{""}, empty(v.Theme, v.None, "none seen yet", width)...), width, height)
+		return frame.titled(append([]string{""}, empty(v.Theme, v.None, "none seen yet", width)...), width, height)
 	}
 	frame.right = v.Theme.Dim.Render(fmt.Sprintf("%d", len(v.List)))
-	inner, rows := width-2, height-2
+	inner, rows := width, height-1
 	fit := max(1, rows/2)
 	from, to := window(len(v.List), fit, v.Selected, v.Selected)
 	frame.total, frame.top, frame.shown = len(v.List), from, to-from
@@ -65,7 +65,7 @@ func (v Applications) Draw(width, height int) string {
 		}
 		lines = append(lines, first, second)
 	}
-	return frame.draw(lines, width, height)
+	return frame.titled(lines, width, height)
 }
 
 // entry is an application in two lines, and the tone of its state.

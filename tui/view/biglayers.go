@@ -46,7 +46,7 @@ func (v Big) body(width, height int) bigBody {
 	case d == nil:
 		b.lines = v.nothing(width)
 	case len(d.GetStages()) == 0:
-		b.lines = []string{v.Theme.Dim.Render("Planning: stages appear when piped has read the commit")}
+		b.lines = v.withoutStages(width)
 	default:
 		b = v.layers(width, room)
 	}

@@ -13,19 +13,71 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
-// box is a frame with a title around lines.
+// box is a title with lines: in a frame where it stands over something else, without one where it is a pane.
 type box struct {
 	theme theme.Theme
 	// title stands in the frame at the left, right at the right; short is used where right does not fit.
 	title, right, short string
 	focused             bool
-	// total, top and shown place a thumb at the right edge when not everything is shown.
+	// total, top and shown say what is out of sight: in a frame by a thumb at the right edge, else in the title.
 	total, top, shown int
 	// widths is how the terminal counts the columns of the lines; nil where they have only plain characters.
 	widths *ansi.Method
 }
 
-// draw returns exactly width columns and height lines; lines that do not fit are cut.
+// titled returns the title and the lines below it: exactly width columns and height lines. Nothing stands next to the
+// lines, so that they can be copied from the screen. Lines that do not fit are cut.
+func (b box) titled(lines []string, width, height int) string {
+	if width <= 0 || height <= 0 {
+		return ""
+	}
+	out := append(make([]string, 0, height), b.heading(width))
+	for i := range height - 1 {
+		line := ""
+		if i < len(lines) {
+			line = lines[i]
+		}
+		out = append(out, b.pad(line, width))
+	}
+	return strings.Join(out, "\n")
+}
+
+// heading is the title in a line; a heavy one has the focus.
+func (b box) heading(width int) string {
+	line, edge, style := b.theme.Horizontal, b.theme.Border, b.theme.Title
+	if b.focused {
+		line, edge, style = b.theme.Heavy, b.theme.BorderFocused, b.theme.TitleFocused
+	}
+	if width < 6 {
+		return edge.Render(strings.Repeat(line, width))
+	}
+	title := text.Cut(b.title, width-4, b.theme.Ellipsis)
+	left := edge.Render(line) + " " + style.Render(title) + " "
+	rest := width - text.Width(title) - 3
+	for _, right := range []string{join("  ", b.right, b.hidden()), b.right, b.hidden(), b.short} {
+		if fill := rest - text.Width(right) - 3; right != "" && fill > 0 {
+			return left + edge.Render(strings.Repeat(line, fill)) + " " + right + " " + edge.Render(line)
+		}
+	}
+	return left + edge.Render(strings.Repeat(line, rest))
+}
+
+// hidden counts the lines above and below those in sight.
+func (b box) hidden() string {
+	if b.total <= b.shown {
+		return ""
+	}
+	var parts []string
+	if b.top > 0 {
+		parts = append(parts, b.theme.Above+thousands(b.top))
+	}
+	if below := b.total - b.top - b.shown; below > 0 {
+		parts = append(parts, b.theme.Below+thousands(below))
+	}
+	return b.theme.Dim.Render(strings.Join(parts, " "))
+}
+
+// draw returns the lines in a frame: exactly width columns and height lines; lines that do not fit are cut.
 func (b box) draw(lines []string, width, height int) string {
 	if width < 2 || height < 2 {
 		return blank(width, height)

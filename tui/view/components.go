@@ -54,14 +54,14 @@ func (v Components) Draw(width, height int) string {
 	if !v.Since.IsZero() {
 		frame.right = th.Dim.Render(Duration(max(0, v.Now.Sub(v.Since))))
 	}
-	inner := width - 2
+	inner := width
 	lines, active := v.steps(inner)
 	if problems := v.problems(inner); len(problems) > 0 {
 		active = len(lines)
 		lines = append(lines, problems...)
 	}
 	lines = append(lines, v.facts(inner)...)
-	room := height - 2
+	room := height - 1
 	if len(lines) > room {
 		// What happens now stays in sight; the reader can go elsewhere.
 		from, _ := window(len(lines), room, active, active)
@@ -69,7 +69,7 @@ func (v Components) Draw(width, height int) string {
 		frame.total, frame.top, frame.shown = len(lines), from, room
 		lines = lines[from:]
 	}
-	return frame.draw(lines, width, height)
+	return frame.titled(lines, width, height)
 }
 
 // steps draws one line for each component, and more where there is more to show; active is the line

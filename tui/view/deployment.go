@@ -47,13 +47,13 @@ const maxReason = 4
 // Draw returns width columns and height lines.
 func (v Deployment) Draw(width, height int) string {
 	frame := box{theme: v.Theme, title: v.title(), right: v.age(), focused: v.Focused}
-	inner, rows := width-2, height-2
+	inner, rows := width, height-1
 	if v.Deployment == nil {
-		return frame.draw(v.nothing(inner), width, height)
+		return frame.titled(v.nothing(inner), width, height)
 	}
 	head := v.head(inner)
 	if len(v.Deployment.GetStages()) == 0 {
-		return frame.draw(slices.Concat(head, []string{""}, v.withoutStages(inner)), width, height)
+		return frame.titled(slices.Concat(head, []string{""}, v.withoutStages(inner)), width, height)
 	}
 	room := v.room(len(head), inner, rows)
 	lines, form := v.graphLines(inner, room)
@@ -68,12 +68,12 @@ func (v Deployment) Draw(width, height int) string {
 	if spare > 1 {
 		lines = append(lines, "")
 	}
-	return frame.draw(slices.Concat(head, lines, detail), width, height)
+	return frame.titled(slices.Concat(head, lines, detail), width, height)
 }
 
 // GraphSize returns the columns and rows that Draw has for the graph.
 func (v Deployment) GraphSize(width, height int) (columns, rows int) {
-	return width - 2, v.room(len(v.head(width-2)), width-2, height-2)
+	return width, v.room(len(v.head(width)), width, height-1)
 }
 
 // room is the height of the graph. What is said about the selected stage yields where not all stages have room.
@@ -95,14 +95,14 @@ func (v Deployment) rows(width, height int) int {
 // Height is how many lines Draw would like to have, at most most if it can do with those.
 func (v Deployment) Height(width, most int) int {
 	if v.Deployment == nil {
-		return len(v.nothing(width-2)) + 2
+		return len(v.nothing(width)) + 1
 	}
-	const frame, blanks = 2, 2
+	const title, blanks = 1, 2
 	if len(v.Deployment.GetStages()) == 0 {
-		return len(v.head(width-2)) + 1 + len(v.withoutStages(width-2)) + frame
+		return len(v.head(width)) + 1 + len(v.withoutStages(width)) + title
 	}
-	around := len(v.head(width-2)) + len(v.detail(width-2)) + frame
-	height := v.rows(width-2, most-around)
+	around := len(v.head(width)) + len(v.detail(width)) + title
+	height := v.rows(width, most-around)
 	return max(height+around, min(height+around+blanks, most))
 }
 

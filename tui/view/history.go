@@ -32,12 +32,12 @@ func DeploymentWords(d *deckv1.Deployment) []string {
 
 // Draw returns width columns and height lines.
 func (v History) Draw(width, height int) string {
-	th, inner := v.Theme, width-2
+	th, inner := v.Theme, width
 	frame := box{theme: th, title: v.title(), focused: true, right: th.Dim.Render("enter: show")}
 	if len(v.List) == 0 {
-		return frame.draw(append([]string{""}, empty(th, v.None, "none yet", width)...), width, height)
+		return frame.titled(append([]string{""}, empty(th, v.None, "none yet", width)...), width, height)
 	}
-	from, to := window(len(v.List), height-2, v.Selected, v.Selected)
+	from, to := window(len(v.List), height-1, v.Selected, v.Selected)
 	frame.total, frame.top, frame.shown = len(v.List), from, to-from
 	var lines []string
 	for i := from; i < to; i++ {
@@ -54,7 +54,7 @@ func (v History) Draw(width, height int) string {
 		}
 		lines = append(lines, line)
 	}
-	return frame.draw(lines, width, height)
+	return frame.titled(lines, width, height)
 }
 
 // title says when there may be older deployments than those of the list.

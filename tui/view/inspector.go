@@ -75,8 +75,8 @@ func (v Inspector) Lines(width int) []string {
 
 // Fit returns how many lines are shown of how many, when Draw gets that room.
 func (v Inspector) Fit(width, height int) (page, all int) {
-	all = len(v.Lines(width - 2))
-	return max(1, min(height-2, all)), all
+	all = len(v.Lines(width))
+	return max(1, min(height-1, all)), all
 }
 
 // Draw returns width columns and height lines.
@@ -89,7 +89,7 @@ func (v Inspector) Draw(width, height int) string {
 	}
 	frame := box{theme: v.Theme, title: title, right: v.Theme.Dim.Render("esc closes"), focused: true,
 		total: all, top: top, shown: page}
-	return frame.draw(v.Lines(width - 2)[top:top+page], width, height)
+	return frame.titled(v.Lines(width)[top:top+page], width, height)
 }
 
 func (v Inspector) matching(lines []string) []string {

@@ -73,13 +73,13 @@ type Log struct {
 	large         bool
 }
 
-// titleFrame is what the frame takes of the line of titles.
-const titleFrame = 10
+// titleFrame is what the lines around the titles take.
+const titleFrame = 7
 
 // Resize sets the size in which Draw will be called; scrolling depends on it.
-func (v *Log) Resize(width, height int) { v.resize(width-2, height-2) }
+func (v *Log) Resize(width, height int) { v.resize(width-1, height-1) }
 
-// resize sets the size of what stands inside the frame.
+// resize sets the size of what stands below the title.
 func (v *Log) resize(width, height int) {
 	v.width, v.height = max(1, width), max(1, height)
 	if v.Search.Line != nil {
@@ -106,15 +106,20 @@ func (v *Log) Draw(width, height int) string {
 		const before = 8 // the columns of "3 Log · "
 		frame.title += " " + th.Dot + " " + text.Cut(v.Stage, max(12, width*2/5-before), th.Ellipsis)
 	}
-	lines := v.content(&frame)
+	lines := v.content()
 	frame.right, frame.short = v.status(width - text.Width(frame.title) - titleFrame)
 	frame.widths = &v.Widths
-	return frame.draw(lines, width, height)
+	return frame.titled(lines, width, height)
 }
 
-// content is what stands inside the frame, which gets the place of the lines in sight.
-func (v *Log) content(frame *box) []string {
-	lines := v.rows(frame)
+// content is what stands below the title.
+func (v *Log) content() []string {
+	lines := v.rows()
+	for i, line := range lines {
+		if !v.large {
+			lines[i] = " " + line
+		}
+	}
 	if len(lines) == 0 {
 		lines = v.empty()
 	}
@@ -138,11 +143,11 @@ func (v *Log) big(width, height int) []string {
 	v.large = true
 	if height < bigApart {
 		v.resize(width, height)
-		return v.content(&box{})
+		return v.content()
 	}
 	v.resize(width, (height+1)/2)
 	var lines []string
-	for _, line := range v.content(&box{}) {
+	for _, line := range v.content() {
 		lines = append(lines, line, "")
 	}
 	return lines[:min(len(lines), height)]

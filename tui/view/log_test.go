@@ -28,7 +28,7 @@ func log(t *testing.T, count int, line func(i int) string) *view.Log {
 	}
 	v := &view.Log{Theme: theme.New(theme.Options{ASCII: true, NoColor: true}), Stage: "WAIT", Buffer: buffer,
 		Reading: view.Reading{Following: true}}
-	v.Draw(40, 12)
+	v.Draw(39, 11)
 	return v
 }
 
@@ -36,7 +36,7 @@ func numbered(i int) string { return fmt.Sprintf("line %d", i) }
 
 func shown(v *view.Log) []string {
 	var lines []string
-	for _, line := range strings.Split(ansi.Strip(v.Draw(40, 12)), "\n")[1:11] {
+	for _, line := range strings.Split(ansi.Strip(v.Draw(39, 11)), "\n")[1:11] {
 		lines = append(lines, strings.TrimSpace(strings.Trim(line, "|#")))
 	}
 	return lines
@@ -62,10 +62,10 @@ func TestScrollingPinsTheLogUntilItIsFollowedAgain(t *testing.T) {
 	require.Equal(t, "line 50", shown(v)[9])
 	v.Buffer.Append(logbuf.Line{Text: "line 51"})
 	require.Equal(t, "line 50", shown(v)[9], "also at the end")
-	require.Contains(t, v.Draw(60, 12), "pinned - 1 new below")
+	require.Contains(t, v.Draw(60, 11), "pinned - 1 new below")
 	v.End()
 	require.Equal(t, "line 51", shown(v)[9])
-	require.NotContains(t, v.Draw(60, 12), "new below")
+	require.NotContains(t, v.Draw(60, 11), "new below")
 	v.Follow()
 	v.Buffer.Append(logbuf.Line{Text: "line 52"})
 	require.Equal(t, "line 52", shown(v)[9])
@@ -106,9 +106,9 @@ func TestMatchesStandOut(t *testing.T) {
 	t.Parallel()
 	v := log(t, 1, func(int) string { return "an Error here" })
 	v.Search.Pattern, v.Search.Hit = compile(t, "error|here"), -1
-	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Render("Error")+" "+v.Theme.Match.Render("here"))
+	require.Contains(t, v.Draw(39, 11), v.Theme.Match.Render("Error")+" "+v.Theme.Match.Render("here"))
 	v.Search.Hit = 0
-	require.Contains(t, v.Draw(40, 12), v.Theme.Match.Underline().Render("Error"), "the present hit")
+	require.Contains(t, v.Draw(39, 11), v.Theme.Match.Underline().Render("Error"), "the present hit")
 }
 
 func compile(t *testing.T, text string) logbuf.Pattern {
@@ -143,7 +143,7 @@ func TestALongLineIsWrappedAtWordsToItsEnd(t *testing.T) {
 	rows := shown(v)
 	require.Contains(t, rows[9], "end")
 	v.Start()
-	v.Draw(40, 12)
+	v.Draw(39, 11)
 	require.Equal(t, "words words words words words words", shown(v)[0])
 	v.Scroll(5000)
 	require.Equal(t, rows, shown(v))
@@ -162,7 +162,7 @@ func TestOnlyLinesOfALevelAreShown(t *testing.T) {
 	v.Least = logbuf.Warn
 	require.Equal(t, "! line 50", shown(v)[0])
 	require.Equal(t, "! line 950", shown(v)[9])
-	require.Contains(t, v.Draw(60, 12), "10 of 1,000 lines")
+	require.Contains(t, v.Draw(60, 11), "10 of 1,000 lines")
 	v.Scroll(-3)
 	require.Equal(t, "! line 50", shown(v)[0])
 	v.Buffer.Append(logbuf.Line{Text: "line 1000", Level: logbuf.Failure})
@@ -205,17 +205,17 @@ func TestTimesAreOfTheDayOrSinceTheStartOrNone(t *testing.T) {
 	require.NotContains(t, ansi.Strip(v.Draw(80, 12)), "1m02s")
 }
 
-func TestCharactersOfSeveralCodePointsKeepTheFrameStraight(t *testing.T) {
+func TestCharactersOfSeveralCodePointsKeepTheLinesStraight(t *testing.T) {
 	t.Parallel()
 	const family = "👨‍👩‍👧"
 	for _, method := range []ansi.Method{ansi.WcWidth, ansi.GraphemeWidth} {
 		for _, wrap := range []bool{true, false} {
 			v := log(t, 5, func(i int) string { return strings.Repeat(family+" 🇩🇪 ☝🏽", i*3) })
 			v.Widths, v.Wrap = method, wrap
-			drawn := v.Draw(40, 12)
+			drawn := v.Draw(39, 11)
 			require.Contains(t, drawn, family)
 			for _, line := range strings.Split(drawn, "\n") {
-				require.Equal(t, 40, method.StringWidth(line), line)
+				require.Equal(t, 39, method.StringWidth(line), line)
 			}
 		}
 	}
@@ -230,12 +230,12 @@ func TestALogKeepsTheColoursOfItsLines(t *testing.T) {
 	for _, v := range []*view.Log{coloured, plain} {
 		v.Buffer.Append(logbuf.Line{Text: clean, Raw: raw})
 	}
-	drawn := coloured.Draw(60, 12)
+	drawn := coloured.Draw(60, 11)
 	for _, part := range []string{"\x1b[38;5;1mred\x1b[m", "\x1b[2mgrey\x1b[m", "\x1b[38;5;0;48;5;7mboth\x1b[m"} {
 		require.Contains(t, drawn, part)
 	}
 	require.NotContains(t, drawn, "\x1b[2J")
-	require.NotContains(t, plain.Draw(60, 12), "38;5")
+	require.NotContains(t, plain.Draw(60, 11), "38;5")
 }
 
 func TestDurationsAreShort(t *testing.T) {

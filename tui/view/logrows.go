@@ -43,7 +43,7 @@ func (v *Log) gutter() int {
 func (v *Log) room() int { return max(1, v.width-v.gutter()) }
 
 // rows are the lines in sight, wrapped or cut, the first to show first.
-func (v *Log) rows(frame *box) []string {
+func (v *Log) rows() []string {
 	if v.Buffer == nil {
 		return nil
 	}
@@ -69,7 +69,6 @@ func (v *Log) rows(frame *box) []string {
 		shown++
 	}
 	rows = rows[:min(len(rows), v.height)]
-	frame.total, frame.top, frame.shown = next-first, top-first, last+1-top
 	v.seen = max(v.seen, last+1)
 	return rows
 }

@@ -43,9 +43,9 @@ func (v Plugins) Draw(width, height int) string {
 	th := v.Theme
 	frame := box{theme: th, title: "4 Plugins", focused: v.Focused}
 	if len(v.List) == 0 {
-		return frame.draw([]string{th.Dim.Render(" none started yet")}, width, height)
+		return frame.titled([]string{th.Dim.Render(" none started yet")}, width, height)
 	}
-	inner, rows := width-2, height-2
+	inner, rows := width, height-1
 	from, to := window(len(v.List), rows, v.Selected, v.Selected)
 	frame.total, frame.top, frame.shown = len(v.List), from, to-from
 	running := 0
@@ -71,7 +71,7 @@ func (v Plugins) Draw(width, height int) string {
 		}
 		lines = append(lines, line)
 	}
-	return frame.draw(lines, width, height)
+	return frame.titled(lines, width, height)
 }
 
 // PluginTable shows all plugins with their figures, and the output of the selected one.
@@ -95,16 +95,16 @@ type PluginTable struct {
 func (v PluginTable) Draw(width, height int) string {
 	th := v.Theme
 	if len(v.List) == 0 {
-		return box{theme: th, title: "Plugins"}.draw(append([]string{""},
+		return box{theme: th, title: "Plugins"}.titled(append([]string{""},
 			empty(th, v.None, "No plugin has been started yet.", width)...), width, height)
 	}
-	tableHeight := min(len(v.List)+3, max(5, height/2))
+	tableHeight := min(len(v.List)+2, max(4, height/2))
 	table := v.table(width, tableHeight)
 	return table + "\n" + v.output(width, height-tableHeight)
 }
 
 func (v PluginTable) table(width, height int) string {
-	th, inner := v.Theme, width-2
+	th, inner := v.Theme, width
 	name := 8
 	for _, plugin := range v.List {
 		name = max(name, text.Width(v.Name.of(plugin)))
@@ -124,7 +124,7 @@ func (v PluginTable) table(width, height int) string {
 		}, " ")
 	}
 	lines := []string{th.Dim.Render("   " + row([7]string{"name", "state", "pid", "up", memory, "cpu", again}))}
-	from, to := window(len(v.List), height-3, v.Selected, v.Selected)
+	from, to := window(len(v.List), height-2, v.Selected, v.Selected)
 	for i := from; i < to; i++ {
 		plugin := v.List[i]
 		badge := pluginBadge(th, plugin)
@@ -145,7 +145,8 @@ func (v PluginTable) table(width, height int) string {
 		}
 		lines = append(lines, line)
 	}
-	return box{theme: th, title: "Plugins", total: len(v.List), top: from, shown: to - from}.draw(lines, width, height)
+	frame := box{theme: th, title: "Plugins", total: len(v.List), top: from, shown: to - from}
+	return frame.titled(lines, width, height)
 }
 
 // pluginHolds lists what a process has of the system, as far as it is known.
@@ -163,7 +164,7 @@ func pluginHolds(plugin *deckv1.Plugin) string {
 }
 
 func (v PluginTable) output(width, height int) string {
-	th, inner := v.Theme, width-2
+	th, inner := v.Theme, width
 	plugin := v.List[min(max(0, v.Selected), len(v.List)-1)]
 	var head []string
 	if detail := text.Line(plugin.GetDetail()); detail != "" {
@@ -196,12 +197,12 @@ func (v PluginTable) output(width, height int) string {
 	if len(body) == 0 {
 		head = append(head, "   "+th.Dim.Render("nothing so far"))
 	}
-	room := max(0, height-2-len(head))
+	room := max(0, height-1-len(head))
 	end := len(body) - min(v.Up, max(0, len(body)-room))
 	start := max(0, end-room)
 	for _, line := range body[start:end] {
 		head = append(head, " "+line)
 	}
 	frame := box{theme: th, title: v.Name.of(plugin), focused: true, total: len(body), top: start, shown: end - start}
-	return frame.draw(head, width, height)
+	return frame.titled(head, width, height)
 }

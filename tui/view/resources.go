@@ -37,8 +37,8 @@ func ResourceWord(r *deckv1.Resource) string {
 // leastNote is what a note next to a resource takes of its name, in columns.
 const leastNote = 12
 
-// detailHeight is what the details of the selected resource take, with their frame.
-const detailHeight = 8
+// detailHeight is what the details of the selected resource take, with their title.
+const detailHeight = 7
 
 // Draw returns width columns and height lines. Only the rows that fit are drawn.
 func (v Resources) Draw(width, height int) string {
@@ -49,7 +49,7 @@ func (v Resources) Draw(width, height int) string {
 }
 
 func (v Resources) tree(width, height int) string {
-	th, inner := v.Theme, width-2
+	th, inner := v.Theme, width
 	frame := box{theme: th, title: "Resources", focused: true}
 	if name := v.Application.GetName(); name != "" {
 		frame.title += " of " + name
@@ -63,10 +63,10 @@ func (v Resources) tree(width, height int) string {
 		for _, line := range text.Wrap(v.Waiting, inner-2) {
 			lines = append(lines, " "+th.Dim.Render(line))
 		}
-		return frame.draw(lines, width, height)
+		return frame.titled(lines, width, height)
 	}
 	frame.right, frame.short = v.sum(), th.Dim.Render(fmt.Sprint(len(v.Rows)))
-	from, to := window(len(v.Rows), height-2-len(lines), v.Selected, v.Selected)
+	from, to := window(len(v.Rows), height-1-len(lines), v.Selected, v.Selected)
 	frame.total, frame.top, frame.shown = len(v.Rows), from, to-from
 	several := v.severalTargets()
 	for i := from; i < to; i++ {
@@ -76,7 +76,7 @@ func (v Resources) tree(width, height int) string {
 		}
 		lines = append(lines, line)
 	}
-	return frame.draw(lines, width, height)
+	return frame.titled(lines, width, height)
 }
 
 // sum is "12 · 1 unhealthy · 2 drifted".
@@ -127,7 +127,7 @@ func (v Resources) line(row state.TreeRow, severalTargets bool, width int) strin
 }
 
 func (v Resources) details(width, height int) string {
-	th, inner := v.Theme, width-2
+	th, inner := v.Theme, width
 	r := v.Rows[min(max(0, v.Selected), len(v.Rows)-1)]
 	badge := healthBadge(th, r.GetHealth())
 	name := r.GetName()
@@ -157,5 +157,5 @@ func (v Resources) details(width, height int) string {
 	if r.GetDrift() != "" {
 		add(th.Warn.Render, "not as in Git: "+r.GetDrift())
 	}
-	return box{theme: th, title: r.GetKind() + " " + name}.draw(lines, width, height)
+	return box{theme: th, title: r.GetKind() + " " + name}.titled(lines, width, height)
 }
