@@ -50,7 +50,7 @@ func checkApplication(d *decoder, a *Application, kind string) {
 		if d.failed(fmt.Sprintf("spec.eventWatcher[%d]", i)) {
 			continue // which is no mapping
 		}
-		if rule.Matcher.Name == "" {
+		if rule.Matcher.Name == "" && !d.failed(fmt.Sprintf("spec.eventWatcher[%d].matcher.name", i)) {
 			d.needs(fmt.Sprintf("spec.eventWatcher[%d].matcher", i), []string{"name"}, "needs the name of an event")
 		}
 		at := fmt.Sprintf("spec.eventWatcher[%d].handler.config", i)

@@ -41,6 +41,8 @@ func checkReadable(d *decoder, field, name string) {
 	case strings.ContainsFunc(name, hidden):
 		d.authorf(field, "%q holds a line break or a character that is not visible: want one line of text",
 			shorten(name))
+	case name != "" && strings.TrimSpace(name) == "":
+		d.authorf(field, "%q is blank: want a name that people can read", name)
 	case strings.TrimSpace(name) != name:
 		d.warnf(d.place(field), field, "%q has a blank at one end, which belongs to the name", shorten(name))
 	}

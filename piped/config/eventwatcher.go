@@ -48,6 +48,9 @@ func ParseEventWatcher(data []byte, filename string) (*EventWatcherFile, error) 
 func eventWatcherTarget(file *EventWatcherFile) target {
 	return target{[]string{KindEventWatcher}, file, func(d *decoder, _ string) {
 		for i, entry := range file.Events {
+			if d.failed(fmt.Sprintf("spec.events[%d]", i)) {
+				continue // which is no mapping
+			}
 			at := fmt.Sprintf("spec.events[%d].replacements", i)
 			checkReplacements(d, at, entry.Replacements)
 			for j, r := range entry.Replacements {
@@ -63,7 +66,7 @@ func eventWatcherTarget(file *EventWatcherFile) target {
 // checkReplacements reports what fails the event only, because the application can be deployed without: it is no error
 // for agents.
 func checkReplacements(d *decoder, field string, list []EventReplacement) {
-	if len(list) == 0 {
+	if len(list) == 0 && !d.failed(field) {
 		d.warnf(d.place(field), field, "is empty: the event changes nothing and fails")
 		d.warnings[len(d.warnings)-1].missing = []string{"replacements"}
 	}
@@ -71,7 +74,7 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 		at := fmt.Sprintf("%s[%d]", field, i)
 		d.regexp(at+".regex", r.Regex)
 		checkPlace(d, at, r)
-		if r.File != "" && path.Clean(r.File) == "." {
+		if r.File != "" && (path.Clean(r.File) == "." || strings.HasSuffix(r.File, "/")) {
 			d.authorf(at+".file", "%q is a directory: want the path of a file", shorten(r.File))
 		}
 		if path.IsAbs(r.File) {
@@ -82,7 +85,7 @@ func checkReplacements(d *decoder, field string, list []EventReplacement) {
 		for _, p := range []struct{ name, value string }{
 			{"yamlField", r.YAMLField}, {"jsonField", r.JSONField}, {"HCLField", r.HCLField}, {"regex", r.Regex},
 		} {
-			if p.value != "" {
+			if p.value != "" || d.failed(at+"."+p.name) {
 				places = append(places, p.name)
 			}
 		}

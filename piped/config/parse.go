@@ -203,12 +203,11 @@ func (d *decoder) tree(data []byte) *node {
 	if err != nil {
 		var syntax yaml.Error
 		if errors.As(err, &syntax) {
-			message := syntax.GetMessage()
-			if strings.Contains(message, `'\t' that cannot start any token`) ||
-				strings.Contains(message, "'\t' that cannot start any token") {
-				message = "a line begins with a tab: want blanks, which are the only indentation of YAML"
+			at, message := place(syntax.GetToken()), syntax.GetMessage()
+			if strings.Contains(message, "tab character") || strings.Contains(message, "'\t' that") {
+				at.column, message = 1, "a line begins with a tab: want blanks, which are the only indentation of YAML"
 			}
-			d.errorf(place(syntax.GetToken()), "", "not valid YAML: %s", message)
+			d.errorf(at, "", "not valid YAML: %s", message)
 		} else {
 			d.errorf(position{1, 1}, "", "not valid YAML: %s", err)
 		}

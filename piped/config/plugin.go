@@ -91,6 +91,12 @@ func checkPluginURL(d *decoder, field, address string, schemes ...string) {
 		d.fieldf(field, "%q is not allowed here: a file URL needs an absolute path and no host: file:///path",
 			shorten(maskUserinfo(address)))
 	}
+	switch {
+	case u.Scheme == "file" && strings.HasSuffix(u.Path, "/"):
+		d.authorf(field, "%q is a directory: want the path of a file", shorten(address))
+	case u.Scheme != "file" && u.Hostname() == "":
+		d.authorf(field, "%q names no host", shorten(maskUserinfo(address)))
+	}
 }
 
 // isMinisignKey looks for the two letters, the key's id and the key of 32 bytes.

@@ -21,6 +21,7 @@ func (c *Checker) CheckTogether(reports ...*config.Report) {
 		}
 		name := report.Application.Name
 		switch first := names[name]; {
+		case report.Failed("spec.name"):
 		case name == "":
 			report.Warn("spec.name", "is missing: an application is registered by its name")
 		case first != nil:

@@ -22,9 +22,9 @@ func (c *Checker) stage(report *config.Report, field, stage string) {
 	if _, ok := owner(c.Catalogue, stage); ok {
 		return // which CheckTogether names
 	}
-	if slices.Contains(rollbackStages, stage) {
+	if config.Slip(stage, rollbackStages) {
 		c.unlessUnknown(report, field, fmt.Sprintf("%q is a stage that piped adds itself when a deployment fails: "+
-			"remove it from the pipeline; planner.autoRollback switches rollbacks on and off", stage))
+			"remove it from the pipeline; planner.autoRollback switches rollbacks on and off", shorten(stage)))
 		return
 	}
 	known := c.stages()
