@@ -37,7 +37,8 @@ func TestTheHistoryOfAnotherRepositoryIsNotForgotten(t *testing.T) {
 	refused = e.pipedeck("up", other, "--cluster", "none", "--output", "plain")
 	require.Equal(t, 3, refused.Code, "other commits are no moved repository")
 	again := e.start("up", moved, "--cluster", "none")
-	again.await("piped is connected", func(e event) bool { return e.is("component", "name", "piped", "state", "READY") })
+	again.await("piped is connected",
+		func(e event) bool { return e.is("component", "name", "piped", "state", "READY") })
 	again.await("the old deployment is there", deployed)
 	require.Len(t, e.list("deployments"), 1, "nothing is deployed again")
 }

@@ -253,7 +253,7 @@ func (e *Environment) openRepository(ctx context.Context) error {
 		return &StartError{componentRepository, err, hint}
 	}
 	e.repository.Store(repository)
-	if err := e.continueHistory(repository); err != nil {
+	if err := continueHistory(&e.Options, e.server, repository); err != nil {
 		return err
 	}
 	e.server.SetEnvironment(e.describe())

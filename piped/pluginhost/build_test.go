@@ -67,10 +67,8 @@ func TestACallDuringABuildGoesToTheProgramThatIsBuilt(t *testing.T) {
 	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildRunning}))
 	planned := make(chan error, 1)
 	go func() {
-		_, err := p.Deployment().DetermineVersions(
-			t.Context(),
-			&deployment.DetermineVersionsRequest{Input: &deployment.PlanPluginInput{Deployment: &model.Deployment{}}},
-		)
+		input := &deployment.PlanPluginInput{Deployment: &model.Deployment{}}
+		_, err := p.Deployment().DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
 		planned <- err
 	}()
 	require.Never(t, func() bool { return len(planned) > 0 }, 50*time.Millisecond, time.Millisecond)

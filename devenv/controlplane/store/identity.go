@@ -30,8 +30,8 @@ const commitsToRecognise = 100
 
 // History says what is kept of the repository that was watched last.
 type History struct {
-	// Repository is its root as it was given to Watching; empty when none was watched yet, or when the history cannot be
-	// read.
+	// Repository is its root as it was given to Watching; empty when none was watched yet, or when the history cannot
+	// be read.
 	Repository string
 	// Deployments counts those that are kept.
 	Deployments int
