@@ -21,8 +21,10 @@ func continueHistory(o *Options, server *controlplane.Server, repository *worksp
 		if !gone(kept.Repository) || !repository.HasAny(kept.Commits) {
 			return &StartError{
 				componentRepository,
-				fmt.Errorf("environment %q holds the deployments of another repository: %s", o.Workspace.Name, kept.Repository),
-				"choose another --name for " + repository.Root + "; or delete that environment with: pipedeck down" + o.Flags,
+				fmt.Errorf("environment %q holds the deployments of another repository: %s", o.Workspace.Name,
+					kept.Repository),
+				"choose another --name for " + repository.Root + "; or delete that environment with: pipedeck down" +
+					o.Flags,
 			}
 		}
 		o.Logger.Info("the repository was moved", "from", kept.Repository, "to", repository.Root)
