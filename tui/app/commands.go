@@ -4,6 +4,7 @@
 package app
 
 import (
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -11,13 +12,13 @@ import (
 
 // same is the command that does in a shell what an action does now; empty for those without one.
 func (a *actions) same(action keymap.Action) string {
-	app, stage := a.chosen.application().GetName(), state.StageWord(a.chosen.stage())
+	app := a.chosen.application().GetName()
 	command := []string(nil)
 	switch action {
 	case keymap.Approve:
-		command = withNames("approve", app, stage)
+		command = withNames("approve", app, a.stageThat((*deckv1.Stage).GetCanApprove))
 	case keymap.Skip:
-		command = withNames("skip", app, stage)
+		command = withNames("skip", app, a.stageThat((*deckv1.Stage).GetCanSkip))
 	case keymap.Cancel:
 		command = withNames("cancel", app)
 	case keymap.Sync:
@@ -43,6 +44,11 @@ func (a *actions) same(action keymap.Action) string {
 		return ""
 	}
 	return a.command(command)
+}
+
+// stageThat names the selected stage to a command that is about stages with this ability.
+func (a *actions) stageThat(can func(*deckv1.Stage) bool) string {
+	return state.StageArgument(state.StagesThat(a.chosen.deployment(), can), a.chosen.stage())
 }
 
 // withNames is a command about named things; nil while one is missing.

@@ -65,7 +65,8 @@ func (p *inspectorPane) draw(width, height int, _ bool) string {
 		v.Stage = d.GetStages()[at]
 		v.Plugin = p.plugin(d.GetApplicationId(), v.Stage)
 		v.PluginName = deck.PluginName(v.Plugin)
-		v.Command = p.command([]string{"logs", d.GetApplicationName(), "--stage", state.StageWord(v.Stage)})
+		v.Command = p.command([]string{"logs", d.GetApplicationName(), "--stage",
+			state.StageArgument(d.GetStages(), v.Stage)})
 	}
 	if p.look.query != "" {
 		v.Match = func(line string) bool { return p.look.matches(line) }

@@ -32,7 +32,7 @@ func (a *actions) askApprover() {
 	if more := len(names) - maxApprovers; more > 0 {
 		names = names[:maxApprovers]
 		d.lines = append(d.lines, fmt.Sprintf("For the other %d, run: %s --as NAME", more,
-			a.command([]string{"approve", a.chosen.application().GetName(), state.StageWord(stage)})))
+			a.same(keymap.Approve)))
 	}
 	request := a.approval()
 	for i, name := range names {

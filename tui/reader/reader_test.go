@@ -95,6 +95,15 @@ func TestAStageIsCalledByTheIDThatItsAuthorGaveIt(t *testing.T) {
 	require.Contains(t, lines, "gate, error: no such image")
 }
 
+func TestCommandsForStagesOfOneTypeNameOneStage(t *testing.T) {
+	t.Parallel()
+	running, failed := decktest.Canary(), decktest.Failed()
+	other := running.Stages[1]
+	other.Name, other.Status, other.CanApprove = "WAIT_APPROVAL", running.Stages[2].Status, true
+	require.Contains(t, told(t, reader.Plain, reader.Options{}, running, failed),
+		"hello-world WAIT_APPROVAL  WAITS FOR APPROVAL  -> pipedeck approve hello-world s3")
+}
+
 func TestSentencesAreWholeSentences(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSpace(story(t, reader.Sentences, reader.Options{})), "\n")

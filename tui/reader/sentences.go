@@ -216,8 +216,9 @@ func approvers(stage *deckv1.Stage) string {
 
 // approval is the command that approves the waiting stage; flags name the environment in it.
 func approval(c Change, flags string) string {
+	waiting := state.StagesThat(c.Deployment, (*deckv1.Stage).GetCanApprove)
 	command := "pipedeck approve " + text.ShellWord(c.Deployment.GetApplicationName()) + " " +
-		text.ShellWord(state.StageWord(c.Stage))
+		text.ShellWord(state.StageArgument(waiting, c.Stage))
 	if named := c.Stage.GetApprovers(); len(named) > 0 {
 		command += " --as " + text.ShellWord(named[0])
 	}

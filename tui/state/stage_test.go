@@ -25,3 +25,21 @@ func TestAStageIsCalledByTheIDThatItsAuthorGaveIt(t *testing.T) {
 	require.False(t, IsStage(plain, ""), "an empty word is no stage")
 	require.Empty(t, StageWord(nil))
 }
+
+func TestAStageIsNamedToACommandWithoutAmbiguity(t *testing.T) {
+	t.Parallel()
+	stages := []*deckv1.Stage{
+		{Id: "1", Name: "WAIT_APPROVAL", ConfigId: "security", CanApprove: true},
+		{Id: "2", Name: "WAIT_APPROVAL", ConfigId: "legal", CanApprove: true},
+		{Id: "3", Name: "WAIT_APPROVAL"},
+		{Id: "4", Name: "WAIT"},
+		{Id: "5", Name: "SCRIPT_RUN", ConfigId: "WAIT"},
+		{Id: "6", Name: "SCRIPT_RUN"},
+	}
+	for i, want := range []string{"security", "legal", "3", "4", "5", "6"} {
+		require.Equal(t, want, StageArgument(stages, stages[i]))
+	}
+	require.Equal(t, "SCRIPT_RUN", StageArgument(stages[5:], stages[5]))
+	waiting := StagesThat(&deckv1.Deployment{Stages: stages}, (*deckv1.Stage).GetCanApprove)
+	require.Equal(t, stages[:2], waiting)
+}

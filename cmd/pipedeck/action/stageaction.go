@@ -109,23 +109,22 @@ func (a stageAction) notWaiting(s *session.State, args []string, all []waitingSt
 
 // all returns all stages that wait for the action, those of the newest deployment first.
 func (a stageAction) all(s *session.State) (all []waitingStage) {
-	ofApp, ofStage := map[string]int{}, map[string]int{}
-	named := func(d *deckv1.Deployment, stage *deckv1.Stage) string {
-		return d.GetApplicationName() + "\x00" + state.StageWord(stage)
-	}
 	for _, d := range s.AllDeployments() {
 		for _, stage := range d.GetStages() {
 			if a.can(stage) {
 				all = append(all, waitingStage{deployment: d, stage: stage, flags: a.flags})
-				ofApp[d.GetApplicationName()]++
-				ofStage[named(d, stage)]++
 			}
 		}
 	}
+	ofApp := map[string][]*deckv1.Stage{}
+	for _, w := range all {
+		ofApp[w.deployment.GetApplicationName()] = append(ofApp[w.deployment.GetApplicationName()], w.stage)
+	}
 	for i, w := range all {
-		app, stage := w.deployment.GetApplicationName(), state.StageWord(w.stage)
-		if ofStage[named(w.deployment, w.stage)] > 1 { // of several pipeds, or twice in one pipeline
-			app, stage = w.deployment.GetApplicationId(), w.stage.GetId()
+		app := w.deployment.GetApplicationName()
+		stage := state.StageArgument(ofApp[app], w.stage)
+		if stage == w.stage.GetId() { // of several pipeds, or twice in one pipeline
+			app = w.deployment.GetApplicationId()
 		}
 		all[i].command = "pipedeck " + a.command + " " + text.ShellWord(app) + " " + text.ShellWord(stage)
 	}

@@ -96,7 +96,17 @@ func TestAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
 		require.Equal(t, "s3", w.stage.GetId())
 		require.Equal(t, "pipedeck approve hello-world approve", w.command)
 	}
-	_, err := approving("").find(s, []string{""})
+	d.Stages[1].Name, d.Stages[1].ConfigId, d.Stages[1].CanApprove = "WAIT_APPROVAL", "security", true
+	s.Apply(decktest.Events(d)[0])
+	w, err := approving("").find(s, []string{"hello-world", "security"})
+	require.NoError(t, err)
+	require.Equal(t, "s2", w.stage.GetId())
+	_, err = approving("").find(s, []string{"WAIT_APPROVAL"})
+	failure := (*exit.Error)(nil)
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, "run one of:\n  pipedeck approve hello-world security\n  pipedeck approve hello-world approve",
+		failure.Hint)
+	_, err = approving("").find(s, []string{""})
 	require.Error(t, err, "an empty word means no stage without an id")
 }
 

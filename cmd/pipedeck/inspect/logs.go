@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,8 +17,6 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
-	"github.com/pipedeck/pipedeck/system/exhaustion"
-	"github.com/pipedeck/pipedeck/system/filewatch"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -35,6 +31,9 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world --stage primary -f\n" +
 			"  pipedeck logs --plugin kubernetes -f",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := oneLog(cmd, args); err != nil {
+				return err
+			}
 			if plugin != "" {
 				return exit.Explain(cmd.Context(), pluginLog(cmd.Context(), t, plugin, follow, cmd.OutOrStdout()))
 			}
@@ -45,10 +44,24 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 			return exit.Explain(cmd.Context(), stageLogs(cmd.Context(), t, name, stage, follow, cmd.OutOrStdout()))
 		},
 	}
-	cmd.Flags().StringVar(&stage, "stage", "", "only this stage, by its id or type")
+	cmd.Flags().StringVar(&stage, "stage", "", "only this stage, by its id in the pipeline or its type")
 	cmd.Flags().StringVar(&plugin, "plugin", "", "the output of this plugin's process")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the stage has ended, or for a plugin until Ctrl-C")
 	return cmd
+}
+
+// oneLog refuses --plugin together with what chooses stages: there are two kinds of logs.
+func oneLog(cmd *cobra.Command, args []string) error {
+	switch {
+	case !cmd.Flags().Changed("plugin"):
+		return nil
+	case len(args) > 0:
+		return exit.Usage(errors.New("give an application or --plugin, not both"),
+			"pipedeck logs --plugin NAME, or: pipedeck logs "+text.ShellWord(args[0]))
+	case cmd.Flags().Changed("stage"):
+		return exit.Usage(errors.New("give --stage or --plugin, not both"), "see pipedeck logs --help")
+	}
+	return nil
 }
 
 func stageLogs(ctx context.Context, t *session.Target, name, stage string, follow bool, out io.Writer) error {
@@ -85,29 +98,49 @@ type logPrinter struct {
 
 // print prints the logs of the stages that have begun.
 func (p *logPrinter) print(ctx context.Context, deployment *deckv1.Deployment) error {
-	found := false
-	var names []string
+	var known, begun []string
+	asked, printed := "", false
 	for _, st := range deployment.Stages {
-		names = append(names, state.StageWord(st))
-		if p.stage != "" && !state.IsStage(st, p.stage) ||
-			st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+		name := state.StageArgument(deployment.Stages, st)
+		known = append(known, name)
+		wanted := p.stage == "" || state.IsStage(st, p.stage)
+		if st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+			if wanted {
+				asked = name
+			}
 			continue
 		}
-		found = true
-		fmt.Fprintf(p.out, "==> %s %s: %s\n", deployment.ApplicationName, state.StageWord(st), reader.Name(st.Status))
+		begun = append(begun, name)
+		if !wanted {
+			continue
+		}
+		printed = true
+		fmt.Fprintf(p.out, "==> %s %s: %s\n", text.Line(deployment.ApplicationName), stageHead(name, st),
+			reader.Name(st.Status))
 		if err := p.printStage(ctx, deployment.Id, st); err != nil {
 			return err
 		}
 	}
 	switch {
-	case found:
+	case printed:
 		return nil
-	case p.stage != "" && len(names) > 0:
-		return exit.Usage(fmt.Errorf("stage %q has no log in the newest deployment of %s", p.stage,
-			deployment.ApplicationName), session.Choices("stage", names))
+	case p.stage != "" && asked != "" && len(begun) > 0:
+		return exit.Usage(fmt.Errorf("stage %q of %s has no log, since it has not begun", asked,
+			deployment.ApplicationName), session.Choices("stage", begun))
+	case p.stage != "" && asked == "" && len(known) > 0:
+		return exit.Usage(fmt.Errorf("there is no stage %q in the newest deployment of %s", p.stage,
+			deployment.ApplicationName), session.Choices("stage", known))
 	}
 	_, err := fmt.Fprint(p.out, withoutStages(deployment, p.flags))
 	return err
+}
+
+// stageHead is a stage's name, with its type where this is another word.
+func stageHead(name string, stage *deckv1.Stage) string {
+	if name == stage.GetName() {
+		return text.Line(name)
+	}
+	return text.Line(name + " (" + stage.GetName() + ")")
 }
 
 // withoutStages says why the deployment has no stage log: its planning goes on or failed, or its first stage has not
@@ -135,20 +168,27 @@ func withoutStages(d *deckv1.Deployment, flags string) string {
 		text.ShellWord(d.GetApplicationName()) + flags + "\n"
 }
 
+// newestDeployment returns the newest deployment of an application, or of all when name is empty.
 func newestDeployment(s *session.State, name string) (*deckv1.Deployment, error) {
-	if name != "" {
-		app, err := s.FindApplication(name)
-		if err != nil {
-			return nil, err
+	if name == "" {
+		if all := s.AllDeployments(); len(all) > 0 {
+			return all[0], nil
 		}
-		name = app.Id
-	}
-	for _, d := range s.AllDeployments() {
-		if name == "" || d.ApplicationId == name {
-			return d, nil
+		hint := "commit an application; see pipedeck apps"
+		if apps := s.Applications(); len(apps) > 0 {
+			hint = "commit a change, or: pipedeck sync " + text.ShellWord(apps[0].GetName())
 		}
+		return nil, exit.Usage(errors.New("there is no deployment yet"), hint)
 	}
-	return nil, exit.Usage(errors.New("there is no deployment yet"), "commit something, or: pipedeck sync APP")
+	app, err := s.FindApplication(name)
+	if err != nil {
+		return nil, err
+	}
+	if d := s.Newest(app.GetId()); d != nil {
+		return d, nil
+	}
+	return nil, exit.Usage(fmt.Errorf("there is no deployment of %s yet", app.GetName()),
+		"commit a change of it, or: pipedeck sync "+text.ShellWord(name))
 }
 
 // printStage prints what there is; only with follow it waits for more, while the stage runs.
@@ -186,100 +226,6 @@ func (p *logPrinter) printStage(ctx context.Context, deployment string, stage *d
 		}
 		if response.Completed || response.Last && (!running || !p.follow) {
 			return nil
-		}
-	}
-}
-
-// pluginLog prints the file in which piped keeps a plugin's output.
-func pluginLog(ctx context.Context, t *session.Target, plugin string, follow bool, out io.Writer) error {
-	w, err := t.Workspace()
-	if err != nil {
-		return err
-	}
-	if filepath.Base(plugin) != plugin {
-		return exit.Usage(fmt.Errorf("%q is not the name of a plugin", plugin), "see pipedeck plugins")
-	}
-	path := filepath.Join(w.PluginLogsDir(), plugin+".log")
-	file, err := os.Open(path)
-	if err != nil {
-		return exit.Usage(fmt.Errorf("plugin %q has written nothing", plugin),
-			session.Choices("plugin", writingPlugins(w.PluginLogsDir())))
-	}
-	defer file.Close()
-	lines := bufio.NewReader(file)
-	if !follow {
-		return printLines(out, lines)
-	}
-	watcher := filewatch.New(filewatch.Options{Most: 1})
-	defer watcher.Close()
-	if err := watcher.Add(path); err != nil {
-		return exit.With(exit.NotStarted, err, exhaustion.WatchAdvice(err))
-	}
-	for {
-		if err := printLines(out, lines); err != nil {
-			return err
-		}
-		if err := printRotated(out, file, lines); err != nil {
-			return err
-		}
-		select {
-		case <-watcher.Events():
-		case <-watcher.Lost():
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
-}
-
-// printRotated prints what a log has got since it was read to its end, when it was rotated meanwhile: owned.Log empties
-// the file after it has copied the lines.
-func printRotated(out io.Writer, file *os.File, lines *bufio.Reader) error {
-	at, err := file.Seek(0, io.SeekCurrent)
-	if err != nil {
-		return err
-	}
-	if info, err := file.Stat(); err != nil || info.Size() >= at {
-		return err
-	}
-	if before, err := os.Open(file.Name() + ".1"); err == nil {
-		defer before.Close()
-		info, err := before.Stat()
-		if err != nil {
-			return err
-		}
-		if err := printLines(out, bufio.NewReader(io.NewSectionReader(before, at,
-			max(0, info.Size()-at)))); err != nil {
-			return err
-		}
-	}
-	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return err
-	}
-	lines.Reset(file)
-	return printLines(out, lines)
-}
-
-// writingPlugins names those that have written something.
-func writingPlugins(dir string) (names []string) {
-	files, _ := filepath.Glob(filepath.Join(dir, "*.log"))
-	for _, file := range files {
-		names = append(names, strings.TrimSuffix(filepath.Base(file), ".log"))
-	}
-	return names
-}
-
-// printLines prints up to the end of what is there. The end may be in the middle of a line.
-func printLines(out io.Writer, lines *bufio.Reader) error {
-	for {
-		line, err := lines.ReadSlice('\n')
-		if _, writeErr := io.WriteString(out, text.Clean(string(line))); writeErr != nil {
-			return writeErr
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // a long line goes on in the next part
-			return err
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 func TestLogsSayWhyADeploymentHasNone(t *testing.T) {
@@ -64,14 +65,110 @@ func TestTheLogOfAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
 	server.Publish(decktest.Application(), d)
 	server.Log("s2", deckv1.Severity_SEVERITY_INFO, "three seconds")
 	server.CompleteLog("s2")
+	server.CompleteLog("s1")
 	for _, word := range []string{"pause", "WAIT", "s2"} {
 		var out bytes.Buffer
 		require.NoError(t, (&logPrinter{deck: server.Dial(t), stage: word, out: &out}).print(t.Context(), d))
-		require.Contains(t, out.String(), "==> hello-world pause: SUCCESS\n", word)
+		require.Contains(t, out.String(), "==> hello-world pause (WAIT): SUCCESS\n", word)
 		require.Contains(t, out.String(), "three seconds")
 	}
 	err := (&logPrinter{deck: server.Dial(t), stage: "paws", out: io.Discard}).print(t.Context(), d)
-	require.ErrorContains(t, err, `stage "paws" has no log`)
+	require.ErrorContains(t, err, `there is no stage "paws" in the newest deployment of hello-world`)
+	require.Equal(t, "choose one of: K8S_CANARY_ROLLOUT, pause, WAIT_APPROVAL, K8S_PRIMARY_ROLLOUT, "+
+		"K8S_CANARY_CLEAN, K8S_ROLLBACK", nextStep(t, err))
+	err = (&logPrinter{deck: server.Dial(t), stage: "K8S_CANARY_CLEAN", out: io.Discard}).print(t.Context(), d)
+	require.ErrorContains(t, err, `stage "K8S_CANARY_CLEAN" of hello-world has no log, since it has not begun`)
+	require.Equal(t, "choose one of: K8S_CANARY_ROLLOUT, pause, WAIT_APPROVAL", nextStep(t, err))
+}
+
+// nextStep returns the next step of an error about wrong usage.
+func nextStep(t *testing.T, err error) string {
+	t.Helper()
+	failure := (*exit.Error)(nil)
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, exit.WrongUsage, failure.Code)
+	return failure.Hint
+}
+
+func TestStagesOfOneTypeWithoutIDsHaveTheirIDsInLogs(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	d := decktest.Canary()
+	d.Stages[0].Name = "WAIT"
+	server.Publish(decktest.Application(), d)
+	server.CompleteLog("s1")
+	server.CompleteLog("s2")
+	var out bytes.Buffer
+	require.NoError(t, (&logPrinter{deck: server.Dial(t), stage: "WAIT", out: &out}).print(t.Context(), d))
+	require.Equal(t, "==> hello-world s1 (WAIT): SUCCESS\n==> hello-world s2 (WAIT): SUCCESS\n", out.String())
+}
+
+func TestTheTableOfDeploymentsNamesAllRunningStages(t *testing.T) {
+	t.Parallel()
+	d := decktest.Canary()
+	d.Stages[2].ConfigId = "legal"
+	d.Stages[3].Status, d.Stages[3].ConfigId = deckv1.StageStatus_STAGE_STATUS_RUNNING, "security"
+	require.Equal(t, "2/5 legal,security", stagesLine(d))
+	require.Equal(t, "6/6", stagesLine(decktest.Failed()))
+}
+
+func TestLogsOfNoDeploymentNameTheApplicationToSync(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	read := func() *session.State {
+		s, err := session.ReadState(t.Context(), server.Dial(t))
+		require.NoError(t, err)
+		return s
+	}
+	_, err := newestDeployment(read(), "")
+	require.EqualError(t, err, "there is no deployment yet")
+	require.Equal(t, "commit an application; see pipedeck apps", nextStep(t, err))
+	server.Publish(decktest.Application())
+	for name, says := range map[string][2]string{
+		"": {"there is no deployment yet", "commit a change, or: pipedeck sync hello-world"},
+		"hello-world": {"there is no deployment of hello-world yet",
+			"commit a change of it, or: pipedeck sync hello-world"},
+	} {
+		_, err := newestDeployment(read(), name)
+		require.EqualError(t, err, says[0])
+		require.Equal(t, says[1], nextStep(t, err))
+	}
+	server.Publish(decktest.Canary())
+	d, err := newestDeployment(read(), "hello-world")
+	require.NoError(t, err)
+	require.Equal(t, "dep-1", d.GetId())
+}
+
+func TestAPluginWithoutALogExistsOrDoesNot(t *testing.T) {
+	t.Parallel()
+	s := &session.State{Deck: state.New()}
+	for _, event := range decktest.Events(&deckv1.Plugin{Name: "wait"}, &deckv1.Plugin{Name: "kubernetes"}) {
+		s.Apply(event)
+	}
+	err := silentPlugin(s, "nosuch", []string{"wait"})
+	require.EqualError(t, err, `there is no plugin "nosuch"`)
+	require.Equal(t, "choose one of: kubernetes, wait", nextStep(t, err))
+	err = silentPlugin(s, "kubernetes", []string{"wait"})
+	require.EqualError(t, err, `plugin "kubernetes" has written nothing`)
+	require.Equal(t, "choose one of: wait", nextStep(t, err))
+}
+
+func TestLogsAreOfStagesOrOfAPlugin(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		args []string
+		says string
+	}{
+		{[]string{"web", "--plugin", "wait"}, "give an application or --plugin, not both"},
+		{[]string{"--stage", "gate", "--plugin", "wait"}, "give --stage or --plugin, not both"},
+	} {
+		code, _, stderr := command(t.Context(), t.TempDir(), append([]string{"logs"}, c.args...)...)
+		require.Equal(t, exit.WrongUsage, code)
+		require.Contains(t, stderr, c.says)
+	}
+	code, _, stderr := command(t.Context(), t.TempDir(), "logs", "--plugin", "wait")
+	require.Equal(t, exit.NotStarted, code)
+	require.Contains(t, stderr, "no environment \"default\" is running")
 }
 
 func TestAllKeptDeploymentsAreListedAndForgottenOnesAreSaid(t *testing.T) {
@@ -105,7 +202,7 @@ func TestLogsOfAnUnknownPluginListTheOthers(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), "wait.log"), []byte("hello\n"), 0o600))
 	code, _, stderr := command(t.Context(), dir, "logs", "--plugin", "nope")
 	require.Equal(t, exit.WrongUsage, code)
-	require.Contains(t, stderr, "plugin \"nope\" has written nothing\nnext step: choose one of: wait")
+	require.Contains(t, stderr, "environment \"default\" has no log of a plugin \"nope\"\nnext step: choose one of: wait")
 	code, stdout, _ := command(t.Context(), dir, "logs", "--plugin", "wait")
 	require.Zero(t, code)
 	require.Equal(t, "hello\n", stdout)

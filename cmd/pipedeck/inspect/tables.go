@@ -18,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 // tableCommand shows a part of the environment's state, as a table or as JSON.
@@ -145,8 +146,9 @@ func took(from, to *timestamppb.Timestamp) string {
 	return d.Round(time.Second).String()
 }
 
+// stagesLine counts the stages that have ended and names those that run.
 func stagesLine(d *deckv1.Deployment) string {
-	var running string
+	var running []string
 	done, total := 0, 0
 	for _, s := range d.Stages {
 		if s.Rollback && s.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
@@ -155,13 +157,13 @@ func stagesLine(d *deckv1.Deployment) string {
 		total++
 		switch s.Status {
 		case deckv1.StageStatus_STAGE_STATUS_RUNNING:
-			running = " " + s.Name
+			running = append(running, state.StageWord(s))
 		case deckv1.StageStatus_STAGE_STATUS_NOT_STARTED:
 		default:
 			done++
 		}
 	}
-	return fmt.Sprintf("%d/%d%s", done, total, running)
+	return strings.TrimSpace(fmt.Sprintf("%d/%d %s", done, total, strings.Join(running, ",")))
 }
 
 // chainLine names the deployment chain by the beginning of its id, and the block in it.

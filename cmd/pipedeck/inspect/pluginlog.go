@@ -1,0 +1,149 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/exhaustion"
+	"github.com/pipedeck/pipedeck/system/filewatch"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// pluginLog prints the file in which piped keeps a plugin's output.
+func pluginLog(ctx context.Context, t *session.Target, plugin string, follow bool, out io.Writer) error {
+	w, err := t.Workspace()
+	if err != nil {
+		return err
+	}
+	if filepath.Base(plugin) != plugin {
+		return exit.Usage(fmt.Errorf("%q is not the name of a plugin", plugin), "see pipedeck plugins")
+	}
+	path := filepath.Join(w.PluginLogsDir(), plugin+".log")
+	file, err := os.Open(path)
+	if err != nil {
+		return withoutLog(ctx, t, w, plugin)
+	}
+	defer file.Close()
+	lines := bufio.NewReader(file)
+	if !follow {
+		return printLines(out, lines)
+	}
+	watcher := filewatch.New(filewatch.Options{Most: 1})
+	defer watcher.Close()
+	if err := watcher.Add(path); err != nil {
+		return exit.With(exit.NotStarted, err, exhaustion.WatchAdvice(err))
+	}
+	for {
+		if err := printLines(out, lines); err != nil {
+			return err
+		}
+		if err := printRotated(out, file, lines); err != nil {
+			return err
+		}
+		select {
+		case <-watcher.Events():
+		case <-watcher.Lost():
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// withoutLog says why a plugin has no log: there is no such plugin, or it has written nothing.
+func withoutLog(ctx context.Context, t *session.Target, w *workspace.Workspace, plugin string) error {
+	written := writingPlugins(w.PluginLogsDir())
+	if alive, err := w.Alive(); err == nil && !alive && len(written) > 0 {
+		return exit.Usage(fmt.Errorf("environment %q has no log of a plugin %q", w.Name, plugin),
+			session.Choices("plugin", written))
+	}
+	deck, conn, err := t.Connect(ctx) // when no environment is running, this says so
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	bounded, cancel := context.WithTimeout(ctx, session.CallTimeout)
+	defer cancel()
+	s, err := session.ReadState(bounded, deck)
+	if err != nil {
+		return err
+	}
+	return silentPlugin(s, plugin, written)
+}
+
+// silentPlugin is the error about a plugin that has written nothing; written are those that have.
+func silentPlugin(s *session.State, plugin string, written []string) error {
+	var names []string
+	for _, p := range s.Plugins() {
+		names = append(names, p.GetName())
+	}
+	if !slices.Contains(names, plugin) {
+		return exit.Usage(fmt.Errorf("there is no plugin %q", plugin), session.Choices("plugin", names))
+	}
+	return exit.Usage(fmt.Errorf("plugin %q has written nothing", plugin), session.Choices("plugin", written))
+}
+
+// printRotated prints what a log has got since it was read to its end, when it was rotated meanwhile: owned.Log empties
+// the file after it has copied the lines.
+func printRotated(out io.Writer, file *os.File, lines *bufio.Reader) error {
+	at, err := file.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return err
+	}
+	if info, err := file.Stat(); err != nil || info.Size() >= at {
+		return err
+	}
+	if before, err := os.Open(file.Name() + ".1"); err == nil {
+		defer before.Close()
+		info, err := before.Stat()
+		if err != nil {
+			return err
+		}
+		if err := printLines(out, bufio.NewReader(io.NewSectionReader(before, at,
+			max(0, info.Size()-at)))); err != nil {
+			return err
+		}
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	lines.Reset(file)
+	return printLines(out, lines)
+}
+
+// writingPlugins names those that have written something.
+func writingPlugins(dir string) (names []string) {
+	files, _ := filepath.Glob(filepath.Join(dir, "*.log"))
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), ".log"))
+	}
+	return names
+}
+
+// printLines prints up to the end of what is there. The end may be in the middle of a line.
+func printLines(out io.Writer, lines *bufio.Reader) error {
+	for {
+		line, err := lines.ReadSlice('\n')
+		if _, writeErr := io.WriteString(out, text.Clean(string(line))); writeErr != nil {
+			return writeErr
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil && !errors.Is(err, bufio.ErrBufferFull): // a long line goes on in the next part
+			return err
+		}
+	}
+}
