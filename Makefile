@@ -95,6 +95,10 @@ generate: ## Generate Go from the .proto files, schemas from the configuration t
 	go run ./tui/keymap/generate docs/keys.md
 	cd tools && GOWORK=off go run ./changelog -root ..
 
+.PHONY: pictures
+pictures: ## Draw the pictures of the UI in docs/pictures from fixed states
+	go test -count=1 -run '^TestScreensAsPictures$$' ./tui/app -update
+
 .PHONY: clean
 clean: ## Remove what was built here (not the user's cache)
 	rm -rf $(BIN) $(CACHE)

@@ -19,6 +19,9 @@ mkdir -p .cache/tools
 go run ./tui/keymap/generate .cache/keys.md
 cmp -s .cache/keys.md docs/keys.md || fail "docs/keys.md is stale: run make generate"
 
+step "pictures of the UI"
+go test -count=1 -run '^TestScreensAsPictures$' ./tui/app >/dev/null || fail "docs/pictures is stale: run make pictures"
+
 step "go.mod is tidy"
 for module in . api plugins/sdk tools devenv/embeddedk8s e2e/bench/kubectl; do
   tools/tidy.sh "$module" -diff || fail "go.mod of $module is not tidy: run tools/tidy.sh $module"

@@ -3,6 +3,8 @@
 
 package graph
 
+import "slices"
+
 // arms are the lines that leave a cell to each side: 0 none, 1 light, 2 heavy.
 type arms struct{ up, right, down, left uint8 }
 
@@ -38,3 +40,13 @@ var asciiGlyphs = func() map[rune]string {
 	}
 	return m
 }()
+
+// Lines returns the lines that leave a cell with a character of a drawing to each side: 0 none, 1 light, 2 heavy. It is
+// for those who draw the same picture otherwise; dashed lines and characters that are no lines are not ok.
+func Lines(r rune) (up, right, down, left int, ok bool) {
+	at := slices.Index(junctions, r)
+	if at <= 0 {
+		return 0, 0, 0, 0, false
+	}
+	return at / 27, at / 9 % 3, at / 3 % 3, at % 3, true
+}
