@@ -103,6 +103,17 @@ func TestACardSaysHowTheApplicationIsReachedAndEdited(t *testing.T) {
 	require.Contains(t, card, "Change hello-world/deployment.yaml and commit it")
 }
 
+func TestOnlyTheSampleIsToBeBroken(t *testing.T) {
+	t.Parallel()
+	m := carded(t, 100, 30, decktest.Succeeded())
+	require.Contains(t, m.View().Content, "break it")
+	own := decktest.Environment()
+	own.EditHint = ""
+	m.receive(own)
+	require.NotContains(t, m.View().Content, "break it")
+	require.Contains(t, ansi.Strip(m.View().Content), "E  edit a manifest and commit it")
+}
+
 func TestNoCardHidesAProblem(t *testing.T) {
 	t.Parallel()
 	sick := decktest.Synced()

@@ -28,7 +28,11 @@ func (c *cards) view() view.Card {
 	if c.open == successCard {
 		v.Title = app.GetName() + " is live"
 		v.Rows = append(v.Rows, view.CardRow{}, view.CardRow{Text: "Next"})
-		v.Rows = append(v.Rows, c.editing(app, "break it: use a wrong image, watch the rollback")...)
+		words := "edit a manifest and commit it"
+		if c.link.deck.Environment().GetEditHint() != "" { // of a sample
+			words = "break it: use a wrong image, watch the rollback"
+		}
+		v.Rows = append(v.Rows, c.editing(app, words)...)
 		v.Rows = append(v.Rows, c.place(keymap.ShowHistory, "the earlier deployments"))
 	} else {
 		v.Rows = append(v.Rows, view.CardRow{}, view.CardRow{Text: "Next: deploy a change"})
