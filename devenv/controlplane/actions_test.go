@@ -100,8 +100,36 @@ func TestSyncingNeedsAnEnabledApplicationAndAKnownStrategy(t *testing.T) {
 	requireCode(t, codes.FailedPrecondition, err)
 	_, err = p.api.EnableApplication(ctx, &apiservice.EnableApplicationRequest{ApplicationId: "a"})
 	require.NoError(t, err)
-	_, err = p.deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: "a"})
+	r, err := p.deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: "a"})
 	require.NoError(t, err)
+	require.NotEmpty(t, r.GetCommandId())
+	require.Contains(t, r.GetUnanswered(), "piped is not connected")
+}
+
+func TestSyncingIsAnsweredByPiped(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.importApplication("a", "web")
+	p.importApplication("gone", "gone")
+	p.answer(t, func(c *model.Command) *pipedservice.ReportCommandHandledRequest {
+		if c.GetApplicationId() == "gone" {
+			return &pipedservice.ReportCommandHandledRequest{
+				Status: model.CommandStatus_COMMAND_FAILED, Metadata: map[string]string{"Reason": "it left Git"},
+			}
+		}
+		return &pipedservice.ReportCommandHandledRequest{
+			Status:   model.CommandStatus_COMMAND_SUCCEEDED,
+			Metadata: map[string]string{"TriggeredDeploymentID": "new"},
+		}
+	})
+	r, err := p.deck.SyncApplication(testContext(t), &deckv1.SyncApplicationRequest{ApplicationId: "a"})
+	require.NoError(t, err)
+	require.Equal(t, "new", r.GetDeploymentId())
+	require.Empty(t, r.GetUnanswered())
+	_, err = p.deck.SyncApplication(testContext(t), &deckv1.SyncApplicationRequest{ApplicationId: "gone"})
+	requireCode(t, codes.FailedPrecondition, err)
+	require.ErrorContains(t, err, "piped refuses to deploy gone: it left Git; ")
+	require.ErrorContains(t, err, "run: pipedeck sync gone")
 }
 
 func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {

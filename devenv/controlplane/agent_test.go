@@ -60,9 +60,12 @@ func TestPipedIsNotifiedWhatToFetchAgain(t *testing.T) {
 	require.Equal(t, []string{"c1"}, a.GetDeployTargetsByPlugin()["kubernetes"].GetDeployTargets())
 	require.Len(t, a.GetDeployTargetsByPlugin(), 1, "plugins without targets are left out")
 
-	_, err = p.deck.SyncApplication(ctx,
-		&deckv1.SyncApplicationRequest{ApplicationId: a.GetId(), Strategy: "QUICK_SYNC"})
-	require.NoError(t, err)
+	answered := make(chan error, 1)
+	go func() {
+		_, err := p.deck.SyncApplication(ctx,
+			&deckv1.SyncApplicationRequest{ApplicationId: a.GetId(), Strategy: "QUICK_SYNC"})
+		answered <- err
+	}()
 	r, err = stream.Recv()
 	require.NoError(t, err)
 	require.True(t, r.GetCommands())
@@ -70,6 +73,11 @@ func TestPipedIsNotifiedWhatToFetchAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "pipedeck", commands.GetCommands()[0].GetCommander())
 	require.Equal(t, model.SyncStrategy_QUICK_SYNC, commands.GetCommands()[0].GetSyncApplication().GetSyncStrategy())
+	_, err = p.piped.ReportCommandHandled(ctx, &pipedservice.ReportCommandHandledRequest{
+		CommandId: commands.GetCommands()[0].GetId(), Status: model.CommandStatus_COMMAND_SUCCEEDED, HandledAt: 1,
+	})
+	require.NoError(t, err)
+	require.NoError(t, <-answered)
 
 	_, err = p.api.RegisterEvent(ctx, &apiservice.RegisterEventRequest{Name: "image-update", Data: "v2",
 		Labels: map[string]string{"app": "ev"}})

@@ -3154,8 +3154,12 @@ func (x *SyncApplicationRequest) GetStrategy() string {
 }
 
 type SyncApplicationResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	CommandId     string                 `protobuf:"bytes,1,opt,name=command_id,json=commandId,proto3" json:"command_id,omitempty"`
+	state     protoimpl.MessageState `protogen:"open.v1"`
+	CommandId string                 `protobuf:"bytes,1,opt,name=command_id,json=commandId,proto3" json:"command_id,omitempty"`
+	// The deployment that piped has created; empty when there is no answer yet.
+	DeploymentId string `protobuf:"bytes,2,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	// Why there is no answer yet, such as a piped that is not connected; empty when there is one.
+	Unanswered    string `protobuf:"bytes,3,opt,name=unanswered,proto3" json:"unanswered,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3193,6 +3197,20 @@ func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
 func (x *SyncApplicationResponse) GetCommandId() string {
 	if x != nil {
 		return x.CommandId
+	}
+	return ""
+}
+
+func (x *SyncApplicationResponse) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+func (x *SyncApplicationResponse) GetUnanswered() string {
+	if x != nil {
+		return x.Unanswered
 	}
 	return ""
 }
@@ -4306,10 +4324,14 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x04last\x18\x04 \x01(\bR\x04last\"[\n" +
 	"\x16SyncApplicationRequest\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x1a\n" +
-	"\bstrategy\x18\x02 \x01(\tR\bstrategy\"8\n" +
+	"\bstrategy\x18\x02 \x01(\tR\bstrategy\"}\n" +
 	"\x17SyncApplicationResponse\x12\x1d\n" +
 	"\n" +
-	"command_id\x18\x01 \x01(\tR\tcommandId\"[\n" +
+	"command_id\x18\x01 \x01(\tR\tcommandId\x12#\n" +
+	"\rdeployment_id\x18\x02 \x01(\tR\fdeploymentId\x12\x1e\n" +
+	"\n" +
+	"unanswered\x18\x03 \x01(\tR\n" +
+	"unanswered\"[\n" +
 	"\x16RetryDeploymentRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x1c\n" +
 	"\tcommander\x18\x02 \x01(\tR\tcommander\"]\n" +

@@ -51,7 +51,8 @@ type DeckServiceClient interface {
 	WatchStageLog(ctx context.Context, in *WatchStageLogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchStageLogResponse], error)
 	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
 	WatchResources(ctx context.Context, in *WatchResourcesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResourcesResponse], error)
-	// SyncApplication asks for a deployment of the newest commit.
+	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
+	// connected. FailedPrecondition when piped refuses it, with the reason and after a semicolon the next step.
 	SyncApplication(ctx context.Context, in *SyncApplicationRequest, opts ...grpc.CallOption) (*SyncApplicationResponse, error)
 	// RetryDeployment asks for a new deployment of the commit of an application's newest deployment, which has failed or
 	// was cancelled, by the same strategy. FailedPrecondition, with the reason, when it cannot be retried.
@@ -242,7 +243,8 @@ type DeckServiceServer interface {
 	WatchStageLog(*WatchStageLogRequest, grpc.ServerStreamingServer[WatchStageLogResponse]) error
 	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
 	WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error
-	// SyncApplication asks for a deployment of the newest commit.
+	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
+	// connected. FailedPrecondition when piped refuses it, with the reason and after a semicolon the next step.
 	SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error)
 	// RetryDeployment asks for a new deployment of the commit of an application's newest deployment, which has failed or
 	// was cancelled, by the same strategy. FailedPrecondition, with the reason, when it cannot be retried.

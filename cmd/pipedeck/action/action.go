@@ -34,26 +34,6 @@ func action(t *session.Target, cmd *cobra.Command,
 	return cmd
 }
 
-func newSyncCommand(t *session.Target) *cobra.Command {
-	var strategy string
-	cmd := action(t, &cobra.Command{
-		Use: "sync APP", Short: "Deploy the newest commit of an application", Args: cobra.ExactArgs(1),
-		Example: "  pipedeck sync hello-world\n  pipedeck sync hello-world --strategy QUICK_SYNC",
-	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
-		app, err := s.State.FindApplication(args[0])
-		if err != nil {
-			return "", err
-		}
-		if err := checkStrategy(strategy); err != nil {
-			return "", err
-		}
-		_, err = s.Deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{ApplicationId: app.Id, Strategy: strategy})
-		return "asked for a deployment of " + app.Name, err
-	})
-	cmd.Flags().StringVar(&strategy, "strategy", "AUTO", "AUTO, QUICK_SYNC or PIPELINE")
-	return cmd
-}
-
 // checkStrategy refuses a strategy that does not exist.
 func checkStrategy(name string) error {
 	if slices.Contains([]string{"AUTO", "QUICK_SYNC", "PIPELINE"}, name) {

@@ -20,9 +20,10 @@ import (
 // Who acts when the caller gives no name.
 const defaultCommander = "pipedeck"
 
-// SyncApplication asks piped for a deployment of the newest commit.
+// SyncApplication asks piped for a deployment of the newest commit, and waits for the answer of a piped that is
+// connected.
 func (s *Server) SyncApplication(
-	_ context.Context, r *deckv1.SyncApplicationRequest,
+	ctx context.Context, r *deckv1.SyncApplicationRequest,
 ) (*deckv1.SyncApplicationResponse, error) {
 	strategy, err := strategyOf(r.GetStrategy())
 	if err != nil {
@@ -43,7 +44,28 @@ func (s *Server) SyncApplication(
 	if err != nil {
 		return nil, err
 	}
-	return &deckv1.SyncApplicationResponse{CommandId: id}, nil
+	answer := &deckv1.SyncApplicationResponse{CommandId: id}
+	if answer.Unanswered = s.unreachable(a.GetPipedId()); answer.Unanswered != "" {
+		return answer, nil
+	}
+	answer.DeploymentId, err = s.created(ctx, id, syncWait)
+	if err != nil {
+		return nil, hint(err, "piped refuses to deploy %s: %s; correct that in its repository, then run: pipedeck sync %s",
+			a.GetName(), status.Convert(err).Message(), a.GetName())
+	}
+	if answer.DeploymentId == "" {
+		answer.Unanswered = fmt.Sprintf("piped has not answered within %s", syncWait)
+	}
+	return answer, nil
+}
+
+// unreachable is why a piped does not answer a command now; empty when it should.
+func (s *Server) unreachable(pipedID string) string {
+	piped, err := s.store.Pipeds.Get(pipedID)
+	if err != nil || piped.GetStatus() != model.Piped_ONLINE {
+		return "piped is not connected; it deploys once it is"
+	}
+	return ""
 }
 
 // CancelDeployment asks piped to stop a deployment. Asking twice for the same gives the same command.

@@ -19,6 +19,10 @@ import (
 // first, which may take longer; the command goes on then.
 const answerWait = 2 * time.Second
 
+// syncWait is how long a user waits for piped to accept or refuse the newest commit: less than callers wait for any
+// answer. piped fetches the repository first.
+const syncWait = 8 * time.Second
+
 // RetryDeployment asks piped to deploy the commit of a failed or cancelled deployment again. Asking twice for the same
 // gives the same command.
 func (s *Server) RetryDeployment(
@@ -28,7 +32,7 @@ func (s *Server) RetryDeployment(
 	if err != nil {
 		return nil, unknownDeployment(err, r.GetDeploymentId())
 	}
-	deployment, err := s.created(ctx, id)
+	deployment, err := s.created(ctx, id, answerWait)
 	if err != nil {
 		return nil, err
 	}
@@ -48,17 +52,17 @@ func (s *Server) RollBackApplication(
 	if err != nil {
 		return nil, unknownDeployment(err, r.GetDeploymentId())
 	}
-	deployment, err := s.created(ctx, id)
+	deployment, err := s.created(ctx, id, answerWait)
 	if err != nil {
 		return nil, err
 	}
 	return &deckv1.RollBackApplicationResponse{CommandId: id, DeploymentId: deployment}, nil
 }
 
-// created waits for piped's answer to a command and returns the deployment that it has created, or why it has not. The
-// id is empty when the answer takes longer.
-func (s *Server) created(ctx context.Context, command string) (deployment string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, answerWait)
+// created waits within the limit for piped's answer to a command and returns the deployment that it has created, or
+// why it has not. The id is empty when the answer takes longer.
+func (s *Server) created(ctx context.Context, command string, limit time.Duration) (deployment string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answered, err := s.store.Commands.Await(command)
 	if err != nil {
