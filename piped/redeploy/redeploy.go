@@ -40,7 +40,7 @@ func RequestOf(command *model.Command) Request {
 // Summary says for users why the commit is deployed.
 func (r Request) Summary(commander string) string {
 	if r.RollbackTo != "" {
-		return fmt.Sprintf("Rolled back to commit %.7s by %s", r.Commit, commander)
+		return fmt.Sprintf("Rolled back by %s to commit %.7s", commander, r.Commit)
 	}
 	return fmt.Sprintf("Retried by %s, with the strategy of deployment %.8s", commander, r.RetryOf)
 }

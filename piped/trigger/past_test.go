@@ -66,7 +66,7 @@ func TestARollbackStaysUntilTheNextCommitAlsoOverARestart(t *testing.T) {
 	d := w.awaitDeployment(3)
 	require.Equal(t, old, d.GetTrigger().GetCommit().GetHash())
 	require.Equal(t, "One", d.GetTrigger().GetCommit().GetMessage())
-	require.Contains(t, d.GetTrigger().GetStrategySummary(), "Rolled back to commit "+old[:7]+" by carol")
+	require.Contains(t, d.GetTrigger().GetStrategySummary(), "Rolled back by carol to commit "+old[:7])
 	require.Equal(t, map[string]string{
 		"pipedeck/rollback-to": first.GetId(), "pipedeck/newer-commit": newer,
 	}, notesOf(d))

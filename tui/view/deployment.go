@@ -206,6 +206,26 @@ func stageCount(d *deckv1.Deployment) string {
 	return fmt.Sprintf("%d stages", n)
 }
 
+// askedBy returns the summary of a deployment between who deployed its commit again and who else asked for it; either
+// is empty for none. The summary comes last to be cut where the commit is not the newest, and is not repeated.
+func askedBy(d *deckv1.Deployment) (again, summary, who string) {
+	summary = text.Line(d.GetSummary())
+	switch chain, commander := text.Line(d.GetChainId()), text.Line(d.GetCommander()); {
+	case chain != "": // which asks for those after the first
+		who = fmt.Sprintf("block %d of chain %s", d.GetChainBlock(), text.Cut(chain, 8, ""))
+	case d.GetRetryOf() != "":
+		again = "retried by " + commander
+	case d.GetRollbackTo() != "":
+		again = "rolled back by " + commander
+	case commander != "":
+		who = "asked for by " + commander
+	}
+	if again != "" && strings.HasPrefix(strings.ToLower(summary), strings.ToLower(again)) {
+		again = ""
+	}
+	return again, summary, who
+}
+
 // head reports what is deployed, how and why, and what went wrong.
 func (v Deployment) head(width int) []string {
 	th, d := v.Theme, v.Deployment
@@ -214,17 +234,6 @@ func (v Deployment) head(width int) []string {
 		th.Strong.Render(text.FirstLine(d.GetCommit().GetMessage()))
 	lines := []string{split(th, first, th.Dim.Render(lasted(d, v.Now))+" ", width)}
 
-	who := ""
-	switch chain := text.Line(d.GetChainId()); {
-	case chain != "": // which asks for those after the first
-		who = fmt.Sprintf("block %d of chain %s", d.GetChainBlock(), text.Cut(chain, 8, ""))
-	case d.GetRetryOf() != "":
-		who = "retried by " + text.Line(d.GetCommander())
-	case d.GetRollbackTo() != "":
-		who = "rolled back by " + text.Line(d.GetCommander())
-	case d.GetCommander() != "":
-		who = "asked for by " + text.Line(d.GetCommander())
-	}
 	strategy := d.GetStrategy()
 	switch {
 	case strategy != "AUTO" && strategy != "":
@@ -233,7 +242,8 @@ func (v Deployment) head(width int) []string {
 	default:
 		strategy = "planning"
 	}
-	about := join(" "+th.Dot+" ", strategy, text.Line(d.GetSummary()), who)
+	again, summary, who := askedBy(d)
+	about := join(" "+th.Dot+" ", strategy, again, summary, who)
 	lines = append(lines, " "+th.Dim.Render(text.Cut(about, width-2, th.Ellipsis)))
 
 	if worthShowing(d.GetStatus()) {

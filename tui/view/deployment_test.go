@@ -25,3 +25,23 @@ func TestADeploymentSaysWhichBlockOfWhichChainItIs(t *testing.T) {
 	require.Contains(t, draw(), "block 2 of chain 3f2b9a52")
 	require.NotContains(t, draw(), "asked for by")
 }
+
+func TestADeploymentOfAnEarlierCommitSaysOnceWhoAskedForIt(t *testing.T) {
+	t.Parallel()
+	th := theme.Theme{}
+	th.Dot = "|"
+	const retry = "Retried by grace, with the strategy of deployment d"
+	for name, c := range map[string]struct {
+		d    *deckv1.Deployment
+		want string
+	}{
+		"a retry":    {&deckv1.Deployment{RetryOf: "d", Summary: "why"}, "PIPELINE | retried by grace | why"},
+		"a rollback": {&deckv1.Deployment{RollbackTo: "d", Summary: "why"}, "PIPELINE | rolled back by grace | why"},
+		"said once":  {&deckv1.Deployment{RetryOf: "d", Summary: retry}, "PIPELINE | " + retry},
+		"a sync":     {&deckv1.Deployment{Summary: "it changed"}, "PIPELINE | it changed | asked for by grace"},
+	} {
+		c.d.Strategy, c.d.Commander = "PIPELINE", "grace"
+		lines := Deployment{Theme: th, Deployment: c.d, Now: time.Unix(1, 0)}.head(90)
+		require.Equal(t, c.want, strings.TrimSpace(lines[1]), name)
+	}
+}
