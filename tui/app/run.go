@@ -116,8 +116,9 @@ type clock struct {
 	after func(d time.Duration) <-chan time.Time
 }
 
-// framesPerSecond bounds how often the screen is written; Bubble Tea looks that often whether it has changed.
-const framesPerSecond = 30
+// framesPerSecond bounds how often the screen is written. Bubble Tea looks that often whether it has changed, which is
+// nearly all that a UI at rest costs: the bound keeps it below half a percent of a core.
+const framesPerSecond = 20
 
 func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	if cfg.Environ == nil {

@@ -58,6 +58,8 @@ type Buffer struct {
 	spill       *os.File
 	// head and tail are the places in the file of the oldest chunk and behind the newest.
 	head, tail int64
+	// spare has the room of a chunk that went to the file, for the next chunk.
+	spare chunk
 	// page is the chunk of the file that was read last.
 	page   *chunk
 	err    error
@@ -111,7 +113,8 @@ func (b *Buffer) lastChunk() *chunk {
 	if n := len(b.chunks); n > 0 && b.chunks[n-1].bytes() < chunkBytes {
 		return b.chunks[n-1]
 	}
-	c := &chunk{start: b.next}
+	c := &chunk{start: b.next, text: b.spare.text[:0], raw: b.spare.raw[:0], lines: b.spare.lines[:0]}
+	b.spare = chunk{}
 	b.chunks = append(b.chunks, c)
 	return c
 }
@@ -230,7 +233,7 @@ func (b *Buffer) Close() error {
 	if b.closed {
 		return nil
 	}
-	b.closed, b.chunks, b.page, b.memory, b.first = true, nil, nil, 0, b.next
+	b.closed, b.chunks, b.page, b.memory, b.first, b.spare = true, nil, nil, 0, b.next, chunk{}
 	if b.spill == nil {
 		return nil
 	}

@@ -61,6 +61,9 @@ func (b *Buffer) write(c *chunk) error {
 	}
 	c.offset, c.length, c.textLength = b.tail, int64(len(data)), int64(len(c.text))
 	b.tail += c.length
+	if cap(c.text)+cap(c.raw) <= 4*chunkBytes { // else it had lines of unusual length
+		b.spare = chunk{text: c.text, raw: c.raw, lines: c.lines}
+	}
 	c.text, c.raw, c.lines = nil, nil, nil
 	return nil
 }
