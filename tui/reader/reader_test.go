@@ -100,7 +100,7 @@ func TestCommandsForStagesOfOneTypeNameOneStage(t *testing.T) {
 	running, failed := decktest.Canary(), decktest.Failed()
 	other := running.Stages[1]
 	other.Name, other.Status, other.CanApprove = "WAIT_APPROVAL", running.Stages[2].Status, true
-	require.Contains(t, told(t, reader.Plain, reader.Options{}, running, failed),
+	require.Contains(t, storyOf(t, reader.Plain, reader.Options{}, running, failed),
 		"hello-world WAIT_APPROVAL  WAITS FOR APPROVAL  -> pipedeck approve hello-world s3")
 }
 
