@@ -208,3 +208,23 @@ func interruptedOutcome(d *model.Deployment) Outcome {
 	}
 	return outcome
 }
+
+// failedRollback says, at the end of a deployment's reason, which rollback stages did not succeed; empty when all did.
+func failedRollback(stages []*model.PipelineStage) string {
+	var failed []*model.PipelineStage
+	why := ""
+	for _, stage := range stages {
+		if stage.GetRollback() && ended(stage) && !passed(stage) {
+			failed = append(failed, stage)
+			why = cmp.Or(why, stage.GetStatusReason())
+		}
+	}
+	if len(failed) == 0 {
+		return ""
+	}
+	text := "; the rollback failed in " + names(failed)
+	if why != "" {
+		text += ": " + why
+	}
+	return text
+}

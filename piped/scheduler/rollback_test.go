@@ -63,7 +63,11 @@ func TestRollbackStagesRunOneAfterAnother(t *testing.T) {
 	second.Await(t)
 	second.Open()
 	end := a.controlPlane.awaitEnd(t, "d")
-	require.Equal(t, "Stage C failed: the moon is missing", end.GetStatusReason(), "a failing rollback changes nothing")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+	require.Equal(
+		t, "Stage C failed: the moon is missing; the rollback failed in stage ROLLBACK: the moon is missing",
+		end.GetStatusReason(),
+	)
 	reports, requires := a.controlPlane.rollbacks("d")
 	require.Equal(t, []string{
 		"ROLLBACK 0 RUNNING", "ROLLBACK 0 SUCCESS", "ROLLBACK 1 RUNNING", "ROLLBACK 1 SUCCESS", "ROLLBACK 2 RUNNING",

@@ -171,6 +171,7 @@ func (r *run) deploy(ctx context.Context) (Outcome, error) {
 			return Outcome{}, err
 		}
 		outcome.RolledBack = true
+		outcome.Reason += failedRollback(d.GetStages())
 	}
 	return outcome, r.reports.complete(ctx, outcome)
 }

@@ -418,7 +418,8 @@ func TestSourcesThatCannotBePreparedFailTheStageAtOnce(t *testing.T) {
 	a.Submit(newDeployment("d", "app"))
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
-	require.Equal(t, "Stage A failed: prepare the sources: no space left on device", end.GetStatusReason())
+	const why = "prepare the sources: no space left on device"
+	require.Equal(t, "Stage A failed: "+why+"; the rollback failed in stage ROLLBACK: "+why, end.GetStatusReason())
 	require.Contains(t, a.controlPlane.stageLog(), "A 0 prepare the sources: no space left on device")
 }
 

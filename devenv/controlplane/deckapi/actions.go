@@ -50,7 +50,8 @@ func (s *Server) SyncApplication(
 	}
 	answer.DeploymentId, err = s.created(ctx, id, syncWait)
 	if err != nil {
-		return nil, hint(err, "piped refuses to deploy %s: %s; correct that in its repository, then run: pipedeck sync %s",
+		return nil, hint(err, "piped refuses to deploy %s: %s; "+
+			"correct that in its repository, then run: pipedeck sync %s",
 			a.GetName(), status.Convert(err).Message(), a.GetName())
 	}
 	if answer.DeploymentId == "" {
