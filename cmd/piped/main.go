@@ -24,7 +24,7 @@ import (
 )
 
 // version is set by the linker.
-var version = "dev"
+var version = "development"
 
 const (
 	exitFailure = 1

@@ -60,5 +60,6 @@ func newRootCommand(target *session.Target) *cobra.Command {
 	root.AddCommand(action.Commands(target)...)
 	root.AddCommand(configuration.Commands(target)...)
 	root.AddCommand(plugin.NewCommand(target), newVersionCommand())
+	addVersionFlag(root)
 	return root
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -52,6 +53,23 @@ func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 			"takes at most 1 argument, got 2"},
 		"a secret without a name": {[]string{"encrypt", "my-secret"}, exit.WrongUsage,
 			"letters, digits and underscores"},
+		"all and one": {[]string{"down", "--all", "--name", "x"}, exit.WrongUsage,
+			"give --all or --name, not both"},
+		"help about nothing": {[]string{"help", "foo"}, exit.WrongUsage, `unknown command "foo" for "pipedeck"`},
+		"help about no part": {[]string{"help", "plugin", "foo"}, exit.WrongUsage,
+			`unknown command "foo" for "pipedeck plugin"`},
+		"completion of no shell": {[]string{"completion", "foo"}, exit.WrongUsage,
+			`unknown command "foo" for "pipedeck completion"`},
+		"part that is not there": {[]string{"piped", "foo"}, exit.WrongUsage,
+			`unknown command "foo" for "pipedeck piped"`},
+		"two flags for opposite things": {[]string{"cancel", "x", "--rollback", "--no-rollback"}, exit.WrongUsage,
+			"pipedeck: give only one of --no-rollback, --rollback\n"},
+		"theme with plain output": {[]string{"attach", "--theme", "bad", "--output", "plain"}, exit.WrongUsage,
+			`unknown theme "bad"`},
+		"theme of up": {[]string{"up", "--theme", "nosuch", "--output", "plain"}, exit.WrongUsage,
+			`unknown theme "nosuch"`},
+		"keys with plain output": {[]string{"attach", "--keys", "nosuch", "--output", "plain"}, exit.WrongUsage,
+			"nosuch"},
 		"logs of nothing": {[]string{"logs"}, exit.NotStarted, "start it with: pipedeck up"},
 		"attach to nothing": {[]string{"attach", "--output", "plain"}, exit.NotStarted,
 			"start it with: pipedeck up"},
@@ -68,5 +86,21 @@ func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 			require.Empty(t, stdout)
 			require.NoDirExists(t, dir, "nothing was made")
 		})
+	}
+}
+
+func TestHelpAndVersionEndWell(t *testing.T) {
+	t.Parallel()
+	_, version, _ := command(t.Context(), t.TempDir(), "version")
+	require.Regexp(t, `^pipedeck \S+ \(go.*/.*\)\n$`, version)
+	for args, says := range map[string]string{
+		"--version": version, "help": "pipedeck [command]", "help up": "pipedeck up [DIR]",
+		"help plugin new": "pipedeck plugin new", "completion": "Available Commands", "piped": "register",
+		"completion bash": "bash completion",
+	} {
+		code, stdout, stderr := command(t.Context(), t.TempDir(), strings.Fields(args)...)
+		require.Zero(t, code, args)
+		require.Contains(t, stdout, says, args)
+		require.Empty(t, stderr, args)
 	}
 }

@@ -28,11 +28,22 @@ func newVersionCommand() *cobra.Command {
 					"platform": runtime.GOOS + "/" + runtime.GOARCH,
 				})
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "pipedeck %s (%s, %s/%s)\n", version.Build(), runtime.Version(),
-				runtime.GOOS, runtime.GOARCH)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), versionLine())
 			return err
 		},
 	}
 	format.AddFlag(cmd, &output)
 	return cmd
+}
+
+// addVersionFlag gives the root command --version, which prints the same as `pipedeck version`.
+func addVersionFlag(root *cobra.Command) {
+	root.Version = versionLine()
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.Flags().Bool("version", false, "print the version")
+}
+
+// versionLine returns the version of this build and what it was built with.
+func versionLine() string {
+	return fmt.Sprintf("pipedeck %s (%s, %s/%s)", version.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

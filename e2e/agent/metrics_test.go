@@ -19,7 +19,7 @@ func TestMetricsCoverDeploymentsStagesAndPlugins(t *testing.T) {
 	e := newEnvironment(t, pipeline("{log: hello}", "{do: error}"))
 	p := e.start(t, "--launcher-version", "v9")
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, e.deck.awaitEnd(t, 0).GetStatus())
-	const constant = `launcher_version="v9",pipecd_component="piped",piped="piped",piped_version="dev"`
+	const constant = `launcher_version="v9",pipecd_component="piped",piped="piped",piped_version="development"`
 	failed := regexp.MustCompile(`deployment_status\{.*application_name="app",.*status="DEPLOYMENT_FAILURE"\} 1`)
 	var text string
 	require.Eventually(t, func() bool { // the control plane knew of the end before piped had its answer

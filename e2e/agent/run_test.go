@@ -34,7 +34,7 @@ func TestPipedDeploysTheHeadAndEveryCommit(t *testing.T) {
 	status, body := p.admin(t, "/healthz")
 	require.Equal(t, http.StatusOK, status, body)
 	_, body = p.admin(t, "/version")
-	require.Equal(t, "dev", body)
+	require.Equal(t, "development", body)
 	p.terminate(t)
 }
 

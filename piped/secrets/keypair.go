@@ -26,7 +26,7 @@ type keyPair struct {
 	text    string // of the private key
 }
 
-const keyPairHint = "encrypt it for this piped with pipectl encrypt"
+const keyPairHint = "encrypt it for this piped with pipedeck encrypt"
 
 func openKeyPair(c config.SecretKeys) (*keyPair, error) {
 	text, field, err := readKey("privateKey", c.PrivateKeyFile, c.PrivateKeyData)

@@ -41,6 +41,10 @@ Exit code 0: the environment is gone, or there was none; 1: something is left, a
 2: the directory was not created by pipedeck, and is left as it is.`,
 		Example: "  pipedeck down\n  pipedeck down --name demo\n  pipedeck down --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all && cmd.Flags().Changed("name") {
+				return exit.Usage(errors.New("give --all or --name, not both"),
+					"pipedeck down --name "+text.ShellWord(t.Name)+" removes this environment only")
+			}
 			if all {
 				return tearDownAll(cmd.Context(), t, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}

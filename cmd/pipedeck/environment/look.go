@@ -35,10 +35,16 @@ func (l *look) register(cmd *cobra.Command) {
 	l.screen.register(cmd)
 }
 
-// read reads what the terminal UI needs. Mistakes in the key file are shown there.
+// read reads what the terminal UI needs. Mistakes in the key file are shown there. Other outputs need nothing of it,
+// but flags that cannot be right are wrong usage with them, too.
 func (l *look) read(mode OutputMode) error {
 	if mode != outputTUI {
-		return nil
+		if l.keyFile != "" {
+			if err := l.readKeys(); err != nil {
+				return err
+			}
+		}
+		return l.screen.check()
 	}
 	if err := l.screen.read(&l.environ); err != nil {
 		return err

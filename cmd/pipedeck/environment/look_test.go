@@ -47,6 +47,17 @@ func TestTheKeyFileIsThatOfTheFlagElseOfTheEnvironmentElseOfTheUser(t *testing.T
 	require.Equal(t, "f7", syncKey(flag))
 
 	missing := &look{keyFile: filepath.Join(dir, "missing.yaml")}
-	require.NoError(t, missing.read(outputPlain), "other outputs have no keys")
-	require.ErrorContains(t, missing.read(outputTUI), "missing.yaml")
+	for _, mode := range []OutputMode{outputPlain, outputTUI} {
+		require.ErrorContains(t, missing.read(mode), "missing.yaml", "also where there are no keys")
+	}
+	t.Setenv(keysVariable, filepath.Join(dir, "missing.yaml"))
+	require.NoError(t, (&look{}).read(outputPlain), "the variable is for the UI alone")
+}
+
+func TestAThemeThatIsNotThereIsWrongUsageWithEveryOutput(t *testing.T) {
+	t.Setenv("PIPEDECK_THEME", "drak")
+	l := &look{}
+	require.NoError(t, l.read(outputPlain), "the variable is for the UI alone")
+	l.screen.theme = "drak"
+	require.ErrorContains(t, l.read(outputPlain), `unknown theme "drak"`)
 }

@@ -34,6 +34,14 @@ func (f *screenFlags) register(cmd *cobra.Command) {
 	flags.BoolVar(&f.big, "big", false, "the stages or the log alone, for projectors; default $PIPEDECK_BIG")
 }
 
+// check finds a mistake in the flags; environment variables do not matter to it.
+func (f *screenFlags) check() error {
+	if _, err := theme.Choose(f.theme); f.theme != "" && err != nil {
+		return exit.Usage(err, "choose another --theme")
+	}
+	return nil
+}
+
 // read sets the environment variables of the UI: those of the process with the flags over them.
 func (f *screenFlags) read(into *[]string) error {
 	environ := os.Environ()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,8 +18,16 @@ import (
 var wrongNumber = regexp.MustCompile(
 	`^(?:accepts|requires) (at most |at least |between \d+ and )?(\d+) arg\(s\), (?:only )?received (\d+)$`)
 
-// arguments puts cobra's error of a wrong number of arguments in words; other errors are returned as they are.
+// exclusive is how cobra reports flags that exclude each other.
+var exclusive = regexp.MustCompile(
+	`^if any flags in the group \[.*\] are set none of the others can be; \[(.*)\] were all set$`)
+
+// arguments puts cobra's errors of a wrong number of arguments, and of flags that exclude each other, in words; other
+// errors are returned as they are.
 func arguments(cmd *cobra.Command, err error) error {
+	if said := exclusive.FindStringSubmatch(err.Error()); said != nil {
+		return fmt.Errorf("give only one of --%s", strings.Join(strings.Fields(said[1]), ", --"))
+	}
 	said := wrongNumber.FindStringSubmatch(err.Error())
 	if said == nil {
 		return err

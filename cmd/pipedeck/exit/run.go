@@ -25,6 +25,7 @@ func Run(
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SilenceUsage, root.SilenceErrors = true, true
+	refuseUnknown(root, args)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err == nil {
 		return OK

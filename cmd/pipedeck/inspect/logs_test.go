@@ -202,7 +202,8 @@ func TestLogsOfAnUnknownPluginListTheOthers(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), "wait.log"), []byte("hello\n"), 0o600))
 	code, _, stderr := command(t.Context(), dir, "logs", "--plugin", "nope")
 	require.Equal(t, exit.WrongUsage, code)
-	require.Contains(t, stderr, "environment \"default\" has no log of a plugin \"nope\"\nnext step: choose one of: wait")
+	require.Contains(t, stderr, "environment \"default\" has no log of a plugin \"nope\"\n"+
+		"next step: choose one of: wait")
 	code, stdout, _ := command(t.Context(), dir, "logs", "--plugin", "wait")
 	require.Zero(t, code)
 	require.Equal(t, "hello\n", stdout)
