@@ -4,9 +4,12 @@
 package store
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -29,6 +32,8 @@ type chains struct {
 type chain struct {
 	id     string
 	blocks [][]*chainNode
+	// notes say which members are not deployed, and why. They end the reason of the first deployment.
+	notes []string
 }
 
 type chainNode struct {
@@ -56,14 +61,57 @@ func (c *chains) begin(
 	}
 	begun := &chain{id: id, blocks: [][]*chainNode{{{application: application}}}}
 	for _, m := range matchers {
-		var nodes []*chainNode
-		for _, matching := range c.applications.matching(m) {
-			nodes = append(nodes, &chainNode{application: matching})
-		}
+		nodes, note := c.members(application, m)
 		begun.blocks = append(begun.blocks, nodes)
+		if note != "" {
+			begun.notes = append(begun.notes, note)
+		}
 	}
 	c.put(begun)
 	return nil
+}
+
+// members are the applications of a block. The one that the chain begins with is left out: it would be deployed twice.
+// The note says so, or that there are none; it is empty otherwise.
+func (c *chains) members(
+	first string, m *pipedservice.CreateDeploymentChainRequest_ApplicationMatcher,
+) (nodes []*chainNode, note string) {
+	for _, matching := range c.applications.matching(m) {
+		if matching == first {
+			note = fmt.Sprintf("the member %s is not deployed again: the chain begins with it", matcherText(m))
+			continue
+		}
+		nodes = append(nodes, &chainNode{application: matching})
+	}
+	if len(nodes) == 0 && note == "" {
+		note = fmt.Sprintf("no application matches the member %s", matcherText(m))
+	}
+	return nodes, note
+}
+
+// matcherText is a matcher as a configuration has it.
+func matcherText(m *pipedservice.CreateDeploymentChainRequest_ApplicationMatcher) string {
+	var parts []string
+	for _, part := range []struct{ key, value string }{{"name", m.GetName()}, {"kind", m.GetKind()}} {
+		if part.value != "" {
+			parts = append(parts, part.key+": "+part.value)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.GetLabels())) {
+		parts = append(parts, "label "+key+": "+m.GetLabels()[key])
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// noted is the reason of a deployment, with the notes of the chain that it begins.
+func (c *chains) noted(reason string, d *model.Deployment) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	found := c.byID[d.GetDeploymentChainId()]
+	if found == nil || d.GetDeploymentChainBlockIndex() != 0 || len(found.notes) == 0 {
+		return reason
+	}
+	return reason + "; deployment chain: " + strings.Join(found.notes, "; ")
 }
 
 // put adds a chain, and forgets the oldest one beyond the limit. The caller holds c.mu.
@@ -181,8 +229,8 @@ func (c *chains) follow(d *model.Deployment) {
 }
 
 // refuse ends the node of an application that will not be deployed, so that those that wait for its
-// block do not wait for ever. PipeCD v1 lets them wait.
-func (c *chains) refuse(asked *model.Command_ChainSyncApplication) {
+// block do not wait for ever, and notes why. PipeCD v1 lets them wait.
+func (c *chains) refuse(asked *model.Command_ChainSyncApplication, why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	refused := c.byID[asked.GetDeploymentChainId()]
@@ -193,6 +241,12 @@ func (c *chains) refuse(asked *model.Command_ChainSyncApplication) {
 	for _, node := range refused.blocks[block] {
 		if node.application == asked.GetApplicationId() && node.deployment == "" {
 			node.status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
+			name := asked.GetApplicationId()
+			if a, err := c.applications.Get(name); err == nil {
+				name = a.GetName()
+			}
+			note := fmt.Sprintf("%s is not deployed: %s", name, cmp.Or(why, "piped refuses"))
+			refused.notes = append(refused.notes, note)
 		}
 	}
 	c.ledger.keep(refused.record)
@@ -248,6 +302,7 @@ func (c *chains) records(emit func(journal.Record)) {
 type keptChain struct {
 	ID     string
 	Blocks [][]keptNode
+	Notes  []string `json:",omitempty"`
 }
 
 type keptNode struct {
@@ -256,7 +311,7 @@ type keptNode struct {
 }
 
 func (c *chain) record() journal.Record {
-	kept := keptChain{ID: c.id}
+	kept := keptChain{ID: c.id, Notes: c.notes}
 	for _, block := range c.blocks {
 		nodes := []keptNode{}
 		for _, n := range block {
@@ -277,7 +332,7 @@ func (c *chains) restore(r journal.Record) (id string, err error) {
 	if kept.ID == "" || len(kept.Blocks) == 0 || len(kept.Blocks[0]) == 0 {
 		return "", errNoID
 	}
-	restored := &chain{id: kept.ID}
+	restored := &chain{id: kept.ID, notes: kept.Notes}
 	for _, block := range kept.Blocks {
 		var nodes []*chainNode
 		for _, n := range block {

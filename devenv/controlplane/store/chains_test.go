@@ -118,3 +118,34 @@ func TestABlockOfAnApplicationThatRefusesIsCancelled(t *testing.T) {
 	require.True(t, verdict(t, s, chainID, "web1", 1).Cancel)
 	require.True(t, verdict(t, s, chainID, "last", 2).Cancel)
 }
+
+func TestTheFirstDeploymentOfAChainSaysWhichMembersAreNotDeployed(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	importApplication(s, "first", map[string]string{"tier": "web"})
+	importApplication(s, "web1", map[string]string{"tier": "web"})
+	importApplication(s, "closed", nil)
+	require.NoError(t, s.Deployments.CreateChain(piped, &pipedservice.CreateDeploymentChainRequest{
+		FirstDeployment: newDeployment("d-first", "first"),
+		Matchers:        []*matcher{{Labels: map[string]string{"tier": "web"}}, {Name: "nosuch"}, {Name: "closed"}},
+	}))
+	asked := map[string]string{}
+	for _, c := range s.Commands.Waiting(piped) {
+		asked[c.GetApplicationId()] = c.GetId()
+	}
+	require.Len(t, asked, 2)
+	require.NotContains(t, asked, "first")
+	require.NoError(t, s.Commands.ReportHandled(piped, store.HandledCommand{
+		ID: asked["closed"], Status: model.CommandStatus_COMMAND_FAILED, HandledAt: 1,
+		Metadata: map[string]string{"Reason": "it refuses chains"},
+	}))
+	finish(t, s, "d-first", model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	d, err := s.Deployments.OfPiped(piped, "d-first")
+	require.NoError(t, err)
+	for _, want := range []string{
+		"; deployment chain: the member {label tier: web} is not deployed again: the chain begins with it",
+		"; no application matches the member {name: nosuch}", "; closed is not deployed: it refuses chains",
+	} {
+		require.Contains(t, d.GetStatusReason(), want)
+	}
+}

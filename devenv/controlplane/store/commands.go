@@ -214,7 +214,7 @@ func (c *Commands) ReportHandled(pipedID string, h HandledCommand) error {
 	answered.Metadata = maps.Clone(h.Metadata)
 	c.file(answered, h.Output)
 	if answered.GetType() == model.Command_CHAIN_SYNC_APPLICATION && h.Status != model.CommandStatus_COMMAND_SUCCEEDED {
-		c.chains.refuse(answered.GetChainSyncApplication())
+		c.chains.refuse(answered.GetChainSyncApplication(), h.Metadata["Reason"])
 	}
 	return nil
 }

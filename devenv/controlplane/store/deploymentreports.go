@@ -69,7 +69,8 @@ func (d *Deployments) ReportCompleted(pipedID string, r *pipedservice.ReportDepl
 		return precondition("deployment %s has ended as %s already", r.GetDeploymentId(), old)
 	}
 	m, now := ended.model, d.ledger.now()
-	m.Status, m.StatusReason, m.CompletedAt = r.GetStatus(), shortReason(r.GetStatusReason()), r.GetCompletedAt()
+	reason := d.chains.noted(r.GetStatusReason(), m)
+	m.Status, m.StatusReason, m.CompletedAt = r.GetStatus(), shortReason(reason), r.GetCompletedAt()
 	for _, stage := range m.GetStages() {
 		status, ok := r.GetStageStatuses()[stage.GetId()]
 		if !ok || status == stage.GetStatus() {

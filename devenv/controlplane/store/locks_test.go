@@ -30,7 +30,7 @@ func partCalls(s *Store) map[int]func() {
 			_ = s.chains.begin("c", "a", []*pipedservice.CreateDeploymentChainRequest_ApplicationMatcher{{Name: "a"}})
 			s.chains.confirm("c")
 			s.chains.follow(&model.Deployment{Id: "d", ApplicationId: "a", DeploymentChainId: "c"})
-			s.chains.refuse(&model.Command_ChainSyncApplication{DeploymentChainId: "c", ApplicationId: "a"})
+			s.chains.refuse(&model.Command_ChainSyncApplication{DeploymentChainId: "c", ApplicationId: "a"}, "")
 			s.chains.abandon("c")
 		},
 		4: func() {
