@@ -171,6 +171,7 @@ func TestBrokenCiphertextsAreExplained(t *testing.T) {
 		"plain text":        {"my password!", "it is not base64"},
 		"empty":             {"", "too short"},
 		"other base64":      {encoded("my password"), "not in the form"},
+		"the next step":     {encoded("my password"), "encrypt it for this piped with pipedeck encrypt"},
 		"length zero":       {encoded("\x00\x00aaaa"), "not in the form"},
 		"wrong key":         {changed(20), "does not fit"},
 		"wrong text":        {changed(len(good) - 1), "changed or lost"},
