@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 
 	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
@@ -40,7 +41,26 @@ func (r *Repository) CheckApplications(checker *options.Checker) (warnings []str
 			warnings = append(warnings, warning.Error())
 		}
 	}
+	r.Manual = manual(reports)
 	return warnings, errors.Join(problems...)
+}
+
+// manual returns the names of the applications that only users deploy. Where any application has a chain, those that
+// accept chains are not among them.
+func manual(reports []*config.Report) (names []string) {
+	chained := slices.ContainsFunc(reports, func(r *config.Report) bool {
+		return r.Application != nil && r.Application.PostSync != nil && r.Application.PostSync.Chain != nil
+	})
+	for _, report := range reports {
+		if report.Application == nil {
+			continue
+		}
+		rule := report.Application.Trigger
+		if rule.OnCommit.Disabled && rule.OnOutOfSync.Disabled && (rule.OnChain.Disabled || !chained) {
+			names = append(names, report.Application.Name)
+		}
+	}
+	return names
 }
 
 // CheckUnread returns the keys, options and stage names at Head that nothing reads, each with its file, line and

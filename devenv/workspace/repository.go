@@ -32,6 +32,9 @@ type Repository struct {
 	// Skipped are application configuration files at Head that cannot be deployed: their paths are not UTF-8 text,
 	// which is all that PipeCD's protocol has.
 	Skipped []string
+	// Manual are the names of the applications that neither a commit, drift nor a chain deploys. CheckApplications
+	// fills it in.
+	Manual []string
 	// EditHint is a file worth editing first; empty for a user's own repository.
 	EditHint string
 

@@ -207,6 +207,11 @@ func TestSettledAt(t *testing.T) {
 	}
 	settled, _, _ := deckOf(synced, succeeded).SettledAt(head)
 	require.False(t, settled, "the state is not complete")
+
+	settled, _, _ = deckOf(synced, &deckv1.Synced{}).SettledAt(head, synced.GetName())
+	require.True(t, settled, "no commit deploys it")
+	settled, _, _ = deckOf(synced, decktest.Canary(), &deckv1.Synced{}).SettledAt(head, synced.GetName())
+	require.False(t, settled, "a user deploys it")
 }
 
 func TestElapsed(t *testing.T) {

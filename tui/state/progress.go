@@ -4,6 +4,7 @@
 package state
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -100,7 +101,10 @@ func (d *Deck) Deploying() bool { return len(d.running) > 0 }
 // deployments that did not succeed, broken the applications whose configuration is invalid.
 // It is false before the state is complete and while there is no application. Only applications that
 // have been seen count: whoever waits for all of them must know how many there are.
-func (d *Deck) SettledAt(commit string) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
+// Those that manual names are not waited for until they are deployed.
+func (d *Deck) SettledAt(
+	commit string, manual ...string,
+) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
 	if !d.synced || d.next != nil || len(d.applications) == 0 {
 		return false, nil, nil
 	}
@@ -116,7 +120,7 @@ func (d *Deck) SettledAt(commit string) (settled bool, failed []*deckv1.Deployme
 		newest := d.Newest(app.GetId())
 		switch {
 		case newest == nil:
-			settled = false
+			settled = settled && slices.Contains(manual, app.GetName())
 		case !Ended(newest.GetStatus()):
 			settled = false
 		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:

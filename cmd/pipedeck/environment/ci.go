@@ -114,7 +114,7 @@ func (s *Setup) ci(ctx context.Context) error {
 		var broken []*deckv1.Application
 		err := follow(ctx, deck, s.Mode, os.Stdout, reader.Options{Flags: s.Target.Flags(),
 			Until: func(d *state.Deck) (settled bool) {
-				settled, failed, broken = d.SettledAt(repository.Head)
+				settled, failed, broken = d.SettledAt(repository.Head, repository.Manual...)
 				left = cmp.Or(unfinished(d), "piped has not registered each application yet")
 				return settled && len(d.Applications()) >= len(repository.Applications)
 			}})
@@ -165,6 +165,9 @@ func (f *Flags) checkApplications(ctx context.Context, w *workspace.Workspace,
 	}
 	if err != nil {
 		return exit.Usage(err, "correct the file, commit it, and run again")
+	}
+	for _, name := range repository.Manual {
+		fmt.Fprintln(os.Stderr, text.Clean(name+": not deployed by commits, not awaited"))
 	}
 	return nil
 }
