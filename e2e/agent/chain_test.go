@@ -100,7 +100,7 @@ func TestAFailureCancelsTheRestOfTheChain(t *testing.T) {
 	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, e.deck.of("app")[1].GetStatus())
 	for _, name := range []string{"web1", "web2", "last"} {
 		require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED, e.deck.of(name)[1].GetStatus(), name)
-		require.Contains(t, e.deck.of(name)[1].GetStatusReason(), "has ended with")
+		require.Contains(t, e.deck.of(name)[1].GetStatusReason(), "the block before it in the deployment chain")
 		require.Empty(t, e.deck.of(name)[1].GetStages(), "nothing was planned")
 	}
 }
