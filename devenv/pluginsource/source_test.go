@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
 const wait = time.Minute
@@ -38,7 +39,9 @@ func module(t *testing.T) (root string, s *Source) {
 func write(t *testing.T, path, text string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	next := path + ".tmp" // in one step: half a file does not compile
+	require.NoError(t, os.WriteFile(next, []byte(text), 0o600))
+	require.NoError(t, os.Rename(next, path))
 }
 
 func says(t *testing.T, s *Source) string {
@@ -57,25 +60,13 @@ func TestAProgramIsBuiltAgainWhenAPackageThatItImportsChanges(t *testing.T) {
 	go func() {
 		watching <- s.Run(ctx, func() {}, func(_ time.Duration, err error) { ends <- err })
 	}()
-	require.NoError(t, <-ends)
+	require.NoError(t, chantest.Receive(t, ends))
 	require.Equal(t, "one", says(t, s))
 	require.Equal(t, config.BuildStatus{State: config.BuildDone}, config.ReadBuildStatus(s.Program))
-	// Written until it is seen: what is new to the program is watched some time after its build.
 	end := func(path, text string) error {
 		t.Helper()
-		again := time.NewTicker(2 * time.Second)
-		defer again.Stop()
-		deadline := time.After(wait)
-		for {
-			write(t, path, text)
-			select {
-			case err := <-ends:
-				return err
-			case <-again.C:
-			case <-deadline:
-				require.Fail(t, "the change was not seen")
-			}
-		}
+		write(t, path, text)
+		return chantest.Receive(t, ends)
 	}
 	words := filepath.Join(root, "words", "words.go")
 	require.NoError(t, end(words, "package words\n\nconst First = \"two\"\n"))
@@ -110,13 +101,12 @@ func TestTheStatusSaysFromTheSaveOnThatAProgramIsBuilt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ends, watching := make(chan error, 100), make(chan error, 1)
 	go func() { watching <- s.Run(ctx, func() {}, func(_ time.Duration, err error) { ends <- err }) }()
-	require.NoError(t, <-ends)
-	// Written until it is seen: the package is watched some time after the first build.
+	require.NoError(t, chantest.Receive(t, ends))
+	write(t, filepath.Join(root, "words", "words.go"), "package words\n\nconst First = \"two\"\n")
 	require.Eventually(t, func() bool {
-		write(t, filepath.Join(root, "words", "words.go"), "package words\n\nconst First = \"two\"\n")
 		return config.ReadBuildStatus(s.Program).State == config.BuildRunning
 	}, wait, 5*time.Millisecond)
-	require.NoError(t, <-ends)
+	require.NoError(t, chantest.Receive(t, ends))
 	require.Eventually(t, func() bool {
 		return config.ReadBuildStatus(s.Program).State == config.BuildDone && says(t, s) == "two"
 	}, wait, 5*time.Millisecond)
@@ -131,20 +121,17 @@ func TestSourcesThatWereAwayAreBuiltAgainWhenTheyAreBack(t *testing.T) {
 	ends, ended := make(chan error, 100), make(chan error, 1)
 	go func() { ended <- s.Run(ctx, func() {}, func(_ time.Duration, err error) { ends <- err }) }()
 	defer func() { cancel(); require.NoError(t, <-ended) }()
-	require.NoError(t, <-ends)
+	require.NoError(t, chantest.Receive(t, ends))
 
 	away := s.Dir + ".away"
 	require.NoError(t, os.Rename(s.Dir, away))
-	require.ErrorIs(t, <-ends, os.ErrNotExist)
+	require.ErrorIs(t, chantest.Receive(t, ends), os.ErrNotExist)
 	require.NoError(t, os.Rename(away, s.Dir))
-	for err := range ends { // the end of a build that began while they were away may come first
-		if err == nil {
-			break
-		}
+	for chantest.Receive(t, ends) != nil { // the end of a build that began while they were away may come first
 	}
 	write(t, filepath.Join(s.Dir, "main.go"), "package main\n\nfunc main() { println(\"back\") }\n")
 	for says(t, s) != "back" {
-		require.NoError(t, <-ends)
+		require.NoError(t, chantest.Receive(t, ends))
 	}
 }
 

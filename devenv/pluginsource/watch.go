@@ -7,6 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -25,6 +28,8 @@ const (
 	settle = 50 * time.Millisecond
 	// maxDirs bounds the watched directories: each takes a place in a table of the kernel.
 	maxDirs = 2_000
+	// coarse is how far the time of a file may be behind the clock: kernels take it from their last tick.
+	coarse = 20 * time.Millisecond
 )
 
 // errStale ends a build whose sources have changed.
@@ -35,13 +40,11 @@ var errStale = errors.New("the sources have changed")
 func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Duration, err error)) error {
 	dirs := &watched{source: s, files: filewatch.New(filewatch.Options{Most: maxDirs}), known: map[string]bool{}}
 	defer dirs.files.Close()
-	err := dirs.refresh(ctx)
+	_, err := dirs.refresh(ctx)
 	if err != nil && dirs.files.Events() == nil {
 		return fmt.Errorf("sources of %s: %w; it is not built again", s.Dir, err)
 	}
-	if err != nil && ctx.Err() == nil {
-		s.Logger.Warn("not all sources of a plugin are watched", "error", err)
-	}
+	s.unwatched(ctx, slog.LevelWarn, err)
 	due := time.NewTimer(0)
 	defer due.Stop()
 	var building *build
@@ -70,23 +73,37 @@ func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Dur
 		case <-due.C:
 			changed = false
 			building.stop()
+			// Before the build reads the files: one that is saved while it runs has to be an event.
+			s.unwatched(ctx, slog.LevelDebug, dirs.watchAgain())
 			began()
 			building = s.start(ctx)
 		case err := <-building.result():
-			took := time.Since(building.began)
+			start := building.began
 			building = nil
-			switch {
-			case changed: // the next build is due
-			case err == nil:
-				s.status(config.BuildDone, nil)
-			default:
-				s.status(config.BuildFailed, err)
+			if !changed { // else the next build is due
+				s.result(err)
 			}
-			ended(took, err)
-			if err := dirs.refresh(ctx); err != nil && ctx.Err() == nil { // there may be new imports
-				s.Logger.Debug("not all sources of a plugin are watched", "error", err)
+			ended(time.Since(start), err)
+			added, err := dirs.refresh(ctx) // there may be new imports
+			s.unwatched(ctx, slog.LevelDebug, err)
+			if slices.ContainsFunc(added, func(dir string) bool { return writtenSince(dir, start) }) {
+				change()
 			}
 		}
+	}
+}
+
+func (s *Source) result(err error) {
+	if err != nil {
+		s.status(config.BuildFailed, err)
+		return
+	}
+	s.status(config.BuildDone, nil)
+}
+
+func (s *Source) unwatched(ctx context.Context, level slog.Level, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.Logger.Log(ctx, level, "not all sources of a plugin are watched", "error", err)
 	}
 }
 
@@ -145,17 +162,44 @@ type watched struct {
 	known  map[string]bool // those of the program, which may be away
 }
 
-// refresh adds what the program has begun to use. What it no longer uses costs a build at worst.
-func (w *watched) refresh(ctx context.Context) error {
+// refresh adds the directories that the program has begun to use, and returns them: a file in them that was saved
+// before is no event. What the program no longer uses costs a build at worst.
+func (w *watched) refresh(ctx context.Context) (added []string, err error) {
 	dirs, listed := w.source.directories(ctx)
 	if listed != nil {
 		dirs = []string{w.source.Dir}
 	}
 	for _, dir := range dirs {
-		w.known[dir] = true
+		if !w.known[dir] {
+			w.known[dir] = true
+			added = append(added, dir)
+		}
 	}
+	return added, errors.Join(listed, w.watchAgain())
+}
+
+// watchAgain watches the known directories also after they were away.
+func (w *watched) watchAgain() error {
 	// The directory above reports the return of one that was moved away or replaced.
-	return errors.Join(listed, w.files.Watch(slices.Values(append(dirs, filepath.Dir(w.source.Dir)))))
+	above := filepath.Dir(w.source.Dir)
+	return w.files.Watch(func(yield func(string) bool) {
+		if !yield(above) {
+			return
+		}
+		maps.Keys(w.known)(yield)
+	})
+}
+
+// writtenSince reports whether a file of a directory may be newer than a time.
+func writtenSince(dir string, start time.Time) bool {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return true // the build will say why
+	}
+	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
+		info, err := entry.Info()
+		return err == nil && !info.IsDir() && info.ModTime().After(start.Add(-coarse))
+	})
 }
 
 // concerns reports whether an event may change the program.
