@@ -40,5 +40,7 @@ func arguments(cmd *cobra.Command, err error) error {
 	if given == "0" {
 		given = "none"
 	}
-	return fmt.Errorf("%s takes %s%s, got %s", cmd.CommandPath(), said[1], line.Count(most, "argument"), given)
+	// Without the program's name: it is no command to run, which would be given the flags of the environment.
+	name := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	return fmt.Errorf("%s takes %s%s, got %s", name, said[1], line.Count(most, "argument"), given)
 }

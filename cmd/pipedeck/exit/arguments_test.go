@@ -28,13 +28,13 @@ func TestAWrongNumberOfArgumentsIsInWordsOfUsers(t *testing.T) {
 			t.Parallel()
 			root := &cobra.Command{Use: "pipedeck"}
 			root.AddCommand(&cobra.Command{
-				Use: "do", Args: c.takes, RunE: func(*cobra.Command, []string) error { return nil },
+				Use: "up", Args: c.takes, RunE: func(*cobra.Command, []string) error { return nil },
 			})
-			none := func() string { return "" }
+			flags := func() string { return " --state-dir /tmp/x" }
 			var stderr strings.Builder
-			code := Run(t.Context(), root, append([]string{"do"}, c.args...), none, io.Discard, &stderr)
+			code := Run(t.Context(), root, append([]string{"up"}, c.args...), flags, io.Discard, &stderr)
 			require.Equal(t, WrongUsage, code)
-			require.Equal(t, "pipedeck: pipedeck do "+c.want+"\nnext step: see pipedeck do --help\n", stderr.String())
+			require.Equal(t, "pipedeck: up "+c.want+"\nnext step: see pipedeck up --help\n", stderr.String())
 		})
 	}
 }
