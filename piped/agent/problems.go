@@ -156,7 +156,11 @@ func spoolProblems(s spool.Stats, connected bool, now time.Time) []health.Proble
 		problem.NextStep = "free space on the disk of piped's work directory, and see that the control plane can " +
 			"be reached"
 	case connected && !s.Oldest.IsZero() && now.Sub(s.Oldest) > deliveryTime:
-		problem.Reason = fmt.Sprintf("%d reports do not get through to the control plane since %s", s.Reports,
+		reports := "1 report does"
+		if s.Reports != 1 {
+			reports = fmt.Sprintf("%d reports do", s.Reports)
+		}
+		problem.Reason = fmt.Sprintf("%s not get through to the control plane since %s", reports,
 			s.Oldest.UTC().Format(time.RFC3339))
 		problem.NextStep = "read the logs of piped and of the control plane: one of them says why"
 	default:

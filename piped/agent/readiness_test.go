@@ -27,6 +27,8 @@ func TestReportsThatDoNotGetThroughAreAProblem(t *testing.T) {
 		"on their way":  {true, spool.Stats{Reports: 2, Oldest: now.Add(-deliveryTime)}, ""},
 		"too long on their way": {true, spool.Stats{Reports: 2, Oldest: now.Add(-deliveryTime - time.Second)},
 			"2 reports do not get through to the control plane since 2026-01-02T03:03:54Z"},
+		"one too long on its way": {true, spool.Stats{Reports: 1, Oldest: now.Add(-deliveryTime - time.Second)},
+			"1 report does not get through to the control plane since 2026-01-02T03:03:54Z"},
 		"no connection": {false, spool.Stats{Reports: 2, Oldest: now.Add(-time.Hour)}, ""},
 		"no connection and no room": {false, spool.Stats{Reports: 9, Oldest: now, Full: true},
 			"deployments wait: there is no room for more reports to the control plane, 9 wait since " +

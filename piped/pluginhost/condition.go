@@ -5,6 +5,7 @@ package pluginhost
 
 import (
 	"context"
+	"debug/buildinfo"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 // condition is what a plugin is doing now, and which process answers its calls. Every change is announced.
@@ -34,11 +36,14 @@ type condition struct {
 	// fetching is set while the binary may be on its way from another machine.
 	fetching bool
 	starts   int
-	able     abilities
-	process  *process // set while one exists
-	ready    bool     // process answers
-	leaving  []string // replaced processes that have calls, as "pid 5"
-	usage    usage
+	// restarted is when the last restarts were, version that of the program of process.
+	restarted []time.Time
+	version   string
+	able      abilities
+	process   *process // set while one exists
+	ready     bool     // process answers
+	leaving   []string // replaced processes that have calls, as "pid 5"
+	usage     usage
 }
 
 func newCondition(plugin string, changes *broadcast) *condition {
@@ -67,18 +72,57 @@ func (c *condition) fail(state agentv1.Plugin_State, detail string, why problem)
 }
 
 func (c *condition) began(proc *process) {
+	version := versionOf(proc.binary())
 	c.change(func() {
-		c.process, c.ready = proc, false
-		c.starts++
+		c.process, c.ready, c.version = proc, false, version
+		c.started(proc)
 	})
+}
+
+// maxRestarts bounds the times of restarts that are kept.
+const maxRestarts = 20
+
+// started counts a start.
+func (c *condition) started(proc *process) {
+	c.starts++
+	if c.starts > 1 {
+		c.restarted = append(c.restarted, proc.started)
+		c.restarted = c.restarted[max(0, len(c.restarted)-maxRestarts):]
+	}
+}
+
+// binary is the path of its program; "" before it was started.
+func (p *process) binary() string {
+	if p.command == nil {
+		return ""
+	}
+	return p.command.Path
+}
+
+// versionOf is the version of a Go program, or the commit that it was built from; "" where it has neither.
+func versionOf(path string) string {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return ""
+	}
+	if version := info.Main.Version; version != "" && version != "(devel)" {
+		return version
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return clip.Bytes(setting.Value, 12)
+		}
+	}
+	return ""
 }
 
 // serving makes a process the one that new calls go to.
 func (c *condition) serving(proc *process, able abilities) {
+	version := versionOf(proc.binary())
 	c.change(func() {
 		if c.process != proc { // it replaces another one
-			c.process = proc
-			c.starts++
+			c.process, c.version = proc, version
+			c.started(proc)
 		}
 		c.usage = usage{} // what it took in its start says little
 		c.ready, c.able, c.settled = true, able, true
@@ -254,6 +298,9 @@ func (c *condition) status(s *agentv1.Plugin) {
 	defer c.mu.Unlock()
 	s.State, s.Detail = c.state, c.detail
 	s.Restarts = int32(max(0, c.starts-1))
+	for _, at := range c.restarted {
+		s.RestartedAt = append(s.RestartedAt, timestamppb.New(at))
+	}
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages = slices.Clone(c.able.stages)
 	if s.Detail == "" && c.state == agentv1.Plugin_STATE_RUNNING {
@@ -262,6 +309,7 @@ func (c *condition) status(s *agentv1.Plugin) {
 	if c.process != nil {
 		s.Pid = int32(c.process.command.Process.Pid)
 		s.StartedAt = timestamppb.New(c.process.started)
+		s.Binary, s.Version = c.process.binary(), c.version
 		s.Linked = c.process.link != nil
 		s.Goroutines = c.process.watch.goroutines.Load()
 	}

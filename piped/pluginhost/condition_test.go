@@ -122,3 +122,20 @@ func TestCrashesAreCountedApartFromEndsThatAreBlamedOnInputs(t *testing.T) {
 	count, _ = c.count(false)
 	require.Equal(t, 1, count, "an old end does not count")
 }
+
+func TestRestartsAreShownWithTheirTimes(t *testing.T) {
+	t.Parallel()
+	c := newCondition("p", newBroadcast())
+	begin := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for i := range maxRestarts + 2 {
+		p := fakeProcess()
+		p.started = begin.Add(time.Duration(i) * time.Second)
+		c.began(p)
+	}
+	c.ended(c.process)
+	s := &agentv1.Plugin{}
+	c.status(s)
+	require.EqualValues(t, maxRestarts+1, s.GetRestarts())
+	require.Len(t, s.GetRestartedAt(), maxRestarts)
+	require.True(t, begin.Add((maxRestarts+1)*time.Second).Equal(s.GetRestartedAt()[maxRestarts-1].AsTime()))
+}

@@ -11,7 +11,11 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
@@ -30,7 +34,9 @@ type output struct {
 	mask    Mask
 	mu      sync.Mutex
 	lines   []string
-	total   int // lines ever ended
+	ends    []time.Time // of lines
+	total   int         // lines ever ended
+	now     func() time.Time
 	partial []byte
 	cut     int // bytes of the line that came after partial was full
 	path    string
@@ -47,7 +53,7 @@ func newOutput(dir, plugin string, mask Mask) *output {
 	if mask == nil {
 		mask = func(line string, _ bool) string { return line }
 	}
-	o := &output{mask: mask}
+	o := &output{mask: mask, now: time.Now}
 	if dir != "" {
 		o.path = filepath.Join(dir, fileName(plugin)+".log")
 	}
@@ -74,6 +80,20 @@ func (o *output) Write(p []byte) (int, error) {
 // last returns the kept lines, oldest first, with an unfinished one at the end.
 func (o *output) last() []string { return o.since(0) }
 
+// status fills in what is kept of the output, and when it came.
+func (o *output) status(s *agentv1.Plugin) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	s.LastOutput, s.OutputLines = o.sinceLocked(0), int64(o.total)
+	ended := len(s.LastOutput)
+	if len(o.partial) > 0 {
+		ended--
+	}
+	for _, at := range o.ends[len(o.ends)-ended:] {
+		s.LastOutputAt = append(s.LastOutputAt, timestamppb.New(at))
+	}
+}
+
 // begin is called at the start of a process. It returns the place of its first line, for since.
 func (o *output) begin() int {
 	o.mu.Lock()
@@ -93,6 +113,10 @@ func (o *output) crash() []string {
 func (o *output) since(mark int) []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	return o.sinceLocked(mark)
+}
+
+func (o *output) sinceLocked(mark int) []string {
 	lines := slices.Clone(o.lines[max(0, len(o.lines)-(o.total-mark)):])
 	if len(o.partial) > 0 {
 		lines = append(lines, shorten(o.mask(clean(o.partial), true), o.cut))
@@ -130,7 +154,7 @@ func (o *output) endLine(whole bool) {
 	if text != "" {
 		o.total++
 		short := shorten(text, o.cut)
-		o.lines = append(o.lines, short)
+		o.lines, o.ends = append(o.lines, short), append(o.ends, o.now())
 		o.fatal.see(short)
 		for _, f := range o.followers {
 			f.see(short)
@@ -140,6 +164,7 @@ func (o *output) endLine(whole bool) {
 		}
 		if len(o.lines) > keptLines {
 			o.lines = slices.Delete(o.lines, 0, len(o.lines)-keptLines)
+			o.ends = slices.Delete(o.ends, 0, len(o.ends)-keptLines)
 		}
 	}
 	o.partial, o.cut = o.partial[:0], 0

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/secrets"
 )
 
@@ -49,6 +51,29 @@ func TestOutputIsMaskedByTheLine(t *testing.T) {
 	for _, line := range o.last() {
 		require.LessOrEqual(t, len(line), maxLineLength)
 	}
+}
+
+func TestEachEndedLineHasItsTime(t *testing.T) {
+	t.Parallel()
+	o := newOutput("", "p", nil)
+	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	o.now = func() time.Time { return now }
+	_, _ = o.Write([]byte("first\n"))
+	now = now.Add(time.Second)
+	_, _ = o.Write([]byte("second\nunfinished"))
+	s := &agentv1.Plugin{}
+	o.status(s)
+	require.Equal(t, []string{"first", "second", "unfinished"}, s.GetLastOutput())
+	require.EqualValues(t, 2, s.GetOutputLines())
+	require.Len(t, s.GetLastOutputAt(), 2, "a line that has not ended has none")
+	require.Equal(t, time.Second, s.GetLastOutputAt()[1].AsTime().Sub(s.GetLastOutputAt()[0].AsTime()))
+
+	_, _ = o.Write([]byte(strings.Repeat("\nmore", 2*keptLines)))
+	s = &agentv1.Plugin{}
+	o.status(s)
+	require.Len(t, s.GetLastOutput(), keptLines)
+	require.Len(t, s.GetLastOutputAt(), keptLines-1)
+	require.EqualValues(t, 2*keptLines+2, s.GetOutputLines())
 }
 
 func TestTheLogFileOfAPluginIsBounded(t *testing.T) {

@@ -37,6 +37,7 @@ func newPlugin(
 		config: c, limits: limitsOf(c.Limits), output: newOutput(options.LogDir, c.Name, options.Mask),
 		condition: newCondition(c.Name, changes),
 	}
+	p.output.now = options.Clock.Now
 	if options.Echo {
 		p.output.echo = func(line string) { logger.Info("plugin output", "line", line) }
 	}
@@ -107,8 +108,8 @@ func (p *Plugin) Status() *agentv1.Plugin {
 		MemoryLimitBytes: p.limits.memory,
 		CpuLimitCores:    p.limits.cpu,
 		PidsLimit:        uint32(p.limits.pids),
-		LastOutput:       p.output.last(),
 	}
+	p.output.status(s)
 	for _, t := range p.config.DeployTargets {
 		s.DeployTargets = append(s.DeployTargets, t.Name)
 	}

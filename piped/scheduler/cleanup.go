@@ -30,7 +30,7 @@ func (e *executor) awaitCleanup(ctx context.Context, stage *model.PipelineStage,
 			return
 		}
 	}
-	why := fmt.Sprintf("stage %s went on for %s after it was stopped", stage.GetName(), e.options.CleanupWait)
+	why := fmt.Sprintf("stage %s went on for %s after it was stopped", word(stage), e.options.CleanupWait)
 	e.reports.of(stage).Warn("a stage did not stop; the process of its plugin is ended")
 	text := "The process of the plugin was ended, because " + why
 	if stack := strings.Join(taken.Abandon(stage.GetId(), why), "\n"); stack != "" {

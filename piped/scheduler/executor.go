@@ -135,7 +135,7 @@ func (e *executor) reentrant(ctx context.Context, stage *model.PipelineStage) bo
 func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, takenUp bool) stageResult {
 	pair, err := e.sources.take(ctx, work, e.options.Plugins.StageSources(stage.GetName()))
 	if err != nil {
-		if began := e.reports.beginStage(ctx, work, stage); began != nil {
+		if began := e.reports.beginStage(ctx, work, stage, nil); began != nil {
 			err = began
 		}
 		return e.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))
@@ -149,7 +149,7 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 			return stageResult{status: model.StageStatus_STAGE_SKIPPED, reason: reason}
 		}
 	}
-	if err := e.reports.beginStage(ctx, work, stage); err != nil {
+	if err := e.reports.beginStage(ctx, work, stage, e.stageRun(stage, pair.target.Application())); err != nil {
 		return e.stopped(ctx, work, stage, err)
 	}
 	e.prefetch(ctx)

@@ -194,7 +194,7 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 		for _, command := range j.controller.options.Commands.Take(d.GetId(), stage.GetId()) {
 			handled(
 				ctx, j.controller.options.ControlPlane, j.controller.options.Logger, command,
-				model.CommandStatus_COMMAND_FAILED, "stage "+stage.GetName()+" had ended before the command arrived",
+				model.CommandStatus_COMMAND_FAILED, "stage "+word(stage)+" had ended before the command arrived",
 			)
 		}
 	}

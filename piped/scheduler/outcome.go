@@ -98,10 +98,10 @@ func success(reason string) Outcome {
 func failedStage(stage *model.PipelineStage) Outcome {
 	why := stage.GetStatusReason()
 	if stage.GetStatus() == model.StageStatus_STAGE_CANCELLED {
-		reason := fmt.Sprintf("%s while executing stage %s", cmp.Or(why, "Cancelled"), stage.GetName())
+		reason := fmt.Sprintf("%s while executing stage %s", cmp.Or(why, "Cancelled"), word(stage))
 		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: reason}
 	}
-	reason := fmt.Sprintf("Stage %s failed", stage.GetName())
+	reason := fmt.Sprintf("Stage %s failed", word(stage))
 	if why != "" {
 		reason += ": " + why
 	}

@@ -9,6 +9,10 @@ import (
 	"log/slog"
 	"time"
 
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
@@ -63,10 +67,14 @@ func (r *reports) setStatus(ctx context.Context, status model.DeploymentStatus, 
 }
 
 // beginStage records an attempt before anything is done, so that the next piped knows of it. Nothing is
-// done without the record: it goes on trying until work ends, and fails when the control plane refuses.
-func (r *reports) beginStage(ctx, work context.Context, stage *model.PipelineStage) error {
+// done without the record: it goes on trying until work ends, and fails when the control plane refuses. run is what the
+// stage is executed with; nil where that is not known.
+func (r *reports) beginStage(ctx, work context.Context, stage *model.PipelineStage, run *agentv1.StageRun) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
+	}
+	if data, err := proto.Marshal(run); err == nil && len(data) > 0 {
+		work = metadata.AppendToOutgoingContext(work, stageRunKey, string(data))
 	}
 	return r.stage(work, stage, model.StageStatus_STAGE_RUNNING, "")
 }

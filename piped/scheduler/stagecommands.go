@@ -50,10 +50,10 @@ func (c *Controller) refuseLate(ctx context.Context, command *model.Command) {
 		why = fmt.Sprintf("deployment %s has no stage %q", deployment, stage)
 	case ended(found):
 		why = fmt.Sprintf(
-			"stage %s has ended already: %s", found.GetName(), strings.TrimPrefix(found.GetStatus().String(), "STAGE_"),
+			"stage %s has ended already: %s", word(found), strings.TrimPrefix(found.GetStatus().String(), "STAGE_"),
 		)
 	case completed(response.GetDeployment().GetStatus()):
-		why = fmt.Sprintf("deployment %s has ended already, without stage %s", deployment, found.GetName())
+		why = fmt.Sprintf("deployment %s has ended already, without stage %s", deployment, word(found))
 	}
 	if why != "" && c.options.Commands.TakeOne(command.GetId()) {
 		c.refuse(ctx, command, why)

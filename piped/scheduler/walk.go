@@ -4,6 +4,7 @@
 package scheduler
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/planner"
 )
 
 // walk brings stages to their end, side by side as far as they do not require each other. What becomes of
@@ -69,7 +71,7 @@ func (w *walk) runStages(ctx, work context.Context) error {
 		w.reported[end.stage.GetId()] = true
 		w.settle(work, end.stage)
 		if w.failed != nil && !w.whatever {
-			halt(&haltedError{failed: w.failed.GetName()})
+			halt(&haltedError{failed: word(w.failed)})
 		}
 	}
 }
@@ -104,7 +106,7 @@ func (w *walk) review(ctx context.Context) {
 	for _, stage := range w.stages {
 		if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
 			w.reports.endStage(
-				ctx, stage, model.StageStatus_STAGE_CANCELLED, (&haltedError{failed: w.failed.GetName()}).Error(),
+				ctx, stage, model.StageStatus_STAGE_CANCELLED, (&haltedError{failed: word(w.failed)}).Error(),
 			)
 		}
 	}
@@ -194,7 +196,7 @@ func (w *walk) outcome(work context.Context) Outcome {
 	case w.stoppedAny(), work.Err() != nil && w.exited == nil && len(left) > 0:
 		return interruption(work, w.interrupted)
 	case w.exited != nil:
-		return success("The deployment was completed since stage " + w.exited.GetName() + " asked for it")
+		return success("The deployment was completed since stage " + word(w.exited) + " asked for it")
 	case len(left) > 0:
 		reason := "The " + names(left) + " can never start, because they require each other"
 		return Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: reason}
@@ -232,10 +234,15 @@ func ended(stage *model.PipelineStage) bool {
 func names(stages []*model.PipelineStage) string {
 	list := make([]string, 0, len(stages))
 	for _, stage := range stages {
-		list = append(list, stage.GetName())
+		list = append(list, word(stage))
 	}
 	if len(list) == 1 {
 		return "stage " + list[0]
 	}
 	return "stages " + strings.Join(list, ", ")
+}
+
+// word is what users call a stage: the id that its author gave it, else its type.
+func word(stage *model.PipelineStage) string {
+	return cmp.Or(stage.GetMetadata()[planner.StageIDMetadataKey], stage.GetName())
 }

@@ -130,10 +130,10 @@ func TestAFailedStageStopsTheOthersBeforeTheRollback(t *testing.T) {
 	a.Submit(newDeployment("d", "app"))
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
-	require.Equal(t, "Stage B failed: the moon is missing", end.GetStatusReason())
+	require.Equal(t, "Stage b failed: the moon is missing", end.GetStatusReason(), "by its id, not its type")
 	calls := a.controlPlane.recorded()
 	require.Contains(t, calls, "Stage A CANCELLED 0")
-	require.Equal(t, "Stopped because stage B failed", a.controlPlane.report("A").GetStatusReason())
+	require.Equal(t, "Stopped because stage b failed", a.controlPlane.report("A").GetStatusReason())
 	require.Less(t, slices.Index(calls, "Stage A CANCELLED 0"), slices.Index(calls, "Status ROLLING_BACK"))
 	require.Nil(t, a.controlPlane.report("C"), "what needs the failed stage does not start")
 }
@@ -148,7 +148,7 @@ func TestAStageThatExitsLetsTheOthersEnd(t *testing.T) {
 	gate.Open()
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, end.GetStatus())
-	require.Contains(t, end.GetStatusReason(), "stage B asked for it")
+	require.Contains(t, end.GetStatusReason(), "stage b asked for it")
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, a.controlPlane.report("A").GetStatus())
 	require.Nil(t, a.controlPlane.report("C"))
 }

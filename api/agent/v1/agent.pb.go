@@ -17,6 +17,7 @@ import (
 	model "github.com/pipedeck/pipedeck/api/model"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
 	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
@@ -840,7 +841,16 @@ type Plugin struct {
 	CpuLimitCores    float64 `protobuf:"fixed64,16,opt,name=cpu_limit_cores,json=cpuLimitCores,proto3" json:"cpu_limit_cores,omitempty"`
 	PidsLimit        uint32  `protobuf:"varint,17,opt,name=pids_limit,json=pidsLimit,proto3" json:"pids_limit,omitempty"`
 	// Goroutines, as plugins of our SDK report them; 0 for others.
-	Goroutines    uint32 `protobuf:"varint,18,opt,name=goroutines,proto3" json:"goroutines,omitempty"`
+	Goroutines uint32 `protobuf:"varint,18,opt,name=goroutines,proto3" json:"goroutines,omitempty"`
+	// When each line of last_output ended; a last one that has not ended has none.
+	LastOutputAt []*timestamppb.Timestamp `protobuf:"bytes,19,rep,name=last_output_at,json=lastOutputAt,proto3" json:"last_output_at,omitempty"`
+	// How many lines the plugin has ended since piped started; the last of them are in last_output.
+	OutputLines int64 `protobuf:"varint,20,opt,name=output_lines,json=outputLines,proto3" json:"output_lines,omitempty"`
+	// When the last of its restarts were, oldest first; at most 20.
+	RestartedAt []*timestamppb.Timestamp `protobuf:"bytes,21,rep,name=restarted_at,json=restartedAt,proto3" json:"restarted_at,omitempty"`
+	// The program that runs, and its version where the program has one.
+	Binary        string `protobuf:"bytes,22,opt,name=binary,proto3" json:"binary,omitempty"`
+	Version       string `protobuf:"bytes,23,opt,name=version,proto3" json:"version,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1001,6 +1011,105 @@ func (x *Plugin) GetGoroutines() uint32 {
 	return 0
 }
 
+func (x *Plugin) GetLastOutputAt() []*timestamppb.Timestamp {
+	if x != nil {
+		return x.LastOutputAt
+	}
+	return nil
+}
+
+func (x *Plugin) GetOutputLines() int64 {
+	if x != nil {
+		return x.OutputLines
+	}
+	return 0
+}
+
+func (x *Plugin) GetRestartedAt() []*timestamppb.Timestamp {
+	if x != nil {
+		return x.RestartedAt
+	}
+	return nil
+}
+
+func (x *Plugin) GetBinary() string {
+	if x != nil {
+		return x.Binary
+	}
+	return ""
+}
+
+func (x *Plugin) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+// StageRun is what piped executes a stage with. It comes with the report that the stage runs, as the gRPC metadata
+// pipedeck-stage-run-bin, which other control planes ignore.
+type StageRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The options of the stage for its plugin, in JSON. Longer ones than 4 KiB are left out.
+	Config  []byte               `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
+	Timeout *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	// The plugin that executes it.
+	Plugin        string `protobuf:"bytes,3,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *StageRun) Reset() {
+	*x = StageRun{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *StageRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*StageRun) ProtoMessage() {}
+
+func (x *StageRun) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use StageRun.ProtoReflect.Descriptor instead.
+func (*StageRun) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *StageRun) GetConfig() []byte {
+	if x != nil {
+		return x.Config
+	}
+	return nil
+}
+
+func (x *StageRun) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
+func (x *StageRun) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
 type WatchStageCommandsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	DeploymentId  string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
@@ -1011,7 +1120,7 @@ type WatchStageCommandsRequest struct {
 
 func (x *WatchStageCommandsRequest) Reset() {
 	*x = WatchStageCommandsRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1023,7 +1132,7 @@ func (x *WatchStageCommandsRequest) String() string {
 func (*WatchStageCommandsRequest) ProtoMessage() {}
 
 func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1036,7 +1145,7 @@ func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchStageCommandsRequest) GetDeploymentId() string {
@@ -1063,7 +1172,7 @@ type WatchStageCommandsResponse struct {
 
 func (x *WatchStageCommandsResponse) Reset() {
 	*x = WatchStageCommandsResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1075,7 +1184,7 @@ func (x *WatchStageCommandsResponse) String() string {
 func (*WatchStageCommandsResponse) ProtoMessage() {}
 
 func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1088,7 +1197,7 @@ func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
@@ -1127,7 +1236,7 @@ type StageLogRecord struct {
 
 func (x *StageLogRecord) Reset() {
 	*x = StageLogRecord{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1139,7 +1248,7 @@ func (x *StageLogRecord) String() string {
 func (*StageLogRecord) ProtoMessage() {}
 
 func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1152,7 +1261,7 @@ func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageLogRecord.ProtoReflect.Descriptor instead.
 func (*StageLogRecord) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *StageLogRecord) GetDeploymentId() string {
@@ -1229,7 +1338,7 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"7\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"7\n" +
 	"\fWatchRequest\x12'\n" +
 	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\"\xb2\x01\n" +
 	"\rWatchResponse\x12\"\n" +
@@ -1267,7 +1376,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x04part\x18\x01 \x01(\tR\x04part\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1b\n" +
 	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
-	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\"\xdb\x05\n" +
+	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\"\xb1\a\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1f.pipedeck.agent.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -1294,14 +1403,23 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"pids_limit\x18\x11 \x01(\rR\tpidsLimit\x12\x1e\n" +
 	"\n" +
 	"goroutines\x18\x12 \x01(\rR\n" +
-	"goroutines\"\x80\x01\n" +
+	"goroutines\x12@\n" +
+	"\x0elast_output_at\x18\x13 \x03(\v2\x1a.google.protobuf.TimestampR\flastOutputAt\x12!\n" +
+	"\foutput_lines\x18\x14 \x01(\x03R\voutputLines\x12=\n" +
+	"\frestarted_at\x18\x15 \x03(\v2\x1a.google.protobuf.TimestampR\vrestartedAt\x12\x16\n" +
+	"\x06binary\x18\x16 \x01(\tR\x06binary\x12\x18\n" +
+	"\aversion\x18\x17 \x01(\tR\aversion\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
 	"\rSTATE_RUNNING\x10\x02\x12\x14\n" +
 	"\x10STATE_RESTARTING\x10\x03\x12\x10\n" +
 	"\fSTATE_FAILED\x10\x04\x12\x11\n" +
-	"\rSTATE_STOPPED\x10\x05\"[\n" +
+	"\rSTATE_STOPPED\x10\x05\"o\n" +
+	"\bStageRun\x12\x16\n" +
+	"\x06config\x18\x01 \x01(\fR\x06config\x123\n" +
+	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x16\n" +
+	"\x06plugin\x18\x03 \x01(\tR\x06plugin\"[\n" +
 	"\x19WatchStageCommandsRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\"H\n" +
@@ -1344,7 +1462,7 @@ func file_api_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_api_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
 var file_api_agent_v1_agent_proto_goTypes = []any{
 	(Plugin_State)(0),                        // 0: pipedeck.agent.v1.Plugin.State
 	(*WatchRequest)(nil),                     // 1: pipedeck.agent.v1.WatchRequest
@@ -1362,47 +1480,52 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*ReportHealthResponse)(nil),             // 13: pipedeck.agent.v1.ReportHealthResponse
 	(*Problem)(nil),                          // 14: pipedeck.agent.v1.Problem
 	(*Plugin)(nil),                           // 15: pipedeck.agent.v1.Plugin
-	(*WatchStageCommandsRequest)(nil),        // 16: pipedeck.agent.v1.WatchStageCommandsRequest
-	(*WatchStageCommandsResponse)(nil),       // 17: pipedeck.agent.v1.WatchStageCommandsResponse
-	(*StageLogRecord)(nil),                   // 18: pipedeck.agent.v1.StageLogRecord
-	(*model.Application)(nil),                // 19: model.Application
-	(*pipedservice.ListEventsRequest)(nil),   // 20: grpc.service.pipedservice.ListEventsRequest
-	(*model.Event)(nil),                      // 21: model.Event
-	(*timestamppb.Timestamp)(nil),            // 22: google.protobuf.Timestamp
-	(*model.Command)(nil),                    // 23: model.Command
-	(model.LogSeverity)(0),                   // 24: model.LogSeverity
+	(*StageRun)(nil),                         // 16: pipedeck.agent.v1.StageRun
+	(*WatchStageCommandsRequest)(nil),        // 17: pipedeck.agent.v1.WatchStageCommandsRequest
+	(*WatchStageCommandsResponse)(nil),       // 18: pipedeck.agent.v1.WatchStageCommandsResponse
+	(*StageLogRecord)(nil),                   // 19: pipedeck.agent.v1.StageLogRecord
+	(*model.Application)(nil),                // 20: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 21: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 22: model.Event
+	(*timestamppb.Timestamp)(nil),            // 23: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),              // 24: google.protobuf.Duration
+	(*model.Command)(nil),                    // 25: model.Command
+	(model.LogSeverity)(0),                   // 26: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
-	19, // 0: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
-	20, // 1: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
-	21, // 2: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	20, // 0: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	21, // 1: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	22, // 2: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
 	9,  // 3: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
 	15, // 4: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
 	14, // 5: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	22, // 6: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	23, // 6: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
 	0,  // 7: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	22, // 8: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	23, // 9: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	24, // 10: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
-	1,  // 11: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 12: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
-	5,  // 13: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
-	7,  // 14: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
-	10, // 15: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	12, // 16: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	16, // 17: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 18: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 19: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
-	6,  // 20: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
-	8,  // 21: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
-	11, // 22: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	13, // 23: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	17, // 24: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	18, // [18:25] is the sub-list for method output_type
-	11, // [11:18] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	23, // 8: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	23, // 9: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	23, // 10: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	24, // 11: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
+	25, // 12: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	26, // 13: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 14: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 15: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
+	5,  // 16: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
+	7,  // 17: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
+	10, // 18: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	12, // 19: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	17, // 20: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 21: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 22: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 23: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 24: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 25: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 26: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	18, // 27: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	21, // [21:28] is the sub-list for method output_type
+	14, // [14:21] is the sub-list for method input_type
+	14, // [14:14] is the sub-list for extension type_name
+	14, // [14:14] is the sub-list for extension extendee
+	0,  // [0:14] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -1416,7 +1539,7 @@ func file_api_agent_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_agent_proto_rawDesc), len(file_api_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   18,
+			NumMessages:   19,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

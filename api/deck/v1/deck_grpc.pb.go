@@ -28,6 +28,7 @@ const _ = grpc.SupportPackageIsVersion9
 const (
 	DeckService_Watch_FullMethodName               = "/pipedeck.deck.v1.DeckService/Watch"
 	DeckService_WatchStageLog_FullMethodName       = "/pipedeck.deck.v1.DeckService/WatchStageLog"
+	DeckService_GetStageRun_FullMethodName         = "/pipedeck.deck.v1.DeckService/GetStageRun"
 	DeckService_WatchResources_FullMethodName      = "/pipedeck.deck.v1.DeckService/WatchResources"
 	DeckService_SyncApplication_FullMethodName     = "/pipedeck.deck.v1.DeckService/SyncApplication"
 	DeckService_RetryDeployment_FullMethodName     = "/pipedeck.deck.v1.DeckService/RetryDeployment"
@@ -49,6 +50,9 @@ type DeckServiceClient interface {
 	Watch(ctx context.Context, in *WatchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResponse], error)
 	// WatchStageLog sends the log of one stage from its beginning and ends when the log is complete.
 	WatchStageLog(ctx context.Context, in *WatchStageLogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchStageLogResponse], error)
+	// GetStageRun returns what one stage was executed with, and each of its attempts. A client asks again when the stage
+	// has changed.
+	GetStageRun(ctx context.Context, in *GetStageRunRequest, opts ...grpc.CallOption) (*GetStageRunResponse, error)
 	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
 	WatchResources(ctx context.Context, in *WatchResourcesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResourcesResponse], error)
 	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
@@ -122,6 +126,16 @@ func (c *deckServiceClient) WatchStageLog(ctx context.Context, in *WatchStageLog
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type DeckService_WatchStageLogClient = grpc.ServerStreamingClient[WatchStageLogResponse]
+
+func (c *deckServiceClient) GetStageRun(ctx context.Context, in *GetStageRunRequest, opts ...grpc.CallOption) (*GetStageRunResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetStageRunResponse)
+	err := c.cc.Invoke(ctx, DeckService_GetStageRun_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
 
 func (c *deckServiceClient) WatchResources(ctx context.Context, in *WatchResourcesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResourcesResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -241,6 +255,9 @@ type DeckServiceServer interface {
 	Watch(*WatchRequest, grpc.ServerStreamingServer[WatchResponse]) error
 	// WatchStageLog sends the log of one stage from its beginning and ends when the log is complete.
 	WatchStageLog(*WatchStageLogRequest, grpc.ServerStreamingServer[WatchStageLogResponse]) error
+	// GetStageRun returns what one stage was executed with, and each of its attempts. A client asks again when the stage
+	// has changed.
+	GetStageRun(context.Context, *GetStageRunRequest) (*GetStageRunResponse, error)
 	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
 	WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error
 	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
@@ -282,6 +299,9 @@ func (UnimplementedDeckServiceServer) Watch(*WatchRequest, grpc.ServerStreamingS
 }
 func (UnimplementedDeckServiceServer) WatchStageLog(*WatchStageLogRequest, grpc.ServerStreamingServer[WatchStageLogResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchStageLog not implemented")
+}
+func (UnimplementedDeckServiceServer) GetStageRun(context.Context, *GetStageRunRequest) (*GetStageRunResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetStageRun not implemented")
 }
 func (UnimplementedDeckServiceServer) WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchResources not implemented")
@@ -355,6 +375,24 @@ func _DeckService_WatchStageLog_Handler(srv interface{}, stream grpc.ServerStrea
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type DeckService_WatchStageLogServer = grpc.ServerStreamingServer[WatchStageLogResponse]
+
+func _DeckService_GetStageRun_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetStageRunRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).GetStageRun(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_GetStageRun_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).GetStageRun(ctx, req.(*GetStageRunRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
 
 func _DeckService_WatchResources_Handler(srv interface{}, stream grpc.ServerStream) error {
 	m := new(WatchResourcesRequest)
@@ -536,6 +574,10 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 	ServiceName: "pipedeck.deck.v1.DeckService",
 	HandlerType: (*DeckServiceServer)(nil),
 	Methods: []grpc.MethodDesc{
+		{
+			MethodName: "GetStageRun",
+			Handler:    _DeckService_GetStageRun_Handler,
+		},
 		{
 			MethodName: "SyncApplication",
 			Handler:    _DeckService_SyncApplication_Handler,

@@ -105,7 +105,7 @@ func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) 
 	}
 	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_APPROVE {
 		return nil, status.Errorf(codes.FailedPrecondition,
-			"stage %s does not wait for an approval; it goes on by itself", stage.GetName())
+			"stage %s does not wait for an approval; it goes on by itself", stageWord(stage))
 	}
 	commander, err := s.approver(d, stage, r.GetCommander())
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Server) SkipStage(_ context.Context, r *deckv1.SkipStageRequest) (*deck
 	}
 	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_SKIP {
 		return nil, status.Errorf(codes.FailedPrecondition,
-			"stage %s cannot be skipped; cancel the deployment to stop it", stage.GetName())
+			"stage %s cannot be skipped; cancel the deployment to stop it", stageWord(stage))
 	}
 	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(), StageId: stage.GetId(),
@@ -176,8 +176,7 @@ func (s *Server) runningStage(deploymentID, stageID string) (*model.Deployment, 
 	}
 	i := slices.IndexFunc(d.GetStages(), func(p *model.PipelineStage) bool { return p.GetId() == stageID })
 	if i < 0 {
-		return nil, nil, status.Errorf(codes.NotFound,
-			"deployment %s has no stage %q; `pipedeck deployments -o json` lists its stages", deploymentID, stageID)
+		return nil, nil, unknownStage(deploymentID, stageID)
 	}
 	stage := d.GetStages()[i]
 	if stage.GetStatus() != model.StageStatus_STAGE_RUNNING {
@@ -186,9 +185,14 @@ func (s *Server) runningStage(deploymentID, stageID string) (*model.Deployment, 
 			next = "nothing is left to do there"
 		}
 		return nil, nil, status.Errorf(codes.FailedPrecondition, "stage %s does not run (%s); %s",
-			stage.GetName(), word(stage.GetStatus().String(), "STAGE_"), next)
+			stageWord(stage), word(stage.GetStatus().String(), "STAGE_"), next)
 	}
 	return d, stage, nil
+}
+
+func unknownStage(deployment, stage string) error {
+	return status.Errorf(codes.NotFound,
+		"deployment %s has no stage %q; `pipedeck deployments -o json` lists its stages", deployment, stage)
 }
 
 // hint replaces the words of an error by better ones and keeps its code.

@@ -43,7 +43,7 @@ func (s *Server) approver(d *model.Deployment, stage *model.PipelineStage, name 
 		return allowed[0], nil
 	case !slices.Contains(allowed, name):
 		return "", status.Errorf(codes.FailedPrecondition, "%s may not approve stage %s; approve as one of: %s",
-			name, stage.GetName(), strings.Join(allowed, ", "))
+			name, stageWord(stage), strings.Join(allowed, ", "))
 	}
 	return name, nil
 }

@@ -71,7 +71,8 @@ func plugin(pipedID string, p *agentv1.Plugin) *deckv1.Plugin {
 		Stages:     p.GetStages(), LastOutput: p.GetLastOutput(), DeployTargets: p.GetDeployTargets(),
 		OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Linked: p.GetLinked(),
 		MemoryLimitBytes: p.GetMemoryLimitBytes(), CpuLimitCores: p.GetCpuLimitCores(), PidsLimit: p.GetPidsLimit(),
-		Goroutines: p.GetGoroutines(),
+		Goroutines: p.GetGoroutines(), LastOutputAt: p.GetLastOutputAt(), OutputLines: p.GetOutputLines(),
+		RestartedAt: p.GetRestartedAt(), Binary: p.GetBinary(), Version: p.GetVersion(),
 	}
 }
 

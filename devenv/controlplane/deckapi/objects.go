@@ -22,6 +22,11 @@ const displayKey = "pipecd/stage-display-metadata"
 // configIDKey is the stage metadata with the id that the author of the pipeline wrote. Our piped sets it.
 const configIDKey = "pipedeck/stage-id"
 
+// stageWord is what users call a stage: the id that its author gave it, else its type.
+func stageWord(s *model.PipelineStage) string {
+	return cmp.Or(s.GetMetadata()[configIDKey], s.GetName())
+}
+
 func application(a *store.Application) *deckv1.Application {
 	m := a.Model
 	running := m.GetMostRecentlySuccessfulDeployment()
@@ -61,7 +66,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 			out.RollbackOnRequest = true
 			continue
 		}
-		out.Stages = append(out.Stages, stage(m, s, d.Stages[s.GetId()]))
+		out.Stages = append(out.Stages, stage(m, s, d.Stages[s.GetId()], d.Runs[s.GetId()].GetApprovals()))
 	}
 	return out
 }
@@ -72,7 +77,9 @@ func onRequest(s *model.PipelineStage) bool {
 		s.GetStatus() == model.StageStatus_STAGE_NOT_STARTED_YET
 }
 
-func stage(d *model.Deployment, s *model.PipelineStage, times store.StageTimes) *deckv1.Stage {
+func stage(
+	d *model.Deployment, s *model.PipelineStage, times store.StageTimes, approvals []*deckv1.StageApproval,
+) *deckv1.Stage {
 	out := &deckv1.Stage{
 		Id: s.GetId(), Name: s.GetName(), Desc: s.GetDesc(),
 		Status: stageStatuses[s.GetStatus()], StatusReason: s.GetStatusReason(),
@@ -80,7 +87,7 @@ func stage(d *model.Deployment, s *model.PipelineStage, times store.StageTimes) 
 		CanApprove: running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_APPROVE,
 		CanSkip:    running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_SKIP,
 		Display:    display(s), StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
-		ConfigId: s.GetMetadata()[configIDKey],
+		ConfigId: s.GetMetadata()[configIDKey], Approvals: approvals,
 		Progress: progress(s.GetMetadata()[progressKey]), Targets: targetResults(s.GetMetadata()[targetsKey]),
 	}
 	if out.GetCanApprove() {

@@ -47,14 +47,14 @@ func TestAStageHasTheIdOfItsAuthorAndItsApprovals(t *testing.T) {
 			"pipedeck/stage-id": "gate", "approvals": `["alice"]`, "approvals-needed": "2",
 		},
 	}
-	out := stage(d, s, store.StageTimes{})
+	out := stage(d, s, store.StageTimes{}, nil)
 	require.Equal(t, "gate", out.GetConfigId())
 	require.Equal(t, []string{"alice"}, out.GetApprovedBy())
 	require.EqualValues(t, 2, out.GetApprovalsNeeded())
 	require.Equal(t, []string{"bob", "carol"}, out.GetApprovers())
 
 	s.Metadata["approvals"], s.Metadata["approvals-needed"] = `{"of": "another plugin"}`, "-3"
-	out = stage(d, s, store.StageTimes{})
+	out = stage(d, s, store.StageTimes{}, nil)
 	require.Empty(t, out.GetApprovedBy())
 	require.Zero(t, out.GetApprovalsNeeded())
 	require.Len(t, out.GetApprovers(), 3)

@@ -83,6 +83,8 @@ type Record struct {
 type Stage struct {
 	ID                 string
 	Started, Completed time.Time
+	// Run is what the store knows of its attempts and approvals, encoded.
+	Run []byte
 }
 
 // The numbers of the fields; never used twice.
@@ -117,6 +119,7 @@ func (r *Record) encode(b []byte) []byte {
 		inner := appendBytes(nil, fieldID, []byte(s.ID))
 		inner = appendTime(inner, fieldCreated, s.Started)
 		inner = appendTime(inner, fieldCompleted, s.Completed)
+		inner = appendBytes(inner, fieldModel, s.Run)
 		b = protowire.AppendBytes(protowire.AppendTag(b, fieldStage, protowire.BytesType), inner)
 	}
 	b = appendNumber(b, fieldAutomatic, protowire.EncodeBool(r.Automatic))
@@ -201,6 +204,8 @@ func decodeStage(data []byte) (s Stage, err error) {
 			s.Started = moment(number)
 		case fieldCompleted:
 			s.Completed = moment(number)
+		case fieldModel:
+			s.Run = value
 		}
 		return nil
 	})

@@ -6,6 +6,10 @@ package pipedapi
 import (
 	"context"
 
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
@@ -15,7 +19,21 @@ import (
 func (s *Server) ReportStageStatusChanged(
 	ctx context.Context, r *ps.ReportStageStatusChangedRequest,
 ) (*ps.ReportStageStatusChangedResponse, error) {
-	return reply(&ps.ReportStageStatusChangedResponse{}, s.store.Deployments.ReportStage(auth.Piped(ctx), r))
+	return reply(&ps.ReportStageStatusChangedResponse{},
+		s.store.Deployments.ReportStageRun(auth.Piped(ctx), r, stageRun(ctx)))
+}
+
+// stageRunKey is the gRPC metadata in which our piped says what a stage is executed with.
+const stageRunKey = "pipedeck-stage-run-bin"
+
+// stageRun is what came with a report; nil for nothing, or for what cannot be read.
+func stageRun(ctx context.Context) *agentv1.StageRun {
+	values := metadata.ValueFromIncomingContext(ctx, stageRunKey)
+	run := &agentv1.StageRun{}
+	if len(values) != 1 || proto.Unmarshal([]byte(values[0]), run) != nil {
+		return nil
+	}
+	return run
 }
 
 // SaveStageMetadata merges the notes of a stage.

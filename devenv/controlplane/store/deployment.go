@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
@@ -21,6 +22,8 @@ type Deployment struct {
 	Created, Completed time.Time
 	// Times of stages by id; a stage that did not start has none.
 	Stages map[string]StageTimes
+	// Runs say what stages were executed with, and who approved them, by id; a stage that did not start has none.
+	Runs map[string]*deckv1.GetStageRunResponse
 	// EventCommit is the commit whose event led to the deployment's commit; nil for none.
 	EventCommit *model.Commit
 }
@@ -34,6 +37,7 @@ type deployment struct {
 	sequence           int
 	created, completed time.Time
 	stages             map[string]StageTimes
+	runs               map[string]*deckv1.GetStageRunResponse
 	eventCommit        *model.Commit
 	logs               map[string]*stageLog
 }
@@ -41,7 +45,7 @@ type deployment struct {
 func (d *deployment) view() *Deployment {
 	return &Deployment{
 		Model: proto.CloneOf(d.model), Created: d.created, Completed: d.completed, Stages: maps.Clone(d.stages),
-		EventCommit: d.eventCommit,
+		Runs: maps.Clone(d.runs), EventCommit: d.eventCommit,
 	}
 }
 
@@ -51,7 +55,9 @@ func (d *deployment) record() journal.Record {
 		Created: d.created, Completed: d.completed,
 	}
 	for id, times := range d.stages {
-		r.Stages = append(r.Stages, journal.Stage{ID: id, Started: times.Started, Completed: times.Completed})
+		r.Stages = append(r.Stages, journal.Stage{
+			ID: id, Started: times.Started, Completed: times.Completed, Run: d.encodeRun(id),
+		})
 	}
 	return r
 }

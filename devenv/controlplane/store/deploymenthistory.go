@@ -103,6 +103,7 @@ func (d *Deployments) restore(r journal.Record) error {
 	one.stages = map[string]StageTimes{}
 	for _, t := range r.Stages {
 		one.stages[t.ID] = StageTimes{Started: t.Started, Completed: t.Completed}
+		one.decodeRun(t.ID, t.Run)
 	}
 	d.chains.follow(m)
 	for _, log := range d.orphans.take(m.GetId()) {
@@ -164,6 +165,7 @@ func (d *Deployments) lost(r journal.Record) string {
 		if !ended(stage.GetStatus()) {
 			stage.Status = model.StageStatus_STAGE_CANCELLED
 			one.stampStage(stage, now)
+			one.noteRun(stage, nil, now)
 		}
 	}
 	d.chains.follow(m)

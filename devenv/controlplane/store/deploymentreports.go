@@ -78,6 +78,7 @@ func (d *Deployments) ReportCompleted(pipedID string, r *pipedservice.ReportDepl
 		}
 		stage.Status = status
 		ended.stampStage(stage, now)
+		ended.noteRun(stage, nil, now)
 	}
 	ended.completed = now
 	d.changed(ended)

@@ -78,6 +78,10 @@ func requireSame(t *testing.T, want, got []store.Change) {
 				require.True(t, times.Started.Equal(b.Stages[id].Started) &&
 					times.Completed.Equal(b.Stages[id].Completed))
 			}
+			require.Len(t, b.Runs, len(a.Runs))
+			for id, run := range a.Runs {
+				require.True(t, proto.Equal(run, b.Runs[id]), "%v\n%v", run, b.Runs[id])
+			}
 		}
 		if a, b := want[i].Log, got[i].Log; a != nil {
 			require.Equal(t, a.To-a.From, b.To-b.From)

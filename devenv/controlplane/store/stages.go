@@ -6,6 +6,7 @@ package store
 import (
 	"strings"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -13,6 +14,13 @@ import (
 // ReportStage stores the status of a stage. Pipeds send completed_at even for RUNNING, where it is
 // the time of the report (PipeCD v1) or of the stage's first start (ours, which reads it back).
 func (d *Deployments) ReportStage(pipedID string, r *pipedservice.ReportStageStatusChangedRequest) error {
+	return d.ReportStageRun(pipedID, r, nil)
+}
+
+// ReportStageRun is ReportStage with what the stage is executed with; nil for a report without.
+func (d *Deployments) ReportStageRun(
+	pipedID string, r *pipedservice.ReportStageStatusChangedRequest, run *agentv1.StageRun,
+) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	running, stage, err := d.index.findStage(pipedID, r.GetDeploymentId(), r.GetStageId())
@@ -39,6 +47,7 @@ func (d *Deployments) ReportStage(pipedID string, r *pipedservice.ReportStageSta
 	}
 	stage.CompletedAt = r.GetCompletedAt()
 	running.stampStage(stage, now)
+	running.noteRun(stage, run, now)
 	d.changed(running)
 	if log := running.logs[stage.GetId()]; log != nil {
 		log.notify()
@@ -59,6 +68,7 @@ func (d *Deployments) MergeStageMetadata(pipedID, deploymentID, stageID string, 
 		return err
 	}
 	stage.Metadata = merged
+	found.noteApprovals(stage, d.ledger.now())
 	d.changed(found)
 	return nil
 }
