@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // exact fails unless the screen has the size of the terminal; it returns the screen without styles.
@@ -23,8 +24,8 @@ func (m *model) exact(t *testing.T, what string, width, height int) string {
 		t.Fatalf("%s at %dx%d has %d lines", what, width, height, len(lines))
 	}
 	for i, line := range lines {
-		if ansi.StringWidth(line) != width {
-			t.Fatalf("%s at %dx%d, line %d has %d columns: %q", what, width, height, i+1, ansi.StringWidth(line), line)
+		if text.Width(line) != width {
+			t.Fatalf("%s at %dx%d, line %d has %d columns: %q", what, width, height, i+1, text.Width(line), line)
 		}
 	}
 	if m.leaving.err != nil {

@@ -36,21 +36,37 @@ func WidthBy(method ansi.Method, s string) int {
 	return columns
 }
 
-// single is the length and width of the character at the start of s where it takes one column for certain: ASCII and
-// the lines, blocks and shapes of frames, unless a mark may follow. A length of 0 is any other.
+// single is the length and width of the character at the start of s where it takes one column for certain: ASCII, the
+// lines, blocks and shapes of frames, and frequent signs, unless a mark may follow. A length of 0 is any other.
 func single(s string) (size, width int) {
-	switch {
-	case s[0] >= 0x20 && s[0] < 0x7f:
+	if s[0] >= 0x20 && s[0] < 0x7f {
 		size = 1
-	case isShape(s):
-		size = 3
-	default:
+	} else if size = frameLength(s); size == 0 {
 		return 0, 0
 	}
-	if rest := s[size:]; rest == "" || rest[0] < 0x80 || isShape(rest) {
+	if rest := s[size:]; rest == "" || rest[0] < 0x80 || frameLength(rest) > 0 {
 		return size, 1
 	}
 	return 0, 0
+}
+
+// frameLength is the length of the shape or sign at the start of s, 0 without one.
+func frameLength(s string) int {
+	switch {
+	case len(s) < 2 || shapeWidth != 1:
+		return 0
+	case s[0] == 0xc2 && (s[1] == 0xb7 || s[1] == 0xbb): // · »
+		return 2
+	case isShape(s) || isSign(s):
+		return 3
+	}
+	return 0
+}
+
+// isSign reports whether s starts with … ← ↑ → ↓ ✓ or ✗, which stand on most lines of a screen.
+func isSign(s string) bool {
+	return len(s) >= 3 && s[0] == 0xe2 && (s[1] == 0x80 && s[2] == 0xa6 ||
+		s[1] == 0x86 && s[2] >= 0x90 && s[2] <= 0x93 || s[1] == 0x9c && (s[2] == 0x93 || s[2] == 0x97))
 }
 
 // isShape reports whether s starts with a character from U+2500 to U+25FC where those take one column. An environment

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"math"
 	"strconv"
+	"sync"
 )
 
 // Color is a colour of sRGB. It is a color.Color without transparency.
@@ -56,17 +57,23 @@ func (c Color) luminance() float64 {
 
 // linear is the amount of red, green and blue light, each from 0 to 1.
 func (c Color) linear() [3]float64 {
-	var out [3]float64
-	for i, v := range [3]uint8{c.R, c.G, c.B} {
+	light := lights()
+	return [3]float64{light[c.R], light[c.G], light[c.B]}
+}
+
+// lights is the amount of light of each value of a colour, from 0 to 1.
+var lights = sync.OnceValue(func() *[256]float64 {
+	var all [256]float64
+	for v := range all {
 		x := float64(v) / 255
 		if x <= 0.04045 {
-			out[i] = x / 12.92
+			all[v] = x / 12.92
 		} else {
-			out[i] = math.Pow((x+0.055)/1.055, 2.4)
+			all[v] = math.Pow((x+0.055)/1.055, 2.4)
 		}
 	}
-	return out
-}
+	return &all
+})
 
 // lab is a place in CIE L*a*b* under D65, where a distance is about what the eye sees.
 type lab [3]float64

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
@@ -105,21 +103,29 @@ func TooSmall(width, height, minWidth, minHeight int) string {
 	return strings.Join(lines, "\n")
 }
 
-// Over puts top in the middle of base.
+// Over puts top in the middle of base, which has width columns and height lines.
 func Over(base, top string, width, height int) string {
-	return At(base, top, max(0, (width-lipgloss.Width(top))/2), max(0, (height-lipgloss.Height(top))/2), width, height)
+	columns, lines := 0, 0
+	for line := range strings.SplitSeq(top, "\n") {
+		columns, lines = max(columns, text.Width(line)), lines+1
+	}
+	return At(base, top, max(0, (width-columns)/2), max(0, (height-lines)/2), width, height)
 }
 
-// At puts top over base with its upper left corner at a column and a line. The result has width columns and height
-// lines.
+// At puts top over base, which has width columns and height lines, with its upper left corner at a column and a line.
+// What does not fit is cut.
 func At(base, top string, x, y, width, height int) string {
-	lines := strings.Split(lipgloss.NewCompositor(lipgloss.NewLayer(base),
-		lipgloss.NewLayer(top).X(x).Y(y).Z(1)).Render(), "\n")
-	for i, line := range lines {
-		lines[i] = text.Pad(line, width, "") // the compositor leaves spaces and blank lines at the end out
+	lines := strings.Split(base, "\n")
+	for line := range strings.SplitSeq(top, "\n") {
+		if y >= min(height, len(lines)) {
+			break
+		}
+		end := x + text.Width(line)
+		if end > width {
+			line, end = text.Part(line, 0, width-x), width
+		}
+		lines[y] = text.Part(lines[y], 0, x) + line + text.Part(lines[y], end, width)
+		y++
 	}
-	for len(lines) < height {
-		lines = append(lines, strings.Repeat(" ", width))
-	}
-	return strings.Join(lines[:height], "\n")
+	return strings.Join(lines, "\n")
 }
