@@ -9,11 +9,13 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
+	"github.com/pipedeck/pipedeck/piped/secrets"
 	"github.com/pipedeck/pipedeck/piped/source"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 	"github.com/pipedeck/pipedeck/system/clock"
@@ -38,7 +40,18 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	}
 	f.previews = a.previewMaker(sources)
 	f.live = a.liveReporter(sources, func() { f.trigger.ApplicationsChanged() })
-	f.controller = a.deploymentController(sources, registry, commands, checks)
+	f.controller = scheduler.NewController(scheduler.ControllerOptions{
+		Planner: planner.New(planner.Options{
+			Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: checks.application,
+			Tracer: a.upstream.tracer, Logger: a.logger,
+		}),
+		Scheduler: scheduler.New(scheduler.Options{
+			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
+			Sources: sources, Announce: announce(f.watcher.Heard, a.masker), Failpoints: a.options.Failpoints,
+			Tracer: a.upstream.tracer, Logger: a.logger,
+		}),
+		ControlPlane: client, Deployments: registry, Commands: commands, Logger: a.logger,
+	})
 	f.trigger = trigger.New(trigger.Options{
 		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,
@@ -57,21 +70,15 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	}
 }
 
-// deploymentController creates the part that plans deployments and runs their stages.
-func (a *Agent) deploymentController(sources *source.Sources, registry *pluginservice.Registry,
-	commands *pluginservice.Commands, checks *pluginOptions) *scheduler.Controller {
-	client, tracer := a.upstream.client, a.upstream.tracer
-	return scheduler.NewController(scheduler.ControllerOptions{
-		Planner: planner.New(planner.Options{
-			Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: checks.application,
-			Tracer: tracer, Logger: a.logger,
-		}),
-		Scheduler: scheduler.New(scheduler.Options{
-			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
-			Sources: sources, Failpoints: a.options.Failpoints, Tracer: tracer, Logger: a.logger,
-		}),
-		ControlPlane: client, Deployments: registry, Commands: commands, Logger: a.logger,
-	})
+// announce reports with what a stage is executed only to a control plane of ours, which shows it: others would get
+// metadata that no one reads.
+func announce(heard func() bool, masker *secrets.Masker) func(*agentv1.StageRun) *agentv1.StageRun {
+	return func(run *agentv1.StageRun) *agentv1.StageRun {
+		if !heard() {
+			return nil
+		}
+		return masker.Message(run).(*agentv1.StageRun)
+	}
 }
 
 // Run works until ctx ends or a part fails. restart is called when the control plane asks for a restart of piped.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -41,6 +42,8 @@ type Watcher struct {
 	logger *slog.Logger
 
 	ticks int // of polling so far; used by Run only
+	// heard is set once a watch said something: the control plane is one of pipedeck's.
+	heard atomic.Bool
 
 	mu            sync.Mutex
 	started       bool // everything has been named once
@@ -133,6 +136,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 		if !heard {
 			// Anything may have changed while no one watched.
 			heard = true
+			w.heard.Store(true)
 			w.logger.Debug("the control plane reports changes")
 			change = everything()
 			change.RestartPlugins = answer.GetRestartPlugins()
@@ -140,6 +144,9 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 		w.notify(change)
 	}
 }
+
+// Heard reports whether a watch has said anything, so that the control plane is one of pipedeck's.
+func (w *Watcher) Heard() bool { return w.heard.Load() }
 
 // poll names the lists that are due by the clock, for the given time. It returns false when ctx has ended.
 func (w *Watcher) poll(ctx context.Context, whole time.Duration) bool {

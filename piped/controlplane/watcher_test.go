@@ -37,9 +37,11 @@ func TestChangesArePushedAndMerged(t *testing.T) {
 	defer subscription.Close()
 
 	w := <-server.watches
+	require.False(t, watcher.Heard())
 	w.send <- &agentv1.WatchResponse{}
 	<-subscription.Changed()
 	require.Equal(t, everything(), subscription.Take(), "the first answer names everything")
+	require.True(t, watcher.Heard())
 	require.Equal(t, Change{}, subscription.Take())
 
 	other := watcher.Subscribe()

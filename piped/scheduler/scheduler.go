@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
@@ -37,6 +38,9 @@ type Options struct {
 	Commands     StageCommands
 	Sources      Sources
 	Logger       *slog.Logger
+	// Announce returns what the control plane learns about the run of a stage, without secrets; nil for nothing. A nil
+	// Announce announces nothing.
+	Announce func(*agentv1.StageRun) *agentv1.StageRun
 	// RestartWait is how long a stage waits for its plugin to be started again. Default 20 s.
 	RestartWait time.Duration
 	// CleanupWait is how long a stage that was cancelled may take to complete its log. Default 15 s.

@@ -20,8 +20,12 @@ const stageRunKey = "pipedeck-stage-run-bin"
 // maxRunConfig bounds the options of a stage in stageRunKey, because servers bound the metadata of a call.
 const maxRunConfig = 4 << 10
 
-// stageRun is what a stage is executed with. The plugin is missing while it starts.
+// stageRun is what the control plane learns about the run of a stage: nil for nothing. The plugin is missing while it
+// starts.
 func (e *executor) stageRun(stage *model.PipelineStage, application *config.Application) *agentv1.StageRun {
+	if e.options.Announce == nil {
+		return nil
+	}
 	options, timeout := stageOptions(e.progress.deployment, stage, application)
 	run := &agentv1.StageRun{Timeout: durationpb.New(timeout)}
 	if len(options) <= maxRunConfig {
@@ -32,5 +36,5 @@ func (e *executor) stageRun(stage *model.PipelineStage, application *config.Appl
 	if plugin, err := e.options.Plugins.Owner(now, stage.GetName()); err == nil {
 		run.Plugin = plugin.Name()
 	}
-	return run
+	return e.options.Announce(run)
 }
