@@ -82,7 +82,7 @@ func startAgain(w *workspace.Workspace) (*host, error) {
 	}
 	if err != nil {
 		return nil, exit.With(exit.NotStarted, fmt.Errorf("start environment %q again: %w", w.Name, err),
-			"run pipedeck up"+session.Flags(w)+" with the flags of before")
+			"start it with: "+session.StartCommand(w))
 	}
 	return startHost(w, last.Restart)
 }
@@ -211,7 +211,7 @@ func checkRunning(w *workspace.Workspace) error {
 	return exit.With(
 		exit.NotStarted, fmt.Errorf("environment %q has ended: its process %d was killed: %w", w.Name, last.PID,
 			app.ErrEnvironmentStopped),
-		"start it again with: pipedeck up"+session.Flags(w)+" and the flags of before",
+		"start it again with: "+session.StartCommand(w),
 	)
 }
 

@@ -85,7 +85,17 @@ func (t *Target) Connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.C
 	}
 	if !alive {
 		return nil, nil, exit.With(exit.NotStarted, fmt.Errorf("no environment %q is running", w.Name),
-			"start it with: pipedeck up"+Flags(w))
+			"start it with: "+StartCommand(w))
 	}
 	return Dial(ctx, w)
+}
+
+// Ended returns the error of a command that still needed the environment when it ended.
+func (t *Target) Ended() error {
+	w, err := t.Workspace()
+	if err != nil {
+		return err
+	}
+	return exit.With(exit.NotStarted, fmt.Errorf("environment %q has ended", w.Name),
+		"start it with: "+StartCommand(w))
 }
