@@ -41,12 +41,15 @@ type clusterFlags struct {
 	kindConfig       string
 	exportKubeconfig bool
 	yes              bool
+	// cmd has the flags; nil for none.
+	cmd *cobra.Command
 	// engine is asked once, whoever needs to know.
 	engine *engine.Finder
 }
 
 func (f *clusterFlags) register(cmd *cobra.Command) {
 	f.engine = engine.NewFinder(engine.Run, os.Getenv(engine.Variable))
+	f.cmd = cmd
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
 		"cluster to deploy to: kind, embedded (Kubernetes API, no containers), existing (see --context), none, or "+
@@ -83,6 +86,14 @@ func (f *clusterFlags) arguments() []string {
 		args = append(args, "--yes")
 	}
 	return args
+}
+
+// command returns the command that the user gave the flags to.
+func (f *clusterFlags) command() string {
+	if f.cmd == nil {
+		return "pipedeck up"
+	}
+	return f.cmd.CommandPath()
 }
 
 // namedKind is one --cluster flag.
@@ -241,7 +252,7 @@ func (f *clusterFlags) findExisting() (*existing.Context, error) {
 	if err == nil {
 		return found, nil
 	}
-	hint := "see pipedeck up --help for --context"
+	hint := "see " + f.command() + " --help for --context"
 	if known := (*cluster.HintError)(nil); errors.As(err, &known) {
 		hint = known.Hint
 	}

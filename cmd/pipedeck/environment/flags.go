@@ -106,7 +106,8 @@ type source struct {
 func (f *Flags) chooseSource(args []string) (*source, error) {
 	if len(args) == 1 {
 		if len(f.samples) > 0 {
-			return nil, exit.Usage(errors.New("give a directory or --sample, not both"), "see pipedeck up --help")
+			return nil, exit.Usage(errors.New("give a directory or --sample, not both"),
+				"see "+f.command()+" --help")
 		}
 		repository, err := workspace.OpenRepository(args[0])
 		if err != nil {
@@ -121,7 +122,7 @@ func (f *Flags) chooseSource(args []string) (*source, error) {
 	for _, name := range f.samples {
 		sample, err := sampleapps.Find(name)
 		if err != nil {
-			return nil, exit.Usage(err, "pipedeck up --sample "+sampleNames()[0])
+			return nil, exit.Usage(err, f.command()+" --sample "+sampleNames()[0])
 		}
 		s.samples = append(s.samples, sample)
 	}

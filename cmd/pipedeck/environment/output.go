@@ -45,11 +45,16 @@ func ChooseOutput(given string, canTUI bool) (OutputMode, error) {
 		return outputTUI, nil
 	case given == "auto":
 		return outputPlain, nil
-	case mode == outputTUI && !onTerminal:
+	case mode == outputTUI && canTUI && !onTerminal:
 		return "", exit.Usage(errors.New("there is no terminal that can be drawn on"), "use --output plain")
 	case mode == outputTUI && canTUI, mode == outputPlain, mode == outputReader, mode == outputJSON:
 		return mode, nil
-	default:
+	case mode == outputTUI:
+		return "", exit.Usage(fmt.Errorf("%s tui is for commands that show the terminal UI", source),
+			"use plain, reader or json")
+	case canTUI:
 		return "", exit.Usage(fmt.Errorf("%s %q is unknown", source, given), "use tui, plain, reader or json")
+	default:
+		return "", exit.Usage(fmt.Errorf("%s %q is unknown", source, given), "use plain, reader or json")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
@@ -73,4 +74,17 @@ func TestTheOutputComesFromTheEnvironment(t *testing.T) {
 	t.Setenv("PIPEDECK_OUTPUT", "speech")
 	_, err := ChooseOutput("auto", true)
 	require.ErrorContains(t, err, `PIPEDECK_OUTPUT "speech" is unknown`)
+}
+
+func TestACommandOffersTheOutputsThatItHas(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"foo": "use plain, reader or json",
+		"tui": "use plain, reader or json",
+	} {
+		_, err := ChooseOutput(given, false)
+		var failure *exit.Error
+		require.ErrorAs(t, err, &failure)
+		require.Equal(t, want, failure.Hint)
+	}
 }
