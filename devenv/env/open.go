@@ -28,13 +28,11 @@ func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail 
 	d := c.provider.Describe()
 	switch {
 	case d.Kubeconfig == "":
-		return "", "",
-			fmt.Errorf("this environment has no cluster to reach %s in; make one with: pipedeck up --cluster kind",
-				o.Name)
+		return "", "", fmt.Errorf("this environment has no cluster to reach %s in; use one with: %s", o.Name,
+			e.WithKind)
 	case d.Simulated:
-		return "", "",
-			fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; use a real one with: "+
-				"pipedeck up --cluster kind", o.Name)
+		return "", "", fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; use a real "+
+			"one with: %s", o.Name, e.WithKind)
 	}
 	address, err := e.forwarder.Open(ctx, portforward.Request{
 		Cluster: c.name, Kubeconfig: d.Kubeconfig, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,

@@ -26,14 +26,15 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 		}
 		e.clusters = append(e.clusters, c)
 	}
-	e := &Environment{forwarder: portforward.New(slog.New(slog.DiscardHandler))}
+	const again = "pipedeck down && pipedeck up --cluster=kind /src"
+	e := &Environment{Options: Options{WithKind: again}, forwarder: portforward.New(slog.New(slog.DiscardHandler))}
 	add(e, "nothing", true, none.Provider{})
 	add(e, "simulated", true, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	add(e, "starting", false, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	for target, says := range map[string]string{
-		"nothing": "this environment has no cluster to reach web in; make one with: pipedeck up --cluster kind",
+		"nothing": "this environment has no cluster to reach web in; use one with: " + again,
 		"simulated": "the cluster is simulated: no container of web runs that could answer; use a real one with: " +
-			"pipedeck up --cluster kind",
+			again,
 		"starting": "cluster starting is still starting; see how far it is with: pipedeck status",
 		"elsewhere": `web is deployed to "elsewhere", which is no cluster of this environment; ` +
 			`reach it by its own tools`,

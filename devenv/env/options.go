@@ -40,6 +40,8 @@ type Options struct {
 	Listening func(address string)
 	// Restart is published for those who find that this process was killed; may be nil.
 	Restart *workspace.Restart
+	// WithKind is the command that ends the environment and starts it again with a cluster that runs containers.
+	WithKind string
 	// silence replaces silentTime in tests, patience startPatience.
 	silence, patience time.Duration
 	Logger            *slog.Logger

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
@@ -98,6 +99,17 @@ func (f *Flags) restart(args []string) (*workspace.Restart, error) {
 		return nil, fmt.Errorf("find the working directory: %w", err)
 	}
 	return &workspace.Restart{Arguments: append(append(f.arguments(), "--"), args...), Directory: directory}, nil
+}
+
+// withKind is the command that ends an environment and starts it again with a kind cluster.
+func (f *Flags) withKind(w *workspace.Workspace, args []string) (string, error) {
+	other := *f
+	other.clusters, other.context, other.kubeconfig, other.yes = []string{string(cluster.InDocker)}, "", "", false
+	command, err := other.restart(args)
+	if err != nil {
+		return "", err
+	}
+	return "pipedeck down" + session.Flags(w) + " && " + session.Again(w, command, ""), nil
 }
 
 // startHost starts a host that outlives this process, with its output in the environment's logs.

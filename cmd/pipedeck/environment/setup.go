@@ -85,6 +85,10 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
+	withKind, err := s.Flags.withKind(w, s.Args)
+	if err != nil {
+		return err
+	}
 	checks := newPreflight(machine)
 	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error {
 		return env.Run(ctx, env.Options{
@@ -98,6 +102,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 			Plugins:      plugins,
 			Remove:       !s.Keep,
 			Restart:      again,
+			WithKind:     withKind,
 			Version:      version.Build(),
 			Flags:        session.Flags(w),
 			Listening:    to.listening,

@@ -72,6 +72,9 @@ func (s *Setup) up(ctx context.Context, look *look) error {
 		if err := s.Flags.checkSameMode(w); err != nil {
 			return err
 		}
+		if err := s.Flags.checkSameStart(w, s.Args); err != nil {
+			return err
+		}
 		if s.Mode == outputTUI {
 			return look.watch(ctx, w, nil, s.Keep)
 		}

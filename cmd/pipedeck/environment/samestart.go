@@ -1,0 +1,163 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// startFlag is a flag that counts when an environment is started.
+type startFlag struct {
+	name   string
+	values func(*Flags) []string
+	// path returns a value with its path made absolute, seen from a directory; nil for a flag without paths.
+	path func(dir, value string) string
+}
+
+// startFlags are all but --live, which is refused in its own words, and --yes, which consents and changes nothing.
+var startFlags = []startFlag{
+	{"cluster", func(f *Flags) []string { return f.clusters }, nil},
+	{"context", func(f *Flags) []string { return oneValue(f.context) }, nil},
+	{"kubeconfig", func(f *Flags) []string { return oneValue(f.kubeconfig) }, absolute},
+	{"node-image", func(f *Flags) []string { return oneValue(f.nodeImage) }, nil},
+	{"kind-config", func(f *Flags) []string { return oneValue(f.kindConfig) }, absolute},
+	{"export-kubeconfig", func(f *Flags) []string {
+		if f.exportKubeconfig {
+			return []string{"true"}
+		}
+		return nil
+	}, nil},
+	{"sample", func(f *Flags) []string { return f.samples }, nil},
+	{"plugin", func(f *Flags) []string { return f.plugins }, absoluteNamed},
+	{"plugin-config", func(f *Flags) []string { return f.pluginConfigs }, absoluteNamed},
+	{"piped", func(f *Flags) []string { return oneValue(f.piped) }, absolute},
+}
+
+// checkSameStart refuses flags that the running environment was not started with: up attaches to it, and the flags
+// would change nothing. args is the repository that the user named, if any.
+func (f *Flags) checkSameStart(w *workspace.Workspace, args []string) error {
+	running, err := w.Published()
+	if err != nil || running.Restart == nil || f.cmd == nil {
+		return nil // one that has published nothing yet is waited for later
+	}
+	was := &Flags{}
+	command := &cobra.Command{}
+	was.Register(command)
+	was.registerLive(command)
+	if err := command.ParseFlags(running.Restart.Arguments); err != nil {
+		return nil // another version of pipedeck has started it
+	}
+	for _, flag := range startFlags {
+		if !f.cmd.Flags().Changed(flag.name) {
+			continue
+		}
+		before := flag.seenFrom(running.Restart.Directory, was)
+		if flag.name == "cluster" {
+			before = append(before, kinds(running.Clusters)...)
+		}
+		for i, value := range flag.seenFrom("", f) {
+			if slices.Contains(before, value) {
+				continue
+			}
+			said := "--" + flag.name
+			if wanted := flag.values(f)[i]; wanted != "true" {
+				said += " " + text.ShellWord(wanted)
+			}
+			return exit.Usage(fmt.Errorf("environment %q is running and was started without %s", w.Name, said),
+				"end it first: pipedeck down"+session.Flags(w)+"; then "+f.startInstead(w, was, command, running, args)+
+					"; or choose another --name")
+		}
+	}
+	return nil
+}
+
+// startInstead returns the command that starts the environment with the user's flags, on the repository that they name
+// or else on that of the running environment.
+func (f *Flags) startInstead(w *workspace.Workspace, was *Flags, parsed *cobra.Command, running *workspace.Running,
+	args []string) string {
+	command := "pipedeck up" + session.Flags(w)
+	for _, argument := range f.changedArguments() {
+		command += " " + text.ShellWord(argument)
+	}
+	if len(args) == 0 && len(f.samples) == 0 {
+		for _, sample := range was.samples {
+			command += " --sample=" + text.ShellWord(sample)
+		}
+		if len(was.samples) == 0 {
+			args = []string{absolute(running.Restart.Directory, cmp.Or(strings.Join(parsed.Flags().Args(), ""), "."))}
+		}
+	}
+	for _, dir := range args {
+		command += " " + text.ShellWord(dir)
+	}
+	return command
+}
+
+// changedArguments returns the flags that the user gave.
+func (f *Flags) changedArguments() []string {
+	return slices.DeleteFunc(f.arguments(), func(argument string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(argument, "--"), "=")
+		return !f.cmd.Flags().Changed(name)
+	})
+}
+
+// seenFrom returns the values of the flag with absolute paths.
+func (s startFlag) seenFrom(dir string, f *Flags) []string {
+	values := slices.Clone(s.values(f))
+	for i, value := range values {
+		if s.name == "cluster" && !strings.Contains(value, "=") {
+			values[i] = workspace.TargetName + "=" + value
+		}
+		if s.path != nil {
+			values[i] = s.path(dir, value)
+		}
+	}
+	return values
+}
+
+// kinds returns what the clusters have become, such as the kind that auto has chosen, in the form of --cluster.
+func kinds(clusters map[string]string) (all []string) {
+	for name, kind := range clusters {
+		all = append(all, name+"="+kind)
+	}
+	return all
+}
+
+func oneValue(value string) []string {
+	if value == "" {
+		return nil
+	}
+	return []string{value}
+}
+
+// absolute returns a path seen from a directory; "" is the working directory.
+func absolute(dir, path string) string {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(dir, path)
+	}
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
+}
+
+// absoluteNamed is absolute for NAME=PATH; NAME=URL stays as it is.
+func absoluteNamed(dir, value string) string {
+	name, path, found := strings.Cut(value, "=")
+	if !found || strings.Contains(path, "://") {
+		return value
+	}
+	return name + "=" + absolute(dir, path)
+}

@@ -1,0 +1,112 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+func TestFlagsThatARunningEnvironmentWasNotStartedWithAreRefused(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	root := t.TempDir()
+	w, err := workspace.At(root, "demo")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1",
+		Clusters: map[string]string{workspace.TargetName: "kind"},
+		Restart: &workspace.Restart{Directory: "/src", Arguments: []string{"--cluster=auto", "--node-image=node:1",
+			"--plugin=mine=./mine", "--plugin=theirs=https://example.com/theirs", "--plugin-config=mine=/etc/mine",
+			"--piped=" + filepath.Join(here, "piped"), "--", "app"}}}))
+	const demo = " --name demo --state-dir "
+	for name, c := range map[string]struct {
+		flags, args []string
+		refused     string
+		instead     string
+	}{
+		"no flags":        {flags: nil},
+		"the same":        {flags: []string{"--cluster=auto", "--node-image=node:1", "--plugin=mine=/src/mine"}},
+		"what auto chose": {flags: []string{"--cluster=kind"}},
+		"consent":         {flags: []string{"--yes"}},
+		"the same program from elsewhere": {flags: []string{"--piped=piped",
+			"--plugin=theirs=https://example.com/theirs"}},
+		"another cluster": {[]string{"--cluster=none"}, nil, "--cluster none", "--cluster=none /src/app"},
+		"another name of the cluster": {[]string{"--cluster=dev=kind", "--plugin=mine=/src/mine"}, nil,
+			"--cluster dev=kind", "--cluster=dev=kind --plugin=mine=/src/mine /src/app"},
+		"another image": {[]string{"--node-image=node:2"}, nil, "--node-image node:2", "--node-image=node:2 /src/app"},
+		"another program": {[]string{"--plugin=mine=./mine"}, nil, "--plugin mine=./mine",
+			"--plugin=mine=./mine /src/app"},
+		"one more plugin": {[]string{"--plugin=wait=/bin/wait"}, []string{"/src/app"}, "--plugin wait=/bin/wait",
+			"--plugin=wait=/bin/wait /src/app"},
+		"a configuration": {[]string{"--plugin-config=mine=x y"}, nil, "--plugin-config 'mine=x y'",
+			"'--plugin-config=mine=x y' /src/app"},
+		"another agent": {[]string{"--piped=/bin/piped"}, nil, "--piped /bin/piped", "--piped=/bin/piped /src/app"},
+		"a sample": {[]string{"--sample=hello-world"}, nil, "--sample hello-world",
+			"--sample=hello-world"},
+		"the current context": {[]string{"--export-kubeconfig"}, nil, "--export-kubeconfig",
+			"--export-kubeconfig /src/app"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
+			flags.Register(cmd)
+			require.NoError(t, cmd.ParseFlags(c.flags))
+			err := flags.checkSameStart(w, c.args)
+			if c.refused == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, `environment "demo" is running and was started without `+c.refused)
+			var failure *exit.Error
+			require.ErrorAs(t, err, &failure)
+			require.Equal(t, exit.WrongUsage, failure.Code, "as for another repository")
+			require.Equal(t, "end it first: pipedeck down"+demo+root+"; then pipedeck up"+demo+root+" "+c.instead+
+				"; or choose another --name", failure.Hint)
+		})
+	}
+}
+
+func TestAnEnvironmentOfSamplesIsStartedInsteadWithThem(t *testing.T) {
+	t.Parallel()
+	w, err := workspace.At(t.TempDir(), "demo")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
+	flags.Register(cmd)
+	require.NoError(t, cmd.ParseFlags([]string{"--cluster=kind"}))
+	require.NoError(t, flags.checkSameStart(w, nil), "one that is just starting")
+	require.NoError(t, w.Publish(workspace.Running{PID: 1, Restart: &workspace.Restart{Directory: "/src",
+		Arguments: []string{"--cluster=embedded", "--sample=hello-world", "--"}}}))
+	var failure *exit.Error
+	require.ErrorAs(t, flags.checkSameStart(w, nil), &failure)
+	require.Contains(t, failure.Hint, " --cluster=kind --sample=hello-world; or")
+}
+
+func TestTheCommandForAClusterWithContainersKeepsTheOtherFlags(t *testing.T) {
+	t.Parallel()
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	root := t.TempDir()
+	w, err := workspace.At(root, "demo")
+	require.NoError(t, err)
+	flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
+	flags.Register(cmd)
+	require.NoError(t, cmd.ParseFlags([]string{"--cluster=existing", "--context=prod", "--yes",
+		"--plugin=mine=./mine"}))
+	command, err := flags.withKind(w, []string{"app"})
+	require.NoError(t, err)
+	const demo = " --name demo --state-dir "
+	require.Equal(t, "pipedeck down"+demo+root+" && cd "+here+" && pipedeck up"+demo+root+
+		" --cluster=kind --plugin=mine=./mine app", command)
+	require.Equal(t, []string{"existing"}, flags.clusters, "the flags stay as they are")
+}
