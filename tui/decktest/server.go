@@ -38,7 +38,7 @@ type Server struct {
 	// resources are responses about an application, in their order.
 	resources map[string][]*deckv1.WatchResourcesResponse
 	refusal   error
-	// unreadable is the answer to whoever reads a log; nil lets them.
+	// unreadable is the error that readers of logs get; nil for none.
 	unreadable error
 	over       bool
 	breaking   int
@@ -70,6 +70,9 @@ func Start(t testing.TB) *Server {
 	})
 	return s
 }
+
+// Address is the host:port at which the server listens.
+func (s *Server) Address() string { return s.address }
 
 // Dial returns a client whose connection ends with the test.
 func (s *Server) Dial(t testing.TB) deckv1.DeckServiceClient {

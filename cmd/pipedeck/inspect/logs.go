@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -81,7 +83,10 @@ func stageLogs(ctx context.Context, t *session.Target, name, stage string, follo
 		return err
 	}
 	p := &logPrinter{deck: deck, stage: stage, follow: follow, flags: t.Flags(), out: out}
-	return p.print(ctx, deployment)
+	if err := p.print(ctx, deployment); !errors.Is(err, reader.ErrEnded) {
+		return err
+	}
+	return t.Ended()
 }
 
 // logPrinter prints the logs of a deployment's stages.
@@ -191,7 +196,8 @@ func newestDeployment(s *session.State, name string) (*deckv1.Deployment, error)
 		"commit a change of it, or: pipedeck sync "+text.ShellWord(name))
 }
 
-// printStage prints what there is; only with follow it waits for more, while the stage runs.
+// printStage prints what there is; only with follow it waits for more, while the stage runs. It returns
+// reader.ErrEnded when the environment ends first.
 func (p *logPrinter) printStage(ctx context.Context, deployment string, stage *deckv1.Stage) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -204,13 +210,12 @@ func (p *logPrinter) printStage(ctx context.Context, deployment string, stage *d
 	lines, begun := bufio.NewWriter(p.out), false
 	for {
 		response, err := stream.Recv()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		}
-		if err != nil {
+		case errors.Is(err, io.EOF), status.Code(err) == codes.Unavailable:
+			return reader.ErrEnded // a complete log says so before its stream ends
+		case err != nil:
 			return session.Refusal(err)
 		}
 		if response.Truncated && !begun {

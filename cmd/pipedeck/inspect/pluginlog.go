@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
 	"github.com/pipedeck/pipedeck/system/filewatch"
+	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -41,25 +42,56 @@ func pluginLog(ctx context.Context, t *session.Target, plugin string, follow boo
 	if !follow {
 		return printLines(out, lines)
 	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	ended := endOf(watching, t)
 	watcher := filewatch.New(filewatch.Options{Most: 1})
 	defer watcher.Close()
 	if err := watcher.Add(path); err != nil {
 		return exit.With(exit.NotStarted, err, exhaustion.WatchAdvice(err))
 	}
-	for {
+	for over := error(nil); ; {
 		if err := printLines(out, lines); err != nil {
 			return err
 		}
 		if err := printRotated(out, file, lines); err != nil {
 			return err
 		}
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case over != nil:
+			return over
+		}
 		select {
 		case <-watcher.Events():
 		case <-watcher.Lost():
+		case over = <-ended: // the plugin's last words may have come since
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// endOf returns a channel that gets an error when the environment has ended or cannot be reached, unless ctx ends
+// before.
+func endOf(ctx context.Context, t *session.Target) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		deck, conn, err := t.Connect(ctx)
+		if err != nil {
+			ended <- err
+			return
+		}
+		defer conn.Close()
+		// Nothing but the end of the stream counts.
+		err = reader.Follow(ctx, deck, reader.Options{WithoutLogs: true}, func(reader.Change) error { return nil })
+		if errors.Is(err, reader.ErrEnded) {
+			err = t.Ended()
+		}
+		ended <- err
+	}()
+	return ended
 }
 
 // withoutLog says why a plugin has no log: there is no such plugin, or it has written nothing.

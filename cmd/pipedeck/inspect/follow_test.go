@@ -1,0 +1,81 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+)
+
+// running returns the directory of environments of which the one named default is served by server.
+func running(t *testing.T, server *decktest.Server) (stateDir string, w *workspace.Workspace) {
+	t.Helper()
+	stateDir = t.TempDir()
+	w, err := workspace.At(stateDir, "default")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	_, err = w.Keys().EnsureSecrets()
+	require.NoError(t, err)
+	lock, err := w.Acquire()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = lock.Release() })
+	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: server.Address()}))
+	return stateDir, w
+}
+
+func TestFollowingALogEndsWithTheEnvironment(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"of a stage":  {"logs", "hello-world", "-f"},
+		"of a plugin": {"logs", "--plugin", "wait", "-f"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := decktest.Start(t)
+			d := decktest.Canary()
+			d.Stages[0].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
+			server.Publish(decktest.Environment(), decktest.Application(), d)
+			server.Log("s1", deckv1.Severity_SEVERITY_INFO, "so far")
+			stateDir, w := running(t, server)
+			require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), "wait.log"), []byte("so far\n"), 0o600))
+			server.End()
+			code, stdout, stderr := command(t.Context(), stateDir, args...)
+			require.Equal(t, exit.NotStarted, code, stderr)
+			require.Contains(t, stdout, "so far\n")
+			require.Contains(t, stderr, "pipedeck: environment \"default\" has ended\nnext step: start it with: "+
+				"pipedeck up")
+		})
+	}
+}
+
+func TestTheLogOfAPluginGrowsOnlyWhileItsEnvironmentRuns(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	w, err := workspace.At(stateDir, "default")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), "wait.log"), []byte("before\n"), 0o600))
+	code, stdout, stderr := command(t.Context(), stateDir, "logs", "--plugin", "wait", "-f")
+	require.Equal(t, exit.NotStarted, code, stderr)
+	require.Equal(t, "before\n", stdout)
+	require.Contains(t, stderr, `no environment "default" is running`)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Environment())
+	stateDir, w = running(t, server)
+	require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), "wait.log"), []byte("before\n"), 0o600))
+	code, _, _ = command(ctx, stateDir, "logs", "--plugin", "wait", "-f")
+	require.Equal(t, exit.Interrupted, code)
+}
