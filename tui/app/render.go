@@ -126,6 +126,7 @@ func (m *model) drawStatus(width int) string {
 	status := view.Status{
 		Theme: m.host.theme, Toast: m.toast.text, Bad: m.toast.bad, Remark: m.toast.remark,
 		Simulated: e.GetSimulated(), Repository: e.GetRepository(), Edit: e.GetEditHint(), Live: e.GetLive(),
+		Unread: m.link.deck.RepositoryUnread(),
 	}
 	if line := m.typing(); line != nil {
 		status.Typing = line.says

@@ -5,6 +5,7 @@ package state
 
 import (
 	"cmp"
+	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -19,3 +20,13 @@ func (d *Deck) Problems() []*deckv1.Problem {
 
 // Problem returns nil when there is none with that id.
 func (d *Deck) Problem(id string) *deckv1.Problem { return d.problems[id] }
+
+// RepositoryUnread reports whether a problem keeps the commits of the watched repository from being seen.
+func (d *Deck) RepositoryUnread() bool {
+	for _, p := range d.problems {
+		if p.GetComponent() == "repository" || strings.HasPrefix(p.GetPart(), "repository ") {
+			return true
+		}
+	}
+	return false
+}

@@ -106,6 +106,8 @@ type Status struct {
 	Simulated bool
 	// Repository that is watched, and the file in it worth editing.
 	Repository, Edit string
+	// Unread: commits of the repository are not seen, since it is gone or broken.
+	Unread bool
 	// Live: saving a file is enough.
 	Live bool
 }
@@ -134,6 +136,9 @@ func (v Status) Draw(width int) string {
 	if v.Repository != "" {
 		verb, path := "watching ", v.Repository
 		tail := ""
+		if v.Unread {
+			verb, v.Edit = "cannot read ", ""
+		}
 		if v.Edit != "" {
 			verb, path, tail = "edit ", strings.TrimSuffix(path, "/")+"/"+v.Edit, " and commit"
 		}

@@ -23,6 +23,17 @@ func TestInALiveEnvironmentSavingIsEnough(t *testing.T) {
 	require.Contains(t, ansi.Strip(status.Draw(80)), "edit /src/app/app.yaml and save")
 }
 
+func TestARepositoryThatIsGoneIsNotWatched(t *testing.T) {
+	t.Parallel()
+	th := theme.New(theme.Options{NoColor: true, ASCII: true})
+	status := Status{Theme: th, Repository: "/src/app"}
+	require.Contains(t, ansi.Strip(status.Draw(80)), " watching /src/app ")
+	status.Unread = true
+	require.Contains(t, ansi.Strip(status.Draw(80)), " cannot read /src/app ")
+	status.Edit = "app.yaml"
+	require.Contains(t, ansi.Strip(status.Draw(80)), " cannot read /src/app ")
+}
+
 func TestAWordyComponentIsReadToItsEnd(t *testing.T) {
 	t.Parallel()
 	list := []*deckv1.Component{{
