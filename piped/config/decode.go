@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // defaulter is a type whose fields have defaults other than zero.
@@ -66,7 +68,7 @@ func (d *decoder) note(list *Errors, at position, field, format string, args []a
 		return
 	}
 	*list = append(*list, &Error{File: d.file, Line: at.line, Column: at.column, Field: field,
-		Message: fmt.Sprintf(format, args...)})
+		Message: plainerror.Clean(fmt.Sprintf(format, args...))})
 }
 
 // place finds the field or the nearest field around it.

@@ -20,7 +20,7 @@ var (
 	transport = regexp.MustCompile(`^transport: (?:Error while dialing:? )?`)
 )
 
-// Text is an error's text without the words of gRPC, whatever wraps them; "" for nil.
+// Text is an error's text without the words of gRPC and of Go's libraries, whatever wraps them; "" for nil.
 func Text(err error) string {
 	if err == nil {
 		return ""
@@ -28,8 +28,11 @@ func Text(err error) string {
 	return Clean(err.Error())
 }
 
-// Clean removes the words of gRPC from a text. A status without a message leaves the name of its code.
-func Clean(text string) string {
+// Clean removes the words of gRPC and of Go's libraries from a text. A status without a message leaves the name of its
+// code.
+func Clean(text string) string { return withoutGo(withoutGRPC(text)) }
+
+func withoutGRPC(text string) string {
 	if !strings.Contains(text, "desc =") {
 		return text
 	}
