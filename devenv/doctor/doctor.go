@@ -95,7 +95,7 @@ func (d *Doctor) Preflight(ctx context.Context) []Check {
 
 func (d *Doctor) examinations() []examination {
 	kind := d.asks(cluster.InDocker, auto.Kind)
-	return slices.Concat(
+	all := slices.Concat(
 		[]examination{
 			{"container engine", d.containerEngine, kind},
 			{"cgroups", d.cgroups, kind},
@@ -114,6 +114,12 @@ func (d *Doctor) examinations() []examination {
 			{"terminal", d.terminal, false},
 		},
 	)
+	if !kind { // No other kind of cluster runs in containers.
+		all = slices.DeleteFunc(all, func(e examination) bool {
+			return slices.Contains([]string{"container engine", "cgroups", "engine's disk"}, e.name)
+		})
+	}
+	return all
 }
 
 // asks reports whether one of the kinds is among the asked for.

@@ -101,6 +101,19 @@ func TestAHealthyMachineIsOKInOneLineForEachCheck(t *testing.T) {
 	require.Empty(t, healthy(t).Preflight(t.Context()))
 }
 
+func TestTheContainerEngineConcernsOnlyThoseWhoUseKind(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []cluster.Kind{cluster.None, cluster.Embedded, cluster.Existing} {
+		d := healthy(t)
+		d.Engine = failing(&engine.NotAnsweringError{Engine: "docker", Err: errors.New("Cannot connect")})
+		d.Clusters = []cluster.Kind{kind}
+		for _, c := range d.Examine(t.Context()) {
+			require.Equal(t, OK, c.State, "%v", c)
+			require.NotContains(t, c.String(), "docker")
+		}
+	}
+}
+
 func TestEachFindingSaysWhatItIsAndHowToFixIt(t *testing.T) {
 	t.Parallel()
 	silent := func(words string) error { return &engine.NotAnsweringError{Engine: "docker", Err: errors.New(words)} }

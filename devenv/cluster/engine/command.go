@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -40,7 +41,15 @@ func Run(ctx context.Context, name string, args ...string) ([]byte, error) {
 	if said := strings.TrimSpace(stderr.kept.String()); said != "" {
 		err = errors.New(said)
 	}
-	return stdout.kept.Bytes(), fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+	return stdout.kept.Bytes(), fmt.Errorf("%s: %w", shown(cmd.Args), err)
+}
+
+// shown returns a command for messages, without the template of its output, which is for programs.
+func shown(args []string) string {
+	if i := slices.Index(args, "--format"); i >= 0 {
+		args = slices.Concat(args[:i], args[min(i+2, len(args)):])
+	}
+	return strings.Join(args, " ")
 }
 
 // limited keeps the beginning of what is written to it.

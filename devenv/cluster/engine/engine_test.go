@@ -198,3 +198,16 @@ func TestTheEngineIsAskedOnce(t *testing.T) {
 		require.EqualValues(t, 2, questions.Load(), "the impatient one's and the first one's")
 	})
 }
+
+func TestTheErrorOfACommandIsWithoutTheTemplateOfItsOutput(t *testing.T) {
+	t.Parallel()
+	for want, args := range map[string][]string{
+		"false info: exit status 1":       {"info", "--format", "{{json .}}"},
+		"false info -a: exit status 1":    {"info", "--format", "{{json .}}", "-a"},
+		"false: exit status 1":            {"--format"},
+		"false network ls: exit status 1": {"network", "ls"},
+	} {
+		_, err := Run(t.Context(), "false", args...)
+		require.EqualError(t, err, want)
+	}
+}
