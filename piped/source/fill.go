@@ -25,6 +25,13 @@ const (
 	attachmentsGroup = "attachment"
 )
 
+// Keys of the configuration, for mistakes.
+const (
+	decryptionTargets = "spec.encryption.decryptionTargets"
+	attachmentSources = "spec.attachment.sources"
+	attachmentTargets = "spec.attachment.targets"
+)
+
 // fill writes secrets and then attachments into the files that use them. PipeCD v1: attachments are read
 // after the secrets were written, so an attached file may hold one.
 func (s *Source) fill(ctx context.Context, directory string) error {
@@ -43,14 +50,8 @@ func (s *Source) fill(ctx context.Context, directory string) error {
 	defer dir.Close()
 	f := &filler{ctx: ctx, source: s, directory: directory, files: folder{dir}}
 	if encryption != nil {
-		values, err := f.decrypt(encryption.EncryptedSecrets)
-		if err != nil {
-			return err
-		}
-		if err := f.render(
-			"spec.encryption.decryptionTargets", encryption.DecryptionTargets, secretsGroup, values,
-		); err != nil {
-			return err
+		if err := f.fillSecrets(encryption); err != nil {
+			return f.withLater(err, nil, attachment)
 		}
 	}
 	if attachment == nil {
@@ -58,9 +59,46 @@ func (s *Source) fill(ctx context.Context, directory string) error {
 	}
 	values, err := f.attachments(attachment.Sources)
 	if err != nil {
+		return f.withLater(err, nil, &config.Attachment{Targets: attachment.Targets})
+	}
+	return f.render(attachmentTargets, attachment.Targets, attachmentsGroup, values)
+}
+
+// fillSecrets writes the secrets into the files that use them.
+func (f *filler) fillSecrets(encryption *config.Encryption) error {
+	values, err := f.decrypt(encryption.EncryptedSecrets)
+	if err != nil {
+		return f.withLater(err, encryption, nil)
+	}
+	return f.render(decryptionTargets, encryption.DecryptionTargets, secretsGroup, values)
+}
+
+// withLater adds to mistakes the files of later steps that cannot be read, so that the author learns of all at once.
+// Other errors stay as they are.
+func (f *filler) withLater(err error, encryption *config.Encryption, attachment *config.Attachment) error {
+	mistakes, is := errors.AsType[config.Errors](err)
+	if !is {
 		return err
 	}
-	return f.render("spec.attachment.targets", attachment.Targets, attachmentsGroup, values)
+	check := func(field, name string) {
+		if _, _, err := f.files.read(name); err != nil {
+			mistakes = append(mistakes, f.fileMistake(field, name, err))
+		}
+	}
+	if encryption != nil {
+		for i, target := range encryption.DecryptionTargets {
+			check(fmt.Sprintf("%s[%d]", decryptionTargets, i), target)
+		}
+	}
+	if attachment != nil {
+		for _, name := range slices.Sorted(maps.Keys(attachment.Sources)) {
+			check(attachmentSources+"."+name, attachment.Sources[name])
+		}
+		for i, target := range attachment.Targets {
+			check(fmt.Sprintf("%s[%d]", attachmentTargets, i), target)
+		}
+	}
+	return mistakes
 }
 
 // openInside opens a directory below another one; links that lead out are refused by os.Root.
@@ -125,7 +163,7 @@ func (f *filler) attachments(sources map[string]string) (map[string]string, erro
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
 		content, _, err := f.files.read(sources[name])
 		if err != nil {
-			mistakes = append(mistakes, f.fileMistake("spec.attachment.sources."+name, sources[name], err))
+			mistakes = append(mistakes, f.fileMistake(attachmentSources+"."+name, sources[name], err))
 		}
 		values[name] = content
 	}

@@ -5,6 +5,7 @@ package source
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -248,6 +249,44 @@ func TestMistakesEndThePreparationWithTheirPlace(t *testing.T) {
 			content, err := os.ReadFile(outside)
 			require.NoError(t, err)
 			require.Equal(t, "{{ .encryptedSecrets.moon }}", string(content))
+		})
+	}
+}
+
+func TestASecretThatCannotBeDecryptedHidesNoOtherMistake(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ciphertext, target string
+		want               []string
+	}{
+		"of the secrets": {"hunter2!", "nowhere.yaml", []string{
+			"spec.encryption.encryptedSecrets.moon: cannot be decrypted: it is not base64: was the plain text put in " +
+				"its place, or a part of it lost?",
+			"spec.encryption.decryptionTargets[0]: the file nowhere.yaml is missing at commit c",
+			"spec.attachment.sources.a: the file gone is missing at commit c",
+			"spec.attachment.targets[0]: the file lost is missing at commit c",
+		}},
+		"of the attachments": {sealed(t), "nowhere.yaml", []string{
+			"spec.encryption.decryptionTargets[0]: the file nowhere.yaml is missing at commit c",
+			"spec.attachment.sources.a: the file gone is missing at commit c",
+			"spec.attachment.targets[0]: the file lost is missing at commit c",
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			store, _ := decrypting(t)
+			repository := &linked{mirror: t.TempDir(), files: map[string]string{
+				"web/app.pipecd.yaml": secretConfig(c.ciphertext, c.target) +
+					"  attachment: {sources: {a: gone}, targets: [lost]}\n",
+			}}
+			_, err := store.Prepare(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
+			mistakes, is := errors.AsType[config.Errors](err)
+			require.True(t, is, "%v", err)
+			var got []string
+			for _, m := range mistakes {
+				got = append(got, m.Field+": "+m.Message)
+			}
+			require.Equal(t, c.want, got)
 		})
 	}
 }
