@@ -36,8 +36,9 @@ func (t *Trigger) candidates() []*candidate {
 		switch f := now.files[configFileOf(a)]; {
 		case f == nil:
 			c.err = fmt.Errorf(
-				"%s does not exist at commit %s of branch %s: add the file, or remove the application", configFileOf(a),
-				now.head.Hash, c.repository.git.Branch(),
+				"%s is not in Git any more, at commit %s of branch %s, so nothing deploys the application: add the "+
+					"file again, or delete the application with: pipectl application delete --app-id %s",
+				configFileOf(a), now.head.Hash, c.repository.git.Branch(), a.GetId(),
 			)
 		case f.err != nil:
 			c.err = f.err

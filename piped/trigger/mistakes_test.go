@@ -171,7 +171,8 @@ func TestAConfigurationThatIsRemovedIsMissed(t *testing.T) {
 	w.awaitDeployment(1)
 	w.git("rm", "-q", "-r", "web")
 	w.commit("Remove it")
-	require.Contains(t, w.state("web", invalid).GetShortReason(), "web/app.pipecd.yaml does not exist")
+	require.Contains(t, w.state("web", invalid).GetShortReason(),
+		"web/app.pipecd.yaml is not in Git any more, at commit ")
 	require.Equal(t, 1, w.settle())
 }
 
