@@ -28,7 +28,7 @@ type door struct {
 	refusals *refusals
 }
 
-// seat is the gRPC name of a connection.
+// seat is what gRPC keeps with a connection, and gives to each call on it.
 type seat struct {
 	credentials.CommonAuthInfo
 	connection *connlimit.Conn // nil for a listener without bounds

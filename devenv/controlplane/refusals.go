@@ -32,7 +32,7 @@ type refusals struct {
 	count int
 }
 
-// refused logs that what was refused, a method or a connection.
+// refused logs a refusal; what names the method or the connection that was refused.
 func (r *refusals) refused(what string, reason error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -105,7 +105,7 @@ func (d *Doctor) kindClusters(ctx context.Context) Check {
 	}
 }
 
-// some lists a few.
+// some lists the first maxListed texts, and counts the others.
 func some(all []string) string {
 	if more := len(all) - maxListed; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(all[:maxListed], ", "), more)

@@ -36,8 +36,8 @@ func newOutput(cmd *exec.Cmd) (*output, error) {
 	return o, nil
 }
 
-// started is for when the child has its ends: with them open here as well, there would be no end of
-// file.
+// started closes the child's ends of the pipes in this process, once the child has them: while they are open here,
+// reading does not end with the child.
 func (o *output) started() {
 	for _, f := range o.theirs {
 		_ = f.Close()

@@ -29,7 +29,7 @@ type Running struct {
 	Clusters map[string]string `json:"clusters"`
 	// Live says that the working tree is deployed as it is on disk.
 	Live bool `json:"live,omitempty"`
-	// Restart starts the environment again as it was started; nil when its process is no host.
+	// Restart starts the environment again as it was started; nil when an older pipedeck has started it.
 	Restart *Restart `json:"restart,omitempty"`
 	// Processes are the children that were started, by component. They die with their parent;
 	// the list shows the user what a killed environment left behind.

@@ -36,7 +36,7 @@ type cards struct {
 	// looking reports whether the user looks for something where a card would stand.
 	looking func() bool
 
-	// open is the card for the deployment of; "" is none.
+	// open is the card on the screen, "" for none; of is the id of the deployment that it is about.
 	open card
 	of   string
 	// seen are those that were on the screen.

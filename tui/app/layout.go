@@ -22,7 +22,7 @@ type layout struct {
 
 // demand is what the content asks of the layout.
 type demand struct {
-	// main: the applications are shown, wide: in the left column with the plugins.
+	// main says that the applications are shown; wide says that they have the left column, with the plugins.
 	main, wide bool
 	// plugins is how many plugins the list has.
 	plugins int

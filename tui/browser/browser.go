@@ -21,7 +21,7 @@ var (
 // missing is the shell's exit code for a command that is not there.
 const missing = 127
 
-// detached starts a command that outlives the shell, which becomes no one's child.
+// detached starts a command that outlives the shell, so that this process need not wait for the command.
 const detached = `command -v "$1" >/dev/null || exit 127; "$@" </dev/null >/dev/null 2>&1 &`
 
 // Open shows url with the variables of environ ("NAME=value"). ErrNoDisplay where no one would see

@@ -75,7 +75,8 @@ func addFold(into map[string]string, members []Stage, id string, keep []string) 
 	}
 }
 
-// foldBounds returns the layer up to which all is done, which itself stays, and the last layer that has started.
+// foldBounds returns the last layer of those at the start that are all done, and the last layer that has started; -1
+// for none.
 func foldBounds(stages []Stage, layers []int) (done, started int) {
 	open := len(stages)
 	started = -1

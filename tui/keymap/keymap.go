@@ -96,7 +96,8 @@ const (
 	Stay     Action = "stay"
 	Yes      Action = "yes"
 	No       Action = "no"
-	// Otherwise is yes, but with or without the rollback that yes alone would not or would bring.
+	// Otherwise is yes to a cancellation, with the opposite of what yes alone does: a rollback where that brings none,
+	// and none where that brings one.
 	Otherwise Action = "otherwise"
 )
 

@@ -124,7 +124,7 @@ func (s *search) needles(c *chunk, from int) {
 	}
 }
 
-// line adds a line to the hits when it is one. A line with a needle is in question only.
+// line adds a line to the hits when it matches. A needle alone does not prove that, unless the pattern is exact.
 func (s *search) line(c *chunk, at, from int) {
 	if c.start+at < from || c.lines[at].level < s.least || len(s.hits.Lines) >= MaxHits {
 		return

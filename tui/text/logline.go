@@ -162,7 +162,8 @@ func isRegional(r rune) bool { return r >= 0x1f1e6 && r <= 0x1f1ff }
 
 func isJamo(r rune) bool { return r >= 0x1160 && r <= 0x11ff }
 
-// isPictograph reports characters that emoji are made of. It takes in some that are none, which have no joiner.
+// isPictograph reports characters that emoji are made of. The ranges include some other symbols, which does no harm: no
+// joiner follows those.
 func isPictograph(r rune) bool {
 	return r >= 0x1f000 && r <= 0x1faff && !isRegional(r) || r >= 0x2190 && r <= 0x2bff ||
 		r == 0xa9 || r == 0xae || r == 0x203c || r == 0x2049 || r == 0x2122 || r == 0x2139 || r == 0x3030 ||

@@ -34,7 +34,7 @@ func ResourceWord(r *deckv1.Resource) string {
 	return healthBadge(theme.Theme{}, r.GetHealth()).word
 }
 
-// leastNote is what a note next to a resource takes of its name, in columns.
+// leastNote is the least room of a note next to a resource, in columns; the name of the resource is cut for it.
 const leastNote = 12
 
 // detailHeight is what the details of the selected resource take, with their title.
