@@ -30,7 +30,7 @@ type config struct {
 // options are a WAIT stage's "with".
 type options struct {
 	// Duration is how long to wait.
-	Duration sdk.Duration `json:"duration" jsonschema:"required,exclusiveMinimum=0"`
+	Duration sdk.Duration `json:"duration" jsonschema:"required,exclusiveMinimum=0,withinTimeout"`
 }
 
 // Validate refuses a wait without a length.

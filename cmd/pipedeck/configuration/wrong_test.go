@@ -76,6 +76,9 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesOf + "§name: WAIT\n", "with.duration: is required"},
 		{stagesOf + "{name: WAIT, with: {duration: §0s}}\n", "more than 0"},
 		{stagesOf + "{name: WAIT, with: {duration: §true}}\n", "want a duration"},
+		{stagesOf + "{name: WAIT, timeout: 1m, with: {duration: §1m}}\n", "does not fit in the timeout of the " +
+			"stage, which is 1m"},
+		{stagesOf + "{name: WAIT, with: {duration: §7h}}\n", "does not fit in the timeout of the stage, which is 6h"},
 		{stagesOf + "{name: WAIT, with: {duration: 1s, §approvers: [ann]}}\n", "known keys are duration"},
 		{stagesOf + "{name: WAIT_APPROVAL, with: {approvers: §ann}}\n", "want a list"},
 		{stagesOf + "{name: WAIT_APPROVAL, with: {minApproverNum: §0}}\n", "want 1 at least"},

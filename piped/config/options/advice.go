@@ -22,9 +22,10 @@ const (
 	longestWalk = 100_000
 )
 
-// advise warns of keys that the schema marks as deprecated, and of durations that are most likely not meant.
-func (s *Schema) advise(schema *jsonschema.Schema, value config.Value) {
-	w := &walk{schema: s, value: value, seen: map[string]bool{}}
+// advise warns of keys that the schema marks as deprecated, and of durations that are most likely not meant. It refuses
+// durations of a stage that do not fit in its timeout; a timeout of 0 is not known.
+func (s *Schema) advise(schema *jsonschema.Schema, value config.Value, timeout time.Duration) {
+	w := &walk{schema: s, value: value, timeout: timeout, seen: map[string]bool{}}
 	w.at(s.lookup(schema.Location), value.Any(), nil, 0)
 }
 
@@ -33,6 +34,8 @@ func (s *Schema) advise(schema *jsonschema.Schema, value config.Value) {
 type walk struct {
 	schema *Schema
 	value  config.Value
+	// timeout is that of the stage; 0 where there is none.
+	timeout time.Duration
 	// seen are the paths that have a warning, because parts of a schema may describe the same value.
 	seen  map[string]bool
 	steps int
@@ -73,10 +76,16 @@ func (w *walk) at(document map[string]any, value any, path []string, depth int) 
 		}
 	case string:
 		w.tooLong(document, value, path)
+		if duration, err := time.ParseDuration(value); err == nil {
+			w.beyondTimeout(document, duration, path)
+		}
 	case json.Number:
 		nanoseconds, err := value.Int64()
 		if err == nil && isDuration(document) && config.IsHardlyDuration(nanoseconds) {
 			w.warn(path, false, config.HardlyDuration(value.String()))
+		}
+		if err == nil && isDuration(document) {
+			w.beyondTimeout(document, time.Duration(nanoseconds), path)
 		}
 	case []any:
 		for i, item := range value {
@@ -96,6 +105,26 @@ func (w *walk) tooLong(document map[string]any, text string, path []string) {
 		w.seen[strings.Join(path, "\x00")] = true
 		w.value.Error(path, false, w.value.Describe(path)+" is longer than 290 years, the longest duration")
 	}
+}
+
+// beyondTimeout refuses a duration that the stage cannot reach.
+func (w *walk) beyondTimeout(document map[string]any, duration time.Duration, path []string) {
+	if document["withinTimeout"] == true && w.timeout > 0 && duration >= w.timeout {
+		w.value.Error(path, false, fmt.Sprintf("%s does not fit in the timeout of the stage, which is %s: the stage "+
+			"would always fail; give it a longer timeout", w.value.Describe(path), short(w.timeout)))
+	}
+}
+
+// short writes a duration without parts that are 0: 6h, not 6h0m0s.
+func short(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
 // isDuration reports whether a schema is that of a duration: a text with units, or a number of nanoseconds.

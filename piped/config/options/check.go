@@ -4,10 +4,12 @@
 package options
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -145,7 +147,11 @@ func (c *Checker) pipeline(report *config.Report) {
 			continue
 		}
 		at := fmt.Sprintf("spec.pipeline.stages[%d]", i)
-		plugin.Schema.checkStage(stage.Name, report, at)
+		timeout := time.Duration(stage.Timeout)
+		if report.Failed(at + ".timeout") {
+			timeout = 0
+		}
+		plugin.Schema.checkStage(stage.Name, report, at, timeout)
 	}
 }
 
@@ -157,7 +163,7 @@ func (s *Schema) check(schema *jsonschema.Schema, value config.Value) {
 	for _, f := range s.findings(schema, value) {
 		value.Error(f.path, f.onKey, f.message)
 	}
-	s.advise(schema, value)
+	s.advise(schema, value, 0)
 }
 
 // checkPart is check for options that a plugin may not have at all, where nothing reads a key.
@@ -180,8 +186,8 @@ func (s *Schema) checkPart(schema *jsonschema.Schema, value config.Value, plugin
 // has them twice.
 var envelopeKeys = []string{"timeout", "skipOn"}
 
-// checkStage checks the options of a stage.
-func (s *Schema) checkStage(name string, report *config.Report, at string) {
+// checkStage checks the options of a stage. A timeout of 0 is not known.
+func (s *Schema) checkStage(name string, report *config.Report, at string, timeout time.Duration) {
 	value := report.Value(at + ".with")
 	if _, is := value.Any().(map[string]any); !is {
 		return // which is an error already
@@ -196,7 +202,33 @@ func (s *Schema) checkStage(name string, report *config.Report, at string) {
 				fmt.Sprintf("\"pipedeck migrate %s\" moves it there", report.File()))
 		}
 	}
-	s.advise(s.stages[name], value)
+	s.advise(s.stages[name], value, timeout)
+}
+
+// StageMistakes returns what is wrong in the options of a stage that are given by themselves, as JSON. A stage that the
+// schema does not have may have any.
+func (s *Schema) StageMistakes(stage string, with []byte) config.Errors {
+	const at = "spec.pipeline.stages[0]"
+	file, err := json.Marshal(map[string]any{
+		"apiVersion": config.APIVersion, "kind": config.KindApplication,
+		"spec": map[string]any{"pipeline": map[string]any{
+			"stages": []any{map[string]any{"name": stage, "with": json.RawMessage(with)}},
+		}},
+	})
+	if err != nil {
+		return config.Errors{{Message: "not JSON: " + err.Error()}}
+	}
+	report := config.ReadApplication(file, "")
+	report.Errors = slices.DeleteFunc(report.Errors, func(e *config.Error) bool {
+		return !strings.HasPrefix(e.Field, at+".with")
+	})
+	if s.stages[stage] != nil {
+		s.checkStage(stage, report, at, 0)
+	}
+	for _, e := range report.Errors {
+		e.Field = strings.TrimPrefix(strings.TrimPrefix(e.Field, at+".with"), ".")
+	}
+	return report.Errors
 }
 
 func asList(value any) []any {

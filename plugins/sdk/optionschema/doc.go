@@ -25,8 +25,9 @@
 //	"different": {"a": "x", "b": "y"}   the texts a and b, which are x and y by default, are not the same
 //	"shares": ["rest", "a", "b"]        the percentages are 100 together, or less where the first is not given
 //	"uniqueBy": "a.b"                   no two entries of a list have the same text there
+//	"withinTimeout": true               the duration is less than the timeout of the stage
 //
-// All but uniqueBy, which is a rule of tags as well, stand in the schema of a mapping.
+// uniqueBy and withinTimeout are rules of tags as well; the others stand in the schema of a mapping.
 //
 // As encoding/json does, the schemas accept null in place of every value that is not required.
 package optionschema

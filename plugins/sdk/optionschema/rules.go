@@ -31,7 +31,7 @@ func tagRules(field reflect.StructField, property Object) (required bool) {
 			entries(property)[keyword] = json.Number(value)
 		case "uniqueBy":
 			property[keyword] = value
-		case "deprecated":
+		case "deprecated", "withinTimeout":
 			property[keyword] = true
 		case "writeOnly":
 			entries(property)[keyword] = true
