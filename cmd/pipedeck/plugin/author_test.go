@@ -41,6 +41,14 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 		"next step: name one of its stages with --stage\n", stderr)
 	require.Empty(t, stdout)
 
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "test", wait, "--with",
+		`{"duratoin": "1s"}`)
+	require.Equal(t, exit.WrongUsage, code, stdout)
+	require.Contains(t, stderr, "pipedeck: --with is wrong for the stage WAIT:\n  duratoin: unknown key \"duratoin\"")
+	require.Contains(t, stderr, `did you mean "duration"?`)
+	require.Contains(t, stderr, "next step: correct it; ")
+	require.Empty(t, stdout, "nothing has been executed")
+
 	// The texts of logs in this recording are not those that PipeCD's plugin wrote.
 	const calls = "../../../api/testdata/recordings/a1-wait-script.jsonl"
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "replay", calls, wait, "--plugin-name", "wait")

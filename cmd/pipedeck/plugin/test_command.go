@@ -4,10 +4,12 @@
 package plugin
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/limit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
 )
@@ -34,9 +37,12 @@ func newTestCommand() *cobra.Command {
 		Long: `Start a plugin of any language as PipeCD's piped does; send the requests that piped sends; run one of
 its stages, cancel it, stop the plugin and start it again. DIR is a Go package, which is built.
 
-A stage may fail: the command checks the protocol, not the work of the plugin. The stage really runs, so a plugin
-that deploys does so to the deploy targets of its configuration. It runs in an empty directory, and gets a copy of the
-application: files that it writes are removed. Values of its configuration are masked in all that is printed.`,
+The command checks the protocol, not the work of the plugin. So a stage without options may fail, which is noted. A
+stage with the options of --with has to succeed; mistakes in them that the plugin's schema shows are found first.
+
+The stage really runs, so a plugin that deploys does so to the deploy targets of its configuration. It runs in an
+empty directory, and gets a copy of the application: files that it writes are removed. Values of its configuration
+are masked in all that is printed.`,
 		Example: `  pipedeck plugin test ./greeter
   pipedeck plugin test dist/greeter --stage GREET --with '{"names": ["Ada"], "pause": "1m"}'
   pipedeck plugin test count.pyz -o json
@@ -78,9 +84,13 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 	output := newPluginOutput(f.verbose, mask, cmd.ErrOrStderr())
 	defer func() { err = errors.Join(err, output.flush()) }()
 	f.options.Program, f.options.Settings, f.options.Output = plugin.path, plugin.settings, output
+	f.options.Accept = func(stage string) error { return f.accept(cmd.Context(), plugin, stage, mask) }
 	checks, err := conformance.Run(cmd.Context(), f.options)
 	if unknown := (*conformance.UnknownStageError)(nil); errors.As(err, &unknown) {
 		return exit.Usage(unknown, "name one of its stages with --stage")
+	}
+	if usage := (*exit.Error)(nil); errors.As(err, &usage) {
+		return err
 	}
 	if err != nil || cmd.Context().Err() != nil {
 		return notRun(cmd.Context(), mask, err)
@@ -89,6 +99,30 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 		checks[i].Detail = mask.text(checks[i].Detail)
 	}
 	return showChecks(cmd.OutOrStdout(), checks, f.output == "json")
+}
+
+// accept returns the mistakes in --with that the schema of the plugin shows, as wrong usage.
+func (f *testFlags) accept(ctx context.Context, plugin *runnable, stage string, mask *configMask) error {
+	if f.options.With == "" {
+		return nil
+	}
+	schema, err := pluginflag.SchemaOf(ctx, plugin.path, plugin.scratch)
+	if err != nil {
+		return exit.Usage(fmt.Errorf("read the schema of the plugin: %w", err),
+			"correct what the program prints when it is run as: PROGRAM schema")
+	}
+	if schema == nil {
+		return nil // PipeCD's plugins print none
+	}
+	var wrong []string
+	for _, mistake := range schema.StageMistakes(stage, []byte(f.options.With)) {
+		wrong = append(wrong, mask.text(strings.TrimPrefix(mistake.Field+": "+mistake.Message, ": ")))
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	return exit.Usage(fmt.Errorf("--with is wrong for the stage %s:\n  %s", stage, strings.Join(wrong, "\n  ")),
+		"correct it; the plugin prints the schema of its options when it is run as: PROGRAM schema")
 }
 
 func showChecks(w io.Writer, checks []conformance.Check, asJSON bool) error {

@@ -83,7 +83,7 @@ func schemaOf(ctx context.Context, plugin workspace.Plugin) ([]byte, error) {
 		err = Build(ctx, plugin.Source, program)
 		var document []byte
 		if err == nil {
-			document = printedSchema(ctx, program)
+			document = printedSchema(ctx, program, "")
 		}
 		return document, errors.Join(err, os.RemoveAll(dir))
 	}
@@ -94,16 +94,25 @@ func schemaOf(ctx context.Context, plugin workspace.Plugin) ([]byte, error) {
 	if err := CheckProgram("plugin "+plugin.Name, program, "give the program of a plugin"); err != nil {
 		return nil, err
 	}
-	return printedSchema(ctx, program), nil
+	return printedSchema(ctx, program, ""), nil
+}
+
+// SchemaOf asks the program of a plugin, which runs in dir, for its schema; nil when it prints none.
+func SchemaOf(ctx context.Context, program, dir string) (*options.Schema, error) {
+	document := printedSchema(ctx, program, dir)
+	if len(document) == 0 || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return options.Parse(document)
 }
 
 // printedSchema runs a program, and returns nothing when it does not know the command: PipeCD's plugins do not.
-func printedSchema(ctx context.Context, program string) []byte {
+func printedSchema(ctx context.Context, program, dir string) []byte {
 	ctx, cancel := context.WithTimeout(ctx, schemaTimeout)
 	defer cancel()
 	output := &boundedBuffer{limit: options.MaxSchema + 1}
 	cmd := exec.CommandContext(ctx, program, "schema") //nolint:gosec // the user gives the program
-	cmd.Stdout, cmd.WaitDelay = output, schemaGrace
+	cmd.Stdout, cmd.WaitDelay, cmd.Dir = output, schemaGrace, dir
 	if err := cmd.Run(); err != nil {
 		return nil
 	}

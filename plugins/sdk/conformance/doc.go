@@ -5,5 +5,6 @@
 // PipeCD v1's piped and ours. It starts the program as piped does, calls it, cancels it, stops it, starts it again, and
 // looks at what it reports.
 //
-// It checks the protocol, not the plugin's work: a stage may fail. What a plugin need not do is noted and no failure.
+// It checks the protocol, not the plugin's work: a stage without options may fail, which is noted. A stage with the
+// options of the caller has to succeed. What a plugin need not do is not applicable, and no failure.
 package conformance

@@ -81,7 +81,8 @@ func (r *run) planning() {
 	})
 	switch {
 	case r.refusal(err):
-		r.notApplicable(pipeline, "it refuses this configuration of %s: %s", r.stage(), status.Convert(err).Message())
+		r.unsuccessful(pipeline, fmt.Sprintf("it refuses this configuration of %s: %s", r.stage(),
+			status.Convert(err).Message()))
 		return
 	case err == nil:
 		err = r.plannedError(answer.GetStages())

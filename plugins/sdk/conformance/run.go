@@ -32,6 +32,8 @@ type State string
 const (
 	Passed State = "passed"
 	Failed State = "failed"
+	// Noted is for what the plugin may do, and its author has to know: a stage that ended in failure.
+	Noted State = "noted"
 	// NotApplicable is for what the plugin does not have, and need not.
 	NotApplicable State = "n/a"
 )
@@ -50,8 +52,10 @@ type Options struct {
 	Settings sdk.Settings
 	// Stage is the stage to execute; empty is the first one that the plugin names.
 	Stage string
-	// With is the JSON of the stage's "with"; empty is {}.
+	// With is the JSON of the stage's "with"; empty is {}. A stage with options has to succeed, one without may fail.
 	With string
+	// Accept returns why With cannot be for a stage, before the stage is executed; nil accepts all.
+	Accept func(stage string) error
 	// Source is the application at the deployed commit; nil is one of the stage alone, without files.
 	Source *common.DeploymentSource
 	// RunLimit is how long the stage may run before it is cancelled.
@@ -112,10 +116,14 @@ func Run(ctx context.Context, options Options) (checks []Check, err error) {
 	return checks, errors.Join(err, ctx.Err())
 }
 
-// asked fails when the stage to execute is none of the plugin's: a misspelt one would fail, which a stage may.
+// asked fails when the stage to execute is none of the plugin's, or cannot have the options: it would fail, which a
+// stage may.
 func (r *run) asked() error {
 	if name, named := r.options.Stage, r.program.Stages; name != "" && len(named) > 0 && !slices.Contains(named, name) {
 		return &UnknownStageError{name, named}
+	}
+	if r.options.Accept != nil && len(r.program.Stages) > 0 {
+		return r.options.Accept(r.stage())
 	}
 	return nil
 }
@@ -181,6 +189,10 @@ func (r *run) check(name string, err error, detail string, args ...any) bool {
 		r.done(Check{name, Passed, fmt.Sprintf(detail, args...)})
 	}
 	return err == nil
+}
+
+func (r *run) noted(name, what string, args ...any) {
+	r.done(Check{name, Noted, fmt.Sprintf(what, args...)})
 }
 
 func (r *run) notApplicable(name, why string, args ...any) {

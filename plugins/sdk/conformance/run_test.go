@@ -36,6 +36,8 @@ func TestMain(m *testing.M) {
 		switch settings.Name {
 		case "good":
 			sdk.Main(sdk.ForStages(good{}))
+		case "needy":
+			sdk.Main(sdk.ForStages(needy{}))
 		case "faulty":
 			err = serveFaulty(settings.Port, os.Args[3])
 		case "gone":
@@ -80,12 +82,42 @@ func TestThePluginRunsInItsOwnDirectory(t *testing.T) {
 	require.NoFileExists(t, "written-by-the-plugin", "the directory of whoever tests it stays as it is")
 }
 
-func TestAPluginThatRefusesTheOptionsHasNotFailed(t *testing.T) {
+func TestAStageWithOptionsHasToSucceed(t *testing.T) {
 	t.Parallel()
 	checks := check(t, "good", `{"pause": "soon"}`)
-	require.Equal(t, conformance.NotApplicable, checks["plans a pipeline"].State)
+	require.Equal(t, conformance.Failed, checks["plans a pipeline"].State)
 	require.Contains(t, checks["plans a pipeline"].Detail, `"soon" is not a duration`)
-	require.Contains(t, checks["executes GOOD"].Detail, "FAILURE")
+	require.Equal(t, conformance.Failed, checks["executes GOOD"].State)
+	require.Contains(t, checks["executes GOOD"].Detail, "the stage ended in FAILURE after")
+	require.Contains(t, checks["executes GOOD"].Detail, `"soon" is not a duration`)
+	require.Equal(t, conformance.Passed, checks["reports its log to the end"].State, "it has been executed")
+}
+
+func TestAStageWithoutOptionsMayFail(t *testing.T) {
+	t.Parallel()
+	checks := check(t, "needy", "")
+	require.Equal(t, conformance.Noted, checks["executes NEEDY"].State)
+	require.Regexp(t, `^the stage ended in FAILURE after .*: .*names is required.*; give it options with --with$`,
+		checks["executes NEEDY"].Detail)
+	require.Equal(t, conformance.Passed, checks["reports its log to the end"].State)
+	for _, c := range checks {
+		require.NotEqual(t, conformance.Failed, c.State, "%s: %s", c.Name, c.Detail)
+	}
+}
+
+func TestOptionsThatAreNotAcceptedAreNotExecuted(t *testing.T) {
+	t.Parallel()
+	refused := errors.New("unknown key")
+	var asked string
+	_, err := conformance.Run(t.Context(), conformance.Options{
+		Program: os.Args[0], Settings: sdk.Settings{Name: "good"}, RunLimit: 20 * time.Second, Output: t.Output(),
+		Accept: func(stage string) error {
+			asked = stage
+			return refused
+		},
+	})
+	require.ErrorIs(t, err, refused)
+	require.Equal(t, "GOOD", asked)
 }
 
 func TestFaultsAreFound(t *testing.T) {
@@ -155,6 +187,19 @@ func (good) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (
 		return sdk.Failure, sdk.StopCause(ctx)
 	}
 	return sdk.Success, runs.Put(ctx, req.Client, before+1)
+}
+
+// needy has an option that it needs.
+type needy struct{}
+
+func (needy) Stages() []string { return []string{"NEEDY"} }
+
+func (needy) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage, error) {
+	return sdk.CopyStages(req.Stages), nil
+}
+
+func (needy) ExecuteStage(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	return sdk.Failure, errors.New("names is required")
 }
 
 // faulty breaks one rule with each answer.

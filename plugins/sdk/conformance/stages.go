@@ -113,7 +113,11 @@ func (r *run) execute() {
 		r.notApplicable(name, "it was still running after %s and was cancelled", r.options.RunLimit)
 		r.stopped(executedID)
 	case r.refusal(err):
-		r.notApplicable(name, "it refuses: %s", firstLine(status.Convert(err).Message()))
+		r.unsuccessful(name, "it refuses: "+firstLine(status.Convert(err).Message()))
+	case err == nil && ended == model.StageStatus_STAGE_FAILURE:
+		r.executed = true
+		r.unsuccessful(name, fmt.Sprintf("the stage ended in FAILURE after %s%s",
+			time.Since(began).Round(time.Millisecond), r.lastWords()))
 	default:
 		if err == nil && !terminal(ended) {
 			err = fmt.Errorf("it answered %s, which is no end", ended)
@@ -121,6 +125,16 @@ func (r *run) execute() {
 		r.executed = r.check(name, err, "%s after %s%s", strings.TrimPrefix(ended.String(), "STAGE_"),
 			time.Since(began).Round(time.Millisecond), r.lastWords())
 	}
+}
+
+// unsuccessful reports a stage that has not done its work. With the options that were given it should have; without
+// options it may miss some.
+func (r *run) unsuccessful(name, why string) {
+	if r.options.With != "" {
+		r.check(name, errors.New(why), "")
+		return
+	}
+	r.noted(name, "%s; give it options with --with", why)
 }
 
 // lastWords are of the log, for a stage that failed.
