@@ -6,7 +6,9 @@ package configuration
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/gitroot"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -38,9 +40,18 @@ func checkHelmChart(value config.Value, chart map[string]any) {
 			"cannot be used together with path: the plugin refuses the chart")
 	case given("repository") && !given("name"):
 		value.Warning(path, true, "needs name together with repository: the plugin refuses the chart")
+	case given("repository") && foreignScheme(chart["repository"].(string)):
+		value.Warning(append(path, "repository"), true, "is not the address of a chart repository: want https://, "+
+			"http:// or oci://, or the name of a repository of the plugin")
 	case !given("path") && !given("repository") && !given("gitRemote"):
 		value.Warning(path, true, "needs path, or repository and name: the plugin refuses the chart")
 	}
+}
+
+// foreignScheme reports whether the address of a repository has a scheme that the plugin does not know.
+func foreignScheme(repository string) bool {
+	scheme, _, found := strings.Cut(repository, "://")
+	return found && !slices.Contains([]string{"https", "http", "oci"}, scheme)
 }
 
 // checkManifests warns of entries of a list at a path that are absolute.

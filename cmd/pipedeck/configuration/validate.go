@@ -161,6 +161,7 @@ func (v *validator) read(file configurationFile) *config.Report {
 			"application; rename the directory")
 	case report.Application != nil:
 		checkKubernetesInputs(report)
+		checkFilledFiles(report)
 	case report.Piped != nil:
 		checkTemplates(report)
 		if v.pipedConfig == "" || filepath.Clean(file.name) == filepath.Clean(v.pipedConfig) {

@@ -161,7 +161,10 @@ func TestAChartOfTwoPlacesIsNamed(t *testing.T) {
 			"with path",
 		"{repository: stable}": "input.helmChart: needs name together with repository",
 		"{version: 1.0.0}":     "input.helmChart: needs path, or repository and name",
-		"{path: ../chart}":     "0 errors",
+		"{repository: 'ftp://charts.example/a', name: web}": "input.helmChart.repository: is not the " +
+			"address of a chart repository: want https://, http:// or oci://",
+		"{repository: oci://charts.example/a, name: web}": "0 errors",
+		"{path: ../chart}": "0 errors",
 	} {
 		text := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins:\n" +
 			"    kubernetes:\n      input:\n        helmChart: " + chart + "\n"
