@@ -37,8 +37,8 @@ func WidthBy(method ansi.Method, s string) int {
 }
 
 // single is the length and width of the character at the start of s where it takes one column for certain: ASCII, the
-// lines, blocks and shapes of frames, and frequent signs, unless a mark may follow. The
-// length is 0 for any other character.
+// lines, blocks and shapes of frames, and frequent signs, unless a mark may follow. The length is 0 for any other
+// character.
 func single(s string) (size, width int) {
 	if s[0] >= 0x20 && s[0] < 0x7f {
 		size = 1
