@@ -14,9 +14,11 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
@@ -125,6 +127,41 @@ func TestResourcesAreSentOnceAndThenWhatChanges(t *testing.T) {
 	require.NoError(t, err)
 	_, err = unknown.Recv()
 	require.Equal(t, codes.NotFound, status.Code(err))
+}
+
+func TestTheFieldsOfADriftReachTheScreenWithTheirLiveState(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.importApplication(id("2"), "ws")
+	ctx := testContext(t)
+	_, err := p.agent.ReportDrift(ctx, &agentv1.ReportDriftRequest{
+		ApplicationId: id("2"), Resources: []*livestate.ResourceDrift{{
+			ResourceId: "r", MoreFields: 2, Refused: "immutable",
+			Fields: []*livestate.FieldDrift{{Path: "spec.replicas", GitValue: "1", LiveValue: "2", AppliedValue: "3",
+				Change: livestate.FieldDrift_CHANGE_BOTH, Writer: "kubectl"}},
+		}},
+	})
+	require.NoError(t, err)
+	_, err = p.piped.ReportApplicationLiveState(ctx, &pipedservice.ReportApplicationLiveStateRequest{
+		Snapshot: &model.ApplicationLiveStateSnapshot{
+			ApplicationId: id("2"), PipedId: pipedID, ProjectId: project,
+			Version: &model.ApplicationLiveStateVersion{Timestamp: 1},
+			ApplicationLiveState: &model.ApplicationLiveState{Resources: []*model.ResourceState{
+				{Id: "r", Name: "r", CreatedAt: 1, UpdatedAt: 1},
+			}},
+		},
+	})
+	require.NoError(t, err)
+	stream, err := p.deck.WatchResources(ctx, &deckv1.WatchResourcesRequest{ApplicationId: id("2")})
+	require.NoError(t, err)
+	response, err := stream.Recv()
+	require.NoError(t, err)
+	r := response.GetResources()[0]
+	require.Equal(t, "3 fields changed in Git since the last deployment", r.GetDrift())
+	require.Equal(t, "immutable", r.GetPutBackRefused())
+	require.EqualValues(t, 2, r.GetMoreFields())
+	require.True(t, proto.Equal(&deckv1.FieldDrift{Path: "spec.replicas", GitValue: "1", LiveValue: "2",
+		AppliedValue: "3", Change: deckv1.FieldDrift_CHANGE_BOTH, Writer: "kubectl"}, r.GetFields()[0]))
 }
 
 func TestAWatcherThatReadsTooSlowlyStartsAgain(t *testing.T) {

@@ -16,11 +16,11 @@ func (a *Agent) liveReporter(sources *source.Sources, outOfSync func()) *livesta
 	var plugins []livestate.Plugin
 	for _, p := range a.plugins.Plugins() {
 		plugins = append(plugins, livestate.Plugin{Name: p.Name(), Livestate: p.Livestate(),
-			Changes: p.LivestateChanges()})
+			Changes: p.LivestateChanges(), Drift: p.LivestateDrift()})
 	}
 	return livestate.New(livestate.Options{
 		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.upstream.client,
-		Plugins: plugins, Deployments: &a.upstream.deployments,
+		Drifts: a.upstream.client, Plugins: plugins, Deployments: &a.upstream.deployments,
 		Prepare: func(ctx context.Context, m *model.Application, commit, configFilename string) (livestate.Source,
 			error) {
 			source, err := sources.Prepare(ctx, source.Wanted{

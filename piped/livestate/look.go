@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -37,25 +38,24 @@ func (r *Reporter) look(
 	if pushed {
 		wait = max(wait, pushedInterval)
 	}
-	source, err := r.options.Prepare(ctx, a, running.GetTrigger().GetCommit().GetHash(), running.GetConfigFilename())
-	if err != nil {
-		return wait, fmt.Errorf("prepare the sources of the last deployment: %w", err)
+	judges := !deploying() && decides(a)
+	var last *model.Deployment
+	if judges {
+		if last, err = redeploy.Find(ctx, r.options.ControlPlane, running); err != nil {
+			return wait, err
+		}
 	}
-	answers, err := r.ask(ctx, a, named(plugins, source.Proto()), source)
-	if err = errors.Join(err, source.Close()); err != nil || len(answers) == 0 {
+	answers, err := r.examine(ctx, a, plugins, newest(a, last))
+	if err != nil || len(answers) == 0 {
 		return wait, err
 	}
 	if err := r.reportLive(ctx, a, answers); err != nil {
 		return wait, err
 	}
-	if deploying() || !decides(a) {
+	if !judges {
 		return wait, nil
 	}
-	behind, err := r.behind(ctx, running)
-	if err != nil {
-		return wait, err
-	}
-	state := mergeSync(append(behind, answers...), r.options.Clock.Now())
+	state := mergeSync(append(behind(last), answers...), r.options.Clock.Now())
 	state.HeadDeploymentId = running.GetDeploymentId()
 	if deploying() { // since the question
 		return wait, nil
@@ -63,22 +63,34 @@ func (r *Reporter) look(
 	return wait, r.reportSync(ctx, a, state)
 }
 
-// behind is one more answer about the sync state when the last deployment went back behind the newest commit: the
-// application is not as in Git, however well it agrees with the commit that runs.
-func (r *Reporter) behind(
-	ctx context.Context, running *model.ApplicationDeploymentReference,
-) ([]*livestate.GetLivestateResponse, error) {
-	d, err := redeploy.Find(ctx, r.options.ControlPlane, running)
+// examine asks the plugins at the commit that was deployed last. newest is the newest commit in Git where that is
+// another one; else empty.
+func (r *Reporter) examine(
+	ctx context.Context, a *model.Application, plugins []Plugin, newest string,
+) (answers []*livestate.GetLivestateResponse, err error) {
+	running := a.GetMostRecentlySuccessfulDeployment()
+	source, err := r.options.Prepare(ctx, a, running.GetTrigger().GetCommit().GetHash(), running.GetConfigFilename())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("prepare the sources of the last deployment: %w", err)
 	}
-	short, reason := redeploy.SyncState(d)
+	defer func() { err = errors.Join(err, source.Close()) }()
+	plugins = named(plugins, source.Proto())
+	if answers, err = r.ask(ctx, a, plugins, source); err == nil {
+		r.reportDrift(ctx, a, plugins, answers, source, newest)
+	}
+	return answers, err
+}
+
+// behind is one more answer about the sync state when the last deployment, nil for one without notes, went back behind
+// the newest commit: the application is not as in Git, however well it agrees with the commit that runs.
+func behind(last *model.Deployment) []*livestate.GetLivestateResponse {
+	short, reason := redeploy.SyncState(last)
 	if short == "" {
-		return nil, nil
+		return nil
 	}
 	return []*livestate.GetLivestateResponse{{SyncState: &model.ApplicationSyncState{
 		Status: model.ApplicationSyncStatus_OUT_OF_SYNC, ShortReason: short, Reason: reason,
-	}}}, nil
+	}}}
 }
 
 // ask questions every plugin once. An error of one is the error of all: half a live state would show as a drift (PipeCD
@@ -87,11 +99,7 @@ func (r *Reporter) ask(
 	ctx context.Context, a *model.Application, plugins []Plugin, source Source,
 ) (answers []*livestate.GetLivestateResponse, err error) {
 	for _, p := range plugins {
-		answer, err := r.askOne(ctx, p, &livestate.GetLivestateRequest{
-			PipedId: r.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(),
-			DeploySource:  source.Proto(),
-			DeployTargets: a.GetDeployTargetsByPlugin()[p.Name].GetDeployTargets(),
-		})
+		answer, err := askOne(ctx, p.Livestate.GetLivestate, r.request(a, p, source))
 		switch {
 		case status.Code(err) == codes.Unimplemented:
 			r.setUnsupported(p.Name)
@@ -104,12 +112,20 @@ func (r *Reporter) ask(
 	return answers, nil
 }
 
-func (r *Reporter) askOne(
-	ctx context.Context, p Plugin, req *livestate.GetLivestateRequest,
-) (*livestate.GetLivestateResponse, error) {
+func (r *Reporter) request(a *model.Application, p Plugin, source Source) *livestate.GetLivestateRequest {
+	return &livestate.GetLivestateRequest{
+		PipedId: r.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(),
+		DeploySource: source.Proto(), DeployTargets: a.GetDeployTargetsByPlugin()[p.Name].GetDeployTargets(),
+	}
+}
+
+// askOne asks one plugin one question.
+func askOne[Question, Answer any](
+	ctx context.Context, ask func(context.Context, Question, ...grpc.CallOption) (*Answer, error), question Question,
+) (*Answer, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, errPluginSlow)
 	defer cancel()
-	answer, err := p.Livestate.GetLivestate(ctx, req)
+	answer, err := ask(ctx, question)
 	if err != nil && errors.Is(context.Cause(ctx), errPluginSlow) {
 		return nil, errPluginSlow
 	}

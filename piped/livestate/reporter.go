@@ -10,6 +10,9 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
@@ -52,12 +55,21 @@ type Plugin struct {
 	Name      string
 	Livestate livestate.LivestateServiceClient
 	Changes   livestate.LivestateChangeServiceClient
+	Drift     livestate.LivestateDriftServiceClient
+}
+
+// Drifts is the part of a control plane that takes the fields of drifts; gRPC's Unimplemented says that it does not.
+type Drifts interface {
+	ReportDrift(
+		ctx context.Context, r *agentv1.ReportDriftRequest, opts ...grpc.CallOption,
+	) (*agentv1.ReportDriftResponse, error)
 }
 
 // Options are what a Reporter needs.
 type Options struct {
 	PipedID, ProjectID string
 	ControlPlane       pipedservice.PipedServiceClient
+	Drifts             Drifts
 	Plugins            []Plugin
 	// Deployments gives notice of deployments that begin and end. The Reporter is its only subscriber.
 	Deployments *Deployments
@@ -88,6 +100,8 @@ type Reporter struct {
 	applications map[string]*application
 	plugins      map[string]*pluginState
 	running      int // looks
+	// driftless is until when the control plane is taken for one that takes no fields of drifts.
+	driftless time.Time
 }
 
 // application is what is known about one between looks.

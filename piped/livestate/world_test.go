@@ -16,6 +16,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
@@ -44,17 +45,19 @@ func newWorld(t *testing.T, plugins ...*plugin) *world {
 		t: t, clock: newClock(),
 		plane: &plane{
 			applications: map[string]*model.Application{}, live: make(chan *model.ApplicationLiveStateSnapshot, 100),
-			sync: make(chan *pipedservice.ReportApplicationSyncStateRequest, 100),
+			sync:  make(chan *pipedservice.ReportApplicationSyncStateRequest, 100),
+			drift: make(chan *agentv1.ReportDriftRequest, 100),
 		},
 		plugins: map[string]*plugin{}, sources: &sources{}, drifts: make(chan struct{}, 100),
 	}
 	options := livestate.Options{
-		PipedID: "piped-1", ProjectID: "project-1", ControlPlane: w.plane, Clock: w.clock, Prepare: w.sources.prepare,
+		PipedID: "piped-1", ProjectID: "project-1", ControlPlane: w.plane, Drifts: w.plane, Clock: w.clock,
+		Prepare:   w.sources.prepare,
 		OutOfSync: func() { w.drifts <- struct{}{} }, Deployments: &livestate.Deployments{},
 	}
 	for _, p := range plugins {
 		w.plugins[p.name] = p
-		options.Plugins = append(options.Plugins, livestate.Plugin{Name: p.name, Livestate: p, Changes: p})
+		options.Plugins = append(options.Plugins, livestate.Plugin{Name: p.name, Livestate: p, Changes: p, Drift: p})
 	}
 	w.reporter = livestate.New(options)
 	address := controlplanetest.Serve(
@@ -116,6 +119,19 @@ type plane struct {
 	deployments  map[string]*model.Deployment
 	live         chan *model.ApplicationLiveStateSnapshot
 	sync         chan *pipedservice.ReportApplicationSyncStateRequest
+	drift        chan *agentv1.ReportDriftRequest
+	// driftless: it knows no fields of drifts.
+	driftless bool
+}
+
+func (p *plane) ReportDrift(
+	_ context.Context, r *agentv1.ReportDriftRequest, _ ...grpc.CallOption,
+) (*agentv1.ReportDriftResponse, error) {
+	p.drift <- r
+	if p.driftless {
+		return nil, status.Error(codes.Unimplemented, "unknown method")
+	}
+	return &agentv1.ReportDriftResponse{}, nil
 }
 
 func (p *plane) set(a *model.Application) {
@@ -182,6 +198,9 @@ type plugin struct {
 	health   model.ResourceState_HealthStatus
 	err      error
 	requests []*pluginlivestate.GetLivestateRequest
+	// drift is the answer about fields; nil for a plugin that knows none.
+	drift    *pluginlivestate.GetDriftResponse
+	drifts   []*pluginlivestate.GetDriftRequest
 	now, top int // answers under way
 }
 
@@ -229,6 +248,24 @@ func (p *plugin) GetLivestate(
 			Status: state, ShortReason: "short of " + p.name, Reason: "reason of " + p.name,
 		},
 	}, nil
+}
+
+func (p *plugin) GetDrift(
+	_ context.Context, r *pluginlivestate.GetDriftRequest, _ ...grpc.CallOption,
+) (*pluginlivestate.GetDriftResponse, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.drifts = append(p.drifts, r)
+	if p.drift == nil {
+		return nil, status.Error(codes.Unimplemented, "unknown service")
+	}
+	return p.drift, nil
+}
+
+func (p *plugin) askedForDrift() []*pluginlivestate.GetDriftRequest {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return append([]*pluginlivestate.GetDriftRequest(nil), p.drifts...)
 }
 
 func (p *plugin) AwaitChanges(

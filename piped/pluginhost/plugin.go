@@ -96,6 +96,11 @@ func (p *Plugin) LivestateChanges() livestate.LivestateChangeServiceClient {
 	return livestate.NewLivestateChangeServiceClient(p.caller)
 }
 
+// LivestateDrift is a client that follows the plugin from process to process.
+func (p *Plugin) LivestateDrift() livestate.LivestateDriftServiceClient {
+	return livestate.NewLivestateDriftServiceClient(p.caller)
+}
+
 // PlanPreview is a client that follows the plugin from process to process.
 func (p *Plugin) PlanPreview() planpreview.PlanPreviewServiceClient {
 	return planpreview.NewPlanPreviewServiceClient(p.caller)

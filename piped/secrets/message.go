@@ -17,6 +17,7 @@ var freeText = map[protoreflect.Name]bool{
 	"health_description": true, "summary": true, "strategy_summary": true, "message": true, "detail": true,
 	"description": true, "desc": true, "config": true, "output": true, "last_output": true,
 	"metadata": true, "keyValues": true, "resource_metadata": true,
+	"git_value": true, "live_value": true, "applied_value": true, "refused": true,
 }
 
 // address names the fields that may hold a password, in front of an "@".

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
@@ -95,6 +96,14 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 		PipedID: req.PipedID, ApplicationID: req.ApplicationID,
 		// PipeCD v1: only the first one is deployed to.
 		Destinations: []livestate.Destination{{Target: req.Targets[0], Source: req.Source}},
+	})
+}
+
+// GetDrift reports in which fields the cluster differs from Git.
+func (p *plugin) GetDrift(ctx context.Context, req *livestate.DriftRequest) ([]*pluginlivestate.ResourceDrift, error) {
+	return p.Drift(ctx, livestate.Query{
+		PipedID: req.PipedID, ApplicationID: req.ApplicationID,
+		Destinations: []livestate.Destination{{Target: req.Targets[0], Source: req.Source, Newest: req.Newest}},
 	})
 }
 

@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 
+	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/preview"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -22,6 +23,20 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 		q.Destinations = append(q.Destinations, livestate.Destination{Target: at.target, Source: at.wanted})
 	}
 	return p.Livestate(ctx, q)
+}
+
+// GetDrift reports in which fields the deploy targets differ from Git.
+func (p *plugin) GetDrift(ctx context.Context, req *livestate.DriftRequest) ([]*pluginlivestate.ResourceDrift, error) {
+	all, others := places(req.Targets, req.Source, req.Newest)
+	if len(all) == 0 {
+		return nil, nowhere(others)
+	}
+	q := livestate.Query{PipedID: req.PipedID, ApplicationID: req.ApplicationID}
+	for _, at := range all {
+		q.Destinations = append(q.Destinations, livestate.Destination{Target: at.target, Source: at.wanted,
+			Newest: at.running})
+	}
+	return p.Drift(ctx, q)
 }
 
 // GetPlanPreview reports what a commit would change at each deploy target.

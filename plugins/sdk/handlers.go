@@ -32,6 +32,7 @@ type handlers struct {
 	execute     func(context.Context, *deployment.ExecutePluginInput, *StageLog, *StageClient) (Result, error)
 	livestate   func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
 	changes     *LivestateChanges
+	drift       func(context.Context, *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error)
 	sources     func(stage string) Sources
 	once        func(stage string) bool
 	plans       bool // inspects the sources when it plans
@@ -91,6 +92,11 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 			}
 			if w, ok := author.(LivestateWatcher); ok {
 				h.changes = w.LivestateChanges()
+			}
+			if d, ok := author.(DriftPlugin[Config, Target, App]); ok {
+				h.drift = func(ctx context.Context, r *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error) {
+					return b.drift(ctx, d, r)
+				}
 			}
 		}
 		if p, ok := author.(PlanPreviewPlugin[Config, Target, App]); ok {
@@ -160,20 +166,42 @@ func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment
 }
 
 func (b *bound[Config, Target, App]) livestate(ctx context.Context, plugin LivestatePlugin[Config, Target, App],
-	req *livestate.GetLivestateRequest) (*Livestate, error) {
-	targets, err := pickTargets(b.targets, req.GetDeployTargets())
+	in *livestate.GetLivestateRequest) (*Livestate, error) {
+	req, err := b.livestateRequest(in)
 	if err != nil {
 		return nil, err
 	}
-	source, err := decodeSource[App](req.GetDeploySource(), b.name)
+	return plugin.GetLivestate(ctx, req)
+}
+
+func (b *bound[Config, Target, App]) livestateRequest(in *livestate.GetLivestateRequest) (
+	*LivestateRequest[Config, Target, App], error) {
+	targets, err := pickTargets(b.targets, in.GetDeployTargets())
+	if err != nil {
+		return nil, err
+	}
+	source, err := decodeSource[App](in.GetDeploySource(), b.name)
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
-	return plugin.GetLivestate(ctx, &LivestateRequest[Config, Target, App]{
-		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(),
-		ApplicationName: req.GetApplicationName(),
+	return &LivestateRequest[Config, Target, App]{
+		Config: b.config, PipedID: in.GetPipedId(), ApplicationID: in.GetApplicationId(),
+		ApplicationName: in.GetApplicationName(),
 		Source:          source, Targets: targets, Client: b.client,
-	})
+	}, nil
+}
+
+func (b *bound[Config, Target, App]) drift(ctx context.Context, plugin DriftPlugin[Config, Target, App],
+	in *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error) {
+	req, err := b.livestateRequest(in.GetLivestate())
+	if err != nil {
+		return nil, err
+	}
+	newest, err := decodeSource[App](in.GetNewestSource(), b.name)
+	if err != nil {
+		return nil, status.Error(codes.InvalidArgument, err.Error())
+	}
+	return plugin.GetDrift(ctx, &DriftRequest[Config, Target, App]{LivestateRequest: *req, Newest: newest})
 }
 
 func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin PlanPreviewPlugin[Config, Target, App],

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
 
 // None is the type of a configuration that a plugin does not have.
@@ -49,6 +50,13 @@ type DeploymentPlugin[Config, Target, App any] interface {
 // LivestatePlugin is an optional part of a DeploymentPlugin: what runs at the deploy targets now.
 type LivestatePlugin[Config, Target, App any] interface {
 	GetLivestate(ctx context.Context, req *LivestateRequest[Config, Target, App]) (*Livestate, error)
+}
+
+// DriftPlugin is an optional part of a LivestatePlugin: the fields in which the live state differs from Git.
+type DriftPlugin[Config, Target, App any] interface {
+	// GetDrift names resources by the ids that GetLivestate gives them. It is called after GetLivestate has found a
+	// difference, or when Git has a newer commit than the one that was deployed last.
+	GetDrift(ctx context.Context, req *DriftRequest[Config, Target, App]) ([]*livestate.ResourceDrift, error)
 }
 
 // PlanPreviewPlugin is an optional part of a DeploymentPlugin: what a change would do.

@@ -95,6 +95,13 @@ type LivestateRequest[Config, Target, App any] struct {
 	Client  *Client
 }
 
+// DriftRequest asks in which fields the live state differs from Git.
+type DriftRequest[Config, Target, App any] struct {
+	LivestateRequest[Config, Target, App]
+	// Newest is the application at the newest commit in Git; nil when that is the commit of Source.
+	Newest *Source[App]
+}
+
 // Livestate is what runs at the deploy targets. The package fills in the plugin's name, the update
 // times, and the health of the whole (PipeCD v1: unknown if any resource is, else other if any is
 // unhealthy, else healthy).

@@ -159,6 +159,9 @@ func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptio
 		livestate.RegisterLivestateChangeServiceServer(server,
 			&livestateChangeService{changes: h.changes, stopping: ctx})
 	}
+	if h.drift != nil {
+		livestate.RegisterLivestateDriftServiceServer(server, &driftService{handlers: h})
+	}
 	if h.planPreview != nil {
 		planpreview.RegisterPlanPreviewServiceServer(server, &planPreviewService{handlers: h})
 	}

@@ -15,6 +15,7 @@ package agentv1
 import (
 	pipedservice "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	model "github.com/pipedeck/pipedeck/api/model"
+	livestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
 	durationpb "google.golang.org/protobuf/types/known/durationpb"
@@ -89,7 +90,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{14, 0}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16, 0}
 }
 
 type WatchRequest struct {
@@ -737,6 +738,95 @@ func (*ReportHealthResponse) Descriptor() ([]byte, []int) {
 	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{12}
 }
 
+type ReportDriftRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	// At most 512 KiB in all.
+	Resources     []*livestate.ResourceDrift `protobuf:"bytes,2,rep,name=resources,proto3" json:"resources,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportDriftRequest) Reset() {
+	*x = ReportDriftRequest{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportDriftRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportDriftRequest) ProtoMessage() {}
+
+func (x *ReportDriftRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportDriftRequest.ProtoReflect.Descriptor instead.
+func (*ReportDriftRequest) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *ReportDriftRequest) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+func (x *ReportDriftRequest) GetResources() []*livestate.ResourceDrift {
+	if x != nil {
+		return x.Resources
+	}
+	return nil
+}
+
+type ReportDriftResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportDriftResponse) Reset() {
+	*x = ReportDriftResponse{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportDriftResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportDriftResponse) ProtoMessage() {}
+
+func (x *ReportDriftResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportDriftResponse.ProtoReflect.Descriptor instead.
+func (*ReportDriftResponse) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{14}
+}
+
 // A cause why a part of piped does not work as it should.
 type Problem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -753,7 +843,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[13]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -765,7 +855,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[13]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -778,7 +868,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{13}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *Problem) GetPart() string {
@@ -857,7 +947,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[14]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -869,7 +959,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[14]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -882,7 +972,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{14}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Plugin) GetName() string {
@@ -1061,7 +1151,7 @@ type StageRun struct {
 
 func (x *StageRun) Reset() {
 	*x = StageRun{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1073,7 +1163,7 @@ func (x *StageRun) String() string {
 func (*StageRun) ProtoMessage() {}
 
 func (x *StageRun) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1086,7 +1176,7 @@ func (x *StageRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageRun.ProtoReflect.Descriptor instead.
 func (*StageRun) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *StageRun) GetConfig() []byte {
@@ -1120,7 +1210,7 @@ type WatchStageCommandsRequest struct {
 
 func (x *WatchStageCommandsRequest) Reset() {
 	*x = WatchStageCommandsRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1132,7 +1222,7 @@ func (x *WatchStageCommandsRequest) String() string {
 func (*WatchStageCommandsRequest) ProtoMessage() {}
 
 func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1145,7 +1235,7 @@ func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *WatchStageCommandsRequest) GetDeploymentId() string {
@@ -1172,7 +1262,7 @@ type WatchStageCommandsResponse struct {
 
 func (x *WatchStageCommandsResponse) Reset() {
 	*x = WatchStageCommandsResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1184,7 +1274,7 @@ func (x *WatchStageCommandsResponse) String() string {
 func (*WatchStageCommandsResponse) ProtoMessage() {}
 
 func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1197,7 +1287,7 @@ func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
@@ -1236,7 +1326,7 @@ type StageLogRecord struct {
 
 func (x *StageLogRecord) Reset() {
 	*x = StageLogRecord{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1248,7 +1338,7 @@ func (x *StageLogRecord) String() string {
 func (*StageLogRecord) ProtoMessage() {}
 
 func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1261,7 +1351,7 @@ func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageLogRecord.ProtoReflect.Descriptor instead.
 func (*StageLogRecord) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *StageLogRecord) GetDeploymentId() string {
@@ -1338,7 +1428,7 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"7\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"7\n" +
 	"\fWatchRequest\x12'\n" +
 	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\"\xb2\x01\n" +
 	"\rWatchResponse\x12\"\n" +
@@ -1371,7 +1461,11 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x15ReportPluginsResponse\"M\n" +
 	"\x13ReportHealthRequest\x126\n" +
 	"\bproblems\x18\x01 \x03(\v2\x1a.pipedeck.agent.v1.ProblemR\bproblems\"\x16\n" +
-	"\x14ReportHealthResponse\"\x84\x01\n" +
+	"\x14ReportHealthResponse\"\x86\x01\n" +
+	"\x12ReportDriftRequest\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12I\n" +
+	"\tresources\x18\x02 \x03(\v2+.pipedeck.plugin.livestate.v1.ResourceDriftR\tresources\"\x15\n" +
+	"\x13ReportDriftResponse\"\x84\x01\n" +
 	"\aProblem\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\tR\x04part\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1b\n" +
@@ -1437,7 +1531,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x06writer\x18\b \x01(\x03R\x06writer\x12\x12\n" +
 	"\x04done\x18\t \x01(\bR\x04done\x12(\n" +
 	"\x10left_out_through\x18\n" +
-	" \x01(\x06R\x0eleftOutThrough2\xfb\x04\n" +
+	" \x01(\x06R\x0eleftOutThrough2\xdb\x05\n" +
 	"\fAgentService\x12N\n" +
 	"\x05Watch\x12\x1f.pipedeck.agent.v1.WatchRequest\x1a .pipedeck.agent.v1.WatchResponse\"\x000\x01\x12m\n" +
 	"\x10PageApplications\x12*.pipedeck.agent.v1.PageApplicationsRequest\x1a+.pipedeck.agent.v1.PageApplicationsResponse\"\x00\x12[\n" +
@@ -1445,7 +1539,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"PageEvents\x12$.pipedeck.agent.v1.PageEventsRequest\x1a%.pipedeck.agent.v1.PageEventsResponse\"\x00\x12\x85\x01\n" +
 	"\x18ReportApplicationPlugins\x122.pipedeck.agent.v1.ReportApplicationPluginsRequest\x1a3.pipedeck.agent.v1.ReportApplicationPluginsResponse\"\x00\x12d\n" +
 	"\rReportPlugins\x12'.pipedeck.agent.v1.ReportPluginsRequest\x1a(.pipedeck.agent.v1.ReportPluginsResponse\"\x00\x12a\n" +
-	"\fReportHealth\x12&.pipedeck.agent.v1.ReportHealthRequest\x1a'.pipedeck.agent.v1.ReportHealthResponse\"\x002\x8c\x01\n" +
+	"\fReportHealth\x12&.pipedeck.agent.v1.ReportHealthRequest\x1a'.pipedeck.agent.v1.ReportHealthResponse\"\x00\x12^\n" +
+	"\vReportDrift\x12%.pipedeck.agent.v1.ReportDriftRequest\x1a&.pipedeck.agent.v1.ReportDriftResponse\"\x002\x8c\x01\n" +
 	"\x13StageCommandService\x12u\n" +
 	"\x12WatchStageCommands\x12,.pipedeck.agent.v1.WatchStageCommandsRequest\x1a-.pipedeck.agent.v1.WatchStageCommandsResponse\"\x000\x01B3Z1github.com/pipedeck/pipedeck/api/agent/v1;agentv1b\x06proto3"
 
@@ -1462,7 +1557,7 @@ func file_api_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_api_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 19)
+var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_api_agent_v1_agent_proto_goTypes = []any{
 	(Plugin_State)(0),                        // 0: pipedeck.agent.v1.Plugin.State
 	(*WatchRequest)(nil),                     // 1: pipedeck.agent.v1.WatchRequest
@@ -1478,54 +1573,60 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*ReportPluginsResponse)(nil),            // 11: pipedeck.agent.v1.ReportPluginsResponse
 	(*ReportHealthRequest)(nil),              // 12: pipedeck.agent.v1.ReportHealthRequest
 	(*ReportHealthResponse)(nil),             // 13: pipedeck.agent.v1.ReportHealthResponse
-	(*Problem)(nil),                          // 14: pipedeck.agent.v1.Problem
-	(*Plugin)(nil),                           // 15: pipedeck.agent.v1.Plugin
-	(*StageRun)(nil),                         // 16: pipedeck.agent.v1.StageRun
-	(*WatchStageCommandsRequest)(nil),        // 17: pipedeck.agent.v1.WatchStageCommandsRequest
-	(*WatchStageCommandsResponse)(nil),       // 18: pipedeck.agent.v1.WatchStageCommandsResponse
-	(*StageLogRecord)(nil),                   // 19: pipedeck.agent.v1.StageLogRecord
-	(*model.Application)(nil),                // 20: model.Application
-	(*pipedservice.ListEventsRequest)(nil),   // 21: grpc.service.pipedservice.ListEventsRequest
-	(*model.Event)(nil),                      // 22: model.Event
-	(*timestamppb.Timestamp)(nil),            // 23: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),              // 24: google.protobuf.Duration
-	(*model.Command)(nil),                    // 25: model.Command
-	(model.LogSeverity)(0),                   // 26: model.LogSeverity
+	(*ReportDriftRequest)(nil),               // 14: pipedeck.agent.v1.ReportDriftRequest
+	(*ReportDriftResponse)(nil),              // 15: pipedeck.agent.v1.ReportDriftResponse
+	(*Problem)(nil),                          // 16: pipedeck.agent.v1.Problem
+	(*Plugin)(nil),                           // 17: pipedeck.agent.v1.Plugin
+	(*StageRun)(nil),                         // 18: pipedeck.agent.v1.StageRun
+	(*WatchStageCommandsRequest)(nil),        // 19: pipedeck.agent.v1.WatchStageCommandsRequest
+	(*WatchStageCommandsResponse)(nil),       // 20: pipedeck.agent.v1.WatchStageCommandsResponse
+	(*StageLogRecord)(nil),                   // 21: pipedeck.agent.v1.StageLogRecord
+	(*model.Application)(nil),                // 22: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 23: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 24: model.Event
+	(*livestate.ResourceDrift)(nil),          // 25: pipedeck.plugin.livestate.v1.ResourceDrift
+	(*timestamppb.Timestamp)(nil),            // 26: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),              // 27: google.protobuf.Duration
+	(*model.Command)(nil),                    // 28: model.Command
+	(model.LogSeverity)(0),                   // 29: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
-	20, // 0: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
-	21, // 1: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
-	22, // 2: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	22, // 0: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	23, // 1: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	24, // 2: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
 	9,  // 3: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
-	15, // 4: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
-	14, // 5: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	23, // 6: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	0,  // 7: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	23, // 8: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	23, // 9: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	23, // 10: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	24, // 11: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
-	25, // 12: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	26, // 13: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
-	1,  // 14: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 15: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
-	5,  // 16: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
-	7,  // 17: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
-	10, // 18: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	12, // 19: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	17, // 20: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 21: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 22: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
-	6,  // 23: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
-	8,  // 24: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
-	11, // 25: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	13, // 26: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	18, // 27: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	21, // [21:28] is the sub-list for method output_type
-	14, // [14:21] is the sub-list for method input_type
-	14, // [14:14] is the sub-list for extension type_name
-	14, // [14:14] is the sub-list for extension extendee
-	0,  // [0:14] is the sub-list for field type_name
+	17, // 4: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
+	16, // 5: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
+	25, // 6: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
+	26, // 7: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	0,  // 8: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
+	26, // 9: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	26, // 10: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	26, // 11: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	27, // 12: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
+	28, // 13: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	29, // 14: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 15: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 16: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
+	5,  // 17: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
+	7,  // 18: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
+	10, // 19: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	12, // 20: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	14, // 21: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
+	19, // 22: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 23: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 24: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 25: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 26: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 27: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 28: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	15, // 29: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
+	20, // 30: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	23, // [23:31] is the sub-list for method output_type
+	15, // [15:23] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -1539,7 +1640,7 @@ func file_api_agent_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_agent_proto_rawDesc), len(file_api_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   19,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -31,6 +31,7 @@ const (
 	AgentService_ReportApplicationPlugins_FullMethodName = "/pipedeck.agent.v1.AgentService/ReportApplicationPlugins"
 	AgentService_ReportPlugins_FullMethodName            = "/pipedeck.agent.v1.AgentService/ReportPlugins"
 	AgentService_ReportHealth_FullMethodName             = "/pipedeck.agent.v1.AgentService/ReportHealth"
+	AgentService_ReportDrift_FullMethodName              = "/pipedeck.agent.v1.AgentService/ReportDrift"
 )
 
 // AgentServiceClient is the client API for AgentService service.
@@ -55,6 +56,9 @@ type AgentServiceClient interface {
 	// ReportHealth replaces the problems of this piped, and is its heartbeat: piped calls it every 5 s and when a
 	// problem comes or goes. A piped that makes no call for longer counts as not working.
 	ReportHealth(ctx context.Context, in *ReportHealthRequest, opts ...grpc.CallOption) (*ReportHealthResponse, error)
+	// ReportDrift says in which fields the resources of an application differ from Git. It belongs to the live state of
+	// the application that is reported next; a live state that follows no such report has no known fields.
+	ReportDrift(ctx context.Context, in *ReportDriftRequest, opts ...grpc.CallOption) (*ReportDriftResponse, error)
 }
 
 type agentServiceClient struct {
@@ -134,6 +138,16 @@ func (c *agentServiceClient) ReportHealth(ctx context.Context, in *ReportHealthR
 	return out, nil
 }
 
+func (c *agentServiceClient) ReportDrift(ctx context.Context, in *ReportDriftRequest, opts ...grpc.CallOption) (*ReportDriftResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReportDriftResponse)
+	err := c.cc.Invoke(ctx, AgentService_ReportDrift_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AgentServiceServer is the server API for AgentService service.
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
@@ -156,6 +170,9 @@ type AgentServiceServer interface {
 	// ReportHealth replaces the problems of this piped, and is its heartbeat: piped calls it every 5 s and when a
 	// problem comes or goes. A piped that makes no call for longer counts as not working.
 	ReportHealth(context.Context, *ReportHealthRequest) (*ReportHealthResponse, error)
+	// ReportDrift says in which fields the resources of an application differ from Git. It belongs to the live state of
+	// the application that is reported next; a live state that follows no such report has no known fields.
+	ReportDrift(context.Context, *ReportDriftRequest) (*ReportDriftResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
 }
 
@@ -183,6 +200,9 @@ func (UnimplementedAgentServiceServer) ReportPlugins(context.Context, *ReportPlu
 }
 func (UnimplementedAgentServiceServer) ReportHealth(context.Context, *ReportHealthRequest) (*ReportHealthResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReportHealth not implemented")
+}
+func (UnimplementedAgentServiceServer) ReportDrift(context.Context, *ReportDriftRequest) (*ReportDriftResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReportDrift not implemented")
 }
 func (UnimplementedAgentServiceServer) mustEmbedUnimplementedAgentServiceServer() {}
 func (UnimplementedAgentServiceServer) testEmbeddedByValue()                      {}
@@ -306,6 +326,24 @@ func _AgentService_ReportHealth_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_ReportDrift_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReportDriftRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ReportDrift(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ReportDrift_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ReportDrift(ctx, req.(*ReportDriftRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AgentService_ServiceDesc is the grpc.ServiceDesc for AgentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -332,6 +370,10 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReportHealth",
 			Handler:    _AgentService_ReportHealth_Handler,
+		},
+		{
+			MethodName: "ReportDrift",
+			Handler:    _AgentService_ReportDrift_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

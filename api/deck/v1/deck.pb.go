@@ -439,6 +439,65 @@ func (Piped_State) EnumDescriptor() ([]byte, []int) {
 	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{10, 0}
 }
 
+type FieldDrift_Change int32
+
+const (
+	FieldDrift_CHANGE_UNSPECIFIED FieldDrift_Change = 0
+	// Git and what was applied last agree: someone changed the live object.
+	FieldDrift_CHANGE_LIVE FieldDrift_Change = 1
+	// The live object and what was applied last agree: Git has changed.
+	FieldDrift_CHANGE_GIT FieldDrift_Change = 2
+	// All three differ.
+	FieldDrift_CHANGE_BOTH FieldDrift_Change = 3
+	// Git and the live object agree: what was applied last is another value.
+	FieldDrift_CHANGE_APPLIED FieldDrift_Change = 4
+)
+
+// Enum value maps for FieldDrift_Change.
+var (
+	FieldDrift_Change_name = map[int32]string{
+		0: "CHANGE_UNSPECIFIED",
+		1: "CHANGE_LIVE",
+		2: "CHANGE_GIT",
+		3: "CHANGE_BOTH",
+		4: "CHANGE_APPLIED",
+	}
+	FieldDrift_Change_value = map[string]int32{
+		"CHANGE_UNSPECIFIED": 0,
+		"CHANGE_LIVE":        1,
+		"CHANGE_GIT":         2,
+		"CHANGE_BOTH":        3,
+		"CHANGE_APPLIED":     4,
+	}
+)
+
+func (x FieldDrift_Change) Enum() *FieldDrift_Change {
+	p := new(FieldDrift_Change)
+	*p = x
+	return p
+}
+
+func (x FieldDrift_Change) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (FieldDrift_Change) Descriptor() protoreflect.EnumDescriptor {
+	return file_api_deck_v1_deck_proto_enumTypes[7].Descriptor()
+}
+
+func (FieldDrift_Change) Type() protoreflect.EnumType {
+	return &file_api_deck_v1_deck_proto_enumTypes[7]
+}
+
+func (x FieldDrift_Change) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use FieldDrift_Change.Descriptor instead.
+func (FieldDrift_Change) EnumDescriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16, 0}
+}
+
 type Plugin_State int32
 
 const (
@@ -481,11 +540,11 @@ func (x Plugin_State) String() string {
 }
 
 func (Plugin_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[7].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[8].Descriptor()
 }
 
 func (Plugin_State) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[7]
+	return &file_api_deck_v1_deck_proto_enumTypes[8]
 }
 
 func (x Plugin_State) Number() protoreflect.EnumNumber {
@@ -494,7 +553,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33, 0}
 }
 
 type CancelDeploymentRequest_Rollback int32
@@ -531,11 +590,11 @@ func (x CancelDeploymentRequest_Rollback) String() string {
 }
 
 func (CancelDeploymentRequest_Rollback) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[8].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[9].Descriptor()
 }
 
 func (CancelDeploymentRequest_Rollback) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[8]
+	return &file_api_deck_v1_deck_proto_enumTypes[9]
 }
 
 func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
@@ -544,7 +603,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47, 0}
 }
 
 type WatchRequest struct {
@@ -1963,10 +2022,16 @@ type Resource struct {
 	// Why it is not healthy.
 	HealthReason string `protobuf:"bytes,8,opt,name=health_reason,json=healthReason,proto3" json:"health_reason,omitempty"`
 	// How it differs from Git; empty when it does not.
-	Drift         string                 `protobuf:"bytes,9,opt,name=drift,proto3" json:"drift,omitempty"`
-	CreatedAt     *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Drift     string                 `protobuf:"bytes,9,opt,name=drift,proto3" json:"drift,omitempty"`
+	CreatedAt *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
+	// The fields in which it differs from Git, as far as its plugin names them.
+	Fields []*FieldDrift `protobuf:"bytes,11,rep,name=fields,proto3" json:"fields,omitempty"`
+	// Fields that were left out of fields.
+	MoreFields uint32 `protobuf:"varint,12,opt,name=more_fields,json=moreFields,proto3" json:"more_fields,omitempty"`
+	// Why a sync would not put it back as it is in Git, in the words of the platform; empty when it would.
+	PutBackRefused string `protobuf:"bytes,13,opt,name=put_back_refused,json=putBackRefused,proto3" json:"put_back_refused,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *Resource) Reset() {
@@ -2069,6 +2134,123 @@ func (x *Resource) GetCreatedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Resource) GetFields() []*FieldDrift {
+	if x != nil {
+		return x.Fields
+	}
+	return nil
+}
+
+func (x *Resource) GetMoreFields() uint32 {
+	if x != nil {
+		return x.MoreFields
+	}
+	return 0
+}
+
+func (x *Resource) GetPutBackRefused() string {
+	if x != nil {
+		return x.PutBackRefused
+	}
+	return ""
+}
+
+// One field of a resource with its three values, each as JSON of at most 1 KiB. An empty value: the field is absent.
+type FieldDrift struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The field for people ("spec.template.spec.containers[web].image").
+	Path         string            `protobuf:"bytes,1,opt,name=path,proto3" json:"path,omitempty"`
+	GitValue     string            `protobuf:"bytes,2,opt,name=git_value,json=gitValue,proto3" json:"git_value,omitempty"`
+	LiveValue    string            `protobuf:"bytes,3,opt,name=live_value,json=liveValue,proto3" json:"live_value,omitempty"`
+	AppliedValue string            `protobuf:"bytes,4,opt,name=applied_value,json=appliedValue,proto3" json:"applied_value,omitempty"`
+	Change       FieldDrift_Change `protobuf:"varint,5,opt,name=change,proto3,enum=pipedeck.deck.v1.FieldDrift_Change" json:"change,omitempty"`
+	// The values are secret and are stars; they may differ nevertheless.
+	Secret bool `protobuf:"varint,6,opt,name=secret,proto3" json:"secret,omitempty"`
+	// The program that wrote the live value; empty when it is not known.
+	Writer        string `protobuf:"bytes,7,opt,name=writer,proto3" json:"writer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FieldDrift) Reset() {
+	*x = FieldDrift{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FieldDrift) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FieldDrift) ProtoMessage() {}
+
+func (x *FieldDrift) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FieldDrift.ProtoReflect.Descriptor instead.
+func (*FieldDrift) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *FieldDrift) GetPath() string {
+	if x != nil {
+		return x.Path
+	}
+	return ""
+}
+
+func (x *FieldDrift) GetGitValue() string {
+	if x != nil {
+		return x.GitValue
+	}
+	return ""
+}
+
+func (x *FieldDrift) GetLiveValue() string {
+	if x != nil {
+		return x.LiveValue
+	}
+	return ""
+}
+
+func (x *FieldDrift) GetAppliedValue() string {
+	if x != nil {
+		return x.AppliedValue
+	}
+	return ""
+}
+
+func (x *FieldDrift) GetChange() FieldDrift_Change {
+	if x != nil {
+		return x.Change
+	}
+	return FieldDrift_CHANGE_UNSPECIFIED
+}
+
+func (x *FieldDrift) GetSecret() bool {
+	if x != nil {
+		return x.Secret
+	}
+	return false
+}
+
+func (x *FieldDrift) GetWriter() string {
+	if x != nil {
+		return x.Writer
+	}
+	return ""
+}
+
 type Deployment struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Id              string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
@@ -2108,7 +2290,7 @@ type Deployment struct {
 
 func (x *Deployment) Reset() {
 	*x = Deployment{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2120,7 +2302,7 @@ func (x *Deployment) String() string {
 func (*Deployment) ProtoMessage() {}
 
 func (x *Deployment) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2133,7 +2315,7 @@ func (x *Deployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deployment.ProtoReflect.Descriptor instead.
 func (*Deployment) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Deployment) GetId() string {
@@ -2283,6 +2465,494 @@ func (x *Deployment) GetRollbackTo() string {
 	return ""
 }
 
+type GetInsightsRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetInsightsRequest) Reset() {
+	*x = GetInsightsRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetInsightsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetInsightsRequest) ProtoMessage() {}
+
+func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetInsightsRequest.ProtoReflect.Descriptor instead.
+func (*GetInsightsRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
+}
+
+type GetInsightsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// All applications together.
+	All *Insight `protobuf:"bytes,1,opt,name=all,proto3" json:"all,omitempty"`
+	// Each application with a deployment that has ended, by name.
+	Applications []*Insight `protobuf:"bytes,2,rep,name=applications,proto3" json:"applications,omitempty"`
+	// From the start of the oldest deployment that is counted to the time of the answer; from is absent without one.
+	From          *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
+	To            *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetInsightsResponse) Reset() {
+	*x = GetInsightsResponse{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetInsightsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetInsightsResponse) ProtoMessage() {}
+
+func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetInsightsResponse.ProtoReflect.Descriptor instead.
+func (*GetInsightsResponse) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *GetInsightsResponse) GetAll() *Insight {
+	if x != nil {
+		return x.All
+	}
+	return nil
+}
+
+func (x *GetInsightsResponse) GetApplications() []*Insight {
+	if x != nil {
+		return x.Applications
+	}
+	return nil
+}
+
+func (x *GetInsightsResponse) GetFrom() *timestamppb.Timestamp {
+	if x != nil {
+		return x.From
+	}
+	return nil
+}
+
+func (x *GetInsightsResponse) GetTo() *timestamppb.Timestamp {
+	if x != nil {
+		return x.To
+	}
+	return nil
+}
+
+// How the deployments of one application went, or of all of them. Those that have not ended are not counted.
+type Insight struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Both are empty for all applications together.
+	ApplicationId   string `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	ApplicationName string `protobuf:"bytes,2,opt,name=application_name,json=applicationName,proto3" json:"application_name,omitempty"`
+	Succeeded       uint32 `protobuf:"varint,3,opt,name=succeeded,proto3" json:"succeeded,omitempty"`
+	Failed          uint32 `protobuf:"varint,4,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Neither a success nor a failure.
+	Cancelled uint32 `protobuf:"varint,5,opt,name=cancelled,proto3" json:"cancelled,omitempty"`
+	// Successful deployments a day; 0 while there are fewer than two, or while the period is shorter than an hour.
+	DeploymentsADay float64 `protobuf:"fixed64,6,opt,name=deployments_a_day,json=deploymentsADay,proto3" json:"deployments_a_day,omitempty"`
+	// From a commit to the end of the first deployment that brought it out, at the median; absent without a lead time.
+	LeadTime  *durationpb.Duration `protobuf:"bytes,7,opt,name=lead_time,json=leadTime,proto3" json:"lead_time,omitempty"`
+	LeadTimes uint32               `protobuf:"varint,8,opt,name=lead_times,json=leadTimes,proto3" json:"lead_times,omitempty"`
+	// From the end of a failed deployment to the end of the next successful one of the same application, at the median;
+	// absent without a time. Failures in a row count once, from the first one.
+	RestoreTime  *durationpb.Duration `protobuf:"bytes,9,opt,name=restore_time,json=restoreTime,proto3" json:"restore_time,omitempty"`
+	RestoreTimes uint32               `protobuf:"varint,10,opt,name=restore_times,json=restoreTimes,proto3" json:"restore_times,omitempty"`
+	// Applications whose last counted deployment has failed.
+	Failing uint32 `protobuf:"varint,11,opt,name=failing,proto3" json:"failing,omitempty"`
+	// Deployments that ended in each of 24 equal parts of the period, the oldest part first.
+	SucceededParts []uint32 `protobuf:"varint,12,rep,packed,name=succeeded_parts,json=succeededParts,proto3" json:"succeeded_parts,omitempty"`
+	FailedParts    []uint32 `protobuf:"varint,13,rep,packed,name=failed_parts,json=failedParts,proto3" json:"failed_parts,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
+}
+
+func (x *Insight) Reset() {
+	*x = Insight{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Insight) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Insight) ProtoMessage() {}
+
+func (x *Insight) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Insight.ProtoReflect.Descriptor instead.
+func (*Insight) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *Insight) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+func (x *Insight) GetApplicationName() string {
+	if x != nil {
+		return x.ApplicationName
+	}
+	return ""
+}
+
+func (x *Insight) GetSucceeded() uint32 {
+	if x != nil {
+		return x.Succeeded
+	}
+	return 0
+}
+
+func (x *Insight) GetFailed() uint32 {
+	if x != nil {
+		return x.Failed
+	}
+	return 0
+}
+
+func (x *Insight) GetCancelled() uint32 {
+	if x != nil {
+		return x.Cancelled
+	}
+	return 0
+}
+
+func (x *Insight) GetDeploymentsADay() float64 {
+	if x != nil {
+		return x.DeploymentsADay
+	}
+	return 0
+}
+
+func (x *Insight) GetLeadTime() *durationpb.Duration {
+	if x != nil {
+		return x.LeadTime
+	}
+	return nil
+}
+
+func (x *Insight) GetLeadTimes() uint32 {
+	if x != nil {
+		return x.LeadTimes
+	}
+	return 0
+}
+
+func (x *Insight) GetRestoreTime() *durationpb.Duration {
+	if x != nil {
+		return x.RestoreTime
+	}
+	return nil
+}
+
+func (x *Insight) GetRestoreTimes() uint32 {
+	if x != nil {
+		return x.RestoreTimes
+	}
+	return 0
+}
+
+func (x *Insight) GetFailing() uint32 {
+	if x != nil {
+		return x.Failing
+	}
+	return 0
+}
+
+func (x *Insight) GetSucceededParts() []uint32 {
+	if x != nil {
+		return x.SucceededParts
+	}
+	return nil
+}
+
+func (x *Insight) GetFailedParts() []uint32 {
+	if x != nil {
+		return x.FailedParts
+	}
+	return nil
+}
+
+type ListBranchesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBranchesRequest) Reset() {
+	*x = ListBranchesRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBranchesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBranchesRequest) ProtoMessage() {}
+
+func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBranchesRequest.ProtoReflect.Descriptor instead.
+func (*ListBranchesRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
+}
+
+type ListBranchesResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The branch with the newest commit first; at most 500.
+	Branches []*Branch `protobuf:"bytes,1,rep,name=branches,proto3" json:"branches,omitempty"`
+	// There are more.
+	Truncated     bool `protobuf:"varint,2,opt,name=truncated,proto3" json:"truncated,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListBranchesResponse) Reset() {
+	*x = ListBranchesResponse{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListBranchesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListBranchesResponse) ProtoMessage() {}
+
+func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListBranchesResponse.ProtoReflect.Descriptor instead.
+func (*ListBranchesResponse) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *ListBranchesResponse) GetBranches() []*Branch {
+	if x != nil {
+		return x.Branches
+	}
+	return nil
+}
+
+func (x *ListBranchesResponse) GetTruncated() bool {
+	if x != nil {
+		return x.Truncated
+	}
+	return false
+}
+
+type Branch struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// "feature", or "origin/feature" for one that was fetched.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// The full hash of its newest commit.
+	Commit string `protobuf:"bytes,2,opt,name=commit,proto3" json:"commit,omitempty"`
+	// The first line of the message of the commit, at most 200 characters.
+	Subject     string                 `protobuf:"bytes,3,opt,name=subject,proto3" json:"subject,omitempty"`
+	CommittedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=committed_at,json=committedAt,proto3" json:"committed_at,omitempty"`
+	// It is checked out.
+	CheckedOut bool `protobuf:"varint,5,opt,name=checked_out,json=checkedOut,proto3" json:"checked_out,omitempty"`
+	// It is the branch that the environment watches: merging it changes nothing.
+	Base          bool `protobuf:"varint,6,opt,name=base,proto3" json:"base,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Branch) Reset() {
+	*x = Branch{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Branch) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Branch) ProtoMessage() {}
+
+func (x *Branch) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Branch.ProtoReflect.Descriptor instead.
+func (*Branch) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *Branch) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Branch) GetCommit() string {
+	if x != nil {
+		return x.Commit
+	}
+	return ""
+}
+
+func (x *Branch) GetSubject() string {
+	if x != nil {
+		return x.Subject
+	}
+	return ""
+}
+
+func (x *Branch) GetCommittedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.CommittedAt
+	}
+	return nil
+}
+
+func (x *Branch) GetCheckedOut() bool {
+	if x != nil {
+		return x.CheckedOut
+	}
+	return false
+}
+
+func (x *Branch) GetBase() bool {
+	if x != nil {
+		return x.Base
+	}
+	return false
+}
+
+type PreviewBranchRequest struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Branch string                 `protobuf:"bytes,1,opt,name=branch,proto3" json:"branch,omitempty"`
+	// How long piped may work; 0 is five minutes.
+	Timeout       *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PreviewBranchRequest) Reset() {
+	*x = PreviewBranchRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PreviewBranchRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PreviewBranchRequest) ProtoMessage() {}
+
+func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PreviewBranchRequest.ProtoReflect.Descriptor instead.
+func (*PreviewBranchRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *PreviewBranchRequest) GetBranch() string {
+	if x != nil {
+		return x.Branch
+	}
+	return ""
+}
+
+func (x *PreviewBranchRequest) GetTimeout() *durationpb.Duration {
+	if x != nil {
+		return x.Timeout
+	}
+	return nil
+}
+
 type Commit struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Hash          string                 `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
@@ -2297,7 +2967,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2309,7 +2979,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2322,7 +2992,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Commit) GetHash() string {
@@ -2407,7 +3077,7 @@ type Stage struct {
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2419,7 +3089,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2432,7 +3102,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Stage) GetId() string {
@@ -2592,7 +3262,7 @@ type StageApproval struct {
 
 func (x *StageApproval) Reset() {
 	*x = StageApproval{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2604,7 +3274,7 @@ func (x *StageApproval) String() string {
 func (*StageApproval) ProtoMessage() {}
 
 func (x *StageApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2617,7 +3287,7 @@ func (x *StageApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageApproval.ProtoReflect.Descriptor instead.
 func (*StageApproval) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *StageApproval) GetUser() string {
@@ -2644,7 +3314,7 @@ type GetStageRunRequest struct {
 
 func (x *GetStageRunRequest) Reset() {
 	*x = GetStageRunRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2656,7 +3326,7 @@ func (x *GetStageRunRequest) String() string {
 func (*GetStageRunRequest) ProtoMessage() {}
 
 func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2669,7 +3339,7 @@ func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunRequest.ProtoReflect.Descriptor instead.
 func (*GetStageRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *GetStageRunRequest) GetDeploymentId() string {
@@ -2706,7 +3376,7 @@ type GetStageRunResponse struct {
 
 func (x *GetStageRunResponse) Reset() {
 	*x = GetStageRunResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2718,7 +3388,7 @@ func (x *GetStageRunResponse) String() string {
 func (*GetStageRunResponse) ProtoMessage() {}
 
 func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2731,7 +3401,7 @@ func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunResponse.ProtoReflect.Descriptor instead.
 func (*GetStageRunResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetStageRunResponse) GetConfig() string {
@@ -2793,7 +3463,7 @@ type StageAttempt struct {
 
 func (x *StageAttempt) Reset() {
 	*x = StageAttempt{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2805,7 +3475,7 @@ func (x *StageAttempt) String() string {
 func (*StageAttempt) ProtoMessage() {}
 
 func (x *StageAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2818,7 +3488,7 @@ func (x *StageAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageAttempt.ProtoReflect.Descriptor instead.
 func (*StageAttempt) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *StageAttempt) GetNumber() int32 {
@@ -2869,7 +3539,7 @@ type StageProgress struct {
 
 func (x *StageProgress) Reset() {
 	*x = StageProgress{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2881,7 +3551,7 @@ func (x *StageProgress) String() string {
 func (*StageProgress) ProtoMessage() {}
 
 func (x *StageProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2894,7 +3564,7 @@ func (x *StageProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageProgress.ProtoReflect.Descriptor instead.
 func (*StageProgress) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *StageProgress) GetDone() int64 {
@@ -2932,7 +3602,7 @@ type StageTarget struct {
 
 func (x *StageTarget) Reset() {
 	*x = StageTarget{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2944,7 +3614,7 @@ func (x *StageTarget) String() string {
 func (*StageTarget) ProtoMessage() {}
 
 func (x *StageTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2957,7 +3627,7 @@ func (x *StageTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTarget.ProtoReflect.Descriptor instead.
 func (*StageTarget) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StageTarget) GetName() string {
@@ -3024,7 +3694,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3036,7 +3706,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3049,7 +3719,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *Plugin) GetName() string {
@@ -3235,7 +3905,7 @@ type LogBlock struct {
 
 func (x *LogBlock) Reset() {
 	*x = LogBlock{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3247,7 +3917,7 @@ func (x *LogBlock) String() string {
 func (*LogBlock) ProtoMessage() {}
 
 func (x *LogBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3260,7 +3930,7 @@ func (x *LogBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogBlock.ProtoReflect.Descriptor instead.
 func (*LogBlock) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *LogBlock) GetDeploymentId() string {
@@ -3315,7 +3985,7 @@ type WatchStageLogRequest struct {
 
 func (x *WatchStageLogRequest) Reset() {
 	*x = WatchStageLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3327,7 +3997,7 @@ func (x *WatchStageLogRequest) String() string {
 func (*WatchStageLogRequest) ProtoMessage() {}
 
 func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3340,7 +4010,7 @@ func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *WatchStageLogRequest) GetDeploymentId() string {
@@ -3372,7 +4042,7 @@ type WatchStageLogResponse struct {
 
 func (x *WatchStageLogResponse) Reset() {
 	*x = WatchStageLogResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3384,7 +4054,7 @@ func (x *WatchStageLogResponse) String() string {
 func (*WatchStageLogResponse) ProtoMessage() {}
 
 func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3397,7 +4067,7 @@ func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageLogResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchStageLogResponse) GetBlocks() []*LogBlock {
@@ -3439,7 +4109,7 @@ type SyncApplicationRequest struct {
 
 func (x *SyncApplicationRequest) Reset() {
 	*x = SyncApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3451,7 +4121,7 @@ func (x *SyncApplicationRequest) String() string {
 func (*SyncApplicationRequest) ProtoMessage() {}
 
 func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3464,7 +4134,7 @@ func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationRequest.ProtoReflect.Descriptor instead.
 func (*SyncApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *SyncApplicationRequest) GetApplicationId() string {
@@ -3494,7 +4164,7 @@ type SyncApplicationResponse struct {
 
 func (x *SyncApplicationResponse) Reset() {
 	*x = SyncApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3506,7 +4176,7 @@ func (x *SyncApplicationResponse) String() string {
 func (*SyncApplicationResponse) ProtoMessage() {}
 
 func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3519,7 +4189,7 @@ func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationResponse.ProtoReflect.Descriptor instead.
 func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SyncApplicationResponse) GetCommandId() string {
@@ -3554,7 +4224,7 @@ type RetryDeploymentRequest struct {
 
 func (x *RetryDeploymentRequest) Reset() {
 	*x = RetryDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3566,7 +4236,7 @@ func (x *RetryDeploymentRequest) String() string {
 func (*RetryDeploymentRequest) ProtoMessage() {}
 
 func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3579,7 +4249,7 @@ func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *RetryDeploymentRequest) GetDeploymentId() string {
@@ -3607,7 +4277,7 @@ type RetryDeploymentResponse struct {
 
 func (x *RetryDeploymentResponse) Reset() {
 	*x = RetryDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3619,7 +4289,7 @@ func (x *RetryDeploymentResponse) String() string {
 func (*RetryDeploymentResponse) ProtoMessage() {}
 
 func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3632,7 +4302,7 @@ func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RetryDeploymentResponse) GetCommandId() string {
@@ -3663,7 +4333,7 @@ type RollBackApplicationRequest struct {
 
 func (x *RollBackApplicationRequest) Reset() {
 	*x = RollBackApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3675,7 +4345,7 @@ func (x *RollBackApplicationRequest) String() string {
 func (*RollBackApplicationRequest) ProtoMessage() {}
 
 func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3688,7 +4358,7 @@ func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RollBackApplicationRequest) GetDeploymentId() string {
@@ -3723,7 +4393,7 @@ type RollBackApplicationResponse struct {
 
 func (x *RollBackApplicationResponse) Reset() {
 	*x = RollBackApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3735,7 +4405,7 @@ func (x *RollBackApplicationResponse) String() string {
 func (*RollBackApplicationResponse) ProtoMessage() {}
 
 func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3748,7 +4418,7 @@ func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RollBackApplicationResponse) GetCommandId() string {
@@ -3779,7 +4449,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3791,7 +4461,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3804,7 +4474,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -3844,7 +4514,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3856,7 +4526,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3869,7 +4539,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -3890,7 +4560,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3902,7 +4572,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3915,7 +4585,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -3948,7 +4618,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3960,7 +4630,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3973,7 +4643,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -3994,7 +4664,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4006,7 +4676,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4019,7 +4689,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -4052,7 +4722,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4064,7 +4734,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4077,7 +4747,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -4100,7 +4770,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4112,7 +4782,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4125,7 +4795,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -4161,7 +4831,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4173,7 +4843,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4186,7 +4856,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -4214,7 +4884,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4226,7 +4896,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4239,7 +4909,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -4264,7 +4934,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4276,7 +4946,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4289,7 +4959,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
 }
 
 type ShutdownRequest struct {
@@ -4302,7 +4972,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4314,7 +4984,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4327,7 +4997,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -4345,7 +5015,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4357,7 +5027,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4370,14 +5040,14 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
 
 const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
-	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\"\n" +
+	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\"\n" +
 	"\fWatchRequest\x12\x12\n" +
 	"\x04logs\x18\x01 \x01(\bR\x04logs\"@\n" +
 	"\rWatchResponse\x12/\n" +
@@ -4517,7 +5187,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x16WatchResourcesResponse\x128\n" +
 	"\tresources\x18\x01 \x03(\v2\x1a.pipedeck.deck.v1.ResourceR\tresources\x12\x18\n" +
 	"\aremoved\x18\x02 \x03(\tR\aremoved\x12\x1a\n" +
-	"\bcomplete\x18\x03 \x01(\bR\bcomplete\"\xd2\x02\n" +
+	"\bcomplete\x18\x03 \x01(\bR\bcomplete\"\xd3\x03\n" +
 	"\bResource\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1d\n" +
 	"\n" +
@@ -4531,7 +5201,28 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05drift\x18\t \x01(\tR\x05drift\x129\n" +
 	"\n" +
 	"created_at\x18\n" +
-	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc3\x06\n" +
+	" \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\x124\n" +
+	"\x06fields\x18\v \x03(\v2\x1c.pipedeck.deck.v1.FieldDriftR\x06fields\x12\x1f\n" +
+	"\vmore_fields\x18\f \x01(\rR\n" +
+	"moreFields\x12(\n" +
+	"\x10put_back_refused\x18\r \x01(\tR\x0eputBackRefused\"\xd6\x02\n" +
+	"\n" +
+	"FieldDrift\x12\x12\n" +
+	"\x04path\x18\x01 \x01(\tR\x04path\x12\x1b\n" +
+	"\tgit_value\x18\x02 \x01(\tR\bgitValue\x12\x1d\n" +
+	"\n" +
+	"live_value\x18\x03 \x01(\tR\tliveValue\x12#\n" +
+	"\rapplied_value\x18\x04 \x01(\tR\fappliedValue\x12;\n" +
+	"\x06change\x18\x05 \x01(\x0e2#.pipedeck.deck.v1.FieldDrift.ChangeR\x06change\x12\x16\n" +
+	"\x06secret\x18\x06 \x01(\bR\x06secret\x12\x16\n" +
+	"\x06writer\x18\a \x01(\tR\x06writer\"f\n" +
+	"\x06Change\x12\x16\n" +
+	"\x12CHANGE_UNSPECIFIED\x10\x00\x12\x0f\n" +
+	"\vCHANGE_LIVE\x10\x01\x12\x0e\n" +
+	"\n" +
+	"CHANGE_GIT\x10\x02\x12\x0f\n" +
+	"\vCHANGE_BOTH\x10\x03\x12\x12\n" +
+	"\x0eCHANGE_APPLIED\x10\x04\"\xc3\x06\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -4558,7 +5249,44 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\fevent_commit\x18\x13 \x01(\v2\x18.pipedeck.deck.v1.CommitR\veventCommit\x12\x19\n" +
 	"\bretry_of\x18\x14 \x01(\tR\aretryOf\x12\x1f\n" +
 	"\vrollback_to\x18\x15 \x01(\tR\n" +
-	"rollbackTo\"\xb3\x01\n" +
+	"rollbackTo\"\x14\n" +
+	"\x12GetInsightsRequest\"\xdd\x01\n" +
+	"\x13GetInsightsResponse\x12+\n" +
+	"\x03all\x18\x01 \x01(\v2\x19.pipedeck.deck.v1.InsightR\x03all\x12=\n" +
+	"\fapplications\x18\x02 \x03(\v2\x19.pipedeck.deck.v1.InsightR\fapplications\x12.\n" +
+	"\x04from\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04from\x12*\n" +
+	"\x02to\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x02to\"\xfb\x03\n" +
+	"\aInsight\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12)\n" +
+	"\x10application_name\x18\x02 \x01(\tR\x0fapplicationName\x12\x1c\n" +
+	"\tsucceeded\x18\x03 \x01(\rR\tsucceeded\x12\x16\n" +
+	"\x06failed\x18\x04 \x01(\rR\x06failed\x12\x1c\n" +
+	"\tcancelled\x18\x05 \x01(\rR\tcancelled\x12*\n" +
+	"\x11deployments_a_day\x18\x06 \x01(\x01R\x0fdeploymentsADay\x126\n" +
+	"\tlead_time\x18\a \x01(\v2\x19.google.protobuf.DurationR\bleadTime\x12\x1d\n" +
+	"\n" +
+	"lead_times\x18\b \x01(\rR\tleadTimes\x12<\n" +
+	"\frestore_time\x18\t \x01(\v2\x19.google.protobuf.DurationR\vrestoreTime\x12#\n" +
+	"\rrestore_times\x18\n" +
+	" \x01(\rR\frestoreTimes\x12\x18\n" +
+	"\afailing\x18\v \x01(\rR\afailing\x12'\n" +
+	"\x0fsucceeded_parts\x18\f \x03(\rR\x0esucceededParts\x12!\n" +
+	"\ffailed_parts\x18\r \x03(\rR\vfailedParts\"\x15\n" +
+	"\x13ListBranchesRequest\"j\n" +
+	"\x14ListBranchesResponse\x124\n" +
+	"\bbranches\x18\x01 \x03(\v2\x18.pipedeck.deck.v1.BranchR\bbranches\x12\x1c\n" +
+	"\ttruncated\x18\x02 \x01(\bR\ttruncated\"\xc2\x01\n" +
+	"\x06Branch\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x16\n" +
+	"\x06commit\x18\x02 \x01(\tR\x06commit\x12\x18\n" +
+	"\asubject\x18\x03 \x01(\tR\asubject\x12=\n" +
+	"\fcommitted_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\vcommittedAt\x12\x1f\n" +
+	"\vchecked_out\x18\x05 \x01(\bR\n" +
+	"checkedOut\x12\x12\n" +
+	"\x04base\x18\x06 \x01(\bR\x04base\"c\n" +
+	"\x14PreviewBranchRequest\x12\x16\n" +
+	"\x06branch\x18\x01 \x01(\tR\x06branch\x123\n" +
+	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\"\xb3\x01\n" +
 	"\x06Commit\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x16\n" +
@@ -4779,13 +5507,15 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\x9b\n" +
-	"\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\xbe\f\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12\\\n" +
 	"\vGetStageRun\x12$.pipedeck.deck.v1.GetStageRunRequest\x1a%.pipedeck.deck.v1.GetStageRunResponse\"\x00\x12g\n" +
-	"\x0eWatchResources\x12'.pipedeck.deck.v1.WatchResourcesRequest\x1a(.pipedeck.deck.v1.WatchResourcesResponse\"\x000\x01\x12h\n" +
+	"\x0eWatchResources\x12'.pipedeck.deck.v1.WatchResourcesRequest\x1a(.pipedeck.deck.v1.WatchResourcesResponse\"\x000\x01\x12\\\n" +
+	"\vGetInsights\x12$.pipedeck.deck.v1.GetInsightsRequest\x1a%.pipedeck.deck.v1.GetInsightsResponse\"\x00\x12_\n" +
+	"\fListBranches\x12%.pipedeck.deck.v1.ListBranchesRequest\x1a&.pipedeck.deck.v1.ListBranchesResponse\"\x00\x12b\n" +
+	"\rPreviewBranch\x12&.pipedeck.deck.v1.PreviewBranchRequest\x1a%.pipedeck.deck.v1.PlanPreviewResponse\"\x000\x01\x12h\n" +
 	"\x0fSyncApplication\x12(.pipedeck.deck.v1.SyncApplicationRequest\x1a).pipedeck.deck.v1.SyncApplicationResponse\"\x00\x12h\n" +
 	"\x0fRetryDeployment\x12(.pipedeck.deck.v1.RetryDeploymentRequest\x1a).pipedeck.deck.v1.RetryDeploymentResponse\"\x00\x12t\n" +
 	"\x13RollBackApplication\x12,.pipedeck.deck.v1.RollBackApplicationRequest\x1a-.pipedeck.deck.v1.RollBackApplicationResponse\"\x00\x12_\n" +
@@ -4808,8 +5538,8 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 	return file_api_deck_v1_deck_proto_rawDescData
 }
 
-var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 9)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 49)
+var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -4818,151 +5548,178 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(Severity)(0),                         // 4: pipedeck.deck.v1.Severity
 	(Component_State)(0),                  // 5: pipedeck.deck.v1.Component.State
 	(Piped_State)(0),                      // 6: pipedeck.deck.v1.Piped.State
-	(Plugin_State)(0),                     // 7: pipedeck.deck.v1.Plugin.State
-	(CancelDeploymentRequest_Rollback)(0), // 8: pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	(*WatchRequest)(nil),                  // 9: pipedeck.deck.v1.WatchRequest
-	(*WatchResponse)(nil),                 // 10: pipedeck.deck.v1.WatchResponse
-	(*Event)(nil),                         // 11: pipedeck.deck.v1.Event
-	(*Synced)(nil),                        // 12: pipedeck.deck.v1.Synced
-	(*Reset)(nil),                         // 13: pipedeck.deck.v1.Reset
-	(*Removed)(nil),                       // 14: pipedeck.deck.v1.Removed
-	(*Problem)(nil),                       // 15: pipedeck.deck.v1.Problem
-	(*Environment)(nil),                   // 16: pipedeck.deck.v1.Environment
-	(*Cluster)(nil),                       // 17: pipedeck.deck.v1.Cluster
-	(*Component)(nil),                     // 18: pipedeck.deck.v1.Component
-	(*Piped)(nil),                         // 19: pipedeck.deck.v1.Piped
-	(*Application)(nil),                   // 20: pipedeck.deck.v1.Application
-	(*ResourceCounts)(nil),                // 21: pipedeck.deck.v1.ResourceCounts
-	(*WatchResourcesRequest)(nil),         // 22: pipedeck.deck.v1.WatchResourcesRequest
-	(*WatchResourcesResponse)(nil),        // 23: pipedeck.deck.v1.WatchResourcesResponse
-	(*Resource)(nil),                      // 24: pipedeck.deck.v1.Resource
-	(*Deployment)(nil),                    // 25: pipedeck.deck.v1.Deployment
-	(*Commit)(nil),                        // 26: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                         // 27: pipedeck.deck.v1.Stage
-	(*StageApproval)(nil),                 // 28: pipedeck.deck.v1.StageApproval
-	(*GetStageRunRequest)(nil),            // 29: pipedeck.deck.v1.GetStageRunRequest
-	(*GetStageRunResponse)(nil),           // 30: pipedeck.deck.v1.GetStageRunResponse
-	(*StageAttempt)(nil),                  // 31: pipedeck.deck.v1.StageAttempt
-	(*StageProgress)(nil),                 // 32: pipedeck.deck.v1.StageProgress
-	(*StageTarget)(nil),                   // 33: pipedeck.deck.v1.StageTarget
-	(*Plugin)(nil),                        // 34: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                      // 35: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),          // 36: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),         // 37: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),        // 38: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),       // 39: pipedeck.deck.v1.SyncApplicationResponse
-	(*RetryDeploymentRequest)(nil),        // 40: pipedeck.deck.v1.RetryDeploymentRequest
-	(*RetryDeploymentResponse)(nil),       // 41: pipedeck.deck.v1.RetryDeploymentResponse
-	(*RollBackApplicationRequest)(nil),    // 42: pipedeck.deck.v1.RollBackApplicationRequest
-	(*RollBackApplicationResponse)(nil),   // 43: pipedeck.deck.v1.RollBackApplicationResponse
-	(*ApproveStageRequest)(nil),           // 44: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 45: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 46: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 47: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 48: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 49: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 50: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 51: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 52: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 53: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 54: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 55: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 56: pipedeck.deck.v1.Application.LabelsEntry
-	nil,                                   // 57: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*timestamppb.Timestamp)(nil),         // 58: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),           // 59: google.protobuf.Duration
+	(FieldDrift_Change)(0),                // 7: pipedeck.deck.v1.FieldDrift.Change
+	(Plugin_State)(0),                     // 8: pipedeck.deck.v1.Plugin.State
+	(CancelDeploymentRequest_Rollback)(0), // 9: pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	(*WatchRequest)(nil),                  // 10: pipedeck.deck.v1.WatchRequest
+	(*WatchResponse)(nil),                 // 11: pipedeck.deck.v1.WatchResponse
+	(*Event)(nil),                         // 12: pipedeck.deck.v1.Event
+	(*Synced)(nil),                        // 13: pipedeck.deck.v1.Synced
+	(*Reset)(nil),                         // 14: pipedeck.deck.v1.Reset
+	(*Removed)(nil),                       // 15: pipedeck.deck.v1.Removed
+	(*Problem)(nil),                       // 16: pipedeck.deck.v1.Problem
+	(*Environment)(nil),                   // 17: pipedeck.deck.v1.Environment
+	(*Cluster)(nil),                       // 18: pipedeck.deck.v1.Cluster
+	(*Component)(nil),                     // 19: pipedeck.deck.v1.Component
+	(*Piped)(nil),                         // 20: pipedeck.deck.v1.Piped
+	(*Application)(nil),                   // 21: pipedeck.deck.v1.Application
+	(*ResourceCounts)(nil),                // 22: pipedeck.deck.v1.ResourceCounts
+	(*WatchResourcesRequest)(nil),         // 23: pipedeck.deck.v1.WatchResourcesRequest
+	(*WatchResourcesResponse)(nil),        // 24: pipedeck.deck.v1.WatchResourcesResponse
+	(*Resource)(nil),                      // 25: pipedeck.deck.v1.Resource
+	(*FieldDrift)(nil),                    // 26: pipedeck.deck.v1.FieldDrift
+	(*Deployment)(nil),                    // 27: pipedeck.deck.v1.Deployment
+	(*GetInsightsRequest)(nil),            // 28: pipedeck.deck.v1.GetInsightsRequest
+	(*GetInsightsResponse)(nil),           // 29: pipedeck.deck.v1.GetInsightsResponse
+	(*Insight)(nil),                       // 30: pipedeck.deck.v1.Insight
+	(*ListBranchesRequest)(nil),           // 31: pipedeck.deck.v1.ListBranchesRequest
+	(*ListBranchesResponse)(nil),          // 32: pipedeck.deck.v1.ListBranchesResponse
+	(*Branch)(nil),                        // 33: pipedeck.deck.v1.Branch
+	(*PreviewBranchRequest)(nil),          // 34: pipedeck.deck.v1.PreviewBranchRequest
+	(*Commit)(nil),                        // 35: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                         // 36: pipedeck.deck.v1.Stage
+	(*StageApproval)(nil),                 // 37: pipedeck.deck.v1.StageApproval
+	(*GetStageRunRequest)(nil),            // 38: pipedeck.deck.v1.GetStageRunRequest
+	(*GetStageRunResponse)(nil),           // 39: pipedeck.deck.v1.GetStageRunResponse
+	(*StageAttempt)(nil),                  // 40: pipedeck.deck.v1.StageAttempt
+	(*StageProgress)(nil),                 // 41: pipedeck.deck.v1.StageProgress
+	(*StageTarget)(nil),                   // 42: pipedeck.deck.v1.StageTarget
+	(*Plugin)(nil),                        // 43: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 44: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 45: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 46: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 47: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 48: pipedeck.deck.v1.SyncApplicationResponse
+	(*RetryDeploymentRequest)(nil),        // 49: pipedeck.deck.v1.RetryDeploymentRequest
+	(*RetryDeploymentResponse)(nil),       // 50: pipedeck.deck.v1.RetryDeploymentResponse
+	(*RollBackApplicationRequest)(nil),    // 51: pipedeck.deck.v1.RollBackApplicationRequest
+	(*RollBackApplicationResponse)(nil),   // 52: pipedeck.deck.v1.RollBackApplicationResponse
+	(*ApproveStageRequest)(nil),           // 53: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 54: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 55: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 56: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 57: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 58: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 59: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 60: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 61: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 62: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 63: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 64: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 65: pipedeck.deck.v1.Application.LabelsEntry
+	nil,                                   // 66: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	(*timestamppb.Timestamp)(nil),         // 67: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),           // 68: google.protobuf.Duration
+	(*PlanPreviewResponse)(nil),           // 69: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	11, // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	58, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
-	16, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
-	18, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
-	20, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	25, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	34, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	35, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
-	12, // 8: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
-	13, // 9: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
-	14, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
-	15, // 11: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
-	19, // 12: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	58, // 13: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	58, // 14: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	17, // 15: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	12, // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
+	67, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	17, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
+	19, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
+	21, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
+	27, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	43, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	44, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	13, // 8: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
+	14, // 9: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
+	15, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
+	16, // 11: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
+	20, // 12: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
+	67, // 13: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	67, // 14: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	18, // 15: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
 	5,  // 16: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	58, // 17: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	58, // 18: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	67, // 17: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	67, // 18: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
 	6,  // 19: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	58, // 20: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	58, // 21: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	56, // 22: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	67, // 20: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	67, // 21: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	65, // 22: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
 	0,  // 23: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
 	1,  // 24: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	21, // 25: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	24, // 26: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	22, // 25: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	25, // 26: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
 	1,  // 27: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	58, // 28: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	2,  // 29: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	26, // 30: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	27, // 31: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	58, // 32: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	58, // 33: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	26, // 34: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	58, // 35: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	3,  // 36: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	58, // 37: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	58, // 38: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	32, // 39: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	33, // 40: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	28, // 41: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	58, // 42: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	59, // 43: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	31, // 44: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	57, // 45: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	28, // 46: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	58, // 47: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	58, // 48: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	3,  // 49: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	3,  // 50: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	7,  // 51: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	58, // 52: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	58, // 53: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	58, // 54: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	4,  // 55: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	58, // 56: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	35, // 57: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	8,  // 58: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	9,  // 59: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	36, // 60: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	29, // 61: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	22, // 62: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	38, // 63: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	40, // 64: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	42, // 65: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	44, // 66: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	46, // 67: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	48, // 68: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	50, // 69: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	52, // 70: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	54, // 71: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	10, // 72: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	37, // 73: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	30, // 74: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	23, // 75: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	39, // 76: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	41, // 77: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	43, // 78: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	45, // 79: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	47, // 80: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	49, // 81: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	51, // 82: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	53, // 83: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	55, // 84: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	72, // [72:85] is the sub-list for method output_type
-	59, // [59:72] is the sub-list for method input_type
-	59, // [59:59] is the sub-list for extension type_name
-	59, // [59:59] is the sub-list for extension extendee
-	0,  // [0:59] is the sub-list for field type_name
+	67, // 28: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	26, // 29: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	7,  // 30: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,  // 31: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	35, // 32: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	36, // 33: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	67, // 34: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	67, // 35: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	35, // 36: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	30, // 37: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	30, // 38: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	67, // 39: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	67, // 40: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	68, // 41: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	68, // 42: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	33, // 43: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	67, // 44: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	68, // 45: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	67, // 46: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	3,  // 47: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	67, // 48: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	67, // 49: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	41, // 50: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	42, // 51: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	37, // 52: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	67, // 53: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	68, // 54: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	40, // 55: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	66, // 56: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	37, // 57: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	67, // 58: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	67, // 59: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	3,  // 60: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	3,  // 61: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	8,  // 62: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	67, // 63: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	67, // 64: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	67, // 65: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	4,  // 66: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	67, // 67: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	44, // 68: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	9,  // 69: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	10, // 70: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	45, // 71: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	38, // 72: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	23, // 73: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	28, // 74: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	31, // 75: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	34, // 76: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	47, // 77: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	49, // 78: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	51, // 79: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	53, // 80: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	55, // 81: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	57, // 82: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	59, // 83: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	61, // 84: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	63, // 85: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	11, // 86: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	46, // 87: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	39, // 88: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	24, // 89: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	29, // 90: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	32, // 91: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	69, // 92: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	48, // 93: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	50, // 94: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	52, // 95: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	54, // 96: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	56, // 97: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	58, // 98: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	60, // 99: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	62, // 100: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	64, // 101: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	86, // [86:102] is the sub-list for method output_type
+	70, // [70:86] is the sub-list for method input_type
+	70, // [70:70] is the sub-list for extension type_name
+	70, // [70:70] is the sub-list for extension extendee
+	0,  // [0:70] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -4970,6 +5727,7 @@ func file_api_deck_v1_deck_proto_init() {
 	if File_api_deck_v1_deck_proto != nil {
 		return
 	}
+	file_api_deck_v1_planpreview_proto_init()
 	file_api_deck_v1_deck_proto_msgTypes[2].OneofWrappers = []any{
 		(*Event_Environment)(nil),
 		(*Event_Component)(nil),
@@ -4988,8 +5746,8 @@ func file_api_deck_v1_deck_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
-			NumEnums:      9,
-			NumMessages:   49,
+			NumEnums:      10,
+			NumMessages:   57,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

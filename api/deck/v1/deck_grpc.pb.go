@@ -30,6 +30,9 @@ const (
 	DeckService_WatchStageLog_FullMethodName       = "/pipedeck.deck.v1.DeckService/WatchStageLog"
 	DeckService_GetStageRun_FullMethodName         = "/pipedeck.deck.v1.DeckService/GetStageRun"
 	DeckService_WatchResources_FullMethodName      = "/pipedeck.deck.v1.DeckService/WatchResources"
+	DeckService_GetInsights_FullMethodName         = "/pipedeck.deck.v1.DeckService/GetInsights"
+	DeckService_ListBranches_FullMethodName        = "/pipedeck.deck.v1.DeckService/ListBranches"
+	DeckService_PreviewBranch_FullMethodName       = "/pipedeck.deck.v1.DeckService/PreviewBranch"
 	DeckService_SyncApplication_FullMethodName     = "/pipedeck.deck.v1.DeckService/SyncApplication"
 	DeckService_RetryDeployment_FullMethodName     = "/pipedeck.deck.v1.DeckService/RetryDeployment"
 	DeckService_RollBackApplication_FullMethodName = "/pipedeck.deck.v1.DeckService/RollBackApplication"
@@ -55,6 +58,14 @@ type DeckServiceClient interface {
 	GetStageRun(ctx context.Context, in *GetStageRunRequest, opts ...grpc.CallOption) (*GetStageRunResponse, error)
 	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
 	WatchResources(ctx context.Context, in *WatchResourcesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResourcesResponse], error)
+	// GetInsights measures how deployments went, over the history that the control plane keeps.
+	GetInsights(ctx context.Context, in *GetInsightsRequest, opts ...grpc.CallOption) (*GetInsightsResponse, error)
+	// ListBranches names what PreviewBranch can preview: the branches of the repository on this machine that the
+	// environment watches. FailedPrecondition, with the reason, when there is no such repository.
+	ListBranches(ctx context.Context, in *ListBranchesRequest, opts ...grpc.CallOption) (*ListBranchesResponse, error)
+	// PreviewBranch reports what merging a branch of ListBranches would deploy, as PlanPreviewService does for a commit.
+	// NotFound when there is no such branch.
+	PreviewBranch(ctx context.Context, in *PreviewBranchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PlanPreviewResponse], error)
 	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
 	// connected. FailedPrecondition when piped refuses it, with the reason and after a semicolon the next step.
 	SyncApplication(ctx context.Context, in *SyncApplicationRequest, opts ...grpc.CallOption) (*SyncApplicationResponse, error)
@@ -155,6 +166,45 @@ func (c *deckServiceClient) WatchResources(ctx context.Context, in *WatchResourc
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type DeckService_WatchResourcesClient = grpc.ServerStreamingClient[WatchResourcesResponse]
+
+func (c *deckServiceClient) GetInsights(ctx context.Context, in *GetInsightsRequest, opts ...grpc.CallOption) (*GetInsightsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetInsightsResponse)
+	err := c.cc.Invoke(ctx, DeckService_GetInsights_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *deckServiceClient) ListBranches(ctx context.Context, in *ListBranchesRequest, opts ...grpc.CallOption) (*ListBranchesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListBranchesResponse)
+	err := c.cc.Invoke(ctx, DeckService_ListBranches_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *deckServiceClient) PreviewBranch(ctx context.Context, in *PreviewBranchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PlanPreviewResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &DeckService_ServiceDesc.Streams[3], DeckService_PreviewBranch_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[PreviewBranchRequest, PlanPreviewResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type DeckService_PreviewBranchClient = grpc.ServerStreamingClient[PlanPreviewResponse]
 
 func (c *deckServiceClient) SyncApplication(ctx context.Context, in *SyncApplicationRequest, opts ...grpc.CallOption) (*SyncApplicationResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
@@ -260,6 +310,14 @@ type DeckServiceServer interface {
 	GetStageRun(context.Context, *GetStageRunRequest) (*GetStageRunResponse, error)
 	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
 	WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error
+	// GetInsights measures how deployments went, over the history that the control plane keeps.
+	GetInsights(context.Context, *GetInsightsRequest) (*GetInsightsResponse, error)
+	// ListBranches names what PreviewBranch can preview: the branches of the repository on this machine that the
+	// environment watches. FailedPrecondition, with the reason, when there is no such repository.
+	ListBranches(context.Context, *ListBranchesRequest) (*ListBranchesResponse, error)
+	// PreviewBranch reports what merging a branch of ListBranches would deploy, as PlanPreviewService does for a commit.
+	// NotFound when there is no such branch.
+	PreviewBranch(*PreviewBranchRequest, grpc.ServerStreamingServer[PlanPreviewResponse]) error
 	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
 	// connected. FailedPrecondition when piped refuses it, with the reason and after a semicolon the next step.
 	SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error)
@@ -305,6 +363,15 @@ func (UnimplementedDeckServiceServer) GetStageRun(context.Context, *GetStageRunR
 }
 func (UnimplementedDeckServiceServer) WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchResources not implemented")
+}
+func (UnimplementedDeckServiceServer) GetInsights(context.Context, *GetInsightsRequest) (*GetInsightsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetInsights not implemented")
+}
+func (UnimplementedDeckServiceServer) ListBranches(context.Context, *ListBranchesRequest) (*ListBranchesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListBranches not implemented")
+}
+func (UnimplementedDeckServiceServer) PreviewBranch(*PreviewBranchRequest, grpc.ServerStreamingServer[PlanPreviewResponse]) error {
+	return status.Error(codes.Unimplemented, "method PreviewBranch not implemented")
 }
 func (UnimplementedDeckServiceServer) SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SyncApplication not implemented")
@@ -404,6 +471,53 @@ func _DeckService_WatchResources_Handler(srv interface{}, stream grpc.ServerStre
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type DeckService_WatchResourcesServer = grpc.ServerStreamingServer[WatchResourcesResponse]
+
+func _DeckService_GetInsights_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetInsightsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).GetInsights(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_GetInsights_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).GetInsights(ctx, req.(*GetInsightsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DeckService_ListBranches_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListBranchesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).ListBranches(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_ListBranches_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).ListBranches(ctx, req.(*ListBranchesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DeckService_PreviewBranch_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(PreviewBranchRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(DeckServiceServer).PreviewBranch(m, &grpc.GenericServerStream[PreviewBranchRequest, PlanPreviewResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type DeckService_PreviewBranchServer = grpc.ServerStreamingServer[PlanPreviewResponse]
 
 func _DeckService_SyncApplication_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SyncApplicationRequest)
@@ -579,6 +693,14 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _DeckService_GetStageRun_Handler,
 		},
 		{
+			MethodName: "GetInsights",
+			Handler:    _DeckService_GetInsights_Handler,
+		},
+		{
+			MethodName: "ListBranches",
+			Handler:    _DeckService_ListBranches_Handler,
+		},
+		{
 			MethodName: "SyncApplication",
 			Handler:    _DeckService_SyncApplication_Handler,
 		},
@@ -629,6 +751,11 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "WatchResources",
 			Handler:       _DeckService_WatchResources_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "PreviewBranch",
+			Handler:       _DeckService_PreviewBranch_Handler,
 			ServerStreams: true,
 		},
 	},

@@ -12,7 +12,9 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // WatchResources sends the live resources of an application, and then what differs in each later report.
@@ -21,15 +23,15 @@ func (s *Server) WatchResources(
 ) error {
 	sent := map[string]*deckv1.Resource{}
 	for first := true; ; first = false {
-		states, news, err := s.store.LiveStates.Resources(r.GetApplicationId())
+		live, err := s.store.LiveStates.Resources(r.GetApplicationId())
 		if err != nil {
 			return err
 		}
-		if err := sendResources(stream, states, sent, first); err != nil {
+		if err := sendResources(stream, live, sent, first); err != nil {
 			return err
 		}
 		select {
-		case <-news:
+		case <-live.News:
 		case <-stream.Context().Done():
 			return stream.Context().Err()
 		}
@@ -37,13 +39,14 @@ func (s *Server) WatchResources(
 }
 
 // sendResources sends what differs from what was sent, which it brings up to date. always sends even when nothing does.
-func sendResources(stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse], states []*model.ResourceState,
+func sendResources(stream grpc.ServerStreamingServer[deckv1.WatchResourcesResponse], live store.Resources,
 	sent map[string]*deckv1.Resource, always bool) error {
 	response, size := &deckv1.WatchResourcesResponse{}, 0
-	there := make(map[string]bool, len(states))
-	for _, state := range states {
+	there := make(map[string]bool, len(live.List))
+	for _, state := range live.List {
 		there[state.GetId()] = true
 		next := resource(state)
+		addDrift(next, live.Drifts[state.GetId()])
 		if proto.Equal(next, sent[next.GetId()]) {
 			continue
 		}
@@ -82,6 +85,21 @@ func resource(r *model.ResourceState) *deckv1.Resource {
 		Namespace: r.GetResourceMetadata()["Namespace"], DeployTarget: r.GetPluginName() + "/" + r.GetDeployTarget(),
 		Health: health, HealthReason: r.GetHealthDescription(), Drift: r.GetResourceMetadata()[store.MetadataDrift],
 		CreatedAt: timestamppb.New(time.Unix(r.GetCreatedAt(), 0)),
+	}
+}
+
+// addDrift adds the fields in which a resource differs from Git; a nil drift has none.
+func addDrift(r *deckv1.Resource, d *livestate.ResourceDrift) {
+	r.MoreFields, r.PutBackRefused = d.GetMoreFields(), d.GetRefused()
+	for _, f := range d.GetFields() {
+		r.Fields = append(r.Fields, &deckv1.FieldDrift{
+			Path: f.GetPath(), GitValue: f.GetGitValue(), LiveValue: f.GetLiveValue(),
+			AppliedValue: f.GetAppliedValue(), Change: deckv1.FieldDrift_Change(f.GetChange()),
+			Secret: f.GetSecret(), Writer: f.GetWriter(),
+		})
+	}
+	if n := len(r.GetFields()) + int(r.GetMoreFields()); n > 0 && r.GetDrift() == "" {
+		r.Drift = line.Count(n, "field") + " changed in Git since the last deployment"
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 type Server struct {
 	deckv1.UnimplementedDeckServiceServer
 	store    *store.Store
+	previews *PlanPreviews
 	opener   Opener
 	shutdown atomic.Pointer[deckv1.ShutdownRequest]
 }
@@ -22,7 +23,9 @@ type Server struct {
 var _ deckv1.DeckServiceServer = (*Server)(nil)
 
 // New returns the service on a store; opener may be nil.
-func New(s *store.Store, opener Opener) *Server { return &Server{store: s, opener: opener} }
+func New(s *store.Store, opener Opener) *Server {
+	return &Server{store: s, previews: NewPlanPreviews(s), opener: opener}
+}
 
 // Shutdown only notes the request; the server acts on it once the answer is on its way.
 func (s *Server) Shutdown(_ context.Context, r *deckv1.ShutdownRequest) (*deckv1.ShutdownResponse, error) {

@@ -48,6 +48,13 @@ func (a *Agent) ReportHealth(
 	return reply(&agentv1.ReportHealthResponse{}, a.store.Pipeds.ReportHealth(auth.Piped(ctx), r.GetProblems()))
 }
 
+// ReportDrift stores the fields of the live state that comes next.
+func (a *Agent) ReportDrift(
+	ctx context.Context, r *agentv1.ReportDriftRequest,
+) (*agentv1.ReportDriftResponse, error) {
+	return reply(&agentv1.ReportDriftResponse{}, a.store.LiveStates.ReportDrift(auth.Piped(ctx), r))
+}
+
 // ReportPlugins replaces what is known of the piped's plugin processes.
 func (a *Agent) ReportPlugins(
 	ctx context.Context, r *agentv1.ReportPluginsRequest,

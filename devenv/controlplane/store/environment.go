@@ -45,6 +45,13 @@ func (e *Environment) Describe(d *deckv1.Environment) {
 	e.ledger.publish(Change{Environment: e.described})
 }
 
+// Described returns what Describe was given last; nil before. Shared: do not change.
+func (e *Environment) Described() *deckv1.Environment {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.described
+}
+
 // SetComponent adds a part of the environment or replaces the one of that name.
 func (e *Environment) SetComponent(c *deckv1.Component) {
 	e.mu.Lock()

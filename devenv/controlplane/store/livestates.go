@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
 
 // LiveStates are the last live states that pipeds reported of their applications.
@@ -21,6 +22,8 @@ type LiveStates struct {
 
 type liveState struct {
 	snapshot *model.ApplicationLiveStateSnapshot // nil while a caller waits for the first one
+	// drifts are the fields that were reported with the snapshot, by resource; next are those for the next snapshot.
+	drifts, next map[string]*livestate.ResourceDrift
 	// news is closed at the next live state; nil while no caller waits.
 	news chan struct{}
 }
@@ -39,6 +42,8 @@ func (l *LiveStates) Report(pipedID string, snapshot *model.ApplicationLiveState
 	}
 	live := l.of(id)
 	live.snapshot = proto.CloneOf(snapshot)
+	live.drifts, live.next = live.next, nil
+	live.hideSecrets()
 	live.notify()
 	l.applications.observed(id, health(live.snapshot), count(live.snapshot.GetApplicationLiveState().GetResources()))
 	return nil
@@ -58,19 +63,28 @@ func (l *LiveStates) Get(id string) (*model.ApplicationLiveStateSnapshot, error)
 	return proto.CloneOf(live.snapshot), nil
 }
 
-// Resources returns the resources of the last live state of an application; empty before the first. They are shared and
-// must not be changed. The channel is closed when there is another live state, or none any more.
-func (l *LiveStates) Resources(id string) ([]*model.ResourceState, <-chan struct{}, error) {
+// Resources is the last live state of an application. What it holds is shared and must not be changed.
+type Resources struct {
+	// List is empty before the first live state.
+	List []*model.ResourceState
+	// Drifts are the fields that differ from Git, by the id of the resource.
+	Drifts map[string]*livestate.ResourceDrift
+	// News is closed when there is another live state, or none any more.
+	News <-chan struct{}
+}
+
+// Resources returns the last live state of an application.
+func (l *LiveStates) Resources(id string) (Resources, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.applications.exists(id); err != nil {
-		return nil, nil, err
+		return Resources{}, err
 	}
 	live := l.of(id)
 	if live.news == nil {
 		live.news = make(chan struct{})
 	}
-	return live.snapshot.GetApplicationLiveState().GetResources(), live.news, nil
+	return Resources{live.snapshot.GetApplicationLiveState().GetResources(), live.drifts, live.news}, nil
 }
 
 // Apply brings snapshots of a PipeCD v0 piped up to date, and returns the ids of the events that belong to no snapshot

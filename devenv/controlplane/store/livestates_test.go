@@ -4,12 +4,15 @@
 package store_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
@@ -28,15 +31,15 @@ func TestALiveStateWakesItsReadersAndShowsInTheApplication(t *testing.T) {
 	importApplication(s, "a", nil)
 	_, err := s.LiveStates.Get("a")
 	requireCode(t, codes.NotFound, err)
-	resources, news, err := s.LiveStates.Resources("a")
+	live, err := s.LiveStates.Resources("a")
 	require.NoError(t, err)
-	require.Empty(t, resources)
+	require.Empty(t, live.List)
 
 	sub, _ := s.Subscribe(false)
 	defer sub.Close()
 	unhealthy := liveState("a", model.ResourceState_UNHEALTHY)
 	require.NoError(t, s.LiveStates.Report(piped, unhealthy))
-	requireClosed(t, news)
+	requireClosed(t, live.News)
 	require.NoError(t, s.LiveStates.Report(piped, unhealthy))
 	changes, err := sub.Next(t.Context())
 	require.NoError(t, err)
@@ -53,19 +56,58 @@ func TestReadersOfALiveStateLearnThatTheApplicationIsGone(t *testing.T) {
 	s, _ := newStore(store.Limits{})
 	importApplication(s, "a", nil)
 	require.NoError(t, s.LiveStates.Report(piped, liveState("a", model.ResourceState_HEALTHY)))
-	_, news, err := s.LiveStates.Resources("a")
+	live, err := s.LiveStates.Resources("a")
 	require.NoError(t, err)
 	require.NoError(t, s.DeleteApplication("a"))
-	requireClosed(t, news)
-	_, _, err = s.LiveStates.Resources("a")
+	requireClosed(t, live.News)
+	_, err = s.LiveStates.Resources("a")
 	requireCode(t, codes.NotFound, err)
 
 	importApplication(s, "b", nil)
 	s.Watching("/srv/one")
-	_, news, err = s.LiveStates.Resources("b")
+	live, err = s.LiveStates.Resources("b")
 	require.NoError(t, err)
 	s.Watching("/srv/two")
-	requireClosed(t, news)
+	requireClosed(t, live.News)
+}
+
+func TestTheFieldsOfADriftBelongToTheNextLiveStateAndHideSecrets(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	importApplication(s, "a", nil)
+	report := func(resources ...*livestate.ResourceDrift) error {
+		return s.LiveStates.ReportDrift(piped, &agentv1.ReportDriftRequest{ApplicationId: "a", Resources: resources})
+	}
+	field := func(path, git, live, applied string) *livestate.FieldDrift {
+		return &livestate.FieldDrift{Path: path, GitValue: git, LiveValue: live, AppliedValue: applied}
+	}
+	snapshot := liveState("a", model.ResourceState_HEALTHY)
+	snapshot.ApplicationLiveState.Resources[0].ResourceType = "Secret"
+	require.NoError(t, report(&livestate.ResourceDrift{ResourceId: "r", Fields: []*livestate.FieldDrift{
+		field("data.password", `"old"`, `"new"`, ""), field("metadata.labels.team", `"a"`, `"b"`, `"a"`),
+	}}))
+	live, err := s.LiveStates.Resources("a")
+	require.NoError(t, err)
+	require.Empty(t, live.Drifts, "no live state has come with it")
+	require.NoError(t, s.LiveStates.Report(piped, snapshot))
+	live, err = s.LiveStates.Resources("a")
+	require.NoError(t, err)
+	fields := live.Drifts["r"].GetFields()
+	require.True(t, fields[0].GetSecret())
+	require.Equal(t, []string{`"******"`, `"******"`, ""},
+		[]string{fields[0].GetGitValue(), fields[0].GetLiveValue(), fields[0].GetAppliedValue()})
+	require.Equal(t, `"b"`, fields[1].GetLiveValue())
+	require.False(t, fields[1].GetSecret())
+
+	require.NoError(t, s.LiveStates.Report(piped, snapshot))
+	live, err = s.LiveStates.Resources("a")
+	require.NoError(t, err)
+	require.Empty(t, live.Drifts, "a live state without a report of fields has none")
+
+	requireCode(t, codes.InvalidArgument,
+		report(&livestate.ResourceDrift{ResourceId: "r", Refused: strings.Repeat("x", 513<<10)}))
+	requireCode(t, codes.PermissionDenied, s.LiveStates.ReportDrift("another",
+		&agentv1.ReportDriftRequest{ApplicationId: "a"}))
 }
 
 func requireClosed(t *testing.T, c <-chan struct{}) {

@@ -213,7 +213,7 @@ func reportApplication(s *store.Store, m *model.Application) {
 	_ = s.LiveStates.Report(owner, &model.ApplicationLiveStateSnapshot{ApplicationId: id})
 	s.LiveStates.Apply(owner, []*model.KubernetesResourceStateEvent{{ApplicationId: id}})
 	_, _ = s.LiveStates.Get(id)
-	_, _, _ = s.LiveStates.Resources(id)
+	_, _ = s.LiveStates.Resources(id)
 	_ = s.Applications.UpdateInfo(owner, []*model.ApplicationInfo{{Id: id, Name: "n"}})
 	_ = s.Applications.ReportPlugins(owner,
 		[]*agentv1.ApplicationPlugins{{RepoId: m.GetGitPath().GetRepo().GetId(), Path: m.GetGitPath().GetPath(),

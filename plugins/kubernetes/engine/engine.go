@@ -6,6 +6,7 @@ package engine
 import (
 	"context"
 
+	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
@@ -23,6 +24,7 @@ type Plugin interface {
 	sdk.LivestatePlugin[config.Plugin, config.DeployTarget, config.Application]
 	sdk.PlanPreviewPlugin[config.Plugin, config.DeployTarget, config.Application]
 	sdk.LivestateWatcher
+	sdk.DriftPlugin[config.Plugin, config.DeployTarget, config.Application]
 	sdk.Starter[config.Plugin, config.DeployTarget]
 	Close() error
 }
@@ -81,6 +83,11 @@ func (e *Engine) Load(ctx context.Context, targets []stage.Target, s *stage.Sour
 // Execute runs the stage of the request at its first deploy target.
 func (e *Engine) Execute(ctx context.Context, req *stage.Request) error {
 	return e.executor.Execute(ctx, req)
+}
+
+// Drift reports in which fields an application differs from Git.
+func (e *Engine) Drift(ctx context.Context, q livestate.Query) ([]*pluginlivestate.ResourceDrift, error) {
+	return e.live.Drift(ctx, q)
 }
 
 // Livestate reports what runs, and how that differs from what was deployed.

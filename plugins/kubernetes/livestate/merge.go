@@ -54,20 +54,23 @@ func merge(answers []answer) *sdk.Livestate {
 	return all
 }
 
-// apart gives the resources of a target other ids when it has the same cluster as a former one: ids are unique.
-func apart(a answer, seen map[string]bool) {
+// apart gives the resources of a target other ids when it has the same cluster as a former one: ids are unique. It
+// returns what was put before the ids.
+func apart(a answer, seen map[string]bool) (before string) {
 	for _, r := range a.resources {
 		if !seen[r.GetId()] {
 			continue
 		}
+		before = a.target + "/"
 		for _, each := range a.resources {
-			each.Id = a.target + "/" + each.GetId()
+			each.Id = before + each.GetId()
 			for i, parent := range each.GetParentIds() {
-				each.ParentIds[i] = a.target + "/" + parent
+				each.ParentIds[i] = before + parent
 			}
 		}
-		return
+		return before
 	}
+	return ""
 }
 
 // urgency orders sync states as PipeCD v1 does.

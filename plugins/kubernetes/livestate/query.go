@@ -20,6 +20,9 @@ import (
 // Request is the SDK's type with the configuration of this plugin.
 type Request = sdk.LivestateRequest[config.Plugin, config.DeployTarget, config.Application]
 
+// DriftRequest is the SDK's type with the configuration of this plugin.
+type DriftRequest = sdk.DriftRequest[config.Plugin, config.DeployTarget, config.Application]
+
 // Query asks for one application.
 type Query struct {
 	PipedID, ApplicationID string
@@ -31,6 +34,8 @@ type Query struct {
 type Destination struct {
 	Target stage.Target
 	Source *stage.Source
+	// Newest is the application at the newest commit in Git; nil when that is Source.
+	Newest *stage.Source
 }
 
 // parallelTargets bounds the deploy targets of an application that are asked at the same time.
@@ -40,6 +45,15 @@ const parallelTargets = 8
 // cannot be asked is an error only when none can: otherwise what should run there is unknown, and it is reported as
 // changed when its cluster answers again.
 func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
+	answers, err := s.answers(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return merge(answers), nil
+}
+
+// answers asks the deploy targets of a query, of which at least one has answered.
+func (s *Store) answers(ctx context.Context, q Query) ([]answer, error) {
 	wanted := make([]*wanted, len(q.Destinations))
 	for i, d := range q.Destinations {
 		var err error
@@ -75,7 +89,7 @@ func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
 			answers[i] = a.unknown(wanted[i])
 		}
 	}
-	return merge(answers), nil
+	return answers, nil
 }
 
 // answer is what is known of an application at one deploy target.
@@ -83,7 +97,17 @@ type answer struct {
 	target    string
 	resources []*model.ResourceState
 	sync      *model.ApplicationSyncState
-	err       error
+	// found is what is not as it was deployed, of looked; both are empty when the target could not be asked.
+	found  []finding
+	looked look
+	err    error
+}
+
+// look is what was compared at one deploy target.
+type look struct {
+	drift   *drift
+	places  []place
+	objects []*object
 }
 
 // ask looks at one deploy target.
@@ -102,11 +126,11 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
 	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target,
 		ignored: want.ignored}
-	var found []finding
-	if found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
+	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
-	a.sync, a.resources = d.state(found), marked(resources(objects, a.target), found, a.target)
+	a.looked = look{drift: d, places: placed.places, objects: objects}
+	a.sync, a.resources = d.state(a.found), marked(resources(objects, a.target), a.found, a.target)
 	return a
 }
 
@@ -118,8 +142,12 @@ type wanted struct {
 	of      version
 }
 
-// wantedKey is an application at a deploy target; of each only one version is kept.
-type wantedKey struct{ piped, application, target string }
+// wantedKey is an application at a deploy target; of each only one version is kept, and one of those that are newest
+// in Git.
+type wantedKey struct {
+	piped, application, target string
+	newest                     bool
+}
 
 // version is what the manifests of an application depend on.
 type version struct {
@@ -129,13 +157,26 @@ type version struct {
 
 // desired loads what the last deployment has applied; a commit is loaded once.
 func (s *Store) desired(ctx context.Context, q Query, to Destination) (*wanted, error) {
-	source := to.Source
-	key := wantedKey{piped: q.PipedID, application: q.ApplicationID, target: to.Target.Name}
+	return s.load(ctx, q, to.Target, to.Source,
+		wantedKey{piped: q.PipedID, application: q.ApplicationID, target: to.Target.Name})
+}
+
+// newest loads what Git asks for now; nil when that is what the last deployment has applied.
+func (s *Store) newest(ctx context.Context, q Query, to Destination) (*wanted, error) {
+	if to.Newest == nil {
+		return nil, nil
+	}
+	return s.load(ctx, q, to.Target, to.Newest,
+		wantedKey{piped: q.PipedID, application: q.ApplicationID, target: to.Target.Name, newest: true})
+}
+
+func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *stage.Source,
+	key wantedKey) (*wanted, error) {
 	of := version{commit: source.CommitHash, file: source.ConfigFilename, config: sha256.Sum256(source.ConfigData)}
 	if known, ok := s.wanted.get(key); ok && known.of == of {
 		return known, nil
 	}
-	manifests, err := s.loader.LoadPrimary(ctx, []stage.Target{to.Target}, source)
+	manifests, err := s.loader.LoadPrimary(ctx, []stage.Target{target}, source)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", source.CommitHash, err)
 	}
@@ -183,6 +224,11 @@ func resources(objects []*object, target string) []*model.ResourceState {
 // metadataDrift says in the metadata of a resource how it differs from Git. (Not in PipeCD v1, whose UI shows it.)
 const metadataDrift = "Drift"
 
+// missingID is the id of what should be at a deploy target and is not.
+func missingID(target string, key manifest.Key) string {
+	return "missing/" + target + "/" + key.String()
+}
+
 // marked says of each resource how it differs from Git, and adds what is missing.
 func marked(states []*model.ResourceState, found []finding, target string) []*model.ResourceState {
 	byID := make(map[string]*model.ResourceState, len(states))
@@ -201,7 +247,7 @@ func marked(states []*model.ResourceState, found []finding, target string) []*mo
 			health = model.ResourceState_UNKNOWN
 		}
 		states = append(states, &model.ResourceState{
-			Id: "missing/" + target + "/" + f.key.String(), Name: f.key.Name, ResourceType: f.key.Kind,
+			Id: missingID(target, f.key), Name: f.key.Name, ResourceType: f.key.Kind,
 			DeployTarget: target,
 			ResourceMetadata: map[string]string{"Namespace": f.key.Namespace, "Kind": f.key.Kind,
 				metadataDrift: f.mark()},

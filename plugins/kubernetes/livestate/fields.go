@@ -1,0 +1,184 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// Bounds of an answer, which the protocol names: resources, fields of one resource, bytes of one value, and bytes of
+// all.
+const (
+	maxDriftResources  = 100
+	maxDriftFields     = 50
+	maxDriftValueBytes = 1 << 10
+	maxDriftBytes      = 256 << 10
+)
+
+// Drift reports in which fields the application differs from Git, with the values in Git, in the live state and in what
+// was applied last. It looks as Get does; the ids of resources are the same.
+func (s *Store) Drift(ctx context.Context, q Query) ([]*livestate.ResourceDrift, error) {
+	answers, err := s.answers(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var all []*livestate.ResourceDrift
+	seen, room := map[string]bool{}, maxDriftBytes
+	for i, a := range answers {
+		newest, err := s.newest(ctx, q, q.Destinations[i])
+		if err != nil {
+			return nil, err
+		}
+		before := apart(a, seen)
+		for _, r := range a.resources {
+			seen[r.GetId()] = true
+		}
+		for _, one := range a.drifts(newest) {
+			if len(all) == maxDriftResources {
+				return all, nil
+			}
+			one.ResourceId = before + one.GetResourceId()
+			room = fit(one, room)
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+// fit leaves out the last fields that find no room, and returns what is left of it.
+func fit(d *livestate.ResourceDrift, room int) int {
+	for len(d.GetFields()) > 0 && proto.Size(d) > room {
+		d.Fields = d.Fields[:len(d.Fields)-1]
+		d.MoreFields++
+	}
+	return max(0, room-proto.Size(d))
+}
+
+// drifts compares what is live with Git and with what was applied last. newest is nil when these two are the same.
+func (a answer) drifts(newest *wanted) []*livestate.ResourceDrift {
+	applied, inGit := map[manifest.Key]manifest.Manifest{}, map[manifest.Key]*unstructured.Unstructured{}
+	for _, p := range a.looked.places {
+		applied[p.manifest.Key().Fold()] = p.manifest
+	}
+	if newest != nil {
+		for _, m := range newest.manifests {
+			inGit[m.Key().Fold()] = m.Unstructured
+		}
+	}
+	var all []*livestate.ResourceDrift
+	done := map[manifest.Key]bool{}
+	add := func(f finding) {
+		key := f.key.Fold()
+		done[key] = true
+		want, known := applied[key]
+		if !known || f.live == nil {
+			return // what is missing, or was never in Git, has no fields to compare
+		}
+		ways := threeWay{applied: want.Unstructured, live: f.live, git: want.Unstructured}
+		if newest != nil {
+			ways.git = inGit[key]
+		}
+		one := &livestate.ResourceDrift{ResourceId: string(f.live.GetUID()), Refused: shorten(f.refused)}
+		for _, d := range f.differences {
+			one.Fields = append(one.Fields, ways.drifted(d))
+		}
+		for _, d := range a.looked.changed(want, f, ways.git) {
+			one.Fields = append(one.Fields, ways.changed(d))
+		}
+		if more := len(one.GetFields()) - maxDriftFields; more > 0 {
+			one.Fields, one.MoreFields = one.Fields[:maxDriftFields], uint32(more)
+		}
+		if len(one.GetFields()) > 0 {
+			all = append(all, one)
+		}
+	}
+	for _, f := range a.found {
+		add(f)
+	}
+	for _, o := range a.looked.objects {
+		if key := manifest.KeyOf(o.live); newest != nil && o.parents == nil && !done[key.Fold()] {
+			add(finding{key: key, live: o.live})
+		}
+	}
+	return all
+}
+
+// changed returns the fields that Git has changed since the last deployment, without those of the finding.
+func (l look) changed(applied manifest.Manifest, f finding, git *unstructured.Unstructured) []difference {
+	if git == nil || git == applied.Unstructured {
+		return nil
+	}
+	return slices.DeleteFunc(compareObjects(applied.Unstructured, git), func(d difference) bool {
+		return l.drift.isIgnored(applied, d) ||
+			slices.ContainsFunc(f.differences, func(known difference) bool { return known.path == d.path })
+	})
+}
+
+// threeWay is one object in its three forms. git is nil when the object is not in Git any more.
+type threeWay struct{ git, live, applied *unstructured.Unstructured }
+
+// drifted is a field that is not live as it was applied. What an apply would leave there is its value in Git, unless
+// Git has another one since.
+func (w threeWay) drifted(d difference) *livestate.FieldDrift {
+	git := d.git
+	if now := at(w.git, d.path); w.git != w.applied && !same(now, at(w.applied, d.path), step{path: d.path}) {
+		git = now
+	}
+	return w.field(d.path, git, d.live, d.git)
+}
+
+// changed is a field that Git has changed since the last deployment.
+func (w threeWay) changed(d difference) *livestate.FieldDrift {
+	return w.field(d.path, d.git, at(w.live, d.path), d.live)
+}
+
+func (w threeWay) field(path string, git, live, applied any) *livestate.FieldDrift {
+	equal := func(a, b any) bool { return same(a, b, step{path: path}) }
+	f := &livestate.FieldDrift{
+		Path: cutValue(path), GitValue: fieldValue(git), LiveValue: fieldValue(live),
+		AppliedValue: fieldValue(applied), Change: livestate.FieldDrift_CHANGE_BOTH,
+		Secret: w.live.GetKind() == manifest.KindSecret && strings.HasPrefix(path, "data"),
+		Writer: lastManager(w.live, path),
+	}
+	switch {
+	case equal(git, applied):
+		f.Change = livestate.FieldDrift_CHANGE_LIVE
+	case equal(live, applied):
+		f.Change = livestate.FieldDrift_CHANGE_GIT
+	case equal(git, live):
+		f.Change = livestate.FieldDrift_CHANGE_APPLIED
+	}
+	return f
+}
+
+// fieldValue is a value as JSON, cut off; empty for an absent one. Hashes of secrets become the same stars.
+func fieldValue(value any) string {
+	if value == nil {
+		return ""
+	}
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprintf("%T", value)
+	}
+	return cutValue(string(hashed.ReplaceAll(data, []byte(hidden))))
+}
+
+// cutValue cuts a text to the bound of one value.
+func cutValue(text string) string {
+	if len(text) <= maxDriftValueBytes {
+		return text
+	}
+	const more = "…"
+	return strings.ToValidUTF8(text[:maxDriftValueBytes-len(more)], "") + more
+}

@@ -1,0 +1,145 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+)
+
+// compared3 are the fields in which the live objects differ from Git. newest is "" when Git has what was applied.
+func compared3(t *testing.T, applied, live, newest string) []*livestate.ResourceDrift {
+	t.Helper()
+	masker, label := newMasker(), config.Application{}
+	require.NoError(t, label.Validate())
+	d := &drift{
+		dryRun: func(_ context.Context, _ schema.GroupVersionResource,
+			m manifest.Manifest) (*unstructured.Unstructured, error) {
+			return m.Unstructured, nil
+		},
+		holder: func(place) string { return "" }, verdicts: newMemory[verdictKey, []difference](10),
+		source: &stage.Source{CommitHash: "c1", App: label},
+	}
+	a := answer{target: "local", looked: look{drift: d}}
+	for _, o := range documents(t, applied) {
+		masker.mask(o)
+		a.looked.places = append(a.looked.places, place{manifest: manifest.Manifest{Unstructured: o}, known: true})
+	}
+	for _, o := range documents(t, live) {
+		masker.mask(o)
+		a.looked.objects = append(a.looked.objects, &object{live: o})
+	}
+	var inGit *wanted
+	if newest != "" {
+		inGit = &wanted{}
+		for _, o := range documents(t, newest) {
+			masker.mask(o)
+			inGit.manifests = append(inGit.manifests, manifest.Manifest{Unstructured: o})
+		}
+	}
+	var err error
+	a.found, err = d.compare(t.Context(), a.looked.places, a.looked.objects)
+	require.NoError(t, err)
+	return a.drifts(inGit)
+}
+
+// sentences are fields in a line each.
+func sentences(all []*livestate.ResourceDrift) (lines []string) {
+	for _, d := range all {
+		for _, f := range d.GetFields() {
+			lines = append(lines, fmt.Sprintf("%s %s: %s | %s | %s %s", d.GetResourceId(), f.GetPath(), f.GetGitValue(),
+				f.GetLiveValue(), f.GetAppliedValue(), strings.TrimPrefix(f.GetChange().String(), "CHANGE_")))
+		}
+	}
+	return lines
+}
+
+func workload(uid string, replicas int, image, annotations string) string {
+	return fmt.Sprintf(`apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, uid: "%s", annotations: {%s}}
+spec:
+  replicas: %d
+  template: {spec: {containers: [{name: web, image: "%s"}]}}
+`, uid, annotations, replicas, image)
+}
+
+func TestAFieldHasItsThreeValues(t *testing.T) {
+	t.Parallel()
+	const image = "spec.template.spec.containers[web].image"
+	for name, c := range map[string]struct {
+		applied, live, newest string
+		want                  []string
+	}{
+		"as in Git": {workload("", 1, "v1", ""), workload("u", 1, "v1", ""), "", nil},
+		"changed by hand": {workload("", 1, "v1", ""), workload("u", 2, "v1", ""), "",
+			[]string{"u spec.replicas: 1 | 2 | 1 LIVE"}},
+		"changed by hand, and Git has another field since": {workload("", 1, "v1", ""), workload("u", 2, "v1", ""),
+			workload("", 1, "v2", ""),
+			[]string{"u spec.replicas: 1 | 2 | 1 LIVE", "u " + image + `: "v2" | "v1" | "v1" GIT`}},
+		"all three differ": {workload("", 1, "v1", ""), workload("u", 2, "v1", ""), workload("", 3, "v1", ""),
+			[]string{"u spec.replicas: 3 | 2 | 1 BOTH"}},
+		"live is as in Git already": {workload("", 1, "v1", ""), workload("u", 2, "v1", ""), workload("", 2, "v1", ""),
+			[]string{"u spec.replicas: 2 | 2 | 1 APPLIED"}},
+		"Git alone has changed": {workload("", 1, "v1", ""), workload("u", 1, "v1", ""), workload("", 1, "v2", ""),
+			[]string{"u " + image + `: "v2" | "v1" | "v1" GIT`}},
+		"a field that Git removes": {workload("", 1, "v1", "example.com/a: b"),
+			workload("u", 1, "v1", "example.com/a: b"), workload("", 1, "v1", ""),
+			[]string{`u metadata.annotations["example.com/a"]:  | "b" | "b" GIT`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			require.Equal(t, c.want, sentences(compared3(t, c.applied, c.live, c.newest)))
+		})
+	}
+}
+
+func TestTheFieldsOfASecretAreStars(t *testing.T) {
+	t.Parallel()
+	secret := func(uid, value string) string {
+		return fmt.Sprintf("apiVersion: v1\nkind: Secret\nmetadata: {name: s, uid: \"%s\"}\nstringData: {a: %s}\n",
+			uid, value)
+	}
+	all := compared3(t, secret("", "first"), secret("u", "second"), secret("", "third"))
+	require.Equal(t, []string{`u data.a: "******" | "******" | "******" BOTH`}, sentences(all))
+	require.True(t, all[0].GetFields()[0].GetSecret())
+}
+
+func TestFieldsAreBounded(t *testing.T) {
+	t.Parallel()
+	var applied, live strings.Builder
+	for i := range 3 {
+		fmt.Fprintf(&applied, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d}\ndata:\n", i)
+		fmt.Fprintf(&live, "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%d, uid: u%d}\ndata:\n", i, i)
+		for j := range 2 * maxDriftFields {
+			fmt.Fprintf(&applied, "  k%03d: %s\n", j, strings.Repeat("g", 2*maxDriftValueBytes))
+			fmt.Fprintf(&live, "  k%03d: %s\n", j, strings.Repeat("l", 2*maxDriftValueBytes))
+		}
+	}
+	all := compared3(t, applied.String(), live.String(), "")
+	require.Len(t, all, 3)
+	require.Len(t, all[0].GetFields(), maxDriftFields)
+	require.EqualValues(t, maxDriftFields, all[0].GetMoreFields())
+	require.LessOrEqual(t, len(all[0].GetFields()[0].GetLiveValue()), maxDriftValueBytes)
+
+	room := 10 << 10
+	left := fit(all[0], room)
+	require.LessOrEqual(t, proto.Size(all[0]), room)
+	require.NotEmpty(t, all[0].GetFields())
+	require.EqualValues(t, 2*maxDriftFields, len(all[0].GetFields())+int(all[0].GetMoreFields()))
+	require.Zero(t, fit(all[1], left-left))
+	require.Empty(t, all[1].GetFields())
+}
