@@ -19,7 +19,7 @@ func (s *screen) big() bool {
 func (m *model) renderBig(width, height int) string {
 	pane := m.panes.deployment
 	pane.width, pane.height = width, height
-	v := view.Big{Deployment: pane.view()}
+	v := view.Big{Deployment: pane.view(), Simulated: m.actions.simulated(m.chosen.application())}
 	if header := m.link.header(m.host, true); !header.Calm() {
 		v.Alarm = header.Draw(width)
 	}

@@ -157,3 +157,18 @@ func TestArrowsVisitEveryStageInBigMode(t *testing.T) {
 	}
 	require.Len(t, seen, 30)
 }
+
+func TestBigModeSaysThatAClusterIsSimulated(t *testing.T) {
+	t.Parallel()
+	for _, keys := range [][]string{nil, {"enter"}} {
+		m := waiting(t, 120, 40, bigMode)
+		m.key(keys...)
+		require.Contains(t, ansi.Strip(m.View().Content), "simulated: no container runs")
+		m.size(80, 24)
+		require.Contains(t, ansi.Strip(m.View().Content), "simulated")
+		real := decktest.Environment()
+		real.Simulated, real.Clusters[0].Simulated = false, false
+		m.receive(real)
+		require.NotContains(t, ansi.Strip(m.View().Content), "simulated")
+	}
+}

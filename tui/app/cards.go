@@ -26,15 +26,16 @@ const (
 )
 
 // cards are shown once in an environment, each when its deployment has succeeded, and again when the user asks. A card
-// takes only the key that hides it. It gives way to a newer deployment, and it is not shown while anything is wrong.
+// takes only the key that hides it, and it stands below the stages and the log, so it covers neither. It gives way to a
+// newer deployment and to a user who reads, and it is not shown while anything is wrong.
 type cards struct {
 	host    *host
 	link    *link
 	chosen  *selection
 	screen  *screen
 	actions *actions
-	// looking reports whether the user looks for something where a card would stand.
-	looking func() bool
+	// reading reports whether the user reads or looks for something where a card would take the room.
+	reading func() bool
 
 	// open is the card on the screen, "" for none; of is the id of the deployment that it is about.
 	open card
@@ -70,7 +71,7 @@ func (c *cards) settle() tea.Cmd {
 	if of == nil || of != deck.Newest(of.GetApplicationId()) {
 		c.open = ""
 	}
-	if c.open == "" && c.trouble() == "" && succeeded(newest) {
+	if c.open == "" && !c.reading() && c.trouble() == "" && succeeded(newest) {
 		c.begin(newest)
 	}
 	if !c.visible() || c.seen[c.open] {
@@ -164,8 +165,9 @@ func (c *cards) trouble() string {
 // visible reports whether a card is on the screen: next to its deployment, where there is room for it.
 func (c *cards) visible() bool {
 	nextTo := c.screen.focus == keymap.Deployment || c.screen.focus == keymap.Applications && c.screen.wide()
-	room := c.screen.main && c.screen.tabbed() && !c.screen.zoomed && !(c.host.look.Big && c.screen.big())
-	return c.open != "" && nextTo && room && !c.looking() && c.chosen.deployment().GetId() == c.of && c.trouble() == ""
+	room := c.screen.main && c.screen.tabbed() && c.screen.height >= minHeight && !c.screen.zoomed &&
+		!(c.host.look.Big && c.screen.big())
+	return c.open != "" && nextTo && room && !c.reading() && c.chosen.deployment().GetId() == c.of && c.trouble() == ""
 }
 
 // show opens the card about the newest deployment again.

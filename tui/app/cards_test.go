@@ -18,6 +18,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/logbuf"
 )
 
 // deployed is an environment in which these deployments were the newest in turn.
@@ -210,4 +211,48 @@ func TestTheReasonWithoutACardIsInThePalette(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 100, 30)
 	require.Equal(t, "hello-world is being deployed", m.actions.reasons()[keymap.ShowCard])
+}
+
+func TestACardCoversNothingAndGivesWayToAReader(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{60, 20}, {72, 20}, {80, 24}, {100, 30}, {130, 30}, {160, 45}, {300, 100}} {
+		m := carded(t, size[0], size[1], decktest.Succeeded())
+		m.hear(logbuf.Info, "the last line of the log")
+		screen := m.exact(t, "card", size[0], size[1])
+		require.Contains(t, screen, hides, "%v", size)
+		require.Contains(t, screen, "SUCCESS", "%v", size)
+		if size[1] >= 30 {
+			require.Contains(t, screen, "the last line of the log", "%v", size)
+		}
+		for _, line := range strings.Split(screen, "\n") {
+			require.NotRegexp(t, "[╭│╰].*(esc hides|break it)", line, "no frame stands over a pane")
+		}
+		m.key("2", "up") // reads another stage
+		require.NotContains(t, m.View().Content, hides, "%v", size)
+		m.key("f")
+		require.Contains(t, m.View().Content, hides, "%v", size)
+	}
+}
+
+func TestACardWaitsForAReader(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 100, 30)
+	m.host.cfg.Manifests = oneFile{}
+	m.key("3", "up") // pins the log
+	m.key("2")
+	m.receive(decktest.Synced(), decktest.Succeeded())
+	require.NotContains(t, m.View().Content, hides)
+	require.Empty(t, m.cards.seen)
+	m.key("f")
+	require.Contains(t, m.View().Content, hides)
+}
+
+func TestTheTimeOfTheApprovalsIsThatOfTheControlPlane(t *testing.T) {
+	t.Parallel()
+	m := carded(t, 100, 30, decktest.Succeeded())
+	d := decktest.Succeeded()
+	gate := d.Stages[1]
+	gate.Approvals = []*deckv1.StageApproval{{User: "ada", At: decktest.At(4)}, {User: "grace", At: decktest.At(6)}}
+	took := decktest.At(6).AsTime().Sub(gate.GetStartedAt().AsTime())
+	require.Equal(t, 8*time.Second+took, m.cards.waited(d), "no one saw here that the stage waited")
 }

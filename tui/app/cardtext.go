@@ -16,9 +16,6 @@ import (
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
-// maxCard is the greatest width of a card.
-const maxCard = 66
-
 // view is the card on the screen.
 func (c *cards) view() view.Card {
 	app, d := c.chosen.application(), c.chosen.deployment()
@@ -76,8 +73,9 @@ func (c *cards) achieved(d *deckv1.Deployment) string {
 func (c *cards) waited(d *deckv1.Deployment) time.Duration {
 	var stages []*deckv1.Stage
 	for _, stage := range d.GetStages() {
-		// The control plane sends which stages wait only while they do. A UI that came later knows PipeCD's own.
-		asked := c.asked[[2]string{d.GetId(), stage.GetId()}] || stage.GetName() == "WAIT_APPROVAL"
+		// Of a stage whose plugin does not report its approvals, what this UI saw has to do, or PipeCD's own type.
+		asked := len(stage.GetApprovals()) > 0 || c.asked[[2]string{d.GetId(), stage.GetId()}] ||
+			stage.GetName() == "WAIT_APPROVAL"
 		if asked && stage.GetStartedAt().IsValid() && stage.GetCompletedAt().IsValid() {
 			stages = append(stages, stage)
 		}
@@ -89,6 +87,9 @@ func (c *cards) waited(d *deckv1.Deployment) time.Duration {
 	var until time.Time
 	for _, stage := range stages {
 		from, to := stage.GetStartedAt().AsTime(), stage.GetCompletedAt().AsTime()
+		if approvals := stage.GetApprovals(); len(approvals) > 0 {
+			to = approvals[len(approvals)-1].GetAt().AsTime()
+		}
 		if from.Before(until) {
 			from = until
 		}
@@ -125,21 +126,18 @@ func (c *cards) editing(app *deckv1.Application, words string) []view.CardRow {
 	return []view.CardRow{{Text: "Change " + text.Line(file) + " and commit it"}}
 }
 
-// drawOver puts the card over a part of the screen, at its bottom; the first lines of the part stay.
-func (c *cards) drawOver(screen string, over rect) string {
-	const heads = 4
-	if !c.visible() || over.height <= heads+minTail {
-		return screen
+// height is how many lines the card takes, at most most; 0 for no card.
+func (c *cards) height(width, most int) int {
+	if !c.visible() {
+		return 0
 	}
-	width := min(maxCard, over.width-2)
-	screen = c.host.theme.Ground(screen)
-	card := c.host.theme.Ground(c.view().Draw(width, over.height-heads-1))
-	height := 1
-	for _, r := range card {
-		if r == '\n' {
-			height++
-		}
+	return c.view().Height(width, most)
+}
+
+// parts draw the card where it has a place.
+func (c *cards) parts(in rect) []part {
+	if in.height <= 0 {
+		return nil
 	}
-	x, y := over.x+(over.width-width)/2, over.y+over.height-height-1
-	return view.At(screen, card, x, y, c.screen.width, c.screen.height)
+	return []part{{in, c.view().Draw(in.width, in.height)}}
 }

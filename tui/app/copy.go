@@ -62,7 +62,14 @@ func (p *inspectorPane) copied() copied { return copied{"the id of the stage", p
 
 func (p *pluginsPane) copied() copied { return lineCopy(p.plugin().GetLastOutput()) }
 
-func (p *logPane) copied() copied { return lineCopy(p.view.InSight()) }
+func (p *logPane) copied() copied {
+	lines, hit := p.view.Copied()
+	c := lineCopy(lines)
+	if hit {
+		c.what = "the line of the hit"
+	}
+	return c
+}
 
 func lineCopy(lines []string) copied {
 	switch len(lines) {

@@ -61,6 +61,16 @@ func (d *dialog) act(action keymap.Action, key string) tea.Cmd {
 }
 
 func (d *dialog) draw(width, height int) string {
+	v := d.view()
+	return v.Draw(dialogSize(width, height))
+}
+
+// dialogSize is the room of a dialog on a screen: all of a small one.
+func dialogSize(width, height int) (int, int) {
+	return max(width-4, min(width, minTabWidth)), max(height-2, min(height, minTabHeight))
+}
+
+func (d *dialog) view() view.Dialog {
 	v := view.Dialog{Theme: d.host.theme, Title: d.title, Lines: d.lines, Selected: d.selected}
 	for _, c := range d.choices {
 		key := c.key
@@ -69,5 +79,5 @@ func (d *dialog) draw(width, height int) string {
 		}
 		v.Choices = append(v.Choices, view.Choice{Key: key, Text: c.text})
 	}
-	return v.Draw(max(width-4, min(width, minTabWidth)), max(height-2, min(height, minTabHeight)))
+	return v
 }

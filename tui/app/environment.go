@@ -49,10 +49,16 @@ func (p *environmentPane) found(v view.Components, width, height int) string {
 	if p.look.query != "" {
 		v.Pipeds, v.Environment = nil, nil // the filter is for parts
 	}
-	return drawFound(p.look, fmt.Sprintf("%d of %d", len(v.List), all), width, height, v.Draw)
+	return drawFound(p.look, fmt.Sprintf("%d of %d", len(v.List), all), width, height,
+		func(width, height int) string {
+			down, up := v.Reach(width, height)
+			p.up = max(down, min(p.up, up))
+			v.Up = p.up
+			return v.Draw(width, height)
+		})
 }
 
-func (p *environmentPane) move(action keymap.Action) { p.up = max(0, min(far, p.up-steps(action))) }
+func (p *environmentPane) move(action keymap.Action) { p.up = max(-far, min(far, p.up-steps(action))) }
 
 func (p *environmentPane) draw(width, height int, _ bool) string {
 	deck := p.link.deck

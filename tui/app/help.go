@@ -85,7 +85,7 @@ func (h *help) draw(width, height int) string {
 	if h.look.shown() {
 		v.Line = h.look.draw
 	}
-	width, height = min(78, width-4), height-5
+	width, height = overlaySize(width, height, 78)
 	h.page, h.lines = v.Fit(width, height)
 	h.top = max(0, min(h.top, h.lines-h.page))
 	v.Top = h.top

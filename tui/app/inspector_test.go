@@ -5,8 +5,11 @@ package app
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
@@ -73,4 +76,42 @@ func TestTheInspectorWithoutAStageSaysHowToChooseOne(t *testing.T) {
 	require.Contains(t, m.View().Content, "No stage is selected")
 	m.key("esc")
 	require.Equal(t, keymap.Deployment, m.screen.focus)
+}
+
+func TestTheInspectorShowsWhatAStageWasExecutedWith(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Running()...)
+	d := decktest.Canary()
+	d.Stages[2].ConfigId, d.Stages[2].Retries, d.Stages[2].ApprovalsNeeded = "gate", 1, 2
+	d.Stages[2].ApprovedBy = []string{"ada"}
+	d.Stages[2].Approvals = []*deckv1.StageApproval{{User: "ada", At: decktest.At(20)}}
+	server.Publish(d)
+	busy := decktest.Plugins()[3]
+	busy.Binary, busy.Version, busy.Restarts = "/opt/plugins/waitapproval", "v0.2.0", 1
+	busy.RestartedAt = []*timestamppb.Timestamp{decktest.At(14)}
+	server.Publish(busy, busy)
+	server.Run("s3", &deckv1.GetStageRunResponse{
+		Config: `{"approvers":["ada","grace"],"minApproverNum":2}`, Timeout: durationpb.New(time.Hour),
+		Metadata: map[string]string{"approvals": `["ada"]`},
+		Attempts: []*deckv1.StageAttempt{
+			{Number: 1, StartedAt: decktest.At(12), EndedAt: decktest.At(14), Reason: ""},
+			{Number: 2, StartedAt: decktest.At(14), Status: deckv1.StageStatus_STAGE_STATUS_RUNNING},
+		},
+	})
+	s := play(t, dial(t, server), 160, 50, seams{clock: clock{now: decktest.Now, after: time.After}})
+	s.seesText("press a to approve")
+	s.types("2i")
+	s.seesText("id          gate", "timeout     1h00m", "left: it ends at", "approved    by ada at 12:00:20",
+		"1 of 2", "#1", "no answer", "12:00:12 to 12:00:14", "#2", "since 12:00:14",
+		`"minApproverNum": 2`, "approvals:", "waitapproval v0.2.0", "/opt/plugins/waitapproval", "1, at 12:00:14", "██")
+
+	server.Run("s3", &deckv1.GetStageRunResponse{Attempts: []*deckv1.StageAttempt{{Number: 2,
+		StartedAt: decktest.At(14), EndedAt: decktest.At(30), Reason: "no answer in the chat",
+		Status: deckv1.StageStatus_STAGE_STATUS_FAILURE}}})
+	d.Stages[2].StatusReason = "no answer in the chat"
+	server.Publish(d)
+	s.seesText("#2", "failed", "16s", "12:00:14 to 12:00:30", "answer      no answer in the chat")
+	s.losesText("minApproverNum")
+	require.Empty(t, server.Calls)
 }

@@ -273,6 +273,7 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 	case keymap.ShowResources:
 		m.screen.toggle(keymap.Resources)
 	case keymap.ShowCard:
+		m.panes.log.follow()
 		m.cards.show()
 	case keymap.Inspect:
 		m.panes.inspector.enter()
@@ -297,6 +298,7 @@ func (m *model) open() {
 		m.screen.focus = keymap.Deployment
 	case keymap.Deployment:
 		if !m.panes.deployment.unfold() {
+			m.panes.log.source.all = false
 			m.screen.focus = keymap.Log
 		}
 	case keymap.Log:
@@ -317,6 +319,8 @@ func (m *model) open() {
 func (m *model) back() {
 	look := m.panes.of(m.screen.focus).finding()
 	switch {
+	case m.screen.focus == keymap.Log && m.panes.log.view.Selecting():
+		m.panes.log.view.Unselect()
 	case look.query != "":
 		look.clear()
 	case m.cards.visible():

@@ -18,6 +18,8 @@ type layout struct {
 	// side is the right column or the only one without log, or all between header and status while the environment
 	// starts.
 	side, log rect
+	// card stands below side and log, or below the log next to side; without height where there is none.
+	card rect
 }
 
 // demand is what the content asks of the layout.
@@ -37,6 +39,8 @@ const (
 	sideBySide = 130
 	// minLog is the least height of the log below the stages.
 	minLog = 6
+	// minStages is the least height of the stages above a log or card.
+	minStages = 8
 	// minTail is the least height of the log below the stages on a small screen.
 	minTail = 4
 )
@@ -83,22 +87,37 @@ func splitLog(all rect, columns bool, stages func(width, most int) int) (side, l
 		log.x, log.width = all.x+side.width, all.width-side.width
 		return side, log
 	}
-	most := max(8, all.height-max(minLog, all.height*2/5))
+	most := max(minStages, all.height-max(minLog, all.height*2/5))
 	above := min(most, stages(all.width, most))
-	side.height = max(8, min(above, all.height-minLog))
+	side.height = max(minStages, min(above, all.height-minLog))
 	log.y, log.height = all.y+side.height, all.height-side.height
 	return side, log
 }
 
-// right is the column of the stages; of a log next to them it is that of the log.
-func (l layout) right() rect {
+// giveCard makes room for a card below all else in its column, as high as height says for at most most lines. The
+// stages keep minStages lines, and the log yields to the card where not both have room.
+func (l *layout) giveCard(height func(width, most int) int) {
 	switch {
-	case l.log.height == 0:
-		return l.side
-	case l.log.y == l.side.y:
-		return l.log
+	case l.log.height > 0 && l.log.y == l.side.y: // next to the stages
+		l.card = l.log.foot(height(l.log.width, l.log.height-minTail))
+		l.log.height -= l.card.height
+	case l.log.height > 0:
+		all := rect{l.side.x, l.side.y, l.side.width, l.side.height + l.log.height}
+		l.card = all.foot(height(all.width, all.height-minStages))
+		rest := all.height - l.card.height
+		if l.side.height = min(l.side.height, max(minStages, rest-minTail)); rest-l.side.height < minTail {
+			l.side.height = rest
+		}
+		l.log.y, l.log.height = all.y+l.side.height, rest-l.side.height
+	default:
+		l.card = l.side.foot(height(l.side.width, l.side.height-minStages))
+		l.side.height -= l.card.height
 	}
-	return rect{l.side.x, l.side.y, l.side.width, l.side.height + l.log.height}
+}
+
+// foot is the lowest lines of a rectangle; all but its place is zero where it is to have none.
+func (r rect) foot(height int) rect {
+	return rect{r.x, r.y + r.height - height, r.width, height}
 }
 
 // part is what is drawn into a rectangle: exactly its width and height.

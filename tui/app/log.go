@@ -25,6 +25,10 @@ type logPane struct {
 
 	view   view.Log
 	reader *stageLog
+	// source is what the user wants to see, output what of it plugins write; nil for nothing.
+	source sources
+	output *pluginLines
+	back   place
 	// of is the deployment and the stage that the place in view belongs to.
 	of [2]string
 	// named is the stage that view has the name of.
@@ -34,7 +38,7 @@ type logPane struct {
 }
 
 func newLogPane(h *host, l *link, chosen *selection) *logPane {
-	p := &logPane{host: h, link: l, chosen: chosen, look: newFind(h.theme, "/"),
+	p := &logPane{host: h, link: l, chosen: chosen, look: newFind(h.theme, "/"), source: sources{chosen: chosen},
 		view: view.Log{Theme: h.theme, Zone: h.now.Location(),
 			Reading: view.Reading{Following: true}, Wrap: true, Least: logbuf.Debug,
 			Search: view.Search{Hit: -1}}}
@@ -81,48 +85,63 @@ func (p *logPane) rewind() {
 	}
 }
 
-// settle opens the log of the selected stage when another one is open.
+// settle opens the log of the selected stage, or of all, when another one is open.
 func (p *logPane) settle() tea.Cmd {
 	d, stage := p.chosen.deployment(), p.chosen.stage()
-	if stage != p.named || stage == nil { // one that changes is another object
+	merged := p.source.logSource != logSource{}
+	if stage != p.named || stage == nil || merged { // one that changes is another object
 		p.named, p.view.Stage = stage, view.StageName(d, stage)
+		if merged && stage != nil {
+			p.named, p.view.Stage = nil, p.source.name()
+		}
 	}
 	p.view.Waiting = ""
-	started := stage.GetStatus() > deckv1.StageStatus_STAGE_STATUS_NOT_STARTED
+	started := stage.GetStatus() > deckv1.StageStatus_STAGE_STATUS_NOT_STARTED || p.source.all && startedStages(d) > 0
 	if stage == nil || !started || p.link.client == nil {
-		if p.reader != nil {
-			p.close()
-			p.rewind()
-			p.of = [2]string{}
-		}
-		if stage != nil {
-			p.view.Waiting = "The stage has not started."
-			if stage.GetRollback() {
-				p.view.Waiting = "The stage runs only when the deployment fails."
-			}
-		}
+		p.without(stage)
 		return nil
 	}
-	if r := p.reader; r != nil && r.deployment == d.GetId() && r.stage == stage.GetId() {
-		again := p.view.Complete && r.attempt != stage.GetRetries()
-		if !again {
-			p.view.Waiting = "No line so far."
-			if p.view.Complete {
-				p.view.Waiting = "The stage wrote nothing."
-			}
-			return nil
-		}
+	key := logKey{d.GetId(), stage.GetId(), p.source.logSource}
+	version := stage.GetRetries()
+	if p.source.all {
+		key.stage, version = "", p.source.version()
 	}
-	return p.open(d.GetId(), stage)
+	if r := p.reader; r != nil && r.key == key && (r.attempt == version || !p.view.Complete && !p.source.all) {
+		p.view.Waiting = "No line so far."
+		if p.view.Complete {
+			p.view.Waiting = "The stage wrote nothing."
+		}
+		return p.addOutput()
+	}
+	return p.open(key, version)
 }
 
-func (p *logPane) open(deployment string, stage *deckv1.Stage) tea.Cmd {
+// without closes the log: there is none of the stage yet.
+func (p *logPane) without(stage *deckv1.Stage) {
+	if p.reader != nil {
+		p.close()
+		p.rewind()
+		p.of = [2]string{}
+	}
+	if stage != nil {
+		p.view.Waiting = "The stage has not started."
+		if stage.GetRollback() {
+			p.view.Waiting = "The stage runs only when the deployment fails."
+		}
+	}
+}
+
+func (p *logPane) open(key logKey, version int32) tea.Cmd {
 	p.close()
-	if of := [2]string{deployment, stage.GetId()}; of != p.of {
+	if of := [2]string{key.deployment, key.stage}; of != p.of {
 		p.rewind()
 		p.of = of
 	} // else it is read again, and the user goes on where they were
-	reader := newStageLog(p.host.work.ctx, p.host.clock.after, deployment, stage.GetId(), stage.GetRetries())
+	reader := newStageLog(p.host.work.ctx, p.host.clock.after, key, version)
+	if key.source != (logSource{}) {
+		reader.timeline, p.output = p.source.merge()
+		reader.timeline.early = p.output.fresh()
+	}
 	p.reader, p.view.Buffer = reader, reader.buffer
 	p.view.Waiting = "No line so far."
 	client, send := p.link.client, p.host.send
@@ -134,13 +153,28 @@ func (p *logPane) open(deployment string, stage *deckv1.Stage) tea.Cmd {
 	})
 }
 
+// addOutput adds what plugins have written since to a log that shows it.
+func (p *logPane) addOutput() tea.Cmd {
+	if p.output == nil {
+		return nil
+	}
+	lines := p.output.fresh()
+	if len(lines) == 0 {
+		return nil
+	}
+	p.reader.timeline.write(p.reader.buffer, lines)
+	return p.extend()
+}
+
 // close ends the reader, which closes its buffer.
 func (p *logPane) close() {
 	if p.reader != nil {
 		p.reader.cancel()
 	}
 	p.stopSearch()
-	p.reader, p.view.Buffer, p.view.Complete, p.view.Truncated, p.view.Trouble = nil, nil, false, false, ""
+	p.view.Unselect()
+	p.reader, p.output = nil, nil
+	p.view.Buffer, p.view.Complete, p.view.Truncated, p.view.Trouble = nil, false, false, ""
 }
 
 // take takes the messages of readers and searches, and of a new connection.
@@ -177,6 +211,10 @@ func (p *logPane) grow(msg logMsg) tea.Cmd {
 		return nil
 	}
 	p.view.Complete, p.view.Truncated = msg.complete, msg.truncated
+	if line, found := p.back.find(p.reader.buffer); found {
+		p.hold()
+		p.view.Top(line)
+	}
 	if msg.err == nil {
 		return p.extend()
 	}
@@ -201,6 +239,9 @@ func (p *logPane) slide(n int) bool {
 
 func (p *logPane) move(action keymap.Action) {
 	p.hold()
+	if p.view.Select(steps(action), action == keymap.PageUp || action == keymap.PageDown) {
+		return
+	}
 	switch action {
 	case keymap.Up:
 		p.view.Scroll(-1)

@@ -27,6 +27,16 @@ func (p *logPane) act(action keymap.Action, toast *toast) (cmd tea.Cmd, known bo
 		p.follow()
 	case keymap.Level:
 		return p.nextLevel(), true
+	case keymap.Merge:
+		p.back.keep(&p.view)
+		return toast.note(p.source.turnAll()), true
+	case keymap.PluginOutput:
+		p.back.keep(&p.view)
+		return toast.note(p.source.turnOutput()), true
+	case keymap.SelectLines:
+		return p.selectLines(toast), true
+	case keymap.OnlyHits:
+		return p.onlyHits(toast), true
 	case keymap.Times:
 		p.view.Times = (p.view.Times + 1) % (view.NoTimes + 1)
 		return toast.note("times: " + p.timesName()), true
@@ -43,6 +53,30 @@ func (p *logPane) act(action keymap.Action, toast *toast) (cmd tea.Cmd, known bo
 		return nil, false
 	}
 	return nil, true
+}
+
+// selectLines begins a selection of lines at the hit, or at the first line in sight; again, it ends it.
+func (p *logPane) selectLines(toast *toast) tea.Cmd {
+	if p.view.Selecting() {
+		p.view.Unselect()
+		return nil
+	}
+	if _, next := p.reader.span(); next == 0 {
+		return toast.note("there is no line to select")
+	}
+	p.hold()
+	p.view.BeginSelection()
+	return toast.note("the arrows select lines, " + p.host.key(keymap.Copy) + " copies them, esc ends")
+}
+
+// onlyHits leaves the lines without a hit out, or shows them again.
+func (p *logPane) onlyHits(toast *toast) tea.Cmd {
+	if p.view.Search.Pattern.Empty() || p.reader == nil {
+		return toast.note("nothing to filter by: press / first")
+	}
+	p.hold()
+	p.view.Search.Only = !p.view.Search.Only
+	return nil
 }
 
 // levelNames are those that L names.

@@ -74,8 +74,10 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 		overlays: &m.overlays}
 	m.cards = newCards(h, &m.link, &m.chosen, &m.screen, &m.actions)
 	m.actions.uncarded = m.cards.trouble
-	m.cards.looking = func() bool { return m.typing() != nil || m.panes.deployment.look.shown() }
-	m.panes.inspector = newInspectorPane(h, &m.chosen, m.panes.plugins, m.actions.command)
+	m.cards.reading = func() bool {
+		return m.typing() != nil || m.panes.deployment.look.shown() || m.chosen.stagePinned || !log.view.Following
+	}
+	m.panes.inspector = newInspectorPane(h, &m.link, &m.chosen, m.actions.command)
 	m.leaving = leaving{host: h, overlays: &m.overlays}
 	m.overlays.sayMistakes(m.host)
 	return m
@@ -135,6 +137,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		if m.link.take(msg) {
 			return m.leaving.leave(EnvironmentGone)
 		}
+		m.panes.inspector.take(msg)
 		return tea.Batch(m.actions.take(msg), m.panes.log.take(msg), m.panes.resources.take(msg))
 	}
 	return nil

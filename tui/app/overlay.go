@@ -45,6 +45,15 @@ func (o *overlays) pop() tea.Cmd {
 // replace closes all and opens one.
 func (o *overlays) replace(one overlay) { o.stack = []overlay{one} }
 
+// overlaySize is the room of a list over a screen, at most most columns wide: all of a small one.
+func overlaySize(width, height, most int) (int, int) {
+	const roomy = 18
+	if width < minTabWidth+4 || height < roomy {
+		return width, height
+	}
+	return min(most, width-4), height - 5
+}
+
 // draw puts them over the screen.
 func (o *overlays) draw(th theme.Theme, screen string, width, height int) string {
 	screen = th.Ground(screen)

@@ -136,5 +136,5 @@ func (p *palette) draw(width, height int) string {
 	return view.Palette{
 		Theme: p.host.theme, Line: p.look.draw, Entries: entries, All: len(p.all()), Command: p.command(),
 		Selected: min(p.at, max(0, len(entries)-1)),
-	}.Draw(min(76, width-4), height-5)
+	}.Draw(overlaySize(width, height, 76))
 }

@@ -97,7 +97,8 @@ func (p *panes) open(s *screen) pane {
 // settle brings the panes in line with the selection and with what the deck API has sent.
 func (p *panes) settle(focus keymap.Scope) tea.Cmd {
 	p.plugins.settle()
-	return tea.Batch(p.log.settle(), p.resources.settle(focus == keymap.Resources))
+	return tea.Batch(p.log.settle(), p.resources.settle(focus == keymap.Resources),
+		p.inspector.settle(focus == keymap.Inspector))
 }
 
 // far is more than any list is long.

@@ -18,7 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
-// maxTargets bounds the choices of askRollback: each has a digit for its key.
+// maxTargets is how many choices of askTarget have a digit for their key.
 const maxTargets = 9
 
 // hashWidth is how much of a commit's hash is shown.
@@ -68,26 +68,24 @@ func (a *actions) rollBack(under *deckv1.Deployment) tea.Cmd {
 
 // askTarget opens the choice of the deployment to roll back to.
 func (a *actions) askTarget(targets []*deckv1.Deployment) {
-	name := text.Line(a.chosen.application().GetName())
-	d := &dialog{
-		host: a.host, overlays: a.overlays, scope: keymap.ChoiceDialog,
-		title: "Roll back " + name + " to",
-		lines: []string{"These commits were deployed with success, the newest first."},
-	}
-	if more := len(targets) - maxTargets; more > 0 {
-		targets = targets[:maxTargets]
-		d.lines = append(d.lines, fmt.Sprintf("For %d older, press %s on one in the history (%s).", more,
-			a.host.key(keymap.Rollback), a.host.key(keymap.ShowHistory)))
+	d := dialog{
+		host: a.host, overlays: a.overlays, scope: keymap.ListDialog,
+		title: "Roll back " + text.Line(a.chosen.application().GetName()) + " to",
+		lines: []string{fmt.Sprintf("%s deployed with success, the newest first. %s finds one.",
+			view.Count(len(targets), "commit"), a.host.file.Map.Key(keymap.ListDialog, keymap.Search))},
+		choices: []choice{{keymap.No, "", "no", a.overlays.pop}},
 	}
 	for i, target := range targets {
-		d.choices = append(d.choices, choice{keymap.Pick, fmt.Sprint(i + 1), a.target(target), func() tea.Cmd {
+		one := choice{keymap.Pick, "", a.target(target), func() tea.Cmd {
 			a.overlays.pop()
 			return a.askRollback(target)
-		}})
+		}}
+		if i < maxTargets {
+			one.key = fmt.Sprint(i + 1)
+		}
+		d.choices = append(d.choices, one)
 	}
-	d.choices = append(d.choices, choice{keymap.No, "", "no", a.overlays.pop})
-	d.selected = len(d.choices) - 1
-	a.overlays.push(d)
+	a.overlays.push(newChooser(d))
 }
 
 // target describes a deployment to roll back to: commit, age, versions and message.

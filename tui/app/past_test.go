@@ -106,13 +106,49 @@ func TestTheDeploymentUnderTheCursorOfTheHistoryIsRolledBackTo(t *testing.T) {
 	server.Publish(past(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11)...)
 	s := play(t, dial(t, server), 120, 36, seams{})
 	s.seesText("FAILURE")
-	s.types("B")
-	s.seesText("For 2 older, press B on one in the history (d).", "0000009")
-	s.types("n")
 	s.types("dGB")
 	s.seesText("Roll back hello-world to 0000011?")
 	s.types("y")
 	require.Equal(t, "earlier-11", call(t, server).(*deckv1.RollBackApplicationRequest).GetDeploymentId())
+}
+
+func TestALongListOfDeploymentsToRollBackToIsScrolledAndFiltered(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	var earlier []int
+	for n := range 40 {
+		earlier = append(earlier, n+1)
+	}
+	server.Publish(past(earlier...)...)
+	s := play(t, dial(t, server), 100, 24, seams{})
+	s.seesText("FAILURE")
+	s.types("B")
+	s.seesText("Roll back hello-world to", "40 commits deployed with success", "0000001", "0000009")
+	s.losesText("0000040")
+	s.types("\r")
+	s.losesText("Roll back hello-world to")
+	require.Empty(t, server.Calls, "no is preselected")
+	s.types("BG")
+	s.seesText("0000040", "Change 40")
+	s.types("\r")
+	s.seesText("Roll back hello-world to 0000040?")
+	s.types("n")
+	s.types("B/change 37")
+	s.seesText("/change 37", "0000037")
+	s.losesText("0000036")
+	s.types("\r\r")
+	s.seesText("Roll back hello-world to 0000037?")
+	s.types("y")
+	require.Equal(t, "earlier-37", call(t, server).(*deckv1.RollBackApplicationRequest).GetDeploymentId())
+	s.seesText("asked to roll hello-world back to 0000037")
+	s.types("B/nothing like it")
+	s.seesText("/nothing like it")
+	s.losesText("0000001")
+	s.types("\x1b")
+	s.seesText("0000001") // esc clears the filter
+	s.types("\x1b")
+	s.losesText("commits deployed with success")
+	require.Empty(t, server.Calls)
 }
 
 func TestNoQuestionsButTheChoiceWhereTheKeyFileTurnsThemOff(t *testing.T) {

@@ -46,11 +46,13 @@ func (m *model) render() string {
 		return m.overlays.draw(m.host.theme, m.renderSmall(), width, height)
 	}
 	l := arrange(width, height, m.demand())
+	if m.screen.main {
+		l.giveCard(m.cards.height)
+	}
 	parts := []part{{l.header, m.link.header(m.host, m.screen.main).Draw(width)}}
 	parts = append(parts, m.drawBody(l)...)
 	parts = append(parts, part{l.status, m.drawStatus(width)}, part{l.footer, m.drawFooter(width)})
-	screen := m.cards.drawOver(compose(height, parts), l.right())
-	return m.overlays.draw(m.host.theme, screen, width, height)
+	return m.overlays.draw(m.host.theme, compose(height, parts), width, height)
 }
 
 func (m *model) demand() demand {
@@ -89,7 +91,7 @@ func (m *model) drawBody(l layout) []part {
 	if l.log.height > 0 {
 		parts = append(parts, in(l.log, m.panes.log.draw, focus == keymap.Log))
 	}
-	return parts
+	return append(parts, m.cards.parts(l.card)...)
 }
 
 // header is the first line; main says that the main screen is shown.
@@ -98,6 +100,7 @@ func (l *link) header(h *host, main bool) view.Header {
 	header := view.Header{
 		Theme: h.theme, Name: h.cfg.Name, Version: h.cfg.Version,
 		Clusters: deck.Environment().GetClusters(), Failed: len(deck.Failed()), Problems: deck.Problems(),
+		Attention: deck.Attention(),
 	}
 	switch {
 	case l.stopped():

@@ -316,7 +316,32 @@ func TestTheHeaderIsNotGreenWhileAnythingIsDegraded(t *testing.T) {
 		m.receive(&deckv1.Removed{ProblemId: p.GetId()})
 	}
 	m.receive(decktest.Component(2, "Kubernetes", "embedded, v1.36.3"))
-	require.Contains(t, m.View().Content, m.host.theme.Tones.Good.Sign("✓")+m.host.theme.Good.Render(" 5 parts ready"))
+	require.Contains(t, m.View().Content,
+		m.host.theme.Tones.Good.Sign("✓")+m.host.theme.Good.Render(" 5 parts, 4 plugins ready"))
+}
+
+func TestTheHeaderCountsWhatNeedsAPersonAndIsNotGreenThen(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 120, 40)
+	header := func() string { return strings.Split(m.View().Content, "\n")[0] }
+	require.Contains(t, ansi.Strip(header()), "◆ 1 waits for you   ✓ 5 parts, 4 plugins ready")
+	m.receive(decktest.Synced(), decktest.NamedFailed())
+	require.Contains(t, ansi.Strip(header()), "✗ 1 app failed   5 parts, 4 plugins ready")
+	require.NotContains(t, header(), m.host.theme.Tones.Good.Sign("✓"))
+	sick := decktest.Synced()
+	sick.Id, sick.Name, sick.Health = "app-2", "search", deckv1.HealthStatus_HEALTH_STATUS_OTHER
+	m.receive(sick)
+	require.Contains(t, ansi.Strip(header()), "! 1 app unhealthy")
+	m.size(72, 20)
+	require.Contains(t, ansi.Strip(header()), "✗ 1  ! 1")
+	m.size(120, 40)
+	quarantined := decktest.Plugins()[0]
+	quarantined.State = deckv1.Plugin_STATE_FAILED
+	m.receive(quarantined)
+	require.Contains(t, ansi.Strip(header()), "✗ 1 of 4 plugins failed")
+	quarantined.State = deckv1.Plugin_STATE_RESTARTING
+	m.receive(quarantined)
+	require.Contains(t, ansi.Strip(header()), "● 3 of 4 plugins running")
 }
 
 func failedPlugin(t *testing.T) *model {

@@ -56,6 +56,7 @@ func (p *logPane) endSearch() {
 	p.stopSearch()
 	p.look.bad = ""
 	p.view.Search.Pattern, p.view.Search.Hit, p.view.Search.Notice = logbuf.Pattern{}, -1, ""
+	p.view.Search.Only = false
 }
 
 // stopSearch ends the search under way and forgets what it has found.
@@ -64,6 +65,7 @@ func (p *logPane) stopSearch() {
 		p.seek.run.cancel()
 	}
 	p.seek = search{}
+	p.view.Search.Hits = nil
 }
 
 // typed marks what is being typed. Nothing moves before it is kept.
@@ -121,6 +123,7 @@ func (p *logPane) found(msg foundMsg) {
 		return
 	}
 	p.seek.run, p.seek.hits = nil, msg.hits
+	p.view.Search.Hits = msg.hits.Lines
 	if run.jump {
 		p.visit(msg.hits.At(run.from, run.forward))
 	}

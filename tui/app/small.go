@@ -26,10 +26,13 @@ func (m *model) renderSmall() string {
 	} else {
 		body = rect{0, 1, width, height - 3}
 	}
+	card := body.foot(m.cards.height(width, body.height-minStages))
+	body.height -= card.height
 	parts = append(parts, m.panes.drawAlone(&m.screen, body)...)
+	parts = append(parts, m.cards.parts(card)...)
 	parts = append(parts, part{rect{0, height - 2, width, 1}, m.drawStatus(width)},
 		part{rect{0, height - 1, width, 1}, m.drawFooter(width)})
-	return m.cards.drawOver(compose(height, parts), body)
+	return compose(height, parts)
 }
 
 func (s *screen) drawTabs(deck *state.Deck, th theme.Theme, width int) string {
@@ -55,8 +58,9 @@ func (p *panes) drawAlone(s *screen, body rect) []part {
 		return []part{{body, p.log.draw(body.width, body.height, true)}}
 	case keymap.Deployment:
 		above, below := body, body
-		if body.height >= 8+minTail {
-			above.height = max(8, min(p.deployment.want(body.width, body.height-minTail), body.height-minTail))
+		if body.height >= minStages+minTail {
+			most := body.height - minTail
+			above.height = max(minStages, min(p.deployment.want(body.width, most), most))
 			below.y, below.height = body.y+above.height, body.height-above.height
 			return []part{{above, p.deployment.draw(above.width, above.height, true)},
 				{below, p.log.draw(below.width, below.height, false)}}
@@ -67,7 +71,7 @@ func (p *panes) drawAlone(s *screen, body rect) []part {
 	}
 }
 
-// drawTiny draws the deployment in a few words, or the pane with the focus below its state.
+// drawTiny draws the deployment in a few words, or the pane with the focus: below the state where both have room.
 func (m *model) drawTiny(width, height int) []part {
 	bottom := m.drawFooter // the only line there: what the user has to know now, else the keys
 	if m.toast.text != "" || m.link.trouble != nil || m.typing() != nil {
@@ -81,6 +85,10 @@ func (m *model) drawTiny(width, height int) []part {
 	tiny := view.Tiny{Theme: m.host.theme, Application: m.chosen.application(), Deployment: m.chosen.deployment(),
 		Stage: m.chosen.stageID, Now: m.host.now}
 	look := m.panes.deployment.finding()
+	const roomy = 8
+	if m.screen.focus != keymap.Deployment && height < roomy {
+		return slices.Concat(m.panes.drawAlone(&m.screen, body), []part{last})
+	}
 	if m.screen.focus != keymap.Deployment {
 		below := rect{0, 2, width, body.height - 2}
 		state := part{rect{0, 0, width, 2}, tiny.Draw(width, 2)}

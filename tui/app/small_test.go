@@ -106,3 +106,115 @@ func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, LeaveRunning, outcome)
 }
+
+func TestAnOpenPaletteShowsWhatIsTypedInEverySize(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	m.key(":", "s", "y", "n")
+	everySize(func(width, height int) {
+		screen := m.exact(t, "palette", width, height)
+		require.Containsf(t, screen, ":syn", "what is typed at %dx%d", width, height)
+		require.Containsf(t, screen, "Deploy the", "the action at %dx%d", width, height)
+	})
+}
+
+func TestADialogShowsItsQuestionAndItsAnswersInEverySize(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		keys     []string
+		question string
+		// chosen is the preselected answer.
+		chosen  string
+		answers []string
+	}{
+		"cancel": {[]string{"c"}, "Cancel the deployment of hello-world?", "no",
+			[]string{"yes, cancel it", "yes, but"}},
+		"sync": {[]string{"s"}, "Deploy the newest commit of hello-world?", "no",
+			[]string{"yes, by its", "yes, piped"}},
+		"skip":    {[]string{"S"}, "Skip WAIT_APPROVAL?", "no", []string{"yes"}},
+		"restart": {[]string{"4", "r"}, "Restart kubernetes?", "no", []string{"yes"}},
+		"leave":   {[]string{"q"}, "Leave pipedeck", "keep it", []string{"stay here", "tear it"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := waiting(t, 80, 24)
+			m.key(c.keys...)
+			everySize(func(width, height int) {
+				screen := m.exact(t, name, width, height)
+				require.Truef(t, asks(screen, c.question), "at %dx%d:\n%s", width, height, screen)
+				require.Containsf(t, screen, c.chosen, "at %dx%d", width, height)
+				seen := 0
+				for _, answer := range c.answers {
+					if strings.Contains(screen, answer) {
+						seen++
+					}
+				}
+				require.GreaterOrEqualf(t, seen, 1, "another answer at %dx%d:\n%s", width, height, screen)
+				if height >= minTabHeight {
+					require.Equalf(t, len(c.answers), seen, "all answers at %dx%d:\n%s", width, height, screen)
+				}
+			})
+		})
+	}
+}
+
+func TestTheNameThatIsTypedToTearDownIsVisibleInEverySize(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24)
+	m.key("q", "t", "d", "e", "f", "a")
+	everySize(func(width, height int) {
+		screen := m.exact(t, "tear down", width, height)
+		require.Containsf(t, screen, "defa", "at %dx%d:\n%s", width, height, screen)
+		require.Truef(t, asks(screen, "Tear down default?"), "at %dx%d:\n%s", width, height, screen)
+	})
+	m.key("enter")
+	require.Contains(t, m.exact(t, "wrong", 40, 12), "not the name")
+}
+
+// asks reports whether the words of a question stand on a screen in their order, also over the ends of lines.
+func asks(screen, question string) bool {
+	return inOrder(strings.FieldsFunc(question, func(r rune) bool { return r == ' ' || r == '-' })...)(screen)
+}
+
+// everySize calls f with sizes from the smallest to large ones.
+func everySize(f func(width, height int)) {
+	for width := leastWidth; width <= 300; width += 1 + width/5 {
+		for height := leastHeight; height <= 100; height += 1 + height/5 {
+			f(width, height)
+		}
+	}
+	f(300, 100)
+}
+
+func TestTheSmallestScreenShowsPartsAndStages(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 20, 6)
+	m.key("e")
+	screen := m.exact(t, "environment", 20, 6)
+	for _, part := range []string{"Preflight", "Control plane", "Kubernetes"} {
+		require.Contains(t, screen, part)
+	}
+	for range 40 {
+		m.key("down")
+	}
+	require.Contains(t, m.exact(t, "environment", 20, 6), "v0.1.0", "its last fact")
+	m.key("i")
+	screen = m.exact(t, "inspector", 20, 6)
+	require.Contains(t, screen, "s3")
+	require.Contains(t, screen, "WAIT_APPROVAL")
+	m.key("pgdown")
+	require.NotEqual(t, screen, m.exact(t, "inspector", 20, 6))
+}
+
+func TestAFailedPlanningNamesTheKeyOnTheSmallestScreen(t *testing.T) {
+	t.Parallel()
+	m := screens()["planning-failed-80x24"](t)
+	for _, size := range [][2]int{{20, 8}, {40, 12}, {60, 20}, {80, 24}, {120, 40}} {
+		screen := m.exact(t, "planning failed", size[0], size[1])
+		require.NotContains(t, screen, "Planning:", "%v", size)
+		if size[1] > 8 {
+			require.Contains(t, screen, "stagez", "%v", size)
+		}
+		require.Contains(t, screen, "FAILURE", "%v", size)
+	}
+}

@@ -33,21 +33,29 @@ const logRetry = 2 * time.Second
 
 // stageLog reads the log of one stage into a buffer. It owns the buffer and closes it.
 type stageLog struct {
-	deployment, stage string
-	// attempt is the number of retries of the stage when reading began.
+	key logKey
+	// attempt is the number of retries of the stage when reading began; of a time line that of all of them.
 	attempt int32
 	buffer  *logbuf.Buffer
 	ctx     context.Context
 	cancel  context.CancelFunc
 	// after is the clock's.
 	after func(time.Duration) <-chan time.Time
+	// timeline has the stages of a merged log; nil for the log of one stage alone.
+	timeline *timeline
 }
 
-func newStageLog(ctx context.Context, after func(time.Duration) <-chan time.Time, deployment, stage string,
+// logKey says what is in a log: one stage, or with the source all stages of a deployment.
+type logKey struct {
+	deployment, stage string
+	source            logSource
+}
+
+func newStageLog(ctx context.Context, after func(time.Duration) <-chan time.Time, key logKey,
 	attempt int32) *stageLog {
 	ctx, cancel := context.WithCancel(ctx)
 	return &stageLog{
-		deployment: deployment, stage: stage, attempt: attempt,
+		key: key, attempt: attempt,
 		buffer: logbuf.New(logbuf.Limits{}), ctx: ctx, cancel: cancel, after: after,
 	}
 }
@@ -60,7 +68,11 @@ func (l *stageLog) run(client deckv1.DeckServiceClient, send func(tea.Msg)) erro
 		defer close(done)
 		l.pass(grown, send)
 	}()
-	last := l.read(client, grown)
+	read := l.read
+	if l.timeline != nil {
+		read = l.readTimeline
+	}
+	last := read(client, grown)
 	if l.ctx.Err() == nil {
 		select {
 		case grown <- last:
@@ -101,7 +113,7 @@ func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) lo
 	msg := logMsg{log: l}
 	var fresh []logbuf.Line
 	stream, err := client.WatchStageLog(l.ctx,
-		&deckv1.WatchStageLogRequest{DeploymentId: l.deployment, StageId: l.stage},
+		&deckv1.WatchStageLogRequest{DeploymentId: l.key.deployment, StageId: l.key.stage},
 		grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
 		msg.err = err

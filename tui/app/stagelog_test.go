@@ -15,7 +15,7 @@ import (
 func TestALogThatGrowsAllTheTimeIsDrawnLessOften(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newStageLog(t.Context(), time.After, "dep-1", "s3", 0)
+		l := newStageLog(t.Context(), time.After, logKey{deployment: "dep-1", stage: "s3"}, 0)
 		defer l.cancel()
 		grown, done := make(chan logMsg, 1), make(chan struct{})
 		sent := 0

@@ -394,7 +394,7 @@ func TestAStoppedEnvironmentCanBeStartedAgain(t *testing.T) {
 	s.losesText("parts ready")
 	attempts <- nil
 	s.losesText("has stopped")
-	s.seesText("✓ 5 parts ready")
+	s.seesText("✓ 5 parts, 4 plugins ready")
 	s.seesText("press a to approve")
 
 	attempts <- stopped

@@ -57,7 +57,7 @@ func (d *tearDown) draw(width, height int) string {
 		"To delete it, type its name: " + host.cfg.Name,
 	}, Line: d.look.draw}
 	if d.wrong {
-		v.Lines = append(v.Lines, host.theme.Bad.Render("this is not the name of the environment"))
+		v.Last = host.theme.Bad.Render("this is not the name of the environment")
 	}
-	return v.Draw(width-4, height-2)
+	return v.Draw(dialogSize(width, height))
 }

@@ -35,6 +35,7 @@ type Server struct {
 	// history is all that was published; a stream sends it from its beginning.
 	history []*deckv1.Event
 	logs    map[string]*stageLog
+	runs    map[string]*deckv1.GetStageRunResponse
 	// resources are responses about an application, in their order.
 	resources map[string][]*deckv1.WatchResourcesResponse
 	refusal   error
@@ -58,7 +59,7 @@ func Start(t testing.TB) *Server {
 	require.NoError(t, err)
 	s := &Server{
 		Calls: make(chan proto.Message, 64), address: listener.Addr().String(), grpc: grpc.NewServer(),
-		changed: make(chan struct{}), logs: map[string]*stageLog{},
+		changed: make(chan struct{}), logs: map[string]*stageLog{}, runs: map[string]*deckv1.GetStageRunResponse{},
 		resources: map[string][]*deckv1.WatchResourcesResponse{},
 	}
 	deckv1.RegisterDeckServiceServer(s.grpc, s)
@@ -101,6 +102,31 @@ func (s *Server) Log(stage string, severity deckv1.Severity, texts ...string) {
 				Index: int64(len(l.blocks))})
 		}
 	})
+}
+
+// LogAt adds a block that was written n seconds after the start of the example.
+func (s *Server) LogAt(stage string, n float64, text string) {
+	s.change(func() {
+		l := s.log(stage)
+		l.blocks = append(l.blocks, &deckv1.LogBlock{StageId: stage, Text: text, Time: At(n),
+			Severity: deckv1.Severity_SEVERITY_INFO, Index: int64(len(l.blocks))})
+	})
+}
+
+// Run is what GetStageRun answers about a stage from now on.
+func (s *Server) Run(stage string, run *deckv1.GetStageRunResponse) {
+	s.change(func() { s.runs[stage] = run })
+}
+
+// GetStageRun answers what Run has set, by the id of the stage.
+func (s *Server) GetStageRun(_ context.Context,
+	r *deckv1.GetStageRunRequest) (*deckv1.GetStageRunResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if run := s.runs[r.GetStageId()]; run != nil {
+		return proto.CloneOf(run), nil
+	}
+	return &deckv1.GetStageRunResponse{}, nil
 }
 
 // CompleteLog ends the log of a stage.
@@ -199,7 +225,7 @@ func (s *Server) Watch(_ *deckv1.WatchRequest, stream grpc.ServerStreamingServer
 // WatchStageLog sends the log of a stage by its id, whatever the deployment.
 func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest,
 	stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse]) error {
-	sent := 0
+	sent, answered := 0, false
 	s.mu.Lock()
 	breaking := s.breaking
 	s.mu.Unlock()
@@ -217,7 +243,8 @@ func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest,
 			return status.Error(codes.Unavailable, "connection lost")
 		}
 		sent += len(blocks)
-		if len(blocks) > 0 || complete {
+		if len(blocks) > 0 || complete || !answered {
+			answered = true
 			if err := stream.Send(&deckv1.WatchStageLogResponse{Blocks: blocks, Completed: complete,
 				Last: true}); err != nil {
 				return err

@@ -14,7 +14,7 @@ var (
 	graph   = []Scope{Deployment}
 	logs    = []Scope{Log}
 	typing  = []Scope{Typing}
-	dialogs = []Scope{QuitDialog, ConfirmDialog, ChoiceDialog}
+	dialogs = []Scope{QuitDialog, ConfirmDialog, ChoiceDialog, ListDialog}
 )
 
 // Default returns the bindings of pipedeck.
@@ -171,6 +171,14 @@ func logKeys() Map {
 				Help: "show lines from info, warn or error on, or all", Scopes: logs},
 			{Action: Times, Keys: []string{"T"}, Short: "times", Rank: 8, Group: "Log",
 				Help: "times of the day, since the first line, or none", Scopes: logs},
+			{Action: Merge, Keys: []string{"m"}, Short: "all stages", Rank: 7, Group: "Log",
+				Help: "all stages in one time line, or the selected one", Scopes: logs},
+			{Action: PluginOutput, Keys: []string{"p"}, Short: "plugin output", Rank: 7, Group: "Log",
+				Help: "output of the plugins: none, all, each", Scopes: logs},
+			{Action: SelectLines, Keys: []string{"v"}, Group: "Log", Help: "select lines to copy; again: none",
+				Scopes: logs},
+			{Action: OnlyHits, Keys: []string{"&"}, Group: "Log", Help: "show only the lines with a hit; again: all",
+				Scopes: logs},
 			{Action: Save, Keys: []string{"W"}, Short: "save", Rank: 8, Group: "Log",
 				Help: "save the log to a file", Scopes: logs},
 		})
@@ -211,6 +219,7 @@ func typingKeys() Map {
 }
 
 func dialogKeys() Map {
+	list := []Scope{ListDialog}
 	return Map{
 		{Action: KeepRunning, Keys: []string{"y"}, Help: "leave, keep the environment running", Group: "Dialog: leave",
 			Scopes: []Scope{QuitDialog}},
@@ -222,15 +231,25 @@ func dialogKeys() Map {
 		{Action: Otherwise, Keys: []string{"r"}, Help: "yes, the other way: with or without a rollback",
 			Group: "Dialog: confirm", Scopes: []Scope{ConfirmDialog}},
 		{Action: Pick, Keys: []string{"1", "2", "3", "4", "5", "6", "7", "8", "9"}, Label: "1-9", Help: "this choice",
-			Group: "Dialog: choose", Scopes: []Scope{ConfirmDialog, ChoiceDialog}},
+			Group: "Dialog: choose", Scopes: []Scope{ConfirmDialog, ChoiceDialog, ListDialog}},
 		{Action: No, Keys: []string{"n", "esc", "q"}, Label: "esc", Short: "no", Rank: 1, Help: "no",
-			Group: "Every dialog", Scopes: []Scope{ConfirmDialog, ChoiceDialog}},
+			Group: "Every dialog", Scopes: []Scope{ConfirmDialog, ChoiceDialog, ListDialog}},
 		{Action: Up, Keys: []string{"up", "shift+tab", "k"}, Help: "choice above", Group: "Every dialog",
 			Scopes: dialogs},
 		{Action: Down, Keys: []string{"down", "tab", "j"}, Help: "choice below", Group: "Every dialog",
 			Scopes: dialogs},
 		{Action: Open, Keys: []string{"enter"}, Short: "choose", Help: "take the selected choice",
 			Group: "Every dialog", Scopes: dialogs},
+		{Action: Search, Keys: []string{"/"}, Short: "find", Rank: 2, Help: "filter the choices",
+			Group: "Dialog: choose from a list", Scopes: list},
+		{Action: PageUp, Keys: []string{"pgup", "ctrl+u"}, Help: "page up", Group: "Dialog: choose from a list",
+			Scopes: list},
+		{Action: PageDown, Keys: []string{"pgdown", "ctrl+d", "space"}, Help: "page down",
+			Group: "Dialog: choose from a list", Scopes: list},
+		{Action: Top, Keys: []string{"g", "home"}, Help: "first choice", Group: "Dialog: choose from a list",
+			Scopes: list},
+		{Action: Bottom, Keys: []string{"G", "end"}, Help: "last choice", Group: "Dialog: choose from a list",
+			Scopes: list},
 	}
 }
 

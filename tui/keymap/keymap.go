@@ -74,11 +74,17 @@ const (
 
 	Follow Action = "follow"
 	Wrap   Action = "wrap"
-	// Level, Times, FirstError and Save are those of a log.
-	Level         Action = "level"
-	Times         Action = "times"
-	FirstError    Action = "first-error"
-	Save          Action = "save"
+	// The next ones are those of a log.
+	Level      Action = "level"
+	Times      Action = "times"
+	FirstError Action = "first-error"
+	Save       Action = "save"
+	// Merge shows all stages in one time line, PluginOutput what plugins write next to it.
+	Merge        Action = "merge"
+	PluginOutput Action = "plugin-output"
+	// SelectLines selects lines to copy, OnlyHits leaves those without a hit out.
+	SelectLines   Action = "select-lines"
+	OnlyHits      Action = "only-hits"
 	Search        Action = "search"
 	NextMatch     Action = "next-match"
 	PreviousMatch Action = "previous-match"
@@ -120,7 +126,9 @@ const (
 	QuitDialog    Scope = "quit dialog"
 	ConfirmDialog Scope = "confirm dialog"
 	ChoiceDialog  Scope = "choice dialog"
-	HelpOverlay   Scope = "help"
+	// ListDialog is a choice out of many.
+	ListDialog  Scope = "list dialog"
+	HelpOverlay Scope = "help"
 	// Typing is any line of text that is being typed; PaletteOverlay that of the actions.
 	Typing         Scope = "typing"
 	PaletteOverlay Scope = "actions"

@@ -15,7 +15,8 @@ import (
 
 var scopes = []keymap.Scope{
 	keymap.Startup, keymap.Applications, keymap.Deployment, keymap.Log, keymap.Plugins, keymap.Environment,
-	keymap.History, keymap.Resources, keymap.QuitDialog, keymap.ConfirmDialog, keymap.ChoiceDialog, keymap.HelpOverlay,
+	keymap.History, keymap.Resources, keymap.QuitDialog, keymap.ConfirmDialog, keymap.ChoiceDialog, keymap.ListDialog,
+	keymap.HelpOverlay,
 	keymap.Typing, keymap.PaletteOverlay,
 }
 

@@ -14,12 +14,14 @@ import (
 // Severity of a line.
 type Severity uint8
 
-// The severities of the deck API.
+// The severities of the deck API, and Process.
 const (
 	Plain Severity = iota
 	Info
 	Success
 	Error
+	// Process is a line that the process of a plugin wrote itself, besides the logs of stages.
+	Process
 )
 
 // Line is one line of a log.

@@ -23,6 +23,8 @@ type Deck struct {
 	synced bool
 	// next gathers the state that follows a Reset until it is complete.
 	next *objects
+	// pluginHistory by PluginKey; it outlives a Reset.
+	pluginHistory map[string]*PluginHistory
 	// limit replaces MaxDeployments unless it is 0.
 	limit int
 }
@@ -67,6 +69,7 @@ func (d *Deck) Apply(event *deckv1.Event) {
 		target.putDeployment(kind.Deployment, cmp.Or(d.limit, MaxDeployments))
 	case *deckv1.Event_Plugin:
 		put(&target.plugins, PluginKey(kind.Plugin), kind.Plugin)
+		d.remember(kind.Plugin)
 	case *deckv1.Event_Piped:
 		put(&target.pipeds, kind.Piped.GetId(), kind.Piped)
 	case *deckv1.Event_Problem:

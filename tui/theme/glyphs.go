@@ -25,6 +25,8 @@ type Glyphs struct {
 	Above, Below string
 	// Full and Empty fill a progress bar.
 	Full, Empty string
+	// Spark are the heights of a bar in a line of text, the lowest first.
+	Spark []string
 	// Folded leads to lines that are not shown.
 	Folded string
 	// Ellipsis marks cut text, Dot separates, Arrow leads to what to do, Continued marks a wrapped line.
@@ -43,6 +45,7 @@ func unicodeGlyphs() Glyphs {
 		Heavy: "━", Thumb: "┃",
 		Above: "↑", Below: "↓",
 		Full: "█", Empty: "░",
+		Spark:    []string{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"},
 		Folded:   "▸",
 		Ellipsis: "…", Dot: "·", Arrow: "→", Continued: "↪",
 	}
@@ -60,6 +63,7 @@ func asciiGlyphs() Glyphs {
 		Heavy: "=", Thumb: "#",
 		Above: "^", Below: "v",
 		Full: "#", Empty: ".",
+		Spark:    []string{".", ":", "-", "=", "+", "*", "#", "@"},
 		Folded:   ">",
 		Ellipsis: "~", Dot: "-", Arrow: "->", Continued: "\\",
 	}

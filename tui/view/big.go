@@ -19,6 +19,8 @@ type Big struct {
 	Log *Log
 	// Alarm is the first line, of the whole width; "" leaves it blank.
 	Alarm string
+	// Simulated: no container of the application runs.
+	Simulated bool
 	// Said is the last line, of the whole width, instead of the words about the selected stage.
 	Said string
 	// Hint names keys.
@@ -126,14 +128,24 @@ func (v Big) state(width int) string {
 		word = spaced(word)
 	}
 	left := tone.Render(word) + "   " + th.Text.Render(count) + gap + th.Strong.Render(lasted(d, v.Now))
-	if v.Log == nil {
-		return left
+	room := width - text.Width(left) - 2
+	right := []string{""}
+	if v.Simulated {
+		right = []string{th.Warn.Render("simulated: no container runs"), th.Warn.Render("simulated"), ""}
 	}
-	place, short := v.Log.status(width - text.Width(left) - 2)
-	if text.Width(left)+2+text.Width(place) > width {
-		place = short
+	if v.Log != nil {
+		place, short := v.Log.status(room)
+		for i, simulated := range right {
+			right[i] = join("  ", simulated, place)
+		}
+		right = append(right, short)
 	}
-	return split(th, left, place, width)
+	for _, words := range right {
+		if text.Width(words) <= room {
+			return split(th, left, words, width)
+		}
+	}
+	return left
 }
 
 // waits reports whether a stage of a deployment waits for a person.

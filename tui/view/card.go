@@ -11,7 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
-// Card says what runs and which keys come next. It stands over panes and takes no key from them, except the one that
+// Card says what runs and which keys come next. It stands below panes and takes no key from them, except the one that
 // hides it.
 type Card struct {
 	Theme theme.Theme
@@ -28,10 +28,22 @@ type CardRow struct {
 	Good bool
 }
 
-// Draw returns the card: width columns wide, as high as it has to be and at most height lines.
+// Height is how many lines Draw needs, at most most; blank lines yield first.
+func (v Card) Height(width, most int) int { return min(1+len(v.lines(width)), most) }
+
+// Draw returns width columns and height lines.
 func (v Card) Draw(width, height int) string {
-	th, inner := v.Theme, width-4
-	keys := 0
+	lines := v.lines(width)
+	if over := len(lines) + 1 - height; over > 0 {
+		lines = withoutBlanks(lines, over)
+	}
+	hide := v.Theme.Dim.Render(v.Hide + " hides this card")
+	return box{theme: v.Theme, title: v.Title, right: hide, focused: true}.titled(lines, width, height)
+}
+
+// lines are what stands below the title.
+func (v Card) lines(width int) []string {
+	th, keys := v.Theme, 0
 	for _, row := range v.Rows {
 		keys = max(keys, text.Width(row.Key))
 	}
@@ -49,19 +61,14 @@ func (v Card) Draw(width, height int) string {
 			lead = th.Tones.Good.Sign(th.Done) + " "
 		}
 		indent := text.Width(lead)
-		for i, line := range text.Wrap(row.Text, max(1, inner-indent)) {
+		for i, line := range text.Wrap(row.Text, max(1, width-2-indent)) {
 			if i > 0 {
 				lead = strings.Repeat(" ", indent)
 			}
 			lines = append(lines, " "+lead+line)
 		}
 	}
-	hide := th.Dim.Render(v.Hide + " hides this card")
-	lines = append(lines, "", strings.Repeat(" ", max(0, inner-text.Width(hide)))+" "+hide)
-	if over := len(lines) + 2 - height; over > 0 {
-		lines = withoutBlanks(lines, over)
-	}
-	return box{theme: th, title: v.Title, focused: true}.draw(lines, width, min(len(lines)+2, height))
+	return append(lines, "")
 }
 
 // withoutBlanks leaves up to n blank lines out, the last ones first.

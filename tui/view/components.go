@@ -35,7 +35,7 @@ type Components struct {
 	// Frame of the spinner.
 	Frame   int
 	Focused bool
-	// Up is how many lines the reader has gone up from the end, when not everything fits.
+	// Up is how many lines the reader has gone up from what matters most, or down when negative; see Reach.
 	Up int
 }
 
@@ -55,12 +55,7 @@ func (v Components) Draw(width, height int) string {
 		frame.right = th.Dim.Render(Duration(max(0, v.Now.Sub(v.Since))))
 	}
 	inner := width
-	lines, active := v.steps(inner)
-	if problems := v.problems(inner); len(problems) > 0 {
-		active = len(lines)
-		lines = append(lines, problems...)
-	}
-	lines = append(lines, v.facts(inner)...)
+	lines, active := v.lines(inner)
 	room := height - 1
 	if len(lines) > room {
 		// What happens now stays in sight; the reader can go elsewhere.
@@ -70,6 +65,27 @@ func (v Components) Draw(width, height int) string {
 		lines = lines[from:]
 	}
 	return frame.titled(lines, width, height)
+}
+
+// Reach returns the bounds of Up in that room: how far the reader can go down, as a negative number, and up.
+func (v Components) Reach(width, height int) (down, up int) {
+	lines, active := v.lines(width)
+	room := height - 1
+	if len(lines) <= room {
+		return 0, 0
+	}
+	from, _ := window(len(lines), room, active, active)
+	return from - (len(lines) - room), from
+}
+
+// lines are all lines; active is the one that matters most.
+func (v Components) lines(width int) (lines []string, active int) {
+	lines, active = v.steps(width)
+	if problems := v.problems(width); len(problems) > 0 {
+		active = len(lines)
+		lines = append(lines, problems...)
+	}
+	return append(lines, v.facts(width)...), active
 }
 
 // steps draws one line for each component, and more where there is more to show; active is the line
@@ -83,6 +99,9 @@ func (v Components) steps(width int) (lines []string, active int) {
 	if len(v.List) == 0 {
 		badge := componentBadge(th, deckv1.Component_STATE_STARTING, v.Frame)
 		return append(lines, "  "+badge.dot()+" "+v.Waiting), 1
+	}
+	if width < minColumns {
+		return v.narrowSteps(width)
 	}
 	name := 12
 	for _, c := range v.List {
@@ -129,6 +148,25 @@ func (v Components) steps(width int) (lines []string, active int) {
 	return lines, active
 }
 
+// narrowSteps are the parts on a narrow screen: a line for each, and more about those that are not ready.
+func (v Components) narrowSteps(width int) (lines []string, active int) {
+	th := v.Theme
+	for _, c := range v.List {
+		badge := componentBadge(th, c.GetState(), v.Frame)
+		if c.GetState() != deckv1.Component_STATE_READY && c.GetState() != deckv1.Component_STATE_PENDING {
+			active = len(lines)
+		}
+		lines = append(lines, " "+badge.dot()+" "+th.Text.Render(c.GetName()))
+		if c.GetState() == deckv1.Component_STATE_STARTING {
+			for _, part := range text.Wrap(text.Line(c.GetDetail()), max(1, width-3)) {
+				lines = append(lines, "   "+th.Dim.Render(part))
+			}
+		}
+		lines = append(lines, v.more(c, width)...)
+	}
+	return lines, active
+}
+
 // more is a progress bar, or what went wrong and what to do.
 func (v Components) more(c *deckv1.Component, width int) []string {
 	th := v.Theme
@@ -137,7 +175,7 @@ func (v Components) more(c *deckv1.Component, width int) []string {
 		return v.cause(th.Bad, c.GetDetail(), c.GetHint(), width)
 	}
 	if c.GetState() == deckv1.Component_STATE_STARTING && c.GetTotal() > 0 {
-		return []string{indent + bar(th, c.GetDone(), c.GetTotal(), min(barWidth, width-16))}
+		return []string{indent + bar(th, c.GetDone(), c.GetTotal(), max(1, min(barWidth, width-16)))}
 	}
 	return nil
 }
@@ -201,6 +239,13 @@ func (v Components) facts(width int) []string {
 		{"version", e.GetVersion()},
 	}, pipedFacts(v.Pipeds)) {
 		if fact.value == "" {
+			continue
+		}
+		if width < minColumns {
+			lines = append(lines, " "+v.Theme.Dim.Render(fact.label))
+			for _, part := range text.Chop(fact.value, max(1, width-3)) {
+				lines = append(lines, "   "+part)
+			}
 			continue
 		}
 		for i, part := range text.Chop(fact.value, max(8, width-20)) {

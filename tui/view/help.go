@@ -58,8 +58,12 @@ func (v Help) binding(b keymap.Binding, width int) []string {
 		style, key = th.Dim, th.Dim
 	}
 	var lines []string
-	room := width - 2 - keyWidth - 5
-	keys, help := text.Wrap(strings.Join(b.Keys, " "), keyWidth-1), text.Wrap(says, room)
+	column := keyWidth
+	if width < narrowDialog {
+		column = 7
+	}
+	room := max(6, width-2-column-5)
+	keys, help := text.Wrap(strings.Join(b.Keys, " "), column-1), text.Wrap(says, room)
 	if reason != "" {
 		help = append(help, text.Wrap("not now: "+reason, room)...)
 	}
@@ -71,7 +75,7 @@ func (v Help) binding(b keymap.Binding, width int) []string {
 		if i < len(help) {
 			right = help[i]
 		}
-		lines = append(lines, "   "+key.Render(text.Pad(left, keyWidth, ""))+" "+style.Render(right))
+		lines = append(lines, "   "+key.Render(text.Pad(left, column, ""))+" "+style.Render(right))
 	}
 	return lines
 }

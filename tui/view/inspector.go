@@ -4,6 +4,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,6 +27,11 @@ type Inspector struct {
 	// Plugin runs the stage; nil when no plugin has reported this stage. PluginName is what users call it.
 	Plugin     *deckv1.Plugin
 	PluginName string
+	// History is what the plugin has used; nil for nothing.
+	History *state.PluginHistory
+	// Run is what the stage was executed with; nil until it is known. Trouble is why it cannot be read.
+	Run     *deckv1.GetStageRunResponse
+	Trouble string
 	// Earlier are older deployments of the application, the newest first. At most maxRuns of them are shown.
 	Earlier []*deckv1.Deployment
 	// Command shows the same log in a shell.
@@ -40,6 +46,8 @@ type Inspector struct {
 const (
 	// labelWidth is the width of the names of facts.
 	labelWidth = 11
+	// minColumns is the width below which names and values have no columns.
+	minColumns = 40
 	// twoColumns is the width from which the sections stand in two columns.
 	twoColumns = 96
 	// maxRuns bounds the list of earlier runs.
@@ -55,7 +63,11 @@ func (v Inspector) Lines(width int) []string {
 		return []string{"", " " + v.Theme.Dim.Render(none)}
 	}
 	if width < twoColumns {
-		return v.matching(append(v.about(width), v.around(width)...))
+		lines := append(v.about(width), v.around(width)...)
+		if width < minColumns {
+			lines = lines[1:] // the blank one below the title
+		}
+		return v.matching(lines)
 	}
 	half := width / 2
 	left, right := v.matching(v.about(half)), v.matching(v.around(width-half))
@@ -116,8 +128,9 @@ func (v Inspector) about(width int) []string {
 		status += th.Dim.Render(" of about " + Duration(usual))
 	}
 	lines := []string{""}
-	lines = append(lines, v.facts(width, []fact{
-		{"id", s.GetId()},
+	lines = append(lines, v.facts(width, slices.Concat([]fact{
+		{"id", cmp.Or(s.GetConfigId(), s.GetId())},
+		{"stage id", map[bool]string{true: s.GetId()}[s.GetConfigId() != ""]},
 		{"type", s.GetName()},
 		{"about", s.GetDesc()},
 		{"status", status},
@@ -128,10 +141,12 @@ func (v Inspector) about(width int) []string {
 		{"runs", map[bool]string{true: "only when the deployment is rolled back"}[s.GetRollback()]},
 		{"started", v.clock(s.GetStartedAt())},
 		{"ended", v.clock(s.GetCompletedAt())},
+		{"timeout", v.timeout()},
 		{"attempt", fmt.Sprint(s.GetRetries() + 1)},
 		{"approvers", text.Line(strings.Join(s.GetApprovers(), ", "))},
+	}, v.approvals(), []fact{
 		{"progress", v.progress()},
-	})...)
+	}))...)
 	if len(s.GetTargets()) > 0 {
 		lines = append(lines, v.section("Targets")...)
 		for _, target := range s.GetTargets() {
@@ -140,6 +155,7 @@ func (v Inspector) about(width int) []string {
 				join(" ", badge.String(), text.Line(target.GetDetail()))}})...)
 		}
 	}
+	lines = slices.Concat(lines, v.attempts(width), v.config(width), v.notes(width))
 	if v.Command != "" {
 		lines = append(lines, v.section("The log as a command")...)
 		lines = append(lines, v.wrapped(v.Command, width)...)
@@ -155,25 +171,31 @@ func (v Inspector) around(width int) []string {
 		return append(lines, v.wrapped("no plugin has reported that it runs "+v.Stage.GetName(), width)...)
 	}
 	th, badge := v.Theme, pluginBadge(v.Theme, p)
-	process, memory := "", ""
+	process, memory, cpu := "", "", ""
 	if p.GetPid() > 0 {
 		process = fmt.Sprintf("pid %d, up %s", p.GetPid(), Ticking(state.Elapsed(p.GetStartedAt(), nil, v.Now)))
-		memory = fmt.Sprintf("%s, %.0f%% of a core", Bytes(p.GetRssBytes()), p.GetCpuPercent())
+		memory = Bytes(p.GetRssBytes())
+		cpu = fmt.Sprintf("%.0f%% of a core", p.GetCpuPercent())
+		if v.History != nil {
+			memory = join("  ", memory, spark(th, v.History.Memory))
+			cpu = join("  ", cpu, spark(th, v.History.CPU))
+		}
 	}
 	lines = append(lines, v.facts(width, []fact{
-		{"name", v.PluginName},
+		{"name", join(" ", v.PluginName, text.Line(p.GetVersion()))},
 		{"state", badge.String()},
 		{"reason", text.Line(p.GetDetail())},
 		{"process", process},
-		{"restarts", fmt.Sprint(p.GetRestarts())},
-		{"uses", memory},
+		{"program", text.Line(p.GetBinary())},
+		{"restarts", v.restarts()},
+		{"memory", memory},
+		{"CPU", cpu},
 		{"holds", pluginHolds(p)},
 		{"limits", pluginLimits(p)},
 		{"deploys to", strings.Join(p.GetDeployTargets(), ", ")},
 	})...)
-	lines = append(lines, v.section("Last output of the plugin")...)
-	output := p.GetLastOutput()
-	output = output[max(0, len(output)-maxWords):]
+	lines = append(lines, v.section("Last words of the plugin")...)
+	output := lastWords(p.GetLastOutput())
 	if len(output) == 0 {
 		return append(lines, " "+th.Dim.Render("nothing so far"))
 	}
@@ -269,6 +291,12 @@ func (v Inspector) facts(width int, facts []fact) []string {
 	var lines []string
 	for _, f := range facts {
 		if f.value == "" {
+			continue
+		}
+		if width < minColumns {
+			for _, part := range text.Wrap(v.Theme.Dim.Render(text.Line(f.label)+":")+" "+f.value, max(1, width-1)) {
+				lines = append(lines, " "+part)
+			}
 			continue
 		}
 		label := v.Theme.Dim.Render(text.Pad(text.Line(f.label), labelWidth, v.Theme.Ellipsis))

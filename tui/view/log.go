@@ -21,6 +21,9 @@ type Search struct {
 	// Pattern is what is looked for. Hit is the line at which the search stands, -1 without one.
 	Pattern logbuf.Pattern
 	Hit     int
+	// Only leaves the lines out that are not among Hits, which are the numbers of lines in order.
+	Only bool
+	Hits []int
 	// Notice is said below the text.
 	Notice string
 	// Line draws the line above the text: what is typed or looked for; nil when there is none.
@@ -39,6 +42,7 @@ type Reading struct {
 
 	// top is the first line shown and sub the row within it, when not following; lines from seen on are new.
 	top, sub, seen int
+	selection      lineSelection
 }
 
 // Log shows the log of one stage. It keeps the place of the reader in it.
@@ -94,6 +98,7 @@ func (v *Log) resize(width, height int) {
 func (v *Log) Rewind() {
 	v.Reading = Reading{Following: true}
 	v.Search.Pattern, v.Search.Hit, v.Search.Notice = logbuf.Pattern{}, -1, ""
+	v.Search.Only, v.Search.Hits = false, nil
 }
 
 // Draw returns width columns and height lines.
@@ -114,9 +119,13 @@ func (v *Log) Draw(width, height int) string {
 
 // content is what stands below the title.
 func (v *Log) content() []string {
-	lines := v.rows()
+	lines, numbers := v.rows()
 	for i, line := range lines {
-		if !v.large {
+		switch {
+		case v.large:
+		case v.selection.has(numbers[i]):
+			lines[i] = v.Theme.Tones.Focus.Sign(v.Theme.Mark) + line
+		default:
 			lines[i] = " " + line
 		}
 	}
@@ -162,7 +171,9 @@ func (v *Log) status(room int) (long, short string) {
 	th := v.Theme
 	_, next := v.Buffer.Span()
 	place := Count(next, "line")
-	if v.Least > logbuf.Debug {
+	if v.Search.Only {
+		place = thousands(len(v.Search.Hits)) + " of " + place
+	} else if v.Least > logbuf.Debug {
 		place = thousands(v.Buffer.Count(v.Least)) + " of " + place
 	} else if !v.Following && next > v.height {
 		place = fmt.Sprintf("line %s of %s", thousands(v.Place()+1), thousands(next))

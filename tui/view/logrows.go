@@ -42,21 +42,26 @@ func (v *Log) gutter() int {
 // room is how many columns the text of a line has.
 func (v *Log) room() int { return max(1, v.width-v.gutter()) }
 
-// rows are the lines in sight, wrapped or cut, the first to show first.
-func (v *Log) rows() []string {
+// rows are the lines in sight, wrapped or cut, the first to show first, each with the number of its line; -1 for what
+// is no line.
+func (v *Log) rows() (rows []string, numbers []int) {
 	if v.Buffer == nil {
-		return nil
+		return nil, nil
 	}
 	first, next := v.Buffer.Span()
 	if next == first {
-		return nil
+		return nil, nil
 	}
 	top, sub := v.position()
-	var rows []string
-	shown, last := 0, top
-	for n, line := range v.Buffer.Select(top, v.height+1, v.Least) {
+	last := top
+	add := func(number int, parts ...string) {
+		for _, part := range parts {
+			rows, numbers = append(rows, part), append(numbers, number)
+		}
+	}
+	for n, line := range v.lines(top, v.height+1) {
 		if n > 0 {
-			rows = append(rows, v.folded(last, line.Number)...)
+			add(-1, v.folded(last, line.Number)...)
 		}
 		if len(rows) >= v.height {
 			break
@@ -65,12 +70,11 @@ func (v *Log) rows() []string {
 		if n == 0 {
 			parts = parts[min(sub, len(parts)-1):]
 		}
-		rows, last = append(rows, parts...), line.Number
-		shown++
+		add(line.Number, parts...)
+		last = line.Number
 	}
-	rows = rows[:min(len(rows), v.height)]
 	v.seen = max(v.seen, last+1)
-	return rows
+	return rows[:min(len(rows), v.height)], numbers[:min(len(rows), v.height)]
 }
 
 // render is one line as the rows it takes.
@@ -79,7 +83,11 @@ func (v *Log) render(line logbuf.Line, number int) []string {
 	icon, style := v.icon(line)
 	lead := v.stamp(line.Time) + style.Render(icon) + " "
 	_, runs := text.LogLine(line.Raw)
-	if line.Severity != logbuf.Error {
+	switch line.Severity {
+	case logbuf.Error:
+	case logbuf.Process:
+		style = th.Info
+	default:
 		style = th.Text // the icon says what is left
 	}
 	matches := v.Search.Pattern.Matches(line.Text)
@@ -119,6 +127,8 @@ func (v *Log) icon(line logbuf.Line) (string, theme.Style) {
 		return th.Done, th.Good
 	case line.Level == logbuf.Warn:
 		return th.Warning, th.Warn
+	case line.Severity == logbuf.Process:
+		return th.Dot, th.Info
 	}
 	return " ", th.Text
 }
@@ -156,7 +166,7 @@ func (v *Log) zone() *time.Location {
 // folded stands for the lines of a script between two lines in sight.
 func (v *Log) folded(line, next int) []string {
 	hidden := next - line - 1
-	if hidden <= 0 || v.Least != logbuf.Debug {
+	if hidden <= 0 || v.Least != logbuf.Debug || v.Search.Only {
 		return nil
 	}
 	mark := fmt.Sprintf("%s %d lines of the script, enter unfolds", v.Theme.Folded, hidden)

@@ -31,8 +31,14 @@ type Palette struct {
 	Selected int
 }
 
+// narrowPalette is the width below which keys have no column.
+const narrowPalette = 50
+
 // Draw returns the palette, width columns wide and height lines high.
 func (v Palette) Draw(width, height int) string {
+	if height < lowDialog || width < minColumns {
+		return v.bare(width, height)
+	}
 	th, inner := v.Theme, width-2
 	lines := []string{
 		v.Line(inner, fmt.Sprintf("%d of %d", len(v.Entries), v.All)),
@@ -66,6 +72,46 @@ func (v Palette) Draw(width, height int) string {
 	return frame.draw(append(lines, below...), width, height)
 }
 
+// bare is the palette on a small screen: what is typed, and the actions around the selected one, with the reason why
+// that one does nothing now.
+func (v Palette) bare(width, height int) string {
+	th := v.Theme
+	lines := []string{v.Line(width, "")}
+	var list []string
+	first, last := 0, 0
+	for i, entry := range v.Entries {
+		style := th.Text
+		if entry.Reason != "" {
+			style = th.Dim
+		}
+		line := split(th, " "+style.Render(entry.Title), th.Key.Render(entry.Name()), width)
+		if i == v.Selected {
+			first = len(list)
+			list = append(list, mark(th, line, width, true))
+			if entry.Reason != "" {
+				for _, part := range text.Wrap("not now: "+entry.Reason, max(1, width-2)) {
+					list = append(list, "  "+th.Dim.Render(part))
+				}
+			}
+			last = min(len(list)-1, first+height-2)
+			continue
+		}
+		list = append(list, line)
+	}
+	if len(list) == 0 {
+		list = []string{" " + th.Dim.Render("No action matches")}
+	}
+	from, to := window(len(list), height-1, first, last)
+	lines = append(lines, list[from:to]...)
+	for i := range height {
+		if i == len(lines) {
+			lines = append(lines, "")
+		}
+		lines[i] = text.Pad(lines[i], width, th.Ellipsis)
+	}
+	return strings.Join(lines[:height], "\n")
+}
+
 // entry is an action with its key, and the whole reason when it does nothing now.
 func (v Palette) entry(entry PaletteEntry, width int) []string {
 	th := v.Theme
@@ -77,6 +123,9 @@ func (v Palette) entry(entry PaletteEntry, width int) []string {
 		asks = "asks first"
 	}
 	right := th.Key.Render(text.Pad(strings.Join(entry.Keys, " "), 10, "")) + th.Dim.Render(text.Pad(asks, 11, ""))
+	if width < narrowPalette {
+		right = th.Key.Render(entry.Name())
+	}
 	lines := []string{split(th, "  "+style.Render(entry.Title), right, width)}
 	if entry.Reason != "" {
 		for _, line := range text.Wrap("not now: "+entry.Reason, width-6) {

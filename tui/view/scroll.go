@@ -11,7 +11,7 @@ func (v *Log) position() (top, sub int) {
 		return v.end()
 	}
 	top, sub = v.end() // no further than that, also when fewer lines are shown than before
-	if lines := v.Buffer.Select(v.top, 1, v.Least); len(lines) > 0 && lines[0].Number <= top {
+	if lines := v.lines(v.top, 1); len(lines) > 0 && lines[0].Number <= top {
 		switch number := lines[0].Number; {
 		case number == v.top && number == top:
 			return top, min(v.sub, sub)
@@ -31,7 +31,7 @@ func (v *Log) end() (top, sub int) {
 	}
 	top = first
 	for rows := 0; ; {
-		before, found := v.Buffer.Before(next, v.Least)
+		before, found := v.before(next)
 		if !found {
 			return top, 0
 		}
@@ -60,7 +60,7 @@ func (v *Log) Scroll(n int) {
 			sub, n = sub-step, n+step
 			continue
 		}
-		before, found := v.Buffer.Before(top, v.Least)
+		before, found := v.before(top)
 		if !found {
 			break
 		}
@@ -70,7 +70,7 @@ func (v *Log) Scroll(n int) {
 		}
 	}
 	for n > 0 {
-		lines := v.Buffer.Select(top, 2, v.Least)
+		lines := v.lines(top, 2)
 		if len(lines) == 0 {
 			break
 		}
@@ -118,6 +118,13 @@ func (v *Log) Mark() func() {
 // Page moves by screens.
 func (v *Log) Page(n int) { v.Scroll(n * max(1, v.height-1)) }
 
+// Top goes to a line and has it first in sight.
+func (v *Log) Top(line int) {
+	if v.Buffer != nil {
+		v.place(line, 0)
+	}
+}
+
 // Start goes to the first line.
 func (v *Log) Start() {
 	if v.Buffer != nil {
@@ -134,7 +141,7 @@ func (v *Log) End() {
 }
 
 // Follow goes to the end and stays there.
-func (v *Log) Follow() { v.Following = true }
+func (r *Reading) Follow() { r.Following = true }
 
 // Show brings a line into sight, a third from the top, and of an unwrapped one the first match, or its start.
 func (v *Log) Show(line int) {
@@ -179,4 +186,4 @@ func (v *Log) Place() int {
 }
 
 // Slide moves an unwrapped log sideways.
-func (v *Log) Slide(columns int) { v.Left = max(0, v.Left+columns) }
+func (r *Reading) Slide(columns int) { r.Left = max(0, r.Left+columns) }

@@ -83,6 +83,9 @@ func (v Tiny) lines(width int) []string {
 		first = name
 	}
 	word := deploymentBadge(th, d.GetStatus()).String()
+	if reason := text.Line(d.GetStatusReason()); len(stages) == 0 && worthShowing(d.GetStatus()) && reason != "" {
+		return append([]string{first, word}, text.Wrap(reason, width)...)
+	}
 	return append([]string{first, word + th.Dim.Render(fmt.Sprintf(" %d/%d", done, all)), v.signs(stages, width)},
 		v.notable(stages)...)
 }

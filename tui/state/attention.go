@@ -1,0 +1,56 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package state
+
+import (
+	"slices"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
+
+// Attention counts what a reader of a whole environment has to know.
+type Attention struct {
+	// FailedApplications have a newest deployment that failed, or a configuration that is not valid;
+	// UnhealthyApplications are others whose resources are not healthy. Disabled ones count in neither.
+	FailedApplications, UnhealthyApplications int
+	// Waiting deployments have a stage that waits for an approval.
+	Waiting int
+	// Plugins are all plugins, RunningPlugins those that run, FailedPlugins those that are not started again by
+	// themselves.
+	Plugins, RunningPlugins, FailedPlugins int
+}
+
+// Attention counts the applications and plugins that are known now.
+func (d *Deck) Attention() Attention {
+	a := Attention{Plugins: len(d.plugins)}
+	for id, app := range d.applications {
+		switch {
+		case app.GetDisabled():
+		case ApplicationFailed(app, d.Newest(id)):
+			a.FailedApplications++
+		case app.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER:
+			a.UnhealthyApplications++
+		}
+	}
+	for id := range d.running {
+		if slices.ContainsFunc(d.deployments[id].GetStages(), (*deckv1.Stage).GetCanApprove) {
+			a.Waiting++
+		}
+	}
+	for _, plugin := range d.plugins {
+		switch plugin.GetState() {
+		case deckv1.Plugin_STATE_RUNNING:
+			a.RunningPlugins++
+		case deckv1.Plugin_STATE_FAILED:
+			a.FailedPlugins++
+		}
+	}
+	return a
+}
+
+// ApplicationFailed reports whether the newest deployment of an application failed, or its configuration is not valid.
+func ApplicationFailed(app *deckv1.Application, newest *deckv1.Deployment) bool {
+	return newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE && !app.GetDeploying() ||
+		app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG
+}
