@@ -4,12 +4,14 @@
 package inspect
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -36,8 +38,9 @@ func running(t *testing.T, server *decktest.Server) (stateDir string, w *workspa
 func TestFollowingALogEndsWithTheEnvironment(t *testing.T) {
 	t.Parallel()
 	for name, args := range map[string][]string{
-		"of a stage":  {"logs", "hello-world", "-f"},
-		"of a plugin": {"logs", "--plugin", "wait", "-f"},
+		"of a stage":                      {"logs", "hello-world", "-f"},
+		"of a stage that was interrupted": {"logs", "hello-world", "--stage", "s1", "-f"},
+		"of a plugin":                     {"logs", "--plugin", "wait", "-f"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -46,6 +49,9 @@ func TestFollowingALogEndsWithTheEnvironment(t *testing.T) {
 			d.Stages[0].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
 			server.Publish(decktest.Environment(), decktest.Application(), d)
 			server.Log("s1", deckv1.Severity_SEVERITY_INFO, "so far")
+			if name == "of a stage that was interrupted" {
+				server.CompleteLog("s1")
+			}
 			stateDir, w := running(t, server)
 			require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), "wait.log"), []byte("so far\n"), 0o600))
 			server.End()
@@ -78,4 +84,26 @@ func TestTheLogOfAPluginGrowsOnlyWhileItsEnvironmentRuns(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), "wait.log"), []byte("before\n"), 0o600))
 	code, _, _ = command(ctx, stateDir, "logs", "--plugin", "wait", "-f")
 	require.Equal(t, exit.Interrupted, code)
+}
+
+func TestFollowingALogEndsWithItsStage(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*deckv1.Stage){
+		"that has succeeded": func(s *deckv1.Stage) { s.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS },
+		"that runs again":    func(s *deckv1.Stage) { s.Retries++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := decktest.Start(t)
+			d := decktest.Canary()
+			d.Stages = d.Stages[:1]
+			d.Stages[0].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
+			server.CompleteLog("s1")
+			later := proto.CloneOf(d)
+			change(later.Stages[0])
+			server.Publish(decktest.Application(), later)
+			var out bytes.Buffer
+			require.NoError(t, (&logPrinter{deck: server.Dial(t), follow: true, out: &out}).print(t.Context(), d))
+		})
+	}
 }

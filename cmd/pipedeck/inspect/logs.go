@@ -229,8 +229,26 @@ func (p *logPrinter) printStage(ctx context.Context, deployment string, stage *d
 		if err := lines.Flush(); err != nil {
 			return err
 		}
-		if response.Completed || response.Last && (!running || !p.follow) {
+		switch {
+		case response.Completed && running && p.follow:
+			return p.awaitEnd(ctx, deployment, stage)
+		case response.Completed, response.Last && (!running || !p.follow):
 			return nil
 		}
 	}
+}
+
+// awaitEnd waits until a stage whose log is complete has ended, or runs as another attempt. A stage whose plugin stops
+// with the environment completes its log, too, but has not ended: then the error is reader.ErrEnded.
+func (p *logPrinter) awaitEnd(ctx context.Context, deployment string, stage *deckv1.Stage) error {
+	over := func(d *state.Deck) bool {
+		for _, now := range d.Deployment(deployment).GetStages() {
+			if now.GetId() == stage.GetId() {
+				return state.StageEnded(now.GetStatus()) || now.GetRetries() > stage.GetRetries()
+			}
+		}
+		return true // the deployment is not kept any more
+	}
+	return reader.Follow(ctx, p.deck, reader.Options{WithoutLogs: true, Until: over},
+		func(reader.Change) error { return nil })
 }
