@@ -34,10 +34,14 @@ type actionMsg struct {
 
 // actions are what the user can ask the environment for.
 type actions struct {
-	host     *host
-	link     *link
-	chosen   *selection
-	plugins  *pluginsPane
+	host    *host
+	link    *link
+	chosen  *selection
+	plugins *pluginsPane
+	// resources names the resource to put back.
+	resources *resourcesPane
+	// preview names the branch for the command that does the same.
+	preview  *previewPane
 	screen   *screen
 	overlays *overlays
 	// uncarded is why there is no card now; empty when there is one.
@@ -125,8 +129,13 @@ func (a *actions) skip() tea.Cmd {
 
 // sync deploys the newest commit by a strategy; the empty one lets piped choose.
 func (a *actions) sync(app *deckv1.Application, strategy string) tea.Cmd {
+	return a.syncFor(app, strategy, "asked to deploy "+app.GetName(), "deploy "+app.GetName())
+}
+
+// syncFor is sync with the words for its outcome.
+func (a *actions) syncFor(app *deckv1.Application, strategy, done, doing string) tea.Cmd {
 	request := &deckv1.SyncApplicationRequest{ApplicationId: app.GetId(), Strategy: strategy}
-	return a.call("asked to deploy "+app.GetName(), "deploy "+app.GetName(),
+	return a.call(done, doing,
 		func(ctx context.Context, client deckv1.DeckServiceClient) error {
 			_, err := client.SyncApplication(ctx, request)
 			return err

@@ -21,7 +21,7 @@ func (a *actions) same(action keymap.Action) string {
 		command = withNames("skip", app, a.stageThat((*deckv1.Stage).GetCanSkip))
 	case keymap.Cancel:
 		command = withNames("cancel", app)
-	case keymap.Sync:
+	case keymap.Sync, keymap.PutBack:
 		command = withNames("sync", app)
 	case keymap.Retry:
 		command = withNames("retry", app)
@@ -37,6 +37,8 @@ func (a *actions) same(action keymap.Action) string {
 		command = []string{"status"}
 	case keymap.ShowApplications:
 		command = []string{"apps"}
+	case keymap.ShowPreview:
+		command = a.preview.command()
 	case keymap.ShowHistory:
 		command = []string{"deployments"}
 	}

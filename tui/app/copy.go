@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 // maxClipboard bounds what is sent to the terminal, in bytes: several terminals ignore longer requests.
@@ -50,12 +51,15 @@ func (p *environmentPane) copied() copied {
 }
 
 func (p *resourcesPane) copied() copied {
-	rows := p.rows()
-	if len(rows) == 0 {
+	r := p.selected()
+	if r == nil {
 		return copied{}
 	}
-	row := rows[min(p.at, len(rows)-1)]
-	return copied{"the name of the resource", row.GetKind() + "/" + row.GetName()}
+	name := r.GetKind() + "/" + r.GetName()
+	if diff := (view.Drift{Resource: r}).Text(); diff != "" {
+		return copied{"the drift of the resource", name + "\n" + diff}
+	}
+	return copied{"the name of the resource", name}
 }
 
 func (p *inspectorPane) copied() copied { return copied{"the id of the stage", p.stage} }

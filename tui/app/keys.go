@@ -185,6 +185,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.actions.askSkip()
 	case keymap.Sync:
 		return m.actions.askSync()
+	case keymap.PutBack:
+		return m.actions.askPutBack()
 	case keymap.Cancel:
 		return m.actions.askCancel()
 	case keymap.Retry:
@@ -201,10 +203,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.leaving.leave(StartAgain)
 	case keymap.Search:
 		m.searchable().finding().begin()
-	case keymap.NextMatch:
-		return m.next(1)
-	case keymap.PreviousMatch:
-		return m.next(-1)
+	case keymap.NextMatch, keymap.PreviousMatch:
+		return m.next(map[bool]int{true: 1, false: -1}[action == keymap.NextMatch])
 	case keymap.Form:
 		m.panes.deployment.turn()
 	case keymap.Fold:
@@ -246,6 +246,8 @@ func (m *model) next(n int) tea.Cmd {
 		return m.panes.resources.problem(n)
 	case keymap.Deployment:
 		return m.panes.deployment.next(n)
+	case keymap.Preview:
+		return m.panes.preview.next(n)
 	}
 	return m.panes.log.searchNext(n > 0)
 }
@@ -272,6 +274,11 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 		m.panes.history.enter()
 	case keymap.ShowResources:
 		m.screen.toggle(keymap.Resources)
+	case keymap.ShowInsights:
+		m.screen.toggle(keymap.Insights)
+	case keymap.ShowPreview:
+		m.screen.focus = keymap.Preview
+		m.panes.preview.enter()
 	case keymap.ShowCard:
 		m.panes.log.follow()
 		m.cards.show()
@@ -279,7 +286,7 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 		m.panes.inspector.enter()
 		m.screen.toggle(keymap.Inspector)
 	case keymap.Open:
-		m.open()
+		return m.open()
 	case keymap.Back:
 		m.back()
 	case keymap.Left:
@@ -292,7 +299,7 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 	return nil
 }
 
-func (m *model) open() {
+func (m *model) open() tea.Cmd {
 	switch m.screen.focus {
 	case keymap.Applications:
 		m.screen.focus = keymap.Deployment
@@ -304,7 +311,7 @@ func (m *model) open() {
 	case keymap.Log:
 		if m.host.look.Big {
 			m.screen.focus = keymap.Deployment
-			return
+			return nil
 		}
 		m.panes.log.fold()
 	case keymap.History:
@@ -313,7 +320,16 @@ func (m *model) open() {
 	case keymap.Inspector:
 		m.panes.inspector.open()
 		m.screen.focus = keymap.Log
+	case keymap.Resources:
+		m.panes.resources.open()
+	case keymap.Insights:
+		if m.panes.insights.open() {
+			m.screen.focus = keymap.History
+		}
+	case keymap.Preview:
+		return m.panes.preview.preview()
 	}
+	return nil
 }
 
 func (m *model) back() {
@@ -323,6 +339,9 @@ func (m *model) back() {
 		m.panes.log.view.Unselect()
 	case look.query != "":
 		look.clear()
+	case m.screen.focus == keymap.Resources && m.panes.resources.opened:
+		m.panes.resources.opened = false
+	case m.screen.focus == keymap.Preview && m.panes.preview.back():
 	case m.cards.visible():
 		m.cards.hide()
 	case m.screen.zoomed && m.panes.log.following():
@@ -345,8 +364,8 @@ func (m *model) sideways(n int) tea.Cmd {
 	case focus == keymap.Deployment:
 		return m.panes.deployment.along(graph.Right)
 	case focus == keymap.Log && m.panes.log.slide(n):
-	case n < 0 && (focus == keymap.Log || focus == keymap.History ||
-		focus == keymap.Resources || focus == keymap.Inspector):
+	case n < 0 && (focus == keymap.Log || focus == keymap.History || focus == keymap.Resources ||
+		focus == keymap.Inspector || focus == keymap.Insights || focus == keymap.Preview):
 		m.screen.focus = keymap.Applications
 	case n > 0 && focus == keymap.Applications:
 		m.screen.focus = keymap.Deployment

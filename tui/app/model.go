@@ -69,9 +69,12 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 			look: newFind(h.theme, "/")},
 		history:   newHistoryPane(h, &m.chosen),
 		resources: newResourcesPane(h, &m.link, &m.chosen, &m.toast),
+		insights:  newInsightsPane(h, &m.link, &m.chosen),
+		preview:   newPreviewPane(h, &m.link, &m.toast),
 	}
 	m.actions = actions{host: h, link: &m.link, chosen: &m.chosen, plugins: m.panes.plugins, screen: &m.screen,
-		overlays: &m.overlays}
+		overlays: &m.overlays, resources: m.panes.resources, preview: m.panes.preview}
+	m.panes.resources.putBack = m.actions.putBackLine
 	m.cards = newCards(h, &m.link, &m.chosen, &m.screen, &m.actions)
 	m.actions.uncarded = m.cards.trouble
 	m.cards.reading = func() bool {
@@ -138,7 +141,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			return m.leaving.leave(EnvironmentGone)
 		}
 		m.panes.inspector.take(msg)
-		return tea.Batch(m.actions.take(msg), m.panes.log.take(msg), m.panes.resources.take(msg))
+		return tea.Batch(m.actions.take(msg), m.panes.log.take(msg), m.panes.resources.take(msg),
+			m.panes.insights.take(msg), m.panes.preview.take(msg))
 	}
 	return nil
 }

@@ -47,6 +47,8 @@ type panes struct {
 	history      *historyPane
 	resources    *resourcesPane
 	inspector    *inspectorPane
+	insights     *insightsPane
+	preview      *previewPane
 }
 
 // of returns the pane with the focus; nil while the environment starts.
@@ -68,19 +70,25 @@ func (p *panes) of(focus keymap.Scope) pane {
 		return p.resources
 	case keymap.Inspector:
 		return p.inspector
+	case keymap.Insights:
+		return p.insights
+	case keymap.Preview:
+		return p.preview
 	}
 	return nil
 }
 
 // all returns every pane.
 func (p *panes) all() []pane {
-	return []pane{p.applications, p.deployment, p.log, p.plugins, p.environment, p.history, p.resources}
+	return []pane{p.applications, p.deployment, p.log, p.plugins, p.environment, p.history, p.resources,
+		p.insights, p.preview}
 }
 
 // side returns the pane that stands in the right column, above or before the log.
 func (p *panes) side(focus keymap.Scope) pane {
 	switch focus {
-	case keymap.Plugins, keymap.Environment, keymap.History, keymap.Resources, keymap.Inspector:
+	case keymap.Plugins, keymap.Environment, keymap.History, keymap.Resources, keymap.Inspector, keymap.Insights,
+		keymap.Preview:
 		return p.of(focus)
 	}
 	return p.deployment
@@ -98,6 +106,7 @@ func (p *panes) open(s *screen) pane {
 func (p *panes) settle(focus keymap.Scope) tea.Cmd {
 	p.plugins.settle()
 	return tea.Batch(p.log.settle(), p.resources.settle(focus == keymap.Resources),
+		p.insights.settle(focus == keymap.Insights), p.preview.settle(focus == keymap.Preview),
 		p.inspector.settle(focus == keymap.Inspector))
 }
 

@@ -98,6 +98,15 @@ func pictured() map[string]func(t *testing.T) (title string, m *model) {
 			return "The stages alone, for a projector", shopping(t, 80, 24, "PIPEDECK_BIG=1")
 		},
 		"small": func(t *testing.T) (string, *model) { return "The main screen at 60 by 20", shopping(t, 60, 20) },
+		"drift": func(t *testing.T) (string, *model) {
+			return "The fields of a resource that are not as in Git", drifted(t, 120, 40)
+		},
+		"insights": func(t *testing.T) (string, *model) {
+			return "How deployments went, of all applications and of each", measuring(t, 120, 40)
+		},
+		"preview": func(t *testing.T) (string, *model) {
+			return "What merging a branch would deploy", previewed(t, 120, 40)
+		},
 		"card": func(t *testing.T) (string, *model) {
 			return "The card after the first pipeline that succeeded", carded(t, 80, 24, decktest.Succeeded())
 		},

@@ -42,7 +42,7 @@ func (a *actions) reasons() keymap.Reasons {
 	}
 	if !a.link.answers() {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
-			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest} {
+			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack} {
 			reasons[action] = "not connected"
 		}
 		return reasons
@@ -62,6 +62,13 @@ func (a *actions) reasons() keymap.Reasons {
 		if a.simulated(app) {
 			reasons[keymap.Reach] = "the cluster is simulated, no container runs; use --cluster kind"
 		}
+	}
+	var resource *deckv1.Resource
+	if a.screen.focus == keymap.Resources {
+		resource = a.resources.selected()
+	}
+	if reason := a.unreturned(resource, reasons[keymap.Sync]); reason != "" {
+		reasons[keymap.PutBack] = reason
 	}
 	a.pastReasons(reasons)
 	switch {

@@ -48,19 +48,26 @@ type resourcesPane struct {
 	tree    *state.Tree
 	trouble string
 	// of is the application of at and id, which outlast a watch: the selected row, and its resource.
-	of   string
-	at   int
-	id   string
-	look *find
+	of string
+	at int
+	id string
+	// opened: the details of the selected resource have the pane. top is their first line shown; page is how many
+	// lines were shown last, and lines how many there are.
+	opened           bool
+	top, page, lines int
+	look             *find
+	// putBack says how the selected resource is put back, or why it cannot be.
+	putBack func(*deckv1.Resource) string
 }
 
 func newResourcesPane(h *host, l *link, chosen *selection, toast *toast) *resourcesPane {
 	p := &resourcesPane{host: h, link: l, chosen: chosen, toast: toast, look: newFind(h.theme, "/")}
+	p.putBack = func(*deckv1.Resource) string { return "" }
 	p.look.mark = func() func() {
 		id := p.id
 		return func() { p.id = id; p.stay() }
 	}
-	p.look.changed = p.stay
+	p.look.changed = func() { p.opened = false; p.stay() }
 	return p
 }
 
@@ -114,7 +121,7 @@ func (p *resourcesPane) settle(shown bool) tea.Cmd {
 	watch := &resourceWatch{application: app, ctx: ctx, cancel: cancel}
 	p.watch, p.tree = watch, &state.Tree{}
 	if p.of != app {
-		p.of, p.at, p.id = app, 0, ""
+		p.of, p.at, p.id, p.opened = app, 0, "", false
 	}
 	client, send := p.link.client, p.host.send
 	return p.host.work.do(func(context.Context) tea.Msg {
@@ -179,7 +186,7 @@ func (p *resourcesPane) stay() {
 
 func (p *resourcesPane) choose(at int) {
 	rows := p.rows()
-	p.at, p.id = moved(at, 0, len(rows)), ""
+	p.at, p.id, p.top = moved(at, 0, len(rows)), "", 0
 	if len(rows) > 0 {
 		p.id = rows[p.at].GetId()
 	}
@@ -202,9 +209,30 @@ func (p *resourcesPane) problem(step int) tea.Cmd {
 }
 
 func (p *resourcesPane) move(action keymap.Action) {
-	if p.tree != nil {
+	switch {
+	case p.opened:
+		n := steps(action)
+		if action == keymap.PageUp || action == keymap.PageDown {
+			n = n / 10 * max(1, p.page-1)
+		}
+		p.top = max(0, min(p.top+n, p.lines-p.page))
+	case p.tree != nil:
 		p.choose(p.at + steps(action))
 	}
+}
+
+// selected is the resource under the cursor; nil for none.
+func (p *resourcesPane) selected() *deckv1.Resource {
+	rows := p.rows()
+	if len(rows) == 0 {
+		return nil
+	}
+	return rows[min(p.at, len(rows)-1)].Resource
+}
+
+// open gives the details of the selected resource the whole pane, and again: back.
+func (p *resourcesPane) open() {
+	p.opened, p.top = !p.opened && p.selected() != nil, 0
 }
 
 func (p *resourcesPane) draw(width, height int, _ bool) string {
@@ -217,6 +245,12 @@ func (p *resourcesPane) draw(width, height int, _ bool) string {
 		v.Waiting = "asking" + p.host.theme.Ellipsis
 	default:
 		v.Rows = p.rows()
+		v.Open, v.Top, v.PutBack = p.opened, p.top, p.putBack(p.selected())
+		room := height
+		if p.look.shown() {
+			room--
+		}
+		p.page, p.lines = v.Fit(width, room)
 		v.Waiting = cmp.Or(noMatch(p.look, len(p.tree.Rows()), "resources"),
 			"No live resources: not deployed yet, or its plugin does not report live state.")
 	}

@@ -31,6 +31,7 @@ func (m *model) restyle() {
 		p.finding().theme = th
 	}
 	m.panes.log.view.Theme = th
+	m.panes.preview.look.theme, m.panes.preview.search.theme = th, th
 	m.panes.deployment.memo = view.GraphMemo{}
 	for _, one := range m.overlays.stack {
 		if keeps, ok := one.(interface{ restyle(theme.Theme) }); ok {

@@ -38,7 +38,11 @@ type Server struct {
 	runs    map[string]*deckv1.GetStageRunResponse
 	// resources are responses about an application, in their order.
 	resources map[string][]*deckv1.WatchResourcesResponse
-	refusal   error
+	// insights and branches are answers; previews those about a branch.
+	insights *deckv1.GetInsightsResponse
+	branches *deckv1.ListBranchesResponse
+	previews map[string]preview
+	refusal  error
 	// unreadable is the error that readers of logs get; nil for none.
 	unreadable error
 	over       bool
@@ -60,7 +64,7 @@ func Start(t testing.TB) *Server {
 	s := &Server{
 		Calls: make(chan proto.Message, 64), address: listener.Addr().String(), grpc: grpc.NewServer(),
 		changed: make(chan struct{}), logs: map[string]*stageLog{}, runs: map[string]*deckv1.GetStageRunResponse{},
-		resources: map[string][]*deckv1.WatchResourcesResponse{},
+		resources: map[string][]*deckv1.WatchResourcesResponse{}, previews: map[string]preview{},
 	}
 	deckv1.RegisterDeckServiceServer(s.grpc, s)
 	var served sync.WaitGroup

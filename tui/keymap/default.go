@@ -10,7 +10,7 @@ var (
 	anywhere = []Scope{Anywhere}
 	// always is also before the main screen.
 	always  = []Scope{Anywhere, Startup}
-	lists   = []Scope{Applications, Plugins, Environment, History, Resources, Inspector}
+	lists   = []Scope{Applications, Plugins, Environment, History, Resources, Inspector, Insights, Preview}
 	graph   = []Scope{Deployment}
 	logs    = []Scope{Log}
 	typing  = []Scope{Typing}
@@ -68,7 +68,10 @@ func places() Map {
 		place(ShowDeployment, "the deployment and its stages", "2"),
 		place(ShowLog, "the log of the stage", "3"),
 		place(ShowPlugins, "the plugins and their output", "4"),
-		environment, history, resources, inspect, next,
+		environment, history, resources, inspect,
+		place(ShowInsights, "the insights: how deployments went", "I"),
+		place(ShowPreview, "the plan preview of a branch", "P"),
+		next,
 		place(PreviousPane, "the previous pane", "shift+tab"), card,
 	}
 }
@@ -122,12 +125,14 @@ func right(group, help string, scopes ...Scope) Binding {
 func listKeys() Map {
 	return slices.Concat(moves("Lists", lists, "up", "down", "first", "last"),
 		Map{
-			left("Lists", "to the applications", History, Resources, Inspector),
+			left("Lists", "to the applications", History, Resources, Inspector, Insights, Preview),
 			right("Lists", "to the deployment", Applications),
-			{Action: NextMatch, Keys: []string{"n"}, Group: "Lists", Help: "next resource with a problem",
-				Scopes: []Scope{Resources}},
-			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Lists", Help: "previous resource with a problem",
-				Scopes: []Scope{Resources}},
+			{Action: PutBack, Keys: []string{"p"}, Short: "put back", Rank: 2, Group: "Lists", Asks: true,
+				Help: "put the selected resource back as in Git", Scopes: []Scope{Resources}},
+			{Action: NextMatch, Keys: []string{"n"}, Group: "Lists",
+				Help: "next resource with a problem; hit or application", Scopes: []Scope{Resources, Preview}},
+			{Action: PreviousMatch, Keys: []string{"N"}, Group: "Lists", Help: "previous one of these",
+				Scopes: []Scope{Resources, Preview}},
 			{Action: Wrap, Keys: []string{"w"}, Short: "wrap", Rank: 7, Group: "Lists",
 				Help: "wrap long lines of the output", Scopes: []Scope{Plugins}},
 		})

@@ -27,6 +27,8 @@ const (
 	Rollback Action = "rollback"
 	// Reach opens the application itself.
 	Reach Action = "reach"
+	// PutBack makes the selected resource as it is in Git.
+	PutBack Action = "put-back"
 	// EditManifest opens a manifest of the application in the user's editor, and commits the change.
 	EditManifest Action = "edit-manifest"
 	// ShowCard shows again what is live and which keys come next.
@@ -43,6 +45,9 @@ const (
 	ShowEnvironment  Action = "environment"
 	ShowHistory      Action = "history"
 	ShowResources    Action = "resources"
+	// ShowInsights and ShowPreview are how deployments went, and what merging a branch would deploy.
+	ShowInsights Action = "insights"
+	ShowPreview  Action = "preview"
 	// Inspect shows all that is known of the selected stage.
 	Inspect Action = "inspect"
 
@@ -121,6 +126,8 @@ const (
 	History      Scope = "history"
 	Resources    Scope = "resources"
 	Inspector    Scope = "inspector"
+	Insights     Scope = "insights"
+	Preview      Scope = "plan preview"
 
 	Startup       Scope = "start-up"
 	QuitDialog    Scope = "quit dialog"
@@ -137,7 +144,8 @@ const (
 // IsPane reports whether Anywhere holds in s too.
 func (s Scope) IsPane() bool {
 	switch s {
-	case Applications, Deployment, Log, Plugins, Environment, History, Resources, Inspector:
+	case Applications, Deployment, Log, Plugins, Environment, History, Resources, Inspector, Insights,
+		Preview:
 		return true
 	}
 	return false

@@ -4,6 +4,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -24,7 +25,14 @@ type Resources struct {
 	Now         time.Time
 	// Waiting is said instead of the tree; Trouble above it.
 	Waiting, Trouble string
+	// PutBack says how the selected resource is put back, or why it cannot be; empty for one that is as in Git.
+	PutBack string
+	// Open: the details of the selected resource have the whole pane, from their line Top.
+	Open bool
+	Top  int
 }
+
+type treeRow = state.TreeRow
 
 // ResourceWord is the health of a resource, as a filter finds it; "drifted" where it is not as in Git.
 func ResourceWord(r *deckv1.Resource) string {
@@ -42,10 +50,26 @@ const detailHeight = 7
 
 // Draw returns width columns and height lines. Only the rows that fit are drawn.
 func (v Resources) Draw(width, height int) string {
-	if len(v.Rows) == 0 || height < detailHeight+6 {
+	switch {
+	case v.Open && len(v.Rows) > 0:
+		return v.details(width, height)
+	case len(v.Rows) == 0 || height < detailHeight+6:
 		return v.tree(width, height)
 	}
-	return v.tree(width, height-detailHeight) + "\n" + v.details(width, detailHeight)
+	below := detailHeight
+	if v.drifted() { // the same for all rows: moving through them must not move the tree
+		below = max(below, height*3/5)
+	}
+	return v.tree(width, height-below) + "\n" + v.details(width, below)
+}
+
+// Fit returns how many lines of the details are shown of how many, when they are open in that room.
+func (v Resources) Fit(width, height int) (page, all int) {
+	if len(v.Rows) == 0 {
+		return 0, 0
+	}
+	all = len(v.facts(width))
+	return max(1, min(height-1, all)), all
 }
 
 func (v Resources) tree(width, height int) string {
@@ -126,14 +150,36 @@ func (v Resources) line(row state.TreeRow, severalTargets bool, width int) strin
 	return split(th, left, right, width)
 }
 
+// selected is the resource of the details.
+func (v Resources) selected() *deckv1.Resource {
+	return v.Rows[min(max(0, v.Selected), len(v.Rows)-1)].Resource
+}
+
 func (v Resources) details(width, height int) string {
-	th, inner := v.Theme, width
-	r := v.Rows[min(max(0, v.Selected), len(v.Rows)-1)]
-	badge := healthBadge(th, r.GetHealth())
+	th, r, lines := v.Theme, v.selected(), v.facts(width)
 	name := r.GetName()
 	if r.GetNamespace() != "" {
 		name = r.GetNamespace() + "/" + name
 	}
+	frame := box{theme: th, title: r.GetKind() + " " + name, focused: v.Open}
+	if n := len(r.GetFields()) + int(r.GetMoreFields()); n > 0 {
+		frame.title = "Drift of " + frame.title
+		frame.right = th.Warn.Render(Count(n, "field"))
+		frame.short = frame.right
+	}
+	frame.shown, frame.total = min(height-1, len(lines)), len(lines)
+	if v.Open {
+		frame.top = max(0, min(v.Top, len(lines)-frame.shown))
+	} else if frame.total > frame.shown {
+		frame.right = join("  ", frame.right, th.Dim.Render("enter: all"))
+	}
+	return frame.titled(lines[frame.top:], width, height)
+}
+
+// facts are all lines about the selected resource.
+func (v Resources) facts(width int) []string {
+	th, r := v.Theme, v.selected()
+	badge := healthBadge(th, r.GetHealth())
 	where := "at " + r.GetDeployTarget()
 	// What is missing has no health, so its plugin gives the drift as the reason; the time is that of the
 	// report.
@@ -141,21 +187,28 @@ func (v Resources) details(width, height int) string {
 	if r.GetCreatedAt().IsValid() && !missing {
 		where += ", created " + Age(state.Elapsed(r.GetCreatedAt(), nil, v.Now))
 	}
-	word := badge.word
-	if word == "" {
-		word = "unknown"
-	}
-	lines := []string{" " + badge.style.Render(badge.icon+" "+word) + th.Dim.Render("  "+where)}
+	state := badge.style.Render(badge.icon + " " + cmp.Or(badge.word, "unknown"))
+	lines := []string{" " + state + th.Dim.Render("  "+where)}
 	add := func(style func(string) string, what string) {
-		for _, line := range text.Wrap(text.Line(what), inner-2) {
+		for _, line := range text.Wrap(text.Line(what), max(8, width-2)) {
 			lines = append(lines, " "+style(line))
 		}
 	}
 	if r.GetHealthReason() != "" && !missing {
 		add(badge.style.Render, r.GetHealthReason())
 	}
-	if r.GetDrift() != "" {
+	fields := Drift{Theme: th, Resource: r}.Lines(width)
+	switch {
+	case len(fields) > 0:
+		lines = append(append(lines, ""), fields...)
+	case r.GetDrift() != "":
 		add(th.Warn.Render, "not as in Git: "+r.GetDrift())
 	}
-	return box{theme: th, title: r.GetKind() + " " + name}.titled(lines, width, height)
+	if v.PutBack != "" {
+		if len(fields) > 0 {
+			lines = append(lines, "")
+		}
+		add(th.Dim.Render, v.PutBack)
+	}
+	return lines
 }
