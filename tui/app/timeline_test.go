@@ -68,6 +68,7 @@ func TestTheStagesOfADeploymentAndTheirPluginsShareATimeLine(t *testing.T) {
 	s.losesText("before the deployment")
 
 	server.LogAt("s3", 14, "alice approved")
+	s.seesText("alice approved") // new lines stand in the order in which they come
 	server.Publish(wrote(3, 2, map[float64]string{13: "asked the chat", 15: "wrote to the chat"}, 13, 15))
 	s.sees("what is new", inOrder("asked the chat", "alice approved", "wrote to the chat"))
 	s.types("p") // kubernetes alone
