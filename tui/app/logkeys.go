@@ -61,7 +61,7 @@ func (p *logPane) selectLines(toast *toast) tea.Cmd {
 		p.view.Unselect()
 		return nil
 	}
-	if _, next := p.reader.span(); next == 0 {
+	if p.reader.next() == 0 {
 		return toast.note("there is no line to select")
 	}
 	p.hold()

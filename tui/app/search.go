@@ -192,7 +192,7 @@ func (p *logPane) outcome() string {
 	case run != nil && run.jump:
 		return fmt.Sprintf("searching%s %d%%, esc stops", p.host.theme.Ellipsis, int(100*run.share))
 	case len(hits.Lines) == 0:
-		_, next := p.reader.span()
+		next := p.reader.next()
 		return fmt.Sprintf("no hit in %s", view.Count(next, "line"))
 	}
 	total := view.Count(len(hits.Lines), "hit")
@@ -205,9 +205,11 @@ func (p *logPane) outcome() string {
 	return fmt.Sprintf("%d of %s", hits.At(p.view.Search.Hit, true)+1, total)
 }
 
-func (l *stageLog) span() (first, next int) {
+// next is the index of the line after the last one.
+func (l *stageLog) next() int {
 	if l == nil {
-		return 0, 0
+		return 0
 	}
-	return l.buffer.Span()
+	_, next := l.buffer.Span()
+	return next
 }
