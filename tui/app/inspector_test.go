@@ -115,3 +115,11 @@ func TestTheInspectorShowsWhatAStageWasExecutedWith(t *testing.T) {
 	s.losesText("minApproverNum")
 	require.Empty(t, server.Calls)
 }
+
+func TestASearchInTheInspectorMayMatchNothing(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 120, 40)
+	m.key("i", "/", "z", "z", "z")
+	require.NotEmpty(t, m.View().Content, "a panic leaves nothing")
+	require.NoError(t, m.leaving.err)
+}

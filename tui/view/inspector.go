@@ -94,6 +94,7 @@ func (v Inspector) Fit(width, height int) (page, all int) {
 // Draw returns width columns and height lines.
 func (v Inspector) Draw(width, height int) string {
 	page, all := v.Fit(width, height)
+	page = min(page, all) // a search may match nothing
 	top := max(0, min(v.Top, all-page))
 	title := "Stage"
 	if v.Stage != nil {
