@@ -59,6 +59,8 @@ func editing(t *testing.T, server *decktest.Server, command string) (*terminal, 
 
 func TestAManifestIsEditedAndCommittedWhenTheUserSaysSo(t *testing.T) {
 	t.Parallel()
+	signals.RLock()
+	defer signals.RUnlock()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
 	s, o := editing(t, server, `echo "replicas: 3" > "$1"; read answer; echo "# $answer" >> "$1"`)
@@ -82,6 +84,8 @@ func TestAManifestIsEditedAndCommittedWhenTheUserSaysSo(t *testing.T) {
 
 func TestAnEditorThatChangesNothingOrFailsAsksNothing(t *testing.T) {
 	t.Parallel()
+	signals.RLock()
+	defer signals.RUnlock()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
 	s, _ := editing(t, server, "true")
@@ -97,6 +101,8 @@ func TestAnEditorThatChangesNothingOrFailsAsksNothing(t *testing.T) {
 
 func TestASavedFileOfALiveEnvironmentIsNotCommitted(t *testing.T) {
 	t.Parallel()
+	signals.RLock()
+	defer signals.RUnlock()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
 	live := decktest.Environment()

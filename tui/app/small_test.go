@@ -82,6 +82,8 @@ func TestEveryPaneAndQuestionFitsInEverySize(t *testing.T) {
 
 func TestASmallScreenShowsOnePaneAtATime(t *testing.T) {
 	t.Parallel()
+	signals.Lock()
+	defer signals.Unlock()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 60, 20, seams{})

@@ -274,6 +274,8 @@ func TestTheQuitDialog(t *testing.T) {
 
 func TestResizingAndATerminalThatIsTooSmall(t *testing.T) {
 	t.Parallel()
+	signals.Lock()
+	defer signals.Unlock()
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
 	s := play(t, dial(t, server), 19, 10, seams{})

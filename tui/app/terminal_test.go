@@ -12,9 +12,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 	"github.com/hinshun/vt10x"
 	"github.com/stretchr/testify/require"
@@ -35,6 +35,8 @@ type terminal struct {
 	slave  *os.File
 	screen vt10x.Terminal
 	before *term.State
+	// clusters: see session.
+	clusters bool
 
 	mu sync.Mutex
 	// changed is closed and replaced whenever the screen has changed.
@@ -57,6 +59,8 @@ type session struct {
 	manifests     Manifests
 	// cards is the file of Config.CardsFile.
 	cards string
+	// clusters: the terminal counts the columns of grapheme clusters, not of code points.
+	clusters bool
 }
 
 // play starts the UI.
@@ -77,8 +81,9 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 	require.NoError(t, err)
 	s := &terminal{
 		t: t, master: master, slave: slave, before: before, changed: make(chan struct{}), done: make(chan struct{}),
-		screen: vt10x.New(vt10x.WithSize(o.width, o.height)),
+		screen: vt10x.New(vt10x.WithSize(o.width, o.height)), clusters: o.clusters,
 	}
+	stories.note(t)
 	ctx, cancel := context.WithCancel(ctx)
 	read := make(chan struct{})
 	go func() { defer close(read); s.emulate() }()
@@ -107,17 +112,18 @@ func dial(t *testing.T, server *decktest.Server) func(context.Context) (deckv1.D
 
 // emulate feeds what the UI writes to the screen until the terminal is closed.
 func (s *terminal) emulate() {
-	var held privateFilter
+	held := privateFilter{clusters: s.clusters}
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := s.master.Read(buffer)
 		if n > 0 {
 			s.mu.Lock()
 			s.raw.Write(buffer[:n])
-			_, _ = s.screen.Write(held.whole(held.filter(buffer[:n])))
+			_, _ = s.screen.Write(held.wide(held.whole(held.filter(buffer[:n]))))
 			close(s.changed)
 			s.changed = make(chan struct{})
 			s.mu.Unlock()
+			s.answer(buffer[:n])
 		}
 		if err != nil {
 			return
@@ -125,50 +131,13 @@ func (s *terminal) emulate() {
 	}
 }
 
-// privateFilter takes out the keyboard protocol requests (CSI < = > …, CSI ? … u), which the emulator
-// mistakes for cursor movements.
-type privateFilter struct{ sequence, rest []byte }
-
-// whole holds back a character that is not complete yet; the emulator takes writes apart by characters.
-func (f *privateFilter) whole(in []byte) []byte {
-	in = append(f.rest, in...)
-	end := len(in)
-	for back := 1; back <= min(len(in), utf8.UTFMax); back++ {
-		if utf8.RuneStart(in[len(in)-back]) {
-			if !utf8.FullRune(in[len(in)-back:]) {
-				end = len(in) - back
-			}
-			break
+// answer says what the terminal can do: it shows whole frames, and may know grapheme clusters.
+func (s *terminal) answer(written []byte) {
+	for _, mode := range []ansi.Mode{ansi.ModeSynchronizedOutput, ansi.ModeUnicodeCore} {
+		if bytes.Contains(written, []byte(ansi.RequestMode(mode))) && (mode != ansi.ModeUnicodeCore || s.clusters) {
+			_, _ = s.master.WriteString(ansi.ReportMode(mode, ansi.ModeReset))
 		}
 	}
-	f.rest = append([]byte(nil), in[end:]...)
-	return in[:end]
-}
-
-func (f *privateFilter) filter(in []byte) []byte {
-	var out []byte
-	for _, b := range in {
-		switch {
-		case len(f.sequence) == 0 && b == 0x1b:
-			f.sequence = append(f.sequence, b)
-		case len(f.sequence) == 0:
-			out = append(out, b)
-		case len(f.sequence) == 1 && b != '[':
-			out = append(append(out, f.sequence...), b)
-			f.sequence = f.sequence[:0]
-		default:
-			f.sequence = append(f.sequence, b)
-			if len(f.sequence) > 2 && b >= 0x40 && b <= 0x7e {
-				marker := f.sequence[2]
-				private := marker == '<' || marker == '=' || marker == '>' || (marker == '?' && (b == 'u' || b == 'p'))
-				if !private {
-					out = append(out, f.sequence...)
-				}
-				f.sequence = f.sequence[:0]
-			}
-		}
-	}
-	return out
 }
 
 // sees waits until the screen satisfies the condition, which may read the screen further.
@@ -178,7 +147,7 @@ func (s *terminal) sees(what string, condition func(screen string) bool) {
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()
-		screen, changed := s.screen.String(), s.changed
+		screen, changed := strings.ReplaceAll(s.screen.String(), wideFiller, ""), s.changed
 		met := condition(screen)
 		s.mu.Unlock()
 		if met {
@@ -209,12 +178,38 @@ func (s *terminal) losesText(text string) {
 	s.sees("an end of "+text, func(screen string) bool { return !strings.Contains(screen, text) })
 }
 
+// settled is the screen with everything on it that was typed so far; a wide character is followed by wideFiller. A pane
+// has the keys.
+func (s *terminal) settled() string {
+	s.t.Helper()
+	s.types("?")
+	s.seesText("Keys")
+	s.types("?")
+	s.losesText("Keys")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.screen.String()
+}
+
+// isWhole checks that what was drawn piece by piece is what is drawn on an empty screen. The clock stands still.
+func (s *terminal) isWhole() {
+	s.t.Helper()
+	before := s.settled()
+	s.types("\x0c") // ctrl+l
+	require.Equal(s.t, before, s.settled(), "drawn again")
+}
+
 func (s *terminal) types(keys string) {
 	s.t.Helper()
 	_, err := s.master.WriteString(keys)
 	require.NoError(s.t, err)
 }
 
+// signals is held by tests that resize, which signals every UI of this process, and shared by those that run an editor:
+// Bubble Tea takes the terminal back without a lock.
+var signals sync.RWMutex
+
+// resize needs signals.
 func (s *terminal) resize(width, height int) {
 	s.t.Helper()
 	s.mu.Lock()
