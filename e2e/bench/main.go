@@ -86,7 +86,7 @@ func parts(s settings) []part {
 		}},
 		{"live", func(ctx context.Context, bin, dir string) error { return benchLive(ctx, bin, dir, s.live) }},
 		{"reports", func(ctx context.Context, bin, dir string) error { return benchReports(ctx, bin, dir, s.reports) }},
-		{"ui", func(ctx context.Context, _, _ string) error { return benchUI(ctx, s.ui) }},
+		{"ui", func(ctx context.Context, bin, dir string) error { return benchUI(ctx, bin, dir, s.ui) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
 			if s.clusters <= 0 {
 				return nil

@@ -45,14 +45,29 @@ func benchStart(ctx context.Context, bin, dir string, n int) error {
 
 // benchScreen measures from the command to the first frame in a real terminal.
 func benchScreen(ctx context.Context, bin, dir string, n int) error {
+	return firstFrames(ctx, bin, dir, n, "pipedeck up -> first frame of the UI", "--sample", "hello-world",
+		"--cluster", "embedded")
+}
+
+// benchFirstBytes measures the same without a cluster.
+func benchFirstBytes(ctx context.Context, bin, dir string, n int) error {
+	repository := filepath.Join(dir, "repository")
+	if err := makeRepository(repository); err != nil {
+		return err
+	}
+	return firstFrames(ctx, bin, dir, n, "pipedeck up -> first 500 bytes on the terminal", repository,
+		"--cluster", "none")
+}
+
+// firstFrames starts a fresh environment with these arguments n times.
+func firstFrames(ctx context.Context, bin, dir string, n int, name string, arguments ...string) error {
 	var first []time.Duration
 	for i := range n {
 		state := filepath.Join(dir, fmt.Sprintf("screen-%d", i))
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		took, err := firstFrame(
-			environment(bin, state).Command(ctx, "up", "--sample", "hello-world", "--cluster", "embedded"))
+		took, err := firstFrame(environment(bin, state).Command(ctx, append([]string{"up"}, arguments...)...))
 		if out, downErr := environment(bin, state).Command(context.Background(),
 			"down").CombinedOutput(); downErr != nil {
 			err = errors.Join(err, fmt.Errorf("pipedeck down: %w: %s", downErr, out))
@@ -62,7 +77,7 @@ func benchScreen(ctx context.Context, bin, dir string, n int) error {
 		}
 		first = append(first, took)
 	}
-	figures("pipedeck up -> first frame of the UI", first)
+	figures(name, first, limit{"median", 100})
 	return nil
 }
 

@@ -30,6 +30,7 @@ type uiScale struct {
 	idle, read time.Duration
 	flood      time.Duration
 	keys       int
+	starts     int
 }
 
 func (s *uiScale) register(flags *flag.FlagSet) {
@@ -37,12 +38,13 @@ func (s *uiScale) register(flags *flag.FlagSet) {
 	flags.DurationVar(&s.idle, "ui-idle", 20*time.Second, "how long an idle UI is watched")
 	flags.DurationVar(&s.read, "ui-read", 20*time.Second, "how long a log of 60 lines a second is followed")
 	flags.DurationVar(&s.flood, "ui-flood", 30*time.Second, "how long a log of 50,000 lines a second is followed")
+	flags.IntVar(&s.starts, "ui-starts", 10, "starts of pipedeck up until its first 500 bytes")
 	flags.IntVar(&s.keys, "ui-keys", 20, "keys to measure the answer to, at rest and in the flood")
 }
 
 func (s *uiScale) validate() error {
-	if s.idle <= 0 || s.read <= 0 || s.flood <= 0 || s.keys <= 0 {
-		return errors.New("-ui-idle, -ui-read, -ui-flood and -ui-keys must be above 0")
+	if s.idle <= 0 || s.read <= 0 || s.flood <= 0 || s.keys <= 0 || s.starts <= 0 {
+		return errors.New("-ui-idle, -ui-read, -ui-flood, -ui-keys and -ui-starts must be above 0")
 	}
 	return nil
 }
@@ -61,8 +63,11 @@ func showUI(ctx context.Context, address string) error {
 	return errors.Join(err, connection.Close())
 }
 
-// benchUI measures what the terminal UI costs at 120x40: at rest, while a log is followed, and in a flood.
-func benchUI(ctx context.Context, s uiScale) error {
+// benchUI measures how soon the terminal UI draws, and its costs at 120x40: at rest, following a log, and in a flood.
+func benchUI(ctx context.Context, bin, dir string, s uiScale) error {
+	if err := benchFirstBytes(ctx, bin, dir, s.starts); err != nil {
+		return err
+	}
 	atRest, err := withUI(ctx, uiIdle, func(u *ui) error { return u.rest(s) })
 	if err != nil {
 		return err
