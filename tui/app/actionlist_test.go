@@ -107,7 +107,9 @@ func rows() map[keymap.Action]row {
 		keymap.SelectLines:  {keys: "3v", sees: "there is no line to select", off: "1", reason: elsewhere},
 		keymap.OnlyHits:     {keys: "3&", sees: "nothing to filter by", off: "1", reason: elsewhere},
 		keymap.Form:         {keys: "2v", sees: "boxes", off: "1", reason: elsewhere},
-		keymap.Fold:         {story: "TestStagesThatHaveEndedAreFoldedWhereNotAllHaveRoom", off: "1", reason: elsewhere},
+		keymap.Fold: {
+			story: "TestStagesThatHaveEndedAreFoldedWhereNotAllHaveRoom", off: "1", reason: elsewhere,
+		},
 
 		keymap.KeepRunning: {keys: "qy", ends: true, outcome: LeaveRunning},
 		keymap.TearDown:    {keys: "qtdefault\r", ends: true, outcome: TearDown},
