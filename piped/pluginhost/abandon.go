@@ -6,6 +6,7 @@ package pluginhost
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -164,7 +165,7 @@ func stackOf(stageID string, all stackLines) []string {
 		}
 	}
 	var goroutine []string
-	for _, line := range append(all.lines, "") {
+	for _, line := range append(slices.Clip(all.lines), "") { // several stages of one process read the lines
 		if line != "" && !strings.HasPrefix(line, "goroutine ") {
 			goroutine = append(goroutine, line)
 			continue

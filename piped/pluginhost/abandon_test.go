@@ -6,8 +6,10 @@ package pluginhost
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -55,4 +57,16 @@ func TestNoMoreOfAStackIsReadThanItsBound(t *testing.T) {
 	}
 	require.LessOrEqual(t, total, maxStackBytes)
 	require.Greater(t, total, maxStackBytes/2)
+}
+
+func TestStagesOfOneProcessReadTheirStacksAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	all := stackLines{lines: make([]string, 0, 10)} // with room, as a slice that has grown
+	all.see("goroutine 1 [running]:")
+	all.see("example.org/plugin.ExecuteStage(")
+	var stages sync.WaitGroup
+	for range 2 {
+		stages.Go(func() { assert.Len(t, stackOf("s", all), 2) })
+	}
+	stages.Wait()
 }
