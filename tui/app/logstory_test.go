@@ -100,6 +100,7 @@ func TestLinesOfALogAreFilteredByLevel(t *testing.T) {
 func TestTheFirstErrorOfALogIsFound(t *testing.T) {
 	t.Parallel()
 	server, s := reading(t, 100, 30, numbers(300)...)
+	s.seesText("number 299")
 	s.types("!")
 	s.seesText("no error in this log so far")
 	server.Log("s3", deckv1.Severity_SEVERITY_ERROR, "the first of all")

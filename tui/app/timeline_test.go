@@ -152,6 +152,7 @@ func TestATimeLineGoesOnWithAStageThatStarts(t *testing.T) {
 func TestOnlyTheLinesWithAHitAreShown(t *testing.T) {
 	t.Parallel()
 	server, s := reading(t, 120, 30, numbers(300)...)
+	s.seesText("number 299")
 	s.types("&")
 	s.seesText("nothing to filter by")
 	s.types("g/7$\r")
@@ -176,6 +177,7 @@ func TestOnlyTheLinesWithAHitAreShown(t *testing.T) {
 func TestTheLineOfAHitAndSelectedLinesAreCopied(t *testing.T) {
 	t.Parallel()
 	_, s := reading(t, 120, 30, numbers(300)...)
+	s.seesText("number 299")
 	s.types("/number 150$\r")
 	s.seesText("1 of 1 hit")
 	s.types("y")
