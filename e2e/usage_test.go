@@ -93,7 +93,7 @@ func TestUpWithAnotherRepositoryThanTheRunningOneSaysSoInsteadOfShowingTheOldOne
 	r = e.pipedeck("up", filepath.Join(t.TempDir(), "none"))
 	require.Equal(t, 2, r.Code, "a directory that does not exist")
 
-	again := e.start("up", watched)
+	again := e.start("up", watched, "--cluster", "none")
 	again.await("the same one is shown", func(e event) bool { return e.is("application", "name", "one") })
 }
 
@@ -179,7 +179,7 @@ func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
 
 	second := e.start("attach")
 	second.await("it is seen from elsewhere", running)
-	third := e.start("up", repo)
+	third := e.start("up", repo, "--cluster", "none")
 	third.await("up attaches to what runs", running)
 	for _, table := range []string{"status", "apps", "deployments", "plugins"} {
 		r := e.pipedeck(table)
