@@ -43,6 +43,34 @@ func TestABranchIsChosenAndPreviewed(t *testing.T) {
 	require.Empty(t, server.Calls)
 }
 
+func TestNoStageIsApprovedWhilePreviewsHideIt(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Running()...)
+	server.Branches(decktest.ExampleBranches()...)
+	server.Preview("feature/mail-v8", nil, decktest.ExamplePreview())
+	s := play(t, dial(t, server), 120, 40, seams{})
+	s.seesText("press a to approve")
+	s.types("Pmail\r")
+	s.seesText("Plan preview of feature/mail-v8")
+	_ = call(t, server)
+	s.types("\x1b")
+	s.seesText("choose a branch")
+	for _, key := range []string{"a", "S", "c", "s"} { // as if the name of a branch was typed
+		s.types(key)
+		s.seesText("the screen shows the plan preview; 2 shows the deployment")
+		s.types("j")
+		s.losesText("shows the deployment")
+	}
+	s.types("2")
+	s.seesText("press a to approve")
+	s.types("I")
+	s.seesText("Insights")
+	s.types("a")
+	s.seesText("the screen shows the insights; 2 shows the deployment")
+	require.Empty(t, server.Calls)
+}
+
 func TestAPreviewThatFailsSaysWhy(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)

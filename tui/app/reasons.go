@@ -83,7 +83,23 @@ func (a *actions) reasons() keymap.Reasons {
 	case a.plugins.plugin() == nil:
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}
+	a.unseen(reasons)
 	return reasons
+}
+
+// unseen adds why nothing acts on a deployment from a screen that does not show it: a letter there may be meant for the
+// name of a branch.
+func (a *actions) unseen(reasons keymap.Reasons) {
+	shown := map[keymap.Scope]string{keymap.Preview: "the plan preview", keymap.Insights: "the insights"}
+	screen, hidden := shown[a.screen.focus]
+	if !hidden {
+		return
+	}
+	for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Cancel, keymap.Sync, keymap.Retry,
+		keymap.Rollback} {
+		reasons[action] = "the screen shows " + screen + "; " + a.host.key(keymap.ShowDeployment) +
+			" shows the deployment"
+	}
 }
 
 // unready adds why the stage cannot be approved or skipped.
