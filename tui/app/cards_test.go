@@ -211,6 +211,10 @@ func TestTheReasonWithoutACardIsInThePalette(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 100, 30)
 	require.Equal(t, "hello-world is being deployed", m.actions.reasons()[keymap.ShowCard])
+	card, known := m.input.keys.Find(keymap.Applications, "C")
+	require.True(t, known)
+	m.run(card)
+	require.Contains(t, m.toast.text, "cannot show the card: ")
 }
 
 func TestACardCoversNothingAndGivesWayToAReader(t *testing.T) {

@@ -5,6 +5,7 @@ package app
 
 import (
 	"cmp"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -64,7 +65,11 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 // run does what a key of the panes asks for, or says why not.
 func (m *model) run(binding keymap.Binding) tea.Cmd {
 	if reason := cmp.Or(m.host.elsewhere(binding, m.scope()), m.actions.reasons()[binding.Action]); reason != "" {
-		return m.toast.say("cannot "+binding.Help+": "+reason, true)
+		does := binding.Help
+		if strings.HasPrefix(does, "the ") { // a place
+			does = "show " + does
+		}
+		return m.toast.say("cannot "+does+": "+reason, true)
 	}
 	return m.act(binding.Action)
 }

@@ -168,8 +168,8 @@ func (v Deployment) stageTook(stage *deckv1.Stage) string {
 	words := Duration(took(stage, v.Now))
 	if stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING {
 		words = Ticking(took(stage, v.Now))
-		if v.Usual > 0 && !stage.GetCanApprove() {
-			words += " of about " + Duration(v.Usual.Round(time.Second))
+		if usual := v.Usual.Round(time.Second); usual > 0 && !stage.GetCanApprove() {
+			words += " of about " + Duration(usual)
 		}
 	}
 	return v.Theme.Dim.Render(words) + " "

@@ -125,7 +125,7 @@ func (v Inspector) about(width int) []string {
 			status += "  " + Ticking(took)
 		}
 	}
-	if usual := v.usual(); usual > 0 && s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING {
+	if usual := v.usual().Round(time.Second); usual > 0 && s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING {
 		status += th.Dim.Render(" of about " + Duration(usual))
 	}
 	lines := []string{""}

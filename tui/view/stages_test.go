@@ -59,5 +59,7 @@ func TestTheSelectedStageSaysHowItGoesAtEachTarget(t *testing.T) {
 	require.Contains(t, ansi.Strip(lines[0]), "● DEPLOY  attempt 2, failed at west, 1 of 3 targets done")
 	require.Contains(t, lines[0], "26s of about 38s")
 	require.Equal(t, "   ✓ east  ✗ west: no route  ○ north", ansi.Strip(lines[1]))
+	v.Usual = 200 * time.Millisecond
+	require.NotContains(t, v.stageLines(stage, 100)[0], "of about", "a guess of nothing helps no one")
 	require.LessOrEqual(t, text.Width(v.stageLines(stage, 20)[1]), 20)
 }
