@@ -36,15 +36,22 @@ func (s *Store) Drift(ctx context.Context, q Query) ([]*livestate.ResourceDrift,
 	var all []*livestate.ResourceDrift
 	seen, room := map[string]bool{}, maxDriftBytes
 	for i, a := range answers {
-		newest, err := s.newest(ctx, q, q.Destinations[i])
-		if err != nil {
-			return nil, err
-		}
 		before := apart(a, seen)
 		for _, r := range a.resources {
 			seen[r.GetId()] = true
 		}
-		for _, one := range a.drifts(newest) {
+		if a.looked.cluster == nil {
+			continue
+		}
+		newest, err := s.newest(ctx, q, q.Destinations[i])
+		if err != nil {
+			return nil, err
+		}
+		drifts, err := a.drifts(newest)
+		if err != nil {
+			return nil, fmt.Errorf("deploy target %s: %w", a.target, err)
+		}
+		for _, one := range drifts {
 			if len(all) == maxDriftResources {
 				return all, nil
 			}
@@ -65,16 +72,16 @@ func fit(d *livestate.ResourceDrift, room int) int {
 	return max(0, room-proto.Size(d))
 }
 
-// drifts compares what is live with Git and with what was applied last. newest is nil when these two are the same.
-func (a answer) drifts(newest *wanted) []*livestate.ResourceDrift {
-	applied, inGit := map[manifest.Key]manifest.Manifest{}, map[manifest.Key]*unstructured.Unstructured{}
+// drifts compares what is live with Git and with what was applied last. newest is nil when these two are the same. The
+// target was asked.
+func (a answer) drifts(newest *wanted) ([]*livestate.ResourceDrift, error) {
+	inGit, err := a.looked.cluster.placeNewest(newest)
+	if err != nil {
+		return nil, err
+	}
+	applied := map[manifest.Key]manifest.Manifest{}
 	for _, p := range a.looked.places {
 		applied[p.manifest.Key().Fold()] = p.manifest
-	}
-	if newest != nil {
-		for _, m := range newest.manifests {
-			inGit[m.Key().Fold()] = m.Unstructured
-		}
 	}
 	var all []*livestate.ResourceDrift
 	done := map[manifest.Key]bool{}
@@ -111,7 +118,24 @@ func (a answer) drifts(newest *wanted) []*livestate.ResourceDrift {
 			add(finding{key: key, live: o.live})
 		}
 	}
-	return all
+	return all, nil
+}
+
+// placeNewest is what Git asks for now, in the form in which placeAll has what was applied: an apply would give an
+// object without a namespace the one of the cluster too. newest may be nil.
+func (w *watched) placeNewest(newest *wanted) (map[manifest.Key]*unstructured.Unstructured, error) {
+	if newest == nil {
+		return nil, nil
+	}
+	inGit := make(map[manifest.Key]*unstructured.Unstructured, len(newest.manifests))
+	for _, m := range newest.manifests {
+		one, err := w.place(m)
+		if err != nil {
+			return nil, err
+		}
+		inGit[one.manifest.Key().Fold()] = one.manifest.Unstructured
+	}
+	return inGit, nil
 }
 
 // changed returns the fields that Git has changed since the last deployment, without those of the finding.

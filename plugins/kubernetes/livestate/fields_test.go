@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -20,8 +21,32 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
 
+// fixedMapper knows kinds without a cluster.
+type fixedMapper struct{ meta.RESTMapper }
+
+func (fixedMapper) Reset() {}
+
+// placing is a watched cluster that knows the kinds of these tests, and gives objects without a namespace one.
+func placing(t *testing.T, namespace string) *watched {
+	t.Helper()
+	w := unstarted(t, nil)
+	known := meta.NewDefaultRESTMapper(nil)
+	known.Add(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}, meta.RESTScopeNamespace)
+	known.Add(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}, meta.RESTScopeNamespace)
+	known.Add(schema.GroupVersionKind{Version: "v1", Kind: "Secret"}, meta.RESTScopeNamespace)
+	known.Add(schema.GroupVersionKind{Version: "v1", Kind: "Namespace"}, meta.RESTScopeRoot)
+	w.client.Mapper, w.client.Namespace = fixedMapper{known}, namespace
+	return w
+}
+
 // compared3 are the fields in which the live objects differ from Git. newest is "" when Git has what was applied.
 func compared3(t *testing.T, applied, live, newest string) []*livestate.ResourceDrift {
+	t.Helper()
+	return compared3In(t, "", applied, live, newest)
+}
+
+// compared3In compares in a cluster that gives objects without a namespace one.
+func compared3In(t *testing.T, namespace, applied, live, newest string) []*livestate.ResourceDrift {
 	t.Helper()
 	masker, label := newMasker(), config.Application{}
 	require.NoError(t, label.Validate())
@@ -33,10 +58,12 @@ func compared3(t *testing.T, applied, live, newest string) []*livestate.Resource
 		holder: func(place) string { return "" }, verdicts: newMemory[verdictKey, []difference](10),
 		source: &stage.Source{CommitHash: "c1", App: label},
 	}
-	a := answer{target: "local", looked: look{drift: d}}
+	a := answer{target: "local", looked: look{cluster: placing(t, namespace), drift: d}}
 	for _, o := range documents(t, applied) {
 		masker.mask(o)
-		a.looked.places = append(a.looked.places, place{manifest: manifest.Manifest{Unstructured: o}, known: true})
+		one, err := a.looked.cluster.place(manifest.Manifest{Unstructured: o})
+		require.NoError(t, err)
+		a.looked.places = append(a.looked.places, one)
 	}
 	for _, o := range documents(t, live) {
 		masker.mask(o)
@@ -53,7 +80,9 @@ func compared3(t *testing.T, applied, live, newest string) []*livestate.Resource
 	var err error
 	a.found, err = d.compare(t.Context(), a.looked.places, a.looked.objects)
 	require.NoError(t, err)
-	return a.drifts(inGit)
+	all, err := a.drifts(inGit)
+	require.NoError(t, err)
+	return all
 }
 
 // sentences are fields in a line each.
@@ -103,6 +132,35 @@ func TestAFieldHasItsThreeValues(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			require.Equal(t, c.want, sentences(compared3(t, c.applied, c.live, c.newest)))
+		})
+	}
+}
+
+func TestWhatGitAsksForIsPlacedLikeWhatWasApplied(t *testing.T) {
+	t.Parallel()
+	config := func(more, value string) string {
+		return fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c%s}\ndata: {a: %s}\n", more, value)
+	}
+	whole := func(more string) string {
+		return fmt.Sprintf("---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop%s}\n", more)
+	}
+	for _, namespace := range []string{"default", "shop"} {
+		t.Run(namespace, func(t *testing.T) {
+			t.Parallel()
+			there := ", namespace: " + namespace
+			live := config(there+", uid: u", "v1") + whole(", uid: n")
+			for name, newest := range map[string]string{
+				"no namespace in Git": config("", "v1") + whole(""),
+				"the same in Git":     config(there, "v1") + whole(""),
+				"one that is dropped": config("", "v1") + whole(there),
+			} {
+				require.Empty(t, sentences(compared3In(t, namespace, config("", "v1")+whole(""), live, newest)), name)
+			}
+			require.Equal(t, []string{`u data.a: "v2" | "v1" | "v1" GIT`},
+				sentences(compared3In(t, namespace, config("", "v1")+whole(""), live, config("", "v2")+whole(""))))
+			edited := config(there+", uid: u", "v3") + whole(", uid: n")
+			require.Equal(t, []string{`u data.a: "v1" | "v3" | "v1" LIVE`},
+				sentences(compared3In(t, namespace, config("", "v1")+whole(""), edited, config("", "v1")+whole(""))))
 		})
 	}
 }

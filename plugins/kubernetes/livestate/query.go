@@ -105,6 +105,7 @@ type answer struct {
 
 // look is what was compared at one deploy target.
 type look struct {
+	cluster *watched
 	drift   *drift
 	places  []place
 	objects []*object
@@ -129,7 +130,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
-	a.looked = look{drift: d, places: placed.places, objects: objects}
+	a.looked = look{cluster: c, drift: d, places: placed.places, objects: objects}
 	a.sync, a.resources = d.state(a.found), marked(resources(objects, a.target), a.found, a.target)
 	return a
 }
