@@ -7,7 +7,10 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
 	"path"
+	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -41,7 +44,12 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	w := &world{address: "127.0.0.1:0", changed: make(chan struct{})}
+	// A socket in a directory of its own, because another program may take a port while the control plane is away. The
+	// directory has a short name: the path of a socket is bounded.
+	dir, err := os.MkdirTemp("", "spool")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
+	w := &world{address: "unix://" + filepath.Join(dir, "s"), changed: make(chan struct{})}
 	w.back(t)
 	t.Cleanup(func() { w.stop() })
 	return w
@@ -50,9 +58,8 @@ func newWorld(t testing.TB) *world {
 // back serves on the same address as before.
 func (w *world) back(t testing.TB) {
 	t.Helper()
-	listener, err := net.Listen("tcp", w.address)
+	listener, err := net.Listen("unix", strings.TrimPrefix(w.address, "unix://"))
 	require.NoError(t, err)
-	w.address = listener.Addr().String()
 	server := grpc.NewServer(grpc.UnaryInterceptor(w.hear))
 	ps.RegisterPipedServiceServer(server, w)
 	done := make(chan error, 1)
