@@ -44,7 +44,7 @@ type world struct {
 
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	// A socket in a directory of its own, because another program may take a port while the control plane is away. The
+	// A socket in its own directory, because another program may take a port while the control plane is away. The
 	// directory has a short name: the path of a socket is bounded.
 	dir, err := os.MkdirTemp("", "spool")
 	require.NoError(t, err)
