@@ -35,7 +35,7 @@ func (p *applicationsPane) list() []*deckv1.Application {
 	}
 	var list []*deckv1.Application
 	for _, app := range deck.Applications() {
-		if p.look.matches(view.Application{Application: app, Newest: deck.Newest(app.GetId())}.Words()...) {
+		if p.look.matches(view.Application{Application: app, Newest: deck.Present(app.GetId())}.Words()...) {
 			list = append(list, app)
 		}
 	}
@@ -66,7 +66,7 @@ func (p *applicationsPane) drawStrip(width int) string {
 	apps := p.chosen.deck.Applications()
 	list := make([]view.Application, len(apps))
 	for i, app := range apps {
-		list[i] = view.Application{Application: app, Newest: p.chosen.deck.Newest(app.GetId())}
+		list[i] = view.Application{Application: app, Newest: p.chosen.deck.Present(app.GetId())}
 	}
 	return view.ApplicationStrip{Theme: p.host.theme, List: list, Selected: index(apps, p.selected),
 		Key: p.host.key(keymap.ShowApplications)}.Draw(width)
@@ -74,7 +74,7 @@ func (p *applicationsPane) drawStrip(width int) string {
 
 func (p *applicationsPane) draw(width, height int, focused bool) string {
 	list, all := p.list(), len(p.chosen.deck.Applications())
-	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Newest: p.chosen.deck.Newest,
+	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Newest: p.chosen.deck.Present,
 		Selected: index(list, p.selected), None: noMatch(p.look, all, "applications")}
 	return drawFound(p.look, fmt.Sprintf("%d of %d", len(list), all), width, height, v.Draw)
 }

@@ -91,7 +91,7 @@ func (p *pluginsPane) draw(width, height int, _ bool) string {
 func (p *pluginsPane) busy(plugins []*deckv1.Plugin) map[string][]string {
 	busy := map[string][]string{}
 	for _, app := range p.deck.Applications() {
-		for _, stage := range p.deck.Newest(app.GetId()).GetStages() {
+		for _, stage := range p.deck.Present(app.GetId()).GetStages() {
 			if stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_RUNNING {
 				continue
 			}

@@ -44,13 +44,14 @@ func (s *selection) deployment() *deckv1.Deployment {
 	if d := s.deck.Deployment(s.pinnedDeployment); d != nil {
 		return d
 	}
-	return s.deck.Newest(s.app)
+	return s.deck.Present(s.app)
 }
 
-// earlier reports whether the deployment on the screen is not the newest.
+// earlier reports whether the deployment on the screen has been followed by others, and not by choice of the UI.
 func (s *selection) earlier() bool {
 	d := s.deployment()
-	return d != nil && s.pinnedDeployment != "" && d != s.deck.Newest(s.app)
+	return d != nil && s.pinnedDeployment != "" && d != s.deck.Present(s.app) &&
+		d != s.deck.Newest(s.app)
 }
 
 // stages are those of the deployment on the screen, as they stand in its graph from the top down.
@@ -76,7 +77,7 @@ func (s *selection) pinApplication(id string) { s.app, s.appPinned, s.pinnedDepl
 // pinDeployment chooses a deployment of the application by hand; the newest follows newer ones.
 func (s *selection) pinDeployment(d *deckv1.Deployment) {
 	s.pinnedDeployment, s.stagePinned = d.GetId(), false
-	if d == s.deck.Newest(s.app) {
+	if d == s.deck.Present(s.app) {
 		s.pinnedDeployment = ""
 	}
 }
@@ -150,12 +151,12 @@ func (s *selection) settleApplication() {
 			s.app = apps[0].GetId()
 		}
 	}
-	if s.appPinned || s.stagePinned || running(s.deck.Newest(s.app)) {
+	if s.appPinned || s.stagePinned || running(s.deck.Present(s.app)) {
 		return
 	}
 	var latest *deckv1.Deployment
 	for _, app := range s.deck.Applications() {
-		if d := s.deck.Newest(app.GetId()); running(d) &&
+		if d := s.deck.Present(app.GetId()); running(d) &&
 			(latest == nil || d.GetCreatedAt().AsTime().After(latest.GetCreatedAt().AsTime())) {
 			latest = d
 		}

@@ -35,6 +35,22 @@ func TestTheSelectionFollowsWhatMattersMost(t *testing.T) {
 	require.Equal(t, "K8S_CANARY_CLEAN", m.chosen.stage().GetName(), "the last that ran")
 }
 
+func TestADeploymentThatWaitsForApprovalIsNotHiddenByACommitAfterIt(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 100, 30)
+	queued := decktest.Canary()
+	queued.Id, queued.Status, queued.Stages = "dep-2", deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING, nil
+	queued.CreatedAt = decktest.At(41)
+	m.receive(queued)
+	require.Equal(t, "dep-1", m.chosen.deployment().GetId(), "the later one waits for it")
+	require.Equal(t, "WAIT_APPROVAL", m.chosen.stage().GetName())
+	require.Empty(t, m.actions.reasons()[keymap.Approve])
+	require.Contains(t, m.exact(t, "queued", 100, 30), "press a to approve")
+
+	m.receive(decktest.Failed()) // dep-1 has ended
+	require.Equal(t, "dep-2", m.chosen.deployment().GetId())
+}
+
 func TestAStageChosenByHandStaysUntilEsc(t *testing.T) {
 	t.Parallel()
 	m := waiting(t, 80, 24)
