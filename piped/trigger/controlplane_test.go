@@ -32,7 +32,8 @@ type controlPlane struct {
 	changed      chan struct{} // closed and made again at each call
 	applications []*model.Application
 	deployments  map[string]*model.Deployment
-	order        []string // ids of deployments
+	order        []string            // ids of deployments
+	refused      []*model.Deployment // which it failed to create
 	createdAt    []time.Time
 	triggered    map[string]*model.ApplicationDeploymentReference
 	states       map[string][]*model.ApplicationSyncState
@@ -76,6 +77,9 @@ func (c *controlPlane) intercept(
 	c.calls[name]++
 	if list := c.failures[name]; len(list) > 0 {
 		c.failures[name] = list[1:]
+		if create, ok := request.(*pipedservice.CreateDeploymentRequest); ok {
+			c.refused = append(c.refused, create.GetDeployment())
+		}
 		return nil, list[0]
 	}
 	return handle(ctx, request)

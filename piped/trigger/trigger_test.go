@@ -166,10 +166,18 @@ func TestWhatTheControlPlaneFailsAtIsTriedAgain(t *testing.T) {
 	w.plane.fail("ListApplications", full)
 	w.plane.fail("CreateDeployment", full)
 	w.start()
-	w.clock.advance(t, time.Second) // the list
-	w.awaitDeployment(1)            // the other application is not held up
-	w.clock.advance(t, time.Minute)
-	w.awaitDeployment(2)
+	// News of the registered applications may repeat a pass before the clock does: wake whatever waits.
+	require.Eventually(t, func() bool {
+		w.clock.ring(time.Minute)
+		var all bool
+		w.plane.read(func() { all = w.plane.calls["ReportApplicationMostRecentDeployment"] == 2 })
+		return all
+	}, time.Minute, time.Millisecond)
+	w.plane.read(func() {
+		require.Len(t, w.plane.refused, 1)
+		first := w.plane.deployments[w.plane.order[0]]
+		require.NotEqual(t, w.plane.refused[0].GetApplicationId(), first.GetApplicationId(), "the other is not held up")
+	})
 	require.Equal(t, 2, w.settle())
 }
 

@@ -249,19 +249,24 @@ func (c *clock) After(d time.Duration) <-chan time.Time {
 // advance waits until someone has asked to be woken in at most d, and wakes all who are due by then.
 func (c *clock) advance(t *testing.T, d time.Duration) {
 	t.Helper()
-	require.Eventually(t, func() bool {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		return slices.ContainsFunc(c.alarms, func(a alarm) bool { return !a.at.After(c.now.Add(d)) })
-	}, 10*time.Second, time.Millisecond, "nothing waits for the clock")
+	require.Eventually(t, func() bool { return c.ring(d) }, time.Minute, time.Millisecond, "nothing waits for the clock")
+}
+
+// ring wakes all who have asked to be woken in at most d, if there are any.
+func (c *clock) ring(d time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	due := func(a alarm) bool { return !a.at.After(c.now.Add(d)) }
+	if !slices.ContainsFunc(c.alarms, due) {
+		return false
+	}
 	c.alarms = slices.DeleteFunc(c.alarms, func(a alarm) bool {
-		if a.at.After(c.now) {
+		if !due(a) {
 			return false
 		}
-		a.ring <- c.now
+		a.ring <- c.now.Add(d)
 		return true
 	})
+	c.now = c.now.Add(d)
+	return true
 }

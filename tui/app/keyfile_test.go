@@ -54,6 +54,7 @@ func TestMistakesInAKeyFileAreShownAtTheStart(t *testing.T) {
 	s.seesText("x does nothing here")
 	s.types("\r")
 	s.losesText("Mistakes in the key file")
+	s.seesText("K8S_CANARY_ROLLOUT")
 	s.types("s")
 	s.seesText("Deploy the newest commit of hello-world?")
 	require.Empty(t, server.Calls)
