@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -265,4 +266,27 @@ func TestALogReportOfMoreThanFourMebibytesIsTaken(t *testing.T) {
 	_, err := p.piped.ReportStageLogsFromLastCheckpoint(testContext(t), r)
 	require.NoError(t, err)
 	require.Len(t, <-p.stageLog(t, id("3"), id("4")), 50_000)
+}
+
+func TestAQuietEnvironmentSendsHeartbeatsToWhomAsksForThem(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	stream, err := p.deck.Watch(testContext(t), &deckv1.WatchRequest{Heartbeat: durationpb.New(time.Nanosecond)})
+	require.NoError(t, err)
+	beats := 0
+	for beats < 2 {
+		response, err := stream.Recv()
+		require.NoError(t, err)
+		if len(response.GetEvents()) == 0 {
+			beats++
+		}
+	}
+	p.server.SetEnvironment(&deckv1.Environment{Name: "renamed"})
+	for renamed := false; !renamed; {
+		response, err := stream.Recv()
+		require.NoError(t, err)
+		for _, e := range response.GetEvents() {
+			renamed = renamed || e.GetEnvironment().GetName() == "renamed"
+		}
+	}
 }

@@ -25,7 +25,7 @@ func (m *model) renderBig(width, height int) string {
 	}
 	if m.input.ignoring {
 		v.Said = m.drawFooter(width)
-	} else if m.toast.text != "" || m.link.trouble != nil || m.typing() != nil {
+	} else if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil {
 		v.Said = m.drawStatus(width)
 	}
 	v.Hint = m.host.key(keymap.Help) + " help   " + m.host.key(keymap.Quit) + " leaves"

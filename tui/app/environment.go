@@ -76,6 +76,8 @@ func (p *environmentPane) drawStartup(width, height int) string {
 		waiting = "the environment has stopped; press " + p.host.key(keymap.StartAgain) + " to start it again"
 	case p.link.trouble != nil:
 		waiting = "connecting to the environment: " + plain(p.link.trouble)
+	case !p.link.silent.IsZero():
+		waiting = "the environment has not answered for " + p.link.silence(p.host) + ": its process hangs or is stopped"
 	}
 	return p.found(view.Components{
 		Theme: p.host.theme, Title: "Starting " + p.host.cfg.Name, Waiting: waiting, Since: p.since(), Now: p.host.now,

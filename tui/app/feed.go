@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	systemclock "github.com/pipedeck/pipedeck/system/clock"
@@ -21,7 +22,8 @@ import (
 type (
 	// connectedMsg: a client is there and its stream has begun.
 	connectedMsg struct{ client deckv1.DeckServiceClient }
-	// eventsMsg are events in their order; they belong to the receiver.
+	// eventsMsg are events in their order, none when a server that was silent answers again; they belong to the
+	// receiver.
 	eventsMsg struct{ events []*deckv1.Event }
 	// disconnectedMsg: the stream is over. ended: the server closed it on purpose.
 	disconnectedMsg struct {
@@ -77,7 +79,8 @@ func (f feed) watch(ctx context.Context) (heard bool, err error) {
 		return false, err // the banner says what was tried
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := client.Watch(ctx, &deckv1.WatchRequest{}, grpc.MaxCallRecvMsgSize(maxMessage))
+	request := &deckv1.WatchRequest{Heartbeat: durationpb.New(heartbeat)}
+	stream, err := client.Watch(ctx, request, grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
 		cancel()
 		return false, err
@@ -110,21 +113,41 @@ func (f feed) watch(ctx context.Context) (heard bool, err error) {
 		}
 	}()
 
-	for events := range received {
-		if !heard {
-			heard = true
-			f.send(connectedMsg{client})
-		}
-		// A model that is slower than the stream gets more at once instead of falling behind.
-		for more := true; more && len(events) < maxBatch; {
-			select {
-			case next, open := <-received:
-				events, more = append(events, next...), open
-			default:
-				more = false
+	quiet := newSilence(f.clock)
+	for {
+		select {
+		case events, open := <-received:
+			if !open {
+				return heard, <-failed
+			}
+			if !heard {
+				heard = true
+				f.send(connectedMsg{client})
+			}
+			if ended := quiet.hear(len(events) == 0); ended || len(events) > 0 {
+				f.send(eventsMsg{gather(events, received)})
+			}
+		case <-quiet.due:
+			if quiet.look() {
+				f.send(silentMsg{quiet.last})
 			}
 		}
-		f.send(eventsMsg{events})
 	}
-	return heard, <-failed
+}
+
+// gather adds the events that are there already: a model that is slower than the stream gets more at once instead of
+// falling behind.
+func gather(events []*deckv1.Event, received <-chan []*deckv1.Event) []*deckv1.Event {
+	for len(events) < maxBatch {
+		select {
+		case next, open := <-received:
+			if !open {
+				return events
+			}
+			events = append(events, next...)
+		default:
+			return events
+		}
+	}
+	return events
 }

@@ -5,12 +5,15 @@ package app
 
 import (
 	"errors"
+	"time"
 
 	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/view"
 )
 
 // link is the connection to the deck API, and what it has sent.
@@ -20,10 +23,12 @@ type link struct {
 	client deckv1.DeckServiceClient
 	// trouble is why there is no connection; nil while there is one and before the first.
 	trouble error
+	// silent is since when the server has sent nothing; the zero time while it does.
+	silent time.Time
 }
 
 // answers reports whether actions can be asked for.
-func (l *link) answers() bool { return l.client != nil && l.trouble == nil }
+func (l *link) answers() bool { return l.client != nil && l.trouble == nil && l.silent.IsZero() }
 
 // stopped reports whether the environment's process was killed and none has taken its place.
 func (l *link) stopped() bool { return errors.Is(l.trouble, ErrEnvironmentStopped) }
@@ -31,19 +36,39 @@ func (l *link) stopped() bool { return errors.Is(l.trouble, ErrEnvironmentStoppe
 // take takes the messages of the feed; over reports that the environment is gone.
 func (l *link) take(msg any) (over bool) {
 	switch msg := msg.(type) {
+	case silentMsg:
+		l.silent = msg.since
 	case connectedMsg:
-		l.client, l.trouble = msg.client, nil
+		l.client, l.trouble, l.silent = msg.client, nil, time.Time{}
 		l.deck.Restart()
 	case eventsMsg:
+		l.silent = time.Time{}
 		for _, event := range msg.events {
 			l.deck.Apply(event)
 		}
 	case disconnectedMsg:
-		l.trouble = msg.err
+		l.trouble, l.silent = msg.err, time.Time{}
 		return msg.ended || l.deck.Stopping()
 	}
 	return false
 }
+
+// banner is what is wrong with the connection, for the line above the keys; "" when nothing is.
+func (l *link) banner(h *host) string {
+	switch {
+	case l.stopped():
+		return "The environment has stopped: its process was killed. Press " + h.key(keymap.StartAgain) +
+			" to start it again, " + h.key(keymap.Quit) + " to leave."
+	case l.trouble != nil && l.client != nil:
+		return "The environment is not answering, reconnecting" + h.theme.Ellipsis + "  (" + plain(l.trouble) + ")"
+	case !l.silent.IsZero():
+		return "No answer for " + l.silence(h) + ": its process hangs or is stopped; what you see is from before."
+	}
+	return ""
+}
+
+// silence is how long the server has been silent.
+func (l *link) silence(h *host) string { return view.Ticking(h.now.Sub(l.silent)) }
 
 // plain is the message of an error without the decoration of gRPC.
 func plain(err error) string { return text.Line(status.Convert(err).Message()) }

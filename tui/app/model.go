@@ -153,7 +153,7 @@ func (m *model) pace() time.Duration {
 	switch {
 	case deck.Starting(), !m.screen.main && len(deck.Components()) == 0:
 		pace = spinTick
-	case deck.Deploying(), m.screen.focus == keymap.Plugins:
+	case deck.Deploying(), !m.link.silent.IsZero(), m.screen.focus == keymap.Plugins:
 		pace = tick
 	}
 	if m.host.look.ReducedMotion {

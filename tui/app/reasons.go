@@ -44,6 +44,9 @@ func (a *actions) reasons() keymap.Reasons {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
 			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack} {
 			reasons[action] = "not connected"
+			if !a.link.silent.IsZero() {
+				reasons[action] = "the environment does not answer"
+			}
 		}
 		return reasons
 	}

@@ -107,6 +107,8 @@ func (l *link) header(h *host, main bool) view.Header {
 		header.Away = "stopped"
 	case l.trouble != nil && l.client != nil:
 		header.Away = "does not answer"
+	case !l.silent.IsZero():
+		header.Silent = "no answer for " + l.silence(h)
 	}
 	if main {
 		header.Hint = ", press " + h.key(keymap.ShowEnvironment)
@@ -134,14 +136,7 @@ func (m *model) drawStatus(width int) string {
 	if line := m.typing(); line != nil {
 		status.Typing = line.says
 	}
-	switch {
-	case m.link.stopped():
-		status.Banner = "The environment has stopped: its process was killed. Press " +
-			m.host.key(keymap.StartAgain) + " to start it again, " + m.host.key(keymap.Quit) + " to leave."
-	case m.link.trouble != nil && m.link.client != nil:
-		status.Banner = "The environment is not answering, reconnecting" + m.host.theme.Ellipsis + "  (" +
-			plain(m.link.trouble) + ")"
-	}
+	status.Banner = m.link.banner(m.host)
 	return status.Draw(width)
 }
 

@@ -74,7 +74,7 @@ func (p *panes) drawAlone(s *screen, body rect) []part {
 // drawTiny draws the deployment in a few words, or the pane with the focus: below the state where both have room.
 func (m *model) drawTiny(width, height int) []part {
 	bottom := m.drawFooter // the only line there: what the user has to know now, else the keys
-	if m.toast.text != "" || m.link.trouble != nil || m.typing() != nil {
+	if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil {
 		bottom = m.drawStatus
 	}
 	last := part{rect{0, height - 1, width, 1}, bottom(width)}

@@ -45,10 +45,16 @@ type Server struct {
 	refusal  error
 	// unreadable is the error that readers of logs get; nil for none.
 	unreadable error
-	over       bool
-	breaking   int
+	streams
 	// held keeps the answers to actions back until it is closed; nil keeps none.
 	held chan struct{}
+}
+
+// streams is what happens to every stream of events.
+type streams struct {
+	over bool
+	// breaking counts the losses of the connection, beats the heartbeats.
+	breaking, beats int
 }
 
 type stageLog struct {
@@ -148,6 +154,9 @@ func (s *Server) End() { s.change(func() { s.over = true }) }
 // Break ends every stream as a lost connection would.
 func (s *Server) Break() { s.change(func() { s.breaking++ }) }
 
+// Beat sends a heartbeat on every stream of events.
+func (s *Server) Beat() { s.change(func() { s.beats++ }) }
+
 func (s *Server) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -196,12 +205,14 @@ func event(object proto.Message) *deckv1.Event {
 func (s *Server) Watch(_ *deckv1.WatchRequest, stream grpc.ServerStreamingServer[deckv1.WatchResponse]) error {
 	sent, synced := 0, false
 	s.mu.Lock()
-	breaking := s.breaking
+	breaking, beats := s.breaking, s.beats
 	s.mu.Unlock()
 	for {
 		s.mu.Lock()
 		events := s.history[sent:]
 		changed, over, broken := s.changed, s.over, s.breaking != breaking
+		beat := s.beats > beats
+		beats = s.beats
 		s.mu.Unlock()
 		if broken {
 			return status.Error(codes.Unavailable, "connection lost")
@@ -210,7 +221,7 @@ func (s *Server) Watch(_ *deckv1.WatchRequest, stream grpc.ServerStreamingServer
 		if !synced {
 			events, synced = append(append([]*deckv1.Event(nil), events...), event(&deckv1.Synced{})), true
 		}
-		if len(events) > 0 {
+		if len(events) > 0 || beat {
 			if err := stream.Send(&deckv1.WatchResponse{Events: events}); err != nil {
 				return err
 			}

@@ -27,6 +27,8 @@ type Header struct {
 	Problems []*deckv1.Problem
 	// Away says that the environment has stopped or does not answer: then all else is what was known before.
 	Away string
+	// Silent says for how long the environment has sent nothing.
+	Silent string
 	// Hint is what to do about a failure or problem.
 	Hint string
 	// Starting is the part that keeps the others waiting, and how far it is; "" when the number says enough.
@@ -35,8 +37,8 @@ type Header struct {
 
 // Calm reports whether all parts and plugins of the environment work.
 func (v Header) Calm() bool {
-	return v.Away == "" && len(v.Problems) == 0 && v.Failed == 0 && v.Starting == "" && v.Ready == v.All &&
-		v.Attention.FailedPlugins == 0
+	return v.Away == "" && v.Silent == "" && len(v.Problems) == 0 && v.Failed == 0 && v.Starting == "" &&
+		v.Ready == v.All && v.Attention.FailedPlugins == 0
 }
 
 // Draw returns one line of width columns. Where not everything has room, the kind of the cluster is left out, then what
@@ -113,6 +115,8 @@ func (v Header) parts(room int) string {
 	switch {
 	case v.Away != "":
 		return th.Bad.Render(th.Failed + " " + v.Away)
+	case v.Silent != "":
+		return signed(th.Tones.Warn, th.Warning, v.Silent)
 	case len(v.Problems) > 0:
 		return signed(th.Tones.Warn, th.Warning, v.degraded(room-2))
 	case v.Failed > 0:

@@ -609,7 +609,11 @@ func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
 type WatchRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Also send the blocks of all stage logs, from those of running stages on.
-	Logs          bool `protobuf:"varint,1,opt,name=logs,proto3" json:"logs,omitempty"`
+	Logs bool `protobuf:"varint,1,opt,name=logs,proto3" json:"logs,omitempty"`
+	// Send a message without events after each such time without another message, so that a client can distinguish an
+	// environment in which nothing changes from one that does not answer. None is sent without it; less than a second
+	// counts as a second. Older servers ignore it.
+	Heartbeat     *durationpb.Duration `protobuf:"bytes,2,opt,name=heartbeat,proto3" json:"heartbeat,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -651,9 +655,16 @@ func (x *WatchRequest) GetLogs() bool {
 	return false
 }
 
+func (x *WatchRequest) GetHeartbeat() *durationpb.Duration {
+	if x != nil {
+		return x.Heartbeat
+	}
+	return nil
+}
+
 type WatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// In the order in which they happened; never empty.
+	// In the order in which they happened; empty in a heartbeat.
 	Events        []*Event `protobuf:"bytes,1,rep,name=events,proto3" json:"events,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5047,9 +5058,10 @@ var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
 
 const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
-	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\"\n" +
+	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
 	"\fWatchRequest\x12\x12\n" +
-	"\x04logs\x18\x01 \x01(\bR\x04logs\"@\n" +
+	"\x04logs\x18\x01 \x01(\bR\x04logs\x127\n" +
+	"\theartbeat\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\theartbeat\"@\n" +
 	"\rWatchResponse\x12/\n" +
 	"\x06events\x18\x01 \x03(\v2\x17.pipedeck.deck.v1.EventR\x06events\"\xaa\x05\n" +
 	"\x05Event\x12.\n" +
@@ -5608,118 +5620,119 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*ShutdownResponse)(nil),              // 64: pipedeck.deck.v1.ShutdownResponse
 	nil,                                   // 65: pipedeck.deck.v1.Application.LabelsEntry
 	nil,                                   // 66: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*timestamppb.Timestamp)(nil),         // 67: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),           // 68: google.protobuf.Duration
+	(*durationpb.Duration)(nil),           // 67: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),         // 68: google.protobuf.Timestamp
 	(*PlanPreviewResponse)(nil),           // 69: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	12, // 0: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	67, // 1: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
-	17, // 2: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
-	19, // 3: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
-	21, // 4: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	27, // 5: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	43, // 6: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	44, // 7: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
-	13, // 8: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
-	14, // 9: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
-	15, // 10: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
-	16, // 11: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
-	20, // 12: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	67, // 13: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	67, // 14: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	18, // 15: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	5,  // 16: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	67, // 17: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	67, // 18: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	6,  // 19: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	67, // 20: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	67, // 21: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	65, // 22: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,  // 23: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,  // 24: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	22, // 25: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	25, // 26: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,  // 27: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	67, // 28: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	26, // 29: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	7,  // 30: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
-	2,  // 31: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	35, // 32: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	36, // 33: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	67, // 34: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	67, // 35: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	35, // 36: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	30, // 37: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	30, // 38: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	67, // 39: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	67, // 40: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	68, // 41: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	68, // 42: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	33, // 43: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	67, // 44: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	68, // 45: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	67, // 46: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	3,  // 47: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	67, // 48: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	67, // 49: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	41, // 50: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	42, // 51: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	37, // 52: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	67, // 53: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	68, // 54: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	40, // 55: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	66, // 56: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	37, // 57: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	67, // 58: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	67, // 59: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	3,  // 60: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	3,  // 61: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	8,  // 62: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	67, // 63: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	67, // 64: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	67, // 65: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	4,  // 66: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	67, // 67: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	44, // 68: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	9,  // 69: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	10, // 70: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	45, // 71: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	38, // 72: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	23, // 73: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	28, // 74: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	31, // 75: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	34, // 76: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	47, // 77: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	49, // 78: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	51, // 79: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	53, // 80: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	55, // 81: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	57, // 82: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	59, // 83: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	61, // 84: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	63, // 85: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	11, // 86: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	46, // 87: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	39, // 88: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	24, // 89: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	29, // 90: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	32, // 91: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	69, // 92: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	48, // 93: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	50, // 94: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	52, // 95: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	54, // 96: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	56, // 97: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	58, // 98: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	60, // 99: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	62, // 100: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	64, // 101: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	86, // [86:102] is the sub-list for method output_type
-	70, // [70:86] is the sub-list for method input_type
-	70, // [70:70] is the sub-list for extension type_name
-	70, // [70:70] is the sub-list for extension extendee
-	0,  // [0:70] is the sub-list for field type_name
+	67, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
+	12, // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
+	68, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	17, // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
+	19, // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
+	21, // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
+	27, // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	43, // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	44, // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	13, // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
+	14, // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
+	15, // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
+	16, // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
+	20, // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
+	68, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	68, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	18, // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	5,  // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	68, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	68, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	6,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
+	68, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	68, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	65, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,  // 24: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,  // 25: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	22, // 26: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	25, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,  // 28: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	68, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	26, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	7,  // 31: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,  // 32: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	35, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	36, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	68, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	68, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	35, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	30, // 38: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	30, // 39: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	68, // 40: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	68, // 41: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	67, // 42: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	67, // 43: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	33, // 44: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	68, // 45: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	67, // 46: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	68, // 47: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	3,  // 48: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	68, // 49: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	68, // 50: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	41, // 51: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	42, // 52: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	37, // 53: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	68, // 54: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	67, // 55: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	40, // 56: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	66, // 57: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	37, // 58: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	68, // 59: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	68, // 60: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	3,  // 61: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	3,  // 62: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	8,  // 63: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	68, // 64: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	68, // 65: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	68, // 66: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	4,  // 67: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	68, // 68: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	44, // 69: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	9,  // 70: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	10, // 71: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	45, // 72: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	38, // 73: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	23, // 74: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	28, // 75: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	31, // 76: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	34, // 77: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	47, // 78: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	49, // 79: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	51, // 80: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	53, // 81: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	55, // 82: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	57, // 83: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	59, // 84: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	61, // 85: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	63, // 86: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	11, // 87: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	46, // 88: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	39, // 89: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	24, // 90: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	29, // 91: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	32, // 92: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	69, // 93: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	48, // 94: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	50, // 95: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	52, // 96: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	54, // 97: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	56, // 98: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	58, // 99: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	60, // 100: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	62, // 101: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	64, // 102: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	87, // [87:103] is the sub-list for method output_type
+	71, // [71:87] is the sub-list for method input_type
+	71, // [71:71] is the sub-list for extension type_name
+	71, // [71:71] is the sub-list for extension extendee
+	0,  // [0:71] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }

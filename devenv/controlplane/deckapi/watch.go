@@ -4,7 +4,9 @@
 package deckapi
 
 import (
+	"context"
 	"errors"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
@@ -26,8 +28,15 @@ func (s *Server) Watch(r *deckv1.WatchRequest, stream grpc.ServerStreamingServer
 	if err := s.sendState(out, state); err != nil {
 		return err
 	}
+	beat := heartbeat(r)
 	for {
-		changes, err := sub.Next(stream.Context())
+		changes, err := next(stream.Context(), sub, beat)
+		if errors.Is(err, errQuiet) {
+			if err := stream.Send(&deckv1.WatchResponse{}); err != nil {
+				return err
+			}
+			continue
+		}
 		if errors.Is(err, store.ErrFellBehind) {
 			state = sub.Resync()
 			out.add(&deckv1.Event{Time: s.timestamp(), Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}})
@@ -43,6 +52,34 @@ func (s *Server) Watch(r *deckv1.WatchRequest, stream grpc.ServerStreamingServer
 			return err
 		}
 	}
+}
+
+// leastHeartbeat bounds what heartbeats cost.
+const leastHeartbeat = time.Second
+
+// heartbeat is the longest time without a message; 0 for any time.
+func heartbeat(r *deckv1.WatchRequest) time.Duration {
+	if asked := r.GetHeartbeat().AsDuration(); asked > 0 {
+		return max(asked, leastHeartbeat)
+	}
+	return 0
+}
+
+// errQuiet says that nothing has changed for the time of a heartbeat.
+var errQuiet = errors.New("nothing has changed")
+
+// next waits for changes; with a heartbeat not longer than that.
+func next(ctx context.Context, sub *store.Subscription, beat time.Duration) ([]store.Change, error) {
+	if beat == 0 {
+		return sub.Next(ctx)
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, beat, errQuiet)
+	defer cancel()
+	changes, err := sub.Next(ctx)
+	if err != nil && !errors.Is(err, store.ErrFellBehind) && errors.Is(context.Cause(ctx), errQuiet) {
+		return nil, errQuiet
+	}
+	return changes, err
 }
 
 func (s *Server) sendState(out *sender, state []store.Change) error {
