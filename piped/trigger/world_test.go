@@ -249,7 +249,8 @@ func (c *clock) After(d time.Duration) <-chan time.Time {
 // advance waits until someone has asked to be woken in at most d, and wakes all who are due by then.
 func (c *clock) advance(t *testing.T, d time.Duration) {
 	t.Helper()
-	require.Eventually(t, func() bool { return c.ring(d) }, time.Minute, time.Millisecond, "nothing waits for the clock")
+	require.Eventually(t, func() bool { return c.ring(d) }, time.Minute, time.Millisecond,
+		"nothing waits for the clock")
 }
 
 // ring wakes all who have asked to be woken in at most d, if there are any.

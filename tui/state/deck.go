@@ -196,8 +196,8 @@ func (d *Deck) Newest(application string) *deckv1.Deployment {
 	return nil
 }
 
-// Present is the deployment of an application that acts: the one under way while newer ones wait for it to end, else the
-// newest; nil before the first.
+// Present is the deployment of an application that acts: the one under way while newer ones wait for it to end, else
+// the newest; nil before the first.
 func (d *Deck) Present(application string) *deckv1.Deployment {
 	for _, one := range d.byApplication[application] {
 		if one.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING {

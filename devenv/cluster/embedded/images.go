@@ -15,8 +15,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster/nodes"
 )
 
 const (
@@ -34,11 +34,7 @@ func (p *Provider) LoadImage(ctx context.Context, archive string, references []s
 	if err != nil {
 		return err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
-	if err != nil {
-		return fmt.Errorf("reach the embedded Kubernetes: %w", err)
-	}
-	client, err := kubernetes.NewForConfig(config)
+	client, err := nodes.Connect(p.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("reach the embedded Kubernetes: %w", err)
 	}
@@ -55,22 +51,28 @@ func (p *Provider) LoadImage(ctx context.Context, archive string, references []s
 	}
 }
 
+// nodeClient is what of nodes.Client is used here.
+type nodeClient interface {
+	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
+	UpdateStatus(ctx context.Context, node *corev1.Node) error
+}
+
 // tryAddImage adds an image to the node, which may just be registering. False when the API server
 // has ended the watch before that, as it does from time to time.
-func tryAddImage(ctx context.Context, client kubernetes.Interface, image corev1.ContainerImage) (done bool, err error) {
+func tryAddImage(ctx context.Context, client nodeClient, image corev1.ContainerImage) (done bool, err error) {
 	// Without a version a watch begins with what is there.
-	nodes, err := client.CoreV1().Nodes().Watch(ctx, metav1.ListOptions{LabelSelector: nodeLabel})
+	watcher, err := client.Watch(ctx, metav1.ListOptions{LabelSelector: nodeLabel})
 	if err != nil {
 		return false, err
 	}
-	defer nodes.Stop()
-	for event := range nodes.ResultChan() {
+	defer watcher.Stop()
+	for event := range watcher.ResultChan() {
 		node, ok := event.Object.(*corev1.Node)
 		if !ok || event.Type == watch.Deleted || !isReady(node) {
 			continue
 		}
 		node.Status.Images = addImage(node.Status.Images, image)
-		_, err := client.CoreV1().Nodes().UpdateStatus(ctx, node, metav1.UpdateOptions{})
+		err := client.UpdateStatus(ctx, node)
 		// A conflict means that the node has changed since; that event is on its way.
 		if !apierrors.IsConflict(err) {
 			return err == nil, err

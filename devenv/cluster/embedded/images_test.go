@@ -18,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/fake"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	clienttesting "k8s.io/client-go/testing"
 )
 
@@ -41,6 +42,14 @@ func TestTheListOfImagesIsBounded(t *testing.T) {
 	require.Equal(t, named("1"), images[0], "the oldest goes first")
 }
 
+// fakeNodes is a nodeClient of client-go's fake.
+type fakeNodes struct{ typedcorev1.NodeInterface }
+
+func (f fakeNodes) UpdateStatus(ctx context.Context, node *corev1.Node) error {
+	_, err := f.NodeInterface.UpdateStatus(ctx, node, metav1.UpdateOptions{})
+	return err
+}
+
 func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
 	client := fake.NewClientset()
 	watching := make(chan struct{})
@@ -60,7 +69,7 @@ func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
 	})
 	ended := make(chan error, 1)
 	go func() {
-		done, err := tryAddImage(t.Context(), client, named("web:v1"))
+		done, err := tryAddImage(t.Context(), fakeNodes{client.CoreV1().Nodes()}, named("web:v1"))
 		if err == nil && !done {
 			err = errors.New("the watch has ended")
 		}

@@ -14,8 +14,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/version"
-	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -69,7 +73,7 @@ func (p *Provider) every(unanswered int) time.Duration {
 
 // awaitFirst is patient with a cluster that is just starting, not with one that turns us away.
 func (p *Provider) awaitFirst(
-	ctx context.Context, api discovery.DiscoveryInterface, progress cluster.Progress,
+	ctx context.Context, api rest.Interface, progress cluster.Progress,
 ) (string, error) {
 	bounded, cancel := context.WithTimeout(ctx, p.readyWithin)
 	defer cancel()
@@ -91,14 +95,14 @@ func (p *Provider) awaitFirst(
 }
 
 // ask returns a line about a cluster that is ready.
-func (p *Provider) ask(ctx context.Context, api discovery.DiscoveryInterface) (string, error) {
+func (p *Provider) ask(ctx context.Context, api rest.Interface) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
-	if err := api.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
+	if err := api.Get().AbsPath("/readyz").Do(ctx).Error(); err != nil {
 		return "", err
 	}
 	var server version.Info
-	data, err := api.RESTClient().Get().AbsPath("/version").Do(ctx).Raw()
+	data, err := api.Get().AbsPath("/version").Do(ctx).Raw()
 	if err != nil {
 		return "", err
 	}
@@ -108,13 +112,16 @@ func (p *Provider) ask(ctx context.Context, api discovery.DiscoveryInterface) (s
 	return fmt.Sprintf("context %s, %s, Kubernetes %s", p.context.Name, p.context.Server, server.GitVersion), nil
 }
 
-func (p *Provider) client() (discovery.DiscoveryInterface, error) {
+func (p *Provider) client() (rest.Interface, error) {
 	config, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
 	if err != nil {
 		return nil, p.failure(err, "see it with: kubectl config view --context "+p.context.Name)
 	}
 	config.UserAgent = "pipedeck"
-	api, err := discovery.NewDiscoveryClientForConfig(config)
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // only the API's errors are decoded
+	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
+	api, err := rest.UnversionedRESTClientFor(config)
 	if err != nil {
 		return nil, p.failure(err, "see it with: kubectl config view --context "+p.context.Name)
 	}

@@ -12,10 +12,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/nodes"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
@@ -37,9 +36,12 @@ func (p *Provider) awaitNodes(ctx context.Context, engine *engineCommand, said f
 	if err != nil {
 		return "", err
 	}
-	client, err := p.client()
+	client, err := nodes.Connect(p.Kubeconfig)
 	if err != nil {
-		return "", err
+		return "", &cluster.HintError{
+			Err:  fmt.Errorf("use the kubeconfig %s: %w", p.Kubeconfig, err),
+			Hint: "run pipedeck down; then pipedeck up",
+		}
 	}
 	said(fmt.Sprintf("waiting for %s to be ready", line.Count(len(started), "node")))
 	for {
@@ -89,24 +91,9 @@ func (p *Provider) startTimes(ctx context.Context, engine *engineCommand) (map[s
 	return started, nil
 }
 
-func (p *Provider) client() (kubernetes.Interface, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", p.Kubeconfig)
-	if err != nil {
-		return nil, &cluster.HintError{
-			Err:  fmt.Errorf("use the kubeconfig %s: %w", p.Kubeconfig, err),
-			Hint: "run pipedeck down; then pipedeck up",
-		}
-	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, fmt.Errorf("use the kubeconfig %s: %w", p.Kubeconfig, err)
-	}
-	return client, nil
-}
-
 // watchNodes lists and watches until all are ready; an error is the API's.
-func watchNodes(ctx context.Context, client kubernetes.Interface, started map[string]time.Time) (string, error) {
-	list, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+func watchNodes(ctx context.Context, client *nodes.Client, started map[string]time.Time) (string, error) {
+	list, err := client.List(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -124,7 +111,7 @@ func watchNodes(ctx context.Context, client kubernetes.Interface, started map[st
 		}
 	}
 	timeout := int64(watchSeconds)
-	watcher, err := client.CoreV1().Nodes().Watch(ctx,
+	watcher, err := client.Watch(ctx,
 		metav1.ListOptions{ResourceVersion: list.ResourceVersion, TimeoutSeconds: &timeout})
 	if err != nil {
 		return "", err
