@@ -54,6 +54,22 @@ func (d *deck) awaitNoProblem(t *testing.T) {
 	})
 }
 
+func TestAKeyThatNothingReadsIsAProblemOfItsApplicationUntilItIsFixed(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	e.start(t)
+	e.deck.awaitEnd(t, 0)
+	e.commit(t, "Misspell the labels", pipeline("{}")+"  lables: {a: b}\n")
+	d := e.deck.awaitEnd(t, 1)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, d.GetStatus(), "as PipeCD does")
+	p := e.deck.awaitProblem(t, "configuration of app", `unknown key "lables" is not read; did you mean "labels"?`)
+	require.Regexp(t, `^app/app\.pipecd\.yaml:\d+:3: spec\.lables: `, p.GetReason())
+	require.Equal(t, d.GetApplicationId(), p.GetApplicationId())
+	require.Empty(t, p.GetComponent(), "piped works as it should")
+	e.commit(t, "Fix it", pipeline("{}"))
+	e.deck.awaitNoProblem(t)
+}
+
 func TestARepositoryThatIsGoneIsAProblemUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))

@@ -64,7 +64,8 @@ func (o *pluginOptions) described(plugin string, document []byte) {
 	if o.piped.Report() == nil {
 		return
 	}
-	for _, mistake := range o.checker().Mistakes(o.piped.Report()) {
+	errors, warnings := o.checker().Mistakes(o.piped.Report())
+	for _, mistake := range append(errors, warnings...) {
 		if text := mistake.Error(); !o.shown[text] {
 			o.shown[text] = true
 			o.logger.Warn("piped configuration has an option that is wrong or not read", "plugin", plugin, "problem",
@@ -74,12 +75,12 @@ func (o *pluginOptions) described(plugin string, document []byte) {
 }
 
 // application returns what is wrong in an application configuration.
-func (o *pluginOptions) application(configuration []byte, filename string) config.Errors {
+func (o *pluginOptions) application(configuration []byte, filename string) (errors, warnings config.Errors) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	report := config.ReadApplication(configuration, filename)
 	if len(report.Errors) > 0 {
-		return nil // the deployment fails by them
+		return nil, nil // the deployment fails by them
 	}
 	return o.checker().Mistakes(report)
 }

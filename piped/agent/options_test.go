@@ -36,7 +36,12 @@ spec:
 	application := []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: a\n  pipeline:\n" +
 		"    stages:\n" +
 		"      - {name: WAIT, with: {duration: 1s, durtion: 2s}}\n      - {name: OTHER, with: {anything: 1}}\n")
-	require.Empty(t, o.application(application, "web/app.pipecd.yaml"), "no plugin has described its options yet")
+	mistakes := func(configuration []byte) config.Errors {
+		errors, warnings := o.application(configuration, "web/app.pipecd.yaml")
+		require.Empty(t, warnings)
+		return errors
+	}
+	require.Empty(t, mistakes(application), "no plugin has described its options yet")
 
 	shipped, err := os.ReadFile("../../plugins/wait/schema.json")
 	require.NoError(t, err)
@@ -48,13 +53,13 @@ spec:
 		`piped.yaml:9:59: spec.plugins[0].config.alowSkip: unknown key \"alowSkip\" is not read; `+
 			`did you mean \"allowSkip\"?`)
 	o.described("other", nil)
-	require.EqualError(t, o.application(application, "web/app.pipecd.yaml"),
+	require.EqualError(t, mistakes(application),
 		`web/app.pipecd.yaml:7:43: spec.pipeline.stages[0].with.durtion: unknown key "durtion" is not read; `+
 			`did you mean "duration"?`)
-	require.Empty(t, o.application([]byte("spec: ["), "web/app.pipecd.yaml"),
+	require.Empty(t, mistakes([]byte("spec: [")),
 		"the deployment fails by what is wrong with it")
 
 	o.described("other", []byte("{"))
 	require.Contains(t, log.String(), "its schema cannot be used")
-	require.Len(t, o.application(application, "web/app.pipecd.yaml"), 1)
+	require.Len(t, mistakes(application), 1)
 }

@@ -38,11 +38,13 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		controlPlane: client, watcher: controlplane.NewWatcher(client, nil, a.logger), commands: commands,
 		plugins: a.plugins, logger: a.logger, listed: a.problems.listed,
 	}
-	f.previews = a.previewMaker(sources)
+	f.previews = a.previewMaker(sources, checks)
+	mistakes := newConfigurationMistakes(a.problems.registry.Touch)
+	a.problems.watch(mistakes.problems)
 	f.live = a.liveReporter(sources, func() { f.trigger.ApplicationsChanged() })
 	f.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: planner.New(planner.Options{
-			Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: checks.application,
+			Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: mistakes.planned(checks),
 			Tracer: a.upstream.tracer, Logger: a.logger,
 		}),
 		Scheduler: scheduler.New(scheduler.Options{
@@ -56,7 +58,8 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,
 		Interval: c.SyncInterval.Std(), Broken: a.observed.notifyBroken, Uses: a.uses, PluginReporter: client,
-		Looked: a.problems.looked, Passed: a.problems.passed, Logger: a.logger,
+		Configured: mistakes.configured,
+		Looked:     a.problems.looked, Passed: a.problems.passed, Logger: a.logger,
 	})
 	f.events = eventwatcher.New(eventwatcher.Options{
 		ControlPlane: client, Repositories: a.repos.all(), Config: c.EventWatcher,

@@ -49,6 +49,9 @@ type Application struct {
 
 	// Warnings holds what was ignored: unknown keys, deprecated forms.
 	Warnings Errors `json:"-"`
+	// Unread are those warnings that are mistakes of the author: keys that nothing reads, and values that work for
+	// nothing. PipeCD deploys the application as if they were not there.
+	Unread Errors `json:"-"`
 }
 
 func (a *Application) setDefaults() { a.Timeout = DefaultTimeout }

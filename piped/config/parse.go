@@ -84,6 +84,7 @@ func ReadApplication(data []byte, filename string) *Report {
 	application := &Application{}
 	report := parse(data, filename, applicationTarget(application)).forAgents()
 	application.Kind, application.Warnings = report.Kind, report.Warnings
+	application.Unread = report.decoder.sorted(report.decoder.unread)
 	return report
 }
 

@@ -27,6 +27,8 @@ type Problem struct {
 	Part string
 	// Reason says in one line what does not work and why, NextStep what the user does about it.
 	Reason, NextStep string
+	// ApplicationID is the application whose configuration is the part; empty for a part of piped.
+	ApplicationID string
 	// Since is when the part was seen with a problem first; sources leave it zero.
 	Since time.Time
 }

@@ -73,9 +73,9 @@ type Options struct {
 	Plugins      Plugins
 	ControlPlane ControlPlane
 	Sources      Sources
-	// Options returns what is wrong in those parts of an application configuration that plugins own. The deployment
+	// Options returns what is wrong in those parts of a deployment's configuration that plugins own. The deployment
 	// goes on: the log shows it. It may be nil.
-	Options func(configuration []byte, filename string) config.Errors
+	Options func(d *model.Deployment, configuration []byte, filename string) config.Errors
 	Logger  *slog.Logger
 	// Timeout bounds a plan, with all that is tried again. Default 5 min.
 	Timeout time.Duration
@@ -249,7 +249,7 @@ func (p *Planner) warn(d *model.Deployment, of *common.DeploymentSource) {
 		return
 	}
 	name := path.Join(d.GetGitPath().GetPath(), of.GetApplicationConfigFilename())
-	for _, mistake := range p.options.Options(of.GetApplicationConfig(), name) {
+	for _, mistake := range p.options.Options(d, of.GetApplicationConfig(), name) {
 		p.options.Logger.Warn("application configuration has an option that is wrong or not read",
 			"deployment", d.GetId(), "application", d.GetApplicationName(), "problem", mistake)
 	}

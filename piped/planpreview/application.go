@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	api "github.com/pipedeck/pipedeck/api/plugin/planpreview"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/trigger"
@@ -51,11 +53,21 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) *model.Ap
 		if err != nil {
 			r.Error = m.options.Mask(err.Error())
 		}
+		r.PlanSummary = append(r.GetPlanSummary(), m.options.Mask(warnings(s.mistakes))...)
 	}
 	if len(r.GetPluginNames()) == 0 {
 		r.PluginNames = []string{unknownPlugin}
 	}
 	return r
+}
+
+// warnings has a line for each mistake, which follows the summary: PipeCD's results have no other place for them.
+func warnings(mistakes config.Errors) string {
+	var b strings.Builder
+	for _, mistake := range mistakes {
+		b.WriteString("\nwarning: " + mistake.Error())
+	}
+	return b.String()
 }
 
 // gone says what becomes of an application without a configuration.

@@ -28,6 +28,15 @@ type subject struct {
 	config  *config.Application
 	removed bool
 	err     error
+	// mistakes are those with which it would be deployed all the same.
+	mistakes config.Errors
+}
+
+// read reads the configuration of the application.
+func (m *Maker) read(s *subject, data []byte, file string) {
+	if s.config, s.err = config.ParseApplication(data, file); s.err == nil {
+		s.mistakes = append(slices.Clone(s.config.Unread), m.options.Mistakes(data, file)...)
+	}
 }
 
 // concerned are the applications that would be deployed, in the control plane's order, and then those that the change
@@ -65,7 +74,7 @@ func (m *Maker) judge(ctx context.Context, c *change, a *model.Application) (sub
 	if err != nil {
 		return s, false, err
 	}
-	if s.config, s.err = config.ParseApplication(data, file); s.err != nil {
+	if m.read(&s, data, file); s.err != nil {
 		return s, c.touches(a.GetGitPath().GetPath()), nil
 	}
 	previous := a.GetMostRecentlyTriggeredDeployment().GetTrigger().GetCommit().GetHash()
@@ -105,7 +114,7 @@ func (m *Maker) added(ctx context.Context, c *change, known map[string]bool) ([]
 			return nil, err
 		}
 		s := subject{application: m.newcomer(c, file)}
-		if s.config, s.err = config.ParseApplication(data, file); s.err == nil {
+		if m.read(&s, data, file); s.err == nil {
 			s.application.Name, s.application.Labels = s.config.Name, maps.Clone(s.config.Labels)
 			if s.config.Name == "" || !hasLabels(
 				s.config.Labels, m.options.AppSelector,

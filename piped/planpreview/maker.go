@@ -29,6 +29,8 @@ type Options struct {
 	AppSelector map[string]string
 	// Targets are the deploy targets of each plugin, for applications that are not registered yet.
 	Targets map[string][]string
+	// Mistakes returns what is wrong in those parts of an application configuration that plugins own. It may be nil.
+	Mistakes func(configuration []byte, filename string) config.Errors
 	// Mask hides secrets in a text.
 	Mask func(string) string
 	// Limits are those of the piped configuration.
@@ -69,6 +71,9 @@ func New(options Options) *Maker {
 	}
 	if options.Now == nil {
 		options.Now = time.Now
+	}
+	if options.Mistakes == nil {
+		options.Mistakes = func([]byte, string) config.Errors { return nil }
 	}
 	if options.Mask == nil {
 		options.Mask = func(text string) string { return text }

@@ -58,6 +58,28 @@ func TestABranchIsPreviewedAsItWouldBeAfterTheMerge(t *testing.T) {
 	require.Equal(t, "COMMAND_SUCCEEDED", <-w.counts)
 }
 
+func TestAPreviewWarnsOfKeysThatNothingReads(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, worldOptions{})
+	w.register("a", w.commit(map[string]string{"a/app.pipecd.yaml": appConfig("a", withPipeline), "a/value": "1"}))
+	w.git("checkout", "-q", "-b", "feature")
+	head := w.commit(map[string]string{
+		"a/app.pipecd.yaml":   appConfig("a", quickOnly+strings.Replace(withPipeline, "pipeline", "pipelin", 1)),
+		"new/app.pipecd.yaml": appConfig("new", quickOnly+"  lables: {a: b}\n"), "new/value": "1",
+	})
+	w.git("checkout", "-q", "main")
+	result := w.preview(command("1", head))
+	require.Len(t, result.GetResults(), 2)
+	for i, words := range []string{`a/app.pipecd.yaml:6:3: spec.pipelin: unknown key "pipelin" is not read; did you ` +
+		`mean "pipeline"?`, `new/app.pipecd.yaml:6:3: spec.lables: unknown key "lables" is not read; did you mean ` +
+		`"labels"?`} {
+		summary, warning, _ := strings.Cut(string(result.GetResults()[i].GetPlanSummary()), "\n")
+		require.NotEmpty(t, summary)
+		require.Equal(t, "warning: "+words, warning)
+		require.Empty(t, result.GetResults()[i].GetError(), "it would be deployed")
+	}
+}
+
 func TestAPreviewGoesOnWhenAPluginHasEnded(t *testing.T) {
 	t.Parallel()
 	for _, call := range []string{"DetermineStrategy", "BuildPipelineSyncStages", "GetPlanPreview"} {

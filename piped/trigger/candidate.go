@@ -50,6 +50,22 @@ func (t *Trigger) candidates() []*candidate {
 	return list
 }
 
+// Configured is an application whose configuration at the head of its branch can be used.
+type Configured struct {
+	ID, Name string
+	// Unread are the keys that nothing reads. The application is deployed as if they were not there.
+	Unread config.Errors
+}
+
+func configured(candidates []*candidate) (list []Configured) {
+	for _, c := range candidates {
+		if c.config != nil {
+			list = append(list, Configured{c.application.GetId(), c.application.GetName(), c.config.Unread})
+		}
+	}
+	return list
+}
+
 func find(candidates []*candidate, application string) *candidate {
 	i := slices.IndexFunc(candidates, func(c *candidate) bool { return c.application.GetId() == application })
 	if i < 0 {

@@ -4,6 +4,7 @@
 package trigger_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -50,6 +51,34 @@ func TestABrokenConfigurationIsShownAndNotDeployed(t *testing.T) {
 	head := w.commit("Fix it")
 	require.Equal(t, head, w.awaitDeployment(2).GetTrigger().GetCommit().GetHash())
 	w.plane.read(func() { require.Len(t, w.plane.states[appID("web")], 1, "the deployment reports the state") })
+}
+
+func TestAKeyThatNothingReadsIsDeployedAndReportedUntilItIsFixed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	await := func(want ...string) {
+		t.Helper()
+		w.plane.await(t, "the unread keys of a pass", func() bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return slices.Equal(w.unread, want)
+		})
+	}
+
+	w.application("web", "  name: web\n  pipelin:\n    stages: [{name: WAIT_APPROVAL}]\n")
+	w.commit("Ask before it is deployed")
+	w.awaitDeployment(2) // as PipeCD does
+	await(`web: web/app.pipecd.yaml:5:3: spec.pipelin: unknown key "pipelin" is not read; did you mean "pipeline"?`)
+	w.plane.read(func() { require.Empty(t, w.plane.states[appID("web")], "no state that PipeCD does not report") })
+
+	w.application("web", "  name: web\n  timeout: 5m\n")
+	w.commit("Fix it")
+	w.awaitDeployment(3)
+	await()
 }
 
 func TestABrokenConfigurationIsReportedOnceForEachChange(t *testing.T) {

@@ -26,7 +26,7 @@ func (t *Trigger) pass(ctx context.Context) error {
 	var candidates []*candidate
 	steps := []func() error{
 		func() error { return t.registrar.report(ctx, t.snapshots) },
-		func() error { candidates = t.candidates(); return nil },
+		func() error { candidates = t.candidates(); t.options.Configured(configured(candidates)); return nil },
 		func() error { return t.carryOut(ctx, candidates) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onCommit(ctx, c, diffs) }) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onOutOfSync(ctx, c) }) },

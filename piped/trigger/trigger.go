@@ -48,6 +48,9 @@ type Options struct {
 	// Broken gets, once for each change, a configuration that cannot be used, which keeps the application from
 	// being deployed at commit. It may be nil, and must return at once.
 	Broken func(application *model.Application, commit *model.Commit, reason string)
+	// Configured gets, with each pass, all applications whose configuration can be used. It may be nil, and must return
+	// at once.
+	Configured func([]Configured)
 	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return
 	// at once.
 	Looked func(repository *git.Repository, err error)
@@ -93,6 +96,9 @@ func New(options Options) *Trigger {
 	}
 	if options.Looked == nil {
 		options.Looked = func(*git.Repository, error) {}
+	}
+	if options.Configured == nil {
+		options.Configured = func([]Configured) {}
 	}
 	if options.Passed == nil {
 		options.Passed = func(error) {}

@@ -43,6 +43,7 @@ type world struct {
 	mu        sync.Mutex
 	submitted []*model.Deployment
 	broken    []string // "application commit: reason", first lines only
+	unread    []string // "application: mistake" of the last pass
 }
 
 func newWorld(t *testing.T) *world {
@@ -100,7 +101,7 @@ func (w *world) start() {
 	}
 	w.trigger = trigger.New(trigger.Options{
 		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client,
-		Deployments: w, Clock: w.clock, Broken: w.isBroken,
+		Deployments: w, Clock: w.clock, Broken: w.isBroken, Configured: w.areConfigured,
 		Uses: w.uses, PluginReporter: w.reporter,
 	})
 	w.plane.read(func() { w.plane.registered = w.trigger.ApplicationsChanged })
@@ -120,6 +121,19 @@ func (w *world) isBroken(a *model.Application, commit *model.Commit, reason stri
 	defer w.mu.Unlock()
 	first, _, _ := strings.Cut(reason, "\n")
 	w.broken = append(w.broken, a.GetName()+" "+commit.GetMessage()+": "+first)
+}
+
+// areConfigured is the list of problems. It wakes those who wait, as the calls of the control plane do.
+func (w *world) areConfigured(list []trigger.Configured) {
+	defer w.plane.read(w.plane.broadcast)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.unread = nil
+	for _, application := range list {
+		for _, mistake := range application.Unread {
+			w.unread = append(w.unread, application.Name+": "+mistake.Error())
+		}
+	}
 }
 
 // Submit is the scheduler's.

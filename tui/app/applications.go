@@ -75,6 +75,7 @@ func (p *applicationsPane) drawStrip(width int) string {
 func (p *applicationsPane) draw(width, height int, focused bool) string {
 	list, all := p.list(), len(p.chosen.deck.Applications())
 	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Newest: p.chosen.deck.Present,
+		Problem:  p.chosen.deck.ProblemOf,
 		Selected: index(list, p.selected), None: noMatch(p.look, all, "applications")}
 	return drawFound(p.look, fmt.Sprintf("%d of %d", len(list), all), width, height, v.Draw)
 }

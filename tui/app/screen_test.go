@@ -236,12 +236,28 @@ func screens() map[string]func(t *testing.T) *model {
 			m.key("ctrl+p", "o", "p", "e", "n")
 			return m
 		},
-		"sync-80x24":           func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("s"); return m },
-		"filter-80x24":         func(t *testing.T) *model { return filtered(t, 80, 24) },
-		"unknown-80x24":        func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("x"); return m },
-		"cancel-80x24":         func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("c"); return m },
-		"refused-80x24":        func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("up", "a"); return m },
-		"environment":          func(t *testing.T) *model { m := waiting(t, 100, 30); m.key("e"); return m },
+		"sync-80x24":    func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("s"); return m },
+		"filter-80x24":  func(t *testing.T) *model { return filtered(t, 80, 24) },
+		"unknown-80x24": func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("x"); return m },
+		"cancel-80x24":  func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("c"); return m },
+		"refused-80x24": func(t *testing.T) *model { m := waiting(t, 80, 24); m.key("up", "a"); return m },
+		"environment":   func(t *testing.T) *model { m := waiting(t, 100, 30); m.key("e"); return m },
+		"mistake-80x24": func(t *testing.T) *model {
+			m := waiting(t, 80, 24)
+			m.receive(decktest.Mistake())
+			return m
+		},
+		"mistake-120x40": func(t *testing.T) *model {
+			m := waiting(t, 120, 40)
+			done := decktest.Canary()
+			done.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+			for _, stage := range done.Stages {
+				stage.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
+			}
+			m.receive(done)
+			m.receive(decktest.Mistake())
+			return m
+		},
 		"degraded-80x24":       func(t *testing.T) *model { return degraded(t, 80, 24) },
 		"degraded-120x40":      func(t *testing.T) *model { return degraded(t, 120, 40) },
 		"degraded-ascii-80x24": func(t *testing.T) *model { return degraded(t, 80, 24, "PIPEDECK_ASCII=1") },

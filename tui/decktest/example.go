@@ -177,6 +177,17 @@ func Problems() []*deckv1.Problem {
 	}
 }
 
+// Mistake is a key in the configuration of Application that nothing reads.
+func Mistake() *deckv1.Problem {
+	return &deckv1.Problem{
+		Id: "piped/1/configuration of hello-world", Part: "configuration of hello-world", Since: At(-2),
+		ApplicationId: Application().GetId(),
+		Reason: `hello-world/app.pipecd.yaml:9:3: spec.pipelin: unknown key "pipelin" is not read; ` +
+			`did you mean "pipeline"?`,
+		NextStep: "correct the file and commit it",
+	}
+}
+
 // Running is a whole environment in the middle of Canary.
 func Running() []proto.Message {
 	all := []proto.Message{Environment()}

@@ -21,6 +21,16 @@ func (d *Deck) Problems() []*deckv1.Problem {
 // Problem returns nil when there is none with that id.
 func (d *Deck) Problem(id string) *deckv1.Problem { return d.problems[id] }
 
+// ProblemOf returns the problem that the configuration of an application is; nil when there is none.
+func (d *Deck) ProblemOf(application string) *deckv1.Problem {
+	for _, p := range d.problems {
+		if p.GetApplicationId() == application && application != "" {
+			return p
+		}
+	}
+	return nil
+}
+
 // RepositoryUnread reports whether a problem keeps the commits of the watched repository from being seen.
 func (d *Deck) RepositoryUnread() bool {
 	for _, p := range d.problems {

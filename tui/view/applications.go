@@ -18,6 +18,8 @@ type Application struct {
 	*deckv1.Application
 	// Newest deployment; nil before the first.
 	Newest *deckv1.Deployment
+	// Problem is what is wrong with its configuration, with which it is deployed all the same; nil for nothing.
+	Problem *deckv1.Problem
 }
 
 // Applications is the list of applications: two lines each.
@@ -25,7 +27,9 @@ type Applications struct {
 	Theme theme.Theme
 	List  []*deckv1.Application
 	// Newest returns the newest deployment of an application; nil before the first.
-	Newest   func(application string) *deckv1.Deployment
+	Newest func(application string) *deckv1.Deployment
+	// Problem returns what is wrong with the configuration of an application; nil for nothing.
+	Problem  func(application string) *deckv1.Problem
 	Selected int
 	Focused  bool
 	// None is said instead of an empty list; "" says that there is none.
@@ -59,7 +63,8 @@ func (v Applications) Draw(width, height int) string {
 	frame.total, frame.top, frame.shown = len(v.List), from, to-from
 	var lines []string
 	for i := from; i < to; i++ {
-		tone, first, second := v.entry(Application{v.List[i], v.Newest(v.List[i].GetId())}, inner)
+		id := v.List[i].GetId()
+		tone, first, second := v.entry(Application{v.List[i], v.Newest(id), v.Problem(id)}, inner)
 		if i == v.Selected {
 			first = mark(v.Theme, first, inner, v.Focused, tone)
 		}
@@ -86,6 +91,8 @@ func (v Applications) entry(app Application, width int) (tone theme.Tone, first,
 		second = th.Running.Render(word) + " " + Strip(th, app.Newest.GetStages(), width-before-text.Width(word)-1)
 	case app.GetSyncShortReason() != "" && app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		second = sync.style.Render(text.Line(app.GetSyncShortReason()))
+	case app.Problem != nil:
+		second = signed(th.Tones.Warn, th.Warning, text.Line(app.Problem.GetReason()))
 	default:
 		health := ""
 		if known := healthBadge(th, app.GetHealth()); known.word != "" {

@@ -22,6 +22,9 @@ type Deployment struct {
 	Application *deckv1.Application
 	// Deployment is nil before the first of the application.
 	Deployment *deckv1.Deployment
+	// Problem is what is wrong with the configuration of the application, with which it is deployed all the same; nil
+	// for nothing.
+	Problem *deckv1.Problem
 	// Environment is where the application was found; nil while that is not known.
 	Environment *deckv1.Environment
 	// Earlier is set when it is not the newest one of its application.
@@ -249,7 +252,15 @@ func (v Deployment) head(width int) []string {
 	if worthShowing(d.GetStatus()) {
 		lines = append(lines, v.reasonLines(status.style, d.GetStatusReason(), width)...)
 	}
-	return append(lines, v.invalidSince(width)...)
+	return slices.Concat(lines, v.invalidSince(width), v.doubtful(width))
+}
+
+// doubtful says what is wrong with the configuration with which the application is deployed all the same.
+func (v Deployment) doubtful(width int) []string {
+	if v.Problem == nil || v.Earlier {
+		return nil
+	}
+	return v.reasonLines(v.Theme.Tones.Warn, v.Problem.GetReason(), width)
 }
 
 // reasonLines wrap a reason behind an arrow, at most maxReason lines; none for an empty one.

@@ -110,7 +110,11 @@ func applicationLines(a *deckv1.ApplicationPlanPreview) []PreviewLine {
 	}
 	out := []PreviewLine{{' ', ""}, {'*', head}}
 	if reason := a.GetStrategyReason(); reason != "" {
+		reason, warnings, _ := strings.Cut(reason, "\n")
 		out = append(out, PreviewLine{'w', "  " + a.GetStrategy() + "  " + reason})
+		for warning := range strings.Lines(warnings) {
+			out = append(out, PreviewLine{'!', "  " + strings.TrimRight(warning, "\n")})
+		}
 	}
 	for _, target := range a.GetTargets() {
 		out = append(out, PreviewLine{'w',

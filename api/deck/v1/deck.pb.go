@@ -1101,7 +1101,9 @@ type Problem struct {
 	NextStep string                 `protobuf:"bytes,4,opt,name=next_step,json=nextStep,proto3" json:"next_step,omitempty"`
 	Since    *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=since,proto3" json:"since,omitempty"`
 	// The component that it degrades; empty when the part belongs to none.
-	Component     string `protobuf:"bytes,6,opt,name=component,proto3" json:"component,omitempty"`
+	Component string `protobuf:"bytes,6,opt,name=component,proto3" json:"component,omitempty"`
+	// The application whose configuration is the part; empty for a part of the environment.
+	ApplicationId string `protobuf:"bytes,7,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1174,6 +1176,13 @@ func (x *Problem) GetSince() *timestamppb.Timestamp {
 func (x *Problem) GetComponent() string {
 	if x != nil {
 		return x.Component
+	}
+	return ""
+}
+
+func (x *Problem) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
 	}
 	return ""
 }
@@ -5089,14 +5098,15 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"pluginName\x12\x19\n" +
 	"\bpiped_id\x18\x04 \x01(\tR\apipedId\x12\x1d\n" +
 	"\n" +
-	"problem_id\x18\x03 \x01(\tR\tproblemId\"\xb2\x01\n" +
+	"problem_id\x18\x03 \x01(\tR\tproblemId\"\xd9\x01\n" +
 	"\aProblem\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04part\x18\x02 \x01(\tR\x04part\x12\x16\n" +
 	"\x06reason\x18\x03 \x01(\tR\x06reason\x12\x1b\n" +
 	"\tnext_step\x18\x04 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1c\n" +
-	"\tcomponent\x18\x06 \x01(\tR\tcomponent\"\xd7\x03\n" +
+	"\tcomponent\x18\x06 \x01(\tR\tcomponent\x12%\n" +
+	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xd7\x03\n" +
 	"\vEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +

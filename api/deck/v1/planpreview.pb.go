@@ -336,7 +336,7 @@ type ApplicationPlanPreview struct {
 	Path  string                 `protobuf:"bytes,3,opt,name=path,proto3" json:"path,omitempty"`
 	// QUICK_SYNC or PIPELINE; AUTO when it is not known.
 	Strategy string `protobuf:"bytes,4,opt,name=strategy,proto3" json:"strategy,omitempty"`
-	// Why that strategy.
+	// Why that strategy, and on lines of their own the mistakes with which the application would be deployed.
 	StrategyReason string               `protobuf:"bytes,5,opt,name=strategy_reason,json=strategyReason,proto3" json:"strategy_reason,omitempty"`
 	NoChange       bool                 `protobuf:"varint,6,opt,name=no_change,json=noChange,proto3" json:"no_change,omitempty"`
 	Plugins        []string             `protobuf:"bytes,7,rep,name=plugins,proto3" json:"plugins,omitempty"`

@@ -14,7 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 )
 
-func TestUpRefusesKeysThatNothingReads(t *testing.T) {
+func TestUpAndCIRefuseKeysThatNothingReads(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{
 		clitest.GoodApplication +
@@ -31,16 +31,19 @@ func TestUpRefusesKeysThatNothingReads(t *testing.T) {
 	} {
 		nothing, err := exec.LookPath("true")
 		require.NoError(t, err)
-		args := []string{"up", clitest.Repository(t, text), "--cluster", "none", "--name", "test", "--output", "plain",
+		args := []string{clitest.Repository(t, text), "--cluster", "none", "--name", "test", "--output", "plain",
 			"--piped", nothing}
 		for _, name := range []string{"wait", "waitapproval", "scriptrun"} {
 			schema, err := filepath.Abs(filepath.Join("../../../plugins", name, "schema.json"))
 			require.NoError(t, err)
 			args = append(args, "--plugin", name+"="+clitest.PrintingPlugin(t, schema))
 		}
-		code, _, stderr := command(t.Context(), filepath.Join(t.TempDir(), "state"), args...)
-		require.Equal(t, exit.WrongUsage, code, stderr)
-		require.Contains(t, stderr, says)
-		require.Contains(t, stderr, "next step: correct the file, commit it, and run again")
+		for _, name := range []string{"up", "ci"} {
+			code, _, stderr := command(t.Context(), filepath.Join(t.TempDir(), "state"),
+				append([]string{name}, args...)...)
+			require.Equal(t, exit.WrongUsage, code, stderr)
+			require.Contains(t, stderr, says)
+			require.Contains(t, stderr, "next step: correct the file, commit it, and run again")
+		}
 	}
 }

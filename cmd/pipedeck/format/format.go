@@ -48,6 +48,13 @@ func Table(w io.Writer, header []string, body [][]string) error {
 	return table.Flush()
 }
 
+// Extended is a message with more than its own fields.
+type Extended struct {
+	Message proto.Message
+	// More are the other fields, by names that the message does not have.
+	More map[string]any
+}
+
 // JSON prints messages by their proto field names, the form that the contract fixes.
 func JSON(w io.Writer, v any) error {
 	data, err := encode(v)
@@ -75,6 +82,23 @@ func encode(v any) ([]byte, error) {
 				return nil, err
 			}
 			parts[key] = data
+		}
+		return json.Marshal(parts)
+	case []Extended:
+		parts := make([]map[string]json.RawMessage, len(x))
+		for i, one := range x {
+			data, err := encode(one.Message)
+			if err == nil {
+				err = json.Unmarshal(data, &parts[i])
+			}
+			for name, value := range one.More {
+				if err == nil {
+					parts[i][name], err = encode(value)
+				}
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 		return json.Marshal(parts)
 	case []*deckv1.Component:

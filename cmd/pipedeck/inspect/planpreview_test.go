@@ -55,6 +55,12 @@ web  apps/web
 	require.True(t, previewFailed(previewed))
 
 	out.Reset()
+	require.NoError(t, printPreview(&out, &deckv1.PlanPreview{Applications: []*deckv1.ApplicationPlanPreview{{
+		Name: "web", Path: "web", Strategy: "QUICK_SYNC", StrategyReason: "No pipeline\nwarning: a\nwarning: b",
+	}}}, nil))
+	require.Contains(t, out.String(), "\n  QUICK_SYNC  No pipeline\n  warning: a\n  warning: b\n")
+
+	out.Reset()
 	require.NoError(t, printPreview(&out, previewed, painter{'+': "32"}))
 	require.Contains(t, out.String(), "    \x1b[32m+b\x1b[0m\n")
 	require.Contains(t, out.String(), "    -a\n")

@@ -45,7 +45,11 @@ func printApplicationPreview(b *strings.Builder, a *deckv1.ApplicationPlanPrevie
 		b.WriteString("  no change")
 	}
 	if reason := a.GetStrategyReason(); reason != "" {
+		reason, warnings, warned := strings.Cut(reason, "\n")
 		fmt.Fprintf(b, "\n  %s  %s", a.GetStrategy(), reason)
+		if warned {
+			fmt.Fprintf(b, "\n%s", paint.of('!', "  "+strings.ReplaceAll(warnings, "\n", "\n  ")))
+		}
 	}
 	b.WriteByte('\n')
 	for _, one := range a.GetTargets() {

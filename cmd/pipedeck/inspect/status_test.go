@@ -59,6 +59,26 @@ func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	require.Contains(t, out.String(), `"degraded": false`)
 }
 
+func TestApplicationsAreListedWithTheMistakesOfTheirConfiguration(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	app := decktest.Application()
+	other := &deckv1.Application{Id: "other", Name: "sound"}
+	server.Publish(decktest.Environment(), app, other, decktest.Mistake())
+	stateDir, _ := running(t, server)
+	code, stdout, stderr := command(t.Context(), stateDir, "apps")
+	require.Zero(t, code, stderr)
+	require.Regexp(t, app.GetName()+` .*hello-world/app\.pipecd\.yaml:9:3: spec\.pipelin: unknown key "pipelin" is `+
+		`not read; did you mean "pipeline"\?\n`, stdout)
+	require.Regexp(t, `sound .* -\n`, stdout)
+
+	_, stdout, _ = command(t.Context(), stateDir, "apps", "-o", "json")
+	var shown []struct{ Name, Problem string }
+	require.NoError(t, json.Unmarshal([]byte(stdout), &shown))
+	require.Equal(t, []struct{ Name, Problem string }{{app.GetName(), decktest.Mistake().GetReason()}, {"sound", ""}},
+		shown)
+}
+
 func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 	t.Parallel()
 	s := degradedSnapshot()

@@ -52,10 +52,32 @@ func newAppsCommand(t *session.Target) *cobra.Command {
 		var body [][]string
 		for _, a := range s.Applications() {
 			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health),
-				line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, a.SyncShortReason})
+				line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, reason(s, a)})
 		}
 		return withPipeds(s, []string{"PIPED", "NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body)
-	}, func(s *session.State) any { return s.Applications() }, nil)
+	}, func(s *session.State) any {
+		list := []format.Extended{}
+		for _, a := range s.Applications() {
+			problem := ""
+			if p := s.ProblemOf(a.GetId()); p != nil {
+				problem = p.GetReason()
+			}
+			list = append(list, format.Extended{Message: a, More: map[string]any{"problem": problem}})
+		}
+		return list
+	}, nil)
+}
+
+// reason says why an application is not as it should be: its sync state, and its configuration.
+func reason(s *session.State, a *deckv1.Application) string {
+	reason, p := a.GetSyncShortReason(), s.ProblemOf(a.GetId())
+	switch {
+	case p == nil:
+		return reason
+	case reason == "":
+		return p.GetReason()
+	}
+	return p.GetReason() + "; " + reason
 }
 
 func newDeploymentsCommand(t *session.Target) *cobra.Command {

@@ -42,9 +42,12 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 	for _, problem := range problems[:min(len(problems), maxPipedProblems)] {
 		id := problemID(pipedID) + "/" + problem.GetPart()
 		part, component := p.placeOf(pipedID, problem.GetPart())
+		if problem.GetApplicationId() != "" {
+			component = "" // piped works as it should
+		}
 		p.environment.report(&deckv1.Problem{
 			Id: id, Part: part, Component: component, Reason: problem.GetReason(), NextStep: problem.GetNextStep(),
-			Since: proto.CloneOf(problem.GetSince()),
+			Since: proto.CloneOf(problem.GetSince()), ApplicationId: problem.GetApplicationId(),
 		})
 		one.problems[id] = struct{}{}
 		delete(gone, id)

@@ -69,12 +69,12 @@ func owner(plugins []Plugin, stage string) (Plugin, bool) {
 	return plugins[i], true
 }
 
-// Mistakes returns what [Checker.CheckOptions] finds, errors and warnings, and leaves the report as it was.
-func (c *Checker) Mistakes(report *config.Report) config.Errors {
+// Mistakes returns what [Checker.CheckOptions] finds, and leaves the report as it was.
+func (c *Checker) Mistakes(report *config.Report) (errors, warnings config.Errors) {
 	alone := *report
 	alone.Errors, alone.Warnings = nil, nil
 	c.CheckOptions(&alone)
-	return append(alone.Errors, alone.Warnings...)
+	return alone.Errors, alone.Warnings
 }
 
 // CheckOptions adds to the report what is wrong in those parts of the file that plugins own: options, and names of

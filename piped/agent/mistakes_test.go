@@ -1,0 +1,76 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package agent
+
+import (
+	"log/slog"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/trigger"
+)
+
+func TestAnApplicationThatIsDeployedWithMistakesIsAProblem(t *testing.T) {
+	t.Parallel()
+	piped, err := config.ParsePiped([]byte(`apiVersion: pipecd.dev/v1beta1
+kind: Piped
+spec:
+  projectID: p
+  pipedID: i
+  pipedKeyFile: key
+  apiAddress: localhost:1
+  plugins: [{name: wait, url: "file:///wait", port: 0, stages: [WAIT]}]
+`), "piped.yaml")
+	require.NoError(t, err)
+	checks := newPluginOptions(piped, slog.New(slog.DiscardHandler))
+	shipped, err := os.ReadFile("../../plugins/wait/schema.json")
+	require.NoError(t, err)
+	checks.described("wait", shipped)
+	changes := 0
+	m := newConfigurationMistakes(func() { changes++ })
+	configuration := func(text string) trigger.Configured {
+		application, err := config.ParseApplication([]byte(text), "web/app.pipecd.yaml")
+		require.NoError(t, err)
+		return trigger.Configured{ID: "1", Name: "web", Unread: application.Unread}
+	}
+	const head = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n"
+	sound := configuration(head)
+	m.configured([]trigger.Configured{sound, {ID: "2", Name: "api"}})
+	require.Empty(t, m.problems())
+	require.Equal(t, 1, changes)
+
+	m.configured([]trigger.Configured{configuration(head + "  lables: {a: b}\n"), {ID: "2", Name: "web"}})
+	require.Equal(t, 2, changes)
+	problem := m.problems()[0]
+	require.Equal(t, "configuration of web (1)", problem.Part, "two applications have the name")
+	require.Equal(t, `web/app.pipecd.yaml:5:3: spec.lables: unknown key "lables" is not read; did you mean "labels"?`,
+		problem.Reason)
+	require.Equal(t, "1", problem.ApplicationID)
+	require.Equal(t, "correct the file and commit it", problem.NextStep)
+	require.Len(t, m.problems(), 1)
+	m.configured([]trigger.Configured{configuration(head + "  lables: {a: b}\n"), {ID: "2", Name: "web"}})
+	require.Equal(t, 2, changes, "nothing is new")
+
+	wrong := []byte(head + "  pipeline: {stages: [{name: WAIT, with: {duration: 1s, durtion: 1s}}]}\n")
+	d := &model.Deployment{ApplicationId: "1", ApplicationName: "web"}
+	require.Len(t, m.planned(checks)(d, wrong, "web/app.pipecd.yaml"), 1)
+	require.Equal(t, 3, changes)
+	require.Contains(t, m.problems()[0].Reason, "(and 1 more)")
+	require.Contains(t, m.problems()[0].NextStep, "all mistakes: pipedeck validate web/app.pipecd.yaml")
+	m.configured([]trigger.Configured{sound})
+	require.Contains(t, m.problems()[0].Reason, `unknown key "durtion"`)
+	require.Equal(t, "configuration of web", m.problems()[0].Part)
+	require.Empty(t, m.planned(checks)(d, []byte(head), "web/app.pipecd.yaml"))
+	require.Empty(t, m.problems())
+
+	m.planned(checks)(d, wrong, "web/app.pipecd.yaml")
+	m.configured(nil)
+	require.Empty(t, m.problems(), "the application is gone")
+	m.configured([]trigger.Configured{sound})
+	require.Empty(t, m.problems(), "and so are its mistakes")
+}
