@@ -7,29 +7,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
-	"time"
 
-	"golang.org/x/sys/unix"
-
+	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
 const (
 	// maxSaid bounds what is kept of the output of a build in bytes.
 	maxSaid = 256 << 10
-	// interruptGrace is the time for an interrupted go command to clean up.
-	interruptGrace = 5 * time.Second
 	// maxComplaint bounds what is kept of a compiler's words; the first errors explain the others.
 	maxComplaint = 8 << 10
-	// niceness of compilers; 19 is the nicest.
-	niceness = 10
 	// notMain is what the go command says of a package that is no program.
 	notMain = "requires exactly one main package"
 )
@@ -95,8 +87,7 @@ func runNicely(cmd *exec.Cmd) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	// It works as well without, only not as nicely.
-	_ = unix.Setpriority(unix.PRIO_PGRP, cmd.Process.Pid, niceness)
+	gobuild.Nice(cmd)
 	return cmd.Wait()
 }
 
@@ -140,17 +131,10 @@ func goVersion(ctx context.Context, dir string) (string, error) {
 }
 
 func goCommand(ctx context.Context, dir string, p Platform, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	// The compilers that it runs have to end with it, and it has to remove its temporary files.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
-	cmd.WaitDelay = interruptGrace
 	// Nothing of the user's own projects may change what is built.
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0", "GOAMD64=v1",
-		"GOARM64=v8.0", "PWD="+dir)
+	environ := []string{"GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0"}
 	if p.OS != "" {
-		cmd.Env = append(cmd.Env, "GOOS="+p.OS, "GOARCH="+p.Architecture)
+		environ = append(environ, "GOOS="+p.OS, "GOARCH="+p.Architecture)
 	}
-	return cmd
+	return gobuild.Command(ctx, dir, environ, args...)
 }

@@ -12,18 +12,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
-	"time"
 
+	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
-const (
-	// interruptGrace is the time for an interrupted go command to clean up.
-	interruptGrace = 5 * time.Second
-	// maxComplaint bounds what is kept of a compiler's words in bytes; the first errors explain the others.
-	maxComplaint = 8 << 10
-)
+// maxComplaint bounds what is kept of a compiler's words in bytes; the first errors explain the others.
+const maxComplaint = 8 << 10
 
 // Source is the Go package of a plugin. Its methods are called one after the other.
 type Source struct {
@@ -54,7 +49,7 @@ func (s *Source) Build(ctx context.Context) error {
 	next := s.Program + ".new"
 	said := processtree.NewOutput(2 * maxComplaint)
 	// -buildmode=exe refuses packages that are no programs.
-	cmd := s.goCommand(ctx, "build", "-buildvcs=false", "-buildmode=exe", "-o", next, ".")
+	cmd := gobuild.Command(ctx, s.Dir, nil, "build", "-buildvcs=false", "-buildmode=exe", "-o", next, ".")
 	cmd.Stdout, cmd.Stderr = said, said
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -82,7 +77,7 @@ func (s *Source) directories(ctx context.Context) ([]string, error) {
 {{with .GoMod}}{{.}}
 {{end}}{{range $.EmbedFiles}}{{$dir}}/{{.}}
 {{end}}{{end}}{{end}}{{end}}`
-	cmd := s.goCommand(ctx, "list", "-e", "-deps", "-f", format, ".")
+	cmd := gobuild.Command(ctx, s.Dir, nil, "list", "-e", "-deps", "-f", format, ".")
 	out, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("list the packages of %s: %w", s.Dir, err)
@@ -100,17 +95,6 @@ func (s *Source) directories(ctx context.Context) ([]string, error) {
 		}
 	}
 	return dirs, nil
-}
-
-func (s *Source) goCommand(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = s.Dir
-	// The compilers that it runs have to end with it, and it has to remove its temporary files.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
-	cmd.WaitDelay = interruptGrace
-	cmd.Env = append(os.Environ(), "PWD="+s.Dir)
-	return cmd
 }
 
 // complaint leaves the notes about packages out, which repeat what the places say.
