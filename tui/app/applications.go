@@ -27,6 +27,13 @@ func newApplicationsPane(h *host, chosen *selection) *applicationsPane {
 
 func (p *applicationsPane) finding() *find { return p.look }
 
+// entry is an application with its deployments.
+func (p *applicationsPane) entry(app *deckv1.Application) view.Application {
+	deck, id := p.chosen.deck, app.GetId()
+	return view.Application{Application: app, Newest: deck.Present(id), Outcome: deck.Outcome(id),
+		Problem: deck.ProblemOf(id)}
+}
+
 // list is the applications that match the filter.
 func (p *applicationsPane) list() []*deckv1.Application {
 	deck := p.chosen.deck
@@ -35,7 +42,7 @@ func (p *applicationsPane) list() []*deckv1.Application {
 	}
 	var list []*deckv1.Application
 	for _, app := range deck.Applications() {
-		if p.look.matches(view.Application{Application: app, Newest: deck.Present(app.GetId())}.Words()...) {
+		if p.look.matches(p.entry(app).Words()...) {
 			list = append(list, app)
 		}
 	}
@@ -66,7 +73,7 @@ func (p *applicationsPane) drawStrip(width int) string {
 	apps := p.chosen.deck.Applications()
 	list := make([]view.Application, len(apps))
 	for i, app := range apps {
-		list[i] = view.Application{Application: app, Newest: p.chosen.deck.Present(app.GetId())}
+		list[i] = p.entry(app)
 	}
 	return view.ApplicationStrip{Theme: p.host.theme, List: list, Selected: index(apps, p.selected),
 		Key: p.host.key(keymap.ShowApplications)}.Draw(width)
@@ -74,8 +81,7 @@ func (p *applicationsPane) drawStrip(width int) string {
 
 func (p *applicationsPane) draw(width, height int, focused bool) string {
 	list, all := p.list(), len(p.chosen.deck.Applications())
-	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Newest: p.chosen.deck.Present,
-		Problem:  p.chosen.deck.ProblemOf,
+	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Entry: p.entry,
 		Selected: index(list, p.selected), None: noMatch(p.look, all, "applications")}
 	return drawFound(p.look, fmt.Sprintf("%d of %d", len(list), all), width, height, v.Draw)
 }

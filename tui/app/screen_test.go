@@ -344,6 +344,12 @@ func TestTheHeaderCountsWhatNeedsAPersonAndIsNotGreenThen(t *testing.T) {
 	m.receive(decktest.Synced(), decktest.NamedFailed())
 	require.Contains(t, ansi.Strip(header()), "✗ 1 app failed   5 parts, 4 plugins ready")
 	require.NotContains(t, header(), m.host.theme.Tones.Good.Sign("✓"))
+	retried := decktest.NamedFailed()
+	retried.Id, retried.CreatedAt = "dep-2", decktest.At(60)
+	retried.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED
+	m.receive(retried)
+	require.Contains(t, ansi.Strip(header()), "✗ 1 app failed", "a cancelled retry brings no success")
+	require.Contains(t, ansi.Strip(m.View().Content), "✗ hello-world")
 	sick := decktest.Synced()
 	sick.Id, sick.Name, sick.Health = "app-2", "search", deckv1.HealthStatus_HEALTH_STATUS_OTHER
 	m.receive(sick)

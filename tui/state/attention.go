@@ -11,7 +11,7 @@ import (
 
 // Attention counts what a reader of a whole environment has to know.
 type Attention struct {
-	// FailedApplications have a newest deployment that failed, or a configuration that is not valid;
+	// FailedApplications have not succeeded since a deployment failed, or have a configuration that is not valid;
 	// UnhealthyApplications are others whose resources are not healthy. Disabled ones count in neither.
 	FailedApplications, UnhealthyApplications int
 	// Waiting deployments have a stage that waits for an approval.
@@ -27,7 +27,7 @@ func (d *Deck) Attention() Attention {
 	for id, app := range d.applications {
 		switch {
 		case app.GetDisabled():
-		case ApplicationFailed(app, d.Newest(id)):
+		case ApplicationFailed(app, d.Outcome(id)):
 			a.FailedApplications++
 		case app.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER:
 			a.UnhealthyApplications++
@@ -49,8 +49,9 @@ func (d *Deck) Attention() Attention {
 	return a
 }
 
-// ApplicationFailed reports whether the newest deployment of an application failed, or its configuration is not valid.
-func ApplicationFailed(app *deckv1.Application, newest *deckv1.Deployment) bool {
-	return newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE && !app.GetDeploying() ||
+// ApplicationFailed reports whether an application failed by the outcome of its last deployment, or its configuration
+// is not valid. See Deck.Outcome.
+func ApplicationFailed(app *deckv1.Application, outcome *deckv1.Deployment) bool {
+	return outcome.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE && !app.GetDeploying() ||
 		app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -39,9 +40,18 @@ func TestAttentionCountsApplicationsAndPlugins(t *testing.T) {
 	apply(&deckv1.Deployment{Id: "2", ApplicationId: "again", Status: failure})
 	apply(&deckv1.Deployment{Id: "3", ApplicationId: "healthy",
 		Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING, Stages: []*deckv1.Stage{{}, {CanApprove: true}}})
+	apply(&deckv1.Application{Id: "retried"})
+	apply(&deckv1.Deployment{Id: "4", ApplicationId: "retried", Status: failure})
+	apply(&deckv1.Deployment{Id: "5", ApplicationId: "retried", CreatedAt: timestamppb.Now(),
+		Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED})
+	apply(&deckv1.Application{Id: "stopped"})
+	apply(&deckv1.Deployment{Id: "6", ApplicationId: "stopped",
+		Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS})
+	apply(&deckv1.Deployment{Id: "7", ApplicationId: "stopped", CreatedAt: timestamppb.Now(),
+		Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED})
 	apply(&deckv1.Plugin{Name: "a", State: deckv1.Plugin_STATE_RUNNING})
 	apply(&deckv1.Plugin{Name: "b", State: deckv1.Plugin_STATE_FAILED})
 	apply(&deckv1.Plugin{Name: "c", State: deckv1.Plugin_STATE_RESTARTING})
-	require.Equal(t, Attention{FailedApplications: 2, UnhealthyApplications: 1, Waiting: 1, Plugins: 3,
+	require.Equal(t, Attention{FailedApplications: 3, UnhealthyApplications: 1, Waiting: 1, Plugins: 3,
 		RunningPlugins: 1, FailedPlugins: 1}, d.Attention())
 }

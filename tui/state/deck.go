@@ -196,6 +196,18 @@ func (d *Deck) Newest(application string) *deckv1.Deployment {
 	return nil
 }
 
+// Outcome is the newest deployment of an application that has succeeded or failed; nil when none has. A cancelled one
+// neither brings what failed before it nor undoes what succeeded.
+func (d *Deck) Outcome(application string) *deckv1.Deployment {
+	for _, one := range d.byApplication[application] {
+		switch one.GetStatus() {
+		case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE:
+			return one
+		}
+	}
+	return nil
+}
+
 // Present is the deployment of an application that acts: the one under way while newer ones wait for it to end, else
 // the newest; nil before the first.
 func (d *Deck) Present(application string) *deckv1.Deployment {

@@ -20,16 +20,16 @@ type Application struct {
 	Newest *deckv1.Deployment
 	// Problem is what is wrong with its configuration, with which it is deployed all the same; nil for nothing.
 	Problem *deckv1.Problem
+	// Outcome is the newest deployment that has succeeded or failed; nil when none has.
+	Outcome *deckv1.Deployment
 }
 
 // Applications is the list of applications: two lines each.
 type Applications struct {
 	Theme theme.Theme
 	List  []*deckv1.Application
-	// Newest returns the newest deployment of an application; nil before the first.
-	Newest func(application string) *deckv1.Deployment
-	// Problem returns what is wrong with the configuration of an application; nil for nothing.
-	Problem  func(application string) *deckv1.Problem
+	// Entry returns an application of the list with its deployments.
+	Entry    func(*deckv1.Application) Application
 	Selected int
 	Focused  bool
 	// None is said instead of an empty list; "" says that there is none.
@@ -43,6 +43,9 @@ func (a Application) Words() []string {
 	if a.Newest != nil {
 		words = append(words, deploymentBadge(theme.Theme{}, a.Newest.GetStatus()).word,
 			shortHash(a.Newest.GetCommit().GetHash()))
+	}
+	if badge, weight := applicationBadge(theme.Theme{}, a); weight > 0 {
+		words = append(words, badge.word)
 	}
 	for name, value := range a.GetLabels() {
 		words = append(words, name+"="+value)
@@ -63,8 +66,7 @@ func (v Applications) Draw(width, height int) string {
 	frame.total, frame.top, frame.shown = len(v.List), from, to-from
 	var lines []string
 	for i := from; i < to; i++ {
-		id := v.List[i].GetId()
-		tone, first, second := v.entry(Application{v.List[i], v.Newest(id), v.Problem(id)}, inner)
+		tone, first, second := v.entry(v.Entry(v.List[i]), inner)
 		if i == v.Selected {
 			first = mark(v.Theme, first, inner, v.Focused, tone)
 		}

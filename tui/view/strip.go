@@ -75,10 +75,10 @@ func (v ApplicationStrip) worstFirst() []Application {
 func applicationBadge(th theme.Theme, app Application) (b badge, weight int) {
 	sync, newest := syncBadge(th, app.Application), app.Newest
 	switch {
-	case newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE && !app.GetDeploying():
-		return deploymentBadge(th, newest.GetStatus()), 5
 	case app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		return sync, 5
+	case state.ApplicationFailed(app.Application, app.Outcome):
+		return deploymentBadge(th, app.Outcome.GetStatus()), 5
 	case newest != nil && !state.Ended(newest.GetStatus()) && waits(newest):
 		return badge{th.Wait, "waiting", th.Tones.Warn}, 4
 	case newest != nil && !state.Ended(newest.GetStatus()), app.GetDeploying():
