@@ -17,7 +17,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -40,6 +42,8 @@ func TestMain(m *testing.M) {
 			sdk.Main(sdk.ForStages(needy{}))
 		case "faulty":
 			err = serveFaulty(settings.Port, os.Args[3])
+		case "slow":
+			err = serve(settings.Port, slow{})
 		case "gone":
 			err = errors.New("it does not start")
 		}
@@ -139,6 +143,24 @@ func TestFaultsAreFound(t *testing.T) {
 	require.Equal(t, conformance.NotApplicable, checks["answers for a stage that it does not have"].State)
 }
 
+func TestAStageThatRunsLongerThanTheLimitIsNoFault(t *testing.T) {
+	t.Parallel()
+	checks, err := conformance.Run(t.Context(), conformance.Options{
+		Program: os.Args[0], Settings: sdk.Settings{Name: "slow"}, RunLimit: time.Second, Output: t.Output(),
+	})
+	require.NoError(t, err)
+	found := 0
+	for _, c := range checks {
+		switch c.Name {
+		case "answers for a stage that it does not have", "executes SLOW", "takes up a stage after a restart":
+			require.Equal(t, conformance.NotApplicable, c.State, "%s: %s", c.Name, c.Detail)
+			require.Regexp(t, `it was still (running|at work) after 1s`, c.Detail)
+			found++
+		}
+	}
+	require.Equal(t, 3, found)
+}
+
 func TestAPluginThatDoesNotStartHasOneCheck(t *testing.T) {
 	t.Parallel()
 	checks := check(t, "gone", "")
@@ -215,17 +237,55 @@ func serveFaulty(port int, piped string) error {
 	if err != nil {
 		return err
 	}
+	go func() {
+		<-ctx.Done()
+		os.Exit(7)
+	}()
+	return serve(port, &faulty{piped: pluginservice.NewPluginServiceClient(conn)})
+}
+
+func serve(port int, plugin deployment.DeploymentServiceServer) error {
 	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return err
 	}
 	server := grpc.NewServer()
-	deployment.RegisterDeploymentServiceServer(server, &faulty{piped: pluginservice.NewPluginServiceClient(conn)})
-	go func() {
-		<-ctx.Done()
-		os.Exit(7)
-	}()
+	deployment.RegisterDeploymentServiceServer(server, plugin)
 	return server.Serve(listener)
+}
+
+// slow has a stage that ends with its call. It sees a deadline before its caller does, as a busy machine has it.
+type slow struct {
+	deployment.UnimplementedDeploymentServiceServer
+}
+
+func (slow) FetchDefinedStages(context.Context,
+	*deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+	return &deployment.FetchDefinedStagesResponse{Stages: []string{"SLOW"}}, nil
+}
+
+func (slow) BuildPipelineSyncStages(_ context.Context,
+	req *deployment.BuildPipelineSyncStagesRequest) (*deployment.BuildPipelineSyncStagesResponse, error) {
+	answer := &deployment.BuildPipelineSyncStagesResponse{}
+	for _, stage := range req.GetStages() {
+		answer.Stages = append(answer.Stages, &model.PipelineStage{Id: fmt.Sprint(stage.GetIndex()),
+			Name: stage.GetName(), Index: stage.GetIndex(), CreatedAt: 1, UpdatedAt: 1})
+	}
+	return answer, nil
+}
+
+func (slow) ExecuteStage(ctx context.Context,
+	req *deployment.ExecuteStageRequest) (*deployment.ExecuteStageResponse, error) {
+	if req.GetInput() == nil {
+		return nil, status.Error(codes.InvalidArgument, "no input")
+	}
+	if deadline, has := ctx.Deadline(); has {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, deadline.Add(-50*time.Millisecond))
+		defer cancel()
+	}
+	<-ctx.Done()
+	return nil, status.FromContextError(ctx.Err()).Err()
 }
 
 func (*faulty) FetchDefinedStages(context.Context,

@@ -52,6 +52,14 @@ func (r *run) request(stage string) *deployment.ExecuteStageRequest {
 	return request
 }
 
+// runLimit returns a context that is cancelled after the run limit, as piped cancels a stage. It has no deadline, which a
+// plugin would see, and could answer to before the caller sees it.
+func (r *run) runLimit() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(r.ctx)
+	limit := time.AfterFunc(r.options.RunLimit, cancel)
+	return ctx, func() { limit.Stop(); cancel() }
+}
+
 // call executes a stage under an id until it ends or ctx does.
 func (r *run) call(ctx context.Context, stage, id string, attempt int32) (model.StageStatus, error) {
 	request := r.request(stage)
@@ -62,7 +70,7 @@ func (r *run) call(ctx context.Context, stage, id string, attempt int32) (model.
 
 // unknownStage is what a plugin gets when a configuration names what it does not have: it has to say so.
 func (r *run) unknownStage() {
-	ctx, cancel := context.WithTimeout(r.ctx, r.options.RunLimit)
+	ctx, cancel := r.runLimit()
 	defer cancel()
 	ended, err := r.call(ctx, "NO_SUCH_STAGE", "unknown", 0)
 	name := "answers for a stage that it does not have"
@@ -104,7 +112,7 @@ func (r *run) brokenRequest() {
 // execute lets the stage run to its end, if that comes soon enough.
 func (r *run) execute() {
 	name := "executes " + r.stage()
-	ctx, cancel := context.WithTimeout(r.ctx, r.options.RunLimit)
+	ctx, cancel := r.runLimit()
 	defer cancel()
 	began := time.Now()
 	ended, err := r.call(ctx, r.stage(), executedID, 0)
@@ -222,7 +230,7 @@ func (r *run) cancel() {
 		return // it has been cancelled, or cannot be executed
 	}
 	const id = "cancelled"
-	ctx, cancel := context.WithTimeout(r.ctx, r.options.RunLimit)
+	ctx, cancel := r.runLimit()
 	defer cancel()
 	watching := r.onceBegun(ctx, id, cancel)
 	_, err := r.call(ctx, r.stage(), id, 0)
@@ -267,13 +275,13 @@ func (r *run) stopped(id string) {
 // again calls for the executed stage once more, as piped does after a restart.
 func (r *run) again() {
 	const name = "takes up a stage after a restart"
-	ctx, cancel := context.WithTimeout(r.ctx, r.options.RunLimit)
+	ctx, cancel := r.runLimit()
 	defer cancel()
 	ended, err := r.call(ctx, r.stage(), executedID, 1)
-	detail := strings.TrimPrefix(ended.String(), "STAGE_")
+	running := ctx.Err() != nil
 	switch {
-	case ctx.Err() != nil:
-		err, detail = nil, fmt.Sprintf("it was still running after %s", r.options.RunLimit)
+	case running:
+		err = r.alive()
 	case r.refusal(err):
 		r.notApplicable(name, "it refuses: %s", firstLine(status.Convert(err).Message()))
 		return
@@ -284,13 +292,17 @@ func (r *run) again() {
 		err = fmt.Errorf("%d of its log blocks have indexes that an earlier attempt has used: users do not see them",
 			lost)
 	}
-	r.check(name, err, "%s", detail)
+	if running && err == nil {
+		r.notApplicable(name, "it was still running after %s and was cancelled", r.options.RunLimit)
+		return
+	}
+	r.check(name, err, "%s", strings.TrimPrefix(ended.String(), "STAGE_"))
 }
 
 // endRunning stops the program while a stage runs.
 func (r *run) endRunning() {
 	const id = "interrupted"
-	ctx, cancel := context.WithTimeout(r.ctx, r.options.RunLimit)
+	ctx, cancel := r.runLimit()
 	defer cancel()
 	client, request := r.deployments(), r.request(r.stage())
 	request.Input.Stage.Id = id
