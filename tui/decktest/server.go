@@ -142,6 +142,9 @@ func (s *Server) GetStageRun(_ context.Context,
 // CompleteLog ends the log of a stage.
 func (s *Server) CompleteLog(stage string) { s.change(func() { s.log(stage).complete = true }) }
 
+// ReopenLog has the log of a stage go on, as that of a stage that runs again.
+func (s *Server) ReopenLog(stage string) { s.change(func() { s.log(stage).complete = false }) }
+
 // Refuse answers actions with err from now on; nil accepts them again.
 func (s *Server) Refuse(err error) { s.change(func() { s.refusal = err }) }
 

@@ -4,8 +4,10 @@
 package inspect
 
 import (
+	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -88,9 +90,28 @@ func TestTheLogOfAPluginGrowsOnlyWhileItsEnvironmentRuns(t *testing.T) {
 
 func TestFollowingALogEndsWithItsStage(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(*deckv1.Stage){
-		"that has succeeded": func(s *deckv1.Stage) { s.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS },
-		"that runs again":    func(s *deckv1.Stage) { s.Retries++ },
+	server := decktest.Start(t)
+	d := decktest.Canary()
+	d.Stages = d.Stages[:1]
+	d.Stages[0].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
+	server.CompleteLog("s1")
+	later := proto.CloneOf(d)
+	later.Stages[0].Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
+	server.Publish(decktest.Application(), later)
+	var out, said bytes.Buffer
+	require.NoError(t,
+		(&logPrinter{deck: server.Dial(t), follow: true, out: &out, err: &said}).print(t.Context(), d))
+	require.Empty(t, said.String())
+}
+
+func TestFollowingALogGoesOnWhenItsStageRunsAgain(t *testing.T) {
+	t.Parallel()
+	for name, more := range map[string]func(*decktest.Server, *deckv1.Stage){
+		"and ends later": func(*decktest.Server, *deckv1.Stage) {},
+		"and has ended": func(server *decktest.Server, stage *deckv1.Stage) {
+			stage.Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
+			server.CompleteLog("s1")
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -98,12 +119,40 @@ func TestFollowingALogEndsWithItsStage(t *testing.T) {
 			d := decktest.Canary()
 			d.Stages = d.Stages[:1]
 			d.Stages[0].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
+			server.Publish(decktest.Application(), d)
+			server.Log("s1", deckv1.Severity_SEVERITY_INFO, "one", "two")
+			server.CompleteLog("s1") // its plugin was killed
+			read, write := io.Pipe()
+			var said bytes.Buffer
+			ended := make(chan error, 1)
+			go func() {
+				p := &logPrinter{deck: server.Dial(t), follow: true, out: write, err: &said}
+				ended <- p.print(t.Context(), proto.CloneOf(d))
+				_ = write.Close()
+			}()
+			lines := bufio.NewScanner(read)
+			awaitLine := func(words string) {
+				t.Helper()
+				require.True(t, lines.Scan(), "the log ends before: "+words)
+				require.Contains(t, lines.Text(), words)
+			}
+			awaitLine("==> hello-world")
+			awaitLine("one")
+			awaitLine("two")
+			again := proto.CloneOf(d)
+			again.Stages[0].Retries = 1
+			server.ReopenLog("s1")
+			server.Log("s1", deckv1.Severity_SEVERITY_INFO, "three")
+			more(server, again.Stages[0])
+			server.Publish(again)
+			awaitLine("three")
 			server.CompleteLog("s1")
-			later := proto.CloneOf(d)
-			change(later.Stages[0])
-			server.Publish(decktest.Application(), later)
-			var out bytes.Buffer
-			require.NoError(t, (&logPrinter{deck: server.Dial(t), follow: true, out: &out}).print(t.Context(), d))
+			over := proto.CloneOf(again)
+			over.Stages[0].Status = deckv1.StageStatus_STAGE_STATUS_SUCCESS
+			server.Publish(over)
+			require.False(t, lines.Scan(), lines.Text())
+			require.NoError(t, <-ended)
+			require.Equal(t, "K8S_CANARY_ROLLOUT is run again: attempt 2\n", said.String())
 		})
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -43,7 +41,8 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 			if len(args) > 0 {
 				name = args[0]
 			}
-			return exit.Explain(cmd.Context(), stageLogs(cmd.Context(), t, name, stage, follow, cmd.OutOrStdout()))
+			return exit.Explain(cmd.Context(), stageLogs(cmd.Context(), t, name,
+				&logPrinter{stage: stage, follow: follow, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}))
 		},
 	}
 	cmd.Flags().StringVar(&stage, "stage", "", "only this stage, by its id in the pipeline or its type")
@@ -66,7 +65,7 @@ func oneLog(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func stageLogs(ctx context.Context, t *session.Target, name, stage string, follow bool, out io.Writer) error {
+func stageLogs(ctx context.Context, t *session.Target, name string, p *logPrinter) error {
 	deck, conn, err := t.Connect(ctx)
 	if err != nil {
 		return err
@@ -82,7 +81,7 @@ func stageLogs(ctx context.Context, t *session.Target, name, stage string, follo
 	if err != nil {
 		return err
 	}
-	p := &logPrinter{deck: deck, stage: stage, follow: follow, flags: t.Flags(), out: out}
+	p.deck, p.flags = deck, t.Flags()
 	if err := p.print(ctx, deployment); !errors.Is(err, reader.ErrEnded) {
 		return err
 	}
@@ -98,7 +97,8 @@ type logPrinter struct {
 	follow bool
 	// flags name the environment in a next step.
 	flags string
-	out   io.Writer
+	// out gets the logs, err what is said about them.
+	out, err io.Writer
 }
 
 // print prints the logs of the stages that have begun.
@@ -196,59 +196,39 @@ func newestDeployment(s *session.State, name string) (*deckv1.Deployment, error)
 		"commit a change of it, or: pipedeck sync "+text.ShellWord(name))
 }
 
-// printStage prints what there is; only with follow it waits for more, while the stage runs. It returns
+// printStage prints what there is; only with follow it waits for more, until the stage has ended. It returns
 // reader.ErrEnded when the environment ends first.
 func (p *logPrinter) printStage(ctx context.Context, deployment string, stage *deckv1.Stage) error {
-	watching, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stream, err := p.deck.WatchStageLog(watching, &deckv1.WatchStageLogRequest{DeploymentId: deployment,
-		StageId: stage.Id})
-	if err != nil {
-		return session.Refusal(err)
-	}
-	running := stage.Status == deckv1.StageStatus_STAGE_STATUS_RUNNING
-	lines, begun := bufio.NewWriter(p.out), false
+	reading := &logReading{deck: p.deck, deployment: deployment, out: bufio.NewWriter(p.out)}
 	for {
-		response, err := stream.Recv()
-		switch {
-		case ctx.Err() != nil:
-			return context.Cause(ctx)
-		case errors.Is(err, io.EOF), status.Code(err) == codes.Unavailable:
-			return reader.ErrEnded // a complete log says so before its stream ends
-		case err != nil:
-			return session.Refusal(err)
-		}
-		if response.Truncated && !begun {
-			fmt.Fprintln(lines, "(the beginning of this log is not kept)")
-		}
-		begun = true
-		for _, block := range response.Blocks {
-			fmt.Fprintf(lines, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"),
-				strings.TrimRight(text.Clean(block.Text), "\n"))
-		}
-		if err := lines.Flush(); err != nil {
+		following := p.follow && stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING
+		if err := reading.read(ctx, stage.GetId(), following); err != nil || !following {
 			return err
 		}
-		switch {
-		case response.Completed && running && p.follow:
-			return p.awaitEnd(ctx, deployment, stage)
-		case response.Completed, response.Last && (!running || !p.follow):
-			return nil
+		now, err := p.awaitEnd(ctx, deployment, stage)
+		if err != nil || now.GetRetries() <= stage.GetRetries() {
+			return err
 		}
+		fmt.Fprintf(p.err, "%s is run again: attempt %d\n", text.Line(stage.GetName()), now.GetRetries()+1)
+		stage = now
 	}
 }
 
-// awaitEnd waits until a stage whose log is complete has ended, or runs as another attempt. A stage whose plugin stops
-// with the environment completes its log, too, but has not ended: then the error is reader.ErrEnded.
-func (p *logPrinter) awaitEnd(ctx context.Context, deployment string, stage *deckv1.Stage) error {
+// awaitEnd waits until a stage whose log is complete has ended, or runs as another attempt, and returns the stage as it
+// is then; nil when its deployment is not kept any more. A stage whose plugin stops with the environment completes its
+// log, too, but has not ended: then the error is reader.ErrEnded.
+func (p *logPrinter) awaitEnd(ctx context.Context, deployment string, stage *deckv1.Stage) (now *deckv1.Stage,
+	err error) {
 	over := func(d *state.Deck) bool {
-		for _, now := range d.Deployment(deployment).GetStages() {
+		for _, now = range d.Deployment(deployment).GetStages() {
 			if now.GetId() == stage.GetId() {
 				return state.StageEnded(now.GetStatus()) || now.GetRetries() > stage.GetRetries()
 			}
 		}
-		return true // the deployment is not kept any more
+		now = nil
+		return true
 	}
-	return reader.Follow(ctx, p.deck, reader.Options{WithoutLogs: true, Until: over},
+	err = reader.Follow(ctx, p.deck, reader.Options{WithoutLogs: true, Until: over},
 		func(reader.Change) error { return nil })
+	return now, err
 }

@@ -52,8 +52,8 @@ func (r *run) request(stage string) *deployment.ExecuteStageRequest {
 	return request
 }
 
-// runLimit returns a context that is cancelled after the run limit, as piped cancels a stage. It has no deadline, which a
-// plugin would see, and could answer to before the caller sees it.
+// runLimit returns a context that is cancelled after the run limit, as piped cancels a stage. It has no deadline, which
+// a plugin would see, and could answer to before the caller sees it.
 func (r *run) runLimit() (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(r.ctx)
 	limit := time.AfterFunc(r.options.RunLimit, cancel)
