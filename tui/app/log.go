@@ -35,6 +35,8 @@ type logPane struct {
 	named *deckv1.Stage
 	look  *find
 	seek  search
+	// anchor is where to go on when all lines are shown again.
+	anchor anchor
 }
 
 func newLogPane(h *host, l *link, chosen *selection) *logPane {
@@ -267,9 +269,47 @@ func (p *logPane) draw(width, height int, focused bool) string {
 func (p *logPane) prepare(focused bool) {
 	p.view.Focused, p.view.Search.Line = focused, nil
 	p.view.Held, p.view.News = p.chosen.pinned(), p.chosen.news()
+	if hidden := p.hidden(); hidden != "" {
+		p.view.Waiting = hidden
+	}
 	if p.look.shown() || p.view.Least > logbuf.Debug {
 		p.view.Search.Line = p.bar
 	}
+}
+
+// hidden says why none of the lines is shown, and which key shows them; "" while one is, or there is none.
+func (p *logPane) hidden() string {
+	if p.view.Buffer == nil {
+		return ""
+	}
+	first, next := p.view.Buffer.Span()
+	hidden, are := view.Count(next-first, "line"), " are"
+	if next-first == 1 {
+		are = " is"
+	}
+	search, least := &p.view.Search, p.view.Least
+	switch {
+	case next == first:
+		return ""
+	case search.Only && len(search.Hits) == 0 && search.Pattern.Empty():
+		return hidden + are + " hidden: only those with a hit are shown, and nothing is looked for. " +
+			p.host.file.Map.Key(keymap.Log, keymap.OnlyHits) + " shows all."
+	case search.Only && len(search.Hits) == 0:
+		return hidden + are + " hidden: none has a hit of " + search.Pattern.String() + ". " +
+			p.host.file.Map.Key(keymap.Log, keymap.OnlyHits) + " shows all, esc ends the search."
+	case search.Only || p.view.Buffer.Count(least) > 0:
+		return ""
+	case least == logbuf.Debug:
+		return hidden + " of the script" + are + " folded: " + p.host.file.Map.Key(keymap.Log, keymap.Open) +
+			" unfolds."
+	}
+	presses := int(logbuf.Failure-least) + 1
+	again := ", pressed " + view.Count(presses, "time") + ","
+	if presses == 1 {
+		again = ""
+	}
+	return hidden + are + " hidden: none is of level " + levelNames[least] + " or above. " +
+		p.host.file.Map.Key(keymap.Log, keymap.Level) + again + " shows all."
 }
 
 // bar is the line above the text: what is looked for, what was found, and the least level.

@@ -71,11 +71,16 @@ func (p *logPane) selectLines(toast *toast) tea.Cmd {
 
 // onlyHits leaves the lines without a hit out, or shows them again.
 func (p *logPane) onlyHits(toast *toast) tea.Cmd {
-	if p.view.Search.Pattern.Empty() || p.reader == nil {
+	switch {
+	case p.view.Search.Only:
+		p.anchor.showAll(&p.view)
+		return nil
+	case p.view.Search.Pattern.Empty() || p.reader == nil:
 		return toast.note("nothing to filter by: press / first")
 	}
 	p.hold()
-	p.view.Search.Only = !p.view.Search.Only
+	p.anchor = anchor{before: p.view.Place()}
+	p.view.Search.Only = true
 	return nil
 }
 

@@ -170,3 +170,59 @@ func TestHostileLinesOfALogDoNotActOnTheTerminal(t *testing.T) {
 	require.Contains(t, raw, "🇩🇪")
 	require.Contains(t, raw, "☝🏽")
 }
+
+func TestTheReaderStaysWhereTheyWereWhenAllLinesAreShownAgain(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]string{"esc ends the search": "\x1b", "& shows all": "&"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, s := reading(t, 120, 24, numbers(300)...)
+			s.seesText("number 299")
+			s.types("g/number .50\r")
+			s.seesText("1 of 3 hits")
+			s.types("n&")
+			s.seesText("3 of 300 lines", "number 050", "number 150", "number 250")
+			s.types(end)
+			s.seesText("number 149", "number 150", "number 151", "pinned")
+			s.losesText("number 050")
+		})
+		t.Run(name+" without a hit", func(t *testing.T) {
+			t.Parallel()
+			_, s := reading(t, 120, 24, numbers(300)...)
+			s.seesText("number 299")
+			s.types("g/number .50\r")
+			s.seesText("1 of 3 hits")
+			s.types("nn")
+			s.seesText("3 of 3 hits", "number 249")
+			s.types("&/absent\r")
+			s.seesText("no hit in 300 lines", "300 lines are hidden: none has a hit of absent. & shows all, esc ends")
+			s.types(end)
+			s.seesText("number 249", "number 250", "pinned")
+			s.losesText("are hidden")
+		})
+	}
+}
+
+func TestAnEmptyLogSaysWhatHidesItsLines(t *testing.T) {
+	t.Parallel()
+	server, s := reading(t, 120, 24, "an info", "another")
+	s.seesText("an info")
+	s.types("LLL")
+	s.seesText("2 lines are hidden: none is of level error or above. L shows all.")
+	s.losesText("No line so far")
+	s.types("L")
+	s.seesText("an info")
+	s.types("LL")
+	s.seesText("2 lines are hidden: none is of level warn or above. L, pressed 2 times, shows all.")
+	server.Log("s3", deckv1.Severity_SEVERITY_INFO, "WARN slow")
+	s.seesText("WARN slow")
+	s.losesText("are hidden")
+	s.types("LL/x\x15\r")
+	s.seesText("an info")
+	s.types("/inf\r")
+	s.seesText("1 of 1 hit")
+	s.types("&/\r")
+	s.seesText("3 lines are hidden: only those with a hit are shown, and nothing is looked for. & shows all.")
+	s.types("&")
+	s.seesText("an info", "another")
+}

@@ -51,12 +51,44 @@ type extendMsg struct{ log *stageLog }
 // searchPause is the least time between two searches in a log that grows.
 const searchPause = 500 * time.Millisecond
 
+// anchor is a place in a log to go back to when all its lines are shown again.
+type anchor struct {
+	line int
+	// hit: it was the hit where the search stood; set: it is known.
+	hit, set bool
+	// before is the first line in sight before only hits were shown.
+	before int
+}
+
+// drop remembers the place, unless there is none in what is shown.
+func (a *anchor) drop(v *view.Log) {
+	if v.Search.Only && len(v.Search.Hits) > 0 {
+		a.line, a.hit, a.set = v.Anchor()
+	}
+}
+
+// showAll shows the lines without a hit again, and the reader stays at the same line.
+func (a *anchor) showAll(v *view.Log) {
+	a.drop(v)
+	v.Search.Only = false
+	switch {
+	case !a.set:
+		v.Top(a.before)
+	case a.hit:
+		v.Show(a.line)
+	default:
+		v.Top(a.line)
+	}
+}
+
 // endSearch removes the marks of the last search.
 func (p *logPane) endSearch() {
+	if p.view.Search.Only {
+		p.anchor.showAll(&p.view)
+	}
 	p.stopSearch()
 	p.look.bad = ""
 	p.view.Search.Pattern, p.view.Search.Hit, p.view.Search.Notice = logbuf.Pattern{}, -1, ""
-	p.view.Search.Only = false
 }
 
 // stopSearch ends the search under way and forgets what it has found.
@@ -71,6 +103,7 @@ func (p *logPane) stopSearch() {
 // typed marks what is being typed. Nothing moves before it is kept.
 func (p *logPane) typed() {
 	p.hold()
+	p.anchor.drop(&p.view)
 	p.stopSearch()
 	p.view.Search.Hit, p.view.Search.Notice = -1, ""
 	pattern, err := logbuf.Compile(p.look.query)

@@ -59,7 +59,7 @@ type Log struct {
 	Complete, Truncated bool
 	// Trouble is shown when the log cannot be read.
 	Trouble string
-	// Waiting is shown while there is no line.
+	// Waiting is shown while no line is.
 	Waiting string
 
 	Reading
@@ -230,7 +230,11 @@ func (v *Log) empty() []string {
 		}
 		return lines
 	case v.Waiting != "":
-		return []string{" " + v.Theme.Dim.Render(v.Waiting)}
+		var lines []string
+		for _, line := range text.Wrap(v.Waiting, max(1, v.width-2)) {
+			lines = append(lines, " "+v.Theme.Dim.Render(line))
+		}
+		return lines
 	}
 	return nil
 }

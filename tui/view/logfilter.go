@@ -4,6 +4,7 @@
 package view
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/pipedeck/pipedeck/tui/logbuf"
@@ -23,6 +24,22 @@ func (v *Log) lines(from, n int) []logbuf.Numbered {
 		}
 	}
 	return lines
+}
+
+// Anchor is where the reader of the lines with a hit is in the whole log: at the hit where the search stands while it
+// is in sight, else at the first line in sight. known is false where that says nothing: all these lines are in sight.
+func (v *Log) Anchor() (line int, hit, known bool) {
+	if v.Buffer == nil {
+		return 0, false, false
+	}
+	_, numbers := v.rows()
+	if v.Search.Hit >= 0 && slices.Contains(numbers, v.Search.Hit) {
+		return v.Search.Hit, true, true
+	}
+	top, _ := v.position()
+	_, above := v.before(top)
+	_, end := v.end()
+	return top, false, len(numbers) > 0 && (above || end > 0)
 }
 
 // before is the last line that is shown before a number.
