@@ -24,9 +24,9 @@ func (m *model) renderBig(width, height int) string {
 		v.Alarm = header.Draw(width)
 	}
 	if m.input.ignoring {
-		v.Said = m.drawFooter(width)
+		v.Said = []string{m.drawFooter(width)}
 	} else if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil {
-		v.Said = m.drawStatus(width)
+		v.Said = m.drawStatus(width, height/2)
 	}
 	v.Hint = m.host.key(keymap.Help) + " help   " + m.host.key(keymap.Quit) + " leaves"
 	if m.screen.focus == keymap.Log {

@@ -126,6 +126,20 @@ type part struct {
 	content string
 }
 
+// cover draws lines over the screen, the last one at row y: what is said above the footer may need more than its row.
+func cover(screen string, lines []string, y int) string {
+	if len(lines) < 2 {
+		return screen
+	}
+	rows := strings.Split(screen, "\n")
+	for i, line := range lines {
+		if at := y - len(lines) + 1 + i; at >= 0 && at < len(rows) {
+			rows[at] = line
+		}
+	}
+	return strings.Join(rows, "\n")
+}
+
 // compose puts parts that cover the screen together, from the left to the right in each line.
 func compose(height int, parts []part) string {
 	lines := make([]strings.Builder, height)

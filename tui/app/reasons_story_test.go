@@ -6,14 +6,18 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/keymap"
 )
 
 // situation is a state of an environment, and why keys do nothing in it.
@@ -150,4 +154,53 @@ func TestNoActionIsSentWithoutAConnection(t *testing.T) {
 	require.Empty(t, server.Calls)
 	s.types("2fa")
 	require.True(t, proto.Equal(approval("ada"), call(t, server)), "the first call")
+}
+
+// words are what a screen says, without the ends of its lines.
+func words(m *model) string {
+	return strings.Join(strings.Fields(ansi.Strip(m.View().Content)), " ")
+}
+
+func TestAReasonIsWholeOnANarrowScreen(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{80, 24}, {60, 20}, {40, 12}} {
+		for name, c := range situations() {
+			m := still(t)
+			m.host.cfg.Manifests = c.session.manifests
+			m.size(size[0], size[1])
+			m.see(c.objects...)
+			for _, key := range c.keys {
+				m.key(strings.ReplaceAll(string(key), "\r", "enter"))
+			}
+			for key := range c.reasons {
+				m.key(key)
+				require.True(t, m.toast.bad, "%s: %s", name, key)
+				requireSaid(t, m, m.toast.text, "%s: %s", name, key)
+			}
+		}
+		for action, r := range rows() {
+			m := still(t)
+			m.size(size[0], size[1])
+			m.see(ended()...)
+			m.key(strings.Split(r.off, "")...)
+			reason := m.actions.reasons()[action]
+			for _, b := range keymap.Default() {
+				if b.Action == action && (reason != "" || r.off != "") {
+					m.run(b)
+					requireSaid(t, m, m.toast.text, action)
+				}
+			}
+		}
+	}
+}
+
+func TestAReasonAndTheStateOfTheConnectionAreBothSaid(t *testing.T) {
+	t.Parallel()
+	for _, size := range [][2]int{{120, 40}, {80, 24}, {60, 20}, {40, 8}} {
+		m := waiting(t, size[0], size[1])
+		m.Update(disconnectedMsg{err: fmt.Errorf("its process was killed: %w", ErrEnvironmentStopped)})
+		m.key("a")
+		requireSaid(t, m, "cannot approve the selected stage: not connected", size)
+		requireSaid(t, m, "Press u to start it again, q to leave.", size)
+	}
 }

@@ -51,8 +51,9 @@ func (m *model) render() string {
 	}
 	parts := []part{{l.header, m.link.header(m.host, m.screen.main).Draw(width)}}
 	parts = append(parts, m.drawBody(l)...)
-	parts = append(parts, part{l.status, m.drawStatus(width)}, part{l.footer, m.drawFooter(width)})
-	return m.overlays.draw(m.host.theme, compose(height, parts), width, height)
+	said := m.drawStatus(width, height/2)
+	parts = append(parts, part{l.status, said[len(said)-1]}, part{l.footer, m.drawFooter(width)})
+	return m.overlays.draw(m.host.theme, cover(compose(height, parts), said, l.status.y), width, height)
 }
 
 func (m *model) demand() demand {
@@ -126,7 +127,8 @@ func (l *link) header(h *host, main bool) view.Header {
 	return header
 }
 
-func (m *model) drawStatus(width int) string {
+// drawStatus draws what is said above the footer, in up to most lines.
+func (m *model) drawStatus(width, most int) []string {
 	e := m.link.deck.Environment()
 	status := view.Status{
 		Theme: m.host.theme, Toast: m.toast.text, Bad: m.toast.bad, Remark: m.toast.remark,
@@ -137,7 +139,7 @@ func (m *model) drawStatus(width int) string {
 		status.Typing = line.says
 	}
 	status.Banner = m.link.banner(m.host)
-	return status.Draw(width)
+	return status.Draw(width, most)
 }
 
 func (m *model) drawFooter(width int) string {

@@ -17,7 +17,11 @@ import (
 func (m *model) renderSmall() string {
 	width, height := m.screen.width, m.screen.height
 	if !m.screen.tabbed() {
-		return compose(height, m.drawTiny(width, height))
+		said := []string{m.drawFooter(width)} // the only line there: what the user has to know now, else the keys
+		if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil {
+			said = m.drawStatus(width, height-2)
+		}
+		return cover(compose(height, m.drawTiny(width, height, said[len(said)-1])), said, height-1)
 	}
 	body := rect{0, 2, width, height - 4}
 	parts := []part{{rect{0, 0, width, 1}, m.link.header(m.host, m.screen.main).Draw(width)}}
@@ -30,9 +34,10 @@ func (m *model) renderSmall() string {
 	body.height -= card.height
 	parts = append(parts, m.panes.drawAlone(&m.screen, body)...)
 	parts = append(parts, m.cards.parts(card)...)
-	parts = append(parts, part{rect{0, height - 2, width, 1}, m.drawStatus(width)},
+	said := m.drawStatus(width, height/2)
+	parts = append(parts, part{rect{0, height - 2, width, 1}, said[len(said)-1]},
 		part{rect{0, height - 1, width, 1}, m.drawFooter(width)})
-	return compose(height, parts)
+	return cover(compose(height, parts), said, height-2)
 }
 
 func (s *screen) drawTabs(deck *state.Deck, th theme.Theme, width int) string {
@@ -72,12 +77,8 @@ func (p *panes) drawAlone(s *screen, body rect) []part {
 }
 
 // drawTiny draws the deployment in a few words, or the pane with the focus: below the state where both have room.
-func (m *model) drawTiny(width, height int) []part {
-	bottom := m.drawFooter // the only line there: what the user has to know now, else the keys
-	if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil {
-		bottom = m.drawStatus
-	}
-	last := part{rect{0, height - 1, width, 1}, bottom(width)}
+func (m *model) drawTiny(width, height int, bottom string) []part {
+	last := part{rect{0, height - 1, width, 1}, bottom}
 	body := rect{0, 0, width, height - 1}
 	if !m.screen.main {
 		return []part{{body, m.panes.environment.drawStartup(width, body.height)}, last}

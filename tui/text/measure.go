@@ -147,7 +147,11 @@ func Wrap(s string, width int) []string {
 	if width < 1 {
 		return []string{""}
 	}
-	return strings.Split(ansi.Wrap(s, width, " "), "\n")
+	lines := strings.Split(ansi.Wrap(s, width, " "), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ") // the blank at a break may stand beyond the width
+	}
+	return lines
 }
 
 // Chop breaks s into lines of at most width columns at any character and keeps every space; at least one line.

@@ -21,8 +21,8 @@ type Big struct {
 	Alarm string
 	// Simulated: no container of the application runs.
 	Simulated bool
-	// Said is the last line, of the whole width, instead of the words about the selected stage.
-	Said string
+	// Said are the last lines, of the whole width, instead of the words about the selected stage.
+	Said []string
 	// Hint names keys.
 	Hint string
 	// Find draws the line of a search in the stages; nil where there is none.
@@ -48,7 +48,7 @@ func (v Big) Draw(width, height int) string {
 		top, bottom = append(top, ""), append(bottom, "")
 		about, end = v.about(inner, 3), []string{""}
 	}
-	if v.Said != "" {
+	if len(v.Said) > 0 {
 		about = []string{""} // which Said replaces
 	}
 	body := v.body(inner, height-1-len(top)-len(bottom)-len(about)-len(end))
@@ -60,8 +60,8 @@ func (v Big) Draw(width, height int) string {
 		}
 		lines = append(lines, left+v.pad(line, inner)+strings.Repeat(" ", bigMargin))
 	}
-	if v.Said != "" {
-		lines[height-1-len(end)] = text.Pad(v.Said, width, v.Theme.Ellipsis)
+	for i, line := range v.Said {
+		lines[height-len(end)-len(v.Said)+i] = text.Pad(line, width, v.Theme.Ellipsis)
 	}
 	return strings.Join(lines, "\n")
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
-// Status is the line above the footer.
+// Status is the line above the footer, and as many more as what it says needs.
 type Status struct {
 	Theme theme.Theme
-	// Banner takes the whole line: something is wrong with the screen itself.
+	// Banner takes the whole line, below a toast: something is wrong with the screen itself.
 	Banner string
 	// Toast is the outcome of the last action, Bad when it failed; Remark when it is only a remark.
 	Toast       string
@@ -31,21 +31,68 @@ type Status struct {
 	Live bool
 }
 
-// Draw returns one line of width columns.
-func (v Status) Draw(width int) string {
+// Draw returns up to most lines of width columns: all that is said where it has room, above all the next step at its
+// end.
+func (v Status) Draw(width, most int) []string {
 	th := v.Theme
-	switch {
-	case v.Banner != "":
-		return th.Banner.Render(text.Pad(" "+v.Banner, width, th.Ellipsis))
-	case v.Toast != "" && v.Bad:
-		return text.Pad(" "+signed(th.Tones.Bad, th.Failed, v.Toast), width, th.Ellipsis)
-	case v.Toast != "" && v.Remark:
-		return th.Warn.Render(text.Pad(" "+v.Toast, width, th.Ellipsis))
-	case v.Toast == "" && v.Typing != "":
-		return th.Warn.Render(text.Pad(" "+v.Typing, width, th.Ellipsis))
-	case v.Toast != "":
-		return text.Pad(" "+signed(th.Tones.Good, th.Done, v.Toast), width, th.Ellipsis)
+	var lines []string
+	if v.Banner != "" {
+		for _, line := range rowsOf(v.Banner, width-1, most, th.Ellipsis) {
+			lines = append(lines, th.Banner.Render(text.Pad(" "+line, width, th.Ellipsis)))
+		}
 	}
+	said := v.said(width, max(1, most-len(lines)))
+	if lines = append(said, lines...); len(lines) > 0 {
+		return lines[:min(len(lines), max(1, most))]
+	}
+	return []string{v.calm(width)}
+}
+
+// said is the toast, or what is said while text is typed, in at most most lines.
+func (v Status) said(width, most int) []string {
+	th, tone, sign, words := v.Theme, v.Theme.Tones.Good, v.Theme.Done, v.Toast
+	switch {
+	case v.Toast != "" && v.Bad:
+		tone, sign = th.Tones.Bad, th.Failed
+	case v.Toast != "" && v.Remark:
+		sign = ""
+	case v.Toast != "":
+	case v.Typing != "" && v.Banner == "":
+		sign, words = "", v.Typing
+	default:
+		return nil
+	}
+	var lines []string
+	if sign == "" {
+		for _, row := range rowsOf(words, width-1, most, th.Ellipsis) {
+			lines = append(lines, th.Warn.Render(text.Pad(" "+row, width, th.Ellipsis)))
+		}
+		return lines
+	}
+	const indent = 3 // a blank, the sign, a blank
+	for i, row := range rowsOf(words, width-indent, most, th.Ellipsis) {
+		line := "  " + tone.Render(" "+row)
+		if i == 0 {
+			line = " " + signed(tone, sign, row)
+		}
+		lines = append(lines, text.Pad(line, width, th.Ellipsis))
+	}
+	return lines
+}
+
+// rowsOf breaks words into at most most rows; the end is cut where they have no room.
+func rowsOf(words string, width, most int, ellipsis string) []string {
+	rows := text.Wrap(words, max(1, width))
+	if most = max(1, most); len(rows) > most {
+		rows[most-1] = text.Cut(rows[most-1], max(1, width-text.Width(ellipsis)), "") + ellipsis
+		rows = rows[:most]
+	}
+	return rows
+}
+
+// calm is the line when nothing is to be said.
+func (v Status) calm(width int) string {
+	th := v.Theme
 	right := ""
 	if v.Simulated {
 		right = th.Warn.Render("simulated: no container runs") + " "

@@ -18,20 +18,20 @@ func TestInALiveEnvironmentSavingIsEnough(t *testing.T) {
 	t.Parallel()
 	th := theme.New(theme.Options{NoColor: true, ASCII: true})
 	status := Status{Theme: th, Repository: "/src/app", Edit: "app.yaml"}
-	require.Contains(t, ansi.Strip(status.Draw(80)), "edit /src/app/app.yaml and commit")
+	require.Contains(t, ansi.Strip(status.Draw(80, 1)[0]), "edit /src/app/app.yaml and commit")
 	status.Live = true
-	require.Contains(t, ansi.Strip(status.Draw(80)), "edit /src/app/app.yaml and save")
+	require.Contains(t, ansi.Strip(status.Draw(80, 1)[0]), "edit /src/app/app.yaml and save")
 }
 
 func TestARepositoryThatIsGoneIsNotWatched(t *testing.T) {
 	t.Parallel()
 	th := theme.New(theme.Options{NoColor: true, ASCII: true})
 	status := Status{Theme: th, Repository: "/src/app"}
-	require.Contains(t, ansi.Strip(status.Draw(80)), " watching /src/app ")
+	require.Contains(t, ansi.Strip(status.Draw(80, 1)[0]), " watching /src/app ")
 	status.Unread = true
-	require.Contains(t, ansi.Strip(status.Draw(80)), " cannot read /src/app ")
+	require.Contains(t, ansi.Strip(status.Draw(80, 1)[0]), " cannot read /src/app ")
 	status.Edit = "app.yaml"
-	require.Contains(t, ansi.Strip(status.Draw(80)), " cannot read /src/app ")
+	require.Contains(t, ansi.Strip(status.Draw(80, 1)[0]), " cannot read /src/app ")
 }
 
 func TestAWordyComponentIsReadToItsEnd(t *testing.T) {
