@@ -17,8 +17,10 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: up
-up: build ## Bring up hello-world and open the terminal UI (ARGS="…" adds flags)
-	@$(BIN)/pipedeck up --sample hello-world $(ARGS)
+up: ## Bring up hello-world and open the terminal UI (ARGS="…" adds flags)
+	@# The UI comes first, and shows how the other programs are compiled.
+	@tools/build.sh --first $(BIN)
+	@$(BIN)/pipedeck up --sample hello-world --compile "$(CURDIR)" $(ARGS)
 
 .PHONY: build
 build: ## Build pipedeck, piped and the plugins into bin/

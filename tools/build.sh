@@ -1,28 +1,56 @@
 #!/usr/bin/env bash
 # Builds everything into one directory and says how far it is: the first time takes a while.
-#   build.sh DIRECTORY PLUGIN...
+#   build.sh DIRECTORY PLUGIN...    all of it
+#   build.sh --first DIRECTORY      only pipedeck, which compiles the others with --compile
 set -euo pipefail
 cd "$(dirname "$0")/.."
+first=
+if [ "$1" = --first ]; then first=yes; shift; fi
 out=$1
 shift
 command -v go >/dev/null || { echo "there is no go command; install Go from https://go.dev/dl" >&2; exit 1; }
 mkdir -p "$out/plugins"
 
-packages=(./cmd/pipedeck ./cmd/piped)
+packages=(./cmd/pipedeck)
+[ -n "$first" ] || packages+=(./cmd/piped)
 for plugin in "$@"; do packages+=("./plugins/$plugin"); done
 
 # pipedeck compiles the embedded Kubernetes from the sources beside its own only while they are the same as now.
 sources=$(go run ./devenv/cluster/embedded/sources/digest devenv/embeddedk8s)
 ldflags="-X github.com/pipedeck/pipedeck/devenv/cluster/embedded.builtFrom=$sources"
 
+# show turns what the go command says into one line that changes, or into few lines where there is no terminal.
+show() {
+  local compiled=0 downloaded=0 line begin='' end=$'\n' every=100
+  if [ -t 1 ]; then begin=$'\r\033[K'; end=; every=1; fi
+  while IFS= read -r line; do
+    case $line in
+      "go: downloading "*)
+        downloaded=$((downloaded + 1))
+        [ $((downloaded % every)) -ne 0 ] || printf '%s  downloaded %d modules%s' "$begin" "$downloaded" "$end" ;;
+      *" "*) printf '%s%s\n' "$begin" "$line" ;;
+      *)
+        compiled=$((compiled + 1))
+        [ $((compiled % every)) -ne 0 ] || printf '%s  %d of %d%s' "$begin" "$compiled" "$1" "$end" ;;
+    esac
+  done
+  if [ -n "$begin" ] && [ $((compiled + downloaded)) -gt 0 ]; then echo; fi
+}
+
 started=$SECONDS
-stale=$(go list -deps -ldflags "$ldflags" -f '{{if .Stale}}x{{end}}' "${packages[@]}" | grep -c x || true)
+list=$(mktemp)
+trap 'rm -f "$list"' EXIT
+go list -deps -ldflags "$ldflags" -f '{{if .Stale}}x{{end}}' "${packages[@]}" 2>&1 >"$list" | show 0
+stale=$(grep -c x "$list" || true)
 if [ "$stale" -gt 20 ]; then
   echo "compiling $stale packages (first time only)"
-  go build -v -ldflags "$ldflags" "${packages[@]}" 2>&1 >/dev/null | awk -v total="$stale" '
-    / / { print; next }
-    { n++; if (n % 10 == 0 || n == total) { printf "\r  %d of %d", n, total; fflush() } }
-    END { if (n) print "" }'
+  # Without an output, a single program would be left in the checkout.
+  go build -v -ldflags "$ldflags" -o /dev/null "${packages[@]}" 2>&1 | show "$stale"
+fi
+if [ -n "$first" ]; then
+  go build -ldflags "$ldflags" -o "$out/" ./cmd/pipedeck
+  if [ $((SECONDS - started)) -gt 5 ]; then echo "built in $((SECONDS - started)) s"; fi
+  exit
 fi
 go build -ldflags "$ldflags" -o "$out/" ./cmd/pipedeck ./cmd/piped
 for plugin in "$@"; do

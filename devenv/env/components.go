@@ -17,6 +17,7 @@ import (
 const (
 	componentControlPlane = "control plane"
 	componentRepository   = "repository"
+	componentPrograms     = "programs"
 	componentCluster      = "kubernetes"
 	componentPiped        = "piped"
 )
@@ -32,20 +33,33 @@ type components struct {
 	moved map[string]time.Time
 }
 
-func newComponents(
-	clusters []*runningCluster, plugins []string, publish func(*deckv1.Component), now func() time.Time,
-) *components {
+// newComponents publishes the components, none of which has started, in the order of their names.
+func newComponents(names []string, publish func(*deckv1.Component), now func() time.Time) *components {
 	c := &components{publish: publish, now: now, state: map[string]*deckv1.Component{},
 		moved: map[string]time.Time{}}
-	names := []string{componentControlPlane, componentRepository}
-	for _, cluster := range clusters {
-		names = append(names, cluster.component)
-	}
-	for i, name := range append(append(names, componentPiped), plugins...) {
+	for i, name := range names {
 		c.state[name] = &deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_PENDING}
 		publish(proto.CloneOf(c.state[name]))
 	}
 	return c
+}
+
+// componentNames are those of an environment with these clusters.
+func componentNames(o *Options, clusters []*runningCluster) []string {
+	names := []string{componentControlPlane, componentRepository}
+	for _, cluster := range clusters {
+		names = append(names, cluster.component)
+	}
+	if o.Programs != nil {
+		names = append(names, componentPrograms)
+	}
+	names = append(names, componentPiped)
+	for _, plugin := range o.Plugins {
+		if plugin.Source != "" {
+			names = append(names, pluginComponent(plugin))
+		}
+	}
+	return names
 }
 
 func (c *components) change(name string, change func(*deckv1.Component)) {

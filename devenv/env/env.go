@@ -109,7 +109,7 @@ func (e *Environment) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
 	}
-	e.components = newComponents(e.clusters, e.pluginComponents(), e.server.SetComponent, time.Now)
+	e.components = newComponents(componentNames(&e.Options, e.clusters), e.server.SetComponent, time.Now)
 
 	// The control plane outlives the others, so that their last reports and the users watching
 	// them still find it.
@@ -190,6 +190,7 @@ func (e *Environment) imageService() imagev1.ImageServiceServer {
 // another, stages that need a cluster do.
 func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	children, ctx := errgroup.WithContext(ctx)
+	children.Go(func() error { return e.compilePrograms(ctx) })
 	built := e.buildPlugins(ctx, children)
 	keys := make(chan error, 1) // next to the rest, because it takes a moment
 	children.Go(func() error {
@@ -225,7 +226,7 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 				return nil
 			})
 		}
-		if err := built.wait(ctx); err != nil {
+		if errors.Join(e.Programs.Wait(ctx), built.wait(ctx)) != nil {
 			return nil // the environment ends
 		}
 		if err := <-keys; err != nil {

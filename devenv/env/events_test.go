@@ -19,7 +19,7 @@ func TestTheRepositoryShowsWhatBecameOfAnEvent(t *testing.T) {
 	t.Parallel()
 	var shown string
 	e := &Environment{Options: Options{Logger: slog.New(slog.DiscardHandler)}}
-	e.components = newComponents(nil, nil, func(c *deckv1.Component) {
+	e.components = newComponents(componentNames(&e.Options, nil), func(c *deckv1.Component) {
 		if c.GetName() == componentRepository {
 			shown = c.GetDetail()
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -24,6 +25,8 @@ type Options struct {
 	Repository func() (*workspace.Repository, error)
 	// Live deploys the working tree of the repository as it is on disk, whenever it changes.
 	Live bool
+	// Programs are compiled before piped is started; nil when piped and its plugins are there.
+	Programs *gobuild.Programs
 	// Piped is the agent's program.
 	Piped string
 	// ForeignPiped says that Piped is not ours and knows only PipeCD's own flags.

@@ -90,15 +90,4 @@ func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, 
 	e.components.stopped(component)
 }
 
-// pluginComponents names the parts of the environment that are plugins which it builds.
-func (e *Environment) pluginComponents() []string {
-	var names []string
-	for _, plugin := range e.Plugins {
-		if plugin.Source != "" {
-			names = append(names, pluginComponent(plugin))
-		}
-	}
-	return names
-}
-
 func pluginComponent(plugin workspace.Plugin) string { return "plugin " + plugin.Name }

@@ -98,6 +98,7 @@ func (s *said) read(from io.Reader) {
 		case strings.HasPrefix(line, downloading):
 			s.downloads++
 			s.progress("downloading modules, on first use only: "+strings.TrimPrefix(line, downloading), s.downloads, 0)
+		case strings.HasPrefix(line, "# "): // a package, which the places after it repeat
 		case strings.ContainsAny(line, " \t"):
 			if s.complaints.Len() < maxComplaint {
 				fmt.Fprintln(&s.complaints, line)

@@ -4,6 +4,7 @@
 package environment
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -43,6 +44,8 @@ type clusterFlags struct {
 	yes              bool
 	// cmd has the flags; nil for none.
 	cmd *cobra.Command
+	// before is called before the embedded Kubernetes is compiled; may be nil.
+	before func(context.Context) error
 	// engine is asked once, whoever needs to know.
 	engine *engine.Finder
 }
@@ -206,6 +209,7 @@ func (f *clusterFlags) embedded(w *workspace.Workspace, name string, hooks env.H
 	if err != nil {
 		return nil, err
 	}
+	program.Before = f.before
 	return embedded.New(embedded.Config{
 		Program: program, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
 		Started: hooks.Started, Logger: logger,

@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 
+	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -39,6 +40,8 @@ type Flags struct {
 	pluginConfigs []string
 	piped         string
 	live          bool
+	// checkout is where the bundled programs are compiled from; empty when they are there.
+	checkout string
 }
 
 // Register adds the flags to a command.
@@ -54,6 +57,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 		"configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped "+
 			"configuration (default for a plugin that is built: "+pluginflag.ConfigName+" in its directory)")
 	flags.StringVar(&f.piped, "piped", "", "run this piped v1 program instead of the included one")
+	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
+	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }
 
 // AddPlugin adds a plugin as --plugin does.
@@ -81,6 +86,9 @@ func (f *Flags) arguments() []string {
 	}
 	if f.live {
 		args = append(args, "--live")
+	}
+	if f.checkout != "" {
+		args = append(args, "--compile="+f.checkout)
 	}
 	return args
 }
@@ -172,8 +180,10 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 	if piped = f.piped; piped == "" {
 		piped = filepath.Join(bin, "piped")
 	}
-	if err := pluginflag.CheckProgram("piped", piped, "build it with: make build"); err != nil {
-		return "", nil, err
+	if f.checkout == "" || f.piped != "" {
+		if err := pluginflag.CheckProgram("piped", piped, "build it with: make build"); err != nil {
+			return "", nil, err
+		}
 	}
 	if plugins, err = f.pluginList(bin); err != nil {
 		return "", nil, err
@@ -184,6 +194,9 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 			continue
 		}
 		if path, ok := strings.CutPrefix(p.URL, "file://"); ok {
+			if f.checkout != "" && path == bundledProgram(bin, p.Name) {
+				continue
+			}
 			err := pluginflag.CheckProgram("plugin "+p.Name, path, "build the bundled ones with: make build")
 			if err != nil {
 				return "", nil, err
@@ -191,6 +204,25 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 		}
 	}
 	return piped, plugins, nil
+}
+
+// bundledProgram is where a bundled plugin lies.
+func bundledProgram(bin, name string) string { return filepath.Join(bin, "plugins", name) }
+
+// compilation is what the flags want to be compiled; nil for nothing.
+func (f *Flags) compilation() (*gobuild.Programs, error) {
+	if f.checkout == "" {
+		return nil, nil
+	}
+	bin, err := pluginflag.ProgramDir()
+	if err != nil {
+		return nil, err
+	}
+	plugins := gobuild.Folder{Output: filepath.Join(bin, "plugins")}
+	for _, name := range append(slices.Clone(bundledPlugins), multiclusterPlugin) {
+		plugins.Packages = append(plugins.Packages, "./plugins/"+name)
+	}
+	return gobuild.NewPrograms(f.checkout, gobuild.Folder{Output: bin, Packages: []string{"./cmd/piped"}}, plugins), nil
 }
 
 // pluginList is the bundled plugins and those that were given, in place of them or besides.
@@ -201,7 +233,7 @@ func (f *Flags) pluginList(bin string) ([]workspace.Plugin, error) {
 		names = append(slices.Clone(names), multiclusterPlugin)
 	}
 	for _, name := range names {
-		plugin := workspace.Plugin{Name: name, URL: "file://" + filepath.Join(bin, "plugins", name),
+		plugin := workspace.Plugin{Name: name, URL: "file://" + bundledProgram(bin, name),
 			DefaultMemory: bundledMemory(name)}
 		if name == "wait" {
 			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.

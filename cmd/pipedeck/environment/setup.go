@@ -69,6 +69,11 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
+	programs, err := s.Flags.compilation()
+	if err != nil {
+		return err
+	}
+	s.Flags.before = programs.Wait
 	clusters, err := s.Flags.make(w, to.logger)
 	if err != nil {
 		return err
@@ -97,6 +102,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 			Images:       images,
 			Repository:   func() (*workspace.Repository, error) { return from.open(w) },
 			Live:         s.Flags.live,
+			Programs:     programs,
 			Piped:        piped,
 			ForeignPiped: s.Flags.piped != "",
 			Plugins:      plugins,

@@ -48,6 +48,8 @@ type Program struct {
 	// Digest is that of package sources, which Source has to have. Empty for a checkout whose state is unknown, which
 	// has to be one that the user named.
 	Digest string
+	// Before is called before the program is compiled, and may wait for what others compile; may be nil.
+	Before func(ctx context.Context) error
 	// CacheDir holds compiled programs, one folder for each state of the sources.
 	CacheDir string
 }
@@ -124,6 +126,12 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 	path := p.compiled(sum)
 	if executable(path) {
 		return path, ownProgram(path)
+	}
+	if p.Before != nil {
+		progress("waiting for the other programs to be compiled", 0, 0)
+		if err := p.Before(ctx); err != nil {
+			return "", err
+		}
 	}
 	if err := compile(ctx, files, path, progress); err != nil {
 		return "", err
