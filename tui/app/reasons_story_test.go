@@ -156,9 +156,13 @@ func TestNoActionIsSentWithoutAConnection(t *testing.T) {
 	require.True(t, proto.Equal(approval("ada"), call(t, server)), "the first call")
 }
 
-// words are what a screen says, without the ends of its lines.
-func words(m *model) string {
-	return strings.Join(strings.Fields(ansi.Strip(m.View().Content)), " ")
+// letters are those of what is said, without blanks and ends of lines.
+func letters(said string) string { return strings.Join(strings.Fields(ansi.Strip(said)), "") }
+
+// requireSaid fails when the screen does not show the whole text, on however many lines.
+func requireSaid(t *testing.T, m *model, said string, about ...any) {
+	t.Helper()
+	require.Contains(t, letters(m.View().Content), letters(said), about...)
 }
 
 func TestAReasonIsWholeOnANarrowScreen(t *testing.T) {
