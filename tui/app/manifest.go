@@ -27,6 +27,9 @@ type Manifests interface {
 	Find(e *deckv1.Environment, a *deckv1.Application) (file string, err error)
 	// Diff returns how a file differs from the last commit; empty when it does not.
 	Diff(ctx context.Context, file string) (string, error)
+	// Check returns what is wrong with a file, one mistake in a line that begins with file:line; nothing for files in
+	// which no mistake is found.
+	Check(ctx context.Context, file string) []string
 	// Commit commits a file alone.
 	Commit(ctx context.Context, file, message string) error
 }
@@ -41,11 +44,17 @@ type (
 	diffMsg struct {
 		manifestMsg
 		diff string
+		// mistakes are those in the file.
+		mistakes []string
 	}
 )
 
-// maxDiff bounds the lines of a change on the screen; the smallest screen has room for them.
-const maxDiff = 10
+const (
+	// maxDiff bounds the lines of a change on the screen; the smallest screen has room for them.
+	maxDiff = 10
+	// shownMistakes bounds those of a file on the screen; the change has the lines that they leave.
+	shownMistakes = 3
+)
 
 // editor is the user's editor with its arguments; empty when none is set.
 func (h *host) editor() []string {
@@ -133,23 +142,32 @@ func (a *actions) compare(msg editedMsg) tea.Cmd {
 		case diff == "":
 			return actionMsg{done: "nothing has changed in " + text.Line(path.Base(msg.file))}
 		}
-		return diffMsg{msg.manifestMsg, diff}
+		return diffMsg{msg.manifestMsg, diff, manifests.Check(ctx, msg.file)}
 	})
 }
 
 // askCommit shows the change and asks whether to commit it.
 func (a *actions) askCommit(msg diffMsg) {
 	name := text.Line(path.Base(msg.file))
+	wrong, again := a.mistakes(msg), choice{keymap.Pick, "1", "edit it again", func() tea.Cmd {
+		a.overlays.pop()
+		return a.take(msg.manifestMsg)
+	}}
 	if a.link.deck.Environment().GetLive() {
-		a.overlays.push(&dialog{host: a.host, overlays: a.overlays, scope: keymap.ConfirmDialog,
-			title: name + " is saved", lines: append(changes(msg.diff), "Saved files are deployed without a commit."),
-			choices: []choice{{keymap.No, "", "close", a.overlays.pop}}})
+		d := &dialog{host: a.host, overlays: a.overlays, scope: keymap.ConfirmDialog, title: name + " is saved",
+			lines: append(append(wrong, changes(msg.diff, maxDiff-len(wrong))...),
+				"Saved files are deployed without a commit."),
+			choices: []choice{{keymap.No, "", "close", a.overlays.pop}}}
+		if len(wrong) > 0 {
+			d.choices = []choice{again, d.choices[0]}
+		}
+		a.overlays.push(d)
 		return
 	}
 	message := "Edit " + name + " of " + msg.app
-	a.overlays.push(&dialog{
+	d := &dialog{
 		host: a.host, overlays: a.overlays, scope: keymap.ConfirmDialog,
-		title: "Commit " + name + "?", lines: changes(msg.diff),
+		title: "Commit " + name + "?", lines: append(wrong, changes(msg.diff, maxDiff-len(wrong))...),
 		choices: []choice{
 			{keymap.Yes, "", "yes, commit it; piped deploys the commit", func() tea.Cmd {
 				a.overlays.pop()
@@ -158,11 +176,31 @@ func (a *actions) askCommit(msg diffMsg) {
 			{keymap.No, "", "no, leave the change in the file", a.overlays.pop},
 		},
 		selected: 1,
-	})
+	}
+	if len(wrong) > 0 {
+		d.choices[0].text = "commit it with its mistakes"
+		d.choices, d.selected = append([]choice{again}, d.choices...), 0
+	}
+	a.overlays.push(d)
 }
 
-// changes are the lines of a diff that say what has changed.
-func changes(diff string) []string {
+// mistakes are the lines about what is wrong with an edited file; none when nothing is.
+func (a *actions) mistakes(msg diffMsg) []string {
+	if len(msg.mistakes) == 0 {
+		return nil
+	}
+	lines := []string{"It cannot be deployed as it is:"}
+	for _, mistake := range msg.mistakes[:min(len(msg.mistakes), shownMistakes)] {
+		lines = append(lines, a.host.theme.Failed+" "+text.Line(mistake))
+	}
+	if more := len(msg.mistakes) - shownMistakes; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more; run: pipedeck validate", more))
+	}
+	return append(lines, "")
+}
+
+// changes are the lines of a diff that say what has changed, at most most.
+func changes(diff string, most int) []string {
 	var lines []string
 	more := 0
 	for line := range strings.Lines(text.Clean(diff)) {
@@ -170,7 +208,7 @@ func changes(diff string) []string {
 		head := strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "---")
 		switch {
 		case head || !strings.HasPrefix(line, "+") && !strings.HasPrefix(line, "-"):
-		case len(lines) == maxDiff:
+		case len(lines) == most:
 			more++
 		default:
 			lines = append(lines, line)

@@ -40,6 +40,14 @@ func (o oneFile) Diff(context.Context, string) (string, error) {
 	return diff, nil
 }
 
+func (o oneFile) Check(context.Context, string) []string {
+	content, _ := os.ReadFile(o.file)
+	if strings.Contains(string(content), "broken") {
+		return []string{"deployment.yaml:2: mapping values are not allowed in this context"}
+	}
+	return nil
+}
+
 func (o oneFile) Commit(_ context.Context, file, message string) error {
 	o.commits <- file + ": " + message
 	return nil
@@ -115,6 +123,37 @@ func TestASavedFileOfALiveEnvironmentIsNotCommitted(t *testing.T) {
 	s.types("y\r")
 	s.losesText("deployment.yaml is saved")
 	require.Empty(t, o.commits)
+}
+
+func TestAManifestWithAMistakeIsEditedAgain(t *testing.T) {
+	t.Parallel()
+	signals.RLock()
+	defer signals.RUnlock()
+	server := decktest.Start(t)
+	server.Publish(decktest.Running()...)
+	s, o := editing(t, server, `read answer; printf 'replicas: 3\n# %s\n' "$answer" > "$1"`)
+	s.seesText("press a to approve")
+	s.types("E")
+	s.losesText("press a to approve")
+	s.types("broken\n")
+	s.seesText("Commit deployment.yaml?", "✗ deployment.yaml:2: mapping values are not allowed", "+# broken",
+		"edit it again", "commit it with its mistakes")
+	s.types("\r") // the preselected answer
+	s.losesText("Commit deployment.yaml?")
+	s.types("right\n")
+	s.seesText("Commit deployment.yaml?", "+# right", "yes, commit it")
+	s.losesText("edit it again")
+	require.Empty(t, o.commits)
+	s.types("\r")
+	s.losesText("Commit deployment.yaml?")
+	s.seesText("press a to approve")
+	s.types("E")
+	s.losesText("press a to approve")
+	s.types("broken\n")
+	s.seesText("edit it again")
+	s.types("y")
+	s.seesText("committed: Edit deployment.yaml of hello-world")
+	require.NotEmpty(t, <-o.commits, "whoever wants the mistake can have it")
 }
 
 func TestWhyNoManifestCanBeEdited(t *testing.T) {

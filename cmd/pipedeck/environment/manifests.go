@@ -4,9 +4,11 @@
 package environment
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -15,6 +17,7 @@ import (
 	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
@@ -69,6 +72,32 @@ func isFile(root *os.Root, name string) bool {
 // Diff returns the difference to the last commit.
 func (manifests) Diff(ctx context.Context, file string) (string, error) {
 	return gitNextTo(ctx, file, "diff", "--no-ext-diff", "--no-color", "HEAD", "--", filepath.Base(file))
+}
+
+// Check reads the file as piped does when it is one of piped's configurations, with the schemas of the known plugins;
+// else as YAML. Templates are no YAML before they are filled, so they are not checked.
+func (manifests) Check(ctx context.Context, file string) []string {
+	content, err := os.ReadFile(file)
+	name := filepath.Base(file)
+	if err != nil {
+		return []string{fmt.Sprintf("%s: cannot read it: %v", name, err)}
+	}
+	if config.IsApplicationFilename(name) || config.Claimed(content, name) {
+		report := config.Check(content, name)
+		if checker, err := pluginflag.NewChecker(ctx, nil, io.Discard); err == nil {
+			checker.CheckOptions(report)
+		}
+		var mistakes []string
+		for _, mistake := range report.Errors {
+			mistakes = append(mistakes, mistake.Error())
+		}
+		return mistakes
+	}
+	extension := filepath.Ext(name)
+	if extension != ".yaml" && extension != ".yml" && extension != ".json" || bytes.Contains(content, []byte("{{")) {
+		return nil
+	}
+	return yamlMistakes(name, content)
 }
 
 // Commit commits the file alone, whatever is staged besides.

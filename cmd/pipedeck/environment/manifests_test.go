@@ -76,3 +76,41 @@ func TestOnlyTheEditedManifestIsCommitted(t *testing.T) {
 	_, err = m.Find(e, a)
 	require.ErrorContains(t, err, "the working tree is at try; check out main")
 }
+
+func TestMistakesOfAnEditedFileAreFoundBeforeItIsCommitted(t *testing.T) {
+	t.Parallel()
+	const head = "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins: {scriptrun: {}}\n"
+	for name, c := range map[string]struct {
+		file, content string
+		want          []string
+	}{
+		"a good manifest": {"deployment.yaml", "kind: Deployment\n---\nkind: Service\n", nil},
+		"a broken mapping": {"deployment.yaml", "kind: Deployment\nmetadata: name: web\n",
+			[]string{"deployment.yaml:2: "}},
+		"a second document": {"deployment.yaml", "kind: A\n---\nkind: B\nspec: [1, 2\nx: y\n",
+			[]string{"deployment.yaml:"}},
+		"a key that stands twice": {"service.yml", "kind: A\nspec:\n  a: 1\n  a: 2\n", []string{"service.yml:4: "}},
+		"a template":              {"secret.yaml", "password: {{ .encryptedSecrets.password }}\n", nil},
+		"another file":            {"main.go", "package: main: x\n", nil},
+		"a good configuration":    {"app.pipecd.yaml", head, nil},
+		"a misspelt key": {"app.pipecd.yaml", head + "  pipelin: {}\n",
+			[]string{"app.pipecd.yaml:6:3: spec.pipelin: "}},
+		"a misspelt option": {"app.pipecd.yaml", head + "  pipeline:\n    stages:\n    - name: SCRIPT_RUN\n" +
+			"      with: {rum: x}\n", []string{"app.pipecd.yaml:9:"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), c.file)
+			require.NoError(t, os.WriteFile(file, []byte(c.content), 0o644))
+			found := manifests{}.Check(t.Context(), file)
+			if c.want == nil {
+				require.Empty(t, found)
+				return
+			}
+			require.NotEmpty(t, found)
+			for i, want := range c.want {
+				require.Contains(t, found[i], want)
+			}
+		})
+	}
+}
