@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"reflect"
 	"slices"
@@ -19,6 +18,8 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/parser"
+
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // MaxSize bounds a configuration file, in bytes.
@@ -45,7 +46,7 @@ func ApplicationKinds() []string { return slices.Clone(applicationKinds) }
 
 // LoadPiped reads and checks the piped configuration at the path. Mistakes in it come back as Errors.
 func LoadPiped(path string) (*Piped, error) {
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read piped configuration: %w; name an existing file with --config-file", err)
 	}

@@ -5,18 +5,15 @@ package configuration
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
-	"syscall"
-	"time"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // configurationFile is a file to check. The content is cut off behind config.MaxSize, so that the
@@ -36,12 +33,12 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 		return nil, exit.Usage(err, "name an existing file or directory")
 	}
 	if !info.IsDir() {
-		content, err := readFile(ctx, root)
+		content, err := inputfile.Read(ctx, root, config.MaxSize+1)
 		switch {
 		case ctx.Err() != nil:
 			return nil, exit.Silent(exit.Interrupted)
 		case err != nil:
-			return nil, exit.Usage(err, "name a file that can be read")
+			return nil, exit.Usage(err, "name a regular file that can be read, or a directory")
 		}
 		return []configurationFile{{name: root, content: content}}, nil
 	}
@@ -59,7 +56,7 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 		case !entry.Type().IsRegular() || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)):
 			return nil
 		}
-		content, err := readBounded(name)
+		content, err := inputfile.Read(ctx, name, config.MaxSize+1)
 		if err != nil {
 			return err
 		}
@@ -76,48 +73,4 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 			"name the file, or the directory of an app.pipecd.yaml")
 	}
 	return files, nil
-}
-
-// readFile reads a file that is named itself, which may be a pipe. As with any program, one that no one has opened for
-// writing yet is waited for; the end of ctx ends that.
-func readFile(ctx context.Context, name string) ([]byte, error) {
-	// Without O_NONBLOCK, it is the opening that waits, and nothing ends that.
-	file, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	defer context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })()
-	if info, err := file.Stat(); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		return readAll(file)
-	}
-	pipe, err := file.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	first, opened := make([]byte, 4096), false
-	var n int
-	waited := pipe.Read(func(fd uintptr) (done bool) {
-		n, err = syscall.Read(int(fd), first)
-		// Nothing at all is also what is read before someone writes; an event reports those who come.
-		done = !errors.Is(err, syscall.EAGAIN) && (n != 0 || opened)
-		opened = true
-		return done
-	})
-	if err := errors.Join(waited, err); err != nil || n <= 0 {
-		return nil, err
-	}
-	rest, err := readAll(file)
-	return append(first[:n], rest...), err
-}
-
-func readAll(r io.Reader) ([]byte, error) { return io.ReadAll(io.LimitReader(r, config.MaxSize+1)) }
-
-func readBounded(name string) ([]byte, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return readAll(file)
 }

@@ -4,6 +4,7 @@
 package configuration
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/index"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // schemaName is the file next to the sources of a plugin with the schema of its options.
@@ -20,7 +22,7 @@ const schemaName = "schema.json"
 
 // pluginFile checks the options in piped-plugin.yaml by the schema of the plugin in the same directory: that of
 // --plugin, or else the one that its sources hold.
-func (v *validator) pluginFile(report *config.Report) {
+func (v *validator) pluginFile(ctx context.Context, report *config.Report) {
 	dir, err := filepath.Abs(filepath.Dir(report.File()))
 	if err != nil {
 		return
@@ -40,7 +42,7 @@ func (v *validator) pluginFile(report *config.Report) {
 	if there, err := pluginflag.IsFile(file); err != nil || !there {
 		return // No one says what the plugin reads.
 	}
-	document, err := readBounded(file)
+	document, err := inputfile.Read(ctx, file, config.MaxSize+1)
 	if err != nil {
 		return
 	}

@@ -119,7 +119,7 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 		v.checker.CheckOptions(report)
 		switch report.Kind {
 		case config.KindPluginFile:
-			v.pluginFile(report)
+			v.pluginFile(ctx, report)
 		case config.KindPluginIndex:
 			checkIndex(report, files[i].content)
 		}

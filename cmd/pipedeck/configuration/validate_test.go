@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -237,34 +238,31 @@ func TestAFileThatIsTooLargeIsReportedAndOthersOfThatSizeAreLeftAlone(t *testing
 	require.Contains(t, stdout, "checked 1 file:")
 }
 
-func TestAPipeIsReadAndTheWaitForItCanBeEnded(t *testing.T) {
+func TestANamedPipeIsRefusedAndThatOfTheShellIsRead(t *testing.T) {
 	t.Parallel()
 	fifo := filepath.Join(t.TempDir(), "app.pipecd.yaml")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	validate := func(ctx context.Context) <-chan int {
-		ended := make(chan int, 1)
-		go func() {
-			code, _, _ := command(ctx, t.TempDir(), "validate", fifo)
-			ended <- code
-		}()
-		return ended
+	good := filepath.Join(t.TempDir(), "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(good, []byte(clitest.GoodApplication), 0o600))
+	for _, args := range [][]string{{"validate", fifo}, {"validate", good, "--piped-config", fifo}, {"migrate", fifo}} {
+		code, _, stderr := command(t.Context(), t.TempDir(), args...)
+		require.Equal(t, exit.WrongUsage, code, args)
+		require.Contains(t, stderr, "open "+fifo+": it is a named pipe, not a regular file\nnext step: ", args)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := validate(ctx)
-	cancel() // no one has opened it for writing
-	require.Equal(t, exit.Interrupted, <-ended)
 
-	ctx, cancel = context.WithCancel(t.Context())
-	ended = validate(ctx)
-	silent, err := os.OpenFile(fifo, os.O_WRONLY, 0) // opens with the reader
+	read, write, err := os.Pipe()
 	require.NoError(t, err)
-	cancel()
-	require.Equal(t, exit.Interrupted, <-ended)
-	require.NoError(t, silent.Close())
-
-	ended = validate(t.Context())
-	require.NoError(t, os.WriteFile(fifo, []byte(clitest.GoodApplication), 0))
-	require.Zero(t, <-ended)
+	defer read.Close()
+	substituted := fmt.Sprintf("/dev/fd/%d", read.Fd()) // <(COMMAND)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // the command writes nothing
+	code, _, _ := command(ctx, t.TempDir(), "validate", substituted)
+	require.Equal(t, exit.Interrupted, code)
+	_, err = write.WriteString(clitest.GoodApplication)
+	require.NoError(t, err)
+	require.NoError(t, write.Close())
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", substituted)
+	require.Zero(t, code, stdout+stderr)
 }
 
 func TestAnApplicationInADirectoryOfAnyNameIsChecked(t *testing.T) {

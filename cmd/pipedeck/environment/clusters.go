@@ -25,6 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // clusterAuto stands for the best kind of cluster that this machine can run.
@@ -152,7 +153,7 @@ func (f *clusterFlags) checkCombination(parsed []namedKind) error {
 	if f.kindConfig == "" {
 		return nil
 	}
-	file, err := os.Open(f.kindConfig)
+	file, err := inputfile.Open(f.kindConfig)
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--kind-config: %w", err),
 			"name a configuration file of kind, or leave the flag out")

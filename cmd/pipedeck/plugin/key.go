@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/prompt"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // passwordVariable holds the password of a key where no one can be asked.
@@ -62,7 +63,7 @@ func (p passwordSource) askNew(ctx context.Context) (string, error) {
 
 // loadKey reads a private key; the password is asked for when it has one.
 func loadKey(ctx context.Context, path string, passwords passwordSource) (*signature.PrivateKey, error) {
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, exit.Usage(err, "name the file of a private key")
 	}

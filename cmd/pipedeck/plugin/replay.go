@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -20,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -122,7 +122,7 @@ func compilePatterns(texts []string) (list []*regexp.Regexp, err error) {
 }
 
 func readRecording(path, plugin string) (*recording.Recording, error) {
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("read the recording: %w", err), "make one with: pipedeck plugin record")
 	}

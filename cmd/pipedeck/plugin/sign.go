@@ -18,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // signFlags say who signs how.
@@ -114,7 +115,7 @@ func (f *signFlags) sign(ctx context.Context, what string, key *signature.Privat
 		return f.signRemote(ctx, what, key)
 	}
 	path := strings.TrimPrefix(what, "file://")
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, exit.Usage(err, "name the binary of the plugin")
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // ConfigName is the file with the configuration of a plugin that is given as the directory of a Go package.
@@ -31,7 +32,7 @@ func ReadConfig(path string) (Config, error) {
 	var c Config
 	const hint = "write the keys that the plugin has in the piped configuration: config and deployTargets, stages " +
 		"and limits"
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return c, exit.Usage(fmt.Errorf("read the configuration of a plugin: %w", err), "give an existing file")
 	}

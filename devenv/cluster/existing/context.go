@@ -6,6 +6,7 @@ package existing
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // maxNamed bounds how many contexts a message lists.
@@ -63,12 +65,27 @@ func Find(file, name string) (*Context, error) {
 	return &Context{Name: name, Server: target.Server, file: file, config: config}, nil
 }
 
+// readAll reads the files of the rules. One that is not a regular file would be waited for without an end.
+func readAll(rules *clientcmd.ClientConfigLoadingRules) (*clientcmdapi.Config, error) {
+	for _, name := range rules.GetLoadingPrecedence() {
+		file, err := inputfile.Open(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil:
+			return nil, err
+		}
+		_ = file.Close()
+	}
+	return rules.Load()
+}
+
 // load reads kubeconfig files by kubectl's rules; paths in them become absolute.
 func load(file string) (*clientcmdapi.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = file
 	rules.WarnIfAllMissing = false
-	config, err := rules.Load()
+	config, err := readAll(rules)
 	switch {
 	case err != nil && file != "":
 		return nil, &cluster.HintError{Err: fmt.Errorf("read the kubeconfig: %w", err),

@@ -11,7 +11,6 @@ import (
 	"io/fs"
 	"maps"
 	"net/netip"
-	"os"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 const (
@@ -140,7 +140,7 @@ func readBounded(path string) ([]byte, error) {
 			Hint: "give a file that you can read with --kind-config",
 		}
 	}
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, unreadable(err)
 	}

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/index"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // Resolved is a plugin whose url leads to its binary.
@@ -126,7 +126,7 @@ func indexAddress(location string) (*url.URL, error) {
 }
 
 func readIndex(path string) (*index.Index, error) {
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, refused("correct the path of the plugin index", "%w", err)
 	}

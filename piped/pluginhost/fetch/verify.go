@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 // Verified is what is known of a binary after a check.
@@ -120,7 +120,7 @@ func (f *Fetcher) signature(ctx context.Context, plugin config.Plugin, address s
 		}
 		path = file.Path
 	}
-	file, err := os.Open(path)
+	file, err := inputfile.Open(path)
 	if err != nil {
 		return nil, newError(
 			plugin.Name, address,
