@@ -38,7 +38,7 @@ type row struct {
 
 // ended is an environment whose deployment has failed, with a disabled application.
 func ended() []proto.Message {
-	objects := []proto.Message{decktest.Environment(), decktest.Failed()}
+	objects := []proto.Message{clusterless(), decktest.Failed()}
 	app := decktest.Application()
 	app.Disabled, app.Deploying = true, false
 	for _, c := range decktest.Components() {
@@ -67,6 +67,8 @@ func rows() map[keymap.Action]row {
 			reason: "the cluster is simulated, no container runs"},
 		keymap.EditManifest: {story: "TestAManifestIsEditedAndCommittedWhenTheUserSaysSo",
 			reason: "its repository is not on this machine"},
+		keymap.Shell: {story: "TestAShellWorksInTheClusterAndReturns",
+			reason: "the environment has no cluster"},
 		keymap.ShowCard: {story: "TestTheCardsAreShownOnceInAnEnvironment",
 			reason: "the newest deployment of hello-world did not succeed"},
 		keymap.StartAgain: {story: "TestAStoppedEnvironmentCanBeStartedAgain", reason: "it is running"},

@@ -260,6 +260,8 @@ func (m *model) next(n int) tea.Cmd {
 // navigate moves the focus or within a pane.
 func (m *model) navigate(action keymap.Action) tea.Cmd {
 	switch action {
+	case keymap.Shell:
+		return m.actions.shells().open()
 	case keymap.NextPane:
 		m.screen.turn(1)
 	case keymap.PreviousPane:

@@ -65,16 +65,21 @@ func (h *host) editor() []string {
 // screen comes back before that is done, it stays empty.
 const leastEdit = 100 * time.Millisecond
 
-// editor is the user's editor while it has the terminal.
+// editor is the user's editor, or another program of the user, while it has the terminal.
 type editor struct {
 	*exec.Cmd
 	clock clock
+	// words are written first; empty for none.
+	words string
 }
 
 // Run waits for the editor to end.
 func (e *editor) Run() error {
 	least := e.clock.after(leastEdit)
-	err := e.Cmd.Run()
+	_, err := io.WriteString(e.Stdout, e.words)
+	if err == nil {
+		err = e.Cmd.Run()
+	}
 	<-least
 	return err
 }
@@ -117,7 +122,8 @@ func (a *actions) take(msg tea.Msg) tea.Cmd {
 		words := append(a.host.editor(), msg.file)
 		program := exec.CommandContext(a.host.work.ctx, words[0], words[1:]...)
 		program.Env = a.host.cfg.Environ
-		return tea.Exec(&editor{program, a.host.clock}, func(err error) tea.Msg { return editedMsg{msg, err} })
+		return tea.Exec(&editor{Cmd: program, clock: a.host.clock},
+			func(err error) tea.Msg { return editedMsg{msg, err} })
 	case editedMsg:
 		return tea.Batch(tea.ClearScreen, a.compare(msg)) // the editor has drawn there
 	case diffMsg:

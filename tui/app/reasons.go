@@ -42,7 +42,8 @@ func (a *actions) reasons() keymap.Reasons {
 	}
 	if !a.link.answers() {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
-			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack} {
+			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack,
+			keymap.Shell} {
 			reasons[action] = "not connected"
 			if !a.link.silent.IsZero() {
 				reasons[action] = "the environment does not answer"
@@ -50,9 +51,7 @@ func (a *actions) reasons() keymap.Reasons {
 		}
 		return reasons
 	}
-	if reason := a.unedited(a.chosen.application()); reason != "" {
-		reasons[keymap.EditManifest] = reason
-	}
+	a.programs(reasons)
 	deployment, stage := a.chosen.deployment(), a.chosen.stage()
 	unready(reasons, deployment, stage)
 	switch app := a.chosen.application(); {
@@ -88,6 +87,16 @@ func (a *actions) reasons() keymap.Reasons {
 	}
 	a.unseen(reasons)
 	return reasons
+}
+
+// programs adds why no program of the user can be started.
+func (a *actions) programs(reasons keymap.Reasons) {
+	if reason := a.unedited(a.chosen.application()); reason != "" {
+		reasons[keymap.EditManifest] = reason
+	}
+	if reason := a.shells().refusal(); reason != "" {
+		reasons[keymap.Shell] = reason
+	}
 }
 
 // unseen adds why nothing acts on a deployment from a screen that does not show it: a letter there may be meant for the

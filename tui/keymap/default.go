@@ -43,6 +43,8 @@ func actions() Map {
 			Group: "Actions", Scopes: anywhere},
 		{Action: EditManifest, Keys: []string{"E"}, Help: "edit the manifest and commit it", Asks: true,
 			Group: "Actions", Scopes: anywhere},
+		{Action: Shell, Keys: []string{"$"}, Help: "open a shell with the kubeconfig of the cluster",
+			Group: "Actions", Scopes: anywhere},
 		{Action: StartAgain, Keys: []string{"u"}, Help: "start the environment again",
 			Group: "Actions", Scopes: always},
 	}

@@ -31,6 +31,8 @@ const (
 	PutBack Action = "put-back"
 	// EditManifest opens a manifest of the application in the user's editor, and commits the change.
 	EditManifest Action = "edit-manifest"
+	// Shell opens the user's shell, in which kubectl works with the cluster.
+	Shell Action = "shell"
 	// ShowCard shows again what is live and which keys come next.
 	ShowCard Action = "card"
 	// StartAgain starts an environment whose process was killed.

@@ -109,7 +109,7 @@ func (v Inspector) config(width int) []string {
 	}
 	th, lines := v.Theme, v.section("Configuration, as the plugin gets it")
 	var indented bytes.Buffer
-	if json.Indent(&indented, []byte(v.Run.GetConfig()), "", "  ") != nil {
+	if json.Indent(&indented, []byte(asTyped(v.Run.GetConfig())), "", "  ") != nil {
 		return append(lines, v.wrapped(v.Run.GetConfig(), width)...)
 	}
 	if strings.TrimSpace(indented.String()) == "{}" {
@@ -127,6 +127,28 @@ func (v Inspector) config(width int) []string {
 	}
 	return lines
 }
+
+// asTyped has <, > and & of JSON as they are; Go escapes them for web pages.
+func asTyped(config string) string {
+	var out strings.Builder
+	for i := 0; i < len(config); i++ {
+		if config[i] != '\\' || i+1 == len(config) {
+			out.WriteByte(config[i])
+			continue
+		}
+		letter, web := webEscapes[config[i:min(i+6, len(config))]]
+		if web {
+			out.WriteByte(letter)
+			i += 5
+			continue
+		}
+		out.WriteString(config[i : i+2]) // a backslash that stands for itself begins nothing
+		i++
+	}
+	return out.String()
+}
+
+var webEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
 
 // notes is the metadata that the plugin keeps with the stage.
 func (v Inspector) notes(width int) []string {

@@ -34,3 +34,16 @@ func TestASparkIsInProportion(t *testing.T) {
 	require.Equal(t, ".=@", ansi.Strip(spark(theme.New(theme.Options{NoColor: true, ASCII: true}),
 		[]float64{0, 50, 100})))
 }
+
+func TestTheConfigurationIsReadAsItWasTyped(t *testing.T) {
+	t.Parallel()
+	for config, want := range map[string]string{
+		`{"run":"a \u003e\u00269 \u003c b"}`: `{"run":"a >&9 < b"}`, // as Go writes it
+		`{"run":"a \\u003e b\n\""}`:          `{"run":"a \\u003e b\n\""}`,
+		`{"run":"\u00e9\u0001"}`:             `{"run":"\u00e9\u0001"}`,
+		`\`:                                  `\`,
+		`not json \u00`:                      `not json \u00`,
+	} {
+		require.Equal(t, want, asTyped(config))
+	}
+}
