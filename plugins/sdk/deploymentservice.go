@@ -74,7 +74,7 @@ func (s *deploymentService) BuildPipelineSyncStages(ctx context.Context,
 	}
 	stages, err := s.handlers.pipeline(ctx, req.GetRollback(), configs)
 	if err != nil {
-		return nil, asStatus(err, "build the stages of the pipeline")
+		return nil, asPlain(err)
 	}
 	if err := checkIndexes(stages, descs); err != nil {
 		return nil, status.Error(codes.Internal, err.Error())
@@ -92,7 +92,7 @@ func (s *deploymentService) BuildQuickSyncStages(ctx context.Context,
 	req *deployment.BuildQuickSyncStagesRequest) (*deployment.BuildQuickSyncStagesResponse, error) {
 	stages, err := s.handlers.quickSync(ctx, req.GetRollback())
 	if err != nil {
-		return nil, asStatus(err, "build the stages of a quick sync")
+		return nil, asPlain(err)
 	}
 	return &deployment.BuildQuickSyncStagesResponse{Stages: s.wireStages(stages)}, nil
 }
@@ -252,4 +252,12 @@ func asStatus(err error, doing string) error {
 		return err
 	}
 	return status.Errorf(codes.Internal, "%s: %v", doing, err)
+}
+
+// asPlain is asStatus for a call of which piped itself says what was done.
+func asPlain(err error) error {
+	if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok {
+		return err
+	}
+	return status.Error(codes.Internal, err.Error())
 }

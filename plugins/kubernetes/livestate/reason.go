@@ -6,7 +6,9 @@ package livestate
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,7 +54,7 @@ func (f finding) short() string {
 	case f.what != "":
 		return f.key.Human() + " " + f.what
 	case len(f.differences) == 1:
-		return f.key.Human() + ": " + f.differences[0].String()
+		return f.key.Human() + ": " + f.differences[0].brief()
 	}
 	return fmt.Sprintf("%s: %d fields are not as in Git", f.key.Human(), len(f.differences))
 }
@@ -68,7 +70,7 @@ func (f finding) mark() string {
 			fields = append(fields, fmt.Sprintf("and %d more fields", len(f.differences)-i))
 			break
 		}
-		fields = append(fields, one.String())
+		fields = append(fields, one.brief())
 	}
 	return strings.Join(fields, "; ")
 }
@@ -99,6 +101,36 @@ func (f finding) write(b *strings.Builder) {
 // String is "spec.replicas: 2 in Git, 4 live".
 func (d difference) String() string {
 	return fmt.Sprintf("%s: %s in Git, %s live", d.path, show(d.git), show(d.live))
+}
+
+// brief is String for a line among others: of an object or a list it names what is in it.
+func (d difference) brief() string {
+	return fmt.Sprintf("%s: %s in Git, %s live", d.path, name(d.git), name(d.live))
+}
+
+// name is show for values without parts. The others are named, and are shown in the whole reason.
+func name(value any) string {
+	switch value := value.(type) {
+	case map[string]any:
+		keys := slices.Sorted(maps.Keys(value))
+		if len(keys) == 0 {
+			return "an empty object"
+		}
+		more := ""
+		if len(keys) > maxMarked {
+			keys, more = keys[:maxMarked], ", …"
+		}
+		return "an object with " + strings.Join(keys, ", ") + more
+	case []any:
+		switch len(value) {
+		case 0:
+			return "an empty list"
+		case 1:
+			return "a list of 1 entry"
+		}
+		return fmt.Sprintf("a list of %d entries", len(value))
+	}
+	return show(value)
 }
 
 // hashed is what the masker makes of a value of a Secret.
