@@ -129,7 +129,8 @@ func (a *actions) skip() tea.Cmd {
 
 // sync deploys the newest commit by a strategy; the empty one lets piped choose.
 func (a *actions) sync(app *deckv1.Application, strategy string) tea.Cmd {
-	return a.syncFor(app, strategy, "asked to deploy "+app.GetName(), "deploy "+app.GetName())
+	name := a.link.deck.ApplicationName(app)
+	return a.syncFor(app, strategy, "asked to deploy "+name, "deploy "+name)
 }
 
 // syncFor is sync with the words for its outcome.
@@ -168,7 +169,7 @@ func (a *actions) restart() tea.Cmd {
 // be seen.
 func (a *actions) reach() tea.Cmd {
 	app, client, environ := a.chosen.application(), a.link.client, a.host.cfg.Environ
-	id, name := app.GetId(), app.GetName()
+	id, name := app.GetId(), a.chosen.name()
 	return a.host.work.do(func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithTimeout(ctx, callTimeout)
 		defer cancel()

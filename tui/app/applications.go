@@ -30,8 +30,8 @@ func (p *applicationsPane) finding() *find { return p.look }
 // entry is an application with its deployments.
 func (p *applicationsPane) entry(app *deckv1.Application) view.Application {
 	deck, id := p.chosen.deck, app.GetId()
-	return view.Application{Application: app, Newest: deck.Present(id), Outcome: deck.Outcome(id),
-		Problem: deck.ProblemOf(id)}
+	return view.Application{Application: app, Name: deck.ApplicationName(app), Newest: deck.Present(id),
+		Outcome: deck.Outcome(id), Problem: deck.ProblemOf(id)}
 }
 
 // list is the applications that match the filter.

@@ -19,11 +19,11 @@ import (
 // view is the card on the screen.
 func (c *cards) view() view.Card {
 	app, d := c.chosen.application(), c.chosen.deployment()
-	v := view.Card{Theme: c.host.theme, Title: app.GetName() + " runs", Hide: c.host.key(keymap.Back),
+	v := view.Card{Theme: c.host.theme, Title: c.chosen.name() + " runs", Hide: c.host.key(keymap.Back),
 		Rows: []view.CardRow{{Text: c.achieved(d), Good: true}}}
 	v.Rows = append(v.Rows, c.reached(app)...)
 	if c.open == successCard {
-		v.Title = app.GetName() + " is live"
+		v.Title = c.chosen.name() + " is live"
 		v.Rows = append(v.Rows, view.CardRow{}, view.CardRow{Text: "Next"})
 		words := "edit a manifest and commit it"
 		if c.link.deck.Environment().GetEditHint() != "" { // of a sample

@@ -12,7 +12,7 @@ import (
 
 // same is the command that does in a shell what an action does now; empty for those without one.
 func (a *actions) same(action keymap.Action) string {
-	app := a.chosen.application().GetName()
+	app := a.link.deck.ApplicationArgument(a.chosen.application())
 	command := []string(nil)
 	switch action {
 	case keymap.Approve:

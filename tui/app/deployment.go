@@ -220,7 +220,8 @@ func (p *deploymentPane) graph() view.Graph {
 
 func (p *deploymentPane) view() view.Deployment {
 	return view.Deployment{
-		Theme: p.host.theme, Application: p.chosen.application(), Deployment: p.chosen.deployment(),
+		Theme: p.host.theme, Application: p.chosen.application(), Name: p.chosen.name(),
+		Deployment:  p.chosen.deployment(),
 		Environment: p.chosen.deck.Environment(), Problem: p.chosen.deck.ProblemOf(p.chosen.app),
 		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Fold: p.fold, Form: p.forms[p.chosen.app],
 		Unfolded: p.unfolded || p.host.look.Big, Open: p.opened, Usual: p.usual(), Memo: &p.memo,

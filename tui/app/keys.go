@@ -65,7 +65,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 // run does what a key of the panes asks for, or says why not.
 func (m *model) run(binding keymap.Binding) tea.Cmd {
 	if reason := cmp.Or(m.host.elsewhere(binding, m.scope()), m.actions.reasons()[binding.Action]); reason != "" {
-		does := binding.Help
+		does, _, _ := strings.Cut(binding.Help, ";")
 		if strings.HasPrefix(does, "the ") { // a place
 			does = "show " + does
 		}

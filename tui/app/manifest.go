@@ -18,6 +18,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
 // Manifests are the files of applications in a repository on this machine. Its methods are called in the background.
@@ -155,7 +156,7 @@ func (a *actions) compare(msg editedMsg) tea.Cmd {
 // askCommit shows the change and asks whether to commit it.
 func (a *actions) askCommit(msg diffMsg) {
 	name := text.Line(path.Base(msg.file))
-	wrong, again := a.mistakes(msg), choice{keymap.Pick, "1", "edit it again", func() tea.Cmd {
+	wrong, again := mistakes(a.host.theme, msg), choice{keymap.Pick, "1", "edit it again", func() tea.Cmd {
 		a.overlays.pop()
 		return a.take(msg.manifestMsg)
 	}}
@@ -191,13 +192,13 @@ func (a *actions) askCommit(msg diffMsg) {
 }
 
 // mistakes are the lines about what is wrong with an edited file; none when nothing is.
-func (a *actions) mistakes(msg diffMsg) []string {
+func mistakes(th theme.Theme, msg diffMsg) []string {
 	if len(msg.mistakes) == 0 {
 		return nil
 	}
 	lines := []string{"It cannot be deployed as it is:"}
 	for _, mistake := range msg.mistakes[:min(len(msg.mistakes), shownMistakes)] {
-		lines = append(lines, a.host.theme.Failed+" "+text.Line(mistake))
+		lines = append(lines, th.Failed+" "+text.Line(mistake))
 	}
 	if more := len(msg.mistakes) - shownMistakes; more > 0 {
 		lines = append(lines, fmt.Sprintf("and %d more; run: pipedeck validate", more))

@@ -43,7 +43,7 @@ func (a *actions) pastReasons(reasons keymap.Reasons) {
 func (a *actions) askRetry() tea.Cmd {
 	app := a.chosen.application()
 	deployment, _ := a.link.deck.Retryable(app)
-	name := text.Line(app.GetName())
+	name := text.Line(a.chosen.name())
 	request := &deckv1.RetryDeploymentRequest{DeploymentId: deployment.GetId(), Commander: a.host.cfg.Commander}
 	do := a.call("asked to retry "+name, "retry "+name,
 		func(ctx context.Context, client deckv1.DeckServiceClient) error {
@@ -70,7 +70,7 @@ func (a *actions) rollBack(under *deckv1.Deployment) tea.Cmd {
 func (a *actions) askTarget(targets []*deckv1.Deployment) {
 	d := dialog{
 		host: a.host, overlays: a.overlays, scope: keymap.ListDialog,
-		title: "Roll back " + text.Line(a.chosen.application().GetName()) + " to",
+		title: "Roll back " + text.Line(a.chosen.name()) + " to",
 		lines: []string{fmt.Sprintf("%s deployed with success, the newest first. %s finds one.",
 			view.Count(len(targets), "commit"), a.host.file.Map.Key(keymap.ListDialog, keymap.Search))},
 		choices: []choice{{keymap.No, "", "no", a.overlays.pop}},
@@ -99,7 +99,7 @@ func (a *actions) target(d *deckv1.Deployment) string {
 
 // askRollback asks whether to deploy the commit of an earlier deployment, and by which strategy.
 func (a *actions) askRollback(target *deckv1.Deployment) tea.Cmd {
-	name := text.Line(target.GetApplicationName())
+	name := text.Line(a.chosen.name())
 	back := func(strategy string) tea.Cmd {
 		request := &deckv1.RollBackApplicationRequest{
 			DeploymentId: target.GetId(), Commander: a.host.cfg.Commander, Strategy: strategy,
@@ -122,7 +122,8 @@ func (a *actions) askRollback(target *deckv1.Deployment) tea.Cmd {
 		lines: []string{
 			"Live then differs from Git: " + name + " is out of sync until the next commit or sync, which deploys " +
 				"the newest commit.",
-			"As a command: " + a.command([]string{"rollback", target.GetApplicationName(), "--to", target.GetId()}),
+			"As a command: " + a.command([]string{"rollback",
+				a.link.deck.ApplicationArgument(a.chosen.application()), "--to", target.GetId()}),
 		},
 		choices: []choice{
 			{keymap.Yes, "", "yes, piped chooses the strategy", yes("")},

@@ -88,7 +88,7 @@ func (a *actions) askSync() tea.Cmd {
 	}
 	a.overlays.push(&dialog{
 		host: a.host, overlays: a.overlays, scope: keymap.ConfirmDialog,
-		title: "Deploy the newest commit of " + app.GetName() + "?",
+		title: "Deploy the newest commit of " + a.chosen.name() + "?",
 		lines: []string{"piped plans a deployment and runs its stages.", "As a command: " + a.same(keymap.Sync)},
 		choices: []choice{
 			{keymap.Yes, "", "yes, piped chooses the strategy", sync("")},
@@ -133,7 +133,7 @@ func (a *actions) askCancel() tea.Cmd {
 	a.overlays.push(&dialog{
 		host: a.host, overlays: a.overlays,
 		scope:    keymap.ConfirmDialog,
-		title:    "Cancel the deployment of " + deployment.GetApplicationName() + "?",
+		title:    "Cancel the deployment of " + a.chosen.name() + "?",
 		lines:    []string{line, "As a command: " + a.same(keymap.Cancel)},
 		choices:  append(choices, choice{keymap.No, "", "no", a.overlays.pop}),
 		selected: len(choices),

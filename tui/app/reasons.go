@@ -4,6 +4,7 @@
 package app
 
 import (
+	"fmt"
 	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -29,11 +30,7 @@ func (a *actions) simulated(app *deckv1.Application) bool {
 // reasons returns why, for each action that does nothing now.
 func (a *actions) reasons() keymap.Reasons {
 	reasons := keymap.Reasons{}
-	if a.host.look.Big {
-		for _, action := range []keymap.Action{keymap.Zoom, keymap.Form, keymap.Fold, keymap.Times} {
-			reasons[action] = "big mode has one form; " + a.host.key(keymap.Big) + " leaves it"
-		}
-	}
+	largeReasons(a.host, a.screen, reasons)
 	if !a.link.stopped() {
 		reasons[keymap.StartAgain] = "it is running"
 	}
@@ -96,6 +93,18 @@ func (a *actions) programs(reasons keymap.Reasons) {
 	}
 	if reason := a.shells().refusal(); reason != "" {
 		reasons[keymap.Shell] = reason
+	}
+}
+
+// largeReasons adds what big mode does not have, and why it is not shown.
+func largeReasons(h *host, s *screen, reasons keymap.Reasons) {
+	switch {
+	case h.look.Big:
+		for _, action := range []keymap.Action{keymap.Zoom, keymap.Form, keymap.Fold, keymap.Times} {
+			reasons[action] = "big mode has one form; " + h.key(keymap.Big) + " leaves it"
+		}
+	case !s.tabbed():
+		reasons[keymap.Big] = fmt.Sprintf("it needs %dx%d", minTabWidth, minTabHeight)
 	}
 }
 

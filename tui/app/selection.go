@@ -39,6 +39,9 @@ type selection struct {
 
 func (s *selection) application() *deckv1.Application { return s.deck.Application(s.app) }
 
+// name is that of the application for users.
+func (s *selection) name() string { return s.deck.ApplicationName(s.application()) }
+
 // deployment is the one on the screen; nil before the first.
 func (s *selection) deployment() *deckv1.Deployment {
 	if d := s.deck.Deployment(s.pinnedDeployment); d != nil {

@@ -83,8 +83,9 @@ func (m *model) drawTiny(width, height int, bottom string) []part {
 	if !m.screen.main {
 		return []part{{body, m.panes.environment.drawStartup(width, body.height)}, last}
 	}
-	tiny := view.Tiny{Theme: m.host.theme, Application: m.chosen.application(), Deployment: m.chosen.deployment(),
-		Stage: m.chosen.stageID, Now: m.host.now}
+	tiny := view.Tiny{Theme: m.host.theme, Application: m.chosen.application(), Name: m.chosen.name(),
+		Deployment: m.chosen.deployment(),
+		Stage:      m.chosen.stageID, Now: m.host.now}
 	look := m.panes.deployment.finding()
 	const roomy = 8
 	if m.screen.focus != keymap.Deployment && height < roomy {

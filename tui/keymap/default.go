@@ -91,7 +91,7 @@ func everywhere() Map {
 			Scopes: anywhere},
 		{Action: Zoom, Keys: []string{"z"}, Help: "show the pane alone; again: back",
 			Group: "Anywhere", Scopes: anywhere},
-		{Action: Big, Keys: []string{"Z"}, Help: "big mode, for projectors; again: back", Group: "Anywhere",
+		{Action: Big, Keys: []string{"Z"}, Help: "show big mode, for projectors; again: back", Group: "Anywhere",
 			Scopes: anywhere},
 		{Action: Copy, Keys: []string{"y"}, Help: "copy what is selected: an id, a path, lines", Group: "Anywhere",
 			Scopes: anywhere},

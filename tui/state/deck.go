@@ -34,7 +34,9 @@ type objects struct {
 	components   map[string]*deckv1.Component
 	applications map[string]*deckv1.Application
 	// byName has the applications in order; nil when it is to be made again.
-	byName      []*deckv1.Application
+	byName []*deckv1.Application
+	// named has the applications of each name; nil when it is to be made again.
+	named       map[string][]*deckv1.Application
 	deployments map[string]*deckv1.Deployment
 	// running has the ids of the deployments that have not ended.
 	running map[string]bool
@@ -136,12 +138,13 @@ func (o *objects) forget(deployment *deckv1.Deployment) {
 func (o *objects) putApplication(application *deckv1.Application) {
 	before := o.applications[application.GetId()]
 	put(&o.applications, application.GetId(), application)
+	o.named = nil
 	if at := slices.Index(o.byName, before); at >= 0 && before.GetName() == application.GetName() {
 		o.byName = slices.Clone(o.byName) // the former list may be in use
 		o.byName[at] = application
 		return
 	}
-	o.byName = nil
+	o.byName, o.named = nil, nil
 }
 
 // removeApplication forgets an application and its deployments.
@@ -151,7 +154,7 @@ func (o *objects) removeApplication(id string) {
 	}
 	delete(o.byApplication, id)
 	delete(o.applications, id)
-	o.byName = nil
+	o.byName, o.named = nil, nil
 }
 
 // Synced reports whether the state has been complete once.

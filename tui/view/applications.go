@@ -16,6 +16,8 @@ import (
 // Application is one entry of Applications.
 type Application struct {
 	*deckv1.Application
+	// Name is that of the application for users.
+	Name string
 	// Newest deployment; nil before the first.
 	Newest *deckv1.Deployment
 	// Problem is what is wrong with its configuration, with which it is deployed all the same; nil for nothing.
@@ -38,7 +40,7 @@ type Applications struct {
 
 // Words are what a filter looks in: name, labels, states and commit.
 func (a Application) Words() []string {
-	words := []string{a.GetName(), syncBadge(theme.Theme{}, a.Application).word,
+	words := []string{a.Name, syncBadge(theme.Theme{}, a.Application).word,
 		healthBadge(theme.Theme{}, a.GetHealth()).word, shortHash(a.GetRunningCommit())}
 	if a.Newest != nil {
 		words = append(words, deploymentBadge(theme.Theme{}, a.Newest.GetStatus()).word,
@@ -84,7 +86,7 @@ func (v Applications) entry(app Application, width int) (tone theme.Tone, first,
 	if running := app.Newest; running != nil && !state.Ended(running.GetStatus()) {
 		commit = shortHash(running.GetCommit().GetHash())
 	}
-	first = split(th, " "+icon.dot()+" "+th.Strong.Render(app.GetName()), th.Dim.Render(commit), width)
+	first = split(th, " "+icon.dot()+" "+th.Strong.Render(app.Name), th.Dim.Render(commit), width)
 
 	switch {
 	case app.Newest != nil && !state.Ended(app.Newest.GetStatus()):

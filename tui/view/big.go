@@ -77,10 +77,10 @@ func (v Big) pad(line string, width int) string {
 // title is what is shown: the application with the commit, or the stage whose log it is.
 func (v Big) title(width int) string {
 	th := v.Theme
-	name, about := v.Application.GetName(), ""
+	name, about := v.Deployment.Name, ""
 	switch d := v.Deployment.Deployment; {
 	case v.Log != nil && v.Log.Stage != "":
-		name, about = v.Log.Stage, th.Dim.Render(v.Application.GetName())
+		name, about = v.Log.Stage, th.Dim.Render(v.Deployment.Name)
 	case v.Earlier:
 		about = th.Warn.Render("earlier one, esc: newest")
 	case d != nil:

@@ -20,6 +20,8 @@ type Deployment struct {
 	Theme theme.Theme
 	// Application is nil when none is selected.
 	Application *deckv1.Application
+	// Name is that of the application for users.
+	Name string
 	// Deployment is nil before the first of the application.
 	Deployment *deckv1.Deployment
 	// Problem is what is wrong with the configuration of the application, with which it is deployed all the same; nil
@@ -182,7 +184,7 @@ func (v Deployment) title() string {
 	if v.Application == nil {
 		return "2 Deployment"
 	}
-	return "2 Deployment " + v.Theme.Dot + " " + v.Application.GetName()
+	return "2 Deployment " + v.Theme.Dot + " " + v.Name
 }
 
 func (v Deployment) age() string {

@@ -35,9 +35,9 @@ func (v ApplicationStrip) Draw(width int) string {
 		badge, _ := applicationBadge(th, app)
 		rest := v.rest(len(list) - i - 1)
 		if i == 0 {
-			line = text.Cut(" "+badge.dot()+" "+th.Strong.Render(app.GetName()), width-text.Width(rest), th.Ellipsis)
+			line = text.Cut(" "+badge.dot()+" "+th.Strong.Render(app.Name), width-text.Width(rest), th.Ellipsis)
 		} else {
-			line += "   " + badge.dot() + " " + th.Text.Render(app.GetName())
+			line += "   " + badge.dot() + " " + th.Text.Render(app.Name)
 		}
 		if i > 0 && text.Width(line) > width {
 			break

@@ -20,7 +20,7 @@ func TestTheStripShowsTheSelectedApplicationThenTheWorst(t *testing.T) {
 	app := func(name string, sync deckv1.SyncStatus, newest *deckv1.Deployment) Application {
 		a := decktest.Application()
 		a.Id, a.Name, a.Deploying, a.Sync = name, name, newest.GetCompletedAt() == nil && newest != nil, sync
-		return Application{Application: a, Newest: newest, Outcome: newest}
+		return Application{Application: a, Name: a.GetName(), Newest: newest, Outcome: newest}
 	}
 	synced, drifted := deckv1.SyncStatus_SYNC_STATUS_SYNCED, deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC
 	running := decktest.Release()

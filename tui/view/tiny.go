@@ -47,6 +47,8 @@ type Tiny struct {
 	// Application is nil when none is selected, Deployment before the first of the application.
 	Application *deckv1.Application
 	Deployment  *deckv1.Deployment
+	// Name is that of the application for users.
+	Name string
 	// Stage is the id of the selected stage.
 	Stage string
 	Now   time.Time
@@ -69,7 +71,7 @@ func (v Tiny) lines(width int) []string {
 	if app == nil {
 		return []string{th.Dim.Render("No application yet")}
 	}
-	name := th.Strong.Render(app.GetName())
+	name := th.Strong.Render(v.Name)
 	if d == nil {
 		return []string{name, syncBadge(th, app).String(), th.Dim.Render("No deployment yet")}
 	}
