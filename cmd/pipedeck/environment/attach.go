@@ -157,10 +157,8 @@ func leave(ctx context.Context, w *workspace.Workspace, outcome app.Outcome, kee
 	case outcome == app.TearDown || !keep:
 		return tearDown(context.WithoutCancel(ctx), w, os.Stdout)
 	}
-	if outcome == app.LeaveRunning {
-		if err := checkRunning(w); err != nil {
-			return err
-		}
+	if err := checkRunning(w); err != nil {
+		return err
 	}
 	fmt.Printf("environment %q goes on running\n  look again:        pipedeck attach%s\n"+
 		"  stop and remove:   pipedeck down%s\n", w.Name, session.Flags(w), session.Flags(w))

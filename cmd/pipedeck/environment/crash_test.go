@@ -4,6 +4,9 @@
 package environment
 
 import (
+	"io"
+	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,4 +45,23 @@ func TestAKilledEnvironmentIsDistinguishedFromOneThatEndedAndOneThatRuns(t *test
 	require.ErrorIs(t, checkRunning(w), app.ErrEnvironmentGone, "it has ended in order")
 	_, err = startAgain(w)
 	require.ErrorContains(t, err, "start environment \"demo\" again")
+}
+
+func TestTheEndOfAKilledHostNamesItsCauseAndTheCommandThatStartsItAgain(t *testing.T) {
+	t.Parallel()
+	w := environment(t, t.TempDir(), "demo")
+	flags := &Flags{samples: []string{"hello-world"}}
+	command, err := flags.restart(nil)
+	require.NoError(t, err)
+	h := newHost(w, command, "host.log")
+	killed := exec.Command("sh", "-c", "kill -9 $$")
+	require.NoError(t, killed.Start())
+	h.follow(io.NopCloser(strings.NewReader("")), killed)
+	<-h.ended
+	var failure *exit.Error
+	require.ErrorAs(t, h.err, &failure)
+	require.ErrorContains(t, h.err, "the environment's process ended: signal: killed")
+	require.Contains(t, failure.Hint, "start it again, it goes on where it was: pipedeck up --name demo")
+	require.Contains(t, failure.Hint, "--sample=hello-world")
+	require.Contains(t, failure.Hint, "its last words are in host.log")
 }

@@ -88,8 +88,8 @@ type host struct {
 	// ended is closed after err was set, when the host has ended.
 	ended chan struct{}
 	err   error
-	// log is the path of the file that the host writes to.
-	log string
+	// log is the path of the file that the host writes to, again the command that starts it again.
+	log, again string
 }
 
 // restart is what starts the same environment again.
@@ -141,10 +141,16 @@ func startHost(w *workspace.Workspace, command *workspace.Restart) (*host, error
 	if err := cmd.Start(); err != nil {
 		return nil, errors.Join(fmt.Errorf("start the environment: %w", err), read.Close())
 	}
-	h := &host{address: make(chan string, 1), ended: make(chan struct{}), log: log.Name()}
+	h := newHost(w, command, log.Name())
 	// Whoever needs the host's end waits for ended; the host itself may outlive this process.
 	go h.follow(read, cmd)
 	return h, nil
+}
+
+func newHost(w *workspace.Workspace, command *workspace.Restart, log string) *host {
+	here, _ := os.Getwd() // without one, the command names the directory
+	return &host{address: make(chan string, 1), ended: make(chan struct{}), log: log,
+		again: session.Again(w, command, here)}
 }
 
 // follow reads what the host announces until the host ends; then it ends, too.
@@ -166,7 +172,7 @@ func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 	}
 	if err := cmd.Wait(); err != nil && h.err == nil {
 		h.err = exit.With(exit.NotStarted, fmt.Errorf("the environment's process ended: %w", err),
-			"start it again, it goes on where it was; its last words are in "+h.log)
+			"start it again, it goes on where it was: "+h.again+"; its last words are in "+h.log)
 	}
 	close(h.address)
 }
