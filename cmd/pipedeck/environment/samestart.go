@@ -52,11 +52,8 @@ func (f *Flags) checkSameStart(w *workspace.Workspace, args []string) error {
 	if err != nil || running.Restart == nil || f.cmd == nil {
 		return nil // one that has published nothing yet is waited for later
 	}
-	was := &Flags{}
-	command := &cobra.Command{}
-	was.Register(command)
-	was.registerLive(command)
-	if err := command.ParseFlags(running.Restart.Arguments); err != nil {
+	was := startedWith(running)
+	if was == nil {
 		return nil // another version of pipedeck has started it
 	}
 	for _, flag := range startFlags {
@@ -76,19 +73,48 @@ func (f *Flags) checkSameStart(w *workspace.Workspace, args []string) error {
 				said += " " + text.ShellWord(wanted)
 			}
 			return exit.Usage(fmt.Errorf("environment %q is running and was started without %s", w.Name, said),
-				"end it first: pipedeck down"+session.Flags(w)+"; then "+f.startInstead(w, was, command, running, args)+
-					"; or choose another --name")
+				f.endFirst(w, was, running, args)+"; or choose another --name")
 		}
 	}
 	return nil
 }
 
-// startInstead returns the command that starts the environment with the user's flags, on the repository that they name
-// or else on that of the running environment.
-func (f *Flags) startInstead(w *workspace.Workspace, was *Flags, parsed *cobra.Command, running *workspace.Running,
-	args []string) string {
+// startedWith returns the flags that a running environment was started with; nil when they are of another version.
+func startedWith(running *workspace.Running) *Flags {
+	was := &Flags{}
+	command := &cobra.Command{}
+	was.Register(command)
+	was.registerLive(command)
+	if running.Restart == nil || command.ParseFlags(running.Restart.Arguments) != nil {
+		return nil
+	}
+	was.cmd = command
+	return was
+}
+
+// endFirst returns the next step for flags that the running environment was not started with.
+func (f *Flags) endFirst(w *workspace.Workspace, was *Flags, running *workspace.Running, args []string) string {
+	return "end it first" + lost(w) + ": pipedeck down" + session.Flags(w) + "; then " +
+		f.startInstead(w, was, running, args)
+}
+
+// lost says what the user loses when a running environment ends; empty for nothing.
+func lost(w *workspace.Workspace) string {
+	running, err := w.Published()
+	if err != nil {
+		return ""
+	}
+	if was := startedWith(running); was == nil || len(was.samples) == 0 {
+		return ""
+	}
+	return ", which also deletes your commits in its sample repository"
+}
+
+// startInstead returns the command that starts the environment with the user's flags, and with those of the running
+// environment that do not contradict them: on the repository that the user names, or else on the same one.
+func (f *Flags) startInstead(w *workspace.Workspace, was *Flags, running *workspace.Running, args []string) string {
 	command := "pipedeck up" + session.Flags(w)
-	for _, argument := range f.changedArguments() {
+	for _, argument := range append(f.changedArguments(), f.keptArguments(was, running.Restart.Directory)...) {
 		command += " " + text.ShellWord(argument)
 	}
 	if len(args) == 0 && len(f.samples) == 0 {
@@ -96,7 +122,7 @@ func (f *Flags) startInstead(w *workspace.Workspace, was *Flags, parsed *cobra.C
 			command += " --sample=" + text.ShellWord(sample)
 		}
 		if len(was.samples) == 0 {
-			args = []string{absolute(running.Restart.Directory, cmp.Or(strings.Join(parsed.Flags().Args(), ""), "."))}
+			args = []string{absolute(running.Restart.Directory, cmp.Or(strings.Join(was.cmd.Flags().Args(), ""), "."))}
 		}
 	}
 	for _, dir := range args {
@@ -104,6 +130,44 @@ func (f *Flags) startInstead(w *workspace.Workspace, was *Flags, parsed *cobra.C
 	}
 	return command
 }
+
+// keptArguments returns the flags of the running environment that the user's flags do not replace, with absolute paths.
+// --cluster replaces all flags of clusters, and --plugin and --plugin-config those of the same plugin.
+func (f *Flags) keptArguments(was *Flags, dir string) (kept []string) {
+	changed := f.cmd.Flags().Changed
+	for _, flag := range startFlags {
+		perPlugin := flag.name == "plugin" || flag.name == "plugin-config"
+		ofCluster := changed("cluster") && slices.Contains(clusterFlagNames, flag.name)
+		if flag.name == "sample" || ofCluster || changed(flag.name) && !perPlugin {
+			continue
+		}
+		given := map[string]bool{}
+		for _, value := range flag.values(f) {
+			name, _, _ := strings.Cut(value, "=")
+			given[name] = true
+		}
+		for _, value := range flag.values(was) {
+			name, _, _ := strings.Cut(value, "=")
+			switch {
+			case perPlugin && given[name]:
+				continue
+			case value == "true":
+				kept = append(kept, "--"+flag.name)
+				continue
+			case flag.path != nil:
+				value = flag.path(dir, value)
+			}
+			kept = append(kept, "--"+flag.name+"="+value)
+		}
+	}
+	if was.live && !changed("live") {
+		kept = append(kept, "--live")
+	}
+	return kept
+}
+
+// clusterFlagNames are the flags of clusters that a new --cluster replaces.
+var clusterFlagNames = []string{"context", "kubeconfig", "node-image", "kind-config", "export-kubeconfig"}
 
 // changedArguments returns the flags that the user gave.
 func (f *Flags) changedArguments() []string {

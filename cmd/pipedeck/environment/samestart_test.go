@@ -29,6 +29,11 @@ func TestFlagsThatARunningEnvironmentWasNotStartedWithAreRefused(t *testing.T) {
 			"--plugin=mine=./mine", "--plugin=theirs=https://example.com/theirs", "--plugin-config=mine=/etc/mine",
 			"--piped=" + filepath.Join(here, "piped"), "--", "app"}}}))
 	const demo = " --name demo --state-dir "
+	const others = " --plugin=theirs=https://example.com/theirs"
+	const mine = " --plugin=mine=/src/mine"
+	const configured = " --plugin-config=mine=/etc/mine"
+	piped := " --piped=" + filepath.Join(here, "piped")
+	all := mine + others + configured + piped
 	for name, c := range map[string]struct {
 		flags, args []string
 		refused     string
@@ -40,21 +45,26 @@ func TestFlagsThatARunningEnvironmentWasNotStartedWithAreRefused(t *testing.T) {
 		"consent":         {flags: []string{"--yes"}},
 		"the same program from elsewhere": {flags: []string{"--piped=piped",
 			"--plugin=theirs=https://example.com/theirs"}},
-		"another cluster": {[]string{"--cluster=none"}, nil, "--cluster none", "--cluster=none /src/app"},
+		"another cluster": {[]string{"--cluster=none"}, nil, "--cluster none",
+			"--cluster=none" + all + " /src/app"},
 		"another name of the cluster": {[]string{"--cluster=dev=kind", "--plugin=mine=/src/mine"}, nil,
-			"--cluster dev=kind", "--cluster=dev=kind --plugin=mine=/src/mine /src/app"},
-		"another image": {[]string{"--node-image=node:2"}, nil, "--node-image node:2", "--node-image=node:2 /src/app"},
+			"--cluster dev=kind", "--cluster=dev=kind" + all + " /src/app"},
+		"another image": {[]string{"--node-image=node:2"}, nil, "--node-image node:2",
+			"--node-image=node:2 --cluster=auto" + all + " /src/app"},
 		"another program": {[]string{"--plugin=mine=./mine"}, nil, "--plugin mine=./mine",
-			"--plugin=mine=./mine /src/app"},
+			"--plugin=mine=./mine --cluster=auto --node-image=node:1" + others + configured + piped + " /src/app"},
 		"one more plugin": {[]string{"--plugin=wait=/bin/wait"}, []string{"/src/app"}, "--plugin wait=/bin/wait",
-			"--plugin=wait=/bin/wait /src/app"},
+
+			"--plugin=wait=/bin/wait --cluster=auto --node-image=node:1" + all + " /src/app"},
 		"a configuration": {[]string{"--plugin-config=mine=x y"}, nil, "--plugin-config 'mine=x y'",
-			"'--plugin-config=mine=x y' /src/app"},
-		"another agent": {[]string{"--piped=/bin/piped"}, nil, "--piped /bin/piped", "--piped=/bin/piped /src/app"},
+			"'--plugin-config=mine=x y' --cluster=auto --node-image=node:1" + mine + others + piped + " /src/app"},
+		"another agent": {[]string{"--piped=/bin/piped"}, nil, "--piped /bin/piped",
+			"--piped=/bin/piped --cluster=auto --node-image=node:1" + mine + others + configured + " /src/app"},
 		"a sample": {[]string{"--sample=hello-world"}, nil, "--sample hello-world",
-			"--sample=hello-world"},
+			"--sample=hello-world --cluster=auto --node-image=node:1" + all},
 		"the current context": {[]string{"--export-kubeconfig"}, nil, "--export-kubeconfig",
-			"--export-kubeconfig /src/app"},
+
+			"--export-kubeconfig --cluster=auto --node-image=node:1" + all + " /src/app"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -90,6 +100,8 @@ func TestAnEnvironmentOfSamplesIsStartedInsteadWithThem(t *testing.T) {
 	var failure *exit.Error
 	require.ErrorAs(t, flags.checkSameStart(w, nil), &failure)
 	require.Contains(t, failure.Hint, " --cluster=kind --sample=hello-world; or")
+
+	require.Contains(t, failure.Hint, "end it first, which also deletes your commits in its sample repository: ")
 }
 
 func TestTheCommandForAClusterWithContainersKeepsTheOtherFlags(t *testing.T) {

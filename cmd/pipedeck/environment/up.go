@@ -69,7 +69,7 @@ func (s *Setup) up(ctx context.Context, look *look) error {
 		if err := checkSameRepository(ctx, w, s.Args); err != nil {
 			return err
 		}
-		if err := s.Flags.checkSameMode(w); err != nil {
+		if err := s.Flags.checkSameMode(w, s.Args); err != nil {
 			return err
 		}
 		if err := s.Flags.checkSameStart(w, s.Args); err != nil {
@@ -126,19 +126,22 @@ func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []str
 	// An environment that is still opening its repository has no name for it yet.
 	if watched := s.Environment().GetRepository(); watched != "" && watched != asked.Root {
 		return exit.Usage(fmt.Errorf("environment %q is running and watches %s, not %s", w.Name, watched, asked.Root),
-			"choose another --name, or end that one first: pipedeck down"+session.Flags(w))
+			"choose another --name, or end that one first"+lost(w)+": pipedeck down"+session.Flags(w))
 	}
 	return nil
 }
 
 // checkSameMode refuses --live for an environment that was started without it: saving would deploy nothing.
-func (f *Flags) checkSameMode(w *workspace.Workspace) error {
+func (f *Flags) checkSameMode(w *workspace.Workspace, args []string) error {
 	running, err := w.Published()
 	if !f.live || err != nil || running.Live {
 		return nil // one that has published nothing yet is waited for later
 	}
-	return exit.Usage(fmt.Errorf("environment %q is running and deploys commits only", w.Name),
-		"end it first: pipedeck down"+session.Flags(w)+"; then pipedeck up --live"+session.Flags(w))
+	next := "end it first: pipedeck down" + session.Flags(w) + "; then pipedeck up --live" + session.Flags(w)
+	if was := startedWith(running); was != nil && f.cmd != nil {
+		next = f.endFirst(w, was, running, args)
+	}
+	return exit.Usage(fmt.Errorf("environment %q is running and deploys commits only", w.Name), next)
 }
 
 // check finds wrong usage without starting anything.
