@@ -70,7 +70,7 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			}
 			pid := p.command.Process.Pid
 			switch {
-			case p.ending.stopping.Load() || traced(pid):
+			case p.ending.stopping.Load() || p.ending.gone.Load() || traced(pid):
 			case health == noConnection:
 				p.abort("it has closed its connection to piped")
 				return
@@ -151,6 +151,9 @@ func (p *process) abort(reason string) { p.abortWithin(reason, stackTime) }
 
 // abortWithin is abort with the time for the stacks.
 func (p *process) abortWithin(reason string, patience time.Duration) {
+	if p.ending.gone.Load() {
+		return // its own end is the cause, and its number may belong to another process by now
+	}
 	p.ending.reason.Store(&reason)
 	p.ending.stopping.Store(true)
 	pid := p.command.Process.Pid
