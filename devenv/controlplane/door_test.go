@@ -11,12 +11,15 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -62,18 +65,30 @@ func TestAConnectionWithoutAKeyEndsAlthoughItAnswersPings(t *testing.T) {
 	require.Equal(t, state, p.pipedConn.GetState(), "the piped has a key and keeps its connection")
 }
 
+// refusal is the error of a call with the key of the connection.
+func refusal(t *testing.T, conn *grpc.ClientConn) error {
+	_, err := pipedservice.NewPipedServiceClient(conn).ListApplications(testContext(t),
+		&pipedservice.ListApplicationsRequest{})
+	return err
+}
+
 func TestManyRefusedCallsAreFewLinesOfLog(t *testing.T) {
 	t.Parallel()
 	var log logged
 	p := start(t, log.into)
 	const connections, calls = 20, 50
 	var done sync.WaitGroup
+	var lost atomic.Int64
+	began := time.Now()
 	for range connections {
 		conn := dial(t, p.address, "PIPED-TOKEN proj,"+pipedID+","+strings.Repeat("x", 1000))
 		done.Go(func() {
 			for range calls {
-				_, err := pipedservice.NewPipedServiceClient(conn).ListApplications(testContext(t),
-					&pipedservice.ListApplicationsRequest{})
+				err := refusal(t, conn)
+				// The time of a connection without a key is over on a slow machine; the call has ended with it.
+				for ; status.Code(err) == codes.Unavailable; err = refusal(t, conn) {
+					lost.Add(1)
+				}
 				requireCode(t, codes.Unauthenticated, err)
 			}
 		})
@@ -88,8 +103,10 @@ func TestManyRefusedCallsAreFewLinesOfLog(t *testing.T) {
 		require.NoError(t, err)
 		lines, counted = lines+1, counted+n
 	}
-	require.Equal(t, connections*calls, shown+counted, "every call is counted")
-	require.Less(t, lines, 50)
+	require.GreaterOrEqual(t, shown+counted, connections*calls, "every call is counted")
+	require.LessOrEqual(t, shown+counted, connections*calls+int(lost.Load()), "and no call twice")
+	intervals := 2 + int(time.Since(began)/(10*time.Second))
+	require.LessOrEqual(t, lines, 6*intervals, "five calls of each interval and the number of the others")
 }
 
 func TestCallsThatAreResetAtOnceEndTheConnection(t *testing.T) {

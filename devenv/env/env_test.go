@@ -32,7 +32,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/chantest"
 )
 
-const wait = 30 * time.Second
+const wait = time.Minute
 
 var pipedProgram string
 

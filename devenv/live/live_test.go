@@ -23,7 +23,7 @@ import (
 )
 
 // wait bounds waits for things that happen at once on an idle machine.
-const wait = 30 * time.Second
+const wait = time.Minute
 
 // world is a repository of a user and its Tree.
 type world struct {

@@ -22,7 +22,7 @@ import (
 const (
 	httpPort = "{name: http, port: 80}"
 	dataPort = "{name: data, port: 90}"
-	moment   = 10 * time.Second
+	moment   = time.Minute
 )
 
 // until waits for a condition, in the test's own goroutine.

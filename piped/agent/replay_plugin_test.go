@@ -284,9 +284,13 @@ func (p *plugin) repeat(ctx context.Context, c call, ids *strings.Replacer) erro
 	if err := protojson.Unmarshal([]byte(ids.Replace(string(data))), request); err != nil {
 		return err
 	}
+	calling := ctx
+	if c.code == codes.OK.String() { // also when piped, on a busy machine, cancels the stage before this call
+		calling = context.WithoutCancel(ctx)
+	}
 	for {
 		answer := c.response.ProtoReflect().New().Interface()
-		err := p.piped.Invoke(ctx, "/"+pluginservice.PluginService_ServiceDesc.ServiceName+"/"+c.method, request,
+		err := p.piped.Invoke(calling, "/"+pluginservice.PluginService_ServiceDesc.ServiceName+"/"+c.method, request,
 			answer)
 		if status.Code(err).String() != c.code {
 			return fmt.Errorf("%s: recorded was %s, got %w", c.method, c.code, err)

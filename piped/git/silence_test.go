@@ -294,7 +294,7 @@ func TestWhoWaitsForTheMirrorTakesNoPlaceAtTheHost(t *testing.T) {
 	for range maxPerHost {
 		<-asked
 	}
-	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
 	_, err := repository().Update(ctx)
 	require.NoError(t, err, "another repository of the host")

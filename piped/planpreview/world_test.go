@@ -89,7 +89,7 @@ func (c *controlPlane) notify() {
 // await returns when the condition holds after some report.
 func (c *controlPlane) await(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	for limit := time.After(20 * time.Second); ; {
+	for limit := time.After(2 * time.Minute); ; {
 		c.mu.Lock()
 		changed, met := c.changed, condition()
 		c.mu.Unlock()

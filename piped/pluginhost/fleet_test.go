@@ -48,9 +48,13 @@ func TestAPluginThatSpinsStarvesNoOther(t *testing.T) {
 		_, err := execute(spinning, first, `{"do":"spin"}`)
 		spun <- err
 	}()
-	busy := func() bool {
+	busy := func() bool { // its share is small where the health checks of the others need most of the machine
 		host.Sample()
-		return host.Status()[0].GetCpuPercent() > 20
+		most := 1.0
+		for _, s := range host.Status()[1:] {
+			most = max(most, s.GetCpuPercent())
+		}
+		return host.Status()[0].GetCpuPercent() > 2*most
 	}
 	require.Eventually(t, busy, wait, 1100*time.Millisecond, "it spins")
 	require.NoError(t, syscall.Kill(int(before["p1"]), syscall.SIGKILL))

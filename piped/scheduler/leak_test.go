@@ -34,7 +34,7 @@ func TestDeploymentsLeaveNoGoroutineBehind(t *testing.T) {
 	require.Eventually(t, func() bool {
 		before = runtime.NumGoroutine()
 		return rest()
-	}, 20*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 	for i := range deployments {
 		a.Submit(newDeployment(fmt.Sprint("d", i), fmt.Sprint("app", i%10)))
 	}
@@ -44,7 +44,7 @@ func TestDeploymentsLeaveNoGoroutineBehind(t *testing.T) {
 		)
 	}
 	require.Eventually(
-		t, func() bool { return rest() && runtime.NumGoroutine() <= before }, 20*time.Second, 10*time.Millisecond,
+		t, func() bool { return rest() && runtime.NumGoroutine() <= before }, time.Minute, 10*time.Millisecond,
 		"%d goroutines before", before,
 	)
 }

@@ -62,7 +62,7 @@ func waits(t *testing.T, s *Store, n int) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return len(s.waiting) == n
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 func TestAReturnedDirectoryGoesToWhoeverWaitsWhileOthersAreMade(t *testing.T) {
@@ -157,7 +157,7 @@ func TestManyAtOnceShareFewDirectories(t *testing.T) {
 			done.Add(1)
 		})
 	}
-	require.Eventually(t, func() bool { return done.Load() >= callers-maxMaking }, 10*time.Second, time.Millisecond,
+	require.Eventually(t, func() bool { return done.Load() >= callers-maxMaking }, time.Minute, time.Millisecond,
 		"what was made first is enough for all that do not make their own")
 	for range maxMaking {
 		repository.gate <- struct{}{}

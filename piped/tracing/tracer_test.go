@@ -33,7 +33,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
-const wait = 20 * time.Second
+const wait = time.Minute
 
 // receiver is a server that takes spans, or refuses them.
 type receiver struct {

@@ -203,7 +203,7 @@ func (a *app) create(gvr schema.GroupVersionResource, text string) *unstructured
 
 func (a *app) waitUntil(what string, ok func() bool) {
 	a.t.Helper()
-	require.Eventually(a.t, ok, 30*time.Second, 20*time.Millisecond, what)
+	require.Eventually(a.t, ok, time.Minute, 20*time.Millisecond, what)
 }
 
 // says waits until the log of the last stage has the text.

@@ -133,12 +133,12 @@ func TestACancelEndsTheWaitAtOnce(t *testing.T) {
 		ended <- status
 	}()
 	require.Eventually(t, func() bool { return strings.Contains(a.h.Piped.Log("stage-1"), "0 of 1 ready") },
-		20*time.Second, 10*time.Millisecond)
+		time.Minute, 10*time.Millisecond)
 	cancel()
 	select {
 	case status := <-ended:
 		require.Equal(t, model.StageStatus_STAGE_CANCELLED, status)
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the stage went on after it was cancelled")
 	}
 }
@@ -156,7 +156,7 @@ func TestAStageWaitsForAKubeconfigThatIsWrittenLater(t *testing.T) {
 	require.Eventually(t, func() bool {
 		return strings.Contains(a.h.Piped.Log("stage-1"),
 			"waiting for the Kubernetes API")
-	}, 20*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	data, err := os.ReadFile(os.Getenv(kubeconfigEnv))
 	require.NoError(t, err)
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))

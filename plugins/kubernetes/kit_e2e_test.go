@@ -120,7 +120,7 @@ func (a *app) nextDeployment() {
 		now, err := a.live().Now(a.t.Context())
 		require.NoError(a.t, err)
 		return now.After(begun)
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	a.h, a.created = startPlugin(a.t, os.Getenv(kubeconfigEnv)), time.Now()
 }
 

@@ -38,7 +38,7 @@ func (a *app) livestate(c *commit) *livestate.GetLivestateResponse {
 func (a *app) becomes(c *commit, what string,
 	is func(*livestate.GetLivestateResponse) bool) *livestate.GetLivestateResponse {
 	a.t.Helper()
-	ctx, cancel := context.WithTimeout(a.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
 	changes := livestate.NewLivestateChangeServiceClient(a.h.Conn)
 	position := &livestate.AwaitChangesRequest{}

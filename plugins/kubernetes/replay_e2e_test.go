@@ -186,7 +186,7 @@ func TestRecordedLiveStatesAreSeen(t *testing.T) {
 // sees waits until the plugin answers as recorded.
 func (r *replay) sees(c recordedCall) {
 	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
 	defer cancel()
 	request := proto.CloneOf(c.request.(*livestate.GetLivestateRequest))
 	request.ApplicationId = r.id + request.GetApplicationName()

@@ -165,7 +165,7 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 		pods, err := a.live().Dynamic.Resource(pods).Namespace(a.namespace).List(t.Context(),
 			metav1.ListOptions{LabelSelector: "pipecd.dev/variant=canary"})
 		return err == nil && len(pods.Items) == 0
-	}, 30*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	log = a.fails("K8S_TRAFFIC_ROUTING", `{"canary": 50, "primary": 50}`, two, one)
 	require.Contains(t, log, "no traffic was moved: there is no pod with the labels app=web,pipecd.dev/variant=canary")
 	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())

@@ -107,7 +107,7 @@ func TestAFullQueueHoldsTheWriterAndStaysBounded(t *testing.T) {
 			log.Info(text)
 		}
 	}()
-	require.Eventually(t, func() bool { return s.queue.queuedBytes() > maxQueueBytes-2*size }, 10*time.Second,
+	require.Eventually(t, func() bool { return s.queue.queuedBytes() > maxQueueBytes-2*size }, time.Minute,
 		time.Millisecond)
 	require.LessOrEqual(t, s.queue.queuedBytes(), maxQueueBytes)
 	select {
@@ -133,7 +133,7 @@ func TestASenderThatGaveUpHoldsNoWriter(t *testing.T) {
 			log.Info(string(make([]byte, 32<<10)))
 		}
 	}()
-	require.Eventually(t, func() bool { return s.queue.queuedBytes() > maxQueueBytes/2 }, 10*time.Second,
+	require.Eventually(t, func() bool { return s.queue.queuedBytes() > maxQueueBytes/2 }, time.Minute,
 		time.Millisecond)
 	defer s.limit(time.Millisecond)()
 	<-written

@@ -115,7 +115,7 @@ func (p *process) ready(t *testing.T, port int) {
 		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	defer func() { _ = conn.Close() }()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	resp, err := deployment.NewDeploymentServiceClient(conn).FetchDefinedStages(ctx,
 		&deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))

@@ -60,7 +60,7 @@ func (c *manualClock) advance(t *testing.T) {
 			return true
 		}
 		return false
-	}, 10*time.Second, time.Millisecond)
+	}, time.Minute, time.Millisecond)
 }
 
 func start(t *testing.T, c *manualClock, opts sdktest.Options) *sdktest.Harness {

@@ -26,7 +26,7 @@ import (
 )
 
 // patience bounds every wait for the screen; a machine under load is slow, not wrong.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // terminal is the UI in a real pseudo-terminal with an emulated screen.
 type terminal struct {

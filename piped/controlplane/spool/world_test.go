@@ -26,7 +26,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-const wait = 30 * time.Second
+const wait = time.Minute
 
 // world is a control plane that comes and goes, and the calls it received.
 type world struct {

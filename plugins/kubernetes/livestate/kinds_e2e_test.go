@@ -27,7 +27,7 @@ func (w *world) becomes(what string, is func(*sdk.Livestate) bool, to ...Destina
 	for !is(state) {
 		select {
 		case <-w.changes:
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			require.FailNow(w.t, what, "nothing more was reported; the last answer: %v", state)
 		}
 		state = w.get(to...)

@@ -149,7 +149,7 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 	for state.Sync.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC {
 		select {
 		case <-w.changes:
-		case <-time.After(30 * time.Second):
+		case <-time.After(time.Minute):
 			require.FailNow(t, "nothing was reported when the cluster answered")
 		}
 		state = w.get(blue, red)
