@@ -34,6 +34,9 @@ func (h Hits) At(line int, forward bool) int {
 	return (at + len(h.Lines)) % len(h.Lines)
 }
 
+// progressSteps is after how many chunks a search reports how far it is: about one in a hundred of a million lines.
+const progressSteps = 16
+
 // Search goes on from where hits end and returns them with those found since, of lines of at least a level. It stops
 // early when ctx ends. progress, unless nil, is called now and then with the share searched, from 0 to 1.
 func (b *Buffer) Search(ctx context.Context, p Pattern, least Level, hits Hits, progress func(float64)) Hits {
@@ -41,7 +44,7 @@ func (b *Buffer) Search(ctx context.Context, p Pattern, least Level, hits Hits, 
 	s := search{buffer: b, pattern: p, least: least, hits: hits}
 	begin, steps := hits.Next, 0
 	for ctx.Err() == nil && len(s.hits.Lines) < MaxHits && s.step() {
-		if steps++; progress != nil && steps%64 == 0 {
+		if steps++; progress != nil && steps%progressSteps == 0 {
 			_, next := b.Span()
 			progress(float64(s.hits.Next-begin) / float64(max(1, next-begin)))
 		}
@@ -56,43 +59,75 @@ type search struct {
 	least   Level
 	hits    Hits
 	finders []finder
-	// text is that of a chunk in the file, folded its lower case.
+	// text is that of a chunk, folded its lower case.
 	text, folded []byte
+	// lines are those of a chunk in memory.
+	lines []entry
 }
 
-// step searches one chunk; it reports whether there may be more. The buffer is locked meanwhile.
+// step searches one chunk; it reports whether there may be more.
 func (s *search) step() bool {
+	part, from, more := s.take()
+	switch {
+	case !more || part == nil:
+	case len(s.pattern.needles) > 0:
+		s.needles(part, from)
+	default:
+		for i := range part.lines {
+			s.line(part, i, from)
+		}
+	}
+	return more
+}
+
+// take copies the next chunk, from the line on that was not searched yet: nothing that draws lines waits while they are
+// matched. part is nil when the chunk cannot be read; of one in the file it has the text alone where a needle is looked
+// for first.
+func (s *search) take() (part *chunk, from int, more bool) {
 	b := s.buffer
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	from := max(s.hits.Next, b.first)
+	from = max(s.hits.Next, b.first)
 	at := b.indexOf(from)
 	if at == len(b.chunks) {
 		s.hits.Next = max(s.hits.Next, b.next)
-		return false
+		return nil, from, false
 	}
 	c := b.chunks[at]
-	if len(s.pattern.needles) > 0 {
-		s.needles(c, from)
-	} else if c := b.load(c); c != nil {
-		for i := range c.lines {
-			s.line(c, i, from)
-		}
-	}
 	s.hits.Next = c.end()
-	return true
+	switch {
+	case c.length == 0:
+		s.text = append(s.text[:0], c.text...)
+		s.lines = append(s.lines[:0], c.lines...)
+		return &chunk{start: c.start, count: c.count, text: s.text, lines: s.lines}, from, true
+	case len(s.pattern.needles) == 0:
+		return b.load(c), from, true // which nothing changes
+	}
+	s.text = slices.Grow(s.text[:0], int(c.textLength))[:c.textLength]
+	if !b.read(c, s.text) {
+		return nil, from, true
+	}
+	return &chunk{start: c.start, count: c.count, text: s.text}, from, true
+}
+
+// whole is a chunk of which only the text was read; nil when it is kept no more.
+func (s *search) whole(part *chunk) *chunk {
+	if part.lines != nil {
+		return part
+	}
+	b := s.buffer
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	at := b.indexOf(part.start)
+	if at == len(b.chunks) || b.chunks[at].start != part.start || b.closed {
+		return nil
+	}
+	return b.load(b.chunks[at])
 }
 
 // needles searches the text of a whole chunk at once. Where the lines are matters only where a needle is.
 func (s *search) needles(c *chunk, from int) {
 	text := c.text
-	if c.length > 0 {
-		s.text = slices.Grow(s.text[:0], int(c.textLength))[:c.textLength]
-		if !s.buffer.read(c, s.text) {
-			return
-		}
-		text = s.text
-	}
 	if s.pattern.fold {
 		s.folded = foldASCII(s.folded[:0], text)
 		text = s.folded
@@ -109,7 +144,7 @@ func (s *search) needles(c *chunk, from int) {
 				break
 			}
 			if page == nil {
-				if page = s.buffer.load(c); page == nil {
+				if page = s.whole(c); page == nil {
 					return
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -175,5 +176,38 @@ func BenchmarkAppend(b *testing.B) {
 	line := logbuf.Line{Text: strings.Repeat("x", 80), Level: logbuf.Normal}
 	for b.Loop() {
 		buffer.Append(line)
+	}
+}
+
+func TestASearchFindsAllWhileTheLogGrowsAndReportsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"status 500", `status [45]\d\d`, `[45]\d\d$`} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			b := open(t, logbuf.Limits{Memory: 256 << 10})
+			const count = 60_000
+			grow := func(from, to int) {
+				for i := from; i < to; i++ {
+					b.Append(logbuf.Line{Text: fmt.Sprintf("request %d of a client that waits, status %d", i,
+						200+300*(i%2))})
+				}
+			}
+			grow(0, count/2)
+			var growing sync.WaitGroup
+			growing.Go(func() { grow(count/2, count) })
+			pattern, reports, last := compile(t, text), 0, 0.0
+			hits := b.Search(context.Background(), pattern, logbuf.Source, logbuf.Hits{}, func(share float64) {
+				reports++
+				last = share
+			})
+			growing.Wait()
+			hits = b.Search(context.Background(), pattern, logbuf.Source, hits, nil)
+			require.Len(t, hits.Lines, count/2)
+			for i, line := range hits.Lines {
+				require.Equal(t, 2*i+1, line)
+			}
+			require.GreaterOrEqual(t, reports, 1)
+			require.Greater(t, last, 0.0)
+		})
 	}
 }
