@@ -101,9 +101,8 @@ func rgb(c color.Color) theme.Color {
 func isWord(r rune) bool { return !(r >= 0x2500 && r < 0x25a0) }
 
 // inTheme draws a fixed state in a theme.
-func inTheme(t *testing.T, draw func(*testing.T) *model, name string, depth theme.Depth) []cell {
+func inTheme(t *testing.T, m *model, name string, depth theme.Depth) []cell {
 	t.Helper()
-	m := draw(t)
 	choice, err := theme.Choose(name)
 	require.NoError(t, err)
 	m.host.look = theme.Options{Choice: choice, Depth: depth}
@@ -127,8 +126,9 @@ func TestEveryScreenIsReadableInEveryTheme(t *testing.T) {
 		for title, draw := range screens() {
 			t.Run(name+" "+title, func(t *testing.T) {
 				t.Parallel()
+				m := draw(t)
 				for _, depth := range []theme.Depth{theme.TrueColor, theme.Colors256} {
-					for _, c := range inTheme(t, draw, name, depth) {
+					for _, c := range inTheme(t, m, name, depth) {
 						if backgrounds == nil && (c.fg == nil || c.bg == nil) {
 							t.Fatalf("%q has a colour of the terminal", c.char)
 						}
@@ -161,7 +161,7 @@ func TestWithSixteenColoursOnlySignsHaveOne(t *testing.T) {
 	t.Parallel()
 	colored := 0
 	for title, draw := range screens() {
-		for _, c := range inTheme(t, draw, "auto", theme.Colors16) {
+		for _, c := range inTheme(t, draw(t), "auto", theme.Colors16) {
 			require.Emptyf(t, c.bgCode, "%s: %c has a background", title, c.char)
 			if c.fgCode == "" {
 				continue

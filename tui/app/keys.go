@@ -261,7 +261,7 @@ func (m *model) next(n int) tea.Cmd {
 func (m *model) navigate(action keymap.Action) tea.Cmd {
 	switch action {
 	case keymap.Shell:
-		return m.actions.shells().open()
+		return shellsOf(&m.actions).open()
 	case keymap.NextPane:
 		m.screen.turn(1)
 	case keymap.PreviousPane:

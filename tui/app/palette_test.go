@@ -121,12 +121,13 @@ func TestNothingInTheHelpIsCut(t *testing.T) {
 		m.key("4", "?")
 		h := m.overlays.top().(*help)
 		seen := ""
-		for range 200 {
+		for top := -1; h.top > top; {
+			top = h.top
 			for _, line := range strings.Split(ansi.Strip(h.draw(width, 24)), "\n")[1:] {
 				require.NotContains(t, line, "…")
 				seen += line + "\n"
 			}
-			m.key("j")
+			m.key("pgdown")
 		}
 		words := strings.Join(strings.Fields(strings.NewReplacer("│", " ", "┃", " ").Replace(seen)), " ")
 		for _, b := range keymap.Default() {

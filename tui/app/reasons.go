@@ -91,7 +91,7 @@ func (a *actions) programs(reasons keymap.Reasons) {
 	if reason := a.unedited(a.chosen.application()); reason != "" {
 		reasons[keymap.EditManifest] = reason
 	}
-	if reason := a.shells().refusal(); reason != "" {
+	if reason := shellsOf(a).refusal(); reason != "" {
 		reasons[keymap.Shell] = reason
 	}
 }

@@ -43,7 +43,7 @@ type shells struct {
 	chosen *selection
 }
 
-func (a *actions) shells() shells { return shells{a.host, a.link, a.chosen} }
+func shellsOf(a *actions) shells { return shells{a.host, a.link, a.chosen} }
 
 // cluster is where the selected application is deployed to: that of its first target, else the first of the
 // environment; nil for none with a kubeconfig.

@@ -68,8 +68,8 @@ func TestEveryPaneAndQuestionFitsInEverySize(t *testing.T) {
 			t.Parallel()
 			m := waiting(t, 80, 24)
 			m.key(keys...)
-			for width := leastWidth; width <= 300; width += 1 + width/5 {
-				for height := leastHeight; height <= 100; height += 1 + height/5 {
+			for width := leastWidth; width <= 300; width += 1 + width/3 {
+				for height := leastHeight; height <= 100; height += 1 + height/3 {
 					screen := m.exact(t, name, width, height)
 					if name == "leave" {
 						require.Containsf(t, screen, "keep", "the chosen answer at %dx%d", width, height)

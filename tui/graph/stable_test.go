@@ -29,7 +29,11 @@ func TestNoStageMovesWhileADeploymentRuns(t *testing.T) {
 		o := graph.Options{View: graph.View{Width: 100, Height: 40}}
 		lanes, boxed := graph.Lanes(stages, o), boxes(stages, o)
 		for i := range stages {
-			for _, status := range []graph.Status{graph.Running, graph.Waiting, graph.Failed, graph.Done} {
+			statuses := []graph.Status{graph.Running, graph.Waiting, graph.Failed}
+			if len(stages) > 20 { // one of them for each of many stages
+				statuses = statuses[i%3 : i%3+1]
+			}
+			for _, status := range append(statuses[:len(statuses):len(statuses)], graph.Done) {
 				stages[i].Status, stages[i].Duration = status, time.Duration(i)*time.Minute
 				require.Equal(t, lanes.Places, graph.Lanes(stages, o).Places, name)
 				require.Equal(t, boxed.Places, boxes(stages, o).Places, name)

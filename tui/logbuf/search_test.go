@@ -28,11 +28,11 @@ func compile(t testing.TB, text string) logbuf.Pattern {
 
 func TestASearchFindsWhatLineByLineIsFound(t *testing.T) {
 	t.Parallel()
-	b := open(t, logbuf.Limits{Memory: 64 << 10})
+	b := open(t, logbuf.Limits{Memory: 16 << 10})
 	random := rand.New(rand.NewPCG(1, 2))
 	words := []string{"Ready", "ready", "refused", "ERROR", "pod", "2 of 4", "Straße", "STRASSE", "日本", "a.b", "axb",
 		""}
-	const count = 20_000
+	const count = 5_000
 	var lines []string
 	for range count {
 		var line []string

@@ -3,7 +3,10 @@
 
 package theme
 
-import "math"
+import (
+	"math"
+	"sync"
+)
 
 // firstIndex is the first of the 256 colours that every terminal shows alike; users choose the 16 before it.
 const firstIndex = 16
@@ -24,13 +27,21 @@ func indexed(i int) Color {
 	return Color{level(i / 36), level(i / 6 % 6), level(i % 6)}
 }
 
+// places are the indexed colours in Lab. They are computed once: that takes longer than all comparisons.
+var places = sync.OnceValue(func() (all [256]lab) {
+	for i := firstIndex; i < len(all); i++ {
+		all[i] = indexed(i).lab()
+	}
+	return all
+})
+
 // nearest returns the index of the nearest colour that is readable; the nearest of all where none is.
 func nearest(wanted Color, readable func(Color) bool) int {
 	at, best := 0, math.Inf(1)
-	place := wanted.lab()
+	place, all := wanted.lab(), places()
 	for i := firstIndex; i < 256; i++ {
 		c := indexed(i)
-		distance := c.lab().distance(place)
+		distance := all[i].distance(place)
 		if distance < best && !readable(c) {
 			distance += 1000 // farther than any two colours are
 		}

@@ -82,19 +82,26 @@ func (v Help) binding(b keymap.Binding, width int) []string {
 
 // Fit returns how many lines are shown of how many, when Draw gets that room.
 func (v Help) Fit(width, height int) (page, all int) {
-	page, all = height-2, len(v.lines(width))
+	all = len(v.lines(width))
+	return v.page(height, all), all
+}
+
+// page is how many of all lines have room.
+func (v Help) page(height, all int) int {
 	if v.Line != nil {
-		page--
+		height--
 	}
-	return max(1, min(page, all)), all
+	return max(1, min(height-2, all))
 }
 
 // Draw returns the help, width columns wide and at most height lines high.
 func (v Help) Draw(width, height int) string {
 	th := v.Theme
-	page, all := v.Fit(width, height)
+	lines := v.lines(width)
+	all := len(lines)
+	page := v.page(height, all)
 	top := max(0, min(v.Top, all-page))
-	lines := v.lines(width)[top : top+page]
+	lines = lines[top : top+page]
 	if v.Line != nil {
 		lines = append([]string{v.Line(width-2, "")}, lines...)
 	}

@@ -80,7 +80,9 @@ func checkRight(t *testing.T, p layout.Picture) {
 		from, to := p.Nodes[edge.From], p.Nodes[edge.To]
 		require.GreaterOrEqual(t, to.X, from.X+from.Width+layout.MinGap)
 		for _, segment := range edge.Segments {
-			require.LessOrEqual(t, segment.From.X, segment.To.X)
+			if segment.From.X > segment.To.X {
+				t.Fatalf("%v runs to the left", segment)
+			}
 		}
 	}
 }
@@ -136,8 +138,9 @@ func checkEdges(t *testing.T, g layout.Graph, p layout.Picture) {
 		at := layout.Point{X: from.X + from.Width - 1, Y: from.Y + 1}
 		require.Equal(t, at, edge.Segments[0].From)
 		for _, segment := range edge.Segments {
-			require.True(t, segment.From.X == segment.To.X || segment.From.Y == segment.To.Y)
-			require.Equal(t, at, segment.From, "the edge is interrupted")
+			if segment.From.X != segment.To.X && segment.From.Y != segment.To.Y || segment.From != at {
+				t.Fatalf("the edge is interrupted, or %v is not straight", segment)
+			}
 			at = segment.To
 		}
 		require.Equal(t, layout.Point{X: to.X, Y: to.Y + 1}, at)
