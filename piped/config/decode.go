@@ -38,6 +38,8 @@ type decoder struct {
 	raw map[string]*node
 	// v0 are the keys of PipeCD v0 that were found.
 	v0 Errors
+	// wanted is said of a file without keys; empty for what configurations of PipeCD start with.
+	wanted string
 	// unread are the keys that nothing reads, and values that work for nothing: errors for authors, warnings for
 	// agents.
 	unread Errors

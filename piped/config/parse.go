@@ -231,9 +231,13 @@ func (d *decoder) tree(data []byte) *node {
 	if r.values > maxValues {
 		return nil // What is left of the file would only look wrong.
 	}
-	if root == nil || root.kind != mappingNode {
-		d.errorf(position{1, 1}, "", "the file is empty or holds no keys; it starts with \"apiVersion: %s\"",
-			APIVersion)
+	wanted := cmp.Or(d.wanted, `want a configuration, which starts with "apiVersion: `+APIVersion+`"`)
+	switch {
+	case root == nil:
+		d.errorf(position{1, 1}, "", "the file is empty; %s", wanted)
+		return nil
+	case root.kind != mappingNode:
+		d.errorf(position{1, 1}, "", "the file holds no keys, but %s; %s", root.describe(), wanted)
 		return nil
 	}
 	return root

@@ -29,6 +29,7 @@ type PluginFile struct {
 // only. A file without values is one without keys. Mistakes, and keys that nothing reads, come back as Errors.
 func ParsePluginFile(data []byte, filename string) (*PluginFile, error) {
 	d := newDecoder(filename)
+	d.wanted = `want the keys of a plugin, such as "config:" and "deployTargets:"`
 	var root *node
 	if !blankYAML.Match(data) {
 		if root = d.tree(data); root == nil {

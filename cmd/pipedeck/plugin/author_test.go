@@ -96,6 +96,8 @@ func TestWrongUseOfAPluginsToolsIsReported(t *testing.T) {
 		"a misspelt key next to it": {[]string{"test", dir}, `unknown key "confg" is not read; did you mean "config"?`},
 		"a target without a name": {[]string{"test", program, "--config", filepath.Join(dir, "list.yaml")},
 			"deployTargets[0].name: is required"},
+		"a configuration of something else": {[]string{"test", program, "--config", "/etc/passwd"},
+			`the file holds no keys, but "`},
 		"no recording": {[]string{"replay", filepath.Join(dir, "none"), program},
 			"make one with: pipedeck plugin record"},
 		"an empty recording": {[]string{"replay", filepath.Join(dir, "empty.jsonl"), program},

@@ -39,7 +39,7 @@ func TestAPluginConfigurationIsReadAsPipedReadsIt(t *testing.T) {
 			mistake: ":3:1: the file holds a second"},
 		"an unknown key": {text: "confg: {}\n",
 			mistake: `:1:1: confg: unknown key "confg" is not read; did you mean "config"?`},
-		"a list": {text: "- config\n", mistake: ":1:1: the file is empty or holds no keys"},
+		"a list": {text: "- config\n", mistake: ":1:1: the file holds no keys, but a list; want the keys of a plugin"},
 		"text for a mapping": {text: "config: a\n",
 			mistake: `:1:9: config: "a" is not allowed here: want a mapping`},
 		"a deploy target without a name": {text: "deployTargets: [{}]\n",

@@ -71,7 +71,7 @@ func TestStageOptionsAreRead(t *testing.T) {
 	require.False(t, sync.Prune, "a stage has its own")
 	primary, err := config.DecodePrimary([]byte(`{}`))
 	require.NoError(t, err)
-	require.Equal(t, "primary", primary.Suffix)
+	require.EqualValues(t, "primary", primary.Suffix)
 	const deployment = `{"target": {"kind": "Deployment", "name": "a"}`
 	for patch, want := range map[string]string{
 		`{"ops": [{"path": "$.a"}]}`: "with.patches[0].target: must have kind and name",

@@ -67,7 +67,7 @@ func ServicesOf(stages []PipelineStage) (VariantServices, error) {
 				return services, fmt.Errorf("stage %d of the pipeline: %w", s.Index+1, err)
 			}
 			if o.CreateService {
-				services.Canary = o.Suffix
+				services.Canary = string(o.Suffix)
 			}
 		case StageBaselineRollout:
 			o, err := DecodeBaseline(s.With)
@@ -75,7 +75,7 @@ func ServicesOf(stages []PipelineStage) (VariantServices, error) {
 				return services, fmt.Errorf("stage %d of the pipeline: %w", s.Index+1, err)
 			}
 			if o.CreateService {
-				services.Baseline = o.Suffix
+				services.Baseline = string(o.Suffix)
 			}
 		}
 	}

@@ -37,7 +37,7 @@ type QuickSyncOptions struct {
 // PrimaryOptions are the `with` of K8S_PRIMARY_ROLLOUT.
 type PrimaryOptions struct {
 	// Suffix is the end of names. Default primary.
-	Suffix string `json:"suffix" jsonschema:"default=primary,pattern=^[a-z0-9.-]*$,patternErrorMessage=a name like v2"`
+	Suffix Suffix `json:"suffix" jsonschema:"default=primary"`
 	// CreateService creates a Service for the variant. Default false.
 	CreateService bool `json:"createService"`
 	// AddVariantLabelToSelector adds the variant label to selectors and pods. Default false.
@@ -51,7 +51,7 @@ type CanaryOptions struct {
 	// Replicas is a number of pods, or a percentage of primary. Default 1.
 	Replicas *Replicas `json:"replicas" jsonschema:"default=1"`
 	// Suffix is the end of names. Default canary.
-	Suffix string `json:"suffix" jsonschema:"default=canary,pattern=^[a-z0-9.-]*$,patternErrorMessage=a name like v2"`
+	Suffix Suffix `json:"suffix" jsonschema:"default=canary"`
 	// CreateService creates a Service for the variant. Default false.
 	CreateService bool `json:"createService"`
 	// Patches change the manifests of the variant.
@@ -63,7 +63,7 @@ type BaselineOptions struct {
 	// Replicas is a number of pods, or a percentage of primary. Default 1.
 	Replicas *Replicas `json:"replicas" jsonschema:"default=1"`
 	// Suffix is the end of names. Default baseline.
-	Suffix string `json:"suffix" jsonschema:"default=baseline,pattern=^[a-z0-9.-]*$,patternErrorMessage=a name like v2"`
+	Suffix Suffix `json:"suffix" jsonschema:"default=baseline"`
 	// CreateService creates a Service for the variant. Default false.
 	CreateService bool `json:"createService"`
 }

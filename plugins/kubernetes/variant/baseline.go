@@ -23,7 +23,8 @@ func Baseline(manifests []manifest.Manifest, app *config.Application, label conf
 		return nil, errors.New("the running commit has no Deployment to make a baseline of: check `workloads` of " +
 			"the application")
 	}
-	c := copying{what: "baseline", suffix: o.Suffix, key: label.Key, value: label.BaselineValue, replicas: o.Replicas,
+	c := copying{what: "baseline",
+		suffix: string(o.Suffix), key: label.Key, value: label.BaselineValue, replicas: o.Replicas,
 		createService: o.CreateService}
 	services, copies, err := c.copyAll(manifests, workloads, app.Service)
 	return slices.Concat(services, copies), err

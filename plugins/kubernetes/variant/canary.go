@@ -29,14 +29,15 @@ func Canary(manifests []manifest.Manifest, app *config.Application, o config.Can
 	for _, m := range patched {
 		if m.Is(manifest.KindConfigMap) || m.Is(manifest.KindSecret) {
 			c := m.Clone()
-			c.SetName(withSuffix(m.GetName(), o.Suffix))
+			c.SetName(withSuffix(m.GetName(), string(o.Suffix)))
 			manifest.RemoveExclusion(c)
 			renamed[m.Key()] = c.GetName()
 			configs = append(configs, c)
 		}
 	}
 	label := app.VariantLabel
-	c := copying{what: "canary", suffix: o.Suffix, key: label.Key, value: label.CanaryValue, replicas: o.Replicas,
+	c := copying{what: "canary",
+		suffix: string(o.Suffix), key: label.Key, value: label.CanaryValue, replicas: o.Replicas,
 		createService: o.CreateService, renamed: renamed}
 	services, copies, err := c.copyAll(patched, workloads, app.Service)
 	return slices.Concat(configs, services, copies), err

@@ -27,7 +27,7 @@ func Primary(manifests []manifest.Manifest, app *config.Application, o config.Pr
 		if err != nil {
 			return nil, fmt.Errorf("createService: %w", err)
 		}
-		s, err := copyService(found, o.Suffix, label.Key, label.PrimaryValue)
+		s, err := copyService(found, string(o.Suffix), label.Key, label.PrimaryValue)
 		if err != nil {
 			return nil, err
 		}
