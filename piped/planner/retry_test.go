@@ -104,7 +104,8 @@ func TestAPlanThatTakesTooLongSaysWhereItWas(t *testing.T) {
 						o.Sources = sources{describe: o.Sources.(sources).prepare, prepare: endlessly}
 					}
 				})
-				where, ok := strings.CutPrefix(fmt.Sprint(err), fmt.Sprintf("planning timed out after %s, while ", after))
+				where, ok := strings.CutPrefix(fmt.Sprint(err),
+					fmt.Sprintf("planning timed out after %s, while ", after))
 				require.True(t, ok, err)
 				return where
 			}
