@@ -20,10 +20,10 @@ const (
 	InDocker Kind = "kind"
 )
 
-// ErrNoImages says that a cluster takes no image from here: it pulls from registries only.
+// ErrNoImages means that a cluster takes no images from this machine: it pulls them from registries only.
 var ErrNoImages = errors.New("this cluster takes no images from this machine")
 
-// ErrNeedsArchive says that a cluster runs containers, so that the name of an image is not enough.
+// ErrNeedsArchive means that a cluster runs containers, and so needs the content of an image, not only its name.
 var ErrNeedsArchive = errors.New("this cluster runs containers and needs the image itself")
 
 // Progress reports how far Run is before it calls ready. Total is 0 when the end is not known.
@@ -58,7 +58,7 @@ type Description struct {
 	Kubeconfig string
 }
 
-// HintError is a failure whose next step is known.
+// HintError is a failure with the next step for the user.
 type HintError struct {
 	Err error
 	// Hint is a command or a short sentence.

@@ -18,7 +18,7 @@ type index struct {
 	modified   time.Time
 }
 
-// refresh copies the user's index when it is another one than last time.
+// refresh copies the user's index when the index has changed since the last copy.
 func (x *index) refresh() (copied bool, err error) {
 	from, err := os.Open(x.from)
 	if errors.Is(err, os.ErrNotExist) {
@@ -39,7 +39,8 @@ func (x *index) refresh() (copied bool, err error) {
 	return true, nil
 }
 
-// copy keeps the time: git takes a file that is younger than the index for changed.
+// copy writes the content, and keeps the time of the user's index: git treats a file that is newer than the index as
+// changed.
 func (x *index) copy(from io.Reader, modified time.Time) error {
 	making := x.path + ".new"
 	to, err := os.OpenFile(making, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
@@ -56,5 +57,5 @@ func (x *index) copy(from io.Reader, modified time.Time) error {
 	return os.Rename(making, x.path)
 }
 
-// forget makes the next refresh copy.
+// forget makes the next refresh copy the index again.
 func (x *index) forget() { x.size, x.modified = 0, time.Time{} }

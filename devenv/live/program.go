@@ -18,7 +18,7 @@ import (
 // maxOutput bounds what is read from git, in bytes. It is room for the names of maxFiles files.
 const maxOutput = 16 << 20
 
-// errTooMuch is output of git beyond maxOutput.
+// errTooMuch means that git wrote more than maxOutput.
 var errTooMuch = errors.New("git says more than is read")
 
 // program runs git in one directory.
@@ -27,7 +27,8 @@ type program struct {
 	env []string
 }
 
-// newProgram finds git. Variables that would lead it to another repository are left out, as are questions.
+// newProgram finds git. It removes the environment variables that name another repository, and keeps git from asking
+// the user for anything.
 func newProgram(dir string) (program, error) {
 	if _, err := exec.LookPath("git"); err != nil {
 		return program{}, fmt.Errorf("find the git program: %w; install git", err)
@@ -76,13 +77,13 @@ func (p program) run(ctx context.Context, input string, args ...string) (string,
 	return string(said), nil
 }
 
-// line is run for output of one line.
+// line is like run, and returns one line without its end.
 func (p program) line(ctx context.Context, args ...string) (string, error) {
 	out, err := p.run(ctx, "", args...)
 	return strings.TrimSpace(out), err
 }
 
-// list is run for output of entries that end with NUL.
+// list is like run, and splits output whose entries end with NUL.
 func (p program) list(ctx context.Context, args ...string) ([]string, error) {
 	out, err := p.run(ctx, "", args...)
 	if err != nil || out == "" {

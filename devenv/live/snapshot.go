@@ -67,7 +67,7 @@ func (t *Tree) Take(ctx context.Context) (Snapshot, error) {
 	return next, err
 }
 
-// follow makes a commit of the user the snapshot.
+// follow uses the commit that the user has checked out as the snapshot.
 func (t *Tree) follow(ctx context.Context, head string) (Snapshot, error) {
 	if head == t.last.Commit {
 		return t.last, nil
@@ -89,7 +89,7 @@ func (t *Tree) head(ctx context.Context) (commit, tree string, err error) {
 	return commit, tree, nil
 }
 
-// updateIndex brings our index to what is on disk, and returns what is left out.
+// updateIndex updates our index to the files on disk, and returns the files that it leaves out.
 func (t *Tree) updateIndex(ctx context.Context) (left []string, err error) {
 	copied, err := t.index.refresh()
 	if err != nil {
@@ -192,7 +192,7 @@ func message(files []string) string {
 // Summary is one line on the files that are not committed.
 func Summary(files []string) string { return "uncommitted changes in " + names(files) }
 
-// names is for one line.
+// names joins the names of files for one line.
 func names(files []string) string {
 	shown := strings.Join(files[:min(len(files), shownFiles)], ", ")
 	if more := len(files) - shownFiles; more > 0 {

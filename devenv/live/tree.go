@@ -69,7 +69,7 @@ type Tree struct {
 	unswept   int    // snapshots since objects were removed
 }
 
-// Open prepares the repository of the snapshots and leaves the user's alone.
+// Open prepares the repository of the snapshots. It does not change the user's repository.
 func Open(ctx context.Context, options Options) (*Tree, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)

@@ -124,7 +124,7 @@ func (w *watch) look(ctx context.Context) (Snapshot, error) {
 	return w.tree.Take(ctx)
 }
 
-// matters reports whether an event may change the snapshot.
+// matters reports whether an event can change the snapshot.
 func (w *watch) matters(event fsnotify.Event) bool {
 	name := filepath.Base(event.Name)
 	for _, dir := range []string{w.tree.gitDir, w.tree.commonDir} {
@@ -215,7 +215,7 @@ func (w *watch) gitDirs() []string {
 	return dirs
 }
 
-// ignored are the directories of which git looks at nothing.
+// ignored returns the directories that git ignores as a whole.
 func (w *watch) ignored(ctx context.Context) (map[string]bool, error) {
 	list, err := w.tree.git.list(ctx, "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory")
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 // maxReplay is how much of what a client has sent is kept, in bytes, until the pod answers.
 const maxReplay = 64 << 10
 
-// connection goes to any ready pod. Until the first byte comes back it moves on to another pod when
-// the one it went to turns out not to take connections; what was written follows.
+// connection goes to any ready pod. When its pod refuses connections, it moves on to another pod and sends again what
+// the client has written. It does so only until the first byte of an answer.
 type connection struct {
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -128,7 +128,7 @@ func (c *connection) Close() error {
 	return c.stream.Close()
 }
 
-// address stands for both ends; no one asks for more.
+// address stands for both ends of a connection; no caller needs the real ones.
 type address struct{}
 
 func (address) Network() string { return "port-forward" }

@@ -25,7 +25,7 @@ const (
 	mostPause  = time.Second
 )
 
-// errNoPod says that no pod was ready in time.
+// errNoPod means that no pod was ready in time.
 var errNoPod = errors.New("no pod is ready")
 
 // endpoints are the pods behind a port, as watches report them.

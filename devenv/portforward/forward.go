@@ -40,7 +40,7 @@ func newForward(c *cluster, found found, limits limits, logger *slog.Logger) (*f
 	}, nil
 }
 
-// run serves until ctx ends and every connection has.
+// run serves until ctx and every connection have ended.
 func (f *forward) run(ctx context.Context) {
 	watched := make(chan struct{})
 	go func() {
@@ -59,8 +59,8 @@ func (f *forward) run(ctx context.Context) {
 	f.checks.Wait()
 }
 
-// setPods takes news of the pods. A connection to a pod that has ended may hang for minutes, so those
-// that are not mentioned any more are looked after.
+// setPods takes the pods that are known now, and drops the connections to former ones that have ended: these could hang
+// for minutes.
 func (f *forward) setPods(ctx context.Context, known pods) {
 	f.endpoints.set(known)
 	for _, p := range f.pool.setPods(known) {
@@ -72,7 +72,7 @@ func (f *forward) setPods(ctx context.Context, known pods) {
 	}
 }
 
-// connect opens a connection to a pod whose turn it is, and to others when it does not take it.
+// connect opens a connection to the next pod in turn, or to another one when that pod refuses it.
 func (f *forward) connect(ctx context.Context) (*connection, error) {
 	tried := map[pod]bool{}
 	pauses := clock.NewBackoff(firstPause, mostPause)
@@ -98,7 +98,7 @@ func (f *forward) connect(ctx context.Context) (*connection, error) {
 	})
 }
 
-// awaitReady waits a moment for the first ready pod.
+// awaitReady waits for a limited time for the first ready pod.
 func (f *forward) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, f.limits.patience)
 	defer cancel()
@@ -108,7 +108,7 @@ func (f *forward) awaitReady(ctx context.Context) error {
 	return nil
 }
 
-// waiting says what connections wait for.
+// waiting returns what connections wait for, in words for users.
 func (f *forward) waiting() string {
 	ready, all := f.endpoints.count()
 	switch {
@@ -121,7 +121,7 @@ func (f *forward) waiting() string {
 	}
 }
 
-// address is what users get.
+// address returns the address that users get.
 func (f *forward) address(others []string) Address {
 	url := f.listener.Addr().String()
 	if f.found.scheme != schemeNone {

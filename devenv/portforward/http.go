@@ -23,7 +23,7 @@ const (
 	maxAttempts = 4
 )
 
-// serveHTTP spreads requests over the pods, until ctx ends and every request has.
+// serveHTTP spreads requests over the pods, until ctx and every request have ended.
 func (f *forward) serveHTTP(ctx context.Context, listener net.Listener) {
 	requests := &requests{}
 	handler := f.handler()
@@ -107,7 +107,7 @@ func hosts(address net.Addr) map[string]bool {
 	return map[string]bool{"127.0.0.1:" + port: true, "localhost:" + port: true}
 }
 
-// refuse answers when no pod did. A browser asks again by itself.
+// refuse answers a request that no pod has answered, with a page that the browser loads again by itself.
 func (f *forward) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // no one waits for an answer
