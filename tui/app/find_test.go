@@ -217,3 +217,15 @@ func TestAKeptFilterOfThePluginsHidesNoneElsewhere(t *testing.T) {
 	m.key("2")
 	require.Contains(t, ansi.Strip(m.View().Content), "✓ waitapproval")
 }
+
+func TestTheCurrentHitIsMarkedWithoutColour(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 100, 30, "NO_COLOR=1")
+	m.key("3", "/", "a", "p", "p", "r", "o", "v", "enter")
+	m.Update(m.panes.log.startSearch()())
+	require.Contains(t, ansi.Strip(m.View().Content), m.host.theme.Mark+"12:00:12", "the first of two hits")
+	require.NotContains(t, ansi.Strip(m.View().Content), m.host.theme.Mark+"12:00:13")
+	m.key("n")
+	require.Contains(t, ansi.Strip(m.View().Content), m.host.theme.Mark+"12:00:13")
+	require.NotContains(t, ansi.Strip(m.View().Content), m.host.theme.Mark+"12:00:12")
+}

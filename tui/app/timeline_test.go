@@ -194,7 +194,7 @@ func TestTheLineOfAHitAndSelectedLinesAreCopied(t *testing.T) {
 	s.seesText("copied 2 lines")
 	s.clipboard("number 149\nnumber 150\n")
 	s.types("\x1b")
-	s.losesText("▌           number")
+	s.losesText("▌           number 149")
 	s.types("y")
 	s.seesText("copied the line of the hit")
 	s.types("\x1b")

@@ -123,7 +123,7 @@ func (v *Log) content() []string {
 	for i, line := range lines {
 		switch {
 		case v.large:
-		case v.selection.has(numbers[i]):
+		case v.selection.has(numbers[i]), !v.Search.Pattern.Empty() && numbers[i] == v.Search.Hit && numbers[i] >= 0:
 			lines[i] = v.Theme.Tones.Focus.Sign(v.Theme.Mark) + line
 		default:
 			lines[i] = " " + line
