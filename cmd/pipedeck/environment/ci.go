@@ -100,7 +100,7 @@ func (s *Setup) ci(ctx context.Context) error {
 	}
 	repository, err := from.open(w)
 	if err == nil {
-		err = s.Flags.checkApplications(ctx, w, repository)
+		err = s.checkApplications(ctx, w, repository)
 	}
 	if err != nil {
 		if !s.Keep {
@@ -141,11 +141,11 @@ func discard(w *workspace.Workspace) error {
 
 // checkApplications reads every application configuration at HEAD, so that all mistakes are reported
 // at once and before anything is started.
-func (f *Flags) checkApplications(ctx context.Context, w *workspace.Workspace,
+func (s *Setup) checkApplications(ctx context.Context, w *workspace.Workspace,
 	repository *workspace.Repository) error {
 	skipped := repository.SkippedText()
 	if skipped != "" && len(repository.Applications) > 0 {
-		fmt.Fprintln(os.Stderr, "warning: "+skipped)
+		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), "warning: "+skipped))
 	}
 	if skipped != "" && len(repository.Applications) == 0 {
 		return exit.Usage(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped),
@@ -155,19 +155,20 @@ func (f *Flags) checkApplications(ctx context.Context, w *workspace.Workspace,
 		return exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
 			"commit an app.pipecd.yaml, or use --sample hello-world")
 	}
-	checker, err := f.checker(ctx, w)
+	checker, err := s.Flags.checker(ctx, w)
 	if err != nil {
 		return err
 	}
 	warnings, err := repository.CheckApplications(checker)
 	for _, warning := range warnings {
-		fmt.Fprintln(os.Stderr, text.Clean("warning: "+warning))
+		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean("warning: "+warning)))
 	}
 	if err != nil {
 		return exit.Usage(err, "correct the file, commit it, and run again")
 	}
 	for _, name := range repository.Manual {
-		fmt.Fprintln(os.Stderr, text.Clean(name+": not deployed by commits, not awaited"))
+		fmt.Fprintln(os.Stderr,
+			s.Mode.line(time.Now(), text.Clean(name+": not deployed by commits, not awaited")))
 	}
 	return nil
 }

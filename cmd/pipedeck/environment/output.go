@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 
 	"golang.org/x/term"
 
@@ -22,6 +23,14 @@ const (
 	outputReader OutputMode = "reader"
 	outputJSON   OutputMode = "json"
 )
+
+// line returns a line about what comes before the events: with the time in plain output, as each event has it.
+func (m OutputMode) line(now time.Time, text string) string {
+	if m != outputPlain {
+		return text
+	}
+	return now.Local().Format("15:04:05.000") + "  " + text
+}
 
 // outputHelp describes --output of the commands that can show the UI.
 const outputHelp = "tui, plain, reader (sentences), json (one event a line); auto: $PIPEDECK_OUTPUT, " +

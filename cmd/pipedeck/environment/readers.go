@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -116,7 +117,7 @@ func (s *Setup) host(ctx context.Context, watch func(context.Context, deckv1.Dec
 		ended <- s.run(ctx, reports{
 			logger:    logger,
 			listening: func(string) { close(listening) },
-			warn:      func(line string) { fmt.Fprintln(os.Stderr, text.Clean(line)) },
+			warn:      func(line string) { fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean(line))) },
 		})
 	}()
 	select {
