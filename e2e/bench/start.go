@@ -68,6 +68,10 @@ func firstFrames(ctx context.Context, bin, dir string, n int, name string, argum
 			return context.Cause(ctx)
 		}
 		took, err := firstFrame(environment(bin, state).Command(ctx, append([]string{"up"}, arguments...)...))
+		// An environment that has not published itself yet would not be found, and go on.
+		for tries := 0; tries < 200 && environment(bin, state).Command(ctx, "status").Run() != nil; tries++ {
+			time.Sleep(50 * time.Millisecond)
+		}
 		if out, downErr := environment(bin, state).Command(context.Background(),
 			"down").CombinedOutput(); downErr != nil {
 			err = errors.Join(err, fmt.Errorf("pipedeck down: %w: %s", downErr, out))
