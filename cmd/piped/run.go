@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/configsource"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 func runCommand(telemetry *telemetryFlags) *cobra.Command {
@@ -126,6 +127,9 @@ func (f *runFlags) configuration(ctx context.Context) (*config.Piped, error) {
 func isMistake(err error) bool {
 	if cloud := (*configsource.CloudError)(nil); errors.As(err, &cloud) {
 		return false
+	}
+	if kind := (*inputfile.KindError)(nil); errors.As(err, &kind) {
+		return true
 	}
 	if system := (*fs.PathError)(nil); errors.As(err, &system) {
 		return slices.ContainsFunc([]error{

@@ -28,7 +28,7 @@ func TestOnlyMistakesOfTheUserAreWrongUsage(t *testing.T) {
 		"no source":                {configsource.Source{}, "give --config-file"},
 		"two sources":              {configsource.Source{File: empty, Data: "eA=="}, "exclude each other"},
 		"a file that is not there": {configsource.Source{File: filepath.Join(dir, "none")}, "name an existing file"},
-		"a directory":              {configsource.Source{File: dir}, "is a directory"},
+		"a directory":              {configsource.Source{File: dir}, "it is a directory"},
 		"a file below a file":      {configsource.Source{File: filepath.Join(empty, "x")}, "not a directory"},
 		"data that is not base64":  {configsource.Source{Data: "?"}, "is not base64"},
 		"a wrong configuration":    {configsource.Source{File: empty}, "apiVersion"},

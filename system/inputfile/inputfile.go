@@ -5,7 +5,6 @@ package inputfile
 
 import (
 	"context"
-	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -15,6 +14,14 @@ import (
 	"time"
 )
 
+// KindError is the cause of a file that is not opened because of what it is.
+type KindError struct {
+	// Kind is such as "directory" or "named pipe".
+	Kind string
+}
+
+func (e *KindError) Error() string { return "it is a " + e.Kind + ", not a regular file" }
+
 // Open opens a regular file for reading. It also opens a pipe that the shell has made for this process: the <(COMMAND)
 // of bash, or /dev/stdin. Errors are of the type *fs.PathError and name the path.
 func Open(path string) (*os.File, error) {
@@ -23,7 +30,7 @@ func Open(path string) (*os.File, error) {
 		return nil, err
 	}
 	if kind := refused(info.Mode(), path); kind != "" {
-		return nil, &fs.PathError{Op: "open", Path: path, Err: errors.New("it is a " + kind + ", not a regular file")}
+		return nil, &fs.PathError{Op: "open", Path: path, Err: &KindError{kind}}
 	}
 	// O_NONBLOCK: should it be a named pipe by now, the open does not wait either.
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
