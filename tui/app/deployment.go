@@ -43,7 +43,7 @@ type deploymentPane struct {
 func newDeploymentPane(h *host, chosen *selection, log *logPane, toast *toast) *deploymentPane {
 	p := &deploymentPane{host: h, chosen: chosen, log: log, toast: toast, look: newFind(h.theme, "/"),
 		forms: make(map[string]view.Form)}
-	p.look.says, p.look.mark, p.look.changed = searching, p.mark, p.found
+	p.look.purpose, p.look.mark, p.look.changed = searching, p.mark, p.found
 	return p
 }
 

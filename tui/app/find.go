@@ -23,8 +23,7 @@ const maxTyped = 200
 type find struct {
 	theme theme.Theme
 	lead  string
-	// says is the line of status while the user types.
-	says string
+	purpose
 	// typing: the line has the keys.
 	typing bool
 	// query is the text looked for, also after it was typed; empty is none.
@@ -42,11 +41,39 @@ type find struct {
 	restore func()
 }
 
-// What the line of status says while the user types.
-const (
-	filtering = "You are typing: letters filter, they do not act."
-	searching = "You are typing: letters search, they do not act."
+// purpose is what a line is typed for.
+type purpose struct {
+	// says is the line of status while the user types.
+	says string
+	// enter and esc are what these keys do with the line, for the footer.
+	enter, esc string
+	// lone: there are no matches that other keys move in.
+	lone bool
+}
+
+var (
+	filtering = purpose{says: "You are typing: letters filter, they do not act.", enter: "keep filter", esc: "clear"}
+	searching = purpose{says: "You are typing: letters search, they do not act.", enter: "keep search", esc: "clear"}
 )
+
+// footer returns the bindings of typed text with what their keys do in this line.
+func (p purpose) footer(bindings []keymap.Binding) []keymap.Binding {
+	var shown []keymap.Binding
+	for _, b := range bindings {
+		switch b.Action {
+		case keymap.Keep:
+			b.Short = p.enter
+		case keymap.Clear:
+			b.Short = p.esc
+		case keymap.Up, keymap.Down:
+			if p.lone {
+				continue
+			}
+		}
+		shown = append(shown, b)
+	}
+	return shown
+}
 
 func newFind(th theme.Theme, lead string) *find {
 	line := textinput.New()
@@ -59,7 +86,7 @@ func newFind(th theme.Theme, lead string) *find {
 	line.KeyMap.Paste.SetEnabled(false)
 	line.KeyMap.NextSuggestion.SetEnabled(false)
 	line.KeyMap.PrevSuggestion.SetEnabled(false)
-	return &find{theme: th, lead: lead, says: filtering, line: line}
+	return &find{theme: th, lead: lead, purpose: filtering, line: line}
 }
 
 // begin takes the keys, with an empty line.

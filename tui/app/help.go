@@ -27,7 +27,7 @@ type help struct {
 
 func newHelp(h *host, o *overlays) *help {
 	p := &help{theme: h.theme, overlays: o, look: newFind(h.theme, "/")}
-	p.look.says = searching
+	p.look.purpose = searching
 	p.look.changed = func() { p.top = 0 }
 	return p
 }

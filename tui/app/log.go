@@ -44,7 +44,8 @@ func newLogPane(h *host, l *link, chosen *selection) *logPane {
 		view: view.Log{Theme: h.theme, Zone: h.now.Location(),
 			Reading: view.Reading{Following: true}, Wrap: true, Least: logbuf.Debug,
 			Search: view.Search{Hit: -1}}}
-	p.look.says, p.look.kept, p.look.cleared = searching, p.startSearch, p.endSearch
+	p.look.purpose, p.look.kept, p.look.cleared = searching, p.startSearch, p.endSearch
+	p.look.enter = "search"
 	p.look.mark, p.look.changed = p.mark, p.typed
 	return p
 }

@@ -33,7 +33,7 @@ type palette struct {
 
 func newPalette(h *host, o *overlays) *palette {
 	p := &palette{host: h, overlays: o, look: newFind(h.theme, ":")}
-	p.look.says = "Typing filters the actions; nothing runs before enter."
+	p.look.purpose = purpose{says: "Typing filters the actions; nothing runs before enter.", enter: "run", esc: "close"}
 	p.look.changed = func() { p.at = 0 }
 	p.look.kept = p.choose
 	p.look.cleared = func() { o.pop() }

@@ -43,9 +43,10 @@ func newPreviewPane(h *host, l *link, toast *toast) *previewPane {
 	p := &previewPane{host: h, link: l, toast: toast, look: newFind(h.theme, "branch: "),
 		search: newFind(h.theme, "/")}
 	p.look.says = "You are typing the name of a branch; enter previews the selected one."
+	p.look.enter = "preview"
 	p.look.changed = func() { p.at = 0 }
 	p.look.kept = p.preview
-	p.search.says = searching
+	p.search.purpose = searching
 	p.search.changed = func() { p.run.find(p.search.query) }
 	return p
 }

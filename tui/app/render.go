@@ -147,5 +147,9 @@ func (m *model) drawFooter(width int) string {
 		return m.host.theme.Warn.Render(text.Pad(" no search here: press esc to use the keys again", width,
 			m.host.theme.Ellipsis))
 	}
-	return view.Footer{Theme: m.host.theme, Bindings: m.input.keys.Footer(m.scope(), m.actions.reasons())}.Draw(width)
+	bindings := m.input.keys.Footer(m.scope(), m.actions.reasons())
+	if line := m.typing(); line != nil {
+		bindings = line.footer(bindings)
+	}
+	return view.Footer{Theme: m.host.theme, Bindings: bindings}.Draw(width)
 }

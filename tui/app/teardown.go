@@ -20,7 +20,8 @@ type tearDown struct {
 
 func newTearDown(l *leaving) *tearDown {
 	d := &tearDown{leaving: l, look: newFind(l.host.theme, "name: ")}
-	d.look.says = "You are typing the name of the environment; esc changes nothing."
+	d.look.purpose = purpose{says: "You are typing the name of the environment; esc changes nothing.",
+		enter: "tear down", esc: "stay", lone: true}
 	d.look.changed = func() { d.wrong = false }
 	d.look.kept = d.decide
 	d.look.cleared = func() { l.overlays.pop() }
@@ -54,7 +55,7 @@ func (d *tearDown) draw(width, height int) string {
 		"Its clusters, its history and its sample repository are deleted. Your own repository is left as it is.",
 		"As a command: pipedeck down" + host.cfg.Flags,
 		"",
-		"To delete it, type its name: " + host.cfg.Name,
+		"To delete it, type its name, then press enter: " + host.cfg.Name,
 	}, Line: d.look.draw}
 	if d.wrong {
 		v.Last = host.theme.Bad.Render("this is not the name of the environment")

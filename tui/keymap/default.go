@@ -203,7 +203,7 @@ func typingKeys() Map {
 	typed := func(action Action, short, help string, rank int, keys ...string) Binding {
 		return Binding{Action: action, Keys: keys, Short: short, Help: help, Rank: rank, Group: group, Scopes: typing}
 	}
-	all := typed(Edit, "delete all", "delete all, a word, a letter", 3, "ctrl+u", "ctrl+w", "backspace")
+	all := typed(Edit, "delete left", "delete all, a word or a letter left of the cursor", 3, "ctrl+u", "ctrl+w", "backspace")
 	move := typed(Up, "", "to the match above", 2, "up")
 	down := typed(Down, "move", "to the match below", 2, "down")
 	down.Label = "up down"
@@ -212,7 +212,7 @@ func typingKeys() Map {
 			Group: "Actions, while open", Scopes: []Scope{PaletteOverlay}}
 	}
 	return Map{
-		typed(Keep, "keep", "keep the filter, or search", 0, "enter"),
+		typed(Keep, "keep", "keep the filter, or do what the bottom line says", 0, "enter"),
 		typed(Clear, "clear", "clear and leave the line", 1, "esc"),
 		move, down, all,
 		of(Keep, "", "run", "run the action", 0, "enter"),
