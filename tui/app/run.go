@@ -161,8 +161,12 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 		program.Send(interruptMsg{})
 	})
 
+	drawn := drawFirst(m, cfg.Output)
 	_, err = program.Run()
 	work.stop()
+	if err != nil && drawn {
+		leaveFirst(cfg.Output)
+	}
 
 	switch {
 	case m.leaving.err != nil:

@@ -1,0 +1,51 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+	"golang.org/x/term"
+)
+
+// enterScreen and leaveScreen are what Bubble Tea writes when it enters and leaves its screen.
+const (
+	enterScreen = ansi.SetModeAltScreenSaveCursor + ansi.HideCursor + ansi.EraseEntireScreen + ansi.CursorHomePosition
+	leaveScreen = ansi.ResetModeAltScreenSaveCursor + ansi.ShowCursor
+)
+
+// drawFirst draws the first screen and reports whether it could. Bubble Tea draws it again, but only at its first tick.
+// There are no colours yet: which ones the terminal shows is asked for later. What is written to no terminal is left to
+// Bubble Tea.
+func drawFirst(m *model, output io.Writer) bool {
+	file := fileOf(output)
+	if file == nil {
+		return false
+	}
+	width, height, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		return false
+	}
+	before := m.screen
+	m.screen.width, m.screen.height = width, height
+	content := ansi.Strip(m.render())
+	m.screen = before
+	_, err = io.WriteString(file, enterScreen+strings.ReplaceAll(content, "\n", "\r\n"))
+	return err == nil
+}
+
+// leaveFirst leaves the screen of drawFirst when Bubble Tea could not run, which leaves it otherwise.
+func leaveFirst(output io.Writer) { _, _ = io.WriteString(fileOf(output), leaveScreen) }
+
+// fileOf returns the file of Config.Output; nil when it is something else.
+func fileOf(output io.Writer) *os.File {
+	if output == nil {
+		return os.Stdout
+	}
+	file, _ := output.(*os.File)
+	return file
+}
