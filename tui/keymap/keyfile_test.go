@@ -134,8 +134,11 @@ func TestReadingAKeyFileIsBounded(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, keymap.Sync, means(file.Map, keymap.Log, "x"))
 
-	_, err = keymap.Load(filepath.Join(dir, "none.yaml"))
-	require.ErrorIs(t, err, os.ErrNotExist)
+	for _, missing := range []string{filepath.Join(dir, "none.yaml"), filepath.Join(dir, "none", "keys.yaml")} {
+		_, err = keymap.Load(missing)
+		require.ErrorIs(t, err, os.ErrNotExist)
+		require.EqualError(t, err, "read key file "+missing+": no such file or directory", "the file is named once")
+	}
 
 	file, err = keymap.Load(write("large.yaml", strings.Repeat("#", keymap.MaxSize+1)))
 	require.NoError(t, err)
@@ -145,7 +148,7 @@ func TestReadingAKeyFileIsBounded(t *testing.T) {
 	require.LessOrEqual(t, len(file.Mistakes), keymap.MaxMistakes+1)
 
 	_, err = keymap.Load(dir)
-	require.ErrorContains(t, err, "is not a regular file")
+	require.EqualError(t, err, "read key file "+dir+": it is not a regular file")
 
 	outside := filepath.Join(t.TempDir(), "other.yaml")
 	require.NoError(t, os.WriteFile(outside, []byte("global.sync: [x]"), 0o644))

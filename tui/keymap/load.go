@@ -4,8 +4,10 @@
 package keymap
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -16,9 +18,18 @@ import (
 func Load(path string) (File, error) {
 	content, err := read(path)
 	if err != nil {
-		return File{}, fmt.Errorf("read key file %s: %w", path, err)
+		return File{}, fmt.Errorf("read key file %s: %w", path, cause(err))
 	}
 	return Parse(content, path), nil
+}
+
+// cause returns an error of the system without the name of the file, which the caller has said already. An error that
+// wraps another one says more than its cause and stays.
+func cause(err error) error {
+	if system, ok := err.(*fs.PathError); ok {
+		return system.Err
+	}
+	return err
 }
 
 func read(path string) ([]byte, error) {
@@ -41,7 +52,7 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s is not a regular file", path)
+		return nil, errors.New("it is not a regular file")
 	}
 	return io.ReadAll(io.LimitReader(file, MaxSize+1))
 }
