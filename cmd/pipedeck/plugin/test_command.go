@@ -38,13 +38,14 @@ func newTestCommand() *cobra.Command {
 its stages, cancel it, stop the plugin and start it again. DIR is a Go package, which is built.
 
 The command checks the protocol, not the work of the plugin. So a stage without options may fail, which is noted. A
-stage with the options of --with has to succeed; mistakes in them that the plugin's schema shows are found first.
+stage with the options of --with has to succeed within --run-limit; mistakes in them that the plugin's schema shows
+are found first.
 
 The stage really runs, so a plugin that deploys does so to the deploy targets of its configuration. It runs in an
 empty directory, and gets a copy of the application: files that it writes are removed. Values of its configuration
 are masked in all that is printed.`,
 		Example: `  pipedeck plugin test ./greeter
-  pipedeck plugin test dist/greeter --stage GREET --with '{"names": ["Ada"], "pause": "1m"}'
+  pipedeck plugin test dist/greeter --stage GREET --with '{"names": ["Ada"], "pause": "1m"}' --run-limit 2m
   pipedeck plugin test count.pyz -o json
   pipedeck plugin test ./deployer --config piped-plugin.yaml --source ../my-app`,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0]) },

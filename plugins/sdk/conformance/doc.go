@@ -6,5 +6,6 @@
 // looks at what it reports.
 //
 // It checks the protocol, not the plugin's work: a stage without options may fail, which is noted. A stage with the
-// options of the caller has to succeed. What a plugin need not do is not applicable, and no failure.
+// options of the caller has to succeed within the run limit. What a plugin need not do is not applicable, and no
+// failure.
 package conformance

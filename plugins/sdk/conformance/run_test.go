@@ -10,6 +10,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strconv"
 	"syscall"
 	"testing"
@@ -157,8 +158,25 @@ func TestAStageThatRunsLongerThanTheLimitIsNoFault(t *testing.T) {
 			require.Regexp(t, `it was still (running|at work) after 1s`, c.Detail)
 			found++
 		}
+		if c.Name == "executes SLOW" {
+			require.Contains(t, c.Detail, "give it more time, for example with --run-limit 4s")
+		}
 	}
 	require.Equal(t, 3, found)
+}
+
+func TestAStageWithOptionsHasToEndWithinTheLimit(t *testing.T) {
+	t.Parallel()
+	checks, err := conformance.Run(t.Context(), conformance.Options{
+		Program: os.Args[0], Settings: sdk.Settings{Name: "slow"}, With: `{"steps": ["one"]}`,
+		RunLimit: 250 * time.Millisecond, Output: t.Output(),
+	})
+	require.NoError(t, err)
+	executed := slices.IndexFunc(checks, func(c conformance.Check) bool { return c.Name == "executes SLOW" })
+	require.GreaterOrEqual(t, executed, 0)
+	require.Equal(t, conformance.Check{Name: "executes SLOW", State: conformance.Failed,
+		Detail: "it was still running after 250ms and was cancelled; give it more time, for example with " +
+			"--run-limit 1s"}, checks[executed])
 }
 
 func TestAPluginThatDoesNotStartHasOneCheck(t *testing.T) {

@@ -117,8 +117,11 @@ func (r *run) execute() {
 	began := time.Now()
 	ended, err := r.call(ctx, r.stage(), executedID, 0)
 	switch {
+	case ctx.Err() != nil && r.options.With != "":
+		r.check(name, errors.New(r.cutOff()), "")
+		r.stopped(executedID)
 	case ctx.Err() != nil:
-		r.notApplicable(name, "it was still running after %s and was cancelled", r.options.RunLimit)
+		r.notApplicable(name, "%s", r.cutOff())
 		r.stopped(executedID)
 	case r.refusal(err):
 		r.unsuccessful(name, "it refuses: "+firstLine(status.Convert(err).Message()))
@@ -133,6 +136,23 @@ func (r *run) execute() {
 		r.executed = r.check(name, err, "%s after %s%s", strings.TrimPrefix(ended.String(), "STAGE_"),
 			time.Since(began).Round(time.Millisecond), r.lastWords())
 	}
+}
+
+// cutOff says that a stage was cancelled at the run limit, and how it gets more time.
+func (r *run) cutOff() string {
+	return fmt.Sprintf("it was still running after %s and was cancelled; give it more time, for example with "+
+		"--run-limit %s", r.options.RunLimit, moreTime(r.options.RunLimit))
+}
+
+// moreTime returns four times a limit, without units that are zero: 1m for 15s.
+func moreTime(limit time.Duration) string {
+	text := (4 * limit).String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if whole, ok := strings.CutSuffix(text, zero); ok {
+			text = whole + zero[:1]
+		}
+	}
+	return text
 }
 
 // unsuccessful reports a stage that has not done its work. With the options that were given it should have; without
@@ -293,7 +313,7 @@ func (r *run) again() {
 			lost)
 	}
 	if running && err == nil {
-		r.notApplicable(name, "it was still running after %s and was cancelled", r.options.RunLimit)
+		r.notApplicable(name, "%s", r.cutOff())
 		return
 	}
 	r.check(name, err, "%s", strings.TrimPrefix(ended.String(), "STAGE_"))
