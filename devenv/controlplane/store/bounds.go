@@ -7,7 +7,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // maxReasonBytes bounds the reason of a status. A longer one is cut.
@@ -35,6 +34,3 @@ func growth(old, added map[string]string) int {
 	}
 	return n
 }
-
-// shortReason cuts the reason of a status.
-func shortReason(reason string) string { return line.Cut(reason, maxReasonBytes) }

@@ -25,7 +25,7 @@ func (d *Deployments) ReportPlanned(pipedID string, r *pipedservice.ReportDeploy
 		}
 		r = proto.CloneOf(r)
 		m.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
-		m.Summary, m.StatusReason = r.GetSummary(), shortReason(r.GetStatusReason())
+		m.Summary, m.StatusReason = r.GetSummary(), d.ledger.reason(r.GetStatusReason())
 		if m.Trigger == nil { // as a restored deployment may be
 			m.Trigger = &model.DeploymentTrigger{}
 		}
@@ -46,7 +46,7 @@ func (d *Deployments) ReportStatus(pipedID, id string, status model.DeploymentSt
 			return precondition("deployment %s is %s already and cannot become %s", id, running.model.GetStatus(),
 				status)
 		}
-		running.model.Status, running.model.StatusReason = status, shortReason(reason)
+		running.model.Status, running.model.StatusReason = status, d.ledger.reason(reason)
 		return nil
 	})
 }
@@ -70,7 +70,7 @@ func (d *Deployments) ReportCompleted(pipedID string, r *pipedservice.ReportDepl
 	}
 	m, now := ended.model, d.ledger.now()
 	reason := d.chains.noted(r.GetStatusReason(), m)
-	m.Status, m.StatusReason, m.CompletedAt = r.GetStatus(), shortReason(reason), r.GetCompletedAt()
+	m.Status, m.StatusReason, m.CompletedAt = r.GetStatus(), d.ledger.reason(reason), r.GetCompletedAt()
 	for _, stage := range m.GetStages() {
 		status, ok := r.GetStageStatuses()[stage.GetId()]
 		if !ok || status == stage.GetStatus() {

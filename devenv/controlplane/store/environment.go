@@ -11,14 +11,12 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
-	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // Environment is what is known of the environment itself: its description, its components and its problems.
 type Environment struct {
 	ledger   *ledger
 	ownPiped string // the id of the environment's own piped
-	flags    string // of commands in next steps
 
 	mu         sync.Mutex
 	described  *deckv1.Environment // nil until Describe
@@ -29,9 +27,9 @@ type Environment struct {
 	causes map[string]string
 }
 
-func newEnvironment(l *ledger, o Options) *Environment {
+func newEnvironment(l *ledger, ownPiped string) *Environment {
 	return &Environment{
-		ledger: l, ownPiped: o.OwnPiped, flags: o.Flags, components: map[string]*deckv1.Component{},
+		ledger: l, ownPiped: ownPiped, components: map[string]*deckv1.Component{},
 		problems: map[string]*deckv1.Problem{},
 		shown:    map[string]*deckv1.Problem{}, causes: map[string]string{},
 	}
@@ -57,7 +55,7 @@ func (e *Environment) SetComponent(c *deckv1.Component) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	c = proto.CloneOf(c)
-	c.Hint = line.WithFlags(c.GetHint(), e.flags)
+	c.Hint = e.ledger.withFlags(c.GetHint())
 	e.components[c.GetName()] = c
 	e.ledger.publish(Change{Component: e.componentView(c)})
 	e.judgeComponent(c)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // Journal keeps records. Its methods return at once and may be called under the locks of the store's parts.
@@ -30,16 +31,24 @@ type ledger struct {
 	project string
 	now     func() time.Time
 	limits  Limits
+	// flags follow the commands in texts for users; see Options.
+	flags   string
 	feed    feed
 	journal atomic.Pointer[Journal] // nil for nowhere
 }
 
-func newLedger(project string, now func() time.Time, limits Limits) *ledger {
+func newLedger(o Options) *ledger {
 	return &ledger{
-		project: project, now: now, limits: limits,
-		feed: feed{now: now, limits: limits, watchers: map[*Subscription]struct{}{}},
+		project: o.ProjectID, now: o.Now, limits: o.Limits, flags: o.Flags,
+		feed: feed{now: o.Now, limits: o.Limits, watchers: map[*Subscription]struct{}{}},
 	}
 }
+
+// withFlags returns a text for users whose commands find this environment.
+func (l *ledger) withFlags(text string) string { return line.WithFlags(text, l.flags) }
+
+// reason returns the reason of a status as it is kept: cut, and with commands that find this environment.
+func (l *ledger) reason(text string) string { return line.Cut(l.withFlags(text), maxReasonBytes) }
 
 func (l *ledger) keepIn(j Journal) {
 	if j == nil {

@@ -9,7 +9,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
-	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // ReportPlugins replaces what is known of a piped's plugin processes.
@@ -24,7 +23,7 @@ func (p *Pipeds) ReportPlugins(pipedID string, plugins []*agentv1.Plugin) error 
 	one.plugins = make([]*agentv1.Plugin, 0, len(plugins))
 	for _, plugin := range plugins {
 		plugin = proto.CloneOf(plugin)
-		plugin.Detail = line.WithFlags(plugin.GetDetail(), p.environment.flags)
+		plugin.Detail = p.ledger.withFlags(plugin.GetDetail())
 		one.plugins = append(one.plugins, plugin)
 	}
 	one.pluginsStale = false

@@ -11,7 +11,6 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
-	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // Problem is a cause why a part of the environment does not work as it should.
@@ -84,9 +83,8 @@ func (e *Environment) setProblem(p *deckv1.Problem) {
 	if before == nil && len(e.problems) >= e.ledger.limits.Problems {
 		return
 	}
-	p.Part, p.Reason = oneLine(p.GetPart(), maxPart), oneLine(p.GetReason(), maxReason)
-	next := line.WithFlags(p.GetNextStep(), e.flags)
-	p.NextStep = cmp.Or(oneLine(next, maxNextStep), noNextStep)
+	p.Part, p.Reason = oneLine(p.GetPart(), maxPart), oneLine(e.ledger.withFlags(p.GetReason()), maxReason)
+	p.NextStep = cmp.Or(oneLine(e.ledger.withFlags(p.GetNextStep()), maxNextStep), noNextStep)
 	switch {
 	case p.Since != nil:
 	case before != nil:

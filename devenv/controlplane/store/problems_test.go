@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
@@ -283,4 +285,35 @@ func TestNextStepsNameTheEnvironment(t *testing.T) {
 		"end it with: pipedeck down --name demo", "fix it, or run: pipedeck restart --name demo wait",
 		"run pipedeck up --name demo again",
 	}, steps)
+}
+
+func TestReasonsNameTheEnvironment(t *testing.T) {
+	t.Parallel()
+	s := store.New(store.Options{ProjectID: project, OwnPiped: piped, Flags: " --name demo"})
+	s.Pipeds.Add(piped, "p1", "", store.KeyHash{})
+	importApplication(s, "a", nil)
+	const (
+		reason = "no plugin; or run: pipedeck restart wait"
+		want   = "no plugin; or run: pipedeck restart --name demo wait"
+	)
+	stage := run(t, s, "d", "a")
+	require.NoError(t, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, reason))
+	failure := stageReport("d", stage, model.StageStatus_STAGE_FAILURE, 0)
+	failure.StatusReason = reason
+	require.NoError(t, s.Deployments.ReportStage(piped, failure))
+	known, err := s.Deployments.Get("d")
+	require.NoError(t, err)
+	require.Equal(t, want, known.Model.GetStatusReason())
+	require.Equal(t, want, known.Model.GetStages()[0].GetStatusReason())
+	require.NoError(t, s.Deployments.ReportCompleted(piped, &pipedservice.ReportDeploymentCompletedRequest{
+		DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_FAILURE,
+		StatusReason: known.Model.GetStatusReason(),
+	}))
+	known, err = s.Deployments.Get("d")
+	require.NoError(t, err)
+	require.Equal(t, want, known.Model.GetStatusReason(), "once, also when piped repeats it")
+	require.NoError(t, s.Applications.ReportSyncState(piped, "a", &model.ApplicationSyncState{Reason: reason}))
+	require.Equal(t, want, applicationsOf(s, piped)[0].GetSyncState().GetReason())
+	s.Environment.SetProblem(store.Problem{Part: "plugin wait", Reason: reason})
+	require.Equal(t, want, s.Environment.Problems()[0].GetReason())
 }

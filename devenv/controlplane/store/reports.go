@@ -17,8 +17,11 @@ func (a *Applications) ReportSyncState(pipedID, id string, state *model.Applicat
 	if err != nil {
 		return err
 	}
+	if state = proto.CloneOf(state); state != nil {
+		state.Reason = a.ledger.withFlags(state.GetReason())
+	}
 	old := one.model.GetSyncState()
-	one.model.SyncState = proto.CloneOf(state)
+	one.model.SyncState = state
 	one.model.UpdatedAt = a.ledger.now().Unix()
 	if old == nil || old.GetStatus() != state.GetStatus() || old.GetReason() != state.GetReason() ||
 		old.GetShortReason() != state.GetShortReason() {

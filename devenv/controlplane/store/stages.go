@@ -37,7 +37,7 @@ func (d *Deployments) ReportStageRun(
 	if r.GetRetriedCount() != stage.GetRetriedCount() {
 		delete(running.stages, stage.GetId())
 	}
-	stage.Status, stage.StatusReason = r.GetStatus(), shortReason(r.GetStatusReason())
+	stage.Status, stage.StatusReason = r.GetStatus(), d.ledger.reason(r.GetStatusReason())
 	stage.RetriedCount, stage.UpdatedAt = r.GetRetriedCount(), now.Unix()
 	if r.GetVisible() {
 		stage.Visible = true

@@ -19,7 +19,8 @@ type Options struct {
 	ProjectID string
 	// OwnPiped is the id of the piped that the environment runs itself; empty for none.
 	OwnPiped string
-	// Flags follow the commands in next steps, so that they find this environment; empty when they do without.
+	// Flags follow the commands in next steps and reasons, so that they find this environment; empty when they do
+	// without.
 	Flags string
 	// Now is the clock; nil means time.Now.
 	Now func() time.Time
@@ -57,9 +58,10 @@ func New(o Options) *Store {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	ledger := newLedger(o.ProjectID, o.Now, o.Limits.withDefaults())
+	o.Limits = o.Limits.withDefaults()
+	ledger := newLedger(o)
 	signals, offers := newSignals(), newOffers()
-	environment := newEnvironment(ledger, o)
+	environment := newEnvironment(ledger, o.OwnPiped)
 	applications := newApplications(ledger, offers, signals)
 	pipeds := newPipeds(ledger, o.OwnPiped, offers, signals, applications, environment)
 	chains := newChains(ledger, applications, signals)
