@@ -70,6 +70,32 @@ func TestAKeyThatNothingReadsIsAProblemOfItsApplicationUntilItIsFixed(t *testing
 	e.deck.awaitNoProblem(t)
 }
 
+func TestAConfigurationThatCannotBeUsedIsAProblemOfItsApplicationUntilItIsFixed(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	piped := e.start(t)
+	d := e.deck.awaitEnd(t, 0)
+
+	e.commit(t, "Break it", pipeline("{}")+"  labels: [\n")
+	p := e.deck.awaitProblem(t, "configuration of app", "correct the file and commit it")
+	require.Regexp(t, `^app/app\.pipecd\.yaml:\d+:\d+: `, p.GetReason())
+	require.Equal(t, d.GetApplicationId(), p.GetApplicationId())
+	status, _ := piped.admin(t, "/healthz")
+	require.Equal(t, 503, status)
+	_, metrics := piped.admin(t, "/metrics")
+	require.Regexp(t, `piped_degraded\{[^}]*part="configuration of app"[^}]*\} 1`, metrics)
+	e.git(t, "revert", "--no-edit", "HEAD")
+	e.deck.awaitNoProblem(t)
+
+	e.git(t, "rm", "-q", "app/app.pipecd.yaml")
+	e.git(t, "commit", "-q", "-m", "Remove it")
+	p = e.deck.awaitProblem(t, "configuration of app", "app/app.pipecd.yaml is not in Git any more, at commit ")
+	require.Contains(t, p.GetNextStep(), "add the file again, or delete the application with: pipectl application "+
+		"delete --app-id "+d.GetApplicationId())
+	e.git(t, "revert", "--no-edit", "HEAD")
+	e.deck.awaitNoProblem(t)
+}
+
 func TestARepositoryThatIsGoneIsAProblemUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))

@@ -5,9 +5,11 @@ package agent
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -16,9 +18,9 @@ import (
 	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
-// configurationMistakes keeps the mistakes with which applications are deployed all the same, as by PipeCD: keys that
-// nothing reads, and wrong options of plugins. Each such application is a problem, which only a control plane of ours
-// gets.
+// configurationMistakes keeps what is wrong with the configurations of applications. Some mistakes keep an application
+// from being deployed. With others it is deployed all the same, as by PipeCD: keys that nothing reads, and wrong
+// options of plugins. Each such application is a problem, which only a control plane of ours gets.
 type configurationMistakes struct {
 	// changed is called when the answer of problems may have changed.
 	changed func()
@@ -35,7 +37,7 @@ func newConfigurationMistakes(changed func()) *configurationMistakes {
 		options: map[string]config.Errors{}}
 }
 
-// configured takes all applications whose configuration can be used, and forgets the others.
+// configured takes all applications whose repository can be read, and forgets the others.
 func (m *configurationMistakes) configured(list []trigger.Configured) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,7 +46,7 @@ func (m *configurationMistakes) configured(list []trigger.Configured) {
 	now := make(map[string]trigger.Configured, before)
 	for _, application := range list {
 		was, known := m.applications[application.ID]
-		same = same && known && was.Name == application.Name && was.Unread.Error() == application.Unread.Error()
+		same = same && known && alike(was, application)
 		now[application.ID] = application
 	}
 	m.applications = now
@@ -52,6 +54,18 @@ func (m *configurationMistakes) configured(list []trigger.Configured) {
 	if !same || len(now) != before {
 		m.changed()
 	}
+}
+
+// alike reports whether two states of an application have the same problem.
+func alike(a, b trigger.Configured) bool {
+	return a.Name == b.Name && textOf(a.Invalid) == textOf(b.Invalid) && a.Unread.Error() == b.Unread.Error()
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
 }
 
 // planned returns what a planner asks for the mistakes in the options of a deployment, which are those of the
@@ -79,25 +93,52 @@ func (m *configurationMistakes) problems() (problems []health.Problem) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.applications)) {
 		application := m.applications[id]
-		mistakes := append(slices.Clone(application.Unread), m.options[id]...)
-		if len(mistakes) == 0 {
+		problem := m.problemOf(application)
+		if problem.Reason == "" {
 			continue
 		}
-		slices.SortStableFunc(mistakes, func(a, b *config.Error) int {
-			return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-		})
-		problem := health.Problem{
-			Part: "configuration of " + application.Name, ApplicationID: id, Reason: mistakes[0].Error(),
-			NextStep: "correct the file and commit it",
-		}
+		problem.Part, problem.ApplicationID = "configuration of "+application.Name, id
 		if names[application.Name] > 1 {
 			problem.Part += " (" + id + ")"
-		}
-		if more := len(mistakes) - 1; more > 0 {
-			problem.Reason += fmt.Sprintf(" (and %d more)", more)
-			problem.NextStep += "; all mistakes: pipedeck validate " + mistakes[0].File
 		}
 		problems = append(problems, problem)
 	}
 	return problems
+}
+
+// problemOf returns the reason and the next step; both are empty when nothing is wrong. The mistakes that keep the
+// application from being deployed stand before those of its last plan. The caller holds mu.
+func (m *configurationMistakes) problemOf(application trigger.Configured) health.Problem {
+	missing, isMissing := errors.AsType[*trigger.MissingError](application.Invalid)
+	mistakes, inFile := errors.AsType[config.Errors](application.Invalid)
+	switch {
+	case isMissing:
+		return health.Problem{Reason: missing.Reason(), NextStep: missing.NextStep()}
+	case application.Invalid != nil && !inFile:
+		reason, _, _ := strings.Cut(application.Invalid.Error(), "\n")
+		return health.Problem{Reason: reason, NextStep: correct}
+	case application.Invalid == nil:
+		mistakes = append(slices.Clone(application.Unread), m.options[application.ID]...)
+	}
+	return problemIn(mistakes)
+}
+
+// correct is the next step for a mistake in a file.
+const correct = "correct the file and commit it"
+
+// problemIn returns the reason and the next step for the mistakes of a file; both are empty when there are none.
+func problemIn(mistakes config.Errors) health.Problem {
+	if len(mistakes) == 0 {
+		return health.Problem{}
+	}
+	mistakes = slices.Clone(mistakes)
+	slices.SortStableFunc(mistakes, func(a, b *config.Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	problem := health.Problem{Reason: mistakes[0].Error(), NextStep: correct}
+	if more := len(mistakes) - 1; more > 0 {
+		problem.Reason += fmt.Sprintf(" (and %d more)", more)
+		problem.NextStep += "; all mistakes: pipedeck validate " + mistakes[0].File
+	}
+	return problem
 }

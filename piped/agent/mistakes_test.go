@@ -4,6 +4,7 @@
 package agent
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"testing"
@@ -61,7 +62,6 @@ spec:
 	require.Len(t, m.planned(checks)(d, wrong, "web/app.pipecd.yaml"), 1)
 	require.Equal(t, 3, changes)
 	require.Contains(t, m.problems()[0].Reason, "(and 1 more)")
-	require.Contains(t, m.problems()[0].NextStep, "all mistakes: pipedeck validate web/app.pipecd.yaml")
 	m.configured([]trigger.Configured{sound})
 	require.Contains(t, m.problems()[0].Reason, `unknown key "durtion"`)
 	require.Equal(t, "configuration of web", m.problems()[0].Part)
@@ -69,8 +69,49 @@ spec:
 	require.Empty(t, m.problems())
 
 	m.planned(checks)(d, wrong, "web/app.pipecd.yaml")
+	m.configured([]trigger.Configured{{ID: "1", Name: "web", Invalid: errors.New("broken")}})
+	require.Equal(t, "broken", m.problems()[0].Reason)
+	m.configured([]trigger.Configured{sound})
+	require.Contains(t, m.problems()[0].Reason, `unknown key "durtion"`, "a commit was reverted; nothing is planned")
 	m.configured(nil)
 	require.Empty(t, m.problems(), "the application is gone")
 	m.configured([]trigger.Configured{sound})
 	require.Empty(t, m.problems(), "and so are its mistakes")
+}
+
+func TestAnApplicationThatCannotBeDeployedIsAProblemUntilItIsFixed(t *testing.T) {
+	t.Parallel()
+	changes := 0
+	m := newConfigurationMistakes(func() { changes++ })
+	_, err := config.ParseApplication(
+		[]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  timeout: soon\n  labels: 1\n"),
+		"web/app.pipecd.yaml",
+	)
+	broken := trigger.Configured{ID: "1", Name: "web", Invalid: err}
+	m.configured([]trigger.Configured{broken})
+	require.Equal(t, 1, changes)
+	problem := m.problems()[0]
+	require.Equal(t, "configuration of web", problem.Part)
+	require.Equal(t, "1", problem.ApplicationID)
+	require.Contains(t, problem.Reason, "web/app.pipecd.yaml:5:12: spec.timeout: ")
+	require.Contains(t, problem.Reason, " (and 1 more)")
+	require.Equal(t, "correct the file and commit it; all mistakes: pipedeck validate web/app.pipecd.yaml",
+		problem.NextStep)
+	m.configured([]trigger.Configured{broken})
+	require.Equal(t, 1, changes, "nothing is new")
+
+	missing := &trigger.MissingError{File: "web/app.pipecd.yaml", Commit: "c", Branch: "main", Application: "1"}
+	m.configured([]trigger.Configured{{ID: "1", Name: "web", Invalid: missing}})
+	require.Equal(t, 2, changes)
+	problem = m.problems()[0]
+	require.Equal(t, "web/app.pipecd.yaml is not in Git any more, at commit c of branch main, so nothing deploys the "+
+		"application", problem.Reason)
+	require.Equal(t, "add the file again, or delete the application with: pipectl application delete --app-id 1",
+		problem.NextStep)
+
+	m.configured([]trigger.Configured{{ID: "1", Name: "web", Invalid: errors.New("read it: too large\nby far")}})
+	require.Equal(t, "read it: too large", m.problems()[0].Reason)
+	m.configured([]trigger.Configured{{ID: "1", Name: "web"}})
+	require.Equal(t, 4, changes)
+	require.Empty(t, m.problems())
 }

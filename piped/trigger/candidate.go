@@ -35,11 +35,9 @@ func (t *Trigger) candidates() []*candidate {
 		c := &candidate{application: a, repository: t.repositories[id], snapshot: now}
 		switch f := now.files[configFileOf(a)]; {
 		case f == nil:
-			c.err = fmt.Errorf(
-				"%s is not in Git any more, at commit %s of branch %s, so nothing deploys the application: add the "+
-					"file again, or delete the application with: pipectl application delete --app-id %s",
-				configFileOf(a), now.head.Hash, c.repository.git.Branch(), a.GetId(),
-			)
+			c.err = &MissingError{
+				File: configFileOf(a), Commit: now.head.Hash, Branch: c.repository.git.Branch(), Application: a.GetId(),
+			}
 		case f.err != nil:
 			c.err = f.err
 		default:
@@ -50,18 +48,45 @@ func (t *Trigger) candidates() []*candidate {
 	return list
 }
 
-// Configured is an application whose configuration at the head of its branch can be used.
+// MissingError says that the configuration of a registered application is not in Git any more.
+type MissingError struct {
+	// File is relative to the repository.
+	File, Commit, Branch string
+	// Application is the id.
+	Application string
+}
+
+// Error returns the reason and the next step in one line.
+func (e *MissingError) Error() string { return e.Reason() + ": " + e.NextStep() }
+
+// Reason says what is missing where.
+func (e *MissingError) Reason() string {
+	return fmt.Sprintf("%s is not in Git any more, at commit %s of branch %s, so nothing deploys the application",
+		e.File, e.Commit, e.Branch)
+}
+
+// NextStep says what to do about it.
+func (e *MissingError) NextStep() string {
+	return "add the file again, or delete the application with: pipectl application delete --app-id " + e.Application
+}
+
+// Configured is an application as the head of its branch configures it.
 type Configured struct {
 	ID, Name string
+	// Invalid says why the configuration cannot be used, which keeps the application from being deployed; nil when it
+	// can. It is [config.Errors] for mistakes in the file, and [*MissingError] without a file.
+	Invalid error
 	// Unread are the keys that nothing reads. The application is deployed as if they were not there.
 	Unread config.Errors
 }
 
 func configured(candidates []*candidate) (list []Configured) {
 	for _, c := range candidates {
+		one := Configured{ID: c.application.GetId(), Name: c.application.GetName(), Invalid: c.err}
 		if c.config != nil {
-			list = append(list, Configured{c.application.GetId(), c.application.GetName(), c.config.Unread})
+			one.Unread = c.config.Unread
 		}
+		list = append(list, one)
 	}
 	return list
 }

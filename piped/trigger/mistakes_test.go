@@ -4,7 +4,6 @@
 package trigger_test
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +41,7 @@ func TestABrokenConfigurationIsShownAndNotDeployed(t *testing.T) {
 	state := w.state("web", invalid)
 	require.Contains(t, state.GetShortReason(), "web/app.pipecd.yaml:5:12: spec.timeout")
 	require.NotContains(t, state.GetShortReason(), "\n")
+	w.awaitMistakes("web is invalid: web/app.pipecd.yaml:5:12: spec.timeout")
 	require.Contains(t, state.GetReason(), "web/app.pipecd.yaml:7:19: spec.planner.autoRollback", "all mistakes")
 	w.write("web/x", "x")
 	w.commit("Change it while broken")
@@ -50,6 +50,7 @@ func TestABrokenConfigurationIsShownAndNotDeployed(t *testing.T) {
 	w.application("web", "  name: web\n  timeout: 5m\n")
 	head := w.commit("Fix it")
 	require.Equal(t, head, w.awaitDeployment(2).GetTrigger().GetCommit().GetHash())
+	w.awaitMistakes()
 	w.plane.read(func() { require.Len(t, w.plane.states[appID("web")], 1, "the deployment reports the state") })
 }
 
@@ -60,25 +61,18 @@ func TestAKeyThatNothingReadsIsDeployedAndReportedUntilItIsFixed(t *testing.T) {
 	w.commit("Add")
 	w.start()
 	w.awaitDeployment(1)
-	await := func(want ...string) {
-		t.Helper()
-		w.plane.await(t, "the unread keys of a pass", func() bool {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return slices.Equal(w.unread, want)
-		})
-	}
 
 	w.application("web", "  name: web\n  pipelin:\n    stages: [{name: WAIT_APPROVAL}]\n")
 	w.commit("Ask before it is deployed")
 	w.awaitDeployment(2) // as PipeCD does
-	await(`web: web/app.pipecd.yaml:5:3: spec.pipelin: unknown key "pipelin" is not read; did you mean "pipeline"?`)
+	w.awaitMistakes(`web: web/app.pipecd.yaml:5:3: spec.pipelin: unknown key "pipelin" is not read; ` +
+		`did you mean "pipeline"?`)
 	w.plane.read(func() { require.Empty(t, w.plane.states[appID("web")], "no state that PipeCD does not report") })
 
 	w.application("web", "  name: web\n  timeout: 5m\n")
 	w.commit("Fix it")
 	w.awaitDeployment(3)
-	await()
+	w.awaitMistakes()
 }
 
 func TestABrokenConfigurationIsReportedOnceForEachChange(t *testing.T) {
@@ -202,6 +196,7 @@ func TestAConfigurationThatIsRemovedIsMissed(t *testing.T) {
 	w.commit("Remove it")
 	require.Contains(t, w.state("web", invalid).GetShortReason(),
 		"web/app.pipecd.yaml is not in Git any more, at commit ")
+	w.awaitMistakes("web is invalid: web/app.pipecd.yaml is not in Git any more, at commit ")
 	require.Equal(t, 1, w.settle())
 }
 

@@ -48,7 +48,7 @@ type Options struct {
 	// Broken gets, once for each change, a configuration that cannot be used, which keeps the application from
 	// being deployed at commit. It may be nil, and must return at once.
 	Broken func(application *model.Application, commit *model.Commit, reason string)
-	// Configured gets, with each pass, all applications whose configuration can be used. It may be nil, and must return
+	// Configured gets, with each pass, all applications whose repository could be read. It may be nil, and must return
 	// at once.
 	Configured func([]Configured)
 	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return

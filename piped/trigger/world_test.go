@@ -43,7 +43,7 @@ type world struct {
 	mu        sync.Mutex
 	submitted []*model.Deployment
 	broken    []string // "application commit: reason", first lines only
-	unread    []string // "application: mistake" of the last pass
+	mistakes  []string // "application: mistake" of the last pass
 }
 
 func newWorld(t *testing.T) *world {
@@ -128,12 +128,26 @@ func (w *world) areConfigured(list []trigger.Configured) {
 	defer w.plane.read(w.plane.broadcast)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.unread = nil
+	w.mistakes = nil
 	for _, application := range list {
+		if application.Invalid != nil {
+			first, _, _ := strings.Cut(application.Invalid.Error(), "\n")
+			w.mistakes = append(w.mistakes, application.Name+" is invalid: "+first)
+		}
 		for _, mistake := range application.Unread {
-			w.unread = append(w.unread, application.Name+": "+mistake.Error())
+			w.mistakes = append(w.mistakes, application.Name+": "+mistake.Error())
 		}
 	}
+}
+
+// awaitMistakes waits until a pass has found these mistakes, and no others.
+func (w *world) awaitMistakes(want ...string) {
+	w.t.Helper()
+	w.plane.await(w.t, "the mistakes of a pass", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return slices.EqualFunc(w.mistakes, want, strings.HasPrefix)
+	})
 }
 
 // Submit is the scheduler's.

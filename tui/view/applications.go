@@ -20,7 +20,7 @@ type Application struct {
 	Name string
 	// Newest deployment; nil before the first.
 	Newest *deckv1.Deployment
-	// Problem is what is wrong with its configuration, with which it is deployed all the same; nil for nothing.
+	// Problem is what is wrong with its configuration; nil for nothing.
 	Problem *deckv1.Problem
 	// Outcome is the newest deployment that has succeeded or failed; nil when none has.
 	Outcome *deckv1.Deployment

@@ -24,8 +24,7 @@ type Deployment struct {
 	Name string
 	// Deployment is nil before the first of the application.
 	Deployment *deckv1.Deployment
-	// Problem is what is wrong with the configuration of the application, with which it is deployed all the same; nil
-	// for nothing.
+	// Problem is what is wrong with the configuration of the application; nil for nothing.
 	Problem *deckv1.Problem
 	// Environment is where the application was found; nil while that is not known.
 	Environment *deckv1.Environment
@@ -254,15 +253,23 @@ func (v Deployment) head(width int) []string {
 	if worthShowing(d.GetStatus()) {
 		lines = append(lines, v.reasonLines(status.style, d.GetStatusReason(), width)...)
 	}
-	return slices.Concat(lines, v.invalidSince(width), v.doubtful(width))
+	if invalid := v.invalidSince(width); invalid != nil {
+		return append(lines, invalid...)
+	}
+	return append(lines, v.mistaken(width)...)
 }
 
-// doubtful says what is wrong with the configuration with which the application is deployed all the same.
-func (v Deployment) doubtful(width int) []string {
-	if v.Problem == nil || v.Earlier {
+// mistaken says what is wrong with the configuration of the application, unless the deployment ended by it.
+func (v Deployment) mistaken(width int) []string {
+	reason := v.Problem.GetReason()
+	if reason == "" || v.Earlier || strings.Contains(text.Line(v.Deployment.GetStatusReason()), text.Line(reason)) {
 		return nil
 	}
-	return v.reasonLines(v.Theme.Tones.Warn, v.Problem.GetReason(), width)
+	tone := v.Theme.Tones.Warn
+	if v.Application.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG {
+		tone = v.Theme.Tones.Bad
+	}
+	return v.reasonLines(tone, reason, width)
 }
 
 // reasonLines wrap a reason behind an arrow, at most maxReason lines; none for an empty one.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/theme"
@@ -43,5 +44,27 @@ func TestADeploymentOfAnEarlierCommitSaysOnceWhoAskedForIt(t *testing.T) {
 		c.d.Strategy, c.d.Commander = "PIPELINE", "grace"
 		lines := Deployment{Theme: th, Deployment: c.d, Now: time.Unix(1, 0)}.head(90)
 		require.Equal(t, c.want, strings.TrimSpace(lines[1]), name)
+	}
+}
+
+func TestWhatIsWrongWithAConfigurationIsShownOnce(t *testing.T) {
+	t.Parallel()
+	const reason = "web/app.pipecd.yaml:5:12: spec.timeout: want a duration"
+	problem := &deckv1.Problem{Reason: reason}
+	invalid := &deckv1.Application{Sync: deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG, SyncReason: reason}
+	outOfSync := &deckv1.Application{Sync: deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC}
+	done := &deckv1.Deployment{Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS}
+	failed := &deckv1.Deployment{Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, StatusReason: "a crash"}
+	unplanned := proto.CloneOf(failed)
+	unplanned.StatusReason = "Planning failed: " + reason
+	for name, v := range map[string]Deployment{
+		"before a deployment that succeeded":       {Application: invalid, Deployment: done, Problem: problem},
+		"before a deployment that failed":          {Application: invalid, Deployment: failed, Problem: problem},
+		"the deployment failed after it":           {Application: outOfSync, Deployment: failed, Problem: problem},
+		"the deployment failed by it":              {Application: invalid, Deployment: unplanned, Problem: problem},
+		"the application is deployed all the same": {Application: outOfSync, Deployment: done, Problem: problem},
+	} {
+		v.Theme, v.Now = theme.New(theme.Options{NoColor: true}), time.Unix(1, 0)
+		require.Equal(t, 1, strings.Count(strings.Join(v.head(120), "\n"), reason), name)
 	}
 }

@@ -6,6 +6,7 @@ package inspect
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,6 +72,13 @@ func TestApplicationsAreListedWithTheMistakesOfTheirConfiguration(t *testing.T) 
 	require.Regexp(t, app.GetName()+` .*hello-world/app\.pipecd\.yaml:9:3: spec\.pipelin: unknown key "pipelin" is `+
 		`not read; did you mean "pipeline"\?\n`, stdout)
 	require.Regexp(t, `sound .* -\n`, stdout)
+
+	app.Sync = deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG
+	app.SyncShortReason = decktest.Mistake().GetReason()
+	server.Publish(app)
+	_, stdout, _ = command(t.Context(), stateDir, "apps")
+	require.Contains(t, stdout, "INVALID_CONFIG")
+	require.Equal(t, 1, strings.Count(stdout, decktest.Mistake().GetReason()), "which is shown once: "+stdout)
 
 	_, stdout, _ = command(t.Context(), stateDir, "apps", "-o", "json")
 	var shown []struct{ Name, Problem string }

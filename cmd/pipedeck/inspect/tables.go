@@ -74,7 +74,9 @@ func reason(s *session.State, a *deckv1.Application) string {
 	switch {
 	case p == nil:
 		return reason
-	case reason == "":
+	case strings.HasPrefix(reason, p.GetReason()):
+		return reason
+	case strings.HasPrefix(p.GetReason(), reason): // also when there is none
 		return p.GetReason()
 	}
 	return p.GetReason() + "; " + reason
