@@ -5,11 +5,13 @@ package action
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
@@ -19,7 +21,9 @@ func newSyncCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "sync APP", Short: "Deploy the newest commit of an application", Args: cobra.ExactArgs(1),
 		Long: "Deploy the newest commit of an application. The command waits up to 8 s for piped to create the " +
-			"deployment,\nand fails with the reason when piped refuses.",
+			"deployment,\nand fails with the reason when piped refuses.\n\n" +
+			"Exit code 0: piped has created the deployment; 1: piped refuses; 4: piped has not answered. The request " +
+			"is kept\nthen, and piped deploys once it can.",
 		Example: "  pipedeck sync hello-world\n  pipedeck sync hello-world --strategy QUICK_SYNC",
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -32,8 +36,8 @@ func newSyncCommand(t *session.Target) *cobra.Command {
 	return cmd
 }
 
-// syncApplication asks for a deployment and prints piped's answer: the deployment, or why there is none yet. An error
-// has the reason for which piped refuses.
+// syncApplication asks for a deployment and prints the deployment that piped has created. An error has the reason for
+// which piped refuses, or why piped has not answered.
 func syncApplication(ctx context.Context, s *session.Session, name, strategy, output string) error {
 	app, err := s.State.FindApplication(name)
 	if err != nil {
@@ -49,15 +53,17 @@ func syncApplication(ctx context.Context, s *session.Session, name, strategy, ou
 		return session.Unreachable(err)
 	}
 	if output == "json" {
-		return format.JSON(s.Out, answer)
+		err = format.JSON(s.Out, answer)
+	} else {
+		text := "asked for a deployment of " + app.GetName()
+		if answer.GetDeploymentId() != "" {
+			text += ": " + answer.GetDeploymentId()
+		}
+		_, err = fmt.Fprintln(s.Out, text)
 	}
-	text := "asked for a deployment of " + app.GetName()
-	switch {
-	case answer.GetDeploymentId() != "":
-		text += ": " + answer.GetDeploymentId()
-	case answer.GetUnanswered() != "":
-		text += "; " + answer.GetUnanswered()
+	if err != nil || answer.GetUnanswered() == "" {
+		return err
 	}
-	_, err = fmt.Fprintln(s.Out, text)
-	return err
+	return exit.With(exit.TimedOut, errors.New(answer.GetUnanswered()),
+		"see why: pipedeck status; the request is kept, and piped deploys once it can")
 }

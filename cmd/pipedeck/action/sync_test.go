@@ -35,20 +35,29 @@ func TestSyncPrintsTheAnswerOfPiped(t *testing.T) {
 	t.Parallel()
 	state, _ := pastState()
 	created := &deckv1.SyncApplicationResponse{CommandId: "c", DeploymentId: "d"}
-	away := &deckv1.SyncApplicationResponse{CommandId: "c", Unanswered: "piped is not connected"}
+	away := &deckv1.SyncApplicationResponse{CommandId: "c", Unanswered: "piped has not answered within 8s"}
 	for _, c := range []struct {
 		answer       *deckv1.SyncApplicationResponse
 		output, want string
 	}{
 		{created, "", "asked for a deployment of web: d\n"},
-		{away, "", "asked for a deployment of web; piped is not connected\n"},
+		{away, "", "asked for a deployment of web\n"},
 		{created, "json", `"deployment_id": "d"`},
-		{away, "json", `"unanswered": "piped is not connected"`},
+		{away, "json", `"unanswered": "piped has not answered within 8s"`},
 	} {
 		var out bytes.Buffer
 		s := &session.Session{Deck: syncDeck{answer: c.answer}, State: state, Out: &out}
-		require.NoError(t, syncApplication(t.Context(), s, "web", "AUTO", c.output))
+		err := syncApplication(t.Context(), s, "web", "AUTO", c.output)
 		require.Contains(t, out.String(), c.want)
+		if c.answer == created {
+			require.NoError(t, err)
+			continue
+		}
+		var failure *exit.Error
+		require.ErrorAs(t, err, &failure)
+		require.Equal(t, exit.TimedOut, failure.Code, "a script must not take it for a deployment")
+		require.Equal(t, "piped has not answered within 8s", failure.Error())
+		require.Contains(t, failure.Hint, "pipedeck status")
 	}
 	refused := status.Error(codes.FailedPrecondition, "piped refuses to deploy web: a; b is gone; add it")
 	for _, output := range []string{"", "json"} {
