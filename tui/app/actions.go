@@ -88,8 +88,8 @@ func (a *actions) startApproval() tea.Cmd {
 	if a.host.now.Sub(a.approvedAt) < doublePress && (a.approved.GetStageId() != request.GetStageId() ||
 		a.approved.GetDeploymentId() != request.GetDeploymentId()) {
 		return a.confirm("Approve "+text.Line(state.StageWord(stage))+" as well?",
-			"It is another stage than the one that was approved a moment ago.",
-			a.same(keymap.Approve), a.approve(stage, request))
+			a.same(keymap.Approve), a.approve(stage, request), commitLine(a.chosen.deployment()),
+			"It is another stage than the one that was approved a moment ago.")
 	}
 	a.approved, a.approvedAt = request, a.host.now
 	return a.start(a.approve(stage, request))

@@ -20,7 +20,7 @@ func (a *actions) same(action keymap.Action) string {
 	case keymap.Skip:
 		command = withNames("skip", app, a.stageThat((*deckv1.Stage).GetCanSkip))
 	case keymap.Cancel:
-		command = withNames("cancel", app)
+		command = withNames("cancel", a.cancelArgument())
 	case keymap.Sync, keymap.PutBack:
 		command = withNames("sync", app)
 	case keymap.Retry:
@@ -51,6 +51,26 @@ func (a *actions) same(action keymap.Action) string {
 // stageThat names the selected stage to a command that is about stages with this ability.
 func (a *actions) stageThat(can func(*deckv1.Stage) bool) string {
 	return state.StageArgument(state.StagesThat(a.chosen.deployment(), can), a.chosen.stage())
+}
+
+// cancelArgument names the shown deployment to the command that cancels it: by its application where that has only this
+// one under way, and by its id otherwise.
+func (a *actions) cancelArgument() string {
+	app, shown := a.chosen.application(), a.chosen.deployment()
+	for _, one := range a.link.deck.Deployments(app.GetId()) {
+		if one.GetId() != shown.GetId() && !state.Ended(one.GetStatus()) {
+			return shown.GetId()
+		}
+	}
+	if a.link.deck.ApplicationArgument(app) != app.GetName() {
+		return shown.GetId() // the command knows no id of an application
+	}
+	return app.GetName()
+}
+
+// commitLine names what a deployment deploys, for a dialog about it.
+func commitLine(d *deckv1.Deployment) string {
+	return "Commit " + hashOf(d) + ": " + text.FirstLine(d.GetCommit().GetMessage())
 }
 
 // withNames is a command about named things; nil while one is missing.

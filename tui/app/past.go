@@ -50,9 +50,8 @@ func (a *actions) askRetry() tea.Cmd {
 			_, err := client.RetryDeployment(ctx, request)
 			return err
 		})
-	return a.confirm("Retry the deployment of "+name+"?",
-		"piped deploys commit "+hashOf(deployment)+" again, by the same strategy and from the first stage.",
-		a.same(keymap.Retry), do)
+	return a.confirm("Retry the deployment of "+name+"?", a.same(keymap.Retry), do,
+		"piped deploys commit "+hashOf(deployment)+" again, by the same strategy and from the first stage.")
 }
 
 // rollBack asks which deployment to roll back to. In the history it is the one under the cursor, where that is

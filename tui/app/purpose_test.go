@@ -14,8 +14,8 @@ import (
 	"github.com/pipedeck/pipedeck/tui/decktest"
 )
 
-// footer is the last line of the screen.
-func (m *model) footer() string {
+// footerOf is the last line of the screen.
+func footerOf(m *model) string {
 	lines := strings.Split(ansi.Strip(m.View().Content), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }
@@ -47,11 +47,15 @@ func TestTheFooterOfEveryTextFieldSaysWhatEnterAndEscDoThere(t *testing.T) {
 		m.see(decktest.Running()...)
 		m.key(c.keys...)
 		require.NotNil(t, m.typing(), name)
-		require.Contains(t, m.footer(), c.sees, name)
-		require.NotContains(t, m.footer(), "delete all", name) // ctrl+u leaves what is right of the cursor
-		require.Contains(t, m.footer(), map[bool]string{true: "delete left", false: "copy command"}[name != "actions"], name)
+		require.Contains(t, footerOf(m), c.sees, name)
+		require.NotContains(t, footerOf(m), "delete all", name) // ctrl+u leaves what is right of the cursor
+		edits := "ctrl+u delete left"
+		if name == "actions" {
+			edits = "ctrl+y copy command"
+		}
+		require.Contains(t, footerOf(m), edits, name)
 		if c.loses != "" {
-			require.NotContains(t, m.footer(), c.loses, name)
+			require.NotContains(t, footerOf(m), c.loses, name)
 		}
 	}
 }
@@ -63,5 +67,5 @@ func TestTheFooterOfTheFilterOfAChoiceKeepsTheFilter(t *testing.T) {
 	m.see(decktest.Running()...)
 	m.actions.askTarget([]*deckv1.Deployment{decktest.Canary()})
 	m.key("/")
-	require.Contains(t, m.footer(), "enter keep filter   esc clear")
+	require.Contains(t, footerOf(m), "enter keep filter   esc clear")
 }

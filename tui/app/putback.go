@@ -22,8 +22,8 @@ func (a *actions) askPutBack() tea.Cmd {
 	if n := int(app.GetResources().GetDrifted()); n > 1 {
 		line += fmt.Sprintf(" That puts back all %s that are not as in Git.", view.Count(n, "resource"))
 	}
-	return a.confirm("Put "+name+" back as in Git?", line, a.same(keymap.PutBack),
-		a.syncFor(app, "", "asked to put "+name+" back", "put "+name+" back"))
+	return a.confirm("Put "+name+" back as in Git?", a.same(keymap.PutBack),
+		a.syncFor(app, "", "asked to put "+name+" back", "put "+name+" back"), line)
 }
 
 // unreturned is why a resource cannot be put back; empty when it can.

@@ -26,8 +26,8 @@ func (a *actions) askApprover() {
 		host: a.host, overlays: a.overlays,
 		scope: keymap.ChoiceDialog,
 		title: "Approve " + text.Line(state.StageWord(stage)) + " as",
-		lines: []string{"It needs an approval of one of these users. The stage also records that " +
-			a.host.cfg.Commander + " gave the approval."},
+		lines: []string{commitLine(a.chosen.deployment()), "It needs an approval of one of these users. The stage " +
+			"also records that " + a.host.cfg.Commander + " gave the approval."},
 	}
 	if more := len(names) - maxApprovers; more > 0 {
 		names = names[:maxApprovers]
@@ -48,9 +48,9 @@ func (a *actions) askApprover() {
 	a.overlays.push(d)
 }
 
-// confirm opens a dialog whose first answer is no. The line says what happens, command is the same in a shell.
+// confirm opens a dialog whose first answer is no. The lines say what happens, command is the same in a shell.
 // Where the key file turns questions off, it does so at once.
-func (a *actions) confirm(title, line, command string, do tea.Cmd) tea.Cmd {
+func (a *actions) confirm(title, command string, do tea.Cmd, lines ...string) tea.Cmd {
 	if a.host.file.NeverAsk {
 		return a.start(do)
 	}
@@ -58,7 +58,7 @@ func (a *actions) confirm(title, line, command string, do tea.Cmd) tea.Cmd {
 		host: a.host, overlays: a.overlays,
 		scope: keymap.ConfirmDialog,
 		title: title,
-		lines: []string{line, "As a command: " + command},
+		lines: append(lines, "As a command: "+command),
 		choices: []choice{
 			{keymap.Yes, "", "yes", func() tea.Cmd { a.overlays.pop(); return a.start(do) }},
 			{keymap.No, "", "no", a.overlays.pop},
@@ -73,8 +73,8 @@ func (a *actions) confirm(title, line, command string, do tea.Cmd) tea.Cmd {
 func (a *actions) askSkip() tea.Cmd {
 	stage, do := a.chosen.stage(), a.skip()
 	name := text.Line(state.StageWord(stage))
-	return a.confirm("Skip "+name+"?", "The stage ends at once and counts as passed. The stages after it start.",
-		a.same(keymap.Skip), do)
+	return a.confirm("Skip "+name+"?", a.same(keymap.Skip), do,
+		commitLine(a.chosen.deployment()), "The stage ends at once and counts as passed. The stages after it start.")
 }
 
 // askSync asks whether to deploy, and by which strategy.
@@ -104,8 +104,8 @@ func (a *actions) askSync() tea.Cmd {
 func (a *actions) askRestart() tea.Cmd {
 	plugin, do := a.plugins.plugin(), a.restart()
 	name := a.link.deck.PluginName(plugin)
-	return a.confirm("Restart "+name+"?", "Its process stops. Each stage that it runs starts again as a new attempt.",
-		a.same(keymap.Restart), do)
+	return a.confirm("Restart "+name+"?", a.same(keymap.Restart), do,
+		"Its process stops. Each stage that it runs starts again as a new attempt.")
 }
 
 // askCancel opens the confirmation of c. What is asked first is what the application would do by itself.
@@ -134,7 +134,7 @@ func (a *actions) askCancel() tea.Cmd {
 		host: a.host, overlays: a.overlays,
 		scope:    keymap.ConfirmDialog,
 		title:    "Cancel the deployment of " + a.chosen.name() + "?",
-		lines:    []string{line, "As a command: " + a.same(keymap.Cancel)},
+		lines:    []string{commitLine(deployment), line, "As a command: " + a.same(keymap.Cancel)},
 		choices:  append(choices, choice{keymap.No, "", "no", a.overlays.pop}),
 		selected: len(choices),
 	})

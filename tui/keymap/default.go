@@ -203,7 +203,8 @@ func typingKeys() Map {
 	typed := func(action Action, short, help string, rank int, keys ...string) Binding {
 		return Binding{Action: action, Keys: keys, Short: short, Help: help, Rank: rank, Group: group, Scopes: typing}
 	}
-	all := typed(Edit, "delete left", "delete all, a word or a letter left of the cursor", 3, "ctrl+u", "ctrl+w", "backspace")
+	all := typed(Edit, "delete left", "delete all, a word or a letter left of the cursor", 3,
+		"ctrl+u", "ctrl+w", "backspace")
 	move := typed(Up, "", "to the match above", 2, "up")
 	down := typed(Down, "move", "to the match below", 2, "down")
 	down.Label = "up down"
