@@ -28,6 +28,10 @@ type Deployment struct {
 	Problem *deckv1.Problem
 	// Environment is where the application was found; nil while that is not known.
 	Environment *deckv1.Environment
+	// Queued are the further deployments of the application that wait to begin, the next one first.
+	Queued []*deckv1.Deployment
+	// Ahead is the deployment under way that this one waits for; nil for none.
+	Ahead *deckv1.Deployment
 	// Earlier is set when it is not the newest one of its application.
 	Earlier bool
 	// Stage is the id of the selected stage, Fold the fold on which the cursor is, or empty.
@@ -48,6 +52,9 @@ type Deployment struct {
 // maxReason is how many lines the reason of a failure may take; the log has the rest.
 const maxReason = 4
 
+// maxQueued is how many commits of queued deployments the title names.
+const maxQueued = 3
+
 // Draw returns width columns and height lines.
 func (v Deployment) Draw(width, height int) string {
 	frame := box{theme: v.Theme, title: v.title(), right: v.age(), focused: v.Focused}
@@ -57,12 +64,15 @@ func (v Deployment) Draw(width, height int) string {
 	}
 	head := v.head(inner)
 	if len(v.Deployment.GetStages()) == 0 {
+		if !v.Earlier {
+			frame.right, frame.short = v.queue(Age(state.Elapsed(v.Deployment.GetCreatedAt(), nil, v.Now)))
+		}
 		return frame.titled(slices.Concat(head, []string{""}, v.withoutStages(inner)), width, height)
 	}
 	room := v.room(len(head), inner, rows)
 	lines, form := v.graphLines(inner, room)
 	if !v.Earlier {
-		frame.right = v.Theme.Dim.Render(fmt.Sprintf("%s %s %s", stageCount(v.Deployment), v.Theme.Dot, form))
+		frame.right, frame.short = v.queue(fmt.Sprintf("%s %s %s", stageCount(v.Deployment), v.Theme.Dot, form))
 	}
 	detail := v.detail(inner)[:rows-len(head)-room]
 	spare := room - len(lines)
@@ -196,6 +206,25 @@ func (v Deployment) age() string {
 	return v.Theme.Dim.Render(Age(state.Elapsed(v.Deployment.GetCreatedAt(), nil, v.Now)))
 }
 
+// queue puts the number of queued deployments before words for the title, with their commits; short is the number
+// alone. Without a queue, the words stand alone.
+func (v Deployment) queue(words string) (long, short string) {
+	if len(v.Queued) == 0 {
+		return v.Theme.Dim.Render(words), ""
+	}
+	short = fmt.Sprintf("%d queued", len(v.Queued))
+	commits := ":"
+	for i, one := range v.Queued {
+		if i == maxQueued {
+			commits += " " + v.Theme.Ellipsis
+			break
+		}
+		commits += " " + shortHash(one.GetCommit().GetHash())
+	}
+	warn := v.Theme.Warn
+	return warn.Render(short+commits) + v.Theme.Dim.Render(" "+v.Theme.Dot+" "+words), warn.Render(short)
+}
+
 // stageCount counts the stages of the pipeline, without those of a rollback.
 func stageCount(d *deckv1.Deployment) string {
 	n := 0
@@ -243,6 +272,8 @@ func (v Deployment) head(width int) []string {
 	case strategy != "AUTO" && strategy != "":
 	case state.Ended(d.GetStatus()):
 		strategy = "no plan"
+	case v.Ahead != nil:
+		strategy = "queued"
 	default:
 		strategy = "planning"
 	}
@@ -250,6 +281,9 @@ func (v Deployment) head(width int) []string {
 	about := join(" "+th.Dot+" ", strategy, again, summary, who)
 	lines = append(lines, " "+th.Dim.Render(text.Cut(about, width-2, th.Ellipsis)))
 
+	if v.Ahead != nil {
+		lines = append(lines, v.reasonLines(th.Tones.Warn, behind(v.Ahead), width)...)
+	}
 	if worthShowing(d.GetStatus()) {
 		lines = append(lines, v.reasonLines(status.style, d.GetStatusReason(), width)...)
 	}
@@ -257,6 +291,12 @@ func (v Deployment) head(width int) []string {
 		return append(lines, invalid...)
 	}
 	return append(lines, v.mistaken(width)...)
+}
+
+// behind says what a pending deployment waits for.
+func behind(ahead *deckv1.Deployment) string {
+	commit := shortHash(text.Line(ahead.GetCommit().GetHash()))
+	return "It begins when the deployment of commit " + commit + " has ended."
 }
 
 // mistaken says what is wrong with the configuration of the application, unless the deployment ended by it.

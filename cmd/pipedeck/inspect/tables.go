@@ -89,10 +89,18 @@ func newDeploymentsCommand(t *session.Target) *cobra.Command {
 			for _, d := range s.AllDeployments() {
 				body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status),
 					line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt,
-						d.CompletedAt), stagesLine(d), chainLine(d), d.StatusReason})
+						d.CompletedAt), stagesLine(d), chainLine(d), deploymentReason(s, d)})
 			}
 			return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "CHAIN", "REASON"}, body
 		}, func(s *session.State) any { return s.AllDeployments() }, forgotten)
+}
+
+// deploymentReason is why a deployment has its status, or what it waits for.
+func deploymentReason(s *session.State, d *deckv1.Deployment) string {
+	if ahead := s.Ahead(d); ahead != nil {
+		return "waits for the end of the deployment of commit " + line.Commit(ahead.GetCommit().GetHash())
+	}
+	return d.GetStatusReason()
 }
 
 // forgotten says that an environment may have had more deployments than it keeps; "" when it has kept all.
