@@ -96,6 +96,25 @@ func TestAConfigurationThatCannotBeUsedIsAProblemOfItsApplicationUntilItIsFixed(
 	e.deck.awaitNoProblem(t)
 }
 
+func TestAStageThatNoPluginHasReplacesTheMistakeThatWasCorrectedWithIt(t *testing.T) {
+	t.Parallel()
+	waits := func(stages string) string {
+		return "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: app\n  pipeline:\n    stages:\n" +
+			"      - " + stages + "\n"
+	}
+	e := newEnvironment(t, waits("{name: WAIT, with: {duratoin: 3s}}"))
+	e.reconfigure(t, "plugins:", "plugins:\n    - {name: wait, url: \"file://"+bundled["wait"]+"\", port: 0}")
+	e.start(t)
+	e.deck.awaitProblem(t, "configuration of app", `unknown key "duratoin"`)
+	e.commit(t, "Fix it, with a stage that is not there", waits("{name: WAIT, with: {duration: 1ms}}\n"+
+		"      - {name: K8S_CANARY_ROLLOUT}"))
+	p := e.deck.awaitProblem(t, "configuration of app", `"K8S_CANARY_ROLLOUT"`)
+	require.NotContains(t, p.GetReason(), "duratoin")
+	require.Contains(t, p.GetReason(), "app/app.pipecd.yaml:")
+	e.commit(t, "Fix it", waits("{name: WAIT, with: {duration: 1ms}}"))
+	e.deck.awaitNoProblem(t)
+}
+
 func TestARepositoryThatIsGoneIsAProblemUntilItIsBack(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{}"))

@@ -5,16 +5,21 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/health"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
@@ -30,11 +35,13 @@ type configurationMistakes struct {
 	applications map[string]trigger.Configured
 	// options are the mistakes in the options of plugins, by the application's id, as its newest plan found them.
 	options map[string]config.Errors
+	// refused are the mistakes by which the newest plan of an application failed.
+	refused map[string]config.Errors
 }
 
 func newConfigurationMistakes(changed func()) *configurationMistakes {
 	return &configurationMistakes{changed: changed, applications: map[string]trigger.Configured{},
-		options: map[string]config.Errors{}}
+		options: map[string]config.Errors{}, refused: map[string]config.Errors{}}
 }
 
 // configured takes all applications whose repository can be read, and forgets the others.
@@ -50,7 +57,9 @@ func (m *configurationMistakes) configured(list []trigger.Configured) {
 		now[application.ID] = application
 	}
 	m.applications = now
-	maps.DeleteFunc(m.options, func(id string, _ config.Errors) bool { _, known := now[id]; return !known })
+	gone := func(id string, _ config.Errors) bool { _, known := now[id]; return !known }
+	maps.DeleteFunc(m.options, gone)
+	maps.DeleteFunc(m.refused, gone)
 	if !same || len(now) != before {
 		m.changed()
 	}
@@ -73,14 +82,58 @@ func textOf(err error) string {
 func (m *configurationMistakes) planned(checks *pluginOptions) func(*model.Deployment, []byte, string) config.Errors {
 	return func(d *model.Deployment, configuration []byte, filename string) config.Errors {
 		errors, warnings := checks.application(configuration, filename)
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		if was := m.options[d.GetApplicationId()]; was.Error() != errors.Error() {
-			m.options[d.GetApplicationId()] = errors
-			m.changed()
-		}
+		m.keep(m.options, d, errors)
 		return append(errors, warnings...)
 	}
+}
+
+// keep replaces the mistakes of the application of a deployment.
+func (m *configurationMistakes) keep(in map[string]config.Errors, d *model.Deployment, mistakes config.Errors) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if in[d.GetApplicationId()].Error() != mistakes.Error() {
+		in[d.GetApplicationId()] = mistakes
+		m.changed()
+	}
+}
+
+// watchedPlanner is a planner whose failures are mistakes of the application when its configuration is the cause.
+type watchedPlanner struct {
+	scheduler.Planner
+	mistakes *configurationMistakes
+}
+
+// Plan plans the deployment. A plan that is interrupted says nothing about the configuration.
+func (p *watchedPlanner) Plan(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
+	planned, err := p.Planner.Plan(ctx, pending)
+	if ctx.Err() == nil {
+		p.mistakes.keep(p.mistakes.refused, pending, p.mistakes.refusal(pending, err))
+	}
+	return planned, err
+}
+
+// refusal returns the mistakes in the configuration by which a plan failed; none when it failed by something else, or
+// when its options name them.
+func (m *configurationMistakes) refusal(d *model.Deployment, err error) config.Errors {
+	if mistakes, is := errors.AsType[config.Errors](err); is {
+		return mistakes
+	}
+	if mistake, is := errors.AsType[*config.Error](err); is {
+		return config.Errors{mistake}
+	}
+	unknown, is := errors.AsType[*pluginhost.UnknownStageError](err)
+	if !is || len(unknown.Down) > 0 {
+		return nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if slices.ContainsFunc(m.options[d.GetApplicationId()], func(e *config.Error) bool {
+		return strings.Contains(e.Message, strconv.Quote(unknown.Stage))
+	}) {
+		return nil
+	}
+	file := cmp.Or(d.GetGitPath().GetConfigFilename(), config.DefaultApplicationFilename)
+	return config.Errors{{File: path.Join(d.GetGitPath().GetPath(), file), Message: unknown.Error()}}
 }
 
 // problems is a [health.Source].
@@ -118,7 +171,7 @@ func (m *configurationMistakes) problemOf(application trigger.Configured) health
 		reason, _, _ := strings.Cut(application.Invalid.Error(), "\n")
 		return health.Problem{Reason: reason, NextStep: correct}
 	case application.Invalid == nil:
-		mistakes = append(slices.Clone(application.Unread), m.options[application.ID]...)
+		mistakes = slices.Concat(application.Unread, m.options[application.ID], m.refused[application.ID])
 	}
 	return problemIn(mistakes)
 }

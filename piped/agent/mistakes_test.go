@@ -4,7 +4,9 @@
 package agent
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
@@ -114,4 +117,50 @@ func TestAnApplicationThatCannotBeDeployedIsAProblemUntilItIsFixed(t *testing.T)
 	m.configured([]trigger.Configured{{ID: "1", Name: "web"}})
 	require.Equal(t, 4, changes)
 	require.Empty(t, m.problems())
+}
+
+// failingPlanner is a planner whose plans all fail; nil stands for a plan.
+type failingPlanner struct{ err error }
+
+func (p *failingPlanner) Plan(_ context.Context, d *model.Deployment) (*model.Deployment, error) {
+	return d, p.err
+}
+
+func TestThePlanThatFailsReplacesTheMistakesOfTheOneBefore(t *testing.T) {
+	t.Parallel()
+	m := newConfigurationMistakes(func() {})
+	m.configured([]trigger.Configured{{ID: "1", Name: "web"}})
+	d := &model.Deployment{ApplicationId: "1", GitPath: &model.ApplicationGitPath{Path: "web"}}
+	secret := &config.Error{File: "web/app.pipecd.yaml", Line: 7, Column: 3, Message: "cannot be decrypted"}
+	stage := &pluginhost.UnknownStageError{Stage: "K8S_CANARY_ROLLOUT"}
+	down := &pluginhost.UnknownStageError{Stage: "A", Down: []error{errors.New("plugin a is not up")}}
+	of := func(err error) string {
+		t.Helper()
+		_, got := (&watchedPlanner{&failingPlanner{err}, m}).Plan(t.Context(), d)
+		require.Equal(t, err, got)
+		if list := m.problems(); len(list) > 0 {
+			return list[0].Reason
+		}
+		return ""
+	}
+	require.Equal(t, "web/app.pipecd.yaml:7:3: cannot be decrypted", of(fmt.Errorf("prepare: %w", secret)))
+	require.Equal(t, "web/app.pipecd.yaml:7:3: cannot be decrypted (and 1 more)", of(config.Errors{secret, secret}))
+	require.Contains(t, of(stage), `web/app.pipecd.yaml: no plugin owns stage "K8S_CANARY_ROLLOUT"`)
+	m.keep(m.options, d, config.Errors{{File: "f", Line: 1, Message: `no plugin has the stage "K8S_CANARY_ROLLOUT"`}})
+	require.Equal(t, `f:1:0: no plugin has the stage "K8S_CANARY_ROLLOUT"`, of(stage), "which is named once")
+	m.keep(m.options, d, nil)
+	require.Empty(t, of(down), "the file is right")
+	require.NotEmpty(t, of(stage))
+	require.Empty(t, of(errors.New("the plugin crashed")))
+	require.NotEmpty(t, of(stage))
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := (&watchedPlanner{&failingPlanner{cancelled.Err()}, m}).Plan(cancelled, d)
+	require.Error(t, err)
+	require.NotEmpty(t, m.problems(), "an interrupted plan has found nothing")
+	require.Empty(t, of(nil))
+	require.NotEmpty(t, of(secret))
+	m.configured(nil)
+	m.configured([]trigger.Configured{{ID: "1", Name: "web"}})
+	require.Empty(t, m.problems(), "the application was gone")
 }

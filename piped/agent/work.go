@@ -43,10 +43,10 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	a.problems.watch(mistakes.problems)
 	f.live = a.liveReporter(sources, func() { f.trigger.ApplicationsChanged() })
 	f.controller = scheduler.NewController(scheduler.ControllerOptions{
-		Planner: planner.New(planner.Options{
+		Planner: &watchedPlanner{planner.New(planner.Options{
 			Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: mistakes.planned(checks),
 			Tracer: a.upstream.tracer, Logger: a.logger,
-		}),
+		}), mistakes},
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
 			Sources: sources, Announce: announce(f.watcher.Heard, a.masker), Failpoints: a.options.Failpoints,

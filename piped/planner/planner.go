@@ -74,7 +74,7 @@ type Options struct {
 	ControlPlane ControlPlane
 	Sources      Sources
 	// Options returns what is wrong in those parts of a deployment's configuration that plugins own. The deployment
-	// goes on: the log shows it. It may be nil.
+	// goes on: the log shows it. It is also called when the plan fails by a plugin that is not there. It may be nil.
 	Options func(d *model.Deployment, configuration []byte, filename string) config.Errors
 	Logger  *slog.Logger
 	// Timeout bounds a plan, with all that is tried again. Default 5 min.
@@ -230,17 +230,23 @@ func (p *Planner) participants(
 		ctx, pluginTimeout, fmt.Errorf("the plugins were not there within %s", pluginTimeout),
 	)
 	defer cancel()
-	plugins, err := p.applicationPlugins(ctx, described.Application())
+	plugins, err := p.runningPlugins(ctx, described.Application())
+	p.warn(d, described.Proto()) // also without the plugins: what an earlier plan found is not true any more
+	return described.Application(), plugins, err
+}
+
+// runningPlugins returns the plugins of an application once all of them run.
+func (p *Planner) runningPlugins(ctx context.Context, application *config.Application) ([]applicationPlugin, error) {
+	plugins, err := p.applicationPlugins(ctx, application)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, plugin := range plugins {
 		if err := waitRunning(ctx, plugin.Plugin); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
-	p.warn(d, described.Proto())
-	return described.Application(), plugins, nil
+	return plugins, nil
 }
 
 // warn logs options that are wrong, or that no plugin reads: PipeCD ignores them in silence.
