@@ -28,11 +28,10 @@ func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail 
 	d := c.provider.Describe()
 	switch {
 	case d.Kubeconfig == "":
-		return "", "", fmt.Errorf("this environment has no cluster to reach %s in; use one with: %s", o.Name,
-			e.WithKind)
+		return "", "", fmt.Errorf("this environment has no cluster to reach %s in; %s", o.Name, e.withKind())
 	case d.Simulated:
-		return "", "", fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; use a real "+
-			"one with: %s", o.Name, e.WithKind)
+		return "", "", fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; %s", o.Name,
+			e.withKind())
 	}
 	address, err := e.forwarder.Open(ctx, portforward.Request{
 		Cluster: c.name, Kubeconfig: d.Kubeconfig, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,

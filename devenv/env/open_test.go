@@ -5,6 +5,7 @@ package env
 
 import (
 	"log/slog"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
 	"github.com/pipedeck/pipedeck/devenv/portforward"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
@@ -27,15 +29,20 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 		e.clusters = append(e.clusters, c)
 	}
 	const again = "pipedeck down && pipedeck up --cluster=kind /src"
-	e := &Environment{Options: Options{WithKind: again}, forwarder: portforward.New(slog.New(slog.DiscardHandler))}
+	w, err := workspace.At(t.TempDir(), "demo")
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(w.SampleRepository(), 0o700))
+	const kind = "end this environment, which deletes its clusters, its history and its sample repository with your " +
+		"commits, and start one that runs containers: " + again
+	e := &Environment{Options: Options{Workspace: w, WithKind: again},
+		forwarder: portforward.New(slog.New(slog.DiscardHandler))}
 	add(e, "nothing", true, none.Provider{})
 	add(e, "simulated", true, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	add(e, "starting", false, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	for target, says := range map[string]string{
-		"nothing": "this environment has no cluster to reach web in; use one with: " + again,
-		"simulated": "the cluster is simulated: no container of web runs that could answer; use a real one with: " +
-			again,
-		"starting": "cluster starting is still starting; see how far it is with: pipedeck status",
+		"nothing":   "this environment has no cluster to reach web in; " + kind,
+		"simulated": "the cluster is simulated: no container of web runs that could answer; " + kind,
+		"starting":  "cluster starting is still starting; see how far it is with: pipedeck status",
 		"elsewhere": `web is deployed to "elsewhere", which is no cluster of this environment; ` +
 			`reach it by its own tools`,
 	} {

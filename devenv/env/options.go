@@ -70,3 +70,9 @@ func (e *StartError) Error() string { return e.Component + ": " + e.Err.Error() 
 
 // Unwrap returns the cause.
 func (e *StartError) Unwrap() error { return e.Err }
+
+// withKind is the next step of a user who needs containers.
+func (o *Options) withKind() string {
+	return "end this environment, which deletes " + workspace.LossOf(o.Workspace) + ", and start one that runs " +
+		"containers: " + o.WithKind
+}

@@ -49,6 +49,14 @@ func (w *Workspace) EnsureSample(samples ...Sample) (*Repository, error) {
 	return OpenRepository(dir)
 }
 
+// LossOf names what is deleted with an environment, for a user who decides whether to end it.
+func LossOf(w *Workspace) string {
+	if _, err := os.Lstat(w.SampleRepository()); err == nil {
+		return "its clusters, its history and its sample repository with your commits"
+	}
+	return "its clusters and its history"
+}
+
 // sampleSign is a file that distinguishes the sample repository from one of the user's at the same place.
 const sampleSign = ".git/pipedeck-sample"
 

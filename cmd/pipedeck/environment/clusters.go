@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/auto"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
@@ -186,7 +185,7 @@ func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.H
 	if dir := w.ClusterDir(c.name); c.kind != cluster.InDocker && c.kind != clusterAuto && kind.Recorded(dir) {
 		return nil, exit.Usage(fmt.Errorf("this environment has a kind cluster already, not one by --cluster %s",
 			c.kind),
-			"remove it with pipedeck down"+session.Flags(w)+", or choose another --name")
+			"choose another --name, or "+endFirst(w))
 	}
 	switch c.kind {
 	case cluster.None:

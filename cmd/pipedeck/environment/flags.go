@@ -194,11 +194,14 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 			continue
 		}
 		if path, ok := strings.CutPrefix(p.URL, "file://"); ok {
-			if f.checkout != "" && path == bundledProgram(bin, p.Name) {
-				continue
+			hint := "give a program or the directory of a Go package: --plugin " + p.Name + "=PATH"
+			if path == bundledProgram(bin, p.Name) {
+				hint = "build the bundled ones with: make build"
+				if f.checkout != "" {
+					continue
+				}
 			}
-			err := pluginflag.CheckProgram("plugin "+p.Name, path, "build the bundled ones with: make build")
-			if err != nil {
+			if err := pluginflag.CheckProgram("plugin "+p.Name, path, hint); err != nil {
 				return "", nil, err
 			}
 		}

@@ -4,6 +4,7 @@
 package environment
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -26,7 +27,8 @@ func TestLiveIsAskedForWhenTheEnvironmentIsStarted(t *testing.T) {
 	var failure *exit.Error
 	require.ErrorAs(t, live.checkSameMode(w, nil), &failure)
 	flags := " --name demo --state-dir " + filepath.Dir(w.Dir)
-	require.Equal(t, "end it first: pipedeck down"+flags+"; then pipedeck up --live"+flags, failure.Hint)
+	require.Equal(t, "end it first, which deletes its clusters and its history: pipedeck down"+flags+
+		"; then pipedeck up"+flags+" --live", failure.Hint)
 	require.NoError(t, (&Flags{}).checkSameMode(w, nil))
 	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1", Live: true}))
 	require.NoError(t, live.checkSameMode(w, nil))
@@ -41,13 +43,48 @@ func TestLiveIsAskedForWithTheOtherFlagsOfTheEnvironment(t *testing.T) {
 	require.NoError(t, w.Create())
 	require.NoError(t, w.Publish(workspace.Running{PID: 1, Restart: &workspace.Restart{Directory: "/src",
 		Arguments: []string{"--cluster=embedded", "--sample=hello-world", "--"}}}))
-	flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
-	flags.Register(cmd)
-	flags.registerLive(cmd)
-	require.NoError(t, cmd.ParseFlags([]string{"--live"}))
-	var failure *exit.Error
-	require.ErrorAs(t, flags.checkSameMode(w, nil), &failure)
+	require.NoError(t, os.Mkdir(w.SampleRepository(), 0o700))
 	demo := " --name demo --state-dir " + filepath.Dir(w.Dir)
-	require.Equal(t, "end it first, which also deletes your commits in its sample repository: pipedeck down"+demo+
-		"; then pipedeck up"+demo+" --live --cluster=embedded --sample=hello-world", failure.Hint)
+	for _, c := range []struct {
+		flags, args []string
+		instead     string
+	}{
+		{[]string{"--live"}, nil, "--live --cluster=embedded --sample=hello-world"},
+		{[]string{"--sample", "hello-world", "--cluster", "embedded", "--live"}, nil,
+			"--cluster=embedded --sample=hello-world --live"},
+		{[]string{"--live"}, []string{"."}, "--live --cluster=embedded ."},
+	} {
+		flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
+		flags.Register(cmd)
+		flags.registerLive(cmd)
+		require.NoError(t, cmd.ParseFlags(c.flags))
+		var failure *exit.Error
+		require.ErrorAs(t, flags.checkSameMode(w, c.args), &failure)
+		require.Equal(t, "end it first, which deletes its clusters, its history and its sample repository with your "+
+			"commits: pipedeck down"+demo+"; then pipedeck up"+demo+" "+c.instead, failure.Hint)
+	}
+}
+
+func TestLiveKeepsWhatTheUserTypedForAnEnvironmentOfAnotherVersion(t *testing.T) {
+	t.Parallel()
+	w, err := workspace.At(t.TempDir(), "demo")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	require.NoError(t, w.Publish(workspace.Running{PID: 1}))
+	for _, c := range []struct {
+		flags, args []string
+		instead     string
+	}{
+		{[]string{"--sample", "hello-world", "--cluster", "embedded", "--live"}, nil,
+			" --cluster=embedded --sample=hello-world --live"},
+		{[]string{"--live"}, []string{"."}, " --live ."},
+	} {
+		flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
+		flags.Register(cmd)
+		flags.registerLive(cmd)
+		require.NoError(t, cmd.ParseFlags(c.flags))
+		var failure *exit.Error
+		require.ErrorAs(t, flags.checkSameMode(w, c.args), &failure)
+		require.Regexp(t, "; then pipedeck up --name demo --state-dir [^ ]+"+c.instead+"$", failure.Hint)
+	}
 }

@@ -5,6 +5,7 @@ package environment
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,58 @@ var startFlags = []startFlag{
 	{"piped", func(f *Flags) []string { return oneValue(f.piped) }, absolute},
 }
 
+// checkSame refuses what the user asks for beyond the running environment, which up attaches to. A value that no
+// environment could be started with is refused for itself: the user would end the environment, and could not start the
+// next one.
+func (f *Flags) checkSame(ctx context.Context, w *workspace.Workspace, args []string) error {
+	refused := checkSameRepository(ctx, w, args)
+	if refused == nil {
+		refused = f.checkSameMode(w, args)
+	}
+	if refused == nil {
+		refused = f.checkSameStart(w, args)
+	}
+	if refused == nil {
+		return nil
+	}
+	if err := f.checkInstead(w, args); err != nil {
+		return err
+	}
+	return refused
+}
+
+// checkInstead is check for what startInstead recommends.
+func (f *Flags) checkInstead(w *workspace.Workspace, args []string) error {
+	running, err := w.Published()
+	if err != nil || f.cmd == nil {
+		return nil
+	}
+	was := startedWith(running)
+	if was == nil {
+		return f.check(w, args)
+	}
+	arguments, dirs := f.argumentsInstead(was, running, args)
+	instead := &Flags{}
+	command := &cobra.Command{}
+	instead.Register(command)
+	instead.registerLive(command)
+	if err := command.ParseFlags(arguments); err != nil {
+		return nil // they have been parsed before
+	}
+	instead.cmd = f.cmd // hints name the command of the user
+	return instead.check(w, dirs)
+}
+
+// checkSameMode refuses --live for an environment that was started without it: saving would deploy nothing.
+func (f *Flags) checkSameMode(w *workspace.Workspace, args []string) error {
+	running, err := w.Published()
+	if !f.live || err != nil || running.Live {
+		return nil // one that has published nothing yet is waited for later
+	}
+	return exit.Usage(fmt.Errorf("environment %q is running and deploys commits only", w.Name),
+		endFirst(w)+"; then "+f.startInstead(w, startedWith(running), running, args))
+}
+
 // checkSameStart refuses flags that the running environment was not started with: up attaches to it, and the flags
 // would change nothing. args is the repository that the user named, if any.
 func (f *Flags) checkSameStart(w *workspace.Workspace, args []string) error {
@@ -73,7 +126,7 @@ func (f *Flags) checkSameStart(w *workspace.Workspace, args []string) error {
 				said += " " + text.ShellWord(wanted)
 			}
 			return exit.Usage(fmt.Errorf("environment %q is running and was started without %s", w.Name, said),
-				f.endFirst(w, was, running, args)+"; or choose another --name")
+				endFirst(w)+"; then "+f.startInstead(w, was, running, args)+"; or choose another --name")
 		}
 	}
 	return nil
@@ -92,43 +145,41 @@ func startedWith(running *workspace.Running) *Flags {
 	return was
 }
 
-// endFirst returns the next step for flags that the running environment was not started with.
-func (f *Flags) endFirst(w *workspace.Workspace, was *Flags, running *workspace.Running, args []string) string {
-	return "end it first" + lost(w) + ": pipedeck down" + session.Flags(w) + "; then " +
-		f.startInstead(w, was, running, args)
-}
-
-// lost says what the user loses when a running environment ends; empty for nothing.
-func lost(w *workspace.Workspace) string {
-	running, err := w.Published()
-	if err != nil {
-		return ""
-	}
-	if was := startedWith(running); was == nil || len(was.samples) == 0 {
-		return ""
-	}
-	return ", which also deletes your commits in its sample repository"
+// endFirst returns the command that ends a running environment, and says what the user loses with it.
+func endFirst(w *workspace.Workspace) string {
+	return "end it first, which deletes " + workspace.LossOf(w) + ": pipedeck down" + session.Flags(w)
 }
 
 // startInstead returns the command that starts the environment with the user's flags, and with those of the running
-// environment that do not contradict them: on the repository that the user names, or else on the same one.
+// environment that do not contradict them: on the repository that the user names, or else on the same one. was are the
+// flags of the running environment; nil for flags that are not known.
 func (f *Flags) startInstead(w *workspace.Workspace, was *Flags, running *workspace.Running, args []string) string {
 	command := "pipedeck up" + session.Flags(w)
-	for _, argument := range append(f.changedArguments(), f.keptArguments(was, running.Restart.Directory)...) {
+	arguments, dirs := f.argumentsInstead(was, running, args)
+	for _, argument := range append(arguments, dirs...) {
 		command += " " + text.ShellWord(argument)
 	}
-	if len(args) == 0 && len(f.samples) == 0 {
-		for _, sample := range was.samples {
-			command += " --sample=" + text.ShellWord(sample)
-		}
-		if len(was.samples) == 0 {
-			args = []string{absolute(running.Restart.Directory, cmp.Or(strings.Join(was.cmd.Flags().Args(), ""), "."))}
-		}
-	}
-	for _, dir := range args {
-		command += " " + text.ShellWord(dir)
-	}
 	return command
+}
+
+// argumentsInstead returns the flags and the directory of startInstead.
+func (f *Flags) argumentsInstead(was *Flags, running *workspace.Running, args []string) (flags, dirs []string) {
+	flags = f.changedArguments()
+	if was == nil {
+		return flags, args
+	}
+	flags = append(flags, f.keptArguments(was, running.Restart.Directory)...)
+	switch {
+	case len(args) > 0 || len(f.samples) > 0:
+		return flags, args
+	case len(was.samples) == 0:
+		return flags, []string{absolute(running.Restart.Directory,
+			cmp.Or(strings.Join(was.cmd.Flags().Args(), ""), "."))}
+	}
+	for _, sample := range was.samples {
+		flags = append(flags, "--sample="+sample)
+	}
+	return flags, nil
 }
 
 // keptArguments returns the flags of the running environment that the user's flags do not replace, with absolute paths.
@@ -163,6 +214,12 @@ func (f *Flags) keptArguments(was *Flags, dir string) (kept []string) {
 	if was.live && !changed("live") {
 		kept = append(kept, "--live")
 	}
+	if was.yes && !changed("yes") && !slices.ContainsFunc([]string{"cluster", "context", "kubeconfig"}, changed) {
+		kept = append(kept, "--yes") // the consent was to this cluster
+	}
+	if was.checkout != "" && !changed("compile") {
+		kept = append(kept, "--compile="+absolute(dir, was.checkout))
+	}
 	return kept
 }
 
@@ -171,6 +228,9 @@ var clusterFlagNames = []string{"context", "kubeconfig", "node-image", "kind-con
 
 // changedArguments returns the flags that the user gave.
 func (f *Flags) changedArguments() []string {
+	if f.cmd == nil {
+		return f.arguments()
+	}
 	return slices.DeleteFunc(f.arguments(), func(argument string) bool {
 		name, _, _ := strings.Cut(strings.TrimPrefix(argument, "--"), "=")
 		return !f.cmd.Flags().Changed(name)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -80,7 +81,8 @@ func TestFlagsThatARunningEnvironmentWasNotStartedWithAreRefused(t *testing.T) {
 			var failure *exit.Error
 			require.ErrorAs(t, err, &failure)
 			require.Equal(t, exit.WrongUsage, failure.Code, "as for another repository")
-			require.Equal(t, "end it first: pipedeck down"+demo+root+"; then pipedeck up"+demo+root+" "+c.instead+
+			require.Equal(t, "end it first, which deletes its clusters and its history: pipedeck down"+demo+root+
+				"; then pipedeck up"+demo+root+" "+c.instead+
 				"; or choose another --name", failure.Hint)
 		})
 	}
@@ -101,7 +103,49 @@ func TestAnEnvironmentOfSamplesIsStartedInsteadWithThem(t *testing.T) {
 	require.ErrorAs(t, flags.checkSameStart(w, nil), &failure)
 	require.Contains(t, failure.Hint, " --cluster=kind --sample=hello-world; or")
 
-	require.Contains(t, failure.Hint, "end it first, which also deletes your commits in its sample repository: ")
+	require.Contains(t, failure.Hint, "end it first, which deletes its clusters and its history: pipedeck down ")
+}
+
+// TestAWrongValueIsRefusedForItself has values with which an environment would not start: to end the running one first
+// would help no one.
+func TestAWrongValueIsRefusedForItself(t *testing.T) {
+	t.Parallel()
+	repo := clitest.Repository(t, clitest.GoodApplication)
+	w, err := workspace.At(t.TempDir(), "demo")
+	require.NoError(t, err)
+	require.NoError(t, w.Create())
+	program, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, w.Publish(workspace.Running{PID: 1, Restart: &workspace.Restart{Directory: repo,
+		Arguments: []string{"--cluster=existing", "--context=dev", "--yes", "--", repo}}}))
+	for name, c := range map[string]struct {
+		flags         []string
+		refused, next string
+	}{
+		"a sample": {[]string{"--sample", "nope"}, "nope", "up --sample hello-world"},
+		"a kind of cluster": {[]string{"--cluster", "bogus"}, `--cluster "bogus" is unknown`,
+			"use kind, embedded, existing, none or auto"},
+		"a program": {[]string{"--cluster=none", "--piped=" + program, "--plugin", "wait=/nope"},
+			"plugin wait: /nope does not exist", "give a program or the directory of a Go package: --plugin wait=PATH"},
+		"a configuration": {[]string{"--cluster=none", "--piped=" + program, "--plugin-config", "wait=/nope"},
+			"/nope", "give an existing file"},
+		"a kind of cluster with --live": {[]string{"--live", "--cluster", "bogus"}, `--cluster "bogus" is unknown`,
+			"use kind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
+			flags.Register(cmd)
+			flags.registerLive(cmd)
+			require.NoError(t, cmd.ParseFlags(c.flags))
+			var failure *exit.Error
+			require.ErrorAs(t, flags.checkSame(t.Context(), w, nil), &failure)
+			require.Equal(t, exit.WrongUsage, failure.Code)
+			require.ErrorContains(t, failure, c.refused)
+			require.Contains(t, failure.Hint, c.next)
+			require.NotContains(t, failure.Hint, "pipedeck down")
+		})
+	}
 }
 
 func TestTheCommandForAClusterWithContainersKeepsTheOtherFlags(t *testing.T) {

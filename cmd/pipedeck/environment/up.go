@@ -66,13 +66,7 @@ func (s *Setup) up(ctx context.Context, look *look) error {
 		return err
 	}
 	if running {
-		if err := checkSameRepository(ctx, w, s.Args); err != nil {
-			return err
-		}
-		if err := s.Flags.checkSameMode(w, s.Args); err != nil {
-			return err
-		}
-		if err := s.Flags.checkSameStart(w, s.Args); err != nil {
+		if err := s.Flags.checkSame(ctx, w, s.Args); err != nil {
 			return err
 		}
 		if s.Mode == outputTUI {
@@ -126,22 +120,9 @@ func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []str
 	// An environment that is still opening its repository has no name for it yet.
 	if watched := s.Environment().GetRepository(); watched != "" && watched != asked.Root {
 		return exit.Usage(fmt.Errorf("environment %q is running and watches %s, not %s", w.Name, watched, asked.Root),
-			"choose another --name, or end that one first"+lost(w)+": pipedeck down"+session.Flags(w))
+			"choose another --name, or "+endFirst(w))
 	}
 	return nil
-}
-
-// checkSameMode refuses --live for an environment that was started without it: saving would deploy nothing.
-func (f *Flags) checkSameMode(w *workspace.Workspace, args []string) error {
-	running, err := w.Published()
-	if !f.live || err != nil || running.Live {
-		return nil // one that has published nothing yet is waited for later
-	}
-	next := "end it first: pipedeck down" + session.Flags(w) + "; then pipedeck up --live" + session.Flags(w)
-	if was := startedWith(running); was != nil && f.cmd != nil {
-		next = f.endFirst(w, was, running, args)
-	}
-	return exit.Usage(fmt.Errorf("environment %q is running and deploys commits only", w.Name), next)
 }
 
 // check finds wrong usage without starting anything.
@@ -154,11 +135,14 @@ func (f *Flags) check(w *workspace.Workspace, args []string) error {
 		return exit.Usage(errors.New("the sample applications need a cluster, and --cluster none has none"),
 			"use --cluster embedded, or give a repository of yours")
 	}
+	parsed, err := f.clusterFlags.parse()
+	if err != nil {
+		return err
+	}
 	if _, _, err := f.programs(w); err != nil {
 		return err
 	}
-	parsed, err := f.clusterFlags.parse()
-	if err == nil && slices.ContainsFunc(parsed, func(n namedKind) bool { return n.kind == cluster.Existing }) {
+	if slices.ContainsFunc(parsed, func(n namedKind) bool { return n.kind == cluster.Existing }) {
 		_, err = f.findExisting()
 	}
 	return err
