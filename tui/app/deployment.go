@@ -226,7 +226,7 @@ func (p *deploymentPane) view() view.Deployment {
 		Queued: p.queued(), Ahead: p.chosen.deck.Ahead(p.chosen.deployment()),
 		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Fold: p.fold, Form: p.forms[p.chosen.app],
 		Unfolded: p.unfolded || p.host.look.Big, Open: p.opened, Usual: p.usual(), Memo: &p.memo,
-		Now: p.host.now,
+		Now: p.host.known,
 	}
 }
 

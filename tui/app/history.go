@@ -68,7 +68,7 @@ func (p *historyPane) draw(width, height int, _ bool) string {
 	list, all := p.list(), len(p.all())
 	v := view.History{
 		Theme: p.host.theme, Application: p.chosen.name(), List: list, Selected: p.at,
-		Now: p.host.now, None: noMatch(p.look, all, "deployments"),
+		Now: p.host.known, None: noMatch(p.look, all, "deployments"),
 	}
 	return drawFound(p.look, fmt.Sprintf("%d of %d", len(list), all), width, height, v.Draw)
 }

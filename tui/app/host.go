@@ -27,6 +27,8 @@ type host struct {
 	look theme.Options
 	// now is when the present message came.
 	now time.Time
+	// known is until when the screen shows what the environment is doing: now, or when it was last heard of.
+	known time.Time
 }
 
 // key is how the key of an action of every pane is shown.
@@ -108,6 +110,13 @@ func (t *toast) note(message string) tea.Cmd {
 // press removes an error: the user has seen it.
 func (t *toast) press() {
 	if t.bad {
+		t.text, t.bad, t.remark = "", false, false
+	}
+}
+
+// typed removes a remark: the user is doing what it says, or something else.
+func (t *toast) typed() {
+	if t.remark {
 		t.text, t.bad, t.remark = "", false, false
 	}
 }

@@ -115,7 +115,7 @@ func (p *inspectorPane) move(action keymap.Action) {
 func (p *inspectorPane) draw(width, height int, _ bool) string {
 	deck := p.chosen.deck
 	d := deck.Deployment(p.deployment)
-	v := view.Inspector{Theme: p.host.theme, Deployment: d, Now: p.host.now, Top: p.top, Run: p.run,
+	v := view.Inspector{Theme: p.host.theme, Deployment: d, Now: p.host.known, Top: p.top, Run: p.run,
 		Trouble: p.trouble,
 		Earlier: deck.Deployments(d.GetApplicationId())}
 	if at := slices.IndexFunc(d.GetStages(), p.shows); at >= 0 {

@@ -40,6 +40,7 @@ func (m *model) press(key tea.KeyPressMsg) tea.Cmd {
 		m.input.ignoring = name != "esc" && name != "enter"
 		return nil
 	case m.typing() != nil:
+		m.toast.typed()
 		return m.typeKey(name, key)
 	}
 	if m.screen.tooSmall() {
@@ -207,6 +208,7 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 	case keymap.StartAgain:
 		return m.leaving.leave(StartAgain)
 	case keymap.Search:
+		m.toast.typed()
 		m.searchable().finding().begin()
 	case keymap.NextMatch, keymap.PreviousMatch:
 		return m.next(map[bool]int{true: 1, false: -1}[action == keymap.NextMatch])

@@ -53,6 +53,16 @@ func (l *link) take(msg any) (over bool) {
 	return false
 }
 
+// date notes until when the state is known: clocks of what the environment does stand still while it is not heard of.
+func (l *link) date(h *host) {
+	switch {
+	case !l.silent.IsZero():
+		h.known = l.silent
+	case l.trouble == nil:
+		h.known = h.now
+	}
+}
+
 // banner is what is wrong with the connection, for the line above the keys; "" when nothing is.
 func (l *link) banner(h *host) string {
 	switch {

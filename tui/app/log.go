@@ -68,6 +68,7 @@ func (p *logPane) following() bool { return p.view.Following && !p.chosen.pinned
 // mark holds, and returns what undoes it.
 func (p *logPane) mark() func() {
 	selected, place := p.chosen.mark(), p.view.Mark()
+	p.view.Search.Notice = ""
 	p.hold()
 	return func() {
 		selected()

@@ -48,7 +48,7 @@ type model struct {
 
 func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 	cfg.Name, cfg.Version = text.Line(cfg.Name), text.Line(cfg.Version)
-	h := &host{cfg: cfg, work: work, clock: clock, now: clock.now(),
+	h := &host{cfg: cfg, work: work, clock: clock, now: clock.now(), known: clock.now(),
 		look: look, theme: theme.New(look), file: cfg.Keys}
 	if h.file.Map == nil {
 		h.file.Map = keymap.Default()
@@ -101,6 +101,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 	}
 	m.host.now = m.host.clock.now()
 	cmd = m.take(msg)
+	m.link.date(m.host)
 	if !m.screen.main && m.link.deck.Ready() && m.link.deck.Synced() {
 		if m.panes.environment.look.typing {
 			m.screen.focus = keymap.Environment // what is typed stays in sight

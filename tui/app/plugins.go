@@ -82,7 +82,7 @@ func (p *pluginsPane) draw(width, height int, _ bool) string {
 	plugins, all := p.list(), len(p.deck.Plugins())
 	v := view.PluginTable{
 		Theme: p.host.theme, List: plugins, Name: p.deck.PluginName, Selected: index(plugins, p.selected),
-		Now: p.host.now, Busy: p.busy(plugins), Wrap: p.wrap, Up: p.up, None: noMatch(p.look, all, "plugins"),
+		Now: p.host.known, Busy: p.busy(plugins), Wrap: p.wrap, Up: p.up, None: noMatch(p.look, all, "plugins"),
 	}
 	return drawFound(p.look, fmt.Sprintf("%d of %d", len(plugins), all), width, height, v.Draw)
 }

@@ -203,3 +203,14 @@ func TestTheLineOfAHitAndSelectedLinesAreCopied(t *testing.T) {
 	s.types("y")
 	s.seesText("copied 300 lines")
 }
+
+func TestARemarkAboutAMissingSearchEndsWhenTheSearchBegins(t *testing.T) {
+	t.Parallel()
+	for key, remark := range map[string]string{"&": "nothing to filter by: press /", "n": "nothing to search for: press /"} {
+		m := waiting(t, 100, 30)
+		m.key("3", key)
+		require.Contains(t, m.View().Content, remark)
+		m.key("/")
+		require.NotContains(t, m.View().Content, remark)
+	}
+}

@@ -9,6 +9,8 @@ type Glyphs struct {
 	Done, Active, Failed, Hollow, Skipped, Cancelled, Undo, Question, Warning string
 	// Wait marks a stage that waits for a person.
 	Wait string
+	// Differs marks what is not as in Git.
+	Differs string
 	// Spinner shows that work goes on, one frame after the other.
 	Spinner []string
 	// Mark stands before the selected row.
@@ -38,6 +40,7 @@ func unicodeGlyphs() Glyphs {
 		Done: "✓", Active: "●", Failed: "✗", Hollow: "○", Skipped: "»", Cancelled: "⊘", Undo: "↺", Question: "?",
 		Warning: "!",
 		Wait:    "◆",
+		Differs: "≠",
 		Spinner: []string{"⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"},
 		Mark:    "▌",
 		Rail:    "│", Fork: "├─", Last: "╰─",
@@ -56,6 +59,7 @@ func asciiGlyphs() Glyphs {
 		Done: "v", Active: "*", Failed: "x", Hollow: "o", Skipped: ">", Cancelled: "/", Undo: "<", Question: "-",
 		Warning: "!",
 		Wait:    "?",
+		Differs: "%",
 		Spinner: []string{"|", "/", "-", "\\"},
 		Mark:    ">",
 		Rail:    "|", Last: "`-", Fork: "|-",

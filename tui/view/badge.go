@@ -78,7 +78,7 @@ func syncBadge(th theme.Theme, app *deckv1.Application) badge {
 	case deckv1.SyncStatus_SYNC_STATUS_SYNCED:
 		return badge{th.Done, "synced", th.Tones.Good}
 	case deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC:
-		return badge{th.Wait, "out of sync", th.Tones.Warn}
+		return badge{th.Differs, "out of sync", th.Tones.Warn}
 	case deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		return badge{th.Failed, "invalid config", th.Tones.Bad}
 	}

@@ -143,7 +143,7 @@ func (v Resources) line(row state.TreeRow, severalTargets bool, width int) strin
 	right, room := "", max(leastNote, width-text.Width(left)-3)
 	switch {
 	case row.GetDrift() != "":
-		right = text.Cut(signed(th.Tones.Warn, th.Wait, text.Line(row.GetDrift())), room, th.Ellipsis) + " "
+		right = text.Cut(signed(th.Tones.Warn, th.Differs, text.Line(row.GetDrift())), room, th.Ellipsis) + " "
 	case badge.word == "unhealthy":
 		right = th.Bad.Render(text.Cut(text.Line(row.GetHealthReason()), room, th.Ellipsis)) + " "
 	}

@@ -33,7 +33,7 @@ func TestTheStripShowsTheSelectedApplicationThenTheWorst(t *testing.T) {
 		require.Equal(t, width, text.Width(line))
 		return line
 	}
-	require.Equal(t, " ✓ hello   ✗ search   ◆ payments   ● checkout   ◆ mail   ✓ catalog", strip(66))
+	require.Equal(t, " ✓ hello   ✗ search   ◆ payments   ● checkout   ≠ mail   ✓ catalog", strip(66))
 	require.Equal(t, " ✓ hello   ✗ search   ◆ payments   +3 · 1 lists all", strip(51))
 	require.Equal(t, " ✓ hello   ✗ search   +4 · 1 lists all            ", strip(50))
 	for width := range 300 {
