@@ -51,7 +51,7 @@ func newAppsCommand(t *session.Target) *cobra.Command {
 	return tableCommand(t, "apps", "List the applications", func(s *session.State) ([]string, [][]string) {
 		var body [][]string
 		for _, a := range s.Applications() {
-			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), reader.Name(a.Health),
+			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), healthWord(a),
 				line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, reason(s, a)})
 		}
 		return withPipeds(s, []string{"PIPED", "NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body)
@@ -66,6 +66,14 @@ func newAppsCommand(t *session.Target) *cobra.Command {
 		}
 		return list
 	}, nil)
+}
+
+// healthWord is the health of an application as the UI names it. PipeCD calls what is not healthy OTHER.
+func healthWord(a *deckv1.Application) string {
+	if a.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER {
+		return "UNHEALTHY"
+	}
+	return reader.Name(a.GetHealth())
 }
 
 // reason says why an application is not as it should be: its sync state, and its configuration.
