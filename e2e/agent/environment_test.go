@@ -174,6 +174,7 @@ type deck struct {
 	deployments []*deckv1.Deployment
 	plugin      *deckv1.Plugin
 	problems    map[string]*deckv1.Problem // by id
+	apps        map[string]*deckv1.Application
 	// history holds what became of the stages, "A RUNNING 0" with the attempt, by deployment.
 	history map[string][]string
 }
@@ -185,7 +186,8 @@ func watch(t *testing.T, address string) *deck {
 	ctx, cancel := context.WithCancel(context.Background())
 	stream, err := deckv1.NewDeckServiceClient(conn).Watch(ctx, &deckv1.WatchRequest{})
 	require.NoError(t, err)
-	d := &deck{changed: make(chan struct{}), history: map[string][]string{}, problems: map[string]*deckv1.Problem{}}
+	d := &deck{changed: make(chan struct{}), history: map[string][]string{}, problems: map[string]*deckv1.Problem{},
+		apps: map[string]*deckv1.Application{}}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -214,6 +216,9 @@ func (d *deck) apply(events []*deckv1.Event) {
 		}
 		if deployment := event.GetDeployment(); deployment != nil {
 			d.put(deployment)
+		}
+		if a := event.GetApplication(); a != nil {
+			d.apps[a.GetId()] = a
 		}
 		if p := event.GetProblem(); p != nil {
 			d.problems[p.GetId()] = p

@@ -96,6 +96,28 @@ func TestAConfigurationThatCannotBeUsedIsAProblemOfItsApplicationUntilItIsFixed(
 	e.deck.awaitNoProblem(t)
 }
 
+func TestARetryThatFailsDoesNotHideABrokenConfiguration(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{do: fail}"))
+	e.reconfigure(t, "plugins:", "syncInterval: 10m\n  plugins:") // the trigger does not look by itself
+	e.start(t)
+	failed := e.deck.awaitEnd(t, 0)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, failed.GetStatus())
+	e.commit(t, "Break it", pipeline("{do: fail}")+"  timeout: soon\n")
+	e.deck.awaitProblem(t, "configuration of app", "spec.timeout")
+
+	_, err := e.user(t).RetryDeployment(t.Context(), &deckv1.RetryDeploymentRequest{DeploymentId: failed.GetId()})
+	require.NoError(t, err)
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, e.deck.awaitEnd(t, 1).GetStatus())
+	e.deck.awaitAll(t, "the state of the application after the retry", func() bool {
+		e.deck.mu.Lock()
+		defer e.deck.mu.Unlock()
+		app := e.deck.apps[failed.GetApplicationId()]
+		return app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG && !app.GetDeploying()
+	})
+	e.deck.awaitProblem(t, "configuration of app", "spec.timeout")
+}
+
 func TestAStageThatNoPluginHasReplacesTheMistakeThatWasCorrectedWithIt(t *testing.T) {
 	t.Parallel()
 	waits := func(stages string) string {

@@ -53,6 +53,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 			Tracer: a.upstream.tracer, Logger: a.logger,
 		}),
 		ControlPlane: client, Deployments: registry, Commands: commands, Logger: a.logger,
+		Ended: func(application string) { f.trigger.DeploymentEnded(application) },
 	})
 	f.trigger = trigger.New(trigger.Options{
 		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,

@@ -30,6 +30,9 @@ type ControllerOptions struct {
 	Logger       *slog.Logger
 	// Planning bounds the deployments that are planned at the same time. Default: two for each CPU.
 	Planning int
+	// Ended is called with the id of an application after each deployment of it, once its sync state was reported. It
+	// may be nil, and must return at once.
+	Ended func(application string)
 	// Clock is for the time between two questions for a turn in a chain. Default: the system's.
 	Clock clock.Timer
 }
@@ -62,6 +65,9 @@ func NewController(options ControllerOptions) *Controller {
 	}
 	if options.Clock == nil {
 		options.Clock = clock.System{}
+	}
+	if options.Ended == nil {
+		options.Ended = func(string) {}
 	}
 	return &Controller{
 		options:  options,

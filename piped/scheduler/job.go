@@ -177,6 +177,7 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment failed", outcome.Reason)
 	}
 	j.reportDeploying(ctx, false)
+	j.controller.options.Ended(d.GetApplicationId())
 
 	j.controller.mu.Lock()
 	cancels := j.commands

@@ -14,6 +14,8 @@ type news struct {
 	applications bool
 	newCommands  bool
 	commands     []*model.Command
+	// ended are the ids of applications of which a deployment has ended.
+	ended []string
 }
 
 // inbox keeps news for the next pass and wakes who makes it. Any goroutine may leave news.
@@ -42,6 +44,11 @@ func (i *inbox) applicationsChanged() {
 // commandsListed leaves the commands that are to be handled; they replace those of before.
 func (i *inbox) commandsListed(commands []*model.Command) {
 	i.put(func(n *news) { n.commands, n.newCommands = commands, true })
+}
+
+// deploymentEnded leaves the news that a deployment of an application has ended.
+func (i *inbox) deploymentEnded(application string) {
+	i.put(func(n *news) { n.ended = append(n.ended, application) })
 }
 
 func (i *inbox) put(change func(*news)) {

@@ -78,6 +78,14 @@ func (m *mistakes) reportBroken(ctx context.Context, candidates []*candidate) er
 	return nil
 }
 
+// doubt has reportBroken report the state of an application again, because the end of a deployment has replaced it. It
+// leaves an application alone whose configuration was not broken; nil is unknown.
+func (m *mistakes) doubt(application *model.Application) {
+	if _, broken := m.known[application.GetId()]; broken && application != nil {
+		application.SyncState = nil
+	}
+}
+
 // reportFixed ends the INVALID_CONFIG of applications whose configuration is valid again. An application that is
 // deployed now gets its state from that deployment.
 func (m *mistakes) reportFixed(ctx context.Context, candidates []*candidate) error {

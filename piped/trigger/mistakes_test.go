@@ -155,6 +155,29 @@ func TestAnotherStateDoesNotHideABrokenConfiguration(t *testing.T) {
 	w.state("web", invalid)
 }
 
+func TestTheEndOfADeploymentDoesNotHideABrokenConfiguration(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.application("shop", "  name: shop\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(2)
+	w.application("web", "  name: web\n  timeout: soon\n")
+	w.commit("Break it")
+	w.state("web", invalid)
+	// Another attempt at the deployment before fails.
+	w.plane.read(func() {
+		w.plane.states[appID("web")] = append(w.plane.states[appID("web")],
+			&model.ApplicationSyncState{Status: outOfSync, Timestamp: 1, HeadDeploymentId: "d"})
+	})
+	w.trigger.DeploymentEnded(appID("shop"))
+	w.trigger.DeploymentEnded("gone")
+	w.trigger.DeploymentEnded(appID("web"))
+	require.Contains(t, w.state("web", invalid).GetShortReason(), "spec.timeout")
+	w.plane.read(func() { require.Empty(t, w.plane.states[appID("shop")], "nothing is wrong with it") })
+}
+
 func TestARestartedPipedEndsTheStateThatItLeft(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

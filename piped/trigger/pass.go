@@ -53,6 +53,9 @@ func (t *Trigger) begin() {
 	t.again = false
 	t.schedule.begin()
 	t.applications.begin(got.applications)
+	for _, id := range got.ended {
+		t.mistakes.doubt(t.applications.find(id))
+	}
 	if got.newCommands {
 		t.commands.replace(got.commands)
 	}

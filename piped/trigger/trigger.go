@@ -138,6 +138,9 @@ func (t *Trigger) PluginsSettled() { t.inbox.nudge() }
 // ApplicationsChanged says that ListApplications has a new answer.
 func (t *Trigger) ApplicationsChanged() { t.inbox.applicationsChanged() }
 
+// DeploymentEnded says that a deployment of the application has ended, and that its sync state was reported.
+func (t *Trigger) DeploymentEnded(application string) { t.inbox.deploymentEnded(application) }
+
 // HandleCommands takes an answer of ListUnhandledCommands and acts on those that sync an application. It
 // does not wait for that.
 func (t *Trigger) HandleCommands(unhandled []*model.Command) {
