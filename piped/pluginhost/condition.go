@@ -133,12 +133,15 @@ func (c *condition) serving(proc *process, able abilities) {
 // changedDoesNotStart begins the detail of a plugin that goes on although its binary was changed.
 const changedDoesNotStart = "its changed binary does not start, the one before it goes on"
 
+// keepsOld reports whether the process goes on because its changed binary does not start. The caller holds c.mu.
+func (c *condition) keepsOld() bool {
+	return c.state == agentv1.Plugin_STATE_RUNNING && strings.HasPrefix(c.detail, changedDoesNotStart)
+}
+
 // keeps withdraws what was said of a changed binary: the file holds the program that runs again.
 func (c *condition) keeps(proc *process) {
 	c.change(func() {
-		if c.process == proc && c.state == agentv1.Plugin_STATE_RUNNING && strings.HasPrefix(
-			c.detail, changedDoesNotStart,
-		) {
+		if c.process == proc && c.keepsOld() {
 			c.detail, c.problem = "", problem{}
 		}
 	})
@@ -297,6 +300,7 @@ func (c *condition) status(s *agentv1.Plugin) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	s.State, s.Detail = c.state, c.detail
+	s.ChangedBinaryFails = c.keepsOld()
 	s.Restarts = int32(max(0, c.starts-1))
 	for _, at := range c.restarted {
 		s.RestartedAt = append(s.RestartedAt, timestamppb.New(at))

@@ -98,6 +98,7 @@ func TestABrokenBinaryLeavesTheOldOneRunningAndSaysWhy(t *testing.T) {
 		t, s.GetDetail(),
 		`its changed binary does not start, the one before it goes on: start the binary of plugin "p"`,
 	)
+	require.True(t, s.GetChangedBinaryFails(), "a restart would end the process that goes on")
 	p, err := host.Plugin("p")
 	require.NoError(t, err)
 	_, err = execute(t.Context(), p, "{}")
@@ -106,6 +107,7 @@ func TestABrokenBinaryLeavesTheOldOneRunningAndSaysWhy(t *testing.T) {
 	replace("") // the change is taken back
 	s = await(t, host, func(s *agentv1.Plugin) bool { return s.GetDetail() == "" })
 	require.Equal(t, old, s.GetPid())
+	require.False(t, s.GetChangedBinaryFails())
 	require.Empty(t, host.Problems())
 
 	replace("fixed")

@@ -948,10 +948,13 @@ type Plugin struct {
 	// When the last of its restarts were, oldest first; at most 20.
 	RestartedAt []*timestamppb.Timestamp `protobuf:"bytes,21,rep,name=restarted_at,json=restartedAt,proto3" json:"restarted_at,omitempty"`
 	// The program that runs, and its version where the program has one.
-	Binary        string `protobuf:"bytes,22,opt,name=binary,proto3" json:"binary,omitempty"`
-	Version       string `protobuf:"bytes,23,opt,name=version,proto3" json:"version,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Binary  string `protobuf:"bytes,22,opt,name=binary,proto3" json:"binary,omitempty"`
+	Version string `protobuf:"bytes,23,opt,name=version,proto3" json:"version,omitempty"`
+	// The process goes on although its binary has changed, because the changed one does not start; detail says why. A
+	// restart would end the process, and none could take its place.
+	ChangedBinaryFails bool `protobuf:"varint,24,opt,name=changed_binary_fails,json=changedBinaryFails,proto3" json:"changed_binary_fails,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -1143,6 +1146,13 @@ func (x *Plugin) GetVersion() string {
 		return x.Version
 	}
 	return ""
+}
+
+func (x *Plugin) GetChangedBinaryFails() bool {
+	if x != nil {
+		return x.ChangedBinaryFails
+	}
+	return false
 }
 
 // StageRun is what piped executes a stage with. It comes with the report that the stage runs, as the gRPC metadata
@@ -1480,7 +1490,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1b\n" +
 	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12%\n" +
-	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\"\xb1\a\n" +
+	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\"\xe3\a\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1f.pipedeck.agent.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -1512,7 +1522,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\foutput_lines\x18\x14 \x01(\x03R\voutputLines\x12=\n" +
 	"\frestarted_at\x18\x15 \x03(\v2\x1a.google.protobuf.TimestampR\vrestartedAt\x12\x16\n" +
 	"\x06binary\x18\x16 \x01(\tR\x06binary\x12\x18\n" +
-	"\aversion\x18\x17 \x01(\tR\aversion\"\x80\x01\n" +
+	"\aversion\x18\x17 \x01(\tR\aversion\x120\n" +
+	"\x14changed_binary_fails\x18\x18 \x01(\bR\x12changedBinaryFails\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

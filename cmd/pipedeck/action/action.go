@@ -132,6 +132,8 @@ func newRestartCommand(t *session.Target) *cobra.Command {
 	var of string
 	cmd := action(t, &cobra.Command{
 		Use: "restart PLUGIN", Short: "Stop a plugin process and start it again", Args: cobra.ExactArgs(1),
+		Long: "Stop a plugin process and start it again. A process that goes on because its changed binary does not " +
+			"start\nis not stopped: the error has the reason.",
 		Example: "  pipedeck restart kubernetes\n  pipedeck restart wait --piped second",
 	}, func(ctx context.Context, s *session.Session, args []string) (string, error) {
 		p, err := s.State.FindPlugin(args[0], of)
@@ -139,7 +141,10 @@ func newRestartCommand(t *session.Target) *cobra.Command {
 			return "", err
 		}
 		_, err = s.Deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: p.Name, PipedId: p.PipedId})
-		return "asked to restart plugin " + s.State.PluginName(p), err
+		if err != nil {
+			return "", session.Unreachable(err)
+		}
+		return "asked to restart plugin " + s.State.PluginName(p), nil
 	})
 	cmd.Flags().StringVar(&of, "piped", "", "name or id of the piped that runs the plugin, where several do")
 	return cmd

@@ -32,7 +32,7 @@ func (p *Pipeds) ReportPlugins(pipedID string, plugins []*agentv1.Plugin) error 
 }
 
 // RestartPlugin asks the piped that runs the plugin to restart it. An empty pipedID is the only piped with a
-// plugin of that name; FailedPrecondition when there are more.
+// plugin of that name; FailedPrecondition when there are more, and for a plugin whose changed binary does not start.
 func (p *Pipeds) RestartPlugin(pipedID, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -48,6 +48,9 @@ func (p *Pipeds) RestartPlugin(pipedID, name string) error {
 	case len(running) > 1:
 		return precondition("%d pipeds run a plugin %q; name the piped, for example %s", len(running), name,
 			running[0].model.GetName())
+	case running[0].keeps(name) != "":
+		return precondition("plugin %q is not restarted, because its process would end and none could take its place: "+
+			"%s; fix the binary, which is started as soon as it changes", name, running[0].keeps(name))
 	case !p.signals.restart(running[0].model.GetId(), name):
 		return precondition("plugin %q cannot be restarted: its piped is not connected, or is one that cannot restart "+
 			"plugins; wait until piped is back, or restart piped", name)
@@ -58,6 +61,16 @@ func (p *Pipeds) RestartPlugin(pipedID, name string) error {
 // shows reports whether users see a plugin of that name.
 func (p *piped) shows(name string) bool {
 	return slices.ContainsFunc(p.shownPlugins(), func(plugin *agentv1.Plugin) bool { return plugin.GetName() == name })
+}
+
+// keeps says why a plugin goes on with its binary from before; empty for one that does not.
+func (p *piped) keeps(name string) string {
+	for _, plugin := range p.shownPlugins() {
+		if plugin.GetName() == name && plugin.GetChangedBinaryFails() {
+			return plugin.GetDetail()
+		}
+	}
+	return ""
 }
 
 // shownPlugins returns the plugins as users should see them: stopped when their piped is gone, and
@@ -83,7 +96,7 @@ func (p *piped) shownPlugins() []*agentv1.Plugin {
 	for _, plugin := range p.plugins {
 		g := proto.CloneOf(plugin)
 		g.State, g.Pid, g.RssBytes, g.CpuPercent = agentv1.Plugin_STATE_STOPPED, 0, 0, 0
-		g.Detail = "piped is not connected"
+		g.Detail, g.ChangedBinaryFails = "piped is not connected", false
 		gone = append(gone, g)
 	}
 	return gone
