@@ -34,19 +34,13 @@ func (p *applicationsPane) entry(app *deckv1.Application) view.Application {
 		Outcome: deck.Outcome(id), Problem: deck.ProblemOf(id)}
 }
 
-// list is the applications that match the filter.
+// list is the applications that match the filter, the best first.
 func (p *applicationsPane) list() []*deckv1.Application {
 	deck := p.chosen.deck
 	if p.look.query == "" {
 		return deck.Applications()
 	}
-	var list []*deckv1.Application
-	for _, app := range deck.Applications() {
-		if p.look.matches(p.entry(app).Words()...) {
-			list = append(list, app)
-		}
-	}
-	return list
+	return ranked(p.look, deck.Applications(), func(app *deckv1.Application) []string { return p.entry(app).Words() })
 }
 
 // found selects the first match when the selected application is none.

@@ -30,11 +30,12 @@ func (c *chooser) finding() *find { return c.look }
 
 func (c *chooser) restyle(th theme.Theme) { c.look.theme = th }
 
-// filter keeps the choices that match what was typed, and selects the first of them.
+// filter keeps the choices that match what was typed, the best first, and selects that one.
 func (c *chooser) filter() {
-	c.choices = slices.DeleteFunc(slices.Clone(c.all), func(one choice) bool {
-		return one.answer == keymap.Pick && !c.look.matches(one.text)
-	})
+	isPick := func(one choice) bool { return one.answer == keymap.Pick }
+	c.choices = slices.DeleteFunc(slices.Clone(c.all), isPick)
+	picks := slices.DeleteFunc(slices.Clone(c.all), func(one choice) bool { return !isPick(one) })
+	c.choices = append(c.choices, ranked(c.look, picks, func(one choice) []string { return []string{one.text} })...)
 	c.selected = 0
 	if c.look.query != "" {
 		c.selected = moved(0, 1, len(c.choices))

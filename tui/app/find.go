@@ -9,7 +9,6 @@ import (
 	"charm.land/bubbles/v2/textinput"
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/sahilm/fuzzy"
 
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -188,22 +187,4 @@ func (f *find) draw(width int, note string) string {
 		return text.Pad(left, width, "")
 	}
 	return text.Pad(left, width-text.Width(note)-1, "") + f.theme.Dim.Render(note) + " "
-}
-
-// matches reports whether each word of the query is found, letter by letter, in one of the fields.
-func (f *find) matches(fields ...string) bool {
-	_, found := score(f.query, fields...)
-	return found
-}
-
-// score says how well the words of query are found in the fields: more is better.
-func score(query string, fields ...string) (total int, found bool) {
-	for word := range strings.FieldsSeq(query) {
-		best := fuzzy.Find(word, fields)
-		if len(best) == 0 {
-			return 0, false
-		}
-		total += best[0].Score
-	}
-	return total, true
 }

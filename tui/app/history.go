@@ -5,7 +5,6 @@ package app
 
 import (
 	"fmt"
-	"slices"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
@@ -36,8 +35,7 @@ func (p *historyPane) list() []*deckv1.Deployment {
 	if p.look.query == "" {
 		return p.all()
 	}
-	return slices.DeleteFunc(slices.Clone(p.all()),
-		func(d *deckv1.Deployment) bool { return !p.look.matches(view.DeploymentWords(d)...) })
+	return ranked(p.look, p.all(), view.DeploymentWords)
 }
 
 // enter begins at the deployment on the screen.

@@ -36,8 +36,8 @@ func (p *pluginsPane) finding() *find { return p.look }
 
 // list is the plugins that match the filter.
 func (p *pluginsPane) list() []*deckv1.Plugin {
-	return slices.DeleteFunc(p.deck.Plugins(), func(plugin *deckv1.Plugin) bool {
-		return p.look.query != "" && !p.look.matches(view.PluginWords(plugin, p.deck.PluginName(plugin))...)
+	return ranked(p.look, p.deck.Plugins(), func(plugin *deckv1.Plugin) []string {
+		return view.PluginWords(plugin, p.deck.PluginName(plugin))
 	})
 }
 

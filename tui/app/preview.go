@@ -6,7 +6,6 @@ package app
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -68,8 +67,7 @@ func (p *previewPane) enter() {
 
 // list is the branches that match what was typed.
 func (p *previewPane) list() []*deckv1.Branch {
-	return slices.DeleteFunc(slices.Clone(p.branches),
-		func(b *deckv1.Branch) bool { return !p.look.matches(view.BranchWords(b)...) })
+	return ranked(p.look, p.branches, view.BranchWords)
 }
 
 func (p *previewPane) move(action keymap.Action) {

@@ -206,7 +206,9 @@ func TestTheLineOfAHitAndSelectedLinesAreCopied(t *testing.T) {
 
 func TestARemarkAboutAMissingSearchEndsWhenTheSearchBegins(t *testing.T) {
 	t.Parallel()
-	for key, remark := range map[string]string{"&": "nothing to filter by: press /", "n": "nothing to search for: press /"} {
+	for key, remark := range map[string]string{
+		"&": "nothing to filter by: press /", "n": "nothing to search for: press /",
+	} {
 		m := waiting(t, 100, 30)
 		m.key("3", key)
 		require.Contains(t, m.View().Content, remark)
