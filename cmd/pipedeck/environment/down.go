@@ -35,7 +35,7 @@ func newDownCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "down", Short: "Stop and remove what up created", Args: cobra.NoArgs,
 		Long: `Stop the environment and remove its cluster, its data and its sample repository.
-Your own repository is left as it is.
+Your own repository is left as it is. Files and branches of yours in the sample repository are named, and deleted.
 
 Exit code 0: the environment is gone, or there was none; 1: something is left, and the error says what;
 2: the directory was not created by pipedeck, and is left as it is.`,
@@ -130,6 +130,7 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 	if !exists {
 		return noEnvironment(w, out)
 	}
+	nameSampleWork(w, out)
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
 	alive, err := w.Alive()

@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 )
 
 // documents returns a state directory with a folder that pipedeck did not create, and a file in that folder.
@@ -147,4 +148,19 @@ func TestDownOfNothingIsFine(t *testing.T) {
 		require.Zero(t, code)
 		require.Contains(t, stdout, "there is no environment")
 	}
+}
+
+func TestDownNamesTheUsersWorkInTheSampleRepository(t *testing.T) {
+	t.Parallel()
+	stateDir := t.TempDir()
+	w := environment(t, stateDir, "demo")
+	sample, err := sampleapps.Find("hello-world")
+	require.NoError(t, err)
+	repo, err := w.EnsureSample(sample)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(repo.Root, "notes.txt"), []byte("mine"), 0o600))
+	code, stdout, stderr := command(t.Context(), stateDir, "down", "--name", "demo")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "deleting 1 uncommitted file of yours in the sample repository: notes.txt")
+	require.NoDirExists(t, w.Dir)
 }
