@@ -52,9 +52,14 @@ func (c *cards) place(action keymap.Action, words string) view.CardRow {
 
 // achieved says what was deployed and how long it took.
 func (c *cards) achieved(d *deckv1.Deployment) string {
-	took := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), c.host.now)
+	queued := state.QueueTime(d, c.link.deck.Deployments(d.GetApplicationId()), c.host.now)
+	took := max(0, state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), c.host.now)-queued)
+	before := ""
+	if queued >= time.Second {
+		before = ", after " + view.Duration(queued) + " queued"
+	}
 	if d.GetStrategy() != pipeline {
-		return "deployed in " + view.Duration(took)
+		return "deployed in " + view.Duration(took) + before
 	}
 	stages := 0
 	for _, stage := range d.GetStages() {
@@ -66,7 +71,7 @@ func (c *cards) achieved(d *deckv1.Deployment) string {
 	if waited := min(c.waited(d), took); waited > 0 {
 		said += ", " + view.Duration(waited) + " of it waiting for approval"
 	}
-	return said
+	return said + before
 }
 
 // waited is how long a deployment waited for people: the time in which at least one of its stages did.
@@ -81,12 +86,12 @@ func (c *cards) waited(d *deckv1.Deployment) time.Duration {
 		}
 	}
 	slices.SortFunc(stages, func(a, b *deckv1.Stage) int {
-		return a.GetStartedAt().AsTime().Compare(b.GetStartedAt().AsTime())
+		return firstStart(a).Compare(firstStart(b))
 	})
 	var sum time.Duration
 	var until time.Time
 	for _, stage := range stages {
-		from, to := stage.GetStartedAt().AsTime(), stage.GetCompletedAt().AsTime()
+		from, to := firstStart(stage), stage.GetCompletedAt().AsTime()
 		if approvals := stage.GetApprovals(); len(approvals) > 0 {
 			to = approvals[len(approvals)-1].GetAt().AsTime()
 		}
@@ -98,6 +103,14 @@ func (c *cards) waited(d *deckv1.Deployment) time.Duration {
 		}
 	}
 	return sum
+}
+
+// firstStart is when the first attempt of a stage began: a person is waited for also while piped starts another one.
+func firstStart(stage *deckv1.Stage) time.Time {
+	if first := stage.GetFirstStartedAt(); first.IsValid() {
+		return first.AsTime()
+	}
+	return stage.GetStartedAt().AsTime()
 }
 
 // reached says how to reach the application, where that is known.

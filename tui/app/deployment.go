@@ -223,18 +223,21 @@ func (p *deploymentPane) view() view.Deployment {
 		Theme: p.host.theme, Application: p.chosen.application(), Name: p.chosen.name(),
 		Deployment:  p.chosen.deployment(),
 		Environment: p.chosen.deck.Environment(), Problem: p.chosen.deck.ProblemOf(p.chosen.app),
-		Queued: p.queued(), Ahead: p.chosen.deck.Ahead(p.chosen.deployment()),
+		Queue:   p.queue(),
 		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Fold: p.fold, Form: p.forms[p.chosen.app],
 		Unfolded: p.unfolded || p.host.look.Big, Open: p.opened, Usual: p.usual(), Memo: &p.memo,
 		Now: p.host.known,
 	}
 }
 
-// queued are the deployments that wait to begin, without the shown one.
-func (p *deploymentPane) queued() []*deckv1.Deployment {
-	return slices.DeleteFunc(p.chosen.deck.Queued(p.chosen.app), func(d *deckv1.Deployment) bool {
-		return d.GetId() == p.chosen.deployment().GetId()
+// queue is what waits with the shown deployment.
+func (p *deploymentPane) queue() view.Queue {
+	deck, shown := p.chosen.deck, p.chosen.deployment()
+	others := slices.DeleteFunc(deck.Queued(p.chosen.app), func(d *deckv1.Deployment) bool {
+		return d.GetId() == shown.GetId()
 	})
+	return view.Queue{Others: others, Ahead: deck.Ahead(shown),
+		Time: state.QueueTime(shown, deck.Deployments(p.chosen.app), p.host.known)}
 }
 
 // usual is how long the selected stage took in the last deployment of the application in which it succeeded.

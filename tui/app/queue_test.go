@@ -59,3 +59,33 @@ func TestAQueuedDeploymentSaysBehindWhichCommitItWaits(t *testing.T) {
 	m.receive(decktest.Failed()) // dep-1 has ended
 	require.NotContains(t, ansi.Strip(m.View().Content), "It begins when")
 }
+
+func TestTheTimeOfADeploymentBeginsAfterTheQueue(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 120, 36)
+	screen := ansi.Strip(m.panes.deployment.draw(100, 20, false))
+	require.Contains(t, screen, " 42s")
+	before := decktest.Failed()
+	before.Id, before.CreatedAt, before.CompletedAt = "dep-0", decktest.At(-60), decktest.At(0)
+	shown := decktest.Canary()
+	shown.CreatedAt = decktest.At(-24)
+	m.receive(before, shown)
+	screen = ansi.Strip(m.panes.deployment.draw(100, 20, false))
+	require.Contains(t, screen, " 42s after 24s queued")
+}
+
+func TestACardCountsTheWaitingOfAllAttemptsAndNotTheQueue(t *testing.T) {
+	t.Parallel()
+	before := decktest.Failed()
+	before.Id, before.CreatedAt, before.CompletedAt = "dep-0", decktest.At(-60), decktest.At(0)
+	shown := decktest.Succeeded()
+	shown.CreatedAt = decktest.At(-24)
+	ask := shown.Stages[2]
+	first := ask.StartedAt
+	ask.Retries, ask.FirstStartedAt, ask.StartedAt = 1, first, decktest.At(ask.CompletedAt.AsTime().Sub(
+		decktest.At(0).AsTime()).Seconds()-1)
+	m := carded(t, 100, 30, shown)
+	m.receive(before)
+	require.Contains(t, ansi.Strip(m.View().Content),
+		"5 stages in 38s, 8.0s of it waiting for approval, after 24s queued")
+}

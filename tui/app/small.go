@@ -85,7 +85,8 @@ func (m *model) drawTiny(width, height int, bottom string) []part {
 	}
 	tiny := view.Tiny{Theme: m.host.theme, Application: m.chosen.application(), Name: m.chosen.name(),
 		Deployment: m.chosen.deployment(),
-		Stage:      m.chosen.stageID, Now: m.host.known}
+		Stage:      m.chosen.stageID, Now: m.host.known,
+		QueueTime: m.panes.deployment.queue().Time}
 	look := m.panes.deployment.finding()
 	const roomy = 8
 	if m.screen.focus != keymap.Deployment && height < roomy {

@@ -5,6 +5,7 @@ package state
 
 import (
 	"slices"
+	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -29,4 +30,31 @@ func (d *Deck) Ahead(one *deckv1.Deployment) *deckv1.Deployment {
 		return nil
 	}
 	return present
+}
+
+// QueueTime is how long a deployment waited for earlier ones of its application to end before its own stages began, or
+// waits until now.
+// all are the deployments of the application.
+func QueueTime(one *deckv1.Deployment, all []*deckv1.Deployment, now time.Time) time.Duration {
+	created := one.GetCreatedAt().AsTime()
+	began := now
+	if one.GetCompletedAt().IsValid() {
+		began = one.GetCompletedAt().AsTime()
+	}
+	for _, stage := range one.GetStages() {
+		if at := stage.GetStartedAt(); at.IsValid() && at.AsTime().Before(began) {
+			began = at.AsTime()
+		}
+	}
+	free := created
+	for _, other := range all {
+		ended := now
+		if Ended(other.GetStatus()) {
+			ended = other.GetCompletedAt().AsTime()
+		}
+		if other.GetCreatedAt().AsTime().Before(created) && ended.After(free) && !ended.After(began) {
+			free = ended
+		}
+	}
+	return free.Sub(created)
 }

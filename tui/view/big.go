@@ -127,7 +127,8 @@ func (v Big) state(width int) string {
 	} else {
 		word = spaced(word)
 	}
-	left := tone.Render(word) + "   " + th.Text.Render(count) + gap + th.Strong.Render(lasted(d, v.Now))
+	took := lasted(d, v.Deployment.Queue.Time, v.Now)
+	left := tone.Render(word) + "   " + th.Text.Render(count) + gap + th.Strong.Render(took)
 	room := width - text.Width(left) - 2
 	right := []string{""}
 	if v.Simulated {

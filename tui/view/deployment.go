@@ -28,10 +28,8 @@ type Deployment struct {
 	Problem *deckv1.Problem
 	// Environment is where the application was found; nil while that is not known.
 	Environment *deckv1.Environment
-	// Queued are the further deployments of the application that wait to begin, the next one first.
-	Queued []*deckv1.Deployment
-	// Ahead is the deployment under way that this one waits for; nil for none.
-	Ahead *deckv1.Deployment
+	// Queue is what waits with it.
+	Queue Queue
 	// Earlier is set when it is not the newest one of its application.
 	Earlier bool
 	// Stage is the id of the selected stage, Fold the fold on which the cursor is, or empty.
@@ -47,6 +45,16 @@ type Deployment struct {
 	Memo    *GraphMemo
 	Focused bool
 	Now     time.Time
+}
+
+// Queue is what is known of the queue of an application, seen from one of its deployments.
+type Queue struct {
+	// Others are the further deployments that wait to begin, the next one first.
+	Others []*deckv1.Deployment
+	// Ahead is the deployment under way that this one waits for; nil for none.
+	Ahead *deckv1.Deployment
+	// Time is how long this one waited for others to end before it began.
+	Time time.Duration
 }
 
 // maxReason is how many lines the reason of a failure may take; the log has the rest.
@@ -209,12 +217,12 @@ func (v Deployment) age() string {
 // queue puts the number of queued deployments before words for the title, with their commits; short is the number
 // alone. Without a queue, the words stand alone.
 func (v Deployment) queue(words string) (long, short string) {
-	if len(v.Queued) == 0 {
+	if len(v.Queue.Others) == 0 {
 		return v.Theme.Dim.Render(words), ""
 	}
-	short = fmt.Sprintf("%d queued", len(v.Queued))
+	short = fmt.Sprintf("%d queued", len(v.Queue.Others))
 	commits := ":"
-	for i, one := range v.Queued {
+	for i, one := range v.Queue.Others {
 		if i == maxQueued {
 			commits += " " + v.Theme.Ellipsis
 			break
@@ -223,6 +231,15 @@ func (v Deployment) queue(words string) (long, short string) {
 	}
 	warn := v.Theme.Warn
 	return warn.Render(short+commits) + v.Theme.Dim.Render(" "+v.Theme.Dot+" "+words), warn.Render(short)
+}
+
+// lasted is how long the deployment has taken, and how long it was queued before that.
+func (v Deployment) lasted() string {
+	took := lasted(v.Deployment, v.Queue.Time, v.Now)
+	if v.Queue.Time < time.Second || v.Deployment.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING {
+		return took
+	}
+	return took + " after " + Duration(v.Queue.Time) + " queued"
 }
 
 // stageCount counts the stages of the pipeline, without those of a rollback.
@@ -265,14 +282,14 @@ func (v Deployment) head(width int) []string {
 	status := deploymentBadge(th, d.GetStatus())
 	first := " " + status.String() + "  " + th.Info.Render(shortHash(d.GetCommit().GetHash())) + " " +
 		th.Strong.Render(text.FirstLine(d.GetCommit().GetMessage()))
-	lines := []string{split(th, first, th.Dim.Render(lasted(d, v.Now))+" ", width)}
+	lines := []string{split(th, first, th.Dim.Render(v.lasted())+" ", width)}
 
 	strategy := d.GetStrategy()
 	switch {
 	case strategy != "AUTO" && strategy != "":
 	case state.Ended(d.GetStatus()):
 		strategy = "no plan"
-	case v.Ahead != nil:
+	case v.Queue.Ahead != nil:
 		strategy = "queued"
 	default:
 		strategy = "planning"
@@ -281,8 +298,8 @@ func (v Deployment) head(width int) []string {
 	about := join(" "+th.Dot+" ", strategy, again, summary, who)
 	lines = append(lines, " "+th.Dim.Render(text.Cut(about, width-2, th.Ellipsis)))
 
-	if v.Ahead != nil {
-		lines = append(lines, v.reasonLines(th.Tones.Warn, behind(v.Ahead), width)...)
+	if v.Queue.Ahead != nil {
+		lines = append(lines, v.reasonLines(th.Tones.Warn, behind(v.Queue.Ahead), width)...)
 	}
 	if worthShowing(d.GetStatus()) {
 		lines = append(lines, v.reasonLines(status.style, d.GetStatusReason(), width)...)

@@ -51,7 +51,9 @@ type Tiny struct {
 	Name string
 	// Stage is the id of the selected stage.
 	Stage string
-	Now   time.Time
+	// QueueTime is Time of the Queue of the deployment.
+	QueueTime time.Duration
+	Now       time.Time
 }
 
 // Draw returns width columns and height lines, the state first.
@@ -75,7 +77,7 @@ func (v Tiny) lines(width int) []string {
 	if d == nil {
 		return []string{name, syncBadge(th, app).String(), th.Dim.Render("No deployment yet")}
 	}
-	took := lasted(d, v.Now)
+	took := lasted(d, v.QueueTime, v.Now)
 	stages := slices.DeleteFunc(StageOrder(d), func(s *deckv1.Stage) bool {
 		return s.GetRollback() && s.GetStatus() <= deckv1.StageStatus_STAGE_STATUS_NOT_STARTED
 	})
@@ -153,8 +155,11 @@ func endedStages(d *deckv1.Deployment) (ended, all int) {
 }
 
 // lasted is how long a deployment has taken. While it runs, that changes once a second.
-func lasted(d *deckv1.Deployment, now time.Time) string {
+func lasted(d *deckv1.Deployment, queued time.Duration, now time.Time) string {
 	elapsed := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), now)
+	if d.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING {
+		elapsed = max(0, elapsed-queued)
+	}
 	if !state.Ended(d.GetStatus()) {
 		return Ticking(elapsed)
 	}

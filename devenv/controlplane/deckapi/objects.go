@@ -66,7 +66,12 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 			out.RollbackOnRequest = true
 			continue
 		}
-		out.Stages = append(out.Stages, stage(m, s, d.Stages[s.GetId()], d.Runs[s.GetId()].GetApprovals()))
+		run := d.Runs[s.GetId()]
+		one := stage(m, s, d.Stages[s.GetId()], run.GetApprovals())
+		if attempts := run.GetAttempts(); len(attempts) > 1 {
+			one.FirstStartedAt = attempts[0].GetStartedAt()
+		}
+		out.Stages = append(out.Stages, one)
 	}
 	return out
 }
