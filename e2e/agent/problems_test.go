@@ -96,6 +96,21 @@ func TestAConfigurationThatCannotBeUsedIsAProblemOfItsApplicationUntilItIsFixed(
 	e.deck.awaitNoProblem(t)
 }
 
+func TestANewApplicationWithoutANameIsAProblemOfItsRepositoryUntilItHasOne(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t, pipeline("{}"))
+	e.start(t)
+	e.deck.awaitEnd(t, 0)
+	e.commitAll(t, "Add another", map[string]string{"new": strings.Replace(pipeline("{}"), "  name: app\n", "", 1)})
+	p := e.deck.awaitProblem(t, "configuration of new/app.pipecd.yaml in repository local", "spec.name: is missing")
+	require.Regexp(t, `^new/app\.pipecd\.yaml:\d+:\d+: `, p.GetReason())
+	require.Contains(t, p.GetNextStep(), "pipedeck validate new/app.pipecd.yaml")
+	require.Empty(t, p.GetComponent(), "piped works as it should")
+	e.commitAll(t, "Name it", map[string]string{"new": strings.Replace(pipeline("{}"), "name: app", "name: new", 1)})
+	e.deck.awaitNoProblem(t)
+	e.deck.awaitEnd(t, 1)
+}
+
 func TestARetryThatFailsDoesNotHideABrokenConfiguration(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t, pipeline("{do: fail}"))

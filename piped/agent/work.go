@@ -40,7 +40,8 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	}
 	f.previews = a.previewMaker(sources, checks)
 	mistakes := newConfigurationMistakes(a.problems.registry.Touch)
-	a.problems.watch(mistakes.problems)
+	nameless := &namelessApplications{changed: a.problems.registry.Touch, ours: f.watcher.Heard}
+	a.problems.watch(mistakes.problems, nameless.problems)
 	f.live = a.liveReporter(sources, func() { f.trigger.ApplicationsChanged() })
 	f.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: &watchedPlanner{planner.New(planner.Options{
@@ -59,8 +60,8 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,
 		Interval: c.SyncInterval.Std(), Broken: a.observed.notifyBroken, Uses: a.uses, PluginReporter: client,
-		Configured: mistakes.configured,
-		Looked:     a.problems.looked, Passed: a.problems.passed, Logger: a.logger,
+		Configured: mistakes.configured, Nameless: nameless.found,
+		Looked: a.problems.looked, Passed: a.problems.passed, Logger: a.logger,
 	})
 	f.events = eventwatcher.New(eventwatcher.Options{
 		ControlPlane: client, Repositories: a.repos.all(), Config: c.EventWatcher,

@@ -96,6 +96,18 @@ func (r *Report) Warn(field, message string) {
 		Message: message})
 }
 
+// Nameless returns the mistake of an application that has no name; nil for others. Agents report no such application to
+// a control plane.
+func (r *Report) Nameless() *Error {
+	const field = "spec.name"
+	if r.Application == nil || r.Application.Name != "" || r.Failed(field) {
+		return nil
+	}
+	at := r.decoder.place(field)
+	return &Error{File: r.decoder.file, Line: at.line, Column: at.column, Field: field,
+		Message: "is missing: an application is registered by its name"}
+}
+
 func (r *Report) take(spec any) {
 	switch spec := spec.(type) {
 	case *Piped:

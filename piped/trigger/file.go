@@ -22,6 +22,8 @@ type file struct {
 	err         error
 	// name is the application's name, or the best guess when it cannot be read.
 	name string
+	// nameless is the mistake of having no name; nil for others. The application cannot be registered.
+	nameless *config.Error
 }
 
 func (f *file) dir() string  { return path.Dir(f.path) }
@@ -31,8 +33,10 @@ func readFile(name string, data []byte, err error) *file {
 	f := &file{path: name}
 	if err != nil {
 		f.err = err
+	} else if report := config.ReadApplication(data, name); len(report.Errors) > 0 {
+		f.err = report.Errors
 	} else {
-		f.application, f.err = config.ParseApplication(data, name)
+		f.application, f.nameless = report.Application, report.Nameless()
 	}
 	if f.err != nil {
 		f.name = guessName(data, f.dir())

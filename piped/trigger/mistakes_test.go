@@ -254,3 +254,24 @@ func TestDriftIsDeployedAfterTheWindow(t *testing.T) {
 	w.clock.advance(t, time.Minute)
 	require.Equal(t, 3, w.settle(), "once")
 }
+
+func TestAnApplicationWithoutANameIsReportedUntilItHasOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.selector = map[string]string{"team": "a"}
+	w.application("shop", "  name: shop\n  labels: {team: a}\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+
+	w.application("web", "  labels: {team: a}\n")
+	w.application("other", "  labels: {team: b}\n") // which is another piped's
+	w.application("shop", "  labels: {team: a}\n")  // which is registered
+	w.commit("Forget the names")
+	w.awaitNameless("apps: web/app.pipecd.yaml:4:3: spec.name: is missing: an application is registered by its name")
+	w.plane.read(func() { require.Len(t, w.plane.applications, 1) })
+
+	w.application("web", "  name: web\n  labels: {team: a}\n")
+	w.commit("Name it")
+	w.awaitNameless()
+}

@@ -25,7 +25,11 @@ func (t *Trigger) pass(ctx context.Context) error {
 	diffs := diffs{}
 	var candidates []*candidate
 	steps := []func() error{
-		func() error { return t.registrar.report(ctx, t.snapshots) },
+		func() error {
+			err := t.registrar.report(ctx, t.snapshots)
+			t.options.Nameless(t.registrar.nameless)
+			return err
+		},
 		func() error { candidates = t.candidates(); t.options.Configured(configured(candidates)); return nil },
 		func() error { return t.carryOut(ctx, candidates) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onCommit(ctx, c, diffs) }) },

@@ -30,6 +30,14 @@ type registrar struct {
 	onRegister func()
 
 	unregistered []*model.ApplicationInfo // as reported last
+	nameless     []Nameless               // of the last pass
+}
+
+// Nameless is the configuration of an application that is not registered and cannot be, since it has no name.
+type Nameless struct {
+	// Repository is the id.
+	Repository string
+	Mistake    *config.Error
 }
 
 // report reports the configurations at the heads of the repositories.
@@ -37,10 +45,14 @@ func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) e
 	registered := r.applications.byFile()
 	var unregistered, differing []*model.ApplicationInfo
 	var used []usedFile
+	r.nameless = nil
 	for _, id := range slices.Sorted(maps.Keys(snapshots)) {
 		files := snapshots[id].files
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			f, a := files[name], registered[fileKey(id, name)]
+			if a == nil && f.nameless != nil && r.hasLabels(f) {
+				r.nameless = append(r.nameless, Nameless{id, f.nameless})
+			}
 			selected := r.selects(f)
 			switch {
 			case a == nil && selected:
@@ -72,12 +84,16 @@ func (r *registrar) selects(f *file) bool {
 	if f.application == nil {
 		return len(r.selector) == 0
 	}
+	return f.name != "" && r.hasLabels(f)
+}
+
+func (r *registrar) hasLabels(f *file) bool {
 	for key, value := range r.selector {
 		if f.application.Labels[key] != value {
 			return false
 		}
 	}
-	return f.name != ""
+	return true
 }
 
 func (r *registrar) info(repositoryID string, f *file) *model.ApplicationInfo {

@@ -203,6 +203,10 @@ func (r *repository) report(f *file, commit string) {
 			"file", f.path, "commit", commit, "error", f.err)
 		return
 	}
+	if f.nameless != nil {
+		r.logger.Warn("application configuration has no name: the application is ignored unless it is registered",
+			"file", f.path, "commit", commit, "warning", f.nameless)
+	}
 	for _, warning := range f.application.Warnings {
 		r.logger.Warn("application configuration has a doubtful place", "file", f.path, "warning", warning)
 	}

@@ -51,6 +51,9 @@ type Options struct {
 	// Configured gets, with each pass, all applications whose repository could be read. It may be nil, and must return
 	// at once.
 	Configured func([]Configured)
+	// Nameless gets, with each pass, the configurations of applications that cannot be registered. It may be nil, and
+	// must return at once.
+	Nameless func([]Nameless)
 	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return
 	// at once.
 	Looked func(repository *git.Repository, err error)
@@ -99,6 +102,9 @@ func New(options Options) *Trigger {
 	}
 	if options.Configured == nil {
 		options.Configured = func([]Configured) {}
+	}
+	if options.Nameless == nil {
+		options.Nameless = func([]Nameless) {}
 	}
 	if options.Passed == nil {
 		options.Passed = func(error) {}

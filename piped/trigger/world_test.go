@@ -44,6 +44,7 @@ type world struct {
 	submitted []*model.Deployment
 	broken    []string // "application commit: reason", first lines only
 	mistakes  []string // "application: mistake" of the last pass
+	nameless  []string // "repository: mistake" of the last pass
 }
 
 func newWorld(t *testing.T) *world {
@@ -102,7 +103,7 @@ func (w *world) start() {
 	w.trigger = trigger.New(trigger.Options{
 		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client,
 		Deployments: w, Clock: w.clock, Broken: w.isBroken, Configured: w.areConfigured,
-		Uses: w.uses, PluginReporter: w.reporter,
+		Uses: w.uses, PluginReporter: w.reporter, Nameless: w.areNameless,
 	})
 	w.plane.read(func() { w.plane.registered = w.trigger.ApplicationsChanged })
 	runs.Go(func() { _ = w.trigger.Run(ctx) })
@@ -138,6 +139,27 @@ func (w *world) areConfigured(list []trigger.Configured) {
 			w.mistakes = append(w.mistakes, application.Name+": "+mistake.Error())
 		}
 	}
+}
+
+// areNameless is the list of problems, too.
+func (w *world) areNameless(list []trigger.Nameless) {
+	defer w.plane.read(w.plane.broadcast)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.nameless = nil
+	for _, one := range list {
+		w.nameless = append(w.nameless, one.Repository+": "+one.Mistake.Error())
+	}
+}
+
+// awaitNameless waits until a pass has found these applications without a name, and no others.
+func (w *world) awaitNameless(want ...string) {
+	w.t.Helper()
+	w.plane.await(w.t, "the nameless applications of a pass", func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return slices.Equal(w.nameless, want)
+	})
 }
 
 // awaitMistakes waits until a pass has found these mistakes, and no others.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -42,7 +43,7 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 	for _, problem := range problems[:min(len(problems), maxPipedProblems)] {
 		id := problemID(pipedID) + "/" + problem.GetPart()
 		part, component := p.placeOf(pipedID, problem.GetPart())
-		if problem.GetApplicationId() != "" {
+		if problem.GetApplicationId() != "" || strings.HasPrefix(problem.GetPart(), "configuration of ") {
 			component = "" // piped works as it should
 		}
 		p.environment.report(&deckv1.Problem{

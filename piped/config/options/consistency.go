@@ -23,7 +23,7 @@ func (c *Checker) CheckTogether(reports ...*config.Report) {
 		switch first := names[name]; {
 		case report.Failed("spec.name"):
 		case name == "":
-			report.Warn("spec.name", "is missing: an application is registered by its name")
+			report.Warnings = append(report.Warnings, report.Nameless())
 		case first != nil:
 			report.Warn("spec.name", fmt.Sprintf("%q is the name of %s as well; commands and notifications cannot "+
 				"distinguish the two", shorten(name), first.File()))
