@@ -18,15 +18,14 @@ import (
 func Load(path string) (File, error) {
 	content, err := read(path)
 	if err != nil {
-		return File{}, fmt.Errorf("read key file %s: %w", path, cause(err))
+		return File{}, fmt.Errorf("read key file %s: %w", path, err)
 	}
 	return Parse(content, path), nil
 }
 
-// cause returns an error of the system without the name of the file, which the caller has said already. An error that
-// wraps another one says more than its cause and stays.
+// cause returns an error of the system without the name of the file, which Load says.
 func cause(err error) error {
-	if system, ok := err.(*fs.PathError); ok {
+	if system := (*fs.PathError)(nil); errors.As(err, &system) {
 		return system.Err
 	}
 	return err
@@ -35,21 +34,21 @@ func cause(err error) error {
 func read(path string) ([]byte, error) {
 	root, err := os.OpenRoot(filepath.Dir(path))
 	if err != nil {
-		return nil, err
+		return nil, cause(err)
 	}
 	defer root.Close()
 	// Without waiting: a pipe without a writer would block.
 	file, err := root.OpenFile(filepath.Base(path), os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		if _, outside := os.Stat(path); outside == nil && !os.IsPermission(err) {
-			return nil, fmt.Errorf("a link that leads out of its directory is not followed: %w", err)
+			return nil, fmt.Errorf("a link that leads out of its directory is not followed: %w", cause(err))
 		}
-		return nil, err
+		return nil, cause(err)
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, err
+		return nil, cause(err)
 	}
 	if !info.Mode().IsRegular() {
 		return nil, errors.New("it is not a regular file")
