@@ -73,7 +73,9 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
-	s.Flags.before = programs.Wait
+	if programs != nil {
+		s.Flags.before = programs.Wait
+	}
 	clusters, err := s.Flags.make(w, to.logger)
 	if err != nil {
 		return err
