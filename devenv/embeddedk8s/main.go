@@ -43,7 +43,11 @@ func run() int {
 		&config.SecurePort, "secure-port", 0,
 		"port of the API on 127.0.0.1; 0: that of the last run if it is free, else any",
 	)
-	flags.StringVar(&config.NodeName, "node-name", "embedded", "name of the one, simulated, node")
+	flags.StringVar(&config.NodeName, "node-name", "embedded", "name of the one node")
+	flags.StringVar(
+		&config.Programs, "programs", "",
+		"file with the list of images that run as processes of this machine; empty: every pod is simulated",
+	)
 	withStdin := flags.Bool(
 		"exit-with-stdin", false, "stop when standard input ends, as it does when the parent process dies",
 	)

@@ -5,7 +5,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -17,12 +16,10 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/apiserver"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/controllers"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/etcd"
-	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/kubelet"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
 
@@ -54,6 +51,8 @@ type Config struct {
 	// SecurePort is the API server's port; 0: the one of the last run if it is free, else any.
 	SecurePort int
 	NodeName   string
+	// Programs is the file of the list of images that run as processes, see package programs; empty for none.
+	Programs string
 	// Progress is called with each event and the API server's URL, from several goroutines.
 	Progress func(event, server string)
 }
@@ -166,23 +165,16 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 	if err != nil {
 		return err
 	}
-	kubeletListener, err := net.Listen("tcp", "127.0.0.1:0")
+	node, err := newNode(config, client, shared, files)
 	if err != nil {
-		return fmt.Errorf("listen for the kubelet's API: %w", err)
-	}
-	node, err := kubelet.New(kubelet.Config{
-		NodeName: config.NodeName, Version: apiserver.Version(), Client: client, Informers: shared, Files: files,
-		Listener: kubeletListener, Clock: clock.RealClock{},
-	})
-	if err != nil {
-		return errors.Join(err, kubeletListener.Close())
+		return err
 	}
 	shared.Start(ctx.Done())
 	defer shared.Shutdown()
 
 	parts := make(chan error, 3)
 	go func() { set.Run(ctx); parts <- nil }()
-	go func() { parts <- node.Run(ctx, func() { config.Progress(EventControllers, server) }) }()
+	go func() { parts <- node.run(ctx, func() { config.Progress(EventControllers, server) }) }()
 	go func() { parts <- bootstrap(ctx, config, restConfig, server) }()
 	var problem error
 	for range cap(parts) {

@@ -6,8 +6,8 @@
 // It registers one node, binds every pending pod to it, and writes the status a kubelet would write: running and ready,
 // finished for the pods of Jobs, or failing in a way the user asked for (see Mode). No process is started and no image
 // is pulled; only images that are built on this machine have to be loaded first, as into any node: its status lists
-// them. Node and pods carry SimulatedKey so that nobody takes them for real. It also serves the part of the kubelet's
-// HTTPS API that kubectl needs, to say so at once instead of letting logs, exec and port-forward hang.
+// them. Node and pods carry SimulatedKey so that nobody takes them for real. Package kubeletapi serves the kubelet's HTTPS
+// API.
 //
 // It is driven by informers: nothing is polled, and the only timers are those of a simulated back-off. What it knows is
 // in the API server, so it may be killed at any time. An update that fails is tried again with back-off.

@@ -6,7 +6,6 @@ package kubelet
 import (
 	"context"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -21,8 +20,6 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
-
-	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
 
 const (
@@ -40,12 +37,11 @@ type Config struct {
 	Client   kubernetes.Interface
 	// Informers is shared with the caller, who starts it after New.
 	Informers informers.SharedInformerFactory
-	Files     pki.Files
 	// Version is the Kubernetes release the node reports, as in "v1.36.3".
 	Version string
-	// Listener accepts connections to the kubelet's API; Run closes it. It must be on 127.0.0.1.
-	Listener net.Listener
-	Clock    clock.PassiveClock
+	// APIPort is where package kubeletapi listens on 127.0.0.1.
+	APIPort int32
+	Clock   clock.PassiveClock
 }
 
 // Kubelet is a simulated node. It is used once: New, start the informers, Run.
@@ -102,13 +98,11 @@ func (k *Kubelet) Run(ctx context.Context, ready func()) error {
 	k.events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: k.config.Client.CoreV1().Events("")})
 	defer k.events.Shutdown()
 
-	served := make(chan error, 1)
-	go func() { served <- k.serve(ctx) }()
 	if err := k.register(ctx); err != nil {
 		return err
 	}
 	if !cache.WaitForCacheSync(ctx.Done(), k.synced...) {
-		return <-served
+		return nil
 	}
 	if err := k.keepAddresses(); err != nil {
 		return err
@@ -118,10 +112,10 @@ func (k *Kubelet) Run(ctx context.Context, ready func()) error {
 		running.Go(func() { k.work(ctx) })
 	}
 	ready()
-	err := <-served
+	<-ctx.Done()
 	k.queue.ShutDown()
 	running.Wait()
-	return err
+	return nil
 }
 
 func (k *Kubelet) enqueue(object any) {

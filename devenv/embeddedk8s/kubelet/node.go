@@ -6,7 +6,6 @@ package kubelet
 import (
 	"context"
 	"fmt"
-	"net"
 	"runtime"
 
 	corev1 "k8s.io/api/core/v1"
@@ -96,7 +95,7 @@ func (k *Kubelet) nodeStatus() corev1.NodeStatus {
 			LastHeartbeatTime: now, LastTransitionTime: now,
 		}},
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{
-			KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(k.config.Listener.Addr().(*net.TCPAddr).Port)},
+			KubeletEndpoint: corev1.DaemonEndpoint{Port: k.config.APIPort},
 		},
 		NodeInfo: corev1.NodeSystemInfo{
 			KubeletVersion:          k.config.Version,
