@@ -150,7 +150,8 @@ func (m *configurationMistakes) problems() (problems []health.Problem) {
 		if problem.Reason == "" {
 			continue
 		}
-		problem.Part, problem.ApplicationID = "configuration of "+application.Name, id
+		problem.Part = "configuration of " + application.Name
+		problem.Configuration, problem.ApplicationID = true, id
 		if names[application.Name] > 1 {
 			problem.Part += " (" + id + ")"
 		}

@@ -95,6 +95,7 @@ func TestAnApplicationThatCannotBeDeployedIsAProblemUntilItIsFixed(t *testing.T)
 	require.Equal(t, 1, changes)
 	problem := m.problems()[0]
 	require.Equal(t, "configuration of web", problem.Part)
+	require.True(t, problem.Configuration)
 	require.Equal(t, "1", problem.ApplicationID)
 	require.Contains(t, problem.Reason, "web/app.pipecd.yaml:5:12: spec.timeout: ")
 	require.Contains(t, problem.Reason, " (and 1 more)")

@@ -47,9 +47,10 @@ func (n *namelessApplications) problems() (problems []health.Problem) {
 	for _, one := range n.list {
 		file := one.Mistake.File
 		problems = append(problems, health.Problem{
-			Part:     "configuration of " + file + " in repository " + one.Repository,
-			Reason:   one.Mistake.Error(),
-			NextStep: "add the name and commit it; to check the file: pipedeck validate " + file,
+			Part:          "configuration of " + file + " in repository " + one.Repository,
+			Configuration: true,
+			Reason:        one.Mistake.Error(),
+			NextStep:      "add the name and commit it; to check the file: pipedeck validate " + file,
 		})
 	}
 	return problems

@@ -27,7 +27,9 @@ type Problem struct {
 	Part string
 	// Reason says in one line what does not work and why, NextStep what the user does about it.
 	Reason, NextStep string
-	// ApplicationID is the application whose configuration is the part; empty for a part of piped.
+	// Configuration is true when the part is the configuration of an application: piped itself works. ApplicationID is
+	// that application; empty when it is not registered.
+	Configuration bool
 	ApplicationID string
 	// Since is when the part was seen with a problem first; sources leave it zero.
 	Since time.Time

@@ -86,7 +86,7 @@ func (r *Reporter) report(ctx context.Context) error {
 	for _, p := range r.registry.Problems() {
 		request.Problems = append(request.Problems, &agentv1.Problem{
 			Part: p.Part, Reason: p.Reason, NextStep: p.NextStep, Since: timestamppb.New(p.Since),
-			ApplicationId: p.ApplicationID,
+			ApplicationId: p.ApplicationID, Configuration: p.Configuration,
 		})
 	}
 	_, err := r.receiver.ReportHealth(ctx, request)

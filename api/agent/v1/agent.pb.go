@@ -837,8 +837,11 @@ type Problem struct {
 	// The command or action that fixes it.
 	NextStep string                 `protobuf:"bytes,3,opt,name=next_step,json=nextStep,proto3" json:"next_step,omitempty"`
 	Since    *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=since,proto3" json:"since,omitempty"`
-	// The application whose configuration is the part; empty for a part of piped.
+	// The application whose configuration is the part; empty for a part of piped, and for a new application that cannot
+	// be registered.
 	ApplicationId string `protobuf:"bytes,5,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	// The part is the configuration of an application: piped itself works.
+	Configuration bool `protobuf:"varint,6,opt,name=configuration,proto3" json:"configuration,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -906,6 +909,13 @@ func (x *Problem) GetApplicationId() string {
 		return x.ApplicationId
 	}
 	return ""
+}
+
+func (x *Problem) GetConfiguration() bool {
+	if x != nil {
+		return x.Configuration
+	}
+	return false
 }
 
 // The state of one plugin process.
@@ -1484,13 +1494,14 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x12ReportDriftRequest\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12I\n" +
 	"\tresources\x18\x02 \x03(\v2+.pipedeck.plugin.livestate.v1.ResourceDriftR\tresources\"\x15\n" +
-	"\x13ReportDriftResponse\"\xab\x01\n" +
+	"\x13ReportDriftResponse\"\xd1\x01\n" +
 	"\aProblem\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\tR\x04part\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1b\n" +
 	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12%\n" +
-	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\"\xe3\a\n" +
+	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\x12$\n" +
+	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xe3\a\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1f.pipedeck.agent.v1.Plugin.StateR\x05state\x12\x16\n" +

@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"strings"
 	"time"
 
 	"google.golang.org/protobuf/proto"
@@ -43,7 +42,7 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 	for _, problem := range problems[:min(len(problems), maxPipedProblems)] {
 		id := problemID(pipedID) + "/" + problem.GetPart()
 		part, component := p.placeOf(pipedID, problem.GetPart())
-		if problem.GetApplicationId() != "" || strings.HasPrefix(problem.GetPart(), "configuration of ") {
+		if problem.GetConfiguration() {
 			component = "" // piped works as it should
 		}
 		p.environment.report(&deckv1.Problem{

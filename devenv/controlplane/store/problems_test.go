@@ -257,6 +257,21 @@ func TestAFullDiskIsOneProblem(t *testing.T) {
 	require.Empty(t, seen, "watchers see the same list")
 }
 
+func TestAMistakeInAConfigurationIsNoFaultOfPiped(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	ready(s, "repository", "piped")
+	require.NoError(t, s.Pipeds.ReportHealth(piped, []*agentv1.Problem{
+		{Part: "configuration of web", Reason: "unknown key", ApplicationId: "a", Configuration: true},
+		{Part: "configuration of new.pipecd.yaml in repository r", Reason: "no name", Configuration: true},
+	}))
+	require.Len(t, s.Environment.Problems(), 2)
+	for _, p := range s.Environment.Problems() {
+		require.Empty(t, p.GetComponent(), p.GetPart())
+	}
+	require.Equal(t, deckv1.Component_STATE_READY, components(s)["piped"].GetState())
+}
+
 func TestALineThatAnnouncesTheNextOneIsJoinedWithIt(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
