@@ -66,6 +66,11 @@ func get(t *testing.T, client *http.Client, url string) (int, string) {
 	return response.StatusCode, string(text)
 }
 
+// to chooses the endpoints of e for all requests.
+func to(e *Endpoints) func(*http.Request) (Dialer, error) {
+	return func(*http.Request) (Dialer, error) { return e.Dial, nil }
+}
+
 func never(t *testing.T) func(error) {
 	t.Helper()
 	return func(err error) { t.Errorf("a failure was reported: %v", err) }
@@ -78,7 +83,7 @@ func TestRequestsOnOneKeptConnectionAreSharedToo(t *testing.T) {
 	one, _ := p.startHTTP("one", greet("one"))
 	two, _ := p.startHTTP("two", greet("two"))
 	e.Set([]Address{one, two}, 0)
-	address := serve(t, NewHTTPServer(HTTP{Dial: e.Dial, Failed: never(t)}.Handler()))
+	address := serve(t, NewHTTPServer(HTTP{Choose: to(e), Failed: never(t)}.Handler()))
 	client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
 	defer client.CloseIdleConnections()
 	counts := map[string]int{}
@@ -106,7 +111,7 @@ func TestARequestArrivesAsItWasSent(t *testing.T) {
 	})
 	e.Set([]Address{echo}, 0)
 	for _, forwarded := range []bool{false, true} {
-		address := serve(t, NewHTTPServer(HTTP{Dial: e.Dial, Failed: never(t), Forwarded: forwarded}.Handler()))
+		address := serve(t, NewHTTPServer(HTTP{Choose: to(e), Failed: never(t), Forwarded: forwarded}.Handler()))
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodPost,
 			"http://"+address+"/a%2Fb//c?x=1;y=2", strings.NewReader("body"))
 		require.NoError(t, err)
@@ -143,7 +148,7 @@ func TestARequestIsRepeatedWhereAProgramEndedBeforeItAnswered(t *testing.T) {
 	alive, _ := p.startHTTP("alive", greet("alive"))
 	e.Set([]Address{crashed, alive}, 0)
 	failures := make(chan error, 1)
-	handler := HTTP{Dial: e.Dial, Failed: func(err error) { failures <- err }}.Handler()
+	handler := HTTP{Choose: to(e), Failed: func(err error) { failures <- err }}.Handler()
 	address := serve(t, NewHTTPServer(handler))
 	for range 10 {
 		status, text := get(t, http.DefaultClient, "http://"+address)
@@ -163,7 +168,7 @@ func TestARequestWithoutEndpointIsAnsweredWithTheReason(t *testing.T) {
 	e := NewEndpoints(newPods(t).resolve)
 	e.Set(nil, 2)
 	failures := make(chan error, 1)
-	address := serve(t, NewHTTPServer(HTTP{Dial: e.Dial, Failed: func(err error) { failures <- err }}.Handler()))
+	address := serve(t, NewHTTPServer(HTTP{Choose: to(e), Failed: func(err error) { failures <- err }}.Handler()))
 	status, text := get(t, http.DefaultClient, "http://"+address)
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, text, "none of 2 is ready")
@@ -186,7 +191,7 @@ func TestUpgradedConnectionsPass(t *testing.T) {
 		fmt.Fprint(conn, line)
 	})
 	e.Set([]Address{upgrading}, 0)
-	address := serve(t, NewHTTPServer(HTTP{Dial: e.Dial, Failed: never(t)}.Handler()))
+	address := serve(t, NewHTTPServer(HTTP{Choose: to(e), Failed: never(t)}.Handler()))
 	conn, err := net.Dial("tcp", address)
 	require.NoError(t, err)
 	defer conn.Close()

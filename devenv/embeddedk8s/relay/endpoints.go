@@ -106,12 +106,17 @@ func (e *Endpoints) retire(ip string) []*member {
 // Dial connects to the endpoint whose turn it is, or to the next one when it refuses. The error is ErrNoEndpoint when
 // there was none to try.
 func (e *Endpoints) Dial(ctx context.Context) (net.Conn, error) {
+	return e.DialWhere(ctx, func(Address) bool { return true })
+}
+
+// DialWhere is Dial for the endpoints that chosen chooses. Endpoints is locked while it is called.
+func (e *Endpoints) DialWhere(ctx context.Context, chosen func(Address) bool) (net.Conn, error) {
 	tried := map[*member]bool{}
 	var refused error
 	for {
-		m, hostPort := e.pick(tried)
+		m, hostPort := e.pick(tried, chosen)
 		if m == nil {
-			return nil, cmp.Or(refused, fmt.Errorf("%w: %s", ErrNoEndpoint, e.Reason()))
+			return nil, cmp.Or(refused, fmt.Errorf("%w: %s", ErrNoEndpoint, e.reason()))
 		}
 		tried[m] = true
 		dialer := net.Dialer{Timeout: dialTimeout}
@@ -129,11 +134,11 @@ func (e *Endpoints) Dial(ctx context.Context) (net.Conn, error) {
 
 // pick returns the untried endpoint that was not used for longest, and counts a connection to it; nil when there is
 // none.
-func (e *Endpoints) pick(tried map[*member]bool) (next *member, hostPort string) {
+func (e *Endpoints) pick(tried map[*member]bool, chosen func(Address) bool) (next *member, hostPort string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.members {
-		if m.retired || tried[m] || next != nil && !before(m, next) {
+		if m.retired || tried[m] || next != nil && !before(m, next) || !chosen(m.address) {
 			continue
 		}
 		if found, ok := e.resolve(m.address); ok {
@@ -153,19 +158,21 @@ func before(a, b *member) bool {
 		cmp.Compare(a.address.Port, b.address.Port)) < 0
 }
 
-// Reason says why Dial finds no endpoint; it is empty when there is one to try.
-func (e *Endpoints) Reason() string {
+// reason says why no endpoint was found.
+func (e *Endpoints) reason() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	going := 0
+	going, running := 0, 0
 	for _, m := range e.members {
 		if m.retired {
 			going++
 		} else if _, ok := e.resolve(m.address); ok {
-			return ""
+			running++
 		}
 	}
 	switch ready := len(e.members) - going; {
+	case running > 0:
+		return fmt.Sprintf("%d ready, but none of the version that is meant", ready)
 	case ready > 0:
 		return fmt.Sprintf("%d ready, but none runs as a process that listens there", ready)
 	case going+e.unready > 0:

@@ -35,14 +35,26 @@ func NewHTTPServer(handler http.Handler) *http.Server {
 
 // HTTP sends each request to an endpoint of its own turn, also when a client keeps its connection, as browsers do.
 type HTTP struct {
-	// Dial connects to the endpoint whose turn it is.
-	Dial Dialer
+	// Choose returns how the endpoint of a request is connected to. Its error is what the request is answered with; a
+	// *Refusal gives the status.
+	Choose func(*http.Request) (Dialer, error)
 	// Failed is called with the error of each request that no endpoint answered.
 	Failed func(error)
 	// Forwarded adds X-Forwarded-For, -Host and -Proto, as a proxy does that clients know of. Without it a request
 	// arrives as it was sent.
 	Forwarded bool
 }
+
+// Refusal is the answer to a request that is sent nowhere.
+type Refusal struct {
+	Status int
+	Text   string
+}
+
+func (r *Refusal) Error() string { return r.Text }
+
+// dialerKey is of a Dialer in a request's context.
+type dialerKey struct{}
 
 // Handler returns the handler. Requests and answers are not buffered, and upgrades (WebSocket) pass.
 func (h HTTP) Handler() http.Handler {
@@ -51,15 +63,25 @@ func (h HTTP) Handler() http.Handler {
 		// used again.
 		DisableKeepAlives:  true,
 		DisableCompression: true,
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return h.Dial(ctx) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return ctx.Value(dialerKey{}).(Dialer)(ctx)
+		},
 	}
-	return &httputil.ReverseProxy{
+	proxy := &httputil.ReverseProxy{
 		Rewrite:       h.rewrite,
 		Transport:     retrying{transport},
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0),
 		ErrorHandler:  h.refuse,
 	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		dial, err := h.Choose(r)
+		if err != nil {
+			h.refuse(w, r, err)
+			return
+		}
+		proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), dialerKey{}, dial)))
+	})
 }
 
 func (h HTTP) rewrite(r *httputil.ProxyRequest) {
@@ -81,9 +103,14 @@ func (h HTTP) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
 		return // nobody waits for an answer
 	}
-	h.Failed(err)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
+	if refusal := new(Refusal); errors.As(err, &refusal) {
+		w.WriteHeader(refusal.Status)
+		fmt.Fprintln(w, refusal.Text)
+		return
+	}
+	h.Failed(err)
 	if !errors.Is(err, ErrNoEndpoint) {
 		w.WriteHeader(http.StatusBadGateway)
 		fmt.Fprintf(w, "The program broke the connection: %v\n", err)

@@ -16,7 +16,7 @@ import (
 )
 
 // Environment returns the variables by which a program in the namespace finds its Services and the API server, as
-// Kubernetes names them: WEB_SERVICE_HOST, WEB_SERVICE_PORT, WEB_SERVICE_PORT_HTTP, WEB_PORT, WEB_PORT_80_TCP and so on.
+// Kubernetes names them: WEB_SERVICE_HOST, WEB_SERVICE_PORT, WEB_SERVICE_PORT_HTTP, WEB_PORT, WEB_PORT_80_TCP and more.
 // Their values are the listeners' addresses, which may have other ports than the Services. Listeners that are missing
 // are opened. A Service that has none, as a headless one, has no variables.
 func (p *Proxy) Environment(namespace string) map[string]string {

@@ -49,13 +49,25 @@ func (p *Proxy) start(name types.NamespacedName, spec corev1.ServicePort, before
 		extra: map[int]net.Listener{}, taken: map[int]error{},
 	}
 	if open.http {
-		handler := relay.HTTP{Dial: endpoints.Dial, Failed: failed}.Handler()
+		handler := relay.HTTP{Choose: p.choose(name, spec.Port, endpoints), Failed: failed}.Handler()
 		open.server = relay.NewHTTPServer(relay.OwnNames(ownedBy(name), handler))
 	} else {
 		open.server = relay.NewTCP(endpoints.Dial, failed)
 	}
 	p.serve(open.server, listener)
 	return open, nil
+}
+
+// choose returns a function that chooses the endpoints of a request to a Service's port.
+func (p *Proxy) choose(
+	name types.NamespacedName, port int32, own *relay.Endpoints,
+) func(*http.Request) (relay.Dialer, error) {
+	return func(r *http.Request) (relay.Dialer, error) {
+		if dial, err := p.route(name, port, r); dial != nil || err != nil {
+			return dial, err
+		}
+		return own.Dial, nil
+	}
 }
 
 // ownedBy reports whether a host is a name of the Service.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -44,6 +45,10 @@ type PodAddresses interface {
 	HostPort(podIP string, port int32) (hostPort string, ok bool)
 }
 
+// Route chooses the endpoints of an HTTP request to a Service's port. It returns nil where nothing but the Service itself
+// has a say.
+type Route func(service types.NamespacedName, port int32, r *http.Request) (relay.Dialer, error)
+
 // Config is what the proxy stands on.
 type Config struct {
 	Client kubernetes.Interface
@@ -58,6 +63,7 @@ type Config struct {
 type Proxy struct {
 	config   Config
 	pods     PodAddresses
+	route    Route
 	services corelisters.ServiceLister
 	slices   discoverylisters.EndpointSliceLister
 	synced   []cache.InformerSynced
@@ -114,8 +120,9 @@ func New(config Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Attach says where pods are. It must be called once, before the informers are started.
-func (p *Proxy) Attach(pods PodAddresses) { p.pods = pods }
+// Attach says where pods are, and what else has a say in where requests go. It must be called once, before the informers
+// are started.
+func (p *Proxy) Attach(pods PodAddresses, route Route) { p.pods, p.route = pods, route }
 
 // Run looks after Services until ctx ends, and returns when all connections are closed.
 func (p *Proxy) Run(ctx context.Context) {

@@ -26,6 +26,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
 )
 
 // world is a proxy with the objects that a test puts into its caches. Its API server takes patches of Services and puts
@@ -52,7 +54,7 @@ func newWorld(t *testing.T) *world {
 		Client: client, Informers: w.factory, APIServer: "127.0.0.1:6443", Clock: clock.RealClock{},
 	})
 	require.NoError(t, err)
-	w.proxy.Attach(w)
+	w.proxy.Attach(w, func(types.NamespacedName, int32, *http.Request) (relay.Dialer, error) { return nil, nil })
 	w.proxy.recorder = w.recorder
 	w.proxy.synced = nil // nothing is watched
 	t.Cleanup(w.proxy.close)
