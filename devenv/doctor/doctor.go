@@ -13,6 +13,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/auto"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
 )
 
@@ -71,6 +72,12 @@ type Doctor struct {
 	NodeImage, KindConfig string
 	// Engine finds the container engine.
 	Engine func(context.Context) (*engine.Engine, error)
+	// Name is that of the environment that would start.
+	Name string
+	// Programs returns where piped and the plugins are, or which one is missing; nil leaves the check out.
+	Programs func() (found string, err error)
+	// Embedded looks for the program of the embedded Kubernetes; nil leaves the check out.
+	Embedded func() (*embedded.Found, error)
 }
 
 // examination is one check before it has run. A run without anything to say returns no state.
@@ -102,6 +109,9 @@ func (d *Doctor) examinations() []examination {
 		},
 		d.platform(),
 		[]examination{
+			{"programs", d.programs, false},
+			{"embedded Kubernetes", d.embedded, false},
+			{"state directory", d.stateDirectory, true},
 			{"disk", d.stateDisk, true},
 			{"engine's disk", d.engineDisk, kind},
 			{"memory", d.memory, true},
@@ -118,6 +128,9 @@ func (d *Doctor) examinations() []examination {
 		all = slices.DeleteFunc(all, func(e examination) bool {
 			return slices.Contains([]string{"container engine", "cgroups", "engine's disk"}, e.name)
 		})
+	}
+	if !d.asks(cluster.Embedded, auto.Kind) {
+		all = slices.DeleteFunc(all, func(e examination) bool { return e.name == "embedded Kubernetes" })
 	}
 	return all
 }

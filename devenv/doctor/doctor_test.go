@@ -19,6 +19,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/auto"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -30,6 +31,10 @@ func healthy(t *testing.T) *Doctor {
 		StateDir: t.TempDir(), Clusters: []cluster.Kind{cluster.InDocker},
 		Engine: found(engine.Engine{Name: "docker", Version: "28.2.2", CgroupVersion: 2, Root: "/var/lib/docker",
 			Memory: 8 * gib}),
+		Programs: func() (string, error) { return "piped and 4 plugins in /usr/lib/pipedeck/bin", nil },
+		Embedded: func() (*embedded.Found, error) {
+			return &embedded.Found{Path: "/usr/lib/pipedeck/bin/embeddedk8s"}, nil
+		},
 		System: System{
 			ReadFile: func(path string) ([]byte, error) {
 				if strings.HasSuffix(path, "max_user_instances") {
@@ -45,6 +50,7 @@ func healthy(t *testing.T) *Doctor {
 			Memory:  func(context.Context) (uint64, error) { return 8 * gib, nil },
 			Listen:  func() error { return nil },
 			Watch:   func() error { return nil },
+			Mount:   func(string) (Mount, error) { return Mount{Writable: true, Executable: true}, nil },
 			Orphans: func(*workspace.Workspace) []string { return nil },
 		},
 	}
@@ -65,6 +71,26 @@ func variables(pairs ...string) func(string) string {
 		}
 		return ""
 	}
+}
+
+func one(kind cluster.Kind) []cluster.Kind { return []cluster.Kind{kind} }
+
+func mounted(m Mount) func(string) (Mount, error) {
+	return func(string) (Mount, error) { return m, nil }
+}
+
+// lost is a pipedeck without the embedded Kubernetes and without its sources.
+func lost() (*embedded.Found, error) {
+	return nil, &cluster.HintError{Err: embedded.ErrNoProgram, Hint: "clone it"}
+}
+
+// uncompiled is the embedded Kubernetes of this checkout, which has to be compiled first.
+func uncompiled(t *testing.T) func() (*embedded.Found, error) {
+	t.Helper()
+	program, err := embedded.FromCheckout(".")
+	require.NoError(t, err)
+	program.CacheDir = t.TempDir()
+	return program.Look
 }
 
 func programs(output map[string]string) engine.Command {
@@ -188,6 +214,48 @@ func TestEachFindingSaysWhatItIsAndHowToFixIt(t *testing.T) {
 		"a proxy for others": {func(d *Doctor) {
 			d.Getenv = variables("https_proxy", "x", "NO_PROXY", "example.com, localhost,127.0.0.0/8")
 		}, "proxy", OK, "not for this machine", ""},
+		"a missing program": {func(d *Doctor) {
+			d.Programs = func() (string, error) {
+				return "", &cluster.HintError{Err: errors.New("piped: /bin/piped does not exist"), Hint: "make build"}
+			}
+		}, "programs", Fail, "/bin/piped does not exist", "make build"},
+		"no embedded Kubernetes": {func(d *Doctor) { d.Clusters, d.Embedded = one(cluster.Embedded), lost },
+			"embedded Kubernetes", Fail, embedded.ErrNoProgram.Error(), "clone it"},
+		"none, and auto takes kind": {func(d *Doctor) { d.Clusters, d.Embedded = one(auto.Kind), lost },
+			"embedded Kubernetes", Warn, embedded.ErrNoProgram.Error(), "clone it"},
+		"none, and auto without an engine": {func(d *Doctor) {
+			d.Clusters, d.Embedded, d.Engine = one(auto.Kind), lost, failing(engine.ErrNone)
+		}, "embedded Kubernetes", Fail, embedded.ErrNoProgram.Error(), "clone it"},
+		"one to compile": {func(d *Doctor) { d.Clusters, d.Embedded = one(cluster.Embedded), uncompiled(t) },
+			"embedded Kubernetes", OK, "the first start compiles it into", ""},
+		"one to compile, no go": {func(d *Doctor) {
+			d.Clusters, d.Embedded, d.Run = one(cluster.Embedded), uncompiled(t), programs(nil)
+		}, "embedded Kubernetes", Fail, "there is no go command", "go.dev/dl"},
+		"one to compile, old go": {func(d *Doctor) {
+			d.Clusters, d.Embedded = one(cluster.Embedded), uncompiled(t)
+			d.Run = programs(map[string]string{"go": "go1.24.1\nlocal\n/cache\n"})
+		}, "embedded Kubernetes", Fail, "compiled by go1.26.8, and there is go1.24.1", "GOTOOLCHAIN=auto"},
+		"one to compile, old go that fetches": {func(d *Doctor) {
+			d.Clusters, d.Embedded = one(cluster.Embedded), uncompiled(t)
+			d.Run = programs(map[string]string{"go": "go1.24.1\nauto\n/cache\n"})
+		}, "embedded Kubernetes", OK, "the first start compiles it", ""},
+		"one to compile, no room": {func(d *Doctor) {
+			d.Clusters, d.Embedded = one(cluster.Embedded), uncompiled(t)
+			d.Run = programs(map[string]string{"go": "go1.26.8\nauto\n/cache\n"})
+			d.Free = func(_ context.Context, dir string) (uint64, error) {
+				if dir == "/cache" {
+					return 900 * mib, nil
+				}
+				return 100 * gib, nil
+			}
+		}, "embedded Kubernetes", Fail, "900 MiB are free in /cache", "go clean -cache"},
+		"a foreign directory": {func(d *Doctor) {
+			require.NoError(t, os.MkdirAll(filepath.Join(d.StateDir, "default", "thesis"), 0o700))
+		}, "state directory", Fail, "was not created by pipedeck", "choose another directory"},
+		"a directory of another user": {func(d *Doctor) { d.Mount = mounted(Mount{Executable: true}) },
+			"state directory", Fail, "nothing can be written", "--state-dir"},
+		"a mount without programs": {func(d *Doctor) { d.Mount = mounted(Mount{Writable: true}) },
+			"state directory", Fail, "noexec", "--state-dir"},
 		"no git": {func(d *Doctor) { d.Run = programs(nil) }, "git", Warn, "does not run", installGit},
 		"an old git": {func(d *Doctor) { d.Run = programs(map[string]string{"git": "git version 2.17.1"}) },
 			"git", Warn, "2.17.1", installGit},

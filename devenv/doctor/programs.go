@@ -35,7 +35,12 @@ func (d *Doctor) goToolchain(ctx context.Context) Check {
 	c := Check{
 		State: Warn, Found: "it does not run",
 		Why: "it compiles the embedded Kubernetes, samples and plugins that you change",
-		Fix: "install it: https://go.dev/dl/",
+		Fix: installGo,
+	}
+	if d.Embedded != nil {
+		if found, err := d.Embedded(); err == nil && found.Compiled() {
+			c.Why = "it compiles the images and plugins that you change"
+		}
 	}
 	out, err := d.Run(ctx, "go", "env", "GOVERSION")
 	if err != nil {

@@ -5,6 +5,7 @@ package environment
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,9 +13,13 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/doctor"
+	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 func newDoctorCommand(t *session.Target) *cobra.Command {
@@ -31,7 +36,7 @@ start. up and ci first run the checks that concern their clusters.`,
 			if err != nil {
 				return err
 			}
-			d, err := flags.doctor(root)
+			d, err := flags.doctor(root, t.Name)
 			if err != nil {
 				return err
 			}
@@ -75,8 +80,25 @@ func rows(checks []doctor.Check) [][]string {
 	return body
 }
 
+// programsHere looks for piped and the plugins that up would start.
+func programsHere(stateDir, name string) (string, error) {
+	w, err := workspace.At(stateDir, name)
+	if err != nil {
+		return "", err
+	}
+	_, plugins, err := (&Flags{}).programs(w)
+	if err != nil {
+		if failure := (*exit.Error)(nil); errors.As(err, &failure) {
+			return "", &cluster.HintError{Err: failure.Err, Hint: failure.Hint}
+		}
+		return "", err
+	}
+	bin, err := pluginflag.ProgramDir()
+	return fmt.Sprintf("piped and %s in %s", line.Count(len(plugins), "plugin"), bin), err
+}
+
 // doctor examines this machine for the clusters that the flags ask for.
-func (f *clusterFlags) doctor(stateDir string) (*doctor.Doctor, error) {
+func (f *clusterFlags) doctor(stateDir, name string) (*doctor.Doctor, error) {
 	parsed, err := f.parse()
 	if err != nil {
 		return nil, err
@@ -86,7 +108,15 @@ func (f *clusterFlags) doctor(stateDir string) (*doctor.Doctor, error) {
 		kinds = append(kinds, c.kind)
 	}
 	return &doctor.Doctor{
-		System: doctor.ThisMachine(), StateDir: stateDir, Clusters: kinds,
+		System: doctor.ThisMachine(), StateDir: stateDir, Name: name, Clusters: kinds,
 		NodeImage: f.nodeImage, KindConfig: f.kindConfig, Engine: f.engine.Find,
+		Programs: func() (string, error) { return programsHere(stateDir, name) },
+		Embedded: func() (*embedded.Found, error) {
+			program, err := embedded.NewProgram()
+			if err != nil {
+				return nil, err
+			}
+			return program.Look()
+		},
 	}, nil
 }

@@ -84,7 +84,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
-	machine, err := s.Flags.doctor(filepath.Dir(w.Dir))
+	machine, err := s.Flags.doctor(filepath.Dir(w.Dir), w.Name)
 	if err != nil {
 		return err
 	}

@@ -95,17 +95,39 @@ func cached() (*Program, error) {
 	return &Program{CacheDir: filepath.Join(cache, "pipedeck", programName)}, nil
 }
 
-// Ensure returns the path of the compiled program, compiling it when there is none. A failure to
-// compile holds the compiler's words.
-func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string, error) {
+// Found is the program as Look finds it.
+type Found struct {
+	// Path is where the program lies, or will lie once it is compiled.
+	Path string
+	// files are the sources that have to be compiled first; nil when the program is there.
+	files sources.Files
+}
+
+// Compiled reports whether the program is there and can be started.
+func (f *Found) Compiled() bool { return f.files == nil }
+
+// GoVersion returns the version of Go that the sources ask for, such as "1.26.8"; empty when nothing has to be
+// compiled.
+func (f *Found) GoVersion() string {
+	for line := range strings.Lines(string(f.files["go.mod"])) {
+		if version, ok := strings.CutPrefix(line, "go "); ok {
+			return strings.TrimSpace(version)
+		}
+	}
+	return ""
+}
+
+// Look finds the program and changes nothing. The error is a *cluster.HintError when there is neither a program nor
+// sources that may be compiled.
+func (p *Program) Look() (*Found, error) {
 	if path := os.Getenv(ProgramVariable); path != "" {
-		return path, nil
+		return &Found{Path: path}, nil
 	}
 	if path := filepath.Join(p.Installed, programName); p.Installed != "" && executable(path) {
-		return path, nil
+		return &Found{Path: path}, nil
 	}
 	if p.Source == "" {
-		return "", &cluster.HintError{
+		return nil, &cluster.HintError{
 			Err: ErrNoProgram,
 			Hint: "run make build in a clone of its repository, or use --cluster kind, or set " + ProgramVariable +
 				" to the compiled program",
@@ -113,11 +135,11 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 	}
 	files, err := sources.Read(p.Source)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	sum := files.Digest()
 	if p.Digest != "" && sum != p.Digest {
-		return "", &cluster.HintError{
+		return nil, &cluster.HintError{
 			Err: fmt.Errorf("the sources of the embedded Kubernetes in %s are not those that this pipedeck was "+
 				"built with, and are not compiled", p.Source),
 			Hint: "build pipedeck again: make build",
@@ -125,7 +147,20 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 	}
 	path := p.compiled(sum)
 	if executable(path) {
-		return path, ownProgram(path)
+		return &Found{Path: path}, ownProgram(path)
+	}
+	return &Found{path, files}, nil
+}
+
+// Ensure returns the path of the compiled program, compiling it when there is none. A failure to
+// compile holds the compiler's words.
+func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string, error) {
+	found, err := p.Look()
+	if err != nil {
+		return "", err
+	}
+	if found.Compiled() {
+		return found.Path, nil
 	}
 	if p.Before != nil {
 		progress("waiting for the other programs to be compiled", 0, 0)
@@ -133,10 +168,10 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 			return "", err
 		}
 	}
-	if err := compile(ctx, files, path, progress); err != nil {
+	if err := compile(ctx, found.files, found.Path, progress); err != nil {
 		return "", err
 	}
-	return path, p.prune()
+	return found.Path, p.prune()
 }
 
 // compiled is where the program lies that is made of sources with a digest: whatever else can change it is in its path.
