@@ -40,20 +40,39 @@ type Provider interface {
 	// ctx ended or an error came; a finished one stays for the next Run. An error before ready
 	// means that there is no cluster; one after it that the cluster was lost.
 	Run(ctx context.Context, progress Progress, ready func(detail string)) error
-	// LoadImage makes the images of an archive (a tar file in the format of `docker save` or an OCI
-	// layout) known to every node, under references. Run has called ready, or the provider has said
+	// LoadImage makes an image known to every node. Run has called ready, or the provider has said
 	// in its own way that its nodes take images already. ErrNoImages when the cluster takes none.
-	LoadImage(ctx context.Context, archive string, references []string) error
+	LoadImage(ctx context.Context, image Image) error
 	// Delete removes all that Run has made, also after this process was killed in the middle of
 	// it, and nothing else. The caller has ended Run.
 	Delete(ctx context.Context) error
 }
 
+// ImageKeeper is a Provider whose nodes may lose images again. Of the others, what was loaded stays.
+type ImageKeeper interface {
+	// HasImage reports whether the nodes still have all that LoadImage has brought under references.
+	HasImage(references []string) bool
+}
+
+// Image is what LoadImage brings to nodes.
+type Image struct {
+	// Archive is a tar file in the format of `docker save` or an OCI layout; empty when the image could not be built.
+	Archive string
+	// Program is the executable of the image, built for this machine, for a cluster that runs images as processes;
+	// empty for none.
+	Program string
+	// References name the image.
+	References []string
+}
+
 // Description is what users see of a cluster.
 type Description struct {
 	Kind Kind
-	// Simulated is true when no container runs.
+	// Simulated is true when no container runs and no process stands in for one.
 	Simulated bool
+	// Local is true when images run as processes of this machine: those that the environment builds, and those that the
+	// user has mapped to programs. Pods with other images are simulated.
+	Local bool
 	// Kubeconfig is a file that reaches the cluster; empty when there is none.
 	Kubeconfig string
 }

@@ -33,21 +33,8 @@ func main() {
 }
 
 func run() int {
-	var config cluster.Config
 	flags := flag.NewFlagSet("embeddedk8s", flag.ContinueOnError)
-	flags.StringVar(
-		&config.DataDir, "data-dir", "", "directory of the cluster's data; made when it does not exist (required)",
-	)
-	flags.StringVar(&config.Kubeconfig, "kubeconfig", "", "kubeconfig file to write (required)")
-	flags.IntVar(
-		&config.SecurePort, "secure-port", 0,
-		"port of the API on 127.0.0.1; 0: that of the last run if it is free, else any",
-	)
-	flags.StringVar(&config.NodeName, "node-name", "embedded", "name of the one node")
-	flags.StringVar(
-		&config.Programs, "programs", "",
-		"file with the list of images that run as processes of this machine; empty: every pod is simulated",
-	)
+	config := configFlags(flags)
 	withStdin := flags.Bool(
 		"exit-with-stdin", false, "stop when standard input ends, as it does when the parent process dies",
 	)
@@ -62,7 +49,7 @@ func run() int {
 		fmt.Println("Kubernetes " + apiserver.Version())
 		return 0
 	}
-	if problem := check(flags, config); problem != "" {
+	if problem := check(flags, *config); problem != "" {
 		fmt.Fprintln(os.Stderr, "embeddedk8s: "+problem+"; see embeddedk8s --help")
 		return exitUsage
 	}
@@ -86,7 +73,7 @@ func run() int {
 			debug.FreeOSMemory() // the start is over: give back what it needed and nothing else will
 		}
 	}
-	err := cluster.Run(ctx, config)
+	err := cluster.Run(ctx, *config)
 	if err == nil {
 		return 0
 	}
@@ -96,6 +83,25 @@ func run() int {
 		return exitInUse
 	}
 	return exitFailed
+}
+
+// configFlags adds the flags of the cluster, whose values are in the configuration once they are parsed.
+func configFlags(flags *flag.FlagSet) *cluster.Config {
+	config := &cluster.Config{}
+	flags.StringVar(
+		&config.DataDir, "data-dir", "", "directory of the cluster's data; made when it does not exist (required)",
+	)
+	flags.StringVar(&config.Kubeconfig, "kubeconfig", "", "kubeconfig file to write (required)")
+	flags.IntVar(
+		&config.SecurePort, "secure-port", 0,
+		"port of the API on 127.0.0.1; 0: that of the last run if it is free, else any",
+	)
+	flags.StringVar(&config.NodeName, "node-name", "embedded", "name of the one node")
+	flags.StringVar(
+		&config.Programs, "programs", "",
+		"file with the list of images that run as processes of this machine; empty: every pod is simulated",
+	)
+	return config
 }
 
 func check(flags *flag.FlagSet, config cluster.Config) string {

@@ -46,11 +46,10 @@ type runningCluster struct {
 	early   []earlyLoad
 }
 
-// earlyLoad is an archive that was brought to a cluster of some kind.
+// earlyLoad is an image that was brought to a cluster of some kind.
 type earlyLoad struct {
-	kind       cluster.Kind
-	archive    string
-	references []string
+	kind  cluster.Kind
+	image cluster.Image
 }
 
 // once is something that happens and stays so.
@@ -118,9 +117,18 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 	return nil
 }
 
-// loadImage brings an image archive to the cluster of a deploy target, as soon as its nodes take
-// images.
-func (e *Environment) loadImage(ctx context.Context, target, archive string, references []string) error {
+// hasImage implements HasImage.
+func (all runningClusters) hasImage(target string, references []string) bool {
+	c := all.named(target)
+	if c == nil {
+		return false
+	}
+	keeper, ok := c.provider.(cluster.ImageKeeper)
+	return !ok || keeper.HasImage(references)
+}
+
+// loadImage brings an image to the cluster of a deploy target, as soon as its nodes take images.
+func (e *Environment) loadImage(ctx context.Context, target string, image cluster.Image) error {
 	c := e.clusters.named(target)
 	if c == nil {
 		return fmt.Errorf("this environment has no cluster %q", target)
@@ -128,8 +136,8 @@ func (e *Environment) loadImage(ctx context.Context, target, archive string, ref
 	if err := await(ctx, c.images); err != nil {
 		return err
 	}
-	now := earlyLoad{c.provider.Describe().Kind, archive, references}
-	err := c.load(ctx, archive, references)
+	now := earlyLoad{c.provider.Describe().Kind, image}
+	err := c.load(ctx, image)
 	if err == nil && c.keep(now) {
 		return nil
 	}
@@ -144,7 +152,7 @@ func (e *Environment) loadImage(ctx context.Context, target, archive string, ref
 	if err := await(ctx, c.ready); err != nil {
 		return err
 	}
-	return c.load(ctx, archive, references)
+	return c.load(ctx, image)
 }
 
 // keep remembers what was loaded early, and reports whether someone loads it again if need be.
@@ -168,18 +176,18 @@ func (e *Environment) loadAgain(ctx context.Context, c *runningCluster) {
 		if l.kind == c.provider.Describe().Kind {
 			continue
 		}
-		if err := c.load(ctx, l.archive, l.references); err != nil && ctx.Err() == nil {
+		if err := c.load(ctx, l.image); err != nil && ctx.Err() == nil {
 			e.Logger.Warn("images are missing in the cluster that took another's place", "cluster", c.name, "images",
-				l.references, "error", err)
+				l.image.References, "error", err)
 		}
 	}
 }
 
-func (c *runningCluster) load(ctx context.Context, archive string, references []string) error {
-	if archive == "" && !c.provider.Describe().Simulated {
+func (c *runningCluster) load(ctx context.Context, image cluster.Image) error {
+	if d := c.provider.Describe(); image.Archive == "" && !d.Simulated && !d.Local {
 		return cluster.ErrNeedsArchive
 	}
-	return c.provider.LoadImage(ctx, archive, references)
+	return c.provider.LoadImage(ctx, image)
 }
 
 func await(ctx context.Context, o *once) error {
@@ -218,7 +226,7 @@ func (all runningClusters) describe() []*deckv1.Cluster {
 	for _, c := range all {
 		d := c.provider.Describe()
 		described = append(described, &deckv1.Cluster{
-			Name: c.name, Kind: string(d.Kind), Simulated: d.Simulated, Kubeconfig: d.Kubeconfig,
+			Name: c.name, Kind: string(d.Kind), Simulated: d.Simulated, LocalPods: d.Local, Kubeconfig: d.Kubeconfig,
 		})
 	}
 	return described

@@ -183,7 +183,7 @@ func (e *Environment) imageService() imagev1.ImageServiceServer {
 	if e.Images == nil {
 		return nil
 	}
-	return e.Images(e.loadImage)
+	return e.Images(e.loadImage, e.clusters.hasImage)
 }
 
 // runChildren opens the repository, then runs the clusters and piped side by side: none waits for
@@ -283,6 +283,7 @@ func (e *Environment) describe() *deckv1.Environment {
 	if len(described.Clusters) > 0 {
 		first := described.Clusters[0]
 		described.ClusterKind, described.Simulated, described.Kubeconfig = first.Kind, first.Simulated, first.Kubeconfig
+		described.LocalPods = first.LocalPods
 	}
 	if r := e.repository.Load(); r != nil {
 		described.Repository, described.Branch, described.EditHint = r.Root, r.Branch, r.EditHint

@@ -55,7 +55,7 @@ func (s *imageService) Provide(
 	}
 	s.asked <- req
 	s.source <- string(source)
-	s.loaded <- s.load(stream.Context(), req.GetTarget(), "", req.GetImages())
+	s.loaded <- s.load(stream.Context(), req.GetTarget(), cluster.Image{References: req.GetImages()})
 	return nil
 }
 
@@ -68,7 +68,7 @@ func TestTheImagesOfTheRepositoryAreProvidedAtTheStart(t *testing.T) {
 	o.Repository = func() (*workspace.Repository, error) { return w.EnsureSample(program{}) }
 	o.Clusters = append(o.Clusters, Cluster{"second",
 		func(Hooks) (cluster.Provider, error) { return simulated{}, nil }})
-	o.Images = func(load LoadImage) imagev1.ImageServiceServer {
+	o.Images = func(load LoadImage, _ HasImage) imagev1.ImageServiceServer {
 		service.load = load
 		return service
 	}
@@ -106,7 +106,7 @@ func TestImagesAreLoadedAgainWhenAnotherKindTakesTheClustersPlace(t *testing.T) 
 		provider.hooks = hooks
 		return provider, nil
 	}
-	o.Images = func(load LoadImage) imagev1.ImageServiceServer {
+	o.Images = func(load LoadImage, _ HasImage) imagev1.ImageServiceServer {
 		service.load = load
 		return service
 	}
@@ -144,7 +144,7 @@ func (r *replaced) Run(ctx context.Context, progress cluster.Progress, ready fun
 	return r.Provider.Run(ctx, progress, ready)
 }
 
-func (r *replaced) LoadImage(context.Context, string, []string) error {
+func (r *replaced) LoadImage(context.Context, cluster.Image) error {
 	r.loads <- r.Describe().Kind
 	return nil
 }
@@ -156,4 +156,4 @@ func (simulated) Describe() cluster.Description {
 	return cluster.Description{Kind: cluster.Embedded, Simulated: true}
 }
 
-func (simulated) LoadImage(context.Context, string, []string) error { return nil }
+func (simulated) LoadImage(context.Context, cluster.Image) error { return nil }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -18,9 +19,9 @@ type Options struct {
 	Workspace *workspace.Workspace
 	// Clusters are where applications are deployed to; their names differ.
 	Clusters []Cluster
-	// Images makes the service that builds images for plugins and loads them by load; nil means
-	// that the environment builds none.
-	Images func(load LoadImage) imagev1.ImageServiceServer
+	// Images makes the service that builds images for plugins and loads them by load, unless the cluster
+	// has them; nil means that the environment builds none.
+	Images func(load LoadImage, has HasImage) imagev1.ImageServiceServer
 	// Repository opens or makes the repository to watch.
 	Repository func() (*workspace.Repository, error)
 	// Live deploys the working tree of the repository as it is on disk, whenever it changes.
@@ -53,10 +54,13 @@ type Options struct {
 // startAgain is the command that ends the environment and starts it again.
 func (o *Options) startAgain() string { return "pipedeck down" + o.Flags + "; pipedeck up" + o.Flags }
 
-// LoadImage brings an image archive, under references, to the cluster of a deploy target. It waits
-// until that cluster is ready. cluster.ErrNoImages when the cluster takes none. Without an archive
-// only a simulated cluster takes the references, others answer cluster.ErrNeedsArchive.
-type LoadImage func(ctx context.Context, target, archive string, references []string) error
+// LoadImage brings an image to the cluster of a deploy target. It waits until that cluster is ready.
+// cluster.ErrNoImages when the cluster takes none. Without an archive only a cluster without containers
+// takes the references, others answer cluster.ErrNeedsArchive.
+type LoadImage func(ctx context.Context, target string, image cluster.Image) error
+
+// HasImage reports whether the cluster of a deploy target still has what LoadImage has brought there.
+type HasImage func(target string, references []string) bool
 
 // StartError says that the environment could not start, or lost a part it cannot do without.
 // Hint is the next step for the user.

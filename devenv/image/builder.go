@@ -24,11 +24,14 @@ import (
 )
 
 const (
-	// Bounds of the cache. An archive that has gone is built again from Go's own cache.
-	maxArchives     = 64
+	// Bounds of the cache. What has gone is built again from Go's own cache.
+	maxArchives     = 128 // with the programs that they are made of
 	maxArchiveBytes = 2 << 30
 	// archiveFormat changes when the same sources give other archives.
 	archiveFormat = "1"
+	// The endings of what is kept.
+	archiveSuffix = ".tar"
+	programSuffix = ".program"
 )
 
 // Builder builds images. It may be used by several goroutines, and several processes may share a cache.
@@ -63,61 +66,112 @@ func DefaultCacheDir() (string, error) {
 func (b *Builder) Build(
 	ctx context.Context, s *Sources, p Platform, references []string, progress func(string),
 ) (string, error) {
-	if _, err := exec.LookPath("go"); err != nil {
-		return "", ErrNoGo
-	}
-	if err := os.MkdirAll(b.cacheDir, 0o700); err != nil {
-		return "", fmt.Errorf("make the cache of images: %w", err)
-	}
-	version, err := b.goVersion(ctx)
-	if err != nil {
+	if err := b.prepare(ctx); err != nil {
 		return "", err
 	}
 	first := []string{s.Reference()}
 	references = slices.Compact(slices.Sorted(slices.Values(references)))
-	built, wanted := b.path(s, p, version, first), b.path(s, p, version, references)
+	built, wanted := b.path(s, p, archiveSuffix, first), b.path(s, p, archiveSuffix, references)
 	if touch(wanted) {
 		return wanted, nil
 	}
+	return wanted, b.alone(ctx, progress, func() error {
+		if !touch(built) {
+			if err := b.make(ctx, s, p, first, built, progress); err != nil {
+				return err
+			}
+		}
+		if !touch(wanted) {
+			if err := b.rename(built, references, wanted); err != nil {
+				return fmt.Errorf("name the image of %s: %w", s.Folder, err)
+			}
+		}
+		return nil
+	})
+}
+
+// Program returns the path of the program that the image of sources is made of, as Build does with the archive. The
+// file is executable.
+func (b *Builder) Program(ctx context.Context, s *Sources, p Platform, progress func(string)) (string, error) {
+	if err := b.prepare(ctx); err != nil {
+		return "", err
+	}
+	program := b.path(s, p, programSuffix, nil)
+	if touch(program) {
+		return program, nil
+	}
+	return program, b.alone(ctx, progress, func() error {
+		_, err := b.program(ctx, s, p, progress)
+		return err
+	})
+}
+
+// prepare makes the cache, and learns the version of Go, which is part of the names there.
+func (b *Builder) prepare(ctx context.Context) error {
+	if _, err := exec.LookPath("go"); err != nil {
+		return ErrNoGo
+	}
+	if err := os.MkdirAll(b.cacheDir, 0o700); err != nil {
+		return fmt.Errorf("make the cache of images: %w", err)
+	}
+	return b.askVersion(ctx)
+}
+
+// alone calls work while nothing else is built into the cache, and removes what is too much then.
+func (b *Builder) alone(ctx context.Context, progress func(string), work func() error) error {
 	select {
 	case b.turn <- struct{}{}:
 		defer func() { <-b.turn }()
 	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	unlock, err := lock(ctx, b.cacheDir, progress)
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer unlock()
-	if !touch(built) {
-		if err := b.make(ctx, s, p, first, built, progress); err != nil {
-			return "", err
-		}
+	if err := work(); err != nil {
+		return err
 	}
-	if !touch(wanted) {
-		if err := b.rename(built, references, wanted); err != nil {
-			return "", fmt.Errorf("name the image of %s: %w", s.Folder, err)
-		}
+	return b.prune()
+}
+
+// program returns the path of a program, which it compiles unless it is there. The caller is alone.
+func (b *Builder) program(ctx context.Context, s *Sources, p Platform, progress func(string)) (string, error) {
+	path := b.path(s, p, programSuffix, nil)
+	if touch(path) {
+		return path, nil
 	}
-	return wanted, b.prune()
+	progress(fmt.Sprintf("Building %s for %s", s.Reference(), p))
+	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)
+	if err != nil {
+		return "", fmt.Errorf("make room for a build: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	partial := filepath.Join(dir, "program")
+	if err := compile(ctx, s, p, partial); err != nil {
+		return "", err
+	}
+	if err := errors.Join(os.Chmod(partial, 0o500), os.Rename(partial, path)); err != nil {
+		return "", fmt.Errorf("keep the program of %s: %w", s.Folder, err)
+	}
+	return path, nil
 }
 
 // make builds aside and renames: an interrupted build leaves nothing that looks finished.
 func (b *Builder) make(
 	ctx context.Context, s *Sources, p Platform, references []string, path string, progress func(string),
 ) error {
-	progress(fmt.Sprintf("Building %s for %s", s.Reference(), p))
 	start := time.Now()
-	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)
+	program, err := b.program(ctx, s, p, progress)
 	if err != nil {
-		return fmt.Errorf("make room for a build: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "program")
-	if err := compile(ctx, s, p, program); err != nil {
 		return err
 	}
+	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)
+	if err != nil {
+		return fmt.Errorf("make room for an archive: %w", err)
+	}
+	defer os.RemoveAll(dir)
 	img, err := assemble(program, p)
 	if err != nil {
 		return fmt.Errorf("assemble the image of %s: %w", s.Folder, err)
@@ -159,28 +213,25 @@ func writeFile(img v1.Image, references []string, partial, path string) (size in
 	return info.Size(), os.Rename(partial, path)
 }
 
-func (b *Builder) goVersion(ctx context.Context) (string, error) {
+func (b *Builder) askVersion(ctx context.Context) (err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.version != "" {
-		return b.version, nil
+	if b.version == "" {
+		b.version, err = goVersion(ctx, b.cacheDir)
 	}
-	version, err := goVersion(ctx, b.cacheDir)
-	if err != nil {
-		return "", err
-	}
-	b.version = version
-	return version, nil
+	return err
 }
 
-// path names an archive by all that its bytes depend on.
-func (b *Builder) path(s *Sources, p Platform, goVersion string, references []string) string {
+// path names an archive or a program by all that its bytes depend on. prepare was called.
+func (b *Builder) path(s *Sources, p Platform, suffix string, references []string) string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	sum := sha256.New()
-	fmt.Fprintln(sum, archiveFormat, s.Folder, s.Digest, p, goVersion, references)
-	return filepath.Join(b.cacheDir, hex.EncodeToString(sum.Sum(nil))+".tar")
+	fmt.Fprintln(sum, archiveFormat, s.Folder, s.Digest, p, b.version, references)
+	return filepath.Join(b.cacheDir, hex.EncodeToString(sum.Sum(nil))+suffix)
 }
 
-// touch reports whether an archive is there, and notes that it was used.
+// touch reports whether an archive or a program is there, and notes that it was used.
 func touch(path string) bool {
 	now := time.Now()
 	return os.Chtimes(path, now, now) == nil
@@ -190,7 +241,7 @@ func touch(path string) bool {
 const partialPrefix = "partial-"
 
 // archiveName is that of the files that path names. What has another name in the cache is not ours, and stays.
-var archiveName = regexp.MustCompile(`^[0-9a-f]{64}\.tar$`)
+var archiveName = regexp.MustCompile(`^[0-9a-f]{64}\.(tar|program)$`)
 
 // prune bounds the cache: what was used longest ago goes first. The caller holds the lock, so a
 // partial build is one whose process was killed.

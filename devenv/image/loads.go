@@ -47,11 +47,19 @@ func (l *loaded) has(target, digest string, names []string) bool {
 	})
 }
 
-// once runs load in its turn, unless someone has loaded the same meanwhile; waiting is called when
-// it is not its turn yet.
-func (l *loaded) once(
-	ctx context.Context, target, digest string, names []string, waiting func(), load func() error,
-) error {
+// loading is an image on its way to a cluster.
+type loading struct {
+	digest string
+	names  []string
+	// has reports whether it is there.
+	has func() bool
+	// waiting is called when others have to be waited for.
+	waiting func()
+	load    func() error
+}
+
+// once loads an image in its turn, unless someone has loaded the same meanwhile.
+func (l *loaded) once(ctx context.Context, target string, image loading) error {
 	t, err := l.target(target)
 	if err != nil {
 		return err
@@ -59,7 +67,7 @@ func (l *loaded) once(
 	select {
 	case t.turn <- struct{}{}:
 	default:
-		waiting()
+		image.waiting()
 		select {
 		case t.turn <- struct{}{}:
 		case <-ctx.Done():
@@ -67,17 +75,17 @@ func (l *loaded) once(
 		}
 	}
 	defer func() { <-t.turn }()
-	if l.has(target, digest, names) {
+	if image.has() {
 		return nil
 	}
-	if err := load(); err != nil {
+	if err := image.load(); err != nil {
 		return err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t.images = slices.DeleteFunc(t.images, func(i loadedImage) bool { return slices.Contains(names, i.name) })
-	for _, name := range names {
-		t.images = append(t.images, loadedImage{name, digest})
+	t.images = slices.DeleteFunc(t.images, func(i loadedImage) bool { return slices.Contains(image.names, i.name) })
+	for _, name := range image.names {
+		t.images = append(t.images, loadedImage{name, image.digest})
 	}
 	t.images = t.images[max(0, len(t.images)-maxLoaded):]
 	return nil

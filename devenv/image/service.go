@@ -25,30 +25,38 @@ import (
 // maxImages bounds one request, as the API says.
 const maxImages = 1000
 
-// LoadFunc brings an archive, under references, to the cluster of a deploy target. It waits until
-// that cluster is ready. archive is empty when nothing could be built; then only a simulated cluster
-// takes the references, and others answer cluster.ErrNeedsArchive. cluster.ErrNoImages when the
-// cluster takes no images at all.
-type LoadFunc func(ctx context.Context, target, archive string, references []string) error
+// LoadFunc brings an image to the cluster of a deploy target. It waits until that cluster is ready. The archive is
+// empty when nothing could be built; then only a cluster without containers takes the references, and others answer
+// cluster.ErrNeedsArchive. cluster.ErrNoImages when the cluster takes no images at all.
+type LoadFunc func(ctx context.Context, target string, image cluster.Image) error
+
+// HasFunc reports whether the cluster of a deploy target still has what LoadFunc has brought there.
+type HasFunc func(target string, references []string) bool
 
 // Service serves the image API.
 type Service struct {
 	imagev1.UnimplementedImageServiceServer
-	builder  *Builder
+	Config
 	platform Platform
-	load     LoadFunc
 	loaded   *loaded
-	logger   *slog.Logger
+}
+
+// Config is what a Service works with.
+type Config struct {
+	Builder *Builder
+	Load    LoadFunc
+	Has     HasFunc
+	// Programs says that clusters may run images as processes of this machine, so that each image comes with a program
+	// for it.
+	Programs bool
+	Logger   *slog.Logger
 }
 
 var _ imagev1.ImageServiceServer = (*Service)(nil)
 
 // NewService creates a service for clusters whose nodes have this machine's processor architecture.
-func NewService(builder *Builder, load LoadFunc, logger *slog.Logger) *Service {
-	return &Service{
-		builder: builder, platform: Platform{OS: "linux", Architecture: runtime.GOARCH},
-		load: load, loaded: newLoaded(), logger: logger,
-	}
+func NewService(c Config) *Service {
+	return &Service{Config: c, platform: Platform{OS: "linux", Architecture: runtime.GOARCH}, loaded: newLoaded()}
 }
 
 // Resolve implements imagev1.ImageServiceServer.
@@ -85,7 +93,7 @@ func (s *Service) Provide(
 	case stream.Context().Err() != nil:
 		return status.FromContextError(stream.Context().Err()).Err()
 	}
-	s.logger.Warn("an image could not be provided", "target", req.GetTarget(), "error", err)
+	s.Logger.Warn("an image could not be provided", "target", req.GetTarget(), "error", err)
 	return status.Error(codes.FailedPrecondition, explain(err))
 }
 
@@ -115,10 +123,11 @@ func (s *Service) provide(ctx context.Context, req *imagev1.ProvideRequest, prog
 func (s *Service) bring(
 	ctx context.Context, target string, sources *Sources, names []string, progress func(string),
 ) error {
-	if s.loaded.has(target, sources.Digest, names) {
+	has := func() bool { return s.loaded.has(target, sources.Digest, names) && s.Has(target, names) }
+	if has() {
 		return nil
 	}
-	archive, buildErr := s.builder.Build(ctx, sources, s.platform, names, progress)
+	image, buildErr := s.build(ctx, sources, names, progress)
 	if buildErr != nil && !errors.Is(buildErr, ErrNoGo) {
 		return buildErr
 	}
@@ -126,26 +135,41 @@ func (s *Service) bring(
 		progress(fmt.Sprintf("Waiting for %s: images are being loaded into the cluster of %s", sources.Reference(),
 			target))
 	}
-	return s.loaded.once(ctx, target, sources.Digest, names, waiting, func() error {
+	load := func() error {
 		if buildErr == nil {
 			progress(fmt.Sprintf("Loading %s into the cluster of %s as soon as that takes images", sources.Reference(),
 				target))
 		}
-		err := s.load(ctx, target, archive, names)
+		err := s.Load(ctx, target, image)
 		switch {
 		case errors.Is(err, cluster.ErrNeedsArchive):
 			return fmt.Errorf("build %s: %w", sources.Reference(), ErrNoGo)
 		case err != nil:
 			return fmt.Errorf("load %s into the cluster of %s: %w", sources.Reference(), target, err)
 		case buildErr != nil:
-			progress(fmt.Sprintf("%s is not built: %v. The cluster is simulated and runs nothing, "+
-				"so the name is enough",
-				sources.Reference(), buildErr))
+			progress(fmt.Sprintf("%s is not built: %v. The cluster runs no containers, so the name is enough, and the "+
+				"pods are simulated", sources.Reference(), buildErr))
 		default:
 			progress("Loaded " + sources.Reference())
 		}
 		return nil
-	})
+	}
+	return s.loaded.once(ctx, target, loading{sources.Digest, names, has, waiting, load})
+}
+
+// build makes all that clusters may need of an image. With ErrNoGo the image has names only.
+func (s *Service) build(
+	ctx context.Context, sources *Sources, names []string, progress func(string),
+) (image cluster.Image, err error) {
+	image.References = names
+	if image.Archive, err = s.Builder.Build(ctx, sources, s.platform, names, progress); err != nil {
+		return cluster.Image{References: names}, err
+	}
+	if s.Programs {
+		image.Program, err = s.Builder.Program(ctx, sources, Platform{OS: runtime.GOOS, Architecture: runtime.GOARCH},
+			progress)
+	}
+	return image, err
 }
 
 // resolve finds the sources of those images that are built from the repository.

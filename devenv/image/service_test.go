@@ -10,10 +10,12 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -31,19 +33,24 @@ import (
 type clusters struct {
 	mu    sync.Mutex
 	loads []string
+	// programs are those that came with the images.
+	programs []string
+	// lost says that the clusters have lost what was loaded.
+	lost atomic.Bool
 	// load answers; nil takes everything.
 	load func(ctx context.Context, target, archive string) error
 }
 
-func (c *clusters) take(ctx context.Context, target, archive string, references []string) error {
+func (c *clusters) take(ctx context.Context, target string, image cluster.Image) error {
 	if c.load != nil {
-		if err := c.load(ctx, target, archive); err != nil {
+		if err := c.load(ctx, target, image.Archive); err != nil {
 			return err
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.loads = append(c.loads, target+" "+strings.Join(references, " "))
+	c.loads = append(c.loads, target+" "+strings.Join(image.References, " "))
+	c.programs = append(c.programs, image.Program)
 	return nil
 }
 
@@ -54,7 +61,10 @@ func serve(t *testing.T, c *clusters) imagev1.ImageServiceClient {
 	require.NoError(t, err)
 	server := grpc.NewServer()
 	imagev1.RegisterImageServiceServer(server,
-		NewService(NewBuilder(t.TempDir()), c.take, slog.New(slog.DiscardHandler)))
+		NewService(Config{
+			Builder: NewBuilder(t.TempDir()), Load: c.take, Has: func(string, []string) bool { return !c.lost.Load() },
+			Programs: true, Logger: slog.New(slog.DiscardHandler),
+		}))
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(),
@@ -281,14 +291,36 @@ func TestWhatIsRememberedIsBounded(t *testing.T) {
 	t.Parallel()
 	idle := func() { require.Fail(t, "no second load is expected") }
 	l := newLoaded()
-	none := func() error { return nil }
+	image := func(name string) loading {
+		return loading{"digest", []string{name}, func() bool { return false }, idle, func() error { return nil }}
+	}
 	for i := range maxLoaded + 1 {
-		require.NoError(t, l.once(t.Context(), "dev", "digest", []string{fmt.Sprint(i)}, idle, none))
+		require.NoError(t, l.once(t.Context(), "dev", image(fmt.Sprint(i))))
 	}
 	require.False(t, l.has("dev", "digest", []string{"0"}), "the oldest is forgotten")
 	require.True(t, l.has("dev", "digest", []string{"1", fmt.Sprint(maxLoaded)}))
 	for i := range maxTargets - 1 {
-		require.NoError(t, l.once(t.Context(), fmt.Sprint(i), "digest", []string{"x"}, idle, none))
+		require.NoError(t, l.once(t.Context(), fmt.Sprint(i), image("x")))
 	}
-	require.ErrorContains(t, l.once(t.Context(), "one more", "digest", []string{"x"}, idle, none), "too many")
+	require.ErrorContains(t, l.once(t.Context(), "one more", image("x")), "too many")
+}
+
+func TestAnImageComesWithAProgramForThisMachine(t *testing.T) {
+	t.Parallel()
+	c := &clusters{}
+	service, dir := serve(t, c), simple(t)
+	for range 2 {
+		_, err := provide(t.Context(), service, dir, "dev", "pipedeck.dev/web")
+		require.NoError(t, err)
+	}
+	require.Len(t, c.programs, 1)
+	out, err := exec.CommandContext(t.Context(), c.programs[0]).CombinedOutput()
+	require.NoError(t, err)
+	reference := find(t, dir, "pipedeck.dev/web").Reference()
+	require.Equal(t, strings.TrimPrefix(reference, "pipedeck.dev/web:")+"\n", string(out), "it knows its build")
+
+	c.lost.Store(true)
+	_, err = provide(t.Context(), service, dir, "dev", "pipedeck.dev/web")
+	require.NoError(t, err)
+	require.Len(t, c.programs, 2, "what a cluster has lost is loaded again")
 }

@@ -123,6 +123,9 @@ var clusterLayout = []item{
 	{pattern: "pki", kind: storeItem, holds: keyLayout},
 	{pattern: "pki.new", kind: storeItem, holds: keyLayout},
 	{pattern: "etcd", kind: treeItem},
+	{pattern: "programs", kind: storeItem, holds: []item{
+		{pattern: "list.json"}, {pattern: hex64}, {pattern: ".new-*"},
+	}},
 }
 
 // keyLayout lists the certificates and keys of a cluster.

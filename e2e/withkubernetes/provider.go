@@ -54,5 +54,5 @@ func load(ctx context.Context, cache, folder string, provider cluster.Provider) 
 	if err != nil {
 		return "", err
 	}
-	return reference, provider.LoadImage(ctx, archive, []string{reference})
+	return reference, provider.LoadImage(ctx, cluster.Image{Archive: archive, References: []string{reference}})
 }

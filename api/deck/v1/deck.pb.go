@@ -1194,7 +1194,7 @@ type Environment struct {
 	Version string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
 	// kind, embedded, existing or none.
 	ClusterKind string `protobuf:"bytes,3,opt,name=cluster_kind,json=clusterKind,proto3" json:"cluster_kind,omitempty"`
-	// No container runs: pods only look as if they did.
+	// No container runs and no process stands in for one: pods only look as if they did.
 	Simulated  bool   `protobuf:"varint,4,opt,name=simulated,proto3" json:"simulated,omitempty"`
 	Kubeconfig string `protobuf:"bytes,5,opt,name=kubeconfig,proto3" json:"kubeconfig,omitempty"`
 	// The watched repository on this machine.
@@ -1212,8 +1212,11 @@ type Environment struct {
 	Live bool `protobuf:"varint,13,opt,name=live,proto3" json:"live,omitempty"`
 	// host:port at which Prometheus finds /metrics of the environment; empty when it is not served.
 	MetricsAddress string `protobuf:"bytes,14,opt,name=metrics_address,json=metricsAddress,proto3" json:"metrics_address,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// No container runs, but images run as processes of the machine: those that the environment builds, and those that the
+	// user has mapped to programs. Pods with other images only look as if they ran.
+	LocalPods     bool `protobuf:"varint,15,opt,name=local_pods,json=localPods,proto3" json:"local_pods,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Environment) Reset() {
@@ -1344,6 +1347,13 @@ func (x *Environment) GetMetricsAddress() string {
 	return ""
 }
 
+func (x *Environment) GetLocalPods() bool {
+	if x != nil {
+		return x.LocalPods
+	}
+	return false
+}
+
 // A Kubernetes that applications are deployed to.
 type Cluster struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1353,6 +1363,7 @@ type Cluster struct {
 	Kind          string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
 	Simulated     bool   `protobuf:"varint,3,opt,name=simulated,proto3" json:"simulated,omitempty"`
 	Kubeconfig    string `protobuf:"bytes,4,opt,name=kubeconfig,proto3" json:"kubeconfig,omitempty"`
+	LocalPods     bool   `protobuf:"varint,5,opt,name=local_pods,json=localPods,proto3" json:"local_pods,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1413,6 +1424,13 @@ func (x *Cluster) GetKubeconfig() string {
 		return x.Kubeconfig
 	}
 	return ""
+}
+
+func (x *Cluster) GetLocalPods() bool {
+	if x != nil {
+		return x.LocalPods
+	}
+	return false
 }
 
 // One part of the environment: a step of starting it, or a process that goes on running.
@@ -5115,7 +5133,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\tnext_step\x18\x04 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1c\n" +
 	"\tcomponent\x18\x06 \x01(\tR\tcomponent\x12%\n" +
-	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xd7\x03\n" +
+	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xf6\x03\n" +
 	"\vEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -5136,14 +5154,18 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"started_at\x18\v \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bclusters\x18\f \x03(\v2\x19.pipedeck.deck.v1.ClusterR\bclusters\x12\x12\n" +
 	"\x04live\x18\r \x01(\bR\x04live\x12'\n" +
-	"\x0fmetrics_address\x18\x0e \x01(\tR\x0emetricsAddress\"o\n" +
+	"\x0fmetrics_address\x18\x0e \x01(\tR\x0emetricsAddress\x12\x1d\n" +
+	"\n" +
+	"local_pods\x18\x0f \x01(\bR\tlocalPods\"\x8e\x01\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1c\n" +
 	"\tsimulated\x18\x03 \x01(\bR\tsimulated\x12\x1e\n" +
 	"\n" +
 	"kubeconfig\x18\x04 \x01(\tR\n" +
-	"kubeconfig\"\xc8\x03\n" +
+	"kubeconfig\x12\x1d\n" +
+	"\n" +
+	"local_pods\x18\x05 \x01(\bR\tlocalPods\"\xc8\x03\n" +
 	"\tComponent\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x127\n" +
 	"\x05state\x18\x02 \x01(\x0e2!.pipedeck.deck.v1.Component.StateR\x05state\x12\x16\n" +

@@ -42,6 +42,9 @@ type clusterFlags struct {
 	kindConfig       string
 	exportKubeconfig bool
 	yes              bool
+	localPods        bool
+	// localImages are IMAGE=PROGRAM with options.
+	localImages []string
 	// cmd has the flags; nil for none.
 	cmd *cobra.Command
 	// before is called before the embedded Kubernetes is compiled; may be nil.
@@ -55,7 +58,7 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 	f.cmd = cmd
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
-		"cluster to deploy to: kind, embedded (Kubernetes API, no containers), existing (see --context), none, or "+
+		"cluster to deploy to: kind, embedded (Kubernetes API, local processes), existing (see --context), none, or "+
 			"auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several")
 	flags.StringVar(&f.context, "context", "", "context of the existing cluster (default: the current one)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "",
@@ -65,6 +68,11 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 		"configuration file for kind; pipedeck still sets name and kubeconfig")
 	flags.BoolVar(&f.exportKubeconfig, "export-kubeconfig", false,
 		"also make the kind cluster the current context of your kubeconfig; down undoes it")
+	flags.BoolVar(&f.localPods, localPodsFlag, true,
+		"on the embedded cluster, run the images that are built here as processes; false: every pod is simulated")
+	flags.StringArrayVar(&f.localImages, "local-image", nil,
+		"on the embedded cluster, run an image as this program: IMAGE=PROGRAM[,port][,may-run=PROGRAM]\n"+
+			"(port: it listens on $PORT; may-run: manifests may name that program, too, or * for any)")
 	flags.BoolVar(&f.yes, "yes", false, "use an existing cluster that does not look like one for development")
 }
 
@@ -87,6 +95,12 @@ func (f *clusterFlags) arguments() []string {
 	}
 	if f.yes {
 		args = append(args, "--yes")
+	}
+	if f.cmd != nil && !f.localPods {
+		args = append(args, "--local-pods=false")
+	}
+	for _, image := range f.localImages {
+		args = append(args, "--local-image="+image)
 	}
 	return args
 }
@@ -148,6 +162,13 @@ func (f *clusterFlags) checkCombination(parsed []namedKind) error {
 	case (f.nodeImage != "" || f.kindConfig != "" || f.exportKubeconfig) && !has(cluster.InDocker, clusterAuto):
 		return exit.Usage(errors.New("--node-image, --kind-config and --export-kubeconfig are for kind"),
 			"add --cluster kind")
+	case len(f.localImages) > 0 && !has(cluster.Embedded, clusterAuto):
+		return exit.Usage(errors.New("--local-image is for the embedded cluster"), "add --cluster embedded")
+	case len(f.localImages) > 0 && !f.localPods:
+		return exit.Usage(errors.New("--local-image and --local-pods=false contradict each other"), "leave one out")
+	}
+	if _, err := f.mapped(); err != nil {
+		return err
 	}
 	if f.kindConfig == "" {
 		return nil
@@ -210,9 +231,13 @@ func (f *clusterFlags) embedded(w *workspace.Workspace, name string, hooks env.H
 		return nil, err
 	}
 	program.Before = f.before
+	mapped, err := f.mapped()
+	if err != nil {
+		return nil, err
+	}
 	return embedded.New(embedded.Config{
 		Program: program, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), LogFile: w.ClusterLog(name),
-		Started: hooks.Started, Logger: logger,
+		Started: hooks.Started, LocalPods: f.localPods, Mapped: mapped, Logger: logger,
 	}), nil
 }
 

@@ -105,6 +105,7 @@ func (f *Flags) restart(args []string) (*workspace.Restart, error) {
 func (f *Flags) withKind(w *workspace.Workspace, args []string) (string, error) {
 	other := *f
 	other.clusters, other.context, other.kubeconfig, other.yes = []string{string(cluster.InDocker)}, "", "", false
+	other.localPods, other.localImages = true, nil
 	command, err := other.restart(args)
 	if err != nil {
 		return "", err

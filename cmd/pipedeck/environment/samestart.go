@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,6 +41,8 @@ var startFlags = []startFlag{
 		}
 		return nil
 	}, nil},
+	{localPodsFlag, func(f *Flags) []string { return []string{strconv.FormatBool(f.localPods)} }, nil},
+	{"local-image", func(f *Flags) []string { return f.localImages }, absoluteLocalImage},
 	{"sample", func(f *Flags) []string { return f.samples }, nil},
 	{"plugin", func(f *Flags) []string { return f.plugins }, absoluteNamed},
 	{"plugin-config", func(f *Flags) []string { return f.pluginConfigs }, absoluteNamed},
@@ -122,7 +125,9 @@ func (f *Flags) checkSameStart(w *workspace.Workspace, args []string) error {
 				continue
 			}
 			said := "--" + flag.name
-			if wanted := flag.values(f)[i]; wanted != "true" {
+			if wanted := flag.values(f)[i]; wanted == "false" {
+				said += "=" + wanted
+			} else if wanted != "true" {
 				said += " " + text.ShellWord(wanted)
 			}
 			return exit.Usage(fmt.Errorf("environment %q is running and was started without %s", w.Name, said),
@@ -202,6 +207,8 @@ func (f *Flags) keptArguments(was *Flags, dir string) (kept []string) {
 			switch {
 			case perPlugin && given[name]:
 				continue
+			case flag.name == localPodsFlag && value == "true":
+				continue // it is the default
 			case value == "true":
 				kept = append(kept, "--"+flag.name)
 				continue
@@ -224,7 +231,8 @@ func (f *Flags) keptArguments(was *Flags, dir string) (kept []string) {
 }
 
 // clusterFlagNames are the flags of clusters that a new --cluster replaces.
-var clusterFlagNames = []string{"context", "kubeconfig", "node-image", "kind-config", "export-kubeconfig"}
+var clusterFlagNames = []string{"context", "kubeconfig", "node-image", "kind-config", "export-kubeconfig", localPodsFlag,
+	"local-image"}
 
 // changedArguments returns the flags that the user gave.
 func (f *Flags) changedArguments() []string {

@@ -80,7 +80,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
-	images, err := imageService(to.logger)
+	images, err := s.Flags.imageService(to.logger)
 	if err != nil {
 		return err
 	}
@@ -120,14 +120,22 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 }
 
 // imageService makes what plugins get the images of the repository's programs from.
-func imageService(logger *slog.Logger) (func(env.LoadImage) imagev1.ImageServiceServer, error) {
+func (f *clusterFlags) imageService(
+	logger *slog.Logger,
+) (func(env.LoadImage, env.HasImage) imagev1.ImageServiceServer, error) {
 	cache, err := image.DefaultCacheDir()
 	if err != nil {
 		return nil, err
 	}
+	local, err := f.runsLocally()
+	if err != nil {
+		return nil, err
+	}
 	builder := image.NewBuilder(cache)
-	return func(load env.LoadImage) imagev1.ImageServiceServer {
-		return image.NewService(builder, image.LoadFunc(load), logger)
+	return func(load env.LoadImage, has env.HasImage) imagev1.ImageServiceServer {
+		return image.NewService(image.Config{
+			Builder: builder, Load: image.LoadFunc(load), Has: image.HasFunc(has), Programs: local, Logger: logger,
+		})
 	}, nil
 }
 

@@ -156,12 +156,20 @@ func (p *Provider) current() cluster.Provider {
 }
 
 // LoadImage implements cluster.Provider.
-func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
+func (p *Provider) LoadImage(ctx context.Context, image cluster.Image) error {
 	chosen := p.current()
 	if chosen == nil {
 		return errors.New("no cluster was chosen yet")
 	}
-	return chosen.LoadImage(ctx, archive, references)
+	return chosen.LoadImage(ctx, image)
+}
+
+var _ cluster.ImageKeeper = (*Provider)(nil)
+
+// HasImage implements cluster.ImageKeeper.
+func (p *Provider) HasImage(references []string) bool {
+	keeper, ok := p.current().(cluster.ImageKeeper)
+	return !ok || keeper.HasImage(references)
 }
 
 // Delete removes what either has made. kind comes first: the embedded Kubernetes takes the

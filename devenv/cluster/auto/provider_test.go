@@ -55,8 +55,8 @@ func (f *fake) Run(ctx context.Context, progress cluster.Progress, ready func(st
 	}
 }
 
-func (f *fake) LoadImage(_ context.Context, archive string, _ []string) error {
-	f.loaded = append(f.loaded, archive)
+func (f *fake) LoadImage(_ context.Context, image cluster.Image) error {
+	f.loaded = append(f.loaded, image.Archive)
 	return nil
 }
 
@@ -124,7 +124,7 @@ func TestKindIsChosenWhenAnEngineAnswers(t *testing.T) {
 	s.start(t)
 	require.Equal(t, "kind is there (auto chose kind: docker 28.2.2 answers)", chantest.Receive(t, s.ready))
 	require.Equal(t, cluster.InDocker, s.provider.Describe().Kind)
-	require.NoError(t, s.provider.LoadImage(t.Context(), "image.tar", nil))
+	require.NoError(t, s.provider.LoadImage(t.Context(), cluster.Image{Archive: "image.tar"}))
 	require.Equal(t, []string{"image.tar"}, s.kind.loaded)
 	s.stop()
 	require.NoError(t, chantest.Receive(t, s.ended))
@@ -237,7 +237,7 @@ func TestAnInterruptionIsNoFailure(t *testing.T) {
 	}
 	s.start(t)
 	chantest.Receive(t, asked)
-	require.Error(t, s.provider.LoadImage(t.Context(), "image.tar", nil))
+	require.Error(t, s.provider.LoadImage(t.Context(), cluster.Image{Archive: "image.tar"}))
 	s.stop()
 	require.NoError(t, chantest.Receive(t, s.ended))
 	require.NoDirExists(t, s.kind.dir)

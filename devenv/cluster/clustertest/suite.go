@@ -76,14 +76,15 @@ func (s Suite) life(t *testing.T) {
 	keep(t, client, "kept")
 
 	archive, reference := imageArchive(t)
-	err = first.provider.LoadImage(t.Context(), archive, []string{reference})
+	err = first.provider.LoadImage(t.Context(),
+		cluster.Image{Archive: archive, References: []string{reference}})
 	if s.NoImages {
 		require.ErrorIs(t, err, cluster.ErrNoImages)
 	} else {
 		require.NoError(t, err)
 		requireImageKnown(t, client, reference)
-		require.Error(t, first.provider.LoadImage(t.Context(), filepath.Join(at.Dir, "missing.tar"),
-			[]string{reference}))
+		require.Error(t, first.provider.LoadImage(t.Context(),
+			cluster.Image{Archive: filepath.Join(at.Dir, "missing.tar"), References: []string{reference}}))
 	}
 
 	require.NoError(t, first.stop(t), "the end of its context is no failure")

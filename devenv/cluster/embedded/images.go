@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/nodes"
 )
 
@@ -26,20 +27,51 @@ const (
 	maxImages = 500
 )
 
-// LoadImage implements cluster.Provider. No container runs, so the node only has to know the names:
-// it takes pods with them from now on. It waits for the node, which comes shortly after the API.
-// archive may be empty.
-func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
-	image, err := describeImage(archive, references)
+// LoadImage implements cluster.Provider. No container runs, so the node has to know the names and, if images run as
+// processes, the program: it takes pods with them from now on. It waits for the node, which comes shortly after the API.
+// The archive may be empty.
+func (p *Provider) LoadImage(ctx context.Context, image cluster.Image) error {
+	described, err := describeImage(image.Archive, image.References)
 	if err != nil {
 		return err
 	}
+	if p.programs != nil && image.Program != "" {
+		// Before the node knows the names: a pod that sees them looks for the program.
+		if err := p.programs.add(image.Program, image.References); err != nil {
+			return fmt.Errorf("keep the program of %s: %w", image.References[0], err)
+		}
+	}
+	if err := p.announce(ctx, described); err != nil {
+		return err
+	}
+	if p.programs != nil {
+		p.prune(ctx)
+	}
+	return nil
+}
+
+var _ cluster.ImageKeeper = (*Provider)(nil)
+
+// HasImage implements cluster.ImageKeeper: programs that no pod names are removed when there are many.
+func (p *Provider) HasImage(references []string) bool {
+	return p.programs == nil || p.programs.has(references)
+}
+
+// announce adds an image to the list of the node.
+func (p *Provider) announce(ctx context.Context, image corev1.ContainerImage) error {
 	client, err := nodes.Connect(p.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("reach the embedded Kubernetes: %w", err)
 	}
+	return changeImages(ctx, client, func(images []corev1.ContainerImage) []corev1.ContainerImage {
+		return addImage(images, image)
+	})
+}
+
+// changeImages changes the list of the node, which may just be registering.
+func changeImages(ctx context.Context, client nodeClient, change changeFunc) error {
 	for {
-		done, err := tryAddImage(ctx, client, image)
+		done, err := tryChangeImages(ctx, client, change)
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
@@ -51,15 +83,18 @@ func (p *Provider) LoadImage(ctx context.Context, archive string, references []s
 	}
 }
 
+// changeFunc returns what becomes of the images of the node.
+type changeFunc func([]corev1.ContainerImage) []corev1.ContainerImage
+
 // nodeClient is what of nodes.Client is used here.
 type nodeClient interface {
 	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
 	UpdateStatus(ctx context.Context, node *corev1.Node) error
 }
 
-// tryAddImage adds an image to the node, which may just be registering. False when the API server
-// has ended the watch before that, as it does from time to time.
-func tryAddImage(ctx context.Context, client nodeClient, image corev1.ContainerImage) (done bool, err error) {
+// tryChangeImages changes the list of the node. False when the API server has ended the watch before that, as it does
+// from time to time.
+func tryChangeImages(ctx context.Context, client nodeClient, change changeFunc) (done bool, err error) {
 	// Without a version a watch begins with what is there.
 	watcher, err := client.Watch(ctx, metav1.ListOptions{LabelSelector: nodeLabel})
 	if err != nil {
@@ -71,7 +106,7 @@ func tryAddImage(ctx context.Context, client nodeClient, image corev1.ContainerI
 		if !ok || event.Type == watch.Deleted || !isReady(node) {
 			continue
 		}
-		node.Status.Images = addImage(node.Status.Images, image)
+		node.Status.Images = change(node.Status.Images)
 		err := client.UpdateStatus(ctx, node)
 		// A conflict means that the node has changed since; that event is on its way.
 		if !apierrors.IsConflict(err) {
@@ -79,6 +114,35 @@ func tryAddImage(ctx context.Context, client nodeClient, image corev1.ContainerI
 		}
 	}
 	return false, nil
+}
+
+// prune removes programs that no pod names, when there are many, and takes their names from the node. What fails is
+// tried again with the next image.
+func (p *Provider) prune(ctx context.Context) {
+	if !p.programs.full() {
+		return
+	}
+	if err := p.tryPrune(ctx); err != nil && ctx.Err() == nil {
+		p.logger.Warn("old programs of images were not removed", "error", err)
+	}
+}
+
+func (p *Provider) tryPrune(ctx context.Context) error {
+	client, err := nodes.Connect(p.kubeconfig)
+	if err != nil {
+		return err
+	}
+	used, err := client.PodImages(ctx)
+	if err != nil {
+		return fmt.Errorf("list the images of pods: %w", err)
+	}
+	gone, err := p.programs.prune(used)
+	if err != nil || len(gone) == 0 {
+		return err
+	}
+	return changeImages(ctx, client, func(images []corev1.ContainerImage) []corev1.ContainerImage {
+		return removeNames(images, gone)
+	})
 }
 
 // isReady reports whether the node has registered and takes pods.
@@ -107,14 +171,18 @@ func describeImage(archive string, references []string) (corev1.ContainerImage, 
 
 // addImage puts an image last. A name that another image has moves to this one.
 func addImage(images []corev1.ContainerImage, added corev1.ContainerImage) []corev1.ContainerImage {
-	var kept []corev1.ContainerImage
+	kept := append(removeNames(images, added.Names), added)
+	return kept[max(0, len(kept)-maxImages):]
+}
+
+// removeNames returns the images that have other names, with these.
+func removeNames(images []corev1.ContainerImage, names []string) (kept []corev1.ContainerImage) {
 	for _, image := range images {
 		image.Names = slices.DeleteFunc(slices.Clone(image.Names),
-			func(name string) bool { return slices.Contains(added.Names, name) })
+			func(name string) bool { return slices.Contains(names, name) })
 		if len(image.Names) > 0 {
 			kept = append(kept, image)
 		}
 	}
-	kept = append(kept, added)
-	return kept[max(0, len(kept)-maxImages):]
+	return kept
 }

@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	clienttesting "k8s.io/client-go/testing"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 )
 
 func named(names ...string) corev1.ContainerImage { return corev1.ContainerImage{Names: names} }
@@ -69,7 +71,8 @@ func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
 	})
 	ended := make(chan error, 1)
 	go func() {
-		done, err := tryAddImage(t.Context(), fakeNodes{client.CoreV1().Nodes()}, named("web:v1"))
+		done, err := tryChangeImages(t.Context(), fakeNodes{client.CoreV1().Nodes()},
+			func(images []corev1.ContainerImage) []corev1.ContainerImage { return addImage(images, named("web:v1")) })
 		if err == nil && !done {
 			err = errors.New("the watch has ended")
 		}
@@ -94,8 +97,10 @@ func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
 
 func TestAnArchiveThatIsNotThereIsNotLoaded(t *testing.T) {
 	p := &Provider{kubeconfig: filepath.Join(t.TempDir(), "kubeconfig")}
-	require.ErrorContains(t, p.LoadImage(context.Background(), filepath.Join(t.TempDir(), "gone.tar"),
-		[]string{"web:v1"}), "gone.tar")
-	require.ErrorContains(t, p.LoadImage(context.Background(), t.TempDir(), []string{"web:v1"}), "it is no file")
-	require.ErrorContains(t, p.LoadImage(context.Background(), "", []string{"web:v1"}), "reach the embedded Kubernetes")
+	require.ErrorContains(t, p.LoadImage(context.Background(),
+		cluster.Image{Archive: filepath.Join(t.TempDir(), "gone.tar"), References: []string{"web:v1"}}), "gone.tar")
+	require.ErrorContains(t, p.LoadImage(context.Background(),
+		cluster.Image{Archive: t.TempDir(), References: []string{"web:v1"}}), "it is no file")
+	require.ErrorContains(t, p.LoadImage(context.Background(),
+		cluster.Image{References: []string{"web:v1"}}), "reach the embedded Kubernetes")
 }

@@ -5,6 +5,7 @@ package embedded
 
 import (
 	"log/slog"
+	"path/filepath"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 )
@@ -16,7 +17,9 @@ type Provider struct {
 	kubeconfig string
 	logFile    string
 	started    func(pid int)
-	logger     *slog.Logger
+	// programs are those that images run as; nil when every pod is simulated.
+	programs *programStore
+	logger   *slog.Logger
 }
 
 var _ cluster.Provider = (*Provider)(nil)
@@ -31,7 +34,11 @@ type Config struct {
 	LogFile    string
 	// Started gets the process id at every start; may be nil.
 	Started func(pid int)
-	Logger  *slog.Logger
+	// LocalPods says that images run as processes of this machine: those that LoadImage brings with a program, and Mapped.
+	LocalPods bool
+	// Mapped are the programs that the user gave for images. They have been checked.
+	Mapped []LocalImage
+	Logger *slog.Logger
 }
 
 // New returns a provider; nothing is started.
@@ -39,10 +46,17 @@ func New(c Config) *Provider {
 	if c.Started == nil {
 		c.Started = func(int) {}
 	}
-	return &Provider{c.Program, c.Dir, c.Kubeconfig, c.LogFile, c.Started, c.Logger}
+	p := &Provider{
+		program: c.Program, dir: c.Dir, kubeconfig: c.Kubeconfig, logFile: c.LogFile, started: c.Started, logger: c.Logger,
+	}
+	if c.LocalPods {
+		p.programs = newProgramStore(filepath.Join(c.Dir, "programs"), c.Mapped)
+	}
+	return p
 }
 
 // Describe implements cluster.Provider.
 func (p *Provider) Describe() cluster.Description {
-	return cluster.Description{Kind: cluster.Embedded, Simulated: true, Kubeconfig: p.kubeconfig}
+	local := p.programs != nil
+	return cluster.Description{Kind: cluster.Embedded, Simulated: !local, Local: local, Kubeconfig: p.kubeconfig}
 }

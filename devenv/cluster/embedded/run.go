@@ -37,6 +37,11 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 	if err != nil {
 		return stopped(ctx, err)
 	}
+	if p.programs != nil {
+		if err := p.programs.open(); err != nil {
+			return err
+		}
+	}
 	crashes := process.Crashes{Limit: crashLimit, Window: crashWindow, Pause: crashPause, Longest: longestPause}
 	// A server that has worked is started again also when the system refuses to start a process just then.
 	var worked atomic.Bool
@@ -89,7 +94,7 @@ func (p *Provider) start(path string, ready func(string)) (*process.Process, err
 	server, err := process.Start(process.Spec{
 		Name:    "the embedded Kubernetes",
 		Path:    path,
-		Args:    []string{"--data-dir", p.dir, "--kubeconfig", p.kubeconfig, "--exit-with-stdin"},
+		Args:    p.arguments(),
 		LogFile: p.logFile,
 		Line: func(line string) {
 			var e event
@@ -106,6 +111,15 @@ func (p *Provider) start(path string, ready func(string)) (*process.Process, err
 	}
 	p.started(server.PID())
 	return server, nil
+}
+
+// arguments are those of the server.
+func (p *Provider) arguments() []string {
+	args := []string{"--data-dir", p.dir, "--kubeconfig", p.kubeconfig, "--exit-with-stdin"}
+	if p.programs != nil {
+		args = append(args, "--programs", p.programs.list())
+	}
+	return args
 }
 
 // stopped hides the error of work that ended because it was asked to.

@@ -11,10 +11,10 @@ import (
 )
 
 // LoadImage implements cluster.Provider. A cluster that the user made by kind takes images.
-func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
+func (p *Provider) LoadImage(ctx context.Context, image cluster.Image) error {
 	name, ok := strings.CutPrefix(p.context.Name, "kind-")
 	if !ok || p.load == nil {
 		return cluster.ErrNoImages
 	}
-	return p.load(ctx, name, archive, references)
+	return p.load(ctx, name, image.Archive, image.References)
 }

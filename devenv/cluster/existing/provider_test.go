@@ -189,10 +189,11 @@ func TestOnlyAClusterOfKindTakesImages(t *testing.T) {
 		return nil
 	}
 	r := start(t, s.kubeconfig(t, "kind-dev", "secret"), load)
-	require.NoError(t, r.provider.LoadImage(t.Context(), "image.tar", []string{"app:v1"}))
+	require.NoError(t, r.provider.LoadImage(t.Context(),
+		cluster.Image{Archive: "image.tar", References: []string{"app:v1"}}))
 	require.Equal(t, "dev image.tar app:v1", loaded)
 	r = start(t, s.kubeconfig(t, "minikube", "secret"), load)
-	require.ErrorIs(t, r.provider.LoadImage(t.Context(), "image.tar", nil), cluster.ErrNoImages)
+	require.ErrorIs(t, r.provider.LoadImage(t.Context(), cluster.Image{Archive: "image.tar"}), cluster.ErrNoImages)
 	r = start(t, s.kubeconfig(t, "kind-dev", "secret"), nil)
-	require.ErrorIs(t, r.provider.LoadImage(t.Context(), "image.tar", nil), cluster.ErrNoImages)
+	require.ErrorIs(t, r.provider.LoadImage(t.Context(), cluster.Image{Archive: "image.tar"}), cluster.ErrNoImages)
 }

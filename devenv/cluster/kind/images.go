@@ -98,8 +98,8 @@ func (e *engineCommand) pull(ctx context.Context, image string, said func(line s
 }
 
 // LoadImage implements cluster.Provider: the archive goes to all nodes at once.
-func (p *Provider) LoadImage(ctx context.Context, archive string, references []string) error {
-	if archive == "" {
+func (p *Provider) LoadImage(ctx context.Context, image cluster.Image) error {
+	if image.Archive == "" {
 		return cluster.ErrNeedsArchive
 	}
 	known, err := readRecord(p.Dir)
@@ -116,7 +116,7 @@ func (p *Provider) LoadImage(ctx context.Context, archive string, references []s
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	for _, node := range targets {
-		group.Go(func() error { return p.loadOnNode(ctx, node, archive, references) })
+		group.Go(func() error { return p.loadOnNode(ctx, node, image.Archive, image.References) })
 	}
 	return group.Wait()
 }

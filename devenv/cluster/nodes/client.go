@@ -6,6 +6,7 @@ package nodes
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,6 +51,21 @@ func Connect(kubeconfig string) (*Client, error) {
 func (c *Client) List(ctx context.Context) (*corev1.NodeList, error) {
 	list := &corev1.NodeList{}
 	return list, c.api.Get().Resource(resource).Do(ctx).Into(list)
+}
+
+// PodImages returns the images that the containers of all pods name, as their manifests name them.
+func (c *Client) PodImages(ctx context.Context) (map[string]bool, error) {
+	pods := &corev1.PodList{}
+	if err := c.api.Get().Resource("pods").Do(ctx).Into(pods); err != nil {
+		return nil, err
+	}
+	images := map[string]bool{}
+	for _, pod := range pods.Items {
+		for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+			images[container.Image] = true
+		}
+	}
+	return images, nil
 }
 
 // Watch sends the changes of nodes until ctx ends, the caller stops it or the server ends it; the objects are

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodes reads, watches and updates the nodes of a cluster.
+// Package nodes reads, watches and updates the nodes of a cluster, and reads which images its pods name.
 //
 // It stands in for client-go's package kubernetes, which compiles the clients and types of every group of Kubernetes:
 // 19 MB of source for the one kind of object that the providers of clusters need.

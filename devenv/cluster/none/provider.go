@@ -25,7 +25,7 @@ func (Provider) Run(ctx context.Context, _ cluster.Progress, ready func(string))
 }
 
 // LoadImage implements cluster.Provider: there is no node.
-func (Provider) LoadImage(context.Context, string, []string) error { return cluster.ErrNoImages }
+func (Provider) LoadImage(context.Context, cluster.Image) error { return cluster.ErrNoImages }
 
 // Delete has nothing to remove.
 func (Provider) Delete(context.Context) error { return nil }

@@ -39,9 +39,9 @@ type Config struct {
 
 // Containers are the containers of this node that run as processes. An error is for the user who asked.
 type Containers interface {
-	// LogFile returns the file of what a container has written, or the container before it. The lines are in the format
-	// of the container runtime interface: time, stream, F or P for a part of a line, text. An older part of it may be in
-	// a file of the same name with RotatedSuffix.
+	// LogFile returns the file of what a container has written, or the container before it. The lines are in the
+	// format of the container runtime interface: time, stream, F or P for a part of a line, text. An older part of it
+	// may be in a file of the same name with RotatedSuffix.
 	LogFile(namespace, pod, container string, previous bool) (path string, err error)
 	// Running returns a container that runs; an error when it does not.
 	Running(namespace, pod, container string) (Running, error)

@@ -28,9 +28,9 @@ type checkedFile struct {
 }
 
 // Check returns an error when the program must not be started: it is not there or cannot be executed, it belongs to
-// another user than this one or root, everyone can write to it, or its content is not the one that was listed. It reads
-// the file only when that has changed since the last time, which the time of its last change of status shows: only root
-// can set that one.
+// another user than this one or root, everyone can write to it, or its content is not the one that was listed. It
+// reads the file only when that has changed since the last time, which the time of its last change of status shows:
+// only root can set that one.
 func (s *Set) Check(p Program) error {
 	file, err := os.OpenFile(p.Path, os.O_RDONLY|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -45,7 +45,8 @@ func (s *Set) Check(p Program) error {
 		return fmt.Errorf("check the program of image %s: %w", p.Image, err)
 	}
 	now := checkedFile{
-		inode: fileInode(info), size: info.Size(), modified: info.ModTime(), changed: changeTime(info), sha256: p.SHA256,
+		inode: fileInode(info), size: info.Size(), modified: info.ModTime(), changed: changeTime(info),
+		sha256: p.SHA256,
 	}
 	if s.isChecked(p.Path, now) {
 		return nil
@@ -55,8 +56,8 @@ func (s *Set) Check(p Program) error {
 		return fmt.Errorf("check the program of image %s: %w", p.Image, err)
 	}
 	if content := hex.EncodeToString(sum.Sum(nil)); content != p.SHA256 {
-		return fmt.Errorf("check the program of image %s: %s has changed since it was listed: its SHA-256 is %s, not %s",
-			p.Image, p.Path, content, p.SHA256)
+		return fmt.Errorf("check the program of image %s: %s has changed since it was listed: "+
+			"its SHA-256 is %s, not %s", p.Image, p.Path, content, p.SHA256)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -67,8 +68,8 @@ func (s *Set) Check(p Program) error {
 	return nil
 }
 
-// checkProgram refuses what is not an executable file of this user or root, or what everyone can write to. The group may
-// be able to, as it is where each user has a group of their own: the content is checked anyway.
+// checkProgram refuses what is not an executable file of this user or root, or what everyone can write to. The group
+// may be able to, as it is where each user has a group of their own: the content is checked anyway.
 func checkProgram(path string, info fs.FileInfo) error {
 	switch owner := info.Sys().(*syscall.Stat_t).Uid; {
 	case !info.Mode().IsRegular():
