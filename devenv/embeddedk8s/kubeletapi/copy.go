@@ -5,29 +5,16 @@ package kubeletapi
 
 import (
 	"cmp"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// rootVariable names the directory that stands for the root of a container's file system: what is mounted at /etc/app
-// is in $POD_ROOT/etc/app.
-const rootVariable = "POD_ROOT="
-
-// withinPod changes the absolute paths of the commands that `kubectl cp` runs, so that they mean the pod's directory and
-// not this machine's. Any other command stays as it is: a user who names an absolute path means this machine's.
-func withinPod(cmd *exec.Cmd) {
-	i := slices.IndexFunc(cmd.Env, func(variable string) bool { return strings.HasPrefix(variable, rootVariable) })
-	if i < 0 {
-		return
-	}
-	cmd.Args = copyWithin(strings.TrimPrefix(cmd.Env[i], rootVariable), cmd.Args)
-}
-
-// copyWithin returns the arguments of a command of `kubectl cp` with absolute paths below root; others unchanged.
+// copyWithin returns the arguments of a command that `kubectl cp` runs with absolute paths below root, so that they mean
+// the pod's directory and not this machine's. Any other command stays as it is: a user who names an absolute path means
+// this machine's.
 func copyWithin(root string, args []string) []string {
-	if len(args) == 0 {
+	if len(args) == 0 || root == "" {
 		return args
 	}
 	rest := slices.DeleteFunc(slices.Clone(args[1:]), func(arg string) bool {

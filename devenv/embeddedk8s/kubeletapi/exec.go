@@ -26,7 +26,7 @@ const (
 )
 
 // executor runs a command in the surroundings of a container.
-type executor struct{ running Running }
+type executor struct{ inside Inside }
 
 var _ remotecommand.Executor = executor{}
 
@@ -35,43 +35,58 @@ func (e executor) ExecInContainer(
 	ctx context.Context, _, _, _ string, argv []string, in io.Reader, out, errOut io.WriteCloser, tty bool,
 	resize <-chan remotecommand.TerminalSize, _ time.Duration,
 ) error {
-	cmd, err := e.running.Command(ctx, argv)
-	if err == nil {
-		withinPod(cmd)
-		if tty {
-			err = runOnTerminal(cmd, in, out, resize)
-		} else {
-			err = runOnPipes(cmd, in, out, errOut)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-e.inside.Ended:
+			cancel()
+		case <-ctx.Done():
 		}
+	}()
+	cmd, err := e.inside.command(ctx, argv)
+	if err == nil && tty {
+		err = runOnTerminal(cmd, in, out, resize)
+	} else if err == nil {
+		err = runOnPipes(cmd, in, out, errOut)
 	}
 	return exitStatus(err, out, errOut)
 }
 
 // runOnPipes runs a command to its end. Its input ends when the client's does.
-func runOnPipes(cmd *exec.Cmd, in io.Reader, out, errOut io.Writer) error {
-	cmd.Stdout, cmd.Stderr = out, errOut
+func runOnPipes(cmd *command, in io.Reader, out, errOut io.WriteCloser) error {
+	// A nil stream in an interface would not be nil there.
+	if out != nil {
+		cmd.Stdout = out
+	}
+	if errOut != nil {
+		cmd.Stderr = errOut
+	}
 	cmd.WaitDelay = lastOutput
 	if in == nil {
-		return cmd.Run()
+		if err := cmd.start(); err != nil {
+			return err
+		}
+		return cmd.wait()
 	}
 	// With the reader itself, the command's end would wait for the client to close its input.
 	input, err := cmd.StdinPipe()
 	if err != nil {
 		return fmt.Errorf("make a pipe for standard input: %w", err)
 	}
-	if err := cmd.Start(); err != nil {
+	if err := cmd.start(); err != nil {
 		return err
 	}
 	go func() {
 		_, _ = io.Copy(input, in) // a command may end, or close its input, before it has read all
 		_ = input.Close()
 	}()
-	return cmd.Wait()
+	return cmd.wait()
 }
 
 // exitStatus returns the error that becomes the exit code of kubectl. Why a command could not be started is written to
 // the user, who sees nothing but the code otherwise.
-func exitStatus(err error, out, errOut io.Writer) error {
+func exitStatus(err error, out, errOut io.WriteCloser) error {
 	var exit *exec.ExitError
 	switch {
 	case err == nil, errors.Is(err, exec.ErrWaitDelay):

@@ -15,35 +15,43 @@ import (
 // maxLine bounds what is read at once of a line in a log file; a longer one is sent in parts.
 const maxLine = 64 << 10
 
-// logFile reads a log: the older part, if there is one, then the one that grows. When that is renamed, the reader goes
-// on with the one in its place.
+// logFile reads a log: the older files, then the one that grows. When that is renamed, the reader goes on with the one
+// in its place.
 type logFile struct {
+	// path is that of the file that grows.
 	path string
 	file *os.File
 	in   *bufio.Reader
-	// next is the file that follows the one that is read; nil while that may still grow.
-	next *os.File
+	// next are the files that follow the one that is read; none while that may still grow.
+	next []*os.File
 	// part is the beginning of a line whose end is not written yet.
 	part []byte
 }
 
-func openLog(path string) (*logFile, error) {
-	newest, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errors.New("there is no log: the container has not started yet, or its log was removed")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open the log: %w", err)
-	}
-	log := &logFile{path: path, file: newest}
-	if older, err := os.Open(path + RotatedSuffix); err == nil {
-		if log.file, log.next = older, newest; sameFile(older, newest) { // renamed just now
-			log.next = nil
-			_ = newest.Close()
+// openLog opens the files of a log, the oldest first. An older one that is gone is not missed.
+func openLog(files []string) (*logFile, error) {
+	var opened []*os.File
+	for i, path := range files {
+		file, err := os.Open(path)
+		if errors.Is(err, fs.ErrNotExist) && i < len(files)-1 {
+			continue
 		}
+		if err != nil {
+			closeAll(opened)
+			return nil, fmt.Errorf("open the log: %w", err)
+		}
+		if len(opened) > 0 && sameFile(opened[len(opened)-1], file) { // renamed just now
+			_ = file.Close()
+			continue
+		}
+		opened = append(opened, file)
 	}
-	log.in = bufio.NewReaderSize(log.file, maxLine)
-	return log, nil
+	if len(opened) == 0 {
+		return nil, fmt.Errorf("open the log: %w", ErrNotFound)
+	}
+	return &logFile{
+		path: files[len(files)-1], file: opened[0], next: opened[1:], in: bufio.NewReaderSize(opened[0], maxLine),
+	}, nil
 }
 
 func sameFile(a, b *os.File) bool {
@@ -53,10 +61,11 @@ func sameFile(a, b *os.File) bool {
 }
 
 // Close closes the files.
-func (l *logFile) Close() {
-	_ = l.file.Close()
-	if l.next != nil {
-		_ = l.next.Close()
+func (l *logFile) Close() { closeAll(append(l.next, l.file)) }
+
+func closeAll(files []*os.File) {
+	for _, file := range files {
+		_ = file.Close()
 	}
 }
 
@@ -65,23 +74,29 @@ func (l *logFile) seekTail(lines int64) error {
 	if lines < 0 {
 		return nil
 	}
-	if l.next != nil {
-		count, err := countLines(l.next)
-		if err == nil && count >= lines {
-			err = l.forward()
-		} else {
-			lines -= count
-		}
+	skip := -lines
+	counts := make([]int64, 0, 1+len(l.next))
+	for _, file := range append([]*os.File{l.file}, l.next...) {
+		count, err := countLines(file)
 		if err != nil {
+			return fmt.Errorf("read the log: %w", err)
+		}
+		counts = append(counts, count)
+		skip += count
+	}
+	for _, count := range counts[:len(counts)-1] {
+		if skip < count {
+			break
+		}
+		skip -= count
+		if err := l.forward(); err != nil {
 			return err
 		}
 	}
-	count, err := countLines(l.file)
-	for skipped := int64(0); err == nil && skipped < count-lines; skipped++ {
-		_, err = l.skipLine()
-	}
-	if err != nil {
-		return fmt.Errorf("read the log: %w", err)
+	for ; skip > 0; skip-- {
+		if _, err := l.skipLine(); err != nil {
+			return fmt.Errorf("read the log: %w", err)
+		}
 	}
 	return nil
 }
@@ -89,7 +104,7 @@ func (l *logFile) seekTail(lines int64) error {
 // forward goes on with the next file.
 func (l *logFile) forward() error {
 	err := l.file.Close()
-	l.file, l.next = l.next, nil
+	l.file, l.next = l.next[0], l.next[1:]
 	l.in.Reset(l.file)
 	return err
 }
@@ -142,7 +157,7 @@ func (l *logFile) copyTo(out *logWriter) error {
 
 // renamed goes on with the file that follows, if there is one. It is called at the end of the one that is read.
 func (l *logFile) renamed() (more bool, err error) {
-	if l.next != nil {
+	if len(l.next) > 0 {
 		return true, l.forward()
 	}
 	now, err := os.Stat(l.path)
@@ -156,9 +171,11 @@ func (l *logFile) renamed() (more bool, err error) {
 		return false, err
 	}
 	// What was written between the last read and the rename is still to be read from the old file.
-	if l.next, err = os.Open(l.path); err != nil {
+	file, err := os.Open(l.path)
+	if err != nil {
 		return false, fmt.Errorf("open the log: %w", err)
 	}
+	l.next = append(l.next, file)
 	return true, nil
 }
 

@@ -6,6 +6,7 @@ package kubeletapi
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"time"
@@ -29,25 +30,29 @@ func (s *Server) serveLogs(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	container := r.PathValue("container")
-	path, err := s.config.Containers.LogFile(pod.Namespace, pod.Name, container, options.previous)
+	output, err := s.config.Containers.Output(pod.UID, container, options.previous)
 	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
+		http.Error(w, noLog(pod.Name, container, options.previous, err), http.StatusBadRequest)
 		return
 	}
-	// A container that does not run any more writes nothing any more.
-	var done <-chan struct{} = closed()
-	if options.follow && !options.previous {
-		if running, err := s.config.Containers.Running(pod.Namespace, pod.Name, container); err == nil {
-			done = running.Done
-		}
+	if !options.follow || output.Ended == nil {
+		output.Ended = closed()
 	}
 	out := &logWriter{to: w, options: options, flush: flusher(w)}
-	if err := readLog(r.Context(), path, done, out); err != nil && r.Context().Err() == nil {
+	if err := readLog(r.Context(), output, out); err != nil && r.Context().Err() == nil {
 		klog.FromContext(r.Context()).Error(err, "Cannot send a log", "pod", klog.KObj(pod), "container", container)
 		if !out.begun {
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	}
+}
+
+// noLog says why there is no log, in the words that kubectl's users know where there are some.
+func noLog(pod, container string, previous bool, err error) string {
+	if previous {
+		return fmt.Sprintf("previous terminated container %q in pod %q not found: %v", container, pod, err)
+	}
+	return fmt.Sprintf("container %q in pod %q is waiting to start: %v", container, pod, err)
 }
 
 // flusher returns what sends the client the lines that were written so far.
@@ -65,9 +70,9 @@ func closed() chan struct{} {
 // errEnough ends the reading of a log whose wanted bytes were written.
 var errEnough = errors.New("the limit of bytes is reached")
 
-// readLog writes a log, and what is added to it until done is closed. Nothing is added after that.
-func readLog(ctx context.Context, path string, done <-chan struct{}, out *logWriter) error {
-	log, err := openLog(path)
+// readLog writes a log, and what is added to it until its container has ended.
+func readLog(ctx context.Context, output Output, out *logWriter) error {
+	log, err := openLog(output.Files)
 	if err != nil {
 		return err
 	}
@@ -75,10 +80,10 @@ func readLog(ctx context.Context, path string, done <-chan struct{}, out *logWri
 	if err := log.seekTail(out.options.tail); err != nil {
 		return err
 	}
-	changes := watchLog(path)
+	changes := watchLog(log.path)
 	defer changes.close()
 	for {
-		ended := isClosed(done) // before reading: what was written until then is read now
+		ended := isClosed(output.Ended) // before reading: what was written until then is read now
 		err := log.copyTo(out)
 		if errors.Is(err, errEnough) {
 			return nil
@@ -87,7 +92,7 @@ func readLog(ctx context.Context, path string, done <-chan struct{}, out *logWri
 			return err
 		}
 		out.flush()
-		if changes.wait(ctx, done); ctx.Err() != nil {
+		if changes.wait(ctx, output.Ended); ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}

@@ -19,8 +19,8 @@ const dialTimeout = 5 * time.Second
 
 // forwarder connects to the ports of one pod.
 type forwarder struct {
-	containers Containers
-	pod        *corev1.Pod
+	addresses Addresses
+	pod       *corev1.Pod
 }
 
 var _ portforward.PortForwarder = forwarder{}
@@ -28,7 +28,7 @@ var _ portforward.PortForwarder = forwarder{}
 // PortForward implements portforward.PortForwarder. It returns when the program has closed the connection.
 func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
 	defer stream.Close()
-	address, ok := f.containers.HostPort(f.pod.Status.PodIP, port)
+	address, ok := f.addresses.HostPort(f.pod.Status.PodIP, port)
 	if !ok {
 		return fmt.Errorf("no process of pod %s answers on port %d", f.pod.Name, port)
 	}

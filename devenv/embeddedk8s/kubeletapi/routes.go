@@ -19,9 +19,9 @@ const (
 	simulatedKey = "pipedeck.dev/simulated"
 
 	simulatedLog = "This pod is simulated: no container runs, so there are no logs. " + whatRuns + ".\n"
-	simulatedUse = "this pod is simulated: no container runs, so there is nothing to exec into, attach to or forward a " +
-		"port to; "
-	whatRuns = "Images that pipedeck builds, and those given with --local-image, run as processes of this machine; " +
+	simulatedUse = "this pod is simulated: no container runs, so there is nothing to exec into, attach to or " +
+		"forward a port to; "
+	whatRuns = "Images that pipedeck builds, and those of --local-image, run as processes of this machine; " +
 		"all others need a cluster with containers, for example one created by kind"
 
 	// streamIdle ends a connection on which nothing was sent for long; streamStart bounds how long a client may take to
@@ -34,8 +34,8 @@ func (s *Server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok") })
 	mux.HandleFunc("GET /containerLogs/{namespace}/{pod}/{container}", s.serveLogs)
-	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", s.ofRunning(s.serveExec))
-	mux.HandleFunc("/attach/{namespace}/{pod}/{container}", s.ofRunning(s.serveAttach))
+	mux.HandleFunc("/exec/{namespace}/{pod}/{container}", s.insideOf(s.serveExec))
+	mux.HandleFunc("/attach/{namespace}/{pod}/{container}", s.insideOf(s.serveAttach))
 	mux.HandleFunc("/portForward/{namespace}/{pod}", s.servePortForward)
 	return mux
 }
@@ -55,8 +55,11 @@ func (s *Server) simulated(pod *corev1.Pod) bool {
 	return s.config.Containers == nil || pod.Annotations[simulatedKey] == "true"
 }
 
-// ofRunning answers a request about a container that does not run, and leaves the others to serve.
-func (s *Server) ofRunning(serve func(http.ResponseWriter, *http.Request, Running)) http.HandlerFunc {
+// serveInside answers a request about a container that runs.
+type serveInside func(http.ResponseWriter, *http.Request, *corev1.Pod, Inside)
+
+// insideOf answers a request about a container that does not run, and leaves the others to serve.
+func (s *Server) insideOf(serve serveInside) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		pod := s.pod(w, r)
 		if pod == nil {
@@ -66,17 +69,17 @@ func (s *Server) ofRunning(serve func(http.ResponseWriter, *http.Request, Runnin
 			http.Error(w, simulatedUse+whatRuns, http.StatusNotImplemented)
 			return
 		}
-		running, err := s.config.Containers.Running(pod.Namespace, pod.Name, r.PathValue("container"))
+		inside, err := s.config.Containers.Inside(pod.UID, r.PathValue("container"))
 		if err != nil {
-			http.Error(w, fmt.Sprintf("container %q of pod %q does not run: %v", r.PathValue("container"), pod.Name, err),
-				http.StatusBadRequest)
+			problem := fmt.Sprintf("container %q of pod %q does not run: %v", r.PathValue("container"), pod.Name, err)
+			http.Error(w, problem, http.StatusBadRequest)
 			return
 		}
-		serve(w, r, running)
+		serve(w, r, pod, inside)
 	}
 }
 
-func (s *Server) serveExec(w http.ResponseWriter, r *http.Request, running Running) {
+func (s *Server) serveExec(w http.ResponseWriter, r *http.Request, _ *corev1.Pod, inside Inside) {
 	options, err := remotecommand.NewOptions(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -89,24 +92,24 @@ func (s *Server) serveExec(w http.ResponseWriter, r *http.Request, running Runni
 	}
 	w, r, end := untilDisconnected(w, r)
 	defer end()
-	remotecommand.ServeExec(w, r, executor{running}, "", "", "", argv, options, streamIdle, streamStart,
+	remotecommand.ServeExec(w, r, executor{inside}, "", "", "", argv, options, streamIdle, streamStart,
 		remotecommand.SupportedStreamingProtocols)
 }
 
-func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request, running Running) {
+func (s *Server) serveAttach(w http.ResponseWriter, r *http.Request, pod *corev1.Pod, inside Inside) {
 	options, err := remotecommand.NewOptions(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	path, err := s.config.Containers.LogFile(r.PathValue("namespace"), r.PathValue("pod"), r.PathValue("container"), false)
+	output, err := s.config.Containers.Output(pod.UID, r.PathValue("container"), false)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	w, r, end := untilDisconnected(w, r)
 	defer end()
-	remotecommand.ServeAttach(w, r, attacher{running, path}, "", "", "", options, streamIdle, streamStart,
+	remotecommand.ServeAttach(w, r, attacher{inside, output}, "", "", "", options, streamIdle, streamStart,
 		remotecommand.SupportedStreamingProtocols)
 }
 
@@ -126,6 +129,6 @@ func (s *Server) servePortForward(w http.ResponseWriter, r *http.Request) {
 	}
 	w, r, end := untilDisconnected(w, r)
 	defer end()
-	portforward.ServePortForward(w, r, forwarder{s.config.Containers, pod}, pod.Name, string(pod.UID), options,
+	portforward.ServePortForward(w, r, forwarder{s.config.Addresses, pod}, pod.Name, string(pod.UID), options,
 		streamIdle, streamStart, portforward.SupportedProtocols)
 }

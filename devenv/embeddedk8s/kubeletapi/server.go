@@ -12,7 +12,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"time"
 
 	corelisters "k8s.io/client-go/listers/core/v1"
@@ -33,32 +32,9 @@ type Config struct {
 	Files    pki.Files
 	// Pods are those of the node, with their annotations and addresses.
 	Pods corelisters.PodLister
-	// Containers are those that run as processes; nil when every pod is simulated.
+	// Containers are those that run as processes, Addresses the ports of their pods; nil when every pod is simulated.
 	Containers Containers
-}
-
-// Containers are the containers of this node that run as processes. An error is for the user who asked.
-type Containers interface {
-	// LogFile returns the file of what a container has written, or the container before it. The lines are in the
-	// format of the container runtime interface: time, stream, F or P for a part of a line, text. An older part of it
-	// may be in a file of the same name with RotatedSuffix.
-	LogFile(namespace, pod, container string, previous bool) (path string, err error)
-	// Running returns a container that runs; an error when it does not.
-	Running(namespace, pod, container string) (Running, error)
-	// HostPort returns where a port of a pod answers on this machine, as in 127.0.0.1:41234.
-	HostPort(podIP string, port int32) (hostPort string, ok bool)
-}
-
-// RotatedSuffix is on the name of the older part of a log.
-const RotatedSuffix = ".1"
-
-// Running is a container with a process.
-type Running struct {
-	// Done is closed when the process has ended and the last of its output is in the log file.
-	Done <-chan struct{}
-	// Command prepares another program in the surroundings of the container: working directory, environment and a
-	// process group of its own, which is killed when ctx or the container ends.
-	Command func(ctx context.Context, argv []string) (*exec.Cmd, error)
+	Addresses  Addresses
 }
 
 // Server serves the API. It is used once.

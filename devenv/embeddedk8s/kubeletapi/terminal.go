@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"time"
@@ -21,7 +20,7 @@ import (
 const defaultTerm = "TERM=xterm"
 
 // runOnTerminal runs a command on a terminal of its own to its end.
-func runOnTerminal(cmd *exec.Cmd, in io.Reader, out io.Writer, resize <-chan remotecommand.TerminalSize) error {
+func runOnTerminal(cmd *command, in io.Reader, out io.Writer, resize <-chan remotecommand.TerminalSize) error {
 	mine, its, err := pty.Open()
 	if err != nil {
 		return fmt.Errorf("make a terminal: %w", err)
@@ -31,16 +30,12 @@ func runOnTerminal(cmd *exec.Cmd, in io.Reader, out io.Writer, resize <-chan rem
 	if !hasTerm(cmd.Env) {
 		cmd.Env = append(cmd.Env, defaultTerm)
 	}
-	if cmd.SysProcAttr == nil {
-		cmd.SysProcAttr = &syscall.SysProcAttr{}
-	}
 	// The leader of a session leads a process group, too. Ctty is a descriptor of the command.
-	cmd.SysProcAttr.Setpgid, cmd.SysProcAttr.Setsid = false, true
-	cmd.SysProcAttr.Setctty, cmd.SysProcAttr.Ctty = true, 0
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	go resizeTerminal(ctx, mine, resize)
-	err = cmd.Start()
+	err = cmd.start()
 	its.Close()
 	if err != nil {
 		return err
@@ -53,7 +48,7 @@ func runOnTerminal(cmd *exec.Cmd, in io.Reader, out io.Writer, resize <-chan rem
 	if in != nil {
 		go func() { _, _ = io.Copy(mine, in) }() // ends with the client's input, or when the terminal is closed
 	}
-	err = cmd.Wait()
+	err = cmd.wait()
 	late := time.NewTimer(lastOutput)
 	defer late.Stop()
 	select {

@@ -161,6 +161,9 @@ func TestOtherProgramsThanTheImagesOwnAreRefusedUnlessTheListAllowsThem(t *testi
 	p := Program{Path: "/app"}
 	require.True(t, p.Allows("/app"))
 	require.False(t, p.Allows("/bin/sh"))
+	require.False(t, p.Allows(""))
+	p.Entrypoint = "/web"
+	require.True(t, p.Allows("/web"), "its name in the image")
 	p.MayRun = []string{"/bin/sh"}
 	require.True(t, p.Allows("/bin/sh"))
 	require.False(t, p.Allows("/bin/bash"))
