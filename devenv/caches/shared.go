@@ -22,7 +22,7 @@ import (
 // The names in the caches that all environments of the user share. Whatever else is there belongs to someone else.
 var (
 	programDirs = regexp.MustCompile(`^[0-9a-f]{16}$`)
-	imageNames  = regexp.MustCompile(`^[0-9a-f]{64}\.tar$|^partial-[0-9]+$`)
+	imageNames  = regexp.MustCompile(`^[0-9a-f]{64}\.(tar|program)$|^partial-[0-9]+$`)
 	chartNames  = regexp.MustCompile(`^[0-9a-f]{64}-[0-9a-f]{64}$`)
 )
 

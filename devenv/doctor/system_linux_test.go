@@ -28,7 +28,7 @@ func TestALoopbackInterfaceThatIsDownIsFound(t *testing.T) {
 		}
 	}()
 	if err := <-apart; errors.Is(err, syscall.EPERM) {
-		t.Skip("a network of its own is not permitted here")
+		t.Skip("a separate network is not permitted here")
 	} else {
 		require.NoError(t, err)
 	}

@@ -171,6 +171,10 @@ func store(dir, plugin, source string) (_ binary, replaced bool, err error) {
 	}
 	_, err = os.Lstat(stored.path)
 	replaced = err == nil
+	if share(source, dir, stored) {
+		removeOlder(dir, name, stored.path)
+		return stored, replaced, nil
+	}
 	if stored, err = copyAtomically(in, dir, name); err != nil {
 		return binary{}, false, fmt.Errorf("copy the binary of plugin %q to %s: %w", plugin, dir, err)
 	}
@@ -181,8 +185,15 @@ func store(dir, plugin, source string) (_ binary, replaced bool, err error) {
 // whole reads the copy and returns whether it is this user's and has the content that it is named for: the disk may
 // have damaged it, and someone may have put another program there.
 func (b binary) whole() bool {
-	// owned.OpenFile takes nothing away but permissions of others, which a program of this user alone does not need.
-	file, err := owned.OpenFile(b.path, os.O_RDONLY)
+	before, err := os.Lstat(b.path)
+	if err != nil || owned.Check(b.path, before, false) != nil {
+		return false
+	}
+	open := owned.OpenFile // which takes nothing away but permissions of others
+	if readOnly(before) {
+		open = openUnchanged // it may be the file of an installation, which others use, too
+	}
+	file, err := open(b.path, os.O_RDONLY)
 	if err != nil {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"runtime"
 	"strconv"
 	"sync"
@@ -24,6 +25,10 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
+
+// nameVariable has the name of the plugin's file in its url: the copy has another, and a program that holds several
+// plugins chooses among them by it (see package bundle of the plugins).
+const nameVariable = "PIPEDECK_PLUGIN_PROGRAM"
 
 // drainTimeout is how long the output of an ended process is still read: a child that left its process
 // group may hold the pipe open for ever.
@@ -112,6 +117,9 @@ func (s *start) command(argument string, output *os.File) *exec.Cmd {
 	command.Stdout, command.Stderr = output, output
 	command.ExtraFiles = []*os.File{s.lifeline}
 	command.Env = append(os.Environ(), "PIPEDECK_PARENT_FD=3")
+	if name := path.Base(programOf(s.config.URL)); name != "." {
+		command.Env = append(command.Env, nameVariable+"="+name)
+	}
 	if s.link != nil {
 		command.ExtraFiles = append(command.ExtraFiles, s.link.theirs...)
 		command.Env = append(command.Env, linkValue, logsValue)

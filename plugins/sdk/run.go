@@ -128,7 +128,7 @@ func newCommand(plugin Plugin, agent *link, stderr io.Writer) *cobra.Command {
 	for _, name := range []string{"metrics", "profile", "profile-debug-logging", "profiler-credentials-file"} {
 		_ = global.MarkHidden(name)
 	}
-	root.AddCommand(start, newSchemaCommand(plugin.schema))
+	root.AddCommand(start, newSchemaCommand(plugin.schema), newVersionCommand())
 	return root
 }
 
