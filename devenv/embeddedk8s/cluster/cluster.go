@@ -37,7 +37,7 @@ const (
 // How long the parts may take to stop. What is not done by then is cut off, which costs nothing: data is on disk
 // already.
 const (
-	stopParts  = 400 * time.Millisecond
+	stopParts  = 1600 * time.Millisecond // pods have a second of it to end
 	stopServer = 1300 * time.Millisecond // the API server takes a second to let go of its last connections
 	stopEtcd   = 300 * time.Millisecond
 )

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"path/filepath"
 
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -17,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/kubelet"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/kubeletapi"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/programs"
 )
 
 // node is the one node of the cluster: the kubelet and its API.
@@ -33,16 +35,23 @@ func newNode(
 	if err != nil {
 		return nil, fmt.Errorf("listen for the kubelet's API: %w", err)
 	}
-	simulated, err := kubelet.New(kubelet.Config{
+	settings := kubelet.Config{
 		NodeName: config.NodeName, Version: apiserver.Version(), Client: client, Informers: shared,
 		APIPort: int32(listener.Addr().(*net.TCPAddr).Port), Clock: clock.RealClock{},
-	})
+		PodsDir: filepath.Join(config.DataDir, "pods"),
+	}
+	if config.Programs != "" {
+		settings.Programs = programs.Open(config.Programs)
+	}
+	pods, err := kubelet.New(settings)
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	return &node{simulated, kubeletapi.New(kubeletapi.Config{
-		Listener: listener, Files: files, Pods: shared.Core().V1().Pods().Lister(),
-	})}, nil
+	api := kubeletapi.Config{Listener: listener, Files: files, Pods: shared.Core().V1().Pods().Lister()}
+	if local := pods.Local(); local != nil {
+		api.Containers, api.Addresses = local, local
+	}
+	return &node{pods, kubeletapi.New(api)}, nil
 }
 
 // run runs both until ctx ends or one of them fails. ready is called once pods are looked after.

@@ -20,6 +20,8 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/localpods"
 )
 
 const (
@@ -42,11 +44,19 @@ type Config struct {
 	// APIPort is where package kubeletapi listens on 127.0.0.1.
 	APIPort int32
 	Clock   clock.PassiveClock
+	// Programs are the images that run as processes of this machine; nil: every pod is simulated.
+	Programs localpods.Programs
+	// Services may be nil. It is asked by pods that run.
+	Services localpods.Services
+	// PodsDir holds the folders of pods that run.
+	PodsDir string
 }
 
-// Kubelet is a simulated node. It is used once: New, start the informers, Run.
+// Kubelet is the one node. It is used once: New, start the informers, Run.
 type Kubelet struct {
 	config    Config
+	local     *localpods.Manager // nil: every pod is simulated
+	simulated simulatedPods
 	pods      corelisters.PodLister
 	nodes     corelisters.NodeLister
 	synced    []cache.InformerSynced
@@ -89,7 +99,10 @@ func New(config Config) (*Kubelet, error) {
 		return nil, fmt.Errorf("watch nodes: %w", err)
 	}
 	kubelet.synced = []cache.InformerSynced{pods.HasSynced, nodes.HasSynced}
-	return kubelet, nil
+	if config.Programs == nil {
+		return kubelet, nil
+	}
+	return kubelet, kubelet.runPods()
 }
 
 // Run registers the node and looks after pods until ctx ends. ready is called once pods are being looked after.
@@ -107,6 +120,9 @@ func (k *Kubelet) Run(ctx context.Context, ready func()) error {
 	if err := k.keepAddresses(); err != nil {
 		return err
 	}
+	if err := k.sweepPods(); err != nil {
+		return err
+	}
 	var running sync.WaitGroup
 	for range workers {
 		running.Go(func() { k.work(ctx) })
@@ -115,6 +131,9 @@ func (k *Kubelet) Run(ctx context.Context, ready func()) error {
 	<-ctx.Done()
 	k.queue.ShutDown()
 	running.Wait()
+	if k.local != nil {
+		k.local.Close()
+	}
 	return nil
 }
 
@@ -128,6 +147,10 @@ func (k *Kubelet) forget(object any) {
 		object = tombstone.Obj
 	}
 	if pod, ok := object.(*corev1.Pod); ok {
+		k.simulated.forget(pod.UID)
+		if k.local != nil {
+			k.local.Forget(pod.UID)
+		}
 		k.addresses.release(pod.UID)
 	}
 }

@@ -66,6 +66,8 @@ func (k *Kubelet) look(ctx context.Context, name types.NamespacedName) error {
 		return err
 	}
 	switch {
+	case pod.DeletionTimestamp != nil && k.runs(pod):
+		return k.endLocal(ctx, pod)
 	case pod.DeletionTimestamp != nil:
 		return k.remove(ctx, pod)
 	case pod.Spec.NodeName == "":
@@ -73,6 +75,8 @@ func (k *Kubelet) look(ctx context.Context, name types.NamespacedName) error {
 	case finished(pod.Status.Phase):
 		k.addresses.release(pod.UID)
 		return nil
+	case k.runsLocally(pod):
+		return k.runLocal(ctx, pod)
 	}
 	return k.simulate(ctx, pod)
 }
@@ -89,6 +93,11 @@ func (k *Kubelet) remove(ctx context.Context, pod *corev1.Pod) error {
 
 // simulate writes the pod's status when it is not what it should be.
 func (k *Kubelet) simulate(ctx context.Context, pod *corev1.Pod) error {
+	k.simulated.add(pod.UID)
+	pod, err := k.annotate(ctx, pod, SimulatedKey, "")
+	if err != nil {
+		return err
+	}
 	address, err := k.addresses.of(pod.UID, pod.Status.PodIP)
 	if err != nil {
 		return err

@@ -31,6 +31,16 @@ type report struct {
 // assess says how a pod that is bound to the node, which knows those images, fares at now. It is a pure function of the
 // pod, whose status it carries on from, so that a restart goes on where the last process was killed.
 func assess(pod *corev1.Pod, address string, known images, now time.Time) outcome {
+	status, view := beginStatus(pod, address, known, now)
+	status.InitContainerStatuses = view.initContainers()
+	status.ContainerStatuses = view.containers()
+	status.Phase = view.phase(status.ContainerStatuses)
+	status.Conditions = view.conditions(status)
+	return outcome{status: status, again: view.again, reports: view.reports}
+}
+
+// beginStatus is the status that the pod has, with what is so in any case, and the view that goes on from there.
+func beginStatus(pod *corev1.Pod, address string, known images, now time.Time) (corev1.PodStatus, *podView) {
 	status := *pod.Status.DeepCopy()
 	status.HostIP, status.HostIPs = nodeAddress, []corev1.HostIP{{IP: nodeAddress}}
 	status.PodIP, status.PodIPs = address, []corev1.PodIP{{IP: address}}
@@ -40,15 +50,9 @@ func assess(pod *corev1.Pod, address string, known images, now time.Time) outcom
 	if status.StartTime == nil {
 		status.StartTime = &second
 	}
-	view := &podView{
+	return status, &podView{
 		pod: pod, known: known, start: status.StartTime.Time, since: now.Sub(status.StartTime.Time), now: second,
 	}
-
-	status.InitContainerStatuses = view.initContainers()
-	status.ContainerStatuses = view.containers()
-	status.Phase = view.phase(status.ContainerStatuses)
-	status.Conditions = view.conditions(status)
-	return outcome{status: status, again: view.again, reports: view.reports}
 }
 
 // podView collects what the containers of one pod come to.

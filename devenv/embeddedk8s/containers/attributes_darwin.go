@@ -1,0 +1,9 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import "syscall"
+
+// attributes make a process lead a group of its own. The system has no signal for the end of its parent.
+func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

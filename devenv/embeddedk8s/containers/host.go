@@ -1,0 +1,208 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// drainTimeout is how long the output of an ended container is still read: a process that left its group may hold it
+// open for ever.
+const drainTimeout = time.Second
+
+// Spec is one run of a container.
+type Spec struct {
+	// Path is the program, Args are the arguments behind it.
+	Path string
+	Args []string
+	// Env is the whole environment.
+	Env []string
+	Dir string
+	// Log receives the output; the process closes it.
+	Log *Log
+	// Ended is called once the process has ended and its output is written; may be nil.
+	Ended func()
+}
+
+// Host starts and ends process groups. Its methods may be called from any goroutine.
+type Host struct {
+	records records
+	starts  chan func()
+	signals chan os.Signal
+	closed  chan struct{}
+
+	mu      sync.Mutex
+	running map[int]*Process
+}
+
+// NewHost ends what an earlier Host on the same directory has left, and returns a new one. The directory is created
+// for its owner only.
+func NewHost(dir string) (*Host, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, fmt.Errorf("create the directory for records of processes: %w", err)
+	}
+	records := records{dir}
+	if err := records.endLeft(); err != nil {
+		return nil, err
+	}
+	h := &Host{
+		records: records, starts: make(chan func()), signals: make(chan os.Signal, 1), closed: make(chan struct{}),
+		running: map[int]*Process{},
+	}
+	signal.Notify(h.signals, syscall.SIGCHLD)
+	go h.start()
+	go h.reap()
+	return h, nil
+}
+
+// Close ends the Host. It is called once, when all processes have ended.
+func (h *Host) Close() {
+	signal.Stop(h.signals)
+	close(h.closed)
+}
+
+// start starts programs on one thread, which lives as long as the Host: on Linux the kernel ends a child when the
+// thread that started it ends.
+func (h *Host) start() {
+	runtime.LockOSThread()
+	for {
+		select {
+		case start := <-h.starts:
+			start()
+		case <-h.closed:
+			return
+		}
+	}
+}
+
+// launch starts a command on the thread for that.
+func (h *Host) launch(command *exec.Cmd) error {
+	done := make(chan error, 1)
+	select {
+	case h.starts <- func() { done <- command.Start() }:
+		return <-done
+	case <-h.closed:
+		return errClosed
+	}
+}
+
+var errClosed = errors.New("the cluster is stopping")
+
+// Start starts a container. The log belongs to the process from now on, also when Start fails.
+func (h *Host) Start(spec Spec) (*Process, error) {
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return nil, errors.Join(err, spec.Log.Close())
+	}
+	command := exec.Command(spec.Path, spec.Args...)
+	command.Env, command.Dir = spec.Env, spec.Dir
+	command.Stdout, command.Stderr = writer, writer
+	command.SysProcAttr = attributes()
+	err = h.launch(command)
+	_ = writer.Close()
+	if err != nil {
+		return nil, errors.Join(err, reader.Close(), spec.Log.Close())
+	}
+	p := &Process{
+		PID: command.Process.Pid, StartedAt: time.Now(), host: h, spec: spec, ended: make(chan struct{}),
+		output: reader,
+	}
+	_ = command.Process.Release() // reap waits for it
+	problem := h.records.write(p.PID)
+	go p.copyOutput()
+	h.mu.Lock()
+	h.running[p.PID] = p
+	h.mu.Unlock()
+	h.look() // it may have ended before it was known
+	if problem != nil {
+		p.Kill()
+		return nil, problem
+	}
+	return p, nil
+}
+
+// look makes reap look for ended processes.
+func (h *Host) look() {
+	select {
+	case h.signals <- syscall.SIGCHLD:
+	default:
+	}
+}
+
+// reap collects the exit codes of processes. One goroutine does that for all of them, so that no thread waits for each.
+func (h *Host) reap() {
+	for {
+		select {
+		case <-h.closed:
+			return
+		case <-h.signals:
+		}
+		for p, exit := range h.collectAll() {
+			_ = p.output.SetReadDeadline(time.Now().Add(drainTimeout))
+			p.setExit(exit)
+		}
+	}
+}
+
+func (h *Host) collectAll() map[*Process]Exit {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var exits map[*Process]Exit
+	for pid, p := range h.running {
+		exit, ended := collect(pid)
+		if !ended {
+			continue
+		}
+		delete(h.running, pid)
+		// What the first process has started may have outlived it; its number is not used again while that is so.
+		_ = syscall.Kill(-pid, syscall.SIGKILL)
+		if exits == nil {
+			exits = map[*Process]Exit{}
+		}
+		exits[p] = exit
+	}
+	return exits
+}
+
+// collect returns how a child has ended, without waiting.
+func collect(pid int) (Exit, bool) {
+	var status unix.WaitStatus
+	got, err := unix.Wait4(pid, &status, unix.WNOHANG, nil)
+	switch {
+	case errors.Is(err, unix.EINTR):
+		return collect(pid)
+	case err != nil:
+		return Exit{Code: unknownCode, At: time.Now()}, true
+	case got != pid:
+		return Exit{}, false
+	}
+	exit := Exit{Code: status.ExitStatus(), At: time.Now()}
+	if status.Signaled() {
+		exit.Signal = status.Signal()
+		exit.Code = signalCode + int(exit.Signal)
+	}
+	return exit, true
+}
+
+// The exit codes that container runtimes use for what is no exit.
+const (
+	signalCode  = 128
+	unknownCode = 255
+)
+
+// copyOutput writes the log until the output ends.
+func (p *Process) copyOutput() {
+	p.spec.Log.copyFrom(p.output)
+	p.outputEnded()
+}

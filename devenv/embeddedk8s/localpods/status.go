@@ -1,0 +1,37 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package localpods
+
+import (
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Status is how a pod fares.
+type Status struct {
+	Init, Containers []corev1.ContainerStatus
+	// Initialized is set once the init containers have ended and the sidecars have started.
+	Initialized bool
+	// Failed is set when the pod has failed as a whole; Reason and Message may say why.
+	Failed          bool
+	Reason, Message string
+	// Ended is set when nothing runs and nothing is started any more.
+	Ended bool
+	// Addresses is a JSON object from the ports of the pod to addresses of this machine; empty for none.
+	Addresses string
+}
+
+func (p *pod) describe() Status {
+	status := Status{Initialized: p.ready, Ended: p.over, Addresses: portsOf(p.all).addresses()}
+	if p.ending != nil {
+		status.Failed, status.Reason, status.Message = p.ending.failed, p.ending.reason, p.ending.message
+	}
+	for _, c := range p.all {
+		if c.init {
+			status.Init = append(status.Init, c.describe())
+		} else {
+			status.Containers = append(status.Containers, c.describe())
+		}
+	}
+	return status
+}
