@@ -36,6 +36,10 @@ const (
 
 // Builder builds images. It may be used by several goroutines, and several processes may share a cache.
 type Builder struct {
+	// Installed is a directory with programs that were compiled beforehand, by CompileAll; empty for none. It is set
+	// before the first use.
+	Installed string
+
 	cacheDir string
 	// turn holds a token: one program is built at a time, since the go command uses all processors.
 	turn chan struct{}
@@ -66,7 +70,7 @@ func DefaultCacheDir() (string, error) {
 func (b *Builder) Build(
 	ctx context.Context, s *Sources, p Platform, references []string, progress func(string),
 ) (string, error) {
-	if err := b.prepare(ctx); err != nil {
+	if err := b.prepare(ctx, s, p); err != nil {
 		return "", err
 	}
 	first := []string{s.Reference()}
@@ -93,7 +97,10 @@ func (b *Builder) Build(
 // Program returns the path of the program that the image of sources is made of, as Build does with the archive. The
 // file is executable.
 func (b *Builder) Program(ctx context.Context, s *Sources, p Platform, progress func(string)) (string, error) {
-	if err := b.prepare(ctx); err != nil {
+	if installed, _ := b.installed(s, p); installed != "" {
+		return installed, nil
+	}
+	if err := b.prepare(ctx, s, p); err != nil {
 		return "", err
 	}
 	program := b.path(s, p, programSuffix, nil)
@@ -106,13 +113,18 @@ func (b *Builder) Program(ctx context.Context, s *Sources, p Platform, progress 
 	})
 }
 
-// prepare makes the cache, and learns the version of Go, which is part of the names there.
-func (b *Builder) prepare(ctx context.Context) error {
-	if _, err := exec.LookPath("go"); err != nil {
+// prepare makes the cache, and learns the version of Go, which is part of the names there. A program that was compiled
+// beforehand needs no Go.
+func (b *Builder) prepare(ctx context.Context, s *Sources, p Platform) error {
+	installed, _ := b.installed(s, p)
+	if _, err := exec.LookPath("go"); err != nil && installed == "" {
 		return ErrNoGo
 	}
 	if err := os.MkdirAll(b.cacheDir, 0o700); err != nil {
 		return fmt.Errorf("make the cache of images: %w", err)
+	}
+	if installed != "" {
+		return nil
 	}
 	return b.askVersion(ctx)
 }
@@ -138,6 +150,9 @@ func (b *Builder) alone(ctx context.Context, progress func(string), work func() 
 
 // program returns the path of a program, which it compiles unless it is there. The caller is alone.
 func (b *Builder) program(ctx context.Context, s *Sources, p Platform, progress func(string)) (string, error) {
+	if installed, _ := b.installed(s, p); installed != "" {
+		return installed, nil
+	}
 	path := b.path(s, p, programSuffix, nil)
 	if touch(path) {
 		return path, nil
@@ -224,10 +239,8 @@ func (b *Builder) askVersion(ctx context.Context) (err error) {
 
 // path names an archive or a program by all that its bytes depend on. prepare was called.
 func (b *Builder) path(s *Sources, p Platform, suffix string, references []string) string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	sum := sha256.New()
-	fmt.Fprintln(sum, archiveFormat, s.Folder, s.Digest, p, b.version, references)
+	fmt.Fprintln(sum, archiveFormat, s.Folder, s.Digest, p, b.compiler(s, p), references)
 	return filepath.Join(b.cacheDir, hex.EncodeToString(sum.Sum(nil))+suffix)
 }
 

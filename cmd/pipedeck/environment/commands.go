@@ -13,6 +13,6 @@ import (
 func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
 		newUpCommand(t), newHostCommand(t), newCICommand(t), newAttachCommand(t), newDownCommand(t),
-		newDoctorCommand(t), newCleanCommand(t), newEmbeddedCommand(), newPipedCommand(t),
+		newDoctorCommand(t), newCleanCommand(t), newEmbeddedCommand(), newSamplesCommand(), newPipedCommand(t),
 	}
 }

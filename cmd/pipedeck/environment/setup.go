@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 	"github.com/pipedeck/pipedeck/devenv/env"
@@ -119,6 +120,9 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	})
 }
 
+// installedImages is the folder with the programs of the samples, which releases have next to pipedeck.
+const installedImages = "images"
+
 // imageService makes what plugins get the images of the repository's programs from.
 func (f *clusterFlags) imageService(
 	logger *slog.Logger,
@@ -132,6 +136,9 @@ func (f *clusterFlags) imageService(
 		return nil, err
 	}
 	builder := image.NewBuilder(cache)
+	if bin, err := pluginflag.ProgramDir(); err == nil {
+		builder.Installed = filepath.Join(bin, installedImages)
+	}
 	return func(load env.LoadImage, has env.HasImage) imagev1.ImageServiceServer {
 		return image.NewService(image.Config{
 			Builder: builder, Load: image.LoadFunc(load), Has: image.HasFunc(has), Programs: local, Logger: logger,
