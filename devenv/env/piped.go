@@ -54,7 +54,7 @@ func (e *Environment) runPiped(ctx context.Context) error {
 		return &StartError{componentPiped, err, ""}
 	}
 	// A piped that had to be killed may have left plugins.
-	defer func() { endPlugins(context.WithoutCancel(ctx), e.Workspace) }()
+	defer func() { endTree(context.WithoutCancel(ctx), e.Workspace.PipedDir()) }()
 	crashes := process.Crashes{Limit: restartLimit, Window: restartWindow, Pause: restartPause, Longest: longestPause}
 	// worked: piped has connected once, so what ends it now may pass, such as a full disk or too many processes.
 	worked := false

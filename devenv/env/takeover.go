@@ -59,21 +59,30 @@ func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
 			endOrphan(ctx, w, child, p)
 		}
 	}
-	if n := endPlugins(ctx, w); n > 0 {
-		processes := "1 process of plugins"
-		if n != 1 {
-			processes = fmt.Sprintf("%d processes of plugins", n)
+	if n := endTree(ctx, w.PipedDir()); n > 0 {
+		ended = append(ended, processesOf(n, "plugins"))
+	}
+	clusters, _ := w.ClusterNames() // none that can be read has processes to find
+	for _, name := range clusters {
+		if n := endTree(ctx, w.ClusterDir(name)); n > 0 {
+			ended = append(ended, processesOf(n, "pods on "+name))
 		}
-		ended = append(ended, processes)
 	}
 	slices.Sort(ended)
 	return ended
 }
 
-// endPlugins ends what a piped that is gone has left: its plugins and all that descends from them. It returns the
-// number of these processes.
-func endPlugins(ctx context.Context, w *workspace.Workspace) int {
-	tree := processtree.Kept(filepath.Join(w.PipedDir(), processtree.FileName))
+func processesOf(n int, whose string) string {
+	if n == 1 {
+		return "1 process of " + whose
+	}
+	return fmt.Sprintf("%d processes of %s", n, whose)
+}
+
+// endTree ends what the program that works in a directory has left, once it is gone: piped its plugins, the embedded
+// Kubernetes its pods, with all that descends from them. It returns the number of these processes.
+func endTree(ctx context.Context, dir string) int {
+	tree := processtree.Kept(filepath.Join(dir, processtree.FileName))
 	if tree == nil {
 		return 0
 	}

@@ -14,30 +14,46 @@ import (
 	"github.com/shirou/gopsutil/v4/process"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/chantest"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
-// Nothing that could end the process is left: the host, piped and the plugin were killed.
-func TestWhatPluginsOfAKilledPipedHaveStartedEndsWithTheEnvironment(t *testing.T) {
+// Nothing that could end the process is left: the host, piped and the plugin were killed, or the embedded Kubernetes.
+func TestWhatAKilledEnvironmentHasStartedIsEnded(t *testing.T) {
 	t.Parallel()
-	w := newWorkspace(t, "left")
-	require.NoError(t, os.MkdirAll(w.PipedDir(), 0o700))
-	tree, err := processtree.Keep(filepath.Join(w.PipedDir(), processtree.FileName))
-	require.NoError(t, err)
-	ready := filepath.Join(t.TempDir(), "ready")
-	command, err := tree.Start(func() *exec.Cmd {
-		return exec.Command("/bin/sh", "-c", `(setsid sh -c 'trap "" TERM HUP; echo > `+ready+`; exec sleep 600' &)`)
-	})
-	require.NoError(t, err)
-	require.NoError(t, command.Wait())
-	require.Eventually(t, func() bool {
-		_, err := os.Stat(ready)
-		return err == nil
-	}, wait, time.Millisecond)
+	for name, test := range map[string]struct {
+		dir  func(w *workspace.Workspace) string
+		left string
+	}{
+		"by plugins of piped": {(*workspace.Workspace).PipedDir, "1 process of plugins"},
+		"by pods": {
+			func(w *workspace.Workspace) string { return w.ClusterDir("local") }, "1 process of pods on local",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorkspace(t, "left")
+			dir := test.dir(w)
+			require.NoError(t, os.MkdirAll(dir, 0o700))
+			tree, err := processtree.Keep(filepath.Join(dir, processtree.FileName))
+			require.NoError(t, err)
+			ready := filepath.Join(t.TempDir(), "ready")
+			command, err := tree.Start(func() *exec.Cmd {
+				return exec.Command("/bin/sh", "-c",
+					`(setsid sh -c 'trap "" TERM HUP; echo > `+ready+`; exec sleep 600' &)`)
+			})
+			require.NoError(t, err)
+			require.NoError(t, command.Wait())
+			require.Eventually(t, func() bool {
+				_, err := os.Stat(ready)
+				return err == nil
+			}, wait, time.Millisecond)
 
-	require.Equal(t, []string{"1 process of plugins"}, EndOrphans(t.Context(), w))
-	require.Empty(t, EndOrphans(t.Context(), w))
+			require.Equal(t, []string{test.left}, EndOrphans(t.Context(), w))
+			require.Empty(t, EndOrphans(t.Context(), w))
+		})
+	}
 }
 
 // PipeCD's piped does not end what its plugins have started, and its plugins do not notice when it is killed.

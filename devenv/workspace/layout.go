@@ -126,6 +126,9 @@ var clusterLayout = []item{
 	{pattern: "programs", kind: storeItem, holds: []item{
 		{pattern: "list.json"}, {pattern: hex64}, {pattern: ".new-*"},
 	}},
+	{pattern: "pods", kind: treeItem},
+	{pattern: processtree.FileName},
+	{pattern: processtree.FileName + ".new"},
 }
 
 // keyLayout lists the certificates and keys of a cluster.

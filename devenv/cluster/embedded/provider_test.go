@@ -5,9 +5,12 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -48,7 +51,7 @@ func start(t *testing.T, plan string) *run {
 		Program: &Program{Installed: filepath.Dir(serverProgram)}, Dir: data,
 		Kubeconfig: filepath.Join(dir, "kubeconfig"),
 		LogFile:    filepath.Join(dir, "log"), Logger: slog.New(slog.DiscardHandler),
-		Started: func(pid int) { r.pids <- pid },
+		Started: func(pid int) { r.pids <- pid }, LocalPods: true,
 	})
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
@@ -73,7 +76,7 @@ func TestTheServerIsReadyAndEndsWithTheContext(t *testing.T) {
 	require.NoError(t, chantest.Receive(t, r.ended))
 	require.ErrorIs(t, syscall.Kill(chantest.Receive(t, r.pids), 0), syscall.ESRCH)
 	require.Equal(t, cluster.Embedded, r.provider.Describe().Kind)
-	require.True(t, r.provider.Describe().Simulated)
+	require.True(t, r.provider.Describe().Local)
 	require.NoError(t, r.provider.Delete(context.Background()))
 	require.NoDirExists(t, r.provider.dir)
 	require.NoError(t, r.provider.Delete(context.Background()), "there may be nothing to delete")
@@ -97,6 +100,17 @@ func TestAServerThatDiesIsStartedAgain(t *testing.T) {
 	chantest.Receive(t, r.ready)
 	chantest.Receive(t, r.pids)
 	require.NotZero(t, chantest.Receive(t, r.pids), "the third start")
+}
+
+func TestPodsOfAServerThatDiedAreEndedBeforeTheNextOneStarts(t *testing.T) {
+	r := start(t, "leave run")
+	chantest.Receive(t, r.ready)
+	content, err := os.ReadFile(filepath.Join(r.provider.dir, "etcd", "left"))
+	require.NoError(t, err)
+	left, err := strconv.Atoi(string(content))
+	require.NoError(t, err)
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", left))
+	require.True(t, err != nil || len(line) == 0, "process %d is there: %s", left, line)
 }
 
 func TestAServerThatWasReadyIsStartedAgainHoweverOftenItDies(t *testing.T) {

@@ -42,6 +42,10 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 			return err
 		}
 	}
+	pods, err := p.podProcesses()
+	if err != nil {
+		return err
+	}
 	crashes := process.Crashes{Limit: crashLimit, Window: crashWindow, Pause: crashPause, Longest: longestPause}
 	// A server that has worked is started again also when the system refuses to start a process just then.
 	var worked atomic.Bool
@@ -49,7 +53,8 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 	patienceEnds := time.Now().Add(lockedPatience)
 	for {
 		progress("starting", 0, 0)
-		server, err := p.start(path, workedOnce)
+		pods.end(ctx)
+		server, err := p.start(path, pods, workedOnce)
 		if err != nil && !worked.Load() {
 			return err
 		}
@@ -58,6 +63,7 @@ func (p *Provider) Run(ctx context.Context, progress cluster.Progress, ready fun
 			select {
 			case <-ctx.Done():
 				server.Stop(context.Background(), stopGrace)
+				pods.end(context.WithoutCancel(ctx))
 				return nil
 			case <-server.Done():
 			}
@@ -90,11 +96,12 @@ type event struct {
 	Server string `json:"server"`
 }
 
-func (p *Provider) start(path string, ready func(string)) (*process.Process, error) {
+func (p *Provider) start(path string, pods podProcesses, ready func(string)) (*process.Process, error) {
 	server, err := process.Start(process.Spec{
 		Name:    "the embedded Kubernetes",
 		Path:    path,
 		Args:    p.arguments(),
+		Env:     pods.environment(),
 		LogFile: p.logFile,
 		Line: func(line string) {
 			var e event

@@ -2,16 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command embeddedk8s stands in for the embedded Kubernetes in tests. A file "plan" in its data
-// directory holds one word for each start: "run", "crash", "locked"; the last word counts for
-// all further starts, too.
+// directory holds one word for each start: "run", "crash", "locked", "leave"; the last word counts
+// for all further starts, too. At "leave" it crashes and leaves a process, whose number is in a file "left".
 package main
 
 import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -31,6 +33,17 @@ func main() {
 	switch words[0] {
 	case "locked":
 		os.Exit(3)
+	case "leave":
+		pod := exec.Command("sleep", "600")
+		pod.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := pod.Start(); err != nil {
+			panic(err)
+		}
+		left := []byte(strconv.Itoa(pod.Process.Pid))
+		if err := os.WriteFile(filepath.Join(dir, "left"), left, 0o600); err != nil {
+			panic(err)
+		}
+		os.Exit(1)
 	case "crash":
 		fmt.Fprintln(os.Stderr, "the etcd is on fire")
 		os.Exit(1)
