@@ -12,17 +12,21 @@ import (
 	"net/http"
 )
 
-// untilDisconnected returns the request with a context that ends when the client's connection does. net/http does not
-// report that for a connection that was taken over; the reader of the connection sees it first.
+// untilDisconnected returns the request with a context that ends when the client's connection does, and what the caller
+// does at its end. net/http does not report that end for a connection that was taken over, and the library that takes it
+// over stops reading when the client announces that it goes.
 func untilDisconnected(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request, func()) {
 	ctx, cancel := context.WithCancel(r.Context())
-	return &takeover{w, cancel}, r.WithContext(ctx), cancel
+	t := &takeover{ResponseWriter: w, ended: cancel}
+	return t, r.WithContext(ctx), t.end
 }
 
 // takeover is a response whose connection reports its end.
 type takeover struct {
 	http.ResponseWriter
 	ended context.CancelFunc
+	// read is the reading end of what arrives; nil until the connection is taken over.
+	read *io.PipeReader
 }
 
 // Unwrap is for http.ResponseController.
@@ -38,21 +42,20 @@ func (t *takeover) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	watched := bufio.NewReader(&watchedReader{buffered.Reader, t.ended})
-	return conn, bufio.NewReadWriter(watched, buffered.Writer), nil
+	read, write := io.Pipe()
+	t.read = read
+	go func() {
+		_, err := io.Copy(write, buffered.Reader)
+		_ = write.CloseWithError(err) // nil stands for the end
+		t.ended()
+	}()
+	return conn, bufio.NewReadWriter(bufio.NewReader(read), buffered.Writer), nil
 }
 
-// watchedReader calls ended when nothing can be read any more.
-type watchedReader struct {
-	io.Reader
-	ended context.CancelFunc
-}
-
-func (r *watchedReader) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	var network net.Error
-	if err != nil && (!errors.As(err, &network) || !network.Timeout()) {
-		r.ended()
+// end releases what reads the connection, which the caller has closed.
+func (t *takeover) end() {
+	t.ended()
+	if t.read != nil {
+		_ = t.read.Close()
 	}
-	return n, err
 }
