@@ -10,8 +10,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,7 +19,6 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/client-go/transport/websocket"
 	"k8s.io/streaming/pkg/httpstream"
@@ -31,6 +30,8 @@ const (
 	protocol = "portforward.k8s.io"
 	// overWebSocket marks it when it is carried by a WebSocket (Kubernetes 1.31 and later).
 	overWebSocket = "SPDY/3.1+" + protocol
+	// pingPeriod is shorter than what proxies give an idle connection.
+	pingPeriod = 10 * time.Second
 )
 
 // cluster reaches one Kubernetes API.
@@ -66,7 +67,7 @@ func (c *cluster) gone(ctx context.Context, p pod) bool {
 	if err != nil {
 		return apierrors.IsNotFound(err)
 	}
-	var live corev1.Pod
+	var live podObject
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &live); err != nil {
 		return false
 	}
@@ -113,8 +114,8 @@ func (c *cluster) dialWebSocket(ctx context.Context, address *url.URL) (httpstre
 	if err != nil {
 		return nil, err
 	}
-	tunnel := portforward.NewTunnelingConnection("client", conn)
-	streams, err := streamspdy.NewClientConnectionWithPings(tunnel, portforward.PingPeriod)
+	tunnel := newMessages(conn)
+	streams, err := streamspdy.NewClientConnectionWithPings(tunnel, pingPeriod)
 	if err != nil {
 		return nil, errors.Join(err, tunnel.Close())
 	}

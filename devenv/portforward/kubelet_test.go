@@ -20,7 +20,6 @@ import (
 	gwebsocket "github.com/gorilla/websocket"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -117,7 +116,7 @@ type pairs struct {
 }
 
 func (p *pairs) take(stream httpstream.Stream, replySent <-chan struct{}) error {
-	id := stream.Headers().Get(corev1.PortForwardRequestIDHeader)
+	id := stream.Headers().Get(headerRequest)
 	p.mu.Lock()
 	first := p.waiting[id]
 	p.waiting[id] = stream
@@ -137,7 +136,7 @@ func (p *pairs) forward(failures, data httpstream.Stream) {
 	target, err := net.Dial("tcp", p.target)
 	if p.target == "" || err != nil {
 		fmt.Fprintf(failures, "failed to connect to localhost:%s inside namespace: connection refused",
-			data.Headers().Get(corev1.PortHeader))
+			data.Headers().Get(headerPort))
 		return
 	}
 	defer target.Close()

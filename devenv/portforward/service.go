@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -37,7 +36,7 @@ type found struct {
 
 // find looks for what a request means.
 func (c *cluster) find(ctx context.Context, r Request) (found, error) {
-	services, err := list[corev1.Service](ctx, c, serviceResource, r)
+	services, err := list[service](ctx, c, serviceResource, r)
 	if err != nil {
 		return found{}, err
 	}
@@ -69,14 +68,14 @@ func list[T any](ctx context.Context, c *cluster, resource schema.GroupVersionRe
 
 // preferred orders services that lead to pods: the one named like the application, then by name;
 // those of canaries and baselines only when there is nothing else.
-func preferred(services []*corev1.Service, application string) []*corev1.Service {
-	services = slices.DeleteFunc(services, func(s *corev1.Service) bool { return len(ports(s)) == 0 })
-	primary := slices.DeleteFunc(slices.Clone(services), func(s *corev1.Service) bool { return isVariant(s.Labels) })
+func preferred(services []*service, application string) []*service {
+	services = slices.DeleteFunc(services, func(s *service) bool { return len(ports(s)) == 0 })
+	primary := slices.DeleteFunc(slices.Clone(services), func(s *service) bool { return isVariant(s.Labels) })
 	if len(primary) > 0 {
 		services = primary
 	}
 	slices.SortFunc(services,
-		func(a, b *corev1.Service) int { return compareNames(&a.ObjectMeta, &b.ObjectMeta, application) })
+		func(a, b *service) int { return compareNames(&a.ObjectMeta, &b.ObjectMeta, application) })
 	return services
 }
 
@@ -95,23 +94,23 @@ func isVariant(labels map[string]string) bool {
 }
 
 // ports are those that carry TCP; there are none without pods behind the service.
-func ports(s *corev1.Service) []corev1.ServicePort {
-	if s.Spec.Type == corev1.ServiceTypeExternalName {
+func ports(s *service) []servicePort {
+	if s.Spec.Type == "ExternalName" {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(s.Spec.Ports), func(p corev1.ServicePort) bool {
-		return p.Protocol != "" && p.Protocol != corev1.ProtocolTCP
+	return slices.DeleteFunc(slices.Clone(s.Spec.Ports), func(p servicePort) bool {
+		return p.Protocol != "" && p.Protocol != protocolTCP
 	})
 }
 
 // findPort takes the first service that has the wanted port.
-func findPort(services []*corev1.Service, r Request) (found, error) {
+func findPort(services []*service, r Request) (found, error) {
 	wanted := r.Port
-	if service, port, named := strings.Cut(r.Port, ":"); named {
+	if name, port, named := strings.Cut(r.Port, ":"); named {
 		wanted = port
-		services = slices.DeleteFunc(slices.Clone(services), func(s *corev1.Service) bool { return s.Name != service })
+		services = slices.DeleteFunc(slices.Clone(services), func(s *service) bool { return s.Name != name })
 		if len(services) == 0 {
-			return found{}, fmt.Errorf("%s has no service %q; leave --port out to see the ones it has", r.Name, service)
+			return found{}, fmt.Errorf("%s has no service %q; leave --port out to see the ones it has", r.Name, name)
 		}
 	}
 	var known []string
@@ -127,7 +126,7 @@ func findPort(services []*corev1.Service, r Request) (found, error) {
 		strings.Join(known, ", "))
 }
 
-func foundPort(services []*corev1.Service, s *corev1.Service, p corev1.ServicePort) found {
+func foundPort(services []*service, s *service, p servicePort) found {
 	f := found{
 		source: "Service " + s.Namespace + "/" + s.Name, port: p.Name,
 		scheme: schemeOf(value(p.AppProtocol), p.Name, p.Port), watcher: watchService(s, p.Name),

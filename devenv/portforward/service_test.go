@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
@@ -123,12 +122,12 @@ func TestWithoutAServiceThePodsOfTheWorkloadAreMeant(t *testing.T) {
 
 func TestANamedPortMayDifferBetweenVersions(t *testing.T) {
 	t.Parallel()
-	port := portOf(corev1.ContainerPort{Name: "http", ContainerPort: 8080})
+	port := portOf(containerPort{Name: "http", ContainerPort: 8080})
 	for text, number := range map[string]int32{
 		"{containers: [{ports: [{name: http, containerPort: 9090}]}]}": 9090,
 		"{containers: [{ports: [{containerPort: 1}]}]}":                8080,
 	} {
-		var p corev1.Pod
+		var p podObject
 		require.NoError(t, yaml.Unmarshal([]byte(text), &p.Spec))
 		require.Equal(t, number, port(&p))
 	}

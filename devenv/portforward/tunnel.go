@@ -12,12 +12,18 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/streaming/pkg/httpstream"
 )
 
 // dialTimeout bounds the way through the API server and the kubelet to a pod.
 const dialTimeout = 10 * time.Second
+
+// Headers of the two streams of a connection.
+const (
+	headerPort    = "port"
+	headerRequest = "requestID" // the same for both
+	headerKind    = "streamType"
+)
 
 // errClosed says that the forward has ended.
 var errClosed = errors.New("the environment is ending")
@@ -116,17 +122,17 @@ func (t *tunnel) begin(port int32) (*stream, error) {
 	t.mu.Lock()
 	t.next++
 	headers := http.Header{}
-	headers.Set(corev1.PortHeader, strconv.Itoa(int(port)))
-	headers.Set(corev1.PortForwardRequestIDHeader, strconv.Itoa(t.next))
+	headers.Set(headerPort, strconv.Itoa(int(port)))
+	headers.Set(headerRequest, strconv.Itoa(t.next))
 	t.mu.Unlock()
-	headers.Set(corev1.StreamType, corev1.StreamTypeError)
+	headers.Set(headerKind, "error")
 	failures, err := t.conn.CreateStream(headers.Clone())
 	if err != nil {
 		return nil, fmt.Errorf("open a stream to the pod: %w", err)
 	}
 	// Nothing is written to it.
 	_ = failures.Close()
-	headers.Set(corev1.StreamType, corev1.StreamTypeData)
+	headers.Set(headerKind, "data")
 	data, err := t.conn.CreateStream(headers)
 	if err != nil {
 		_ = failures.Reset()

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
-	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -74,15 +72,15 @@ func (w watcher) run(ctx context.Context, c *cluster, set func(pods)) {
 }
 
 // watchService watches the ready pods of a service's port, by its EndpointSlices.
-func watchService(service *corev1.Service, port string) watcher {
+func watchService(s *service, port string) watcher {
 	return watcher{
-		resource: sliceResource, namespace: service.Namespace,
-		selector: discoveryv1.LabelServiceName + "=" + service.Name,
+		resource: sliceResource, namespace: s.Namespace,
+		selector: labelServiceName + "=" + s.Name,
 		read: func(objects []unstructured.Unstructured) pods {
 			// A pod with two addresses is in two slices.
 			states := map[pod]podState{}
 			for _, o := range objects {
-				var slice discoveryv1.EndpointSlice
+				var slice endpointSlice
 				if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &slice) == nil {
 					readSlice(&slice, port, states)
 				}
@@ -92,10 +90,10 @@ func watchService(service *corev1.Service, port string) watcher {
 	}
 }
 
-func readSlice(slice *discoveryv1.EndpointSlice, port string, states map[pod]podState) {
+func readSlice(slice *endpointSlice, port string, states map[pod]podState) {
 	number := int32(0)
 	for _, p := range slice.Ports {
-		if value(p.Name) == port && p.Port != nil && (p.Protocol == nil || *p.Protocol == corev1.ProtocolTCP) {
+		if value(p.Name) == port && p.Port != nil && (p.Protocol == nil || *p.Protocol == protocolTCP) {
 			number = *p.Port
 		}
 	}
@@ -113,19 +111,19 @@ func readSlice(slice *discoveryv1.EndpointSlice, port string, states map[pod]pod
 		case e.Conditions.Ready == nil || *e.Conditions.Ready:
 			state = podReady
 		}
-		p := pod{e.TargetRef.Namespace, e.TargetRef.Name, string(e.TargetRef.UID), number}
+		p := pod{e.TargetRef.Namespace, e.TargetRef.Name, e.TargetRef.UID, number}
 		states[p] = max(states[p], state)
 	}
 }
 
 // watchPods watches the ready pods of a selector. A named port may have another number in each pod.
-func watchPods(namespace, selector string, port func(*corev1.Pod) int32) watcher {
+func watchPods(namespace, selector string, port func(*podObject) int32) watcher {
 	return watcher{
 		resource: podResource, namespace: namespace, selector: selector,
 		read: func(objects []unstructured.Unstructured) pods {
 			states := map[pod]podState{}
 			for _, o := range objects {
-				var p corev1.Pod
+				var p podObject
 				if runtime.DefaultUnstructuredConverter.FromUnstructured(o.Object, &p) == nil && !ended(&p) {
 					states[pod{p.Namespace, p.Name, string(p.UID), port(&p)}] = stateOf(&p)
 				}
@@ -135,12 +133,12 @@ func watchPods(namespace, selector string, port func(*corev1.Pod) int32) watcher
 	}
 }
 
-func stateOf(p *corev1.Pod) podState {
+func stateOf(p *podObject) podState {
 	if p.DeletionTimestamp != nil {
 		return podGoing
 	}
 	for _, c := range p.Status.Conditions {
-		if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
+		if c.Type == "Ready" && c.Status == "True" {
 			return podReady
 		}
 	}
@@ -148,8 +146,8 @@ func stateOf(p *corev1.Pod) podState {
 }
 
 // ended reports whether no container of a pod will answer any more.
-func ended(p *corev1.Pod) bool {
-	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+func ended(p *podObject) bool {
+	return p.Status.Phase == "Succeeded" || p.Status.Phase == "Failed"
 }
 
 type podState int

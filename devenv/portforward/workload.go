@@ -10,20 +10,9 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
-
-// workload is what Deployments, StatefulSets and DaemonSets have in common.
-type workload struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		Selector *metav1.LabelSelector  `json:"selector"`
-		Template corev1.PodTemplateSpec `json:"template"`
-	} `json:"spec"`
-}
 
 var workloadResources = []schema.GroupVersionResource{
 	{Group: "apps", Version: "v1", Resource: "deployments"},
@@ -76,7 +65,7 @@ func findContainerPort(w *workload, r Request) (found, error) {
 	}
 	if number, err := strconv.ParseUint(r.Port, 10, 16); err == nil && number > 0 {
 		f.port, f.scheme = r.Port, schemeOf("", "", int32(number))
-		f.watcher = watchPods(w.Namespace, selector.String(), func(*corev1.Pod) int32 { return int32(number) })
+		f.watcher = watchPods(w.Namespace, selector.String(), func(*podObject) int32 { return int32(number) })
 		return f, nil
 	}
 	if len(known) == 0 {
@@ -86,11 +75,11 @@ func findContainerPort(w *workload, r Request) (found, error) {
 		strings.Join(known, ", "))
 }
 
-func containerPorts(spec corev1.PodSpec) []corev1.ContainerPort {
-	var all []corev1.ContainerPort
+func containerPorts(spec podSpec) []containerPort {
+	var all []containerPort
 	for _, c := range spec.Containers {
 		for _, p := range c.Ports {
-			if p.Protocol == "" || p.Protocol == corev1.ProtocolTCP {
+			if p.Protocol == "" || p.Protocol == protocolTCP {
 				all = append(all, p)
 			}
 		}
@@ -99,8 +88,8 @@ func containerPorts(spec corev1.PodSpec) []corev1.ContainerPort {
 }
 
 // portOf finds a port in a pod, which may be of another version than the workload.
-func portOf(wanted corev1.ContainerPort) func(*corev1.Pod) int32 {
-	return func(p *corev1.Pod) int32 {
+func portOf(wanted containerPort) func(*podObject) int32 {
+	return func(p *podObject) int32 {
 		for _, port := range containerPorts(p.Spec) {
 			if wanted.Name != "" && port.Name == wanted.Name {
 				return port.ContainerPort

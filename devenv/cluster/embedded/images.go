@@ -11,7 +11,6 @@ import (
 	"os"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
@@ -58,18 +57,18 @@ func (p *Provider) HasImage(references []string) bool {
 }
 
 // announce adds an image to the list of the node.
-func (p *Provider) announce(ctx context.Context, image corev1.ContainerImage) error {
+func (p *Provider) announce(ctx context.Context, image nodes.Image) error {
 	client, err := nodes.Connect(p.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("reach the embedded Kubernetes: %w", err)
 	}
-	return changeImages(ctx, client, func(images []corev1.ContainerImage) []corev1.ContainerImage {
+	return changeImages(ctx, client, func(images []nodes.Image) []nodes.Image {
 		return addImage(images, image)
 	})
 }
 
 // changeImages changes the list of the node, which may just be registering.
-func changeImages(ctx context.Context, client nodeClient, change changeFunc) error {
+func changeImages(ctx context.Context, client *nodes.Client, change changeFunc) error {
 	for {
 		done, err := tryChangeImages(ctx, client, change)
 		switch {
@@ -84,17 +83,11 @@ func changeImages(ctx context.Context, client nodeClient, change changeFunc) err
 }
 
 // changeFunc returns what becomes of the images of the node.
-type changeFunc func([]corev1.ContainerImage) []corev1.ContainerImage
-
-// nodeClient is what of nodes.Client is used here.
-type nodeClient interface {
-	Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error)
-	UpdateStatus(ctx context.Context, node *corev1.Node) error
-}
+type changeFunc func([]nodes.Image) []nodes.Image
 
 // tryChangeImages changes the list of the node. False when the API server has ended the watch before that, as it does
 // from time to time.
-func tryChangeImages(ctx context.Context, client nodeClient, change changeFunc) (done bool, err error) {
+func tryChangeImages(ctx context.Context, client *nodes.Client, change changeFunc) (done bool, err error) {
 	// Without a version a watch begins with what is there.
 	watcher, err := client.Watch(ctx, metav1.ListOptions{LabelSelector: nodeLabel})
 	if err != nil {
@@ -102,12 +95,11 @@ func tryChangeImages(ctx context.Context, client nodeClient, change changeFunc) 
 	}
 	defer watcher.Stop()
 	for event := range watcher.ResultChan() {
-		node, ok := event.Object.(*corev1.Node)
+		node, ok := nodes.From(event.Object)
 		if !ok || event.Type == watch.Deleted || !isReady(node) {
 			continue
 		}
-		node.Status.Images = change(node.Status.Images)
-		err := client.UpdateStatus(ctx, node)
+		err := client.SetImages(ctx, node, change(node.Status.Images))
 		// A conflict means that the node has changed since; that event is on its way.
 		if !apierrors.IsConflict(err) {
 			return err == nil, err
@@ -140,20 +132,19 @@ func (p *Provider) tryPrune(ctx context.Context) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return changeImages(ctx, client, func(images []corev1.ContainerImage) []corev1.ContainerImage {
+	return changeImages(ctx, client, func(images []nodes.Image) []nodes.Image {
 		return removeNames(images, gone)
 	})
 }
 
 // isReady reports whether the node has registered and takes pods.
-func isReady(node *corev1.Node) bool {
-	return slices.ContainsFunc(node.Status.Conditions, func(c corev1.NodeCondition) bool {
-		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
+func isReady(node *nodes.Node) bool {
+	ready, said := node.Ready()
+	return said && ready.Status == nodes.StatusTrue
 }
 
-func describeImage(archive string, references []string) (corev1.ContainerImage, error) {
-	image := corev1.ContainerImage{Names: references}
+func describeImage(archive string, references []string) (nodes.Image, error) {
+	image := nodes.Image{Names: references}
 	if archive == "" {
 		return image, nil
 	}
@@ -170,13 +161,13 @@ func describeImage(archive string, references []string) (corev1.ContainerImage, 
 }
 
 // addImage puts an image last. A name that another image has moves to this one.
-func addImage(images []corev1.ContainerImage, added corev1.ContainerImage) []corev1.ContainerImage {
+func addImage(images []nodes.Image, added nodes.Image) []nodes.Image {
 	kept := append(removeNames(images, added.Names), added)
 	return kept[max(0, len(kept)-maxImages):]
 }
 
 // removeNames returns the images that have other names, with these.
-func removeNames(images []corev1.ContainerImage, names []string) (kept []corev1.ContainerImage) {
+func removeNames(images []nodes.Image, names []string) (kept []nodes.Image) {
 	for _, image := range images {
 		image.Names = slices.DeleteFunc(slices.Clone(image.Names),
 			func(name string) bool { return slices.Contains(names, name) })

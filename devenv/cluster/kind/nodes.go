@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -93,32 +92,31 @@ func (p *Provider) startTimes(ctx context.Context, engine *engineCommand) (map[s
 
 // watchNodes lists and watches until all are ready; an error is the API's.
 func watchNodes(ctx context.Context, client *nodes.Client, started map[string]time.Time) (string, error) {
-	list, err := client.List(ctx)
+	list, version, err := client.List(ctx)
 	if err != nil {
 		return "", err
 	}
 	versions := map[string]string{}
-	see := func(node *corev1.Node) bool {
+	see := func(node *nodes.Node) bool {
 		delete(versions, node.Name)
 		if at, ours := started[node.Name]; ours && isReady(node, at) {
 			versions[node.Name] = node.Status.NodeInfo.KubeletVersion
 		}
 		return len(versions) == len(started)
 	}
-	for i := range list.Items {
-		if see(&list.Items[i]) {
-			return list.Items[i].Status.NodeInfo.KubeletVersion, nil
+	for _, node := range list {
+		if see(node) {
+			return node.Status.NodeInfo.KubeletVersion, nil
 		}
 	}
 	timeout := int64(watchSeconds)
-	watcher, err := client.Watch(ctx,
-		metav1.ListOptions{ResourceVersion: list.ResourceVersion, TimeoutSeconds: &timeout})
+	watcher, err := client.Watch(ctx, metav1.ListOptions{ResourceVersion: version, TimeoutSeconds: &timeout})
 	if err != nil {
 		return "", err
 	}
 	defer watcher.Stop()
 	for event := range watcher.ResultChan() {
-		if node, ok := event.Object.(*corev1.Node); ok && see(node) {
+		if node, ok := nodes.From(event.Object); ok && see(node) {
 			return node.Status.NodeInfo.KubeletVersion, nil
 		}
 	}
@@ -128,17 +126,13 @@ func watchNodes(ctx context.Context, client *nodes.Client, started map[string]ti
 // isReady asks for what kind itself calls ready: the node's own word. The control plane takes a few
 // seconds more until it places pods there. What was said before the node was started does not count:
 // the API server remembers it over a restart. Kubernetes gives the time of a condition in whole seconds.
-func isReady(node *corev1.Node, started time.Time) bool {
+func isReady(node *nodes.Node, started time.Time) bool {
 	for _, taint := range node.Spec.Taints {
-		if taint.Key == corev1.TaintNodeUnreachable {
+		if taint.Key == nodes.Unreachable {
 			return false
 		}
 	}
-	for _, condition := range node.Status.Conditions {
-		if condition.Type == corev1.NodeReady {
-			return condition.Status == corev1.ConditionTrue &&
-				!condition.LastHeartbeatTime.Time.Before(started.Truncate(time.Second))
-		}
-	}
-	return false
+	ready, said := node.Ready()
+	return said && ready.Status == nodes.StatusTrue &&
+		!ready.LastHeartbeatTime.Time.Before(started.Truncate(time.Second))
 }

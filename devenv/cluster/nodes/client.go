@@ -5,24 +5,28 @@ package nodes
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/rest"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-const resource = "nodes"
+// Resource is that of nodes in the API.
+var Resource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
+
+var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
 // Client is the API of the nodes of one cluster. Many goroutines may use it. Its errors are those of the API.
 type Client struct {
-	api        rest.Interface
-	parameters runtime.ParameterCodec
+	cluster dynamic.Interface
+	api     dynamic.ResourceInterface
 }
 
 // Connect returns the client of the cluster that the current context of a kubeconfig file names. It asks nothing of the
@@ -32,35 +36,45 @@ func Connect(kubeconfig string) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	scheme := runtime.NewScheme()
-	if err := corev1.AddToScheme(scheme); err != nil {
-		return nil, fmt.Errorf("register the types of nodes: %w", err)
-	}
 	config.UserAgent = "pipedeck"
-	config.APIPath = "/api"
-	config.GroupVersion = &corev1.SchemeGroupVersion
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	api, err := rest.RESTClientFor(config)
+	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		return nil, err
 	}
-	return &Client{api, runtime.NewParameterCodec(scheme)}, nil
+	return New(client), nil
 }
 
+// New returns the client that asks by another one.
+func New(client dynamic.Interface) *Client { return &Client{client, client.Resource(Resource)} }
+
 // List returns the nodes and the version that a watch continues from.
-func (c *Client) List(ctx context.Context) (*corev1.NodeList, error) {
-	list := &corev1.NodeList{}
-	return list, c.api.Get().Resource(resource).Do(ctx).Into(list)
+func (c *Client) List(ctx context.Context) (nodes []*Node, version string, err error) {
+	list, err := c.api.List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, "", err
+	}
+	for i := range list.Items {
+		node, ok := From(&list.Items[i])
+		if !ok {
+			return nil, "", fmt.Errorf("read node %s: it has not the fields of a node", list.Items[i].GetName())
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes, list.GetResourceVersion(), nil
 }
 
 // PodImages returns the images that the containers of all pods name, as their manifests name them.
 func (c *Client) PodImages(ctx context.Context) (map[string]bool, error) {
-	pods := &corev1.PodList{}
-	if err := c.api.Get().Resource("pods").Do(ctx).Into(pods); err != nil {
+	list, err := c.cluster.Resource(podResource).List(ctx, metav1.ListOptions{})
+	if err != nil {
 		return nil, err
 	}
 	images := map[string]bool{}
-	for _, pod := range pods.Items {
+	for _, item := range list.Items {
+		var pod pod
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(item.Object, &pod); err != nil {
+			return nil, fmt.Errorf("read pod %s/%s: %w", item.GetNamespace(), item.GetName(), err)
+		}
 		for _, container := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 			images[container.Image] = true
 		}
@@ -68,14 +82,27 @@ func (c *Client) PodImages(ctx context.Context) (map[string]bool, error) {
 	return images, nil
 }
 
-// Watch sends the changes of nodes until ctx ends, the caller stops it or the server ends it; the objects are
-// *corev1.Node, and *metav1.Status for an error.
+// Watch sends the changes of nodes until ctx ends, the caller stops it or the server ends it. From reads their objects;
+// that of an error is a *metav1.Status.
 func (c *Client) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-	options.Watch = true
-	return c.api.Get().Resource(resource).VersionedParams(&options, c.parameters).Watch(ctx)
+	return c.api.Watch(ctx, options)
 }
 
-// UpdateStatus writes the status of a node, which is unchanged; a node that has changed since is a conflict.
-func (c *Client) UpdateStatus(ctx context.Context, node *corev1.Node) error {
-	return c.api.Put().Resource(resource).Name(node.Name).SubResource("status").Body(node).Do(ctx).Error()
+// SetImages replaces the list of images in the status of a node; a node that has changed since is a conflict.
+func (c *Client) SetImages(ctx context.Context, node *Node, images []Image) error {
+	var patch struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+		Status struct {
+			Images []Image `json:"images"`
+		} `json:"status"`
+	}
+	patch.Metadata.ResourceVersion, patch.Status.Images = node.ResourceVersion, images
+	data, err := json.Marshal(patch)
+	if err != nil {
+		return fmt.Errorf("encode the images of node %s: %w", node.Name, err)
+	}
+	_, err = c.api.Patch(ctx, node.Name, types.MergePatchType, data, metav1.PatchOptions{}, "status")
+	return err
 }
