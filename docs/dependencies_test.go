@@ -104,7 +104,7 @@ func linkedModules(t *testing.T) map[string]bool {
 	plugins, err := filepath.Glob("../plugins/*/main.go")
 	require.NoError(t, err)
 	require.GreaterOrEqual(t, len(plugins), 5)
-	programs := []string{"./cmd/pipedeck", "./cmd/piped"}
+	programs := []string{"./cmd/pipedeck", "./cmd/pipedeck-more", "./cmd/piped"}
 	for _, main := range plugins {
 		programs = append(programs, "./plugins/"+filepath.Base(filepath.Dir(main)))
 	}

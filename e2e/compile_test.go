@@ -44,10 +44,17 @@ func TestTheEnvironmentStartsBeforeItsProgramsAreCompiled(t *testing.T) {
 		return v.is("component", "name", "control plane", "state", "READY")
 	})
 	require.NoFileExists(t, filepath.Join(e.Bin, "piped"), "nothing has been compiled")
-	s.await("the programs are compiled", func(v event) bool {
-		return v.is("component", "name", "programs", "state", "READY")
+	r = e.pipedeck("validate", repo)
+	require.Equal(t, 2, r.Code)
+	require.Contains(t, r.Stderr, "validate is still being compiled: ")
+	var compiled, deployed bool // in any order: no one waits for the last programs
+	s.await("the programs are compiled and work", func(v event) bool {
+		compiled = compiled || v.is("component", "name", "programs", "state", "READY")
+		deployed = deployed || v.is("deployment", "app", "web", "status", "SUCCESS")
+		return compiled && deployed
 	})
-	s.await("they work", func(v event) bool { return v.is("deployment", "app", "web", "status", "SUCCESS") })
+	r = e.pipedeck("validate", repo)
+	require.Equal(t, 0, r.Code, r.Stderr)
 }
 
 func TestAProgramThatDoesNotCompileEndsTheStartInTheCompilersWords(t *testing.T) {

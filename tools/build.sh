@@ -11,13 +11,17 @@ shift
 command -v go >/dev/null || { echo "there is no go command; install Go from https://go.dev/dl" >&2; exit 1; }
 mkdir -p "$out/plugins"
 
-packages=(./cmd/pipedeck)
-[ -n "$first" ] || packages+=(./cmd/piped)
-for plugin in "$@"; do packages+=("./plugins/$plugin"); done
+programs=(./cmd/pipedeck)
+[ -n "$first" ] || programs+=(./cmd/piped ./cmd/pipedeck-more)
+plugins=()
+for plugin in "$@"; do plugins+=("./plugins/$plugin"); done
 
+# Packages that are compiled with the same flags are compiled once: those of package devenv/gobuild, for all programs.
+export GOFLAGS=-buildvcs=false CGO_ENABLED=0
 # pipedeck compiles the embedded Kubernetes from the sources beside its own only while they are the same as now.
 sources=$(go run ./devenv/cluster/embedded/sources/digest devenv/embeddedk8s)
-ldflags="-X github.com/pipedeck/pipedeck/devenv/cluster/embedded.builtFrom=$sources"
+flags=(-trimpath -ldflags "-s -w"
+  -ldflags "./cmd/pipedeck=-s -w -X github.com/pipedeck/pipedeck/devenv/cluster/embedded.builtFrom=$sources")
 
 # show turns what the go command says into one line that changes, or into few lines where there is no terminal.
 show() {
@@ -37,25 +41,22 @@ show() {
   if [ -n "$begin" ] && [ $((compiled + downloaded)) -gt 0 ]; then echo; fi
 }
 
+compile() {
+  go build "$@" "${flags[@]}" -o "$out/" "${programs[@]}"
+  [ ${#plugins[@]} = 0 ] || go build "$@" "${flags[@]}" -o "$out/plugins/" "${plugins[@]}"
+}
+
 started=$SECONDS
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
-go list -deps -ldflags "$ldflags" -f '{{if .Stale}}x{{end}}' "${packages[@]}" 2>&1 >"$list" | show 0
+go list -deps "${flags[@]}" -f '{{if .Stale}}x{{end}}' "${programs[@]}" "${plugins[@]}" 2>&1 >"$list" | show 0
 stale=$(grep -c x "$list" || true)
 if [ "$stale" -gt 20 ]; then
   echo "compiling $stale packages (first time only)"
-  # Without an output, a single program would be left in the checkout.
-  go build -v -ldflags "$ldflags" -o /dev/null "${packages[@]}" 2>&1 | show "$stale"
+  compile -v 2>&1 | show "$stale"
+else
+  compile
 fi
-if [ -n "$first" ]; then
-  go build -ldflags "$ldflags" -o "$out/" ./cmd/pipedeck
-  if [ $((SECONDS - started)) -gt 5 ]; then echo "built in $((SECONDS - started)) s"; fi
-  exit
-fi
-go build -ldflags "$ldflags" -o "$out/" ./cmd/pipedeck ./cmd/piped
-for plugin in "$@"; do
-  go build -o "$out/plugins/" "./plugins/$plugin"
-done
 # The library that images of the samples are built from, so that the first image takes a moment only.
-CGO_ENABLED=0 GOOS=linux go build -trimpath -o /dev/null ./sample-apps/hello-world
+[ -n "$first" ] || GOOS=linux go build -trimpath -o /dev/null ./sample-apps/hello-world
 if [ $((SECONDS - started)) -gt 5 ]; then echo "built in $((SECONDS - started)) s"; fi

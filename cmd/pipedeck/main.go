@@ -4,44 +4,35 @@
 // Command pipedeck brings up a local environment for piped and shows it in a terminal.
 //
 // The commands live in the packages below, one file for each: environment runs one, inspect reads it, action asks it to
-// act, configuration checks files, plugin is for authors and binaries of plugins. What each command does, its flags and
-// exit codes are a contract that scripts rely on: errors go to standard error and end with the next step.
+// act; more stands for the packages configuration and plugin, which the program pipedeck-more has. What each command
+// does, its flags and exit codes are a contract that scripts rely on: errors go to standard error and end with the next
+// step.
 package main
 
 import (
 	"context"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/action"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/environment"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/inspect"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/plugin"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/more"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
-func main() {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
-		// A terminal that is closed ends what runs in it in good order.
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
+func main() { exit.Main(run) }
 
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	target := &session.Target{}
-	return exit.Run(ctx, newRootCommand(target), args, target.Flags, stdout, stderr)
+	root := newRootCommand(target)
+	if other := more.Find(root, args); other != nil {
+		return exit.Run(ctx, more.NewCommand(target, other.Name(), args), []string{}, target.Flags, stdout, stderr)
+	}
+	return exit.Run(ctx, root, args, target.Flags, stdout, stderr)
 }
 
 func newRootCommand(target *session.Target) *cobra.Command {
@@ -58,8 +49,8 @@ func newRootCommand(target *session.Target) *cobra.Command {
 	root.AddCommand(environment.Commands(target)...)
 	root.AddCommand(inspect.Commands(target)...)
 	root.AddCommand(action.Commands(target)...)
-	root.AddCommand(configuration.Commands(target)...)
-	root.AddCommand(plugin.NewCommand(target), newVersionCommand())
+	root.AddCommand(more.Commands()...)
+	root.AddCommand(newVersionCommand())
 	addVersionFlag(root)
 	return root
 }

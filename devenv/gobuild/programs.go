@@ -13,10 +13,11 @@ import (
 var errNotCompiled = errors.New("the programs do not compile")
 
 // Programs are programs of one checkout that are compiled one after the other, in the order in which they are needed.
-// Others that compile wait for them, because two go commands would compile the packages that they share twice.
+// Others that compile wait for all but the later ones, because two go commands would compile the packages that they
+// share twice.
 type Programs struct {
-	builds []Build
-	// done is closed when Run has ended, after err was set.
+	builds, later []Build
+	// done is closed when the first ones are compiled or Run has failed, after err was set.
 	done chan struct{}
 	err  error
 }
@@ -28,32 +29,45 @@ type Folder struct {
 	Packages []string
 }
 
-// NewPrograms returns the programs of the folders. The checkout is one that the user has named: its code is run.
-func NewPrograms(checkout string, folders ...Folder) *Programs {
-	p := &Programs{done: make(chan struct{})}
+// NewPrograms returns the programs of the folders; no one waits for those of later. The checkout is one that the user
+// has named: its code is run.
+func NewPrograms(checkout string, folders []Folder, later ...Folder) *Programs {
+	return &Programs{builds: builds(checkout, folders), later: builds(checkout, later), done: make(chan struct{})}
+}
+
+func builds(checkout string, folders []Folder) []Build {
+	var list []Build
 	for _, folder := range folders {
-		p.builds = append(p.builds, Build{
-			Dir: checkout, Environ: []string{"GOFLAGS=-buildvcs=false"},
+		list = append(list, Build{
+			Dir: checkout, Environ: Environ(), Flags: Flags(),
 			Output: filepath.Clean(folder.Output) + "/", Packages: folder.Packages,
 		})
 	}
-	return p
+	return list
 }
 
 // Run compiles the programs. It is called once.
 func (p *Programs) Run(ctx context.Context, progress Progress) error {
-	defer close(p.done)
-	for _, build := range p.builds {
+	if err := run(ctx, p.builds, progress); err != nil {
+		p.err = errNotCompiled
+		close(p.done)
+		return err
+	}
+	close(p.done)
+	return run(ctx, p.later, progress)
+}
+
+func run(ctx context.Context, builds []Build, progress Progress) error {
+	for _, build := range builds {
 		if err := build.Run(ctx, progress); err != nil {
-			p.err = errNotCompiled
 			return err
 		}
 	}
 	return nil
 }
 
-// Wait waits until Run has ended; no programs are no reason to wait. It returns an error when they do not compile, and
-// the cause of ctx when that ends first.
+// Wait waits until all but the later ones are compiled; no programs are no reason to wait. It returns an error when
+// they do not compile, and the cause of ctx when that ends first.
 func (p *Programs) Wait(ctx context.Context) error {
 	if p == nil {
 		return nil

@@ -100,7 +100,7 @@ func (f fault) build(ctx context.Context, from, home, bin string) error {
 	if err != nil {
 		return err
 	}
-	programs := []string{"./cmd/pipedeck", "./cmd/piped"}
+	programs := []string{"./cmd/pipedeck", "./cmd/pipedeck-more", "./cmd/piped"}
 	if err := errors.Join(os.WriteFile(planted, []byte(changed), 0o600), os.WriteFile(overlay, replace, 0o600),
 		os.MkdirAll(filepath.Join(bin, "plugins"), 0o700)); err != nil {
 		return err

@@ -69,7 +69,7 @@ func newReader(t *testing.T) *reader {
 		out, err := command.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
-	build(bin+"/", "./cmd/pipedeck", "./cmd/piped")
+	build(bin+"/", "./cmd/pipedeck", "./cmd/pipedeck-more", "./cmd/piped")
 	build(filepath.Join(bin, "plugins")+"/", "./plugins/wait", "./plugins/waitapproval", "./plugins/scriptrun")
 	dir := t.TempDir()
 	return &reader{dir: dir, cwd: filepath.Join(t.TempDir(), "cwd"), variables: []string{

@@ -225,7 +225,10 @@ func (f *Flags) compilation() (*gobuild.Programs, error) {
 	for _, name := range append(slices.Clone(bundledPlugins), multiclusterPlugin) {
 		plugins.Packages = append(plugins.Packages, "./plugins/"+name)
 	}
-	return gobuild.NewPrograms(f.checkout, gobuild.Folder{Output: bin, Packages: []string{"./cmd/piped"}}, plugins), nil
+	folder := func(program string) gobuild.Folder {
+		return gobuild.Folder{Output: bin, Packages: []string{"./cmd/" + program}}
+	}
+	return gobuild.NewPrograms(f.checkout, []gobuild.Folder{folder("piped"), plugins}, folder("pipedeck-more")), nil
 }
 
 // pluginList is the bundled plugins and those that were given, in place of them or besides.

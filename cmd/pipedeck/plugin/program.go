@@ -5,6 +5,7 @@ package plugin
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -74,7 +75,7 @@ func (f *programFlags) open(ctx context.Context, place string) (*runnable, error
 		name = filepath.Base(place)
 	}
 	r := &runnable{path: place}
-	if r.settings, err = configured.Settings(name, "file://"+place); err != nil {
+	if r.settings, err = settingsOf(configured, name, "file://"+place); err != nil {
 		return nil, err
 	}
 	if !info.IsDir() {
@@ -107,4 +108,25 @@ func notRun(ctx context.Context, mask *configMask, err error) error {
 	}
 	return exit.With(exit.Failed, errors.New(mask.text(err.Error())),
 		"run it again with --verbose to see what the plugin prints")
+}
+
+// settingsOf returns the configuration as the plugin gets it.
+func settingsOf(c pluginflag.Config, name, url string) (sdk.Settings, error) {
+	settings := sdk.Settings{Name: name, URL: url}
+	if c.Config != nil {
+		data, err := json.Marshal(c.Config)
+		if err != nil {
+			return settings, err
+		}
+		settings.Config = data
+	}
+	for _, target := range c.DeployTargets {
+		raw, err := json.Marshal(target.Config)
+		if err != nil {
+			return settings, err
+		}
+		settings.DeployTargets = append(settings.DeployTargets,
+			sdk.DeployTargetConfig{Name: target.Name, Labels: target.Labels, Config: raw})
+	}
+	return settings, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
@@ -52,27 +51,6 @@ func ReadConfig(path string) (Config, error) {
 	}
 	c.DeployTargets, c.Stages, c.Limits = read.DeployTargets, read.Stages, read.Limits
 	return c, nil
-}
-
-// Settings returns the configuration as the plugin gets it.
-func (c *Config) Settings(name, url string) (sdk.Settings, error) {
-	settings := sdk.Settings{Name: name, URL: url}
-	if c.Config != nil {
-		data, err := json.Marshal(c.Config)
-		if err != nil {
-			return settings, err
-		}
-		settings.Config = data
-	}
-	for _, target := range c.DeployTargets {
-		raw, err := json.Marshal(target.Config)
-		if err != nil {
-			return settings, err
-		}
-		settings.DeployTargets = append(settings.DeployTargets,
-			sdk.DeployTargetConfig{Name: target.Name, Labels: target.Labels, Config: raw})
-	}
-	return settings, nil
 }
 
 // IsFile reports whether there is a regular file: a directory or a pipe is not read.

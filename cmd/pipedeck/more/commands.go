@@ -1,0 +1,48 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package more
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// Commands returns what stands for the commands of pipedeck-more in help and completion. They do not run anything.
+func Commands() []*cobra.Command {
+	return []*cobra.Command{
+		standIn("validate [PATH]", "Check configuration files"),
+		standIn("migrate PATH", "Migrate configuration of PipeCD v0 to v1"),
+		standIn("encrypt [NAME]", "Encrypt a secret for the environment's piped"),
+		standIn("plugin", "Write, publish, sign, fetch and check plugins"),
+	}
+}
+
+// mark is the annotation of a stand-in.
+const mark = "pipedeck.dev/program"
+
+func standIn(use, short string) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Annotations: map[string]string{mark: program}, DisableFlagParsing: true,
+		Run: func(*cobra.Command, []string) {}, // so that help lists it
+	}
+}
+
+// about are the commands whose arguments are a command line.
+var about = []string{"help", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+
+// Find returns the stand-in that a command line of root runs, asks for help with or completes; nil for none.
+func Find(root *cobra.Command, args []string) *cobra.Command {
+	if len(args) > 1 && slices.Contains(about, args[0]) {
+		if args[0] != "help" && len(args) == 2 {
+			return nil // the name of a command is what is completed
+		}
+		args = args[1:]
+	}
+	found, _, err := root.Find(args)
+	if err != nil || found.Annotations[mark] == "" {
+		return nil
+	}
+	return found
+}
