@@ -5,8 +5,11 @@ SHELL := /bin/bash
 
 BIN := bin
 CACHE := .cache
-# Version control stamps would need the whole history in every container that builds.
-export GOFLAGS := -buildvcs=false
+# Version control stamps would need the whole history in every container that builds. The rest is as in tools/build.sh,
+# so that packages are compiled once; only the race detector needs C.
+export GOFLAGS := -buildvcs=false -trimpath
+export CGO_ENABLED := 0
+RACE := env CGO_ENABLED=1 go test -race
 # The modules of the workspace.
 PACKAGES := ./... ./api/... ./plugins/sdk/...
 FUZZTIME := 5s
@@ -29,15 +32,15 @@ build: ## Build pipedeck, piped and the plugins into bin/
 .PHONY: test
 test: ## Unit tests with the race detector
 	@# Several tests build and run programs, which Go's cache of test results does not see.
-	go test -race -count=1 -timeout 10m $(PACKAGES)
+	$(RACE) -count=1 -timeout 10m $(PACKAGES)
 	cd tools && GOWORK=off go test -count=1 ./...
 
 .PHONY: e2e
 e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 	cd devenv/embeddedk8s && GOWORK=off go test -count=1 -timeout 10m ./...
-	go run ./e2e/withkubernetes go test -count=1 -race -timeout 15m -tags e2e ./plugins/kubernetes/... ./plugins/kubernetes_multicluster ./devenv/cluster/existing
-	go test -count=1 -race -timeout 10m -tags e2e ./devenv/cluster/embedded/...
-	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -race -timeout 20m -tags e2e ./e2e/...
+	go run ./e2e/withkubernetes $(RACE) -count=1 -timeout 15m -tags e2e ./plugins/kubernetes/... ./plugins/kubernetes_multicluster ./devenv/cluster/existing
+	$(RACE) -count=1 -timeout 10m -tags e2e ./devenv/cluster/embedded/...
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) $(RACE) -count=1 -timeout 20m -tags e2e ./e2e/...
 
 .PHONY: e2e-kind
 e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMAGE=… chooses the node's image)
@@ -45,7 +48,7 @@ e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMA
 
 .PHONY: e2e-python
 e2e-python: ## The plugin in Python of the guide for authors (needs Debian's python3-grpcio and python3-protobuf)
-	go test -count=1 -race -timeout 10m -tags python -run Python ./e2e/guide
+	$(RACE) -count=1 -timeout 10m -tags python -run Python ./e2e/guide
 
 .PHONY: embeddedk8s
 embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache
@@ -75,6 +78,10 @@ bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and un
 .PHONY: bench-kubernetes
 bench-kubernetes: build embeddedk8s ## Measure applying manifests against kubectl, which is compiled for it (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)
+
+.PHONY: bench-cold
+bench-cold: ## Measure a first start with empty caches in CPU seconds, next to a build of kubectl; takes minutes
+	go run ./e2e/bench -only cold
 
 .PHONY: chaos
 chaos: build embeddedk8s ## Kill parts at bad moments, fill the disk, cut the power, damage the history (ARGS="-seed N -only kills")

@@ -17,6 +17,8 @@ if [ -z "$engine" ]; then
 fi
 echo "e2e-kind: $engine, node image ${image:-that kind chooses}"
 
+# The race detector needs C.
+export CGO_ENABLED=1
 export PIPEDECK_BIN=$bin PIPEDECK_TEST_NODE_IMAGE=$image PIPEDECK_TEST_ENGINE=$engine
 go test -count=1 -race -timeout 20m -tags e2e ./devenv/cluster/kind/...
 go run ./e2e/withkubernetes --kind --node-image "$image" --image sample-apps/hello-world \

@@ -27,6 +27,8 @@ type Source struct {
 	// Program is the file that builds replace.
 	Program string
 	Logger  *slog.Logger
+	// usesC is true when a package of the program has C in it, once directories has listed them.
+	usesC, listed bool
 }
 
 // CompileError is a package that cannot be built as it is.
@@ -49,7 +51,12 @@ func (s *Source) Build(ctx context.Context) error {
 	next := s.Program + ".new"
 	said := processtree.NewOutput(2 * maxComplaint)
 	// -buildmode=exe refuses packages that are no programs.
-	cmd := gobuild.Command(ctx, s.Dir, nil, "build", "-buildvcs=false", "-buildmode=exe", "-o", next, ".")
+	if !s.listed {
+		_, _ = s.directories(ctx) // sources that cannot be listed do not compile either
+	}
+	flags, environ := gobuild.Shared(s.usesC)
+	cmd := gobuild.Command(ctx, s.Dir, environ,
+		append(append([]string{"build", "-buildvcs=false", "-buildmode=exe"}, flags...), "-o", next, ".")...)
 	cmd.Stdout, cmd.Stderr = said, said
 	err := cmd.Run()
 	var exit *exec.ExitError
@@ -70,9 +77,11 @@ func (s *Source) Build(ctx context.Context) error {
 }
 
 // directories are those that hold files of the program: of its module, of the others of a workspace, and
-// of modules that are replaced by a directory. Modules of the cache do not change.
+// of modules that are replaced by a directory. Modules of the cache do not change. It also looks for C in all packages.
 func (s *Source) directories(ctx context.Context) ([]string, error) {
-	const format = `{{if not .Standard}}{{$dir := .Dir}}{{with .Module}}` +
+	const c = "C" // paths are absolute
+	const format = `{{if not .Standard}}{{if .CgoFiles}}` + c + `
+{{end}}{{$dir := .Dir}}{{with .Module}}` +
 		`{{if or .Main (and .Replace (not .Replace.Version))}}{{$dir}}
 {{with .GoMod}}{{.}}
 {{end}}{{range $.EmbedFiles}}{{$dir}}/{{.}}
@@ -84,8 +93,13 @@ func (s *Source) directories(ctx context.Context) ([]string, error) {
 	}
 	known := map[string]bool{s.Dir: true}
 	dirs := []string{s.Dir}
+	s.usesC, s.listed = false, true
 	for line := range strings.Lines(string(out)) {
 		dir := strings.TrimSpace(line)
+		if dir == c {
+			s.usesC = true
+			continue
+		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 			dir = filepath.Dir(dir) // go.mod and embedded files
 		}

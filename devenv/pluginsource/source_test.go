@@ -5,6 +5,7 @@ package pluginsource
 
 import (
 	"context"
+	"debug/buildinfo"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -96,6 +97,50 @@ func TestAProgramIsBuiltAgainWhenAPackageThatItImportsChanges(t *testing.T) {
 	cancel()
 	require.NoError(t, <-watching)
 	require.Zero(t, config.ReadBuildStatus(s.Program), "the program is not built any more")
+}
+
+func TestAProgramHasCOnlyWhenItsPackagesUseIt(t *testing.T) {
+	if os.Getenv("CGO_ENABLED") == "0" {
+		require.NoError(t, os.Unsetenv("CGO_ENABLED")) // which make sets; a user's own choice counts
+		t.Cleanup(func() { require.NoError(t, os.Setenv("CGO_ENABLED", "0")) })
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		t.Skip("there is no C compiler: gcc")
+	}
+	root, s := module(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	ends := make(chan error, 100)
+	watching := make(chan error, 1)
+	go func() {
+		watching <- s.Run(ctx, func() {}, func(_ time.Duration, err error) { ends <- err })
+	}()
+	require.NoError(t, chantest.Receive(t, ends))
+	require.Equal(t, "CGO_ENABLED=0", cgoOf(t, s.Program))
+
+	// A package with C that also compiles without it: a build that leaves C out would not fail.
+	words := filepath.Join(root, "words")
+	write(t, filepath.Join(words, "words.go"), "//go:build !cgo\n\npackage words\n\nconst First = \"without C\"\n")
+	write(t, filepath.Join(words, "c.go"), "package words\n\n// const int two = 2;\nimport \"C\"\n\n"+
+		"var First = []string{\"zero\", \"one\", \"with C\"}[C.two]\n")
+	for says(t, s) != "with C" {
+		require.NoError(t, chantest.Receive(t, ends))
+	}
+	require.Equal(t, "CGO_ENABLED=1", cgoOf(t, s.Program))
+	cancel()
+	require.NoError(t, chantest.Receive(t, watching))
+}
+
+// cgoOf is the setting that a program was built with.
+func cgoOf(t *testing.T, program string) string {
+	t.Helper()
+	info, err := buildinfo.ReadFile(program)
+	require.NoError(t, err)
+	for _, setting := range info.Settings {
+		if setting.Key == "CGO_ENABLED" {
+			return setting.Key + "=" + setting.Value
+		}
+	}
+	return "none"
 }
 
 func TestTheStatusSaysFromTheSaveOnThatAProgramIsBuilt(t *testing.T) {

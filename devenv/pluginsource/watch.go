@@ -84,9 +84,11 @@ func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Dur
 				s.result(err)
 			}
 			ended(time.Since(start), err)
+			usedC := s.usesC
 			added, err := dirs.refresh(ctx) // there may be new imports
 			s.unwatched(ctx, slog.LevelDebug, err)
-			if slices.ContainsFunc(added, func(dir string) bool { return writtenSince(dir, start) }) {
+			written := func(dir string) bool { return writtenSince(dir, start) }
+			if s.usesC != usedC || slices.ContainsFunc(added, written) {
 				change()
 			}
 		}

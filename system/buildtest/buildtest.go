@@ -45,7 +45,10 @@ func Program(t testing.TB, source string) string {
 
 // Build builds the main package source as the program at path.
 func Build(path, source string) error {
-	out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, source).CombinedOutput()
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", path, source)
+	// As programs are built, so that what is compiled for them is used. The race detector of the tests needs C.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("build %s: %w\n%s", source, err, out)
 	}

@@ -52,10 +52,9 @@ func compile(ctx context.Context, files sources.Files, path string, progress clu
 	// Compiled aside and renamed: an interrupted compilation leaves nothing that looks finished.
 	partial := path + ".partial"
 	defer os.Remove(partial)
-	// Without -trimpath: so the tests of the module find the same packages compiled. A workspace or flags of the user's
-	// own project must not reach into this module.
+	// A workspace or flags of the user's own project must not reach into this module.
 	build := gobuild.Build{
-		Dir: source, Environ: []string{"GOWORK=off", "GOFLAGS=-buildvcs=false"}, Flags: []string{"-ldflags=-s -w"},
+		Dir: source, Environ: append(gobuild.Environ(), "GOWORK=off"), Flags: gobuild.Flags(),
 		Output: partial, Packages: []string{"."},
 	}
 	if err := build.Run(ctx, gobuild.Progress(progress)); err != nil {
