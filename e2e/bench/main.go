@@ -6,6 +6,7 @@
 //
 //	PIPEDECK_BIN=bin go run ./e2e/bench
 //	PIPEDECK_BIN=bin go run ./e2e/bench -only applications    neither a cluster nor a container engine is needed
+//	go run ./e2e/bench -only cold                             compiles the programs itself, with empty caches
 package main
 
 import (
@@ -70,6 +71,9 @@ type part struct {
 	run  func(ctx context.Context, bin, dir string) error
 }
 
+// cold is the part that takes minutes and brings its own programs. It runs only when it is named.
+const cold = "cold"
+
 func parts(s settings) []part {
 	return []part{
 		{"start", func(ctx context.Context, bin, dir string) error { return benchStart(ctx, bin, dir, s.starts) }},
@@ -93,6 +97,7 @@ func parts(s settings) []part {
 			}
 			return benchKind(ctx, bin, dir, s.nodeImage, s.clusters)
 		}},
+		{cold, benchCold},
 	}
 }
 
@@ -114,7 +119,7 @@ func run(ctx context.Context, s settings) error {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))
-	if err != nil || os.Getenv("PIPEDECK_BIN") == "" {
+	if err != nil || os.Getenv("PIPEDECK_BIN") == "" && s.only != cold {
 		return fmt.Errorf("PIPEDECK_BIN must name the directory with the built programs; use make bench")
 	}
 	dir, err := os.MkdirTemp("", "pipedeck-bench-")
@@ -135,10 +140,10 @@ func run(ctx context.Context, s settings) error {
 	return nil
 }
 
-// choose keeps the parts that are named; all of them when none is.
+// choose keeps the parts that are named; all of them but cold when none is.
 func choose(all []part, only string) ([]part, error) {
 	if only == "" {
-		return all, nil
+		return slices.DeleteFunc(all, func(p part) bool { return p.name == cold }), nil
 	}
 	var chosen []part
 	for _, name := range strings.Split(only, ",") {

@@ -68,20 +68,24 @@ func firstFrames(ctx context.Context, bin, dir string, n int, name string, argum
 			return context.Cause(ctx)
 		}
 		took, err := firstFrame(environment(bin, state).Command(ctx, append([]string{"up"}, arguments...)...))
-		// An environment that has not published itself yet would not be found, and go on.
-		for tries := 0; tries < 200 && environment(bin, state).Command(ctx, "status").Run() != nil; tries++ {
-			time.Sleep(50 * time.Millisecond)
-		}
-		if out, downErr := environment(bin, state).Command(context.Background(),
-			"down").CombinedOutput(); downErr != nil {
-			err = errors.Join(err, fmt.Errorf("pipedeck down: %w: %s", downErr, out))
-		}
-		if err != nil {
+		if err = errors.Join(err, endEnvironment(ctx, bin, state)); err != nil {
 			return err
 		}
 		first = append(first, took)
 	}
 	figures(name, first, limit{"median", 100})
+	return nil
+}
+
+// endEnvironment ends an environment whose UI was killed.
+func endEnvironment(ctx context.Context, bin, state string) error {
+	// One that has not published itself yet would not be found, and go on.
+	for tries := 0; tries < 200 && environment(bin, state).Command(ctx, "status").Run() != nil; tries++ {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if out, err := environment(bin, state).Command(context.Background(), "down").CombinedOutput(); err != nil {
+		return fmt.Errorf("pipedeck down: %w: %s", err, out)
+	}
 	return nil
 }
 
