@@ -75,6 +75,10 @@ bench-ui: build ## Measure the terminal UI: at rest, logs that grow, a flood, a 
 bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and until an edit by hand shows (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only live $(ARGS)
 
+.PHONY: bench-pods
+bench-pods: build embeddedk8s ## Measure pods that run as processes of this machine: the first answer, 200 pods, at rest (ARGS="…" adds flags)
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only pods $(ARGS)
+
 .PHONY: bench-kubernetes
 bench-kubernetes: build embeddedk8s ## Measure applying manifests against kubectl, which is compiled for it (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)

@@ -32,6 +32,7 @@ type settings struct {
 	plugins                   pluginScale
 	kubernetes                kubernetesScale
 	live                      liveScale
+	pods                      podScale
 	reports                   reportScale
 	ui                        uiScale
 }
@@ -47,6 +48,7 @@ func main() {
 	s.plugins.register(flag.CommandLine)
 	s.kubernetes.register(flag.CommandLine)
 	s.live.register(flag.CommandLine)
+	s.pods.register(flag.CommandLine)
 	s.reports.register(flag.CommandLine)
 	s.ui.register(flag.CommandLine)
 	flag.Parse()
@@ -89,6 +91,7 @@ func parts(s settings) []part {
 			return benchKubernetes(ctx, bin, dir, s.kubernetes)
 		}},
 		{"live", func(ctx context.Context, bin, dir string) error { return benchLive(ctx, bin, dir, s.live) }},
+		{"pods", func(ctx context.Context, bin, dir string) error { return benchPods(ctx, bin, dir, s.pods) }},
 		{"reports", func(ctx context.Context, bin, dir string) error { return benchReports(ctx, bin, dir, s.reports) }},
 		{"ui", func(ctx context.Context, bin, dir string) error { return benchUI(ctx, bin, dir, s.ui) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
@@ -115,7 +118,7 @@ func run(ctx context.Context, s settings) error {
 		return err
 	}
 	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate(), s.live.validate(),
-		s.reports.validate(), s.ui.validate()); err != nil {
+		s.pods.validate(), s.reports.validate(), s.ui.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))

@@ -19,6 +19,10 @@ func cpuAlone(int) (time.Duration, error) { return 0, errors.ErrUnsupported }
 // peakOf: macOS does not report the peak of another process.
 func peakOf(int) (float64, error) { return 0, errors.ErrUnsupported }
 
+func memoryBelow(int, string) (others, matching float64, err error) {
+	return 0, 0, errors.ErrUnsupported
+}
+
 // residentOf is the resident memory of one process in bytes.
 func residentOf(pid int) (float64, error) {
 	out, err := exec.Command("ps", "-o", "rss=", "-p", strconv.Itoa(pid)).Output()

@@ -81,6 +81,31 @@ func residentOf(pid int) (float64, error) {
 	return float64(pages) * float64(os.Getpagesize()), err
 }
 
+// memoryBelow is the resident memory of a process and those below it, in bytes: of those whose program's path contains
+// part, and of the others.
+func memoryBelow(pid int, part string) (others, matching float64, err error) {
+	children, _, err := processes()
+	if err != nil {
+		return 0, 0, err
+	}
+	for list := []int{pid}; len(list) > 0; list = list[1:] {
+		list = append(list, children[list[0]]...)
+		program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", list[0]))
+		if err != nil {
+			continue // it has just ended
+		}
+		resident, err := residentOf(list[0])
+		switch {
+		case err != nil:
+		case strings.Contains(program, part):
+			matching += resident
+		default:
+			others += resident
+		}
+	}
+	return others, matching, nil
+}
+
 // processes are all of the system: who started whom, and the CPU ticks of each with those of the children
 // that it has waited for.
 func processes() (children map[int][]int, ticks map[int]int64, err error) {
