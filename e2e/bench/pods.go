@@ -168,7 +168,7 @@ func (p *pods) many(ctx context.Context) error {
 	return nil
 }
 
-// get makes one request on a connection of its own.
+// get makes one request on a separate connection.
 func get(ctx context.Context, url string) (string, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -93,7 +93,7 @@ func (t *tracker) jobFailed(ctx context.Context) string {
 // reason of the stage.
 func (p problem) withOutput() string {
 	switch {
-	case p.output == "":
+	case p.output == "", strings.HasSuffix(p.text, ": "+p.output):
 		return p.text
 	case strings.Contains(p.output, "\n"):
 		return p.text + "; its last output:\n" + p.output

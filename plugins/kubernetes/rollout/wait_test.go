@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -179,6 +180,9 @@ func TestAProblemFailsTheRolloutAfterItsGracePeriod(t *testing.T) {
 		"invalid image": {`state: {waiting: {reason: InvalidImageName}}`, 0, `"app:v2" is not a valid image name`},
 		"crash loop": {crashed, 10 * time.Second,
 			"container main keeps crashing: 3 restarts, last exit code 137 (OOMKilled); its last output: panic: no"},
+		"termination message": {`restartCount: 3, state: {waiting: {reason: CrashLoopBackOff}}, ` +
+			`lastState: {terminated: {exitCode: 2, message: "listening\npanic: no\n\ngoroutine 1\nmain.go:27"}}`,
+			10 * time.Second, "3 restarts, last exit code 2: panic: no"},
 		"configuration": {`state: {waiting: {reason: CreateContainerConfigError, message: 'configmap "x" not found'}}`,
 			10 * time.Second, `configmap "x" not found`},
 		"crashed once": {crashed1, time.Minute,
@@ -196,6 +200,7 @@ func TestAProblemFailsTheRolloutAfterItsGracePeriod(t *testing.T) {
 				require.ErrorAs(t, r.err, &failed)
 				require.Equal(t, "prod", failed.Key.Namespace)
 				require.ErrorContains(t, r.err, tt.want)
+				require.LessOrEqual(t, strings.Count(r.err.Error(), "panic: no"), 1, "it is said once")
 				require.Equal(t, tt.took, r.took)
 			})
 		})
