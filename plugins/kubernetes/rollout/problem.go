@@ -198,8 +198,7 @@ func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.Con
 }
 
 // decisive is the line of a termination message that says why the container ended: that of a panic of Go, else the
-// last.
-// The message may be the end of what the container wrote.
+// last. The message may be the end of what the container wrote.
 func decisive(message string) string {
 	last := ""
 	for line := range strings.Lines(message) {
