@@ -158,6 +158,9 @@ func simulated(e *deckv1.Environment) string {
 	if e.GetSimulated() {
 		return "simulated: no container runs"
 	}
+	if e.GetLocalPods() {
+		return "built images run as local processes"
+	}
 	return ""
 }
 

@@ -104,6 +104,26 @@ func TestCommandsForStagesOfOneTypeNameOneStage(t *testing.T) {
 		"hello-world WAIT_APPROVAL  WAITS FOR APPROVAL  -> pipedeck approve hello-world s3")
 }
 
+func TestAClusterOfLocalProcessesIsNotCalledSimulated(t *testing.T) {
+	t.Parallel()
+	for want, to := range map[string]read{
+		"built images run as local processes":                                                    reader.Plain,
+		"Images that are built here run as processes of this machine; other pods are simulated.": reader.Sentences,
+	} {
+		server := decktest.Start(t)
+		environment := decktest.Environment()
+		environment.Simulated, environment.LocalPods = false, true
+		server.Publish(environment, decktest.Application(), decktest.Canary(), decktest.Failed())
+		var out bytes.Buffer
+		require.NoError(t, to(t.Context(), server.Dial(t), &out, reader.Options{Until: func(d *state.Deck) bool {
+			settled, _, _ := d.SettledAt("8b21f00cafe5")
+			return settled
+		}}))
+		require.Contains(t, out.String(), want)
+		require.NotContains(t, out.String(), "no container runs")
+	}
+}
+
 func TestSentencesAreWholeSentences(t *testing.T) {
 	t.Parallel()
 	lines := strings.Split(strings.TrimSpace(story(t, reader.Sentences, reader.Options{})), "\n")

@@ -65,6 +65,9 @@ func environmentSentence(e *deckv1.Environment) string {
 	if e.GetSimulated() {
 		s += " Its cluster is simulated: no container runs."
 	}
+	if e.GetLocalPods() {
+		s += " Images that are built here run as processes of this machine; other pods are simulated."
+	}
 	if hint := editHint(e); hint != "" {
 		s += " To see a deployment, " + hint + "."
 	}

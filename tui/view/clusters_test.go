@@ -48,17 +48,19 @@ func TestAWordyComponentIsReadToItsEnd(t *testing.T) {
 
 func TestSeveralClustersAreDistinguished(t *testing.T) {
 	t.Parallel()
-	two := []*deckv1.Cluster{
+	all := []*deckv1.Cluster{
 		{Name: "dev", Kind: "kind", Kubeconfig: "/state/kubeconfig-dev"},
 		{Name: "prod", Kind: "embedded", Simulated: true, Kubeconfig: "/state/kubeconfig-prod"},
+		{Name: "test", Kind: "embedded", LocalPods: true, Kubeconfig: "/state/kubeconfig-test"},
 	}
 	th := theme.New(theme.Options{NoColor: true, ASCII: true})
-	facts := ansi.Strip(strings.Join(Components{Theme: th, Environment: &deckv1.Environment{Clusters: two}}.facts(100),
+	facts := ansi.Strip(strings.Join(Components{Theme: th, Environment: &deckv1.Environment{Clusters: all}}.facts(100),
 		"\n"))
 	require.Contains(t, facts, "dev, kind\n")
 	require.Contains(t, facts, "export KUBECONFIG=/state/kubeconfig-dev")
 	require.Contains(t, facts, "prod, embedded (simulated: no container runs)")
-	header := Header{Theme: th, Name: "default", Clusters: two}.Draw(80)
-	require.Contains(t, ansi.Strip(header), "2 clusters")
-	require.Contains(t, ansi.Strip(Header{Theme: th, Clusters: two[:1]}.Draw(80)), "kind cluster")
+	require.Contains(t, facts, "test, embedded (built images run as local processes)")
+	header := Header{Theme: th, Name: "default", Clusters: all}.Draw(80)
+	require.Contains(t, ansi.Strip(header), "3 clusters")
+	require.Contains(t, ansi.Strip(Header{Theme: th, Clusters: all[:1]}.Draw(80)), "kind cluster")
 }

@@ -298,6 +298,9 @@ func clusterFacts(e *deckv1.Environment) []fact {
 		if c.GetSimulated() {
 			kind += " (simulated: no container runs)"
 		}
+		if c.GetLocalPods() {
+			kind += " (built images run as local processes)"
+		}
 		if c.GetKubeconfig() != "" {
 			kubeconfig = "export KUBECONFIG=" + c.GetKubeconfig()
 		}

@@ -27,8 +27,8 @@ const (
 )
 
 // LoadImage implements cluster.Provider. No container runs, so the node has to know the names and, if images run as
-// processes, the program: it takes pods with them from now on. It waits for the node, which comes shortly after the API.
-// The archive may be empty.
+// processes, the program: it takes pods with them from now on. It waits for the node, which comes shortly after the
+// API. The archive may be empty.
 func (p *Provider) LoadImage(ctx context.Context, image cluster.Image) error {
 	described, err := describeImage(image.Archive, image.References)
 	if err != nil {

@@ -34,7 +34,8 @@ type Config struct {
 	LogFile    string
 	// Started gets the process id at every start; may be nil.
 	Started func(pid int)
-	// LocalPods says that images run as processes of this machine: those that LoadImage brings with a program, and Mapped.
+	// LocalPods says that images run as processes of this machine: those that LoadImage brings with a program, and
+	// Mapped.
 	LocalPods bool
 	// Mapped are the programs that the user gave for images. They have been checked.
 	Mapped []LocalImage
@@ -47,7 +48,8 @@ func New(c Config) *Provider {
 		c.Started = func(int) {}
 	}
 	p := &Provider{
-		program: c.Program, dir: c.Dir, kubeconfig: c.Kubeconfig, logFile: c.LogFile, started: c.Started, logger: c.Logger,
+		program: c.Program, dir: c.Dir, kubeconfig: c.Kubeconfig, logFile: c.LogFile, started: c.Started,
+		logger: c.Logger,
 	}
 	if c.LocalPods {
 		p.programs = newProgramStore(filepath.Join(c.Dir, "programs"), c.Mapped)

@@ -112,10 +112,12 @@ func (s *programStore) add(program string, references []string) error {
 		return err
 	}
 	s.loaded[digest] = s.now()
-	s.built = slices.DeleteFunc(s.built, func(image LocalImage) bool { return slices.Contains(references, image.Image) })
+	s.built = slices.DeleteFunc(s.built,
+		func(image LocalImage) bool { return slices.Contains(references, image.Image) })
 	for _, reference := range references {
 		s.built = append(s.built, LocalImage{
-			Image: reference, Path: filepath.Join(s.dir, digest), SHA256: digest, HonoursPort: true, Entrypoint: entrypoint,
+			Image: reference, Path: filepath.Join(s.dir, digest), SHA256: digest, HonoursPort: true,
+			Entrypoint: entrypoint,
 		})
 	}
 	return s.write()

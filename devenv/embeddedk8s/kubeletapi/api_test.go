@@ -197,7 +197,8 @@ func TestTheExitCodeOfACommandArrives(t *testing.T) {
 	t.Parallel()
 	n := newNode(t)
 	for command, want := range map[string]int{"exit 3": 3, "kill -TERM $$": exitSignal + int(syscall.SIGTERM)} {
-		err := n.exec(t, t.Context(), remotecommand.StreamOptions{Stdout: io.Discard, Stderr: io.Discard}, "sh", "-c", command)
+		err := n.exec(t, t.Context(), remotecommand.StreamOptions{Stdout: io.Discard, Stderr: io.Discard},
+			"sh", "-c", command)
 		var exit clientexec.CodeExitError
 		require.ErrorAs(t, err, &exit, command)
 		require.Equal(t, want, exit.Code, command)
@@ -223,7 +224,8 @@ func TestACommandEndsWithItsClientAndWithItsContainer(t *testing.T) {
 			defer cancel()
 			result := make(chan error, 1)
 			go func() {
-				result <- n.exec(t, ctx, remotecommand.StreamOptions{Stdout: io.Discard}, "sh", "-c", "sleep 600 & wait")
+				result <- n.exec(t, ctx, remotecommand.StreamOptions{Stdout: io.Discard},
+					"sh", "-c", "sleep 600 & wait")
 			}()
 			pid := <-n.tracked
 			end(n, cancel)
@@ -257,7 +259,8 @@ func TestACommandGetsATerminalOfTheUsersSize(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, n.exec(t, t.Context(), remotecommand.StreamOptions{
 		Stdin: strings.NewReader("line\n"), Stdout: &out, Tty: true, TerminalSizeQueue: queue,
-	}, "sh", "-c", `read line; echo "got $line on $TERM"; test -t 0 && until [ "$(stty size)" = "45 123" ]; do :; done; stty size`))
+	}, "sh", "-c", `read line; echo "got $line on $TERM"; test -t 0 || exit 1
+until [ "$(stty size)" = "45 123" ]; do :; done; stty size`))
 	require.Contains(t, out.String(), "got line on xterm\r\n")
 	require.Contains(t, out.String(), "45 123\r\n")
 }

@@ -31,8 +31,8 @@ type Addresses interface {
 // Output is what a container writes.
 type Output struct {
 	// Files hold it, the oldest first; the last one grows. Their lines are in the format of the container runtime
-	// interface: time, stream, F or P for a part of a line, text. The last one may be renamed at the end of a line, when
-	// another one takes its place.
+	// interface: time, stream, F or P for a part of a line, text. The last one may be renamed at the end of a line,
+	// when another one takes its place.
 	Files []string
 	// Ended is closed when the process has ended and the last of its output is written; nil when it had ended already.
 	Ended <-chan struct{}

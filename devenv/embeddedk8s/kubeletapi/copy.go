@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// copyWithin returns the arguments of a command that `kubectl cp` runs with absolute paths below root, so that they mean
-// the pod's directory and not this machine's. Any other command stays as it is: a user who names an absolute path means
+// copyWithin returns the arguments of a command that `kubectl cp` runs with absolute paths below root, so that they
+// mean the pod's directory and not this machine's. Any other command stays as it is: a user who names an absolute path means
 // this machine's.
 func copyWithin(root string, args []string) []string {
 	if len(args) == 0 || root == "" {
@@ -33,7 +33,8 @@ func copyWithin(root string, args []string) []string {
 		return append(slices.Clone(args[:len(args)-1]), filepath.Join(root, last))
 	case name == "tar" && len(rest) == 3 && rest[0] == "cf" && rest[1] == "-":
 		// The names in the archive are those that kubectl expects: without the leading slash, and without root.
-		return append(slices.Clone(args[:len(args)-1]), "-C", root, cmp.Or(strings.TrimPrefix(filepath.Clean(last), "/"), "."))
+		relative := cmp.Or(strings.TrimPrefix(filepath.Clean(last), "/"), ".")
+		return append(slices.Clone(args[:len(args)-1]), "-C", root, relative)
 	}
 	return args
 }

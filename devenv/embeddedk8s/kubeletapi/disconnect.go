@@ -13,8 +13,8 @@ import (
 )
 
 // untilDisconnected returns the request with a context that ends when the client's connection does, and what the caller
-// does at its end. net/http does not report that end for a connection that was taken over, and the library that takes it
-// over stops reading when the client announces that it goes.
+// does at its end. net/http does not report that end for a connection that was taken over, and the library that takes
+// it over stops reading when the client announces that it goes.
 func untilDisconnected(w http.ResponseWriter, r *http.Request) (http.ResponseWriter, *http.Request, func()) {
 	ctx, cancel := context.WithCancel(r.Context())
 	t := &takeover{ResponseWriter: w, ended: cancel}

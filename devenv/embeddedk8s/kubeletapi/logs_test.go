@@ -89,8 +89,9 @@ func TestTheWantedPartOfALogIsSent(t *testing.T) {
 		"since a later time":        {func(o *logOptions) { o.since = epoch.Add(time.Hour) }, ""},
 		"some bytes":                {func(o *logOptions) { o.limit = 5 }, "one\nt"},
 		"one stream":                {func(o *logOptions) { o.stream = "stderr" }, "two\n"},
-		"with times": {func(o *logOptions) { o.timestamps, o.tail = true, 3 }, "2026-01-02T03:04:07.000000000Z three\n" +
-			"2026-01-02T03:04:09.000000000Z \n2026-01-02T03:04:10.000000000Z five\n"},
+		"with times": {func(o *logOptions) { o.timestamps, o.tail = true, 3 },
+			"2026-01-02T03:04:07.000000000Z three\n" +
+				"2026-01-02T03:04:09.000000000Z \n2026-01-02T03:04:10.000000000Z five\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -42,7 +42,8 @@ const Anything = "*"
 
 // Allows reports whether a manifest may have the program at path run in a container of the image.
 func (p Program) Allows(path string) bool {
-	return path == p.Path || path != "" && path == p.Entrypoint || slices.Contains(p.MayRun, path) || slices.Contains(p.MayRun, Anything)
+	return path == p.Path || path != "" && path == p.Entrypoint ||
+		slices.Contains(p.MayRun, path) || slices.Contains(p.MayRun, Anything)
 }
 
 var (
