@@ -11,8 +11,8 @@ import (
 )
 
 // copyWithin returns the arguments of a command that `kubectl cp` runs with absolute paths below root, so that they
-// mean the pod's directory and not this machine's. Any other command stays as it is: a user who names an absolute path means
-// this machine's.
+// mean the pod's directory and not this machine's. Any other command stays as it is: a user who names an absolute path
+// means this machine's.
 func copyWithin(root string, args []string) []string {
 	if len(args) == 0 || root == "" {
 		return args
