@@ -231,8 +231,9 @@ func (f *Flags) keptArguments(was *Flags, dir string) (kept []string) {
 }
 
 // clusterFlagNames are the flags of clusters that a new --cluster replaces.
-var clusterFlagNames = []string{"context", "kubeconfig", "node-image", "kind-config", "export-kubeconfig", localPodsFlag,
-	"local-image"}
+var clusterFlagNames = []string{
+	"context", "kubeconfig", "node-image", "kind-config", "export-kubeconfig", localPodsFlag, "local-image",
+}
 
 // changedArguments returns the flags that the user gave.
 func (f *Flags) changedArguments() []string {
