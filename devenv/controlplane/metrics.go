@@ -82,7 +82,7 @@ func (e *exposition) runtime() {
 	e.single("go_memstats_sys_bytes", "gauge", "Bytes that Go has from the system.", float64(memory.Sys))
 }
 
-// process leaves out what the system does not tell.
+// process leaves out what the system does not report.
 func (e *exposition) process() {
 	self, err := process.NewProcess(int32(os.Getpid()))
 	if err != nil {
