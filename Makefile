@@ -88,6 +88,17 @@ bench-kubernetes: build embeddedk8s ## Measure applying manifests against kubect
 bench-cold: ## Measure a first start with empty caches in CPU seconds, next to a build of kubectl; takes minutes
 	go run ./e2e/bench -only cold
 
+.PHONY: release
+release: ## Build a release into dist/ (VERSION=0.1.0 KEY=FILE; TARGETS=linux/amd64 builds for some targets only)
+	@mkdir -p $(CACHE)
+	cd tools/release && GOWORK=off go build -o ../../$(CACHE)/release .
+	$(CACHE)/release -root . -output dist -version "$(VERSION)" $(if $(KEY),-key "$(KEY)") $(if $(TARGETS),-targets "$(TARGETS)")
+
+.PHONY: e2e-release
+e2e-release: ## Build a release twice, compare, install it in an empty root and deploy there; needs root (FAST=1 builds once)
+	cd tools/release && GOWORK=off go vet . && GOWORK=off go test -count=1 .
+	FAST=$(FAST) tools/e2e-release.sh
+
 .PHONY: chaos
 chaos: build embeddedk8s ## Kill parts at bad moments, fill the disk, cut the power, damage the history (ARGS="-seed N -only kills")
 	go build -o $(CACHE)/chaos ./e2e/chaos

@@ -6,9 +6,11 @@ package pluginhost
 import (
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 )
 
 func plainProgram(t *testing.T, content string, mode os.FileMode) string {
@@ -31,16 +33,22 @@ func same(t *testing.T, a, b string) bool {
 func TestPluginsOfOneProgramShareOneCopy(t *testing.T) {
 	t.Parallel()
 	dir, source := t.TempDir(), plainProgram(t, "a program of all plugins", 0o755)
-	wait, _, err := store(dir, "wait", source)
-	require.NoError(t, err)
-	script, _, err := store(dir, "scriptrun", source)
-	require.NoError(t, err)
+	var copying sync.Mutex
+	var wait, script binary
+	var group errgroup.Group
+	for name, stored := range map[string]*binary{"wait": &wait, "scriptrun": &script} {
+		group.Go(func() (err error) {
+			*stored, _, err = store(dir, name, source, &copying)
+			return err
+		})
+	}
+	require.NoError(t, group.Wait(), "piped starts all plugins at once")
 	require.NotEqual(t, wait.path, script.path)
 	require.True(t, same(t, wait.path, script.path))
 	require.False(t, same(t, source, wait.path), "a compiler may write to the source")
 
 	require.NoError(t, os.WriteFile(wait.path, []byte("damaged"), 0o700))
-	again, replaced, err := store(dir, "scriptrun", source)
+	again, replaced, err := store(dir, "scriptrun", source, &sync.Mutex{})
 	require.NoError(t, err)
 	require.True(t, replaced)
 	require.True(t, again.whole())
@@ -52,10 +60,10 @@ func TestAnInstalledProgramThatNoOneWritesIsLinked(t *testing.T) {
 	dir, source := t.TempDir(), plainProgram(t, "an installed program", 0o555)
 	link := filepath.Join(t.TempDir(), "wait")
 	require.NoError(t, os.Symlink(source, link))
-	stored, _, err := store(dir, "wait", link)
+	stored, _, err := store(dir, "wait", link, &sync.Mutex{})
 	require.NoError(t, err)
 	require.True(t, same(t, source, stored.path))
-	again, _, err := store(dir, "wait", link)
+	again, _, err := store(dir, "wait", link, &sync.Mutex{})
 	require.NoError(t, err)
 	require.Equal(t, stored, again)
 	info, err := os.Stat(source)

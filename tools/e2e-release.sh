@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Builds the release for linux/amd64 twice, from two clones at different places with empty build caches, and compares
+# them; then installs it in an empty root with Git alone, deploys hello-world there, and refuses changed files.
+# It needs root, for chroot, and takes long: everything is compiled twice. FAST=1 builds once, with the cache of the
+# user, and compares nothing. Usage: e2e-release.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[ "$(id -u)" = 0 ] || { echo "e2e-release needs root, for chroot" >&2; exit 1; }
+version=0.0.1-test
+work=$(mktemp -d)
+cleanup() {
+  for mounted in "$work"/root/proc "$work"/root/dev; do
+    if mountpoint -q "$mounted"; then umount "$mounted"; fi
+  done
+  chmod -R u+w "$work"
+  rm -rf "$work"
+}
+trap cleanup EXIT
+step() { echo "e2e-release: $1"; }
+refuse() { echo "e2e-release: $1" >&2; exit 1; }
+
+tool=$work/release
+(cd tools/release && GOWORK=off go build -o "$tool" .)
+"$tool" -new-key "$work/key"
+
+# build CLONE OUTPUT: without FAST, with an empty cache.
+build() {
+  local cache=
+  git clone -q . "$1"
+  if [ -z "${FAST:-}" ]; then cache=$work/cache; mkdir -p "$cache"; fi
+  GOCACHE=${cache:-$(go env GOCACHE)} "$tool" -root "$1" -version "$version" -targets linux/amd64 -key "$work/key" \
+    -output "$2"
+  if [ -n "$cache" ]; then chmod -R u+w "$cache"; rm -rf "$cache"; fi
+}
+
+step "building the release"
+build "$work/one" "$work/dist"
+if [ -z "${FAST:-}" ]; then
+  step "building it again, elsewhere"
+  build "$work/somewhere/else/two" "$work/again"
+  diff -r "$work/dist" "$work/again" || refuse "the two releases differ"
+  step "both are the same, byte by byte"
+  rm -rf "$work/again"
+fi
+archive=pipedeck_${version}_linux_amd64.tar.gz
+ls -l "$work/dist" | awk '{print $5, $9}'
+
+step "an empty root with Git"
+tools/emptyroot.sh "$work/root"
+mkdir "$work/root/release"
+cp "$work/dist"/* "$work/root/release/"
+mount --bind /dev "$work/root/dev"
+mount -t proc proc "$work/root/proc"
+inside() { chroot "$work/root" /usr/bin/env -i HOME=/home/ada PATH=/home/ada/.local/bin:/usr/bin:/bin TERM=dumb "$@"; }
+inside sh -c '! command -v go' || refuse "the root has Go"
+
+step "changed files are refused"
+cp -r "$work/root/release" "$work/root/changed"
+printf x | dd of="$work/root/changed/$archive" bs=1 seek=1000000 conv=notrunc status=none
+if inside sh /changed/install.sh --from /changed; then refuse "a changed archive was installed"; fi
+(cd "$work/root/changed" && sha256sum "$archive" >SHA256SUMS)
+if inside sh /changed/install.sh --from /changed; then refuse "a changed archive with its checksum was installed"; fi
+[ ! -e "$work/root/home/ada/.local/bin/pipedeck" ] || refuse "something was installed"
+rm -rf "$work/root/changed"
+
+step "install, and deploy hello-world"
+started=$(date +%s.%N)
+inside sh /release/install.sh --from /release
+inside sh -c 'cd /home/ada && pipedeck doctor --cluster embedded' || refuse "doctor finds a reason not to start"
+inside pipedeck up --sample hello-world --cluster embedded --output plain </dev/null >"$work/up.log" 2>&1 &
+up=$!
+for _ in $(seq 600); do
+  if inside pipedeck apps -o json 2>/dev/null | tr -d ' \n' | grep -q '"name":"hello-world","[^{}]*"sync_state":"SYNCED"'; then break; fi
+  if ! kill -0 $up 2>/dev/null; then cat "$work/up.log"; refuse "up has ended"; fi
+  sleep 0.1
+done
+echo "e2e-release: deployed $(echo "$(date +%s.%N) - $started" | bc) s after the installation began"
+inside pipedeck apps
+inside pipedeck status
+address=$(inside pipedeck open hello-world 2>/dev/null || true)
+if [ -n "$address" ]; then curl -fsS "$address"; fi
