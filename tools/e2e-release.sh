@@ -8,12 +8,12 @@ cd "$(dirname "$0")/.."
 [ "$(id -u)" = 0 ] || { echo "e2e-release needs root, for chroot" >&2; exit 1; }
 version=0.0.1-test
 work=$(mktemp -d)
+inside() { chroot "$work/root" /usr/bin/env -i HOME=/home/ada PATH=/home/ada/.local/bin:/usr/bin:/bin TERM=dumb "$@"; }
 cleanup() {
-  for mounted in "$work"/root/proc "$work"/root/dev; do
-    if mountpoint -q "$mounted"; then umount "$mounted"; fi
-  done
+  if [ -e "$work/root/home/ada/.local/state" ]; then inside pipedeck down || true; fi
+  if mountpoint -q "$work/root/proc"; then umount --lazy "$work/root/proc"; fi
   chmod -R u+w "$work"
-  rm -rf "$work"
+  rm -rf --one-file-system "$work"
 }
 trap cleanup EXIT
 step() { echo "e2e-release: $1"; }
@@ -49,9 +49,7 @@ step "an empty root with Git"
 tools/emptyroot.sh "$work/root"
 mkdir "$work/root/release"
 cp "$work/dist"/* "$work/root/release/"
-mount --bind /dev "$work/root/dev"
 mount -t proc proc "$work/root/proc"
-inside() { chroot "$work/root" /usr/bin/env -i HOME=/home/ada PATH=/home/ada/.local/bin:/usr/bin:/bin TERM=dumb "$@"; }
 inside sh -c '! command -v go' || refuse "the root has Go"
 
 step "changed files are refused"
@@ -64,18 +62,38 @@ if inside sh /changed/install.sh --from /changed; then refuse "a changed archive
 rm -rf "$work/root/changed"
 
 step "install, and deploy hello-world"
-started=$(date +%s.%N)
+started=$(date +%s%N)
 inside sh /release/install.sh --from /release
-inside sh -c 'cd /home/ada && pipedeck doctor --cluster embedded' || refuse "doctor finds a reason not to start"
+installed=$(date +%s%N)
 inside pipedeck up --sample hello-world --cluster embedded --output plain </dev/null >"$work/up.log" 2>&1 &
 up=$!
-for _ in $(seq 600); do
-  if inside pipedeck apps -o json 2>/dev/null | tr -d ' \n' | grep -q '"name":"hello-world","[^{}]*"sync_state":"SYNCED"'; then break; fi
-  if ! kill -0 $up 2>/dev/null; then cat "$work/up.log"; refuse "up has ended"; fi
+# Until both applications of the sample are deployed; up ends when it cannot start.
+while [ "$(inside pipedeck deployments 2>/dev/null | grep -c SUCCESS)" -lt 2 ]; do
+  kill -0 $up 2>/dev/null || { cat "$work/up.log"; refuse "the environment did not start"; }
   sleep 0.1
 done
-echo "e2e-release: deployed $(echo "$(date +%s.%N) - $started" | bc) s after the installation began"
-inside pipedeck apps
-inside pipedeck status
-address=$(inside pipedeck open hello-world 2>/dev/null || true)
-if [ -n "$address" ]; then curl -fsS "$address"; fi
+address=$(inside pipedeck open hello-world)
+curl -fsS "$address" | grep 'Hello, world!' || refuse "hello-world does not answer at $address"
+ended=$(date +%s%N)
+echo "e2e-release: installed in $(((installed - started) / 1000000)) ms, deployed and answering" \
+  "$(((ended - installed) / 1000000)) ms later"
+inside pipedeck doctor --cluster embedded || refuse "doctor finds a reason not to start"
+linked=$(inside sh -c 'ls -l /home/ada/.local/state/pipedeck/default/piped/plugins/wait-*' | awk '{print $2}')
+[ "$linked" -gt 1 ] || refuse "the plugins are copied, not linked"
+
+step "without Go, a changed program says what is missing"
+inside sh -c 'cd /home/ada/.local/state/pipedeck/default/repository && sed -i "s/listening on/at your service on/" hello-world/main.go &&
+  git -c user.name=ada -c user.email=ada@example.com commit -qam "Change the program"'
+while ! inside pipedeck logs hello-world 2>/dev/null | grep 'there is no go command'; do
+  kill -0 $up 2>/dev/null || refuse "the environment has ended"
+  sleep 0.2
+done
+inside pipedeck down
+
+step "a changed byte of an installed program is refused"
+inside pipedeck version --verify
+program=$work/root/home/ada/.local/lib/pipedeck/$version/bin/piped
+chmod u+w "$program"
+printf x | dd of="$program" bs=1 seek=1000000 conv=notrunc status=none
+if inside pipedeck version --verify; then refuse "a changed program was not found"; fi
+step ok

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a root file system with a shell, the usual small programs, tar, gzip and Git, and nothing else: what a user has who
-# has installed Git. It takes them from this machine. Usage: emptyroot.sh DIRECTORY
+# Makes a root file system with a shell, the usual small programs, tar, gzip and Git, and nothing else: what a user has
+# who has installed Git. It takes them from this machine, and needs root. Usage: emptyroot.sh DIRECTORY
 set -euo pipefail
 root=$1
 mkdir -p "$root"/{bin,dev,etc,home/ada,proc,tmp,usr/bin,usr/lib}
@@ -18,3 +18,7 @@ for name in $programs; do
   [ -e "$root/bin/$name" ] || ln -s "$path" "$root/bin/$name"
 done
 mkdir -p "$root$(git --exec-path)"
+mknod -m 666 "$root/dev/null" c 1 3
+mknod -m 666 "$root/dev/zero" c 1 5
+mknod -m 666 "$root/dev/random" c 1 8
+mknod -m 666 "$root/dev/urandom" c 1 9
