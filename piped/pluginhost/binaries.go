@@ -15,7 +15,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -41,9 +40,7 @@ type binaries struct {
 	dir, index string
 	fetcher    *fetch.Fetcher
 	condition  *condition
-	// copying is the same for all plugins; see store.
-	copying sync.Locker
-	logger  *slog.Logger
+	logger     *slog.Logger
 	// scanned is the binary that was read last; nil for none.
 	scanned atomic.Pointer[scanned]
 }
@@ -53,7 +50,7 @@ func newBinaries(
 ) *binaries {
 	return &binaries{
 		config: c, dir: options.BinaryDir, index: options.PluginIndex, fetcher: fetcher, condition: condition,
-		copying: options.copying, logger: logger,
+		logger: logger,
 	}
 }
 
@@ -158,8 +155,7 @@ func (s *binaries) local(plugin, source string) (binary, error) {
 // store copies source to <dir>/<plugin>-<hash> unless it is there already, with the same content. The name is made from
 // what was copied: a compiler may be writing the source at the same time. replaced says that a file of that name was
 // there which did not have this content.
-// copying is held while a copy is made, so that plugins of one program find the copy of the first one.
-func store(dir, plugin, source string, copying sync.Locker) (_ binary, replaced bool, err error) {
+func store(dir, plugin, source string) (_ binary, replaced bool, err error) {
 	in, err := os.Open(source)
 	if err != nil {
 		return binary{}, false, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
@@ -173,8 +169,12 @@ func store(dir, plugin, source string, copying sync.Locker) (_ binary, replaced 
 	if stored.whole() {
 		return stored, false, nil
 	}
-	copying.Lock()
-	defer copying.Unlock()
+	// One copy at a time, so that plugins of one program find the copy of the first one.
+	unlock, err := lockDirectory(dir)
+	if err != nil {
+		return binary{}, false, fmt.Errorf("copy the binary of plugin %q to %s: %w", plugin, dir, err)
+	}
+	defer unlock()
 	_, err = os.Lstat(stored.path)
 	replaced = err == nil
 	if share(source, dir, stored) {

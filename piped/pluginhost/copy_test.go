@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -51,9 +50,7 @@ func TestACopyThatIsNotTheBinaryIsReplacedBeforeItRuns(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				dir := t.TempDir()
-				start := func() *binaries {
-					return &binaries{dir: dir, copying: &sync.Mutex{}, logger: slog.New(slog.DiscardHandler)}
-				}
+				start := func() *binaries { return &binaries{dir: dir, logger: slog.New(slog.DiscardHandler)} }
 				source := filepath.Join(t.TempDir(), "plugin")
 				require.NoError(t, os.WriteFile(source, []byte("content"), 0o700))
 				p := start()

@@ -40,8 +40,6 @@ type Options struct {
 	ProcessTree *processtree.Tree
 	// BinaryDir keeps the copies of the plugin binaries, named by content. It is created when missing.
 	BinaryDir string
-	// copying is held while such a copy is made.
-	copying sync.Locker
 	// ServiceAddress is what plugins get as --piped-plugin-service ("localhost:9087").
 	ServiceAddress string
 	// Service answers plugins. Nil leaves every plugin on loopback, with what PipeCD v1 allows there.
@@ -118,7 +116,6 @@ func New(options Options) (*Host, error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
-	options.copying = &sync.Mutex{}
 	h := &Host{options: options, changes: newBroadcast(), tree: options.ProcessTree}
 	if h.tree == nil {
 		h.tree = processtree.New()

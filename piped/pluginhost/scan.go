@@ -51,7 +51,7 @@ func (s *binaries) store(plugin, source string) (binary, error) {
 			return last.binary, nil
 		}
 	}
-	b, replaced, err := store(s.dir, plugin, source, s.copying)
+	b, replaced, err := store(s.dir, plugin, source)
 	if err != nil {
 		return b, err
 	}

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,7 +17,7 @@ import (
 
 func TestABinaryIsReadAgainOnlyWhenItHasChanged(t *testing.T) {
 	t.Parallel()
-	p := &binaries{dir: t.TempDir(), copying: &sync.Mutex{}, logger: slog.New(slog.DiscardHandler)}
+	p := &binaries{dir: t.TempDir(), logger: slog.New(slog.DiscardHandler)}
 	source := filepath.Join(t.TempDir(), "plugin")
 	begun := time.Now()
 	require.NoError(t, os.WriteFile(source, []byte("one"), 0o700))
@@ -87,7 +86,7 @@ func TestACopyThatWasDamagedOrExchangedIsNotRun(t *testing.T) {
 			var said strings.Builder
 			dir := t.TempDir()
 			start := func() binary {
-				p := &binaries{dir: dir, copying: &sync.Mutex{}, logger: slog.New(slog.NewTextHandler(&said, nil))}
+				p := &binaries{dir: dir, logger: slog.New(slog.NewTextHandler(&said, nil))}
 				b, err := p.local("p", source)
 				require.NoError(t, err)
 				return b

@@ -4,10 +4,13 @@
 package pluginhost
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // share gives a file that has the wanted content the wanted name, too, and reports whether it could. Such files are the
@@ -29,6 +32,24 @@ func share(source, dir string, wanted binary) bool {
 		}
 	}
 	return false
+}
+
+// lockDirectory waits until no other copy is made in a directory. It also holds off other processes.
+func lockDirectory(dir string) (unlock func(), err error) {
+	file, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = unix.Flock(int(file.Fd()), unix.LOCK_EX)
+		if !errors.Is(err, unix.EINTR) {
+			break
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() { _ = file.Close() }, nil
 }
 
 // linkAtomically makes path another name of a file, in place of what is there.

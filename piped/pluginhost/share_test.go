@@ -6,7 +6,6 @@ package pluginhost
 import (
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,12 +32,11 @@ func same(t *testing.T, a, b string) bool {
 func TestPluginsOfOneProgramShareOneCopy(t *testing.T) {
 	t.Parallel()
 	dir, source := t.TempDir(), plainProgram(t, "a program of all plugins", 0o755)
-	var copying sync.Mutex
 	var wait, script binary
 	var group errgroup.Group
 	for name, stored := range map[string]*binary{"wait": &wait, "scriptrun": &script} {
 		group.Go(func() (err error) {
-			*stored, _, err = store(dir, name, source, &copying)
+			*stored, _, err = store(dir, name, source)
 			return err
 		})
 	}
@@ -48,7 +46,7 @@ func TestPluginsOfOneProgramShareOneCopy(t *testing.T) {
 	require.False(t, same(t, source, wait.path), "a compiler may write to the source")
 
 	require.NoError(t, os.WriteFile(wait.path, []byte("damaged"), 0o700))
-	again, replaced, err := store(dir, "scriptrun", source, &sync.Mutex{})
+	again, replaced, err := store(dir, "scriptrun", source)
 	require.NoError(t, err)
 	require.True(t, replaced)
 	require.True(t, again.whole())
@@ -60,10 +58,10 @@ func TestAnInstalledProgramThatNoOneWritesIsLinked(t *testing.T) {
 	dir, source := t.TempDir(), plainProgram(t, "an installed program", 0o555)
 	link := filepath.Join(t.TempDir(), "wait")
 	require.NoError(t, os.Symlink(source, link))
-	stored, _, err := store(dir, "wait", link, &sync.Mutex{})
+	stored, _, err := store(dir, "wait", link)
 	require.NoError(t, err)
 	require.True(t, same(t, source, stored.path))
-	again, _, err := store(dir, "wait", link, &sync.Mutex{})
+	again, _, err := store(dir, "wait", link)
 	require.NoError(t, err)
 	require.Equal(t, stored, again)
 	info, err := os.Stat(source)
