@@ -19,6 +19,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
 )
 
+const loopback = "127.0.0.1"
+
 // port is a Service's port that is listened at. Its maps are guarded by the proxy's lock.
 type port struct {
 	// address is the listener's, host:port.
@@ -38,7 +40,7 @@ func (p *Proxy) start(name types.NamespacedName, spec corev1.ServicePort, before
 	if count >= maxPorts {
 		return nil, fmt.Errorf("%d ports of Services have one, and more do not get one", count)
 	}
-	listener, err := listenFor(fmt.Sprintf("%s:%d", name, spec.Port), before)
+	listener, err := relay.ListenFor(fmt.Sprintf("%s:%d", name, spec.Port), before)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +128,7 @@ func (p *Proxy) setExtra(open *port, numbers []int) {
 		if open.extra[number] != nil || open.address == net.JoinHostPort(loopback, strconv.Itoa(number)) {
 			continue
 		}
-		listener, err := listenOn(number)
+		listener, err := relay.Listen(number)
 		if err != nil {
 			open.taken[number] = err
 			continue
@@ -154,4 +156,17 @@ func (p *Proxy) close() {
 		_ = server.Close()
 	}
 	p.running.Wait()
+}
+
+// portOf returns the number in host:port, or 0.
+func portOf(address string) int {
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return 0
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return 0
+	}
+	return int(number)
 }

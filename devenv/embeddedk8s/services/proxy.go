@@ -45,8 +45,8 @@ type PodAddresses interface {
 	HostPort(podIP string, port int32) (hostPort string, ok bool)
 }
 
-// Route chooses the endpoints of an HTTP request to a Service's port. It returns nil where nothing but the Service itself
-// has a say.
+// Route chooses the endpoints of an HTTP request to a Service's port. It returns nil where nothing but the Service
+// itself has a say.
 type Route func(service types.NamespacedName, port int32, r *http.Request) (relay.Dialer, error)
 
 // Config is what the proxy stands on.
@@ -120,8 +120,8 @@ func New(config Config) (*Proxy, error) {
 	return p, nil
 }
 
-// Attach says where pods are, and what else has a say in where requests go. It must be called once, before the informers
-// are started.
+// Attach says where pods are, and what else has a say in where requests go. It must be called once, before the
+// informers are started.
 func (p *Proxy) Attach(pods PodAddresses, route Route) { p.pods, p.route = pods, route }
 
 // Run looks after Services until ctx ends, and returns when all connections are closed.
@@ -213,4 +213,27 @@ func (p *Proxy) sync(ctx context.Context, name types.NamespacedName) error {
 
 func (p *Proxy) resolve(address relay.Address) (string, bool) {
 	return p.pods.HostPort(address.IP, address.Port)
+}
+
+// Backend returns the endpoints of a Service's port: by its number, or its name where number is 0, or its first where
+// there is neither. The error is what a request can be answered with.
+func (p *Proxy) Backend(name types.NamespacedName, number int32, portName string) (*relay.Endpoints, error) {
+	service, err := p.services.Services(name.Namespace).Get(name.Name)
+	if err != nil {
+		return nil, fmt.Errorf("there is no Service %s", name)
+	}
+	for _, port := range service.Spec.Ports {
+		other := number != 0 && port.Port != number || number == 0 && portName != "" && port.Name != portName
+		if other || !isTCP(port) {
+			continue
+		}
+		p.mu.Lock()
+		open := p.opened[name][port.Port]
+		p.mu.Unlock()
+		if open == nil {
+			return nil, fmt.Errorf("Service %s has no address here", name)
+		}
+		return open.endpoints, nil
+	}
+	return nil, fmt.Errorf("Service %s has no such port", name)
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package services
+package relay
 
 import (
 	"errors"
@@ -22,9 +22,9 @@ const (
 	firstPort, ports = 12_000, 8_000
 )
 
-// listenFor opens a listener for a Service's port: at the number that it had before, else at one that its name gives,
-// so that an address is the same after the cluster was made again, else at any free one. before is 0 when it had none.
-func listenFor(name string, before int) (net.Listener, error) {
+// ListenFor opens a listener on 127.0.0.1: at the port that it had before, else at one that its name gives, so that an
+// address is the same after everything was made again, else at any free one. before is 0 when it had none.
+func ListenFor(name string, before int) (net.Listener, error) {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(name))
 	numbers := []int{firstPort + int(hash.Sum32()%ports), 0}
@@ -33,7 +33,7 @@ func listenFor(name string, before int) (net.Listener, error) {
 	}
 	var problems []error
 	for _, number := range numbers {
-		listener, err := listenOn(number)
+		listener, err := Listen(number)
 		if err == nil {
 			return listener, nil
 		}
@@ -42,23 +42,11 @@ func listenFor(name string, before int) (net.Listener, error) {
 	return nil, fmt.Errorf("listen on %s: %w", loopback, errors.Join(problems...))
 }
 
-func listenOn(port int) (net.Listener, error) {
+// Listen opens a listener on 127.0.0.1 whose connections are bounded in number; port 0 is any free one.
+func Listen(port int) (net.Listener, error) {
 	listener, err := net.Listen("tcp", net.JoinHostPort(loopback, strconv.Itoa(port)))
 	if err != nil {
 		return nil, err
 	}
 	return netutil.LimitListener(listener, maxConnections), nil
-}
-
-// portOf returns the number in host:port, or 0.
-func portOf(address string) int {
-	_, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return 0
-	}
-	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return 0
-	}
-	return int(number)
 }

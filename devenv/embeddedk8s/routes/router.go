@@ -1,0 +1,199 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package routes
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/cache"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
+)
+
+// Services are the backends: *services.Proxy.
+type Services interface {
+	Backend(service types.NamespacedName, number int32, portName string) (*relay.Endpoints, error)
+}
+
+// Router sends requests by the table that it was given last.
+type Router struct {
+	services Services
+	// pods has the index podIPIndex.
+	pods  cache.Indexer
+	table atomic.Pointer[table]
+}
+
+// podIPIndex finds pods by their address.
+const podIPIndex = "podIP"
+
+// indexPods adds the index to the pods' informer, which must not be running yet.
+func indexPods(pods cache.SharedIndexInformer) error {
+	err := pods.AddIndexers(cache.Indexers{podIPIndex: func(object any) ([]string, error) {
+		if pod, ok := object.(*corev1.Pod); ok && pod.Status.PodIP != "" {
+			return []string{pod.Status.PodIP}, nil
+		}
+		return nil, nil
+	}})
+	if err != nil {
+		return fmt.Errorf("index pods by address: %w", err)
+	}
+	return nil
+}
+
+func newRouter(services Services, pods cache.Indexer) *Router {
+	router := &Router{services: services, pods: pods}
+	router.table.Store(&table{})
+	return router
+}
+
+// set replaces the table. Rules that stay as they are go on sharing where they were.
+func (t *Router) set(edge []*rule, mesh map[types.NamespacedName][]*rule) {
+	splits := map[string]*relay.Split{}
+	before := t.table.Load()
+	collect := func(r *rule) { splits[r.key()] = r.split }
+	for _, r := range before.edge {
+		collect(r)
+	}
+	for _, rules := range before.mesh {
+		for _, r := range rules {
+			collect(r)
+		}
+	}
+	share := func(r *rule) {
+		if r.split = splits[r.key()]; r.split == nil {
+			var weights []int32
+			for _, b := range r.backends {
+				weights = append(weights, b.weight)
+			}
+			r.split = relay.NewSplit(weights)
+			splits[r.key()] = r.split
+		}
+	}
+	next := &table{mesh: mesh}
+	for _, r := range edge {
+		next.edge = append(next.edge, perHost(r)...)
+	}
+	for _, r := range next.edge {
+		share(r)
+	}
+	sortRules(next.edge)
+	for _, rules := range mesh {
+		for _, r := range rules {
+			share(r)
+		}
+		sortRules(rules)
+	}
+	t.table.Store(next)
+}
+
+// ForService implements services.Route: it returns nil for a Service that no route is for.
+func (t *Router) ForService(service types.NamespacedName, port int32, r *http.Request) (relay.Dialer, error) {
+	rules := t.table.Load().mesh[service]
+	if len(rules) == 0 {
+		return nil, nil
+	}
+	found := find(rules, port, r)
+	if found == nil {
+		return nil, &relay.Refusal{
+			Status: http.StatusNotFound,
+			Text:   fmt.Sprintf("No rule of %s is for %s %s", rules[0].object, r.Method, r.URL.Path),
+		}
+	}
+	return t.dialer(found, port)
+}
+
+// forHost chooses for a request to the proxy.
+func (t *Router) forHost(r *http.Request) (relay.Dialer, error) {
+	table := t.table.Load()
+	found := find(table.edge, 0, r)
+	if found == nil {
+		text := "No Ingress, HTTPRoute or VirtualService is here"
+		if len(table.edge) > 0 {
+			text = "No route is for this host and path. Hosts: " + strings.Join(table.names(), ", ")
+		}
+		return nil, &relay.Refusal{Status: http.StatusNotFound, Text: text}
+	}
+	return t.dialer(found, 0)
+}
+
+// knows reports whether a host is one of the table's.
+func (t *Router) knows(host string) bool {
+	return slices.ContainsFunc(t.table.Load().edge, func(r *rule) bool {
+		return len(r.hosts) > 0 && r.hosts[0] != "*" && hostMatches(r.hosts, host)
+	})
+}
+
+// dialer takes the next turn of a rule.
+func (t *Router) dialer(r *rule, port int32) (relay.Dialer, error) {
+	refuse := func(status int, text string) (relay.Dialer, error) {
+		return nil, &relay.Refusal{Status: status, Text: fmt.Sprintf("%s, %s: %s", r.object, r.part, text)}
+	}
+	if r.broken != "" {
+		return refuse(http.StatusNotImplemented, r.broken)
+	}
+	next := r.split.Next()
+	if next < 0 {
+		return refuse(http.StatusInternalServerError, "no backend has a weight")
+	}
+	to := r.backends[next]
+	if to.broken != "" {
+		return refuse(http.StatusInternalServerError, to.broken)
+	}
+	endpoints, err := t.services.Backend(to.service, cmp.Or(to.number, port), to.portName)
+	if err != nil && to.number == 0 && to.portName == "" {
+		endpoints, err = t.services.Backend(to.service, 0, "")
+	}
+	if err != nil {
+		return refuse(http.StatusInternalServerError, err.Error())
+	}
+	if to.labels == nil {
+		return endpoints.Dial, nil
+	}
+	return func(ctx context.Context) (net.Conn, error) {
+		return endpoints.DialWhere(ctx, func(a relay.Address) bool { return t.hasLabels(to, a.IP) })
+	}, nil
+}
+
+// hasLabels reports whether the pod with that address is of the backend's version.
+func (t *Router) hasLabels(to backend, ip string) bool {
+	found, err := t.pods.ByIndex(podIPIndex, ip)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(found, func(object any) bool {
+		pod, ok := object.(*corev1.Pod)
+		if !ok || pod.Namespace != to.service.Namespace ||
+			pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+			return false
+		}
+		for key, wanted := range to.labels {
+			if pod.Labels[key] != wanted {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// serve answers at the listener until ctx ends.
+func (t *Router) serve(ctx context.Context, listener net.Listener, failed func(error)) error {
+	handler := relay.HTTP{Choose: t.forHost, Failed: failed, Forwarded: true}.Handler()
+	server := relay.NewHTTPServer(relay.OwnNames(t.knows, handler))
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() })
+	defer stop()
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve routes at %s: %w", listener.Addr(), err)
+	}
+	return nil
+}
