@@ -165,7 +165,7 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 	if err != nil {
 		return err
 	}
-	node, err := newNode(config, client, shared, files)
+	node, err := newNode(config, client, restConfig, shared, files)
 	if err != nil {
 		return err
 	}
