@@ -5,6 +5,7 @@ package env
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
@@ -35,6 +36,10 @@ func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail 
 	}
 	address, err := e.forwarder.Open(ctx, portforward.Request{
 		Cluster: c.name, Kubeconfig: d.Kubeconfig, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,
+		Published: d.Local,
 	})
+	if errors.Is(err, portforward.ErrSimulated) {
+		return "", "", fmt.Errorf("%w; give its image a program with: pipedeck up --local-image IMAGE=PROGRAM", err)
+	}
 	return address.URL, address.Detail, err
 }

@@ -29,6 +29,10 @@ type found struct {
 	// source is what it belongs to ("Service default/web"), port its name or number.
 	source, port string
 	scheme       scheme
+	// published is where the cluster itself answers on this machine, as host:port; empty when it does not.
+	published string
+	// simulated is whether nothing behind the port runs.
+	simulated bool
 	// others are further things that could have been meant.
 	others  []string
 	watcher watcher
@@ -130,6 +134,7 @@ func foundPort(services []*service, s *service, p servicePort) found {
 	f := found{
 		source: "Service " + s.Namespace + "/" + s.Name, port: p.Name,
 		scheme: schemeOf(value(p.AppProtocol), p.Name, p.Port), watcher: watchService(s, p.Name),
+		published: publishedAt(s.Annotations, p.Port), simulated: s.Annotations[simulatedAnnotation] == "true",
 	}
 	if p.Name == "" {
 		f.port = strconv.Itoa(int(p.Port))

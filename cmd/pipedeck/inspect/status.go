@@ -22,16 +22,17 @@ func newStatusCommand(t *session.Target) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the parts, pipeds and problems of an environment", Args: cobra.NoArgs,
-		Long: `Show the parts of the environment and its pipeds, and a table of problems with the next step for each.
+		Long: `Show the parts of the environment and its pipeds, the addresses of applications that run on this machine, and a
+table of problems with the next step for each.
 Exit code 0: no problem is known, though a part may still be starting; 5: the environment is degraded.`,
 		Example: "  pipedeck status\n  pipedeck status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return t.Run(cmd, func(_ context.Context, s *session.Session) error {
+			return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
 				show := printStatus
 				if output == "json" {
 					show = printStatusJSON
 				}
-				if err := show(s.Out, s.State); err != nil {
+				if err := show(s.Out, s.State, localAddresses(ctx, s)); err != nil {
 					return err
 				}
 				if len(s.State.Problems()) > 0 {
@@ -45,7 +46,7 @@ Exit code 0: no problem is known, though a part may still be starting; 5: the en
 	return cmd
 }
 
-func printStatus(w io.Writer, s *session.State) error {
+func printStatus(w io.Writer, s *session.State, addresses []address) error {
 	var components, problems [][]string
 	for _, c := range s.Components() {
 		components = append(components, []string{c.GetName(), reader.Name(c.GetState()),
@@ -57,6 +58,9 @@ func printStatus(w io.Writer, s *session.State) error {
 	fmt.Fprintln(w)
 	if err := format.Table(w, []string{"PIPED", "STATE", "VERSION", "APPLICATIONS", "REPOSITORIES", "ID"},
 		pipedRows(s)); err != nil {
+		return err
+	}
+	if err := printAddresses(w, addresses); err != nil {
 		return err
 	}
 	for _, p := range s.Problems() {
@@ -84,9 +88,9 @@ func pipedRows(s *session.State) [][]string {
 	return rows
 }
 
-func printStatusJSON(w io.Writer, s *session.State) error {
+func printStatusJSON(w io.Writer, s *session.State, addresses []address) error {
 	return format.JSON(w, map[string]any{
 		"environment": s.Environment(), "components": s.Components(), "pipeds": s.Pipeds(),
-		"degraded": len(s.Problems()) > 0, "problems": s.Problems(),
+		"degraded": len(s.Problems()) > 0, "problems": s.Problems(), "addresses": addresses,
 	})
 }

@@ -31,14 +31,14 @@ func degradedSnapshot() *session.State {
 func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, printStatus(&out, degradedSnapshot()))
+	require.NoError(t, printStatus(&out, degradedSnapshot(), nil))
 	require.Contains(t, out.String(), "degraded: 2 problems")
 	require.Regexp(t,
 		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the binary, or run: pipedeck restart wait`,
 		out.String())
 
 	out.Reset()
-	require.NoError(t, printStatusJSON(&out, degradedSnapshot()))
+	require.NoError(t, printStatusJSON(&out, degradedSnapshot(), nil))
 	var shown struct {
 		Degraded bool `json:"degraded"`
 		Problems []struct {
@@ -56,8 +56,30 @@ func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	require.NotEmpty(t, shown.Problems[0].Since)
 
 	out.Reset()
-	require.NoError(t, printStatusJSON(&out, &session.State{Deck: state.New()}))
+	require.NoError(t, printStatusJSON(&out, &session.State{Deck: state.New()}, nil))
 	require.Contains(t, out.String(), `"degraded": false`)
+}
+
+func TestStatusShowsWhereApplicationsAnswerOnThisMachine(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	environment := decktest.Environment()
+	environment.Clusters = []*deckv1.Cluster{{Name: "local", Kind: "embedded", LocalPods: true}, {Name: "far", Kind: "kind"}}
+	app, far := decktest.Application(), decktest.Application()
+	app.DeployTargets = []string{"kubernetes/local"}
+	far.Id, far.Name, far.DeployTargets = "far", "far", []string{"kubernetes/far"}
+	server.Publish(environment, app, far)
+	stateDir, _ := running(t, server)
+	code, stdout, stderr := command(t.Context(), stateDir, "status", "-o", "json")
+	require.Zero(t, code, stderr)
+	var shown struct{ Addresses []address }
+	require.NoError(t, json.Unmarshal([]byte(stdout), &shown))
+	require.Equal(t, []address{{
+		Application: app.GetName(), ApplicationID: app.GetId(), URL: "http://127.0.0.1:34567",
+		Detail: "Service default/hello-world, port http, 2 of 2 pods ready",
+	}}, shown.Addresses, "a forward to another cluster is not opened")
+	_, stdout, _ = command(t.Context(), stateDir, "status")
+	require.Regexp(t, app.GetName()+` +http://127\.0\.0\.1:34567 +Service default/hello-world`, stdout)
 }
 
 func TestApplicationsAreListedWithTheMistakesOfTheirConfiguration(t *testing.T) {
@@ -101,12 +123,12 @@ func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 		s.Apply(event)
 	}
 	var out bytes.Buffer
-	require.NoError(t, printStatus(&out, s))
+	require.NoError(t, printStatus(&out, s, nil))
 	require.Regexp(t, `default +CONNECTED +v0\.1\.0 +1 +sample +p1\nlegacy +DISCONNECTED +v0\.57\.1 +1 +- +p2\n`,
 		out.String())
 
 	out.Reset()
-	require.NoError(t, printStatusJSON(&out, s))
+	require.NoError(t, printStatusJSON(&out, s, nil))
 	var shown struct {
 		Pipeds []struct{ ID, Name, State string } `json:"pipeds"`
 	}

@@ -61,15 +61,16 @@ type Config struct {
 
 // Proxy gives Services addresses on this machine. It is used once: New, Attach, start the informers, Run.
 type Proxy struct {
-	config   Config
-	pods     PodAddresses
-	route    Route
-	services corelisters.ServiceLister
-	slices   discoverylisters.EndpointSliceLister
-	synced   []cache.InformerSynced
-	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	recorder record.EventRecorder
-	events   record.EventBroadcaster
+	config    Config
+	pods      PodAddresses
+	route     Route
+	services  corelisters.ServiceLister
+	slices    discoverylisters.EndpointSliceLister
+	podLister corelisters.PodLister
+	synced    []cache.InformerSynced
+	queue     workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	recorder  record.EventRecorder
+	events    record.EventBroadcaster
 
 	// ctx ends with Run; running counts what uses it. It does not grow once closed is set.
 	ctx     context.Context
@@ -88,9 +89,10 @@ func New(config Config) (*Proxy, error) {
 	events := record.NewBroadcaster()
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &Proxy{
-		config:   config,
-		services: config.Informers.Core().V1().Services().Lister(),
-		slices:   config.Informers.Discovery().V1().EndpointSlices().Lister(),
+		config:    config,
+		services:  config.Informers.Core().V1().Services().Lister(),
+		slices:    config.Informers.Discovery().V1().EndpointSlices().Lister(),
+		podLister: config.Informers.Core().V1().Pods().Lister(),
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry)),
 		events:   events,
@@ -205,10 +207,11 @@ func (p *Proxy) sync(ctx context.Context, name types.NamespacedName) error {
 		return err
 	}
 	open := p.open(service, name)
-	if err := p.setEndpoints(service, open); err != nil {
+	simulated, err := p.setEndpoints(service, open)
+	if err != nil {
 		return err
 	}
-	return errors.Join(p.publish(ctx, service, open), p.publishBalancer(ctx, service, open))
+	return errors.Join(p.publish(ctx, service, open, simulated), p.publishBalancer(ctx, service, open))
 }
 
 func (p *Proxy) resolve(address relay.Address) (string, bool) {

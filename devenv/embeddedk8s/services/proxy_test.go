@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -27,6 +28,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/kubelet"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
 )
 
@@ -68,9 +70,10 @@ func (w *world) patch(answer http.ResponseWriter, r *http.Request) {
 	if parts[len(parts)-1] == "status" {
 		service.Status = corev1.ServiceStatus{} // what is decoded is added to a list that is there
 	}
-	if err := json.NewDecoder(r.Body).Decode(service); err != nil { // our patches set and never remove
+	if err := json.NewDecoder(r.Body).Decode(service); err != nil {
 		w.t.Error(err)
 	}
+	maps.DeleteFunc(service.Annotations, func(_, value string) bool { return value == "" }) // null removes
 	if err := w.factory.Core().V1().Services().Informer().GetIndexer().Update(service); err != nil {
 		w.t.Error(err)
 	}
@@ -129,7 +132,7 @@ func (w *world) sync(service *corev1.Service) {
 }
 
 // endpoints puts a slice of hello-world's into the cache.
-func (w *world) endpoints(name string, ready bool, ips ...string) {
+func (w *world) endpoints(name string, ready bool, ips ...string) *discoveryv1.EndpointSlice {
 	w.t.Helper()
 	slice := &discoveryv1.EndpointSlice{
 		ObjectMeta: metav1.ObjectMeta{
@@ -145,6 +148,7 @@ func (w *world) endpoints(name string, ready bool, ips ...string) {
 		})
 	}
 	require.NoError(w.t, w.factory.Discovery().V1().EndpointSlices().Informer().GetIndexer().Add(slice))
+	return slice
 }
 
 // address reads the annotation of hello-world.
@@ -325,6 +329,26 @@ func TestPortsAreBounded(t *testing.T) {
 	w.add(web(ports...))
 	require.Len(t, readAddresses(w.service("default", "hello-world")), maxPorts)
 	require.Contains(t, <-w.recorder.Events, "512 ports of Services have one, and more do not get one")
+}
+
+func TestAServiceSaysThatItsPodsAreSimulated(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	slice := w.endpoints("one", true, "10.244.0.1")
+	slice.Endpoints[0].TargetRef = &corev1.ObjectReference{Kind: "Pod", Name: "one"}
+	pods := w.factory.Core().V1().Pods().Informer().GetIndexer()
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "default", Name: "one", Annotations: map[string]string{kubelet.SimulatedKey: "true"},
+	}}
+	require.NoError(t, pods.Add(pod))
+	w.add(web(httpPort))
+	require.Equal(t, "true", w.service("default", "hello-world").Annotations[kubelet.SimulatedKey])
+
+	pod = pod.DeepCopy()
+	pod.Annotations = nil
+	require.NoError(t, pods.Update(pod))
+	w.sync(w.service("default", "hello-world"))
+	require.NotContains(t, w.service("default", "hello-world").Annotations, kubelet.SimulatedKey)
 }
 
 func TestARetiredPodGetsNoMoreConnections(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strconv"
 	"sync"
 	"time"
@@ -17,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/kubelet"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
 )
 
@@ -29,9 +31,12 @@ const (
 	sameReport = time.Minute
 )
 
-// publish writes the addresses of a Service to its annotation.
-func (p *Proxy) publish(ctx context.Context, service *corev1.Service, open snapshot) error {
-	var annotation any // removes it
+// publish writes the addresses of a Service to its annotation, and whether all its pods are simulated to another one.
+func (p *Proxy) publish(ctx context.Context, service *corev1.Service, open snapshot, simulated bool) error {
+	wanted := map[string]any{AddressesAnnotation: nil, kubelet.SimulatedKey: nil} // nil removes one
+	if simulated {
+		wanted[kubelet.SimulatedKey] = "true"
+	}
 	if len(open) > 0 {
 		addresses := map[string]string{}
 		for number, address := range open.addresses() {
@@ -41,14 +46,16 @@ func (p *Proxy) publish(ctx context.Context, service *corev1.Service, open snaps
 		if err != nil {
 			return fmt.Errorf("write addresses: %w", err)
 		}
-		annotation = string(text)
+		wanted[AddressesAnnotation] = string(text)
 	}
-	if was, has := service.Annotations[AddressesAnnotation]; has && annotation == was || !has && annotation == nil {
+	maps.DeleteFunc(wanted, func(key string, value any) bool {
+		was, has := service.Annotations[key]
+		return has && value == was || !has && value == nil
+	})
+	if len(wanted) == 0 {
 		return nil
 	}
-	return p.patch(ctx, service, map[string]any{
-		"metadata": map[string]any{"annotations": map[string]any{AddressesAnnotation: annotation}},
-	})
+	return p.patch(ctx, service, map[string]any{"metadata": map[string]any{"annotations": wanted}})
 }
 
 // publishBalancer says in the status of a Service of type LoadBalancer that it is reached on this machine, and which of

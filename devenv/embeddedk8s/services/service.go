@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/klog/v2"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/kubelet"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
 )
 
@@ -164,19 +165,46 @@ func readAddresses(service *corev1.Service) map[int32]string {
 	return addresses
 }
 
-// setEndpoints tells the open ports of a Service what its EndpointSlices say.
-func (p *Proxy) setEndpoints(service *corev1.Service, open snapshot) error {
+// setEndpoints tells the open ports of a Service what its EndpointSlices say. It reports whether all that is ready is
+// simulated.
+func (p *Proxy) setEndpoints(service *corev1.Service, open snapshot) (simulated bool, err error) {
 	slices, err := p.slices.EndpointSlices(service.Namespace).List(
 		labels.SelectorFromSet(labels.Set{discoveryv1.LabelServiceName: service.Name}))
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, port := range service.Spec.Ports {
 		if open[port.Port] != nil && isTCP(port) {
 			open[port.Port].endpoints.Set(endpointsOf(slices, port.Name))
 		}
 	}
-	return nil
+	return p.allSimulated(slices), nil
+}
+
+// allSimulated reports whether there are ready endpoints, and each is a pod that runs no process.
+func (p *Proxy) allSimulated(slices []*discoveryv1.EndpointSlice) bool {
+	found := false
+	for _, slice := range slices {
+		for _, endpoint := range slice.Endpoints {
+			if !isReady(endpoint) {
+				continue
+			}
+			if endpoint.TargetRef == nil {
+				return false
+			}
+			pod, err := p.podLister.Pods(slice.Namespace).Get(endpoint.TargetRef.Name)
+			if err != nil || pod.Annotations[kubelet.SimulatedKey] != "true" {
+				return false
+			}
+			found = true
+		}
+	}
+	return found
+}
+
+func isReady(endpoint discoveryv1.Endpoint) bool {
+	ready := endpoint.Conditions.Ready
+	return (ready == nil || *ready) && len(endpoint.Addresses) > 0
 }
 
 // endpointsOf returns the ready endpoints of the port with that name, and how many others there are.
@@ -187,7 +215,7 @@ func endpointsOf(slices []*discoveryv1.EndpointSlice, name string) (ready []rela
 				continue
 			}
 			for _, endpoint := range slice.Endpoints {
-				if isReady := endpoint.Conditions.Ready; isReady != nil && !*isReady || len(endpoint.Addresses) == 0 {
+				if !isReady(endpoint) {
 					unready++
 					continue
 				}
