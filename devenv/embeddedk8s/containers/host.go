@@ -4,6 +4,7 @@
 package containers
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -31,6 +32,8 @@ type Spec struct {
 	Dir string
 	// Log receives the output; the process closes it.
 	Log *Log
+	// Limit bounds the memory of the process group; nil for none. The process releases it.
+	Limit *Limit
 	// Ended is called once the process has ended and its output is written; may be nil.
 	Ended func()
 }
@@ -41,6 +44,7 @@ type Host struct {
 	starts  chan func()
 	signals chan os.Signal
 	closed  chan struct{}
+	stop    context.CancelFunc
 
 	mu      sync.Mutex
 	running map[int]*Process
@@ -60,6 +64,9 @@ func NewHost(dir string) (*Host, error) {
 		records: records, starts: make(chan func()), signals: make(chan os.Signal, 1), closed: make(chan struct{}),
 		running: map[int]*Process{},
 	}
+	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
+	go h.watch(ctx)
 	signal.Notify(h.signals, syscall.SIGCHLD)
 	go h.start()
 	go h.reap()
@@ -70,6 +77,7 @@ func NewHost(dir string) (*Host, error) {
 func (h *Host) Close() {
 	signal.Stop(h.signals)
 	close(h.closed)
+	h.stop()
 }
 
 // start starts programs on one thread, which lives as long as the Host: on Linux the kernel ends a child when the
@@ -112,12 +120,14 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 	err = h.launch(command)
 	_ = writer.Close()
 	if err != nil {
+		spec.Limit.release()
 		return nil, errors.Join(err, reader.Close(), spec.Log.Close())
 	}
 	p := &Process{
 		PID: command.Process.Pid, StartedAt: time.Now(), host: h, spec: spec, ended: make(chan struct{}),
 		output: reader,
 	}
+	spec.Limit.enter(command.Process.Pid)
 	_ = command.Process.Release() // reap waits for it
 	problem := h.records.write(p.PID)
 	go p.copyOutput()

@@ -129,3 +129,29 @@ func TestPortsAreGivenOnce(t *testing.T) {
 	}
 	require.Empty(t, ports.taken)
 }
+
+func TestAProcessThatHasMoreMemoryThanItsLimitIsEnded(t *testing.T) {
+	t.Parallel()
+	for name, limits := range map[string]*Limits{"by control group": NewLimits(t.TempDir()), "watched": {}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if name != "watched" && limits.version == 0 {
+				t.Skip("this machine lets this user create no control group with a limit of memory")
+			}
+			t.Cleanup(limits.Close)
+			host, _ := newHost(t)
+			spec := shell(t, "exec dd if=/dev/zero of=/dev/null bs=256M count=100000")
+			spec.Limit = limits.New("one", 32<<20)
+			p, err := host.Start(spec)
+			require.NoError(t, err)
+			t.Cleanup(func() { p.Kill(); <-p.Ended() })
+			<-p.Ended()
+			exit, _ := p.Exit()
+			require.True(t, exit.OutOfMemory)
+			require.Equal(t, 137, exit.Code)
+			if spec.Limit.group != "" {
+				require.NoDirExists(t, spec.Limit.group)
+			}
+		})
+	}
+}

@@ -15,7 +15,9 @@ type Exit struct {
 	// Code is the exit code; 128 and the signal's number when a signal ended the process.
 	Code   int
 	Signal syscall.Signal // 0: the process ended by itself
-	At     time.Time
+	// OutOfMemory is set when the process was ended because of the limit of its memory.
+	OutOfMemory bool
+	At          time.Time
 }
 
 // Process is one run of a container. Its methods may be called from any goroutine.
@@ -95,6 +97,8 @@ func (p *Process) outputEnded() {
 
 // finish gives everything back. It is called once: by the later one of the ends of the process and of its output.
 func (p *Process) finish() {
+	p.exit.OutOfMemory = p.exit.Signal == syscall.SIGKILL && p.spec.Limit.exceeded()
+	p.spec.Limit.release()
 	p.host.records.remove(p.PID)
 	_ = p.output.Close()
 	_ = p.spec.Log.Close()

@@ -26,6 +26,9 @@ const (
 	// AddressesKey is an annotation of such a pod: a JSON object from its ports to addresses of this machine, as in
 	// {"8080":"127.0.0.1:30123"}.
 	AddressesKey = "pipedeck.dev/addresses"
+	// MemoryKey is an annotation of such a pod that has a limit of memory: the means by which it holds, "cgroup v2",
+	// "cgroup v1", "checked every second" or "none".
+	MemoryKey = "pipedeck.dev/memory-limit"
 )
 
 // runPods makes what runs pods as processes.
@@ -153,7 +156,9 @@ func (k *Kubelet) writeLocal(ctx context.Context, pod *corev1.Pod, address strin
 	if !ok {
 		return nil
 	}
-	pod, err := k.annotate(ctx, pod, LocalKey, status.Addresses)
+	pod, err := k.annotate(ctx, pod, map[string]string{
+		LocalKey: "true", AddressesKey: status.Addresses, MemoryKey: status.Memory,
+	})
 	if err != nil {
 		return err
 	}
@@ -177,17 +182,15 @@ func assessLocal(pod *corev1.Pod, address string, local localpods.Status, now ti
 	return status
 }
 
-// annotate marks a pod as simulated or local, with its addresses, and returns it as it is then.
-func (k *Kubelet) annotate(ctx context.Context, pod *corev1.Pod, kind, addresses string) (*corev1.Pod, error) {
-	wanted := map[string]any{SimulatedKey: nil, LocalKey: nil, AddressesKey: nil}
-	wanted[kind] = "true"
-	if addresses != "" {
-		wanted[AddressesKey] = addresses
-	}
+// annotate gives a pod our annotations that are not empty, takes the others away, and returns it as it is then.
+func (k *Kubelet) annotate(ctx context.Context, pod *corev1.Pod, wanted map[string]string) (*corev1.Pod, error) {
 	changes := map[string]any{}
-	for key, value := range wanted {
+	for _, key := range []string{SimulatedKey, LocalKey, AddressesKey, MemoryKey} {
 		now, has := pod.Annotations[key]
-		if value == nil && has || value != nil && now != value {
+		switch value := wanted[key]; {
+		case value == "" && has:
+			changes[key] = nil
+		case value != now:
 			changes[key] = value
 		}
 	}

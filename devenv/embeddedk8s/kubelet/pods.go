@@ -94,7 +94,7 @@ func (k *Kubelet) remove(ctx context.Context, pod *corev1.Pod) error {
 // simulate writes the pod's status when it is not what it should be.
 func (k *Kubelet) simulate(ctx context.Context, pod *corev1.Pod) error {
 	k.simulated.add(pod.UID)
-	pod, err := k.annotate(ctx, pod, SimulatedKey, "")
+	pod, err := k.annotate(ctx, pod, map[string]string{SimulatedKey: "true"})
 	if err != nil {
 		return err
 	}

@@ -167,6 +167,9 @@ func (c *container) collect(now time.Time) {
 	if exit.Code != 0 {
 		state.Reason, state.Message = reasonError, ran.log.Message()
 	}
+	if exit.OutOfMemory {
+		state.Reason = reasonOutOfMemory
+	}
 	if ran.problem != "" {
 		state.Message = ran.problem + "\n" + state.Message
 	}

@@ -56,6 +56,7 @@ type Manager struct {
 	config Config
 	host   *containers.Host
 	ports  *containers.Ports
+	limits *containers.Limits
 	probes *prober
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -76,7 +77,8 @@ func New(config Config) (*Manager, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Manager{
-		config: config, host: host, ports: containers.NewPorts(), probes: newProber(), ctx: ctx, cancel: cancel,
+		config: config, host: host, ports: containers.NewPorts(), limits: containers.NewLimits(config.Dir),
+		probes: newProber(), ctx: ctx, cancel: cancel,
 		pods: map[types.UID]*pod{}, byIP: map[string]*pod{},
 	}, nil
 }
@@ -186,4 +188,5 @@ func (m *Manager) Close() {
 	}
 	m.probes.close()
 	m.host.Close()
+	m.limits.Close()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	quantity "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -126,4 +127,17 @@ func TestAContainerWithoutRestartsEndsThePod(t *testing.T) {
 		require.Equal(t, code, status.Containers[0].State.Terminated.ExitCode)
 		require.Equal(t, "done\n", c.output(t, pod, "main", false))
 	}
+}
+
+func TestAContainerThatHasTooMuchMemoryIsEnded(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pod := newPodOf("hungry", "eat=512", "wait")
+	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: quantity.MustParse("64Mi")}
+	c.Run(pod, "10.244.0.1")
+	status := c.await(t, pod, "it was ended", func(s Status) bool {
+		return s.Containers[0].LastTerminationState.Terminated != nil
+	})
+	require.Equal(t, "OOMKilled", status.Containers[0].LastTerminationState.Terminated.Reason)
+	require.NotEmpty(t, status.Memory)
 }

@@ -96,12 +96,21 @@ func (c *container) launch(next *run, path string, args []string) (*containers.P
 		return nil, nil, err
 	}
 	process, err := c.pod.manager.host.Start(containers.Spec{
-		Path: path, Args: args, Env: next.env, Dir: next.dir, Log: log, Ended: c.pod.look,
+		Path: path, Args: args, Env: next.env, Dir: next.dir, Log: log, Limit: c.limit(), Ended: c.pod.look,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start container %s: %w", c.spec.Name, err)
 	}
 	return process, log, nil
+}
+
+// limit is that of the container's memory; nil for none.
+func (c *container) limit() *containers.Limit {
+	bytes := c.spec.Resources.Limits.Memory().Value()
+	if bytes == 0 {
+		return nil
+	}
+	return c.pod.manager.limits.New(fmt.Sprintf("%s-%s-%d", c.pod.uid, c.spec.Name, c.restarts), bytes)
 }
 
 // logsDir is the folder of the logs of a container: one for each run, named by the number of restarts.

@@ -19,6 +19,8 @@ type Status struct {
 	Ended bool
 	// Addresses is a JSON object from the ports of the pod to addresses of this machine; empty for none.
 	Addresses string
+	// Memory names the means by which the limits of memory hold; empty when no container has one.
+	Memory string
 }
 
 func (p *pod) describe() Status {
@@ -27,6 +29,9 @@ func (p *pod) describe() Status {
 		status.Failed, status.Reason, status.Message = p.ending.failed, p.ending.reason, p.ending.message
 	}
 	for _, c := range p.all {
+		if !c.spec.Resources.Limits.Memory().IsZero() {
+			status.Memory = p.manager.limits.How()
+		}
 		if c.init {
 			status.Init = append(status.Init, c.describe())
 		} else {
