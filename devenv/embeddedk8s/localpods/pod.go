@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -288,7 +289,7 @@ func (p *pod) killAll() bool {
 func (p *pod) shutDown() {
 	for _, c := range p.all {
 		if c.run != nil {
-			c.run.process.Terminate(c.stopSignal())
+			c.run.process.Terminate(syscall.SIGTERM)
 		}
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), stopGrace)

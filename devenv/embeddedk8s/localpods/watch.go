@@ -133,7 +133,7 @@ func (c *container) stop(now, deadline time.Time) {
 	}
 	if !s.signaled {
 		s.signaled = true
-		run.process.Terminate(c.stopSignal())
+		run.process.Terminate(syscall.SIGTERM)
 	}
 	if !now.Before(s.deadline) {
 		run.process.Kill()
@@ -141,9 +141,6 @@ func (c *container) stop(now, deadline time.Time) {
 	}
 	c.pod.again(s.deadline)
 }
-
-// stopSignal asks the container to end.
-func (c *container) stopSignal() syscall.Signal { return syscall.SIGTERM }
 
 func (r *run) endProbes() {
 	for _, probe := range []*probe{r.startup, r.liveness, r.readiness} {
