@@ -48,7 +48,7 @@ func publishedAt(annotations map[string]string, port int32) string {
 	return readAddresses(annotations)[strconv.Itoa(int(port))]
 }
 
-// publishedAddress is what a user is told of a port that the cluster itself answers at.
+// publishedAddress is the address that a user gets of a port that the cluster itself answers at.
 func (c *cluster) publishedAddress(ctx context.Context, f found, applicationID string) Address {
 	url := f.published
 	if f.scheme != schemeNone {

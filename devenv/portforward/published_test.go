@@ -16,14 +16,17 @@ func TestWhereTheClusterAnswersItselfNothingIsForwarded(t *testing.T) {
   labels: {`+owned+`}, annotations: {pipedeck.dev/addresses: '{"80":"127.0.0.1:13579","81":"127.0.0.1:13580"}'}},
   spec: {ports: [{name: http, port: 80}, {name: data, port: 81}, {name: late, port: 82}]}}`)
 	p.create(serviceResource, `{apiVersion: v1, kind: Service, metadata: {name: x, namespace: default,
-  labels: {`+owned+`}, annotations: {pipedeck.dev/simulated: "true", pipedeck.dev/addresses: '{"83":"127.0.0.1:13581"}'}},
+  labels: {`+owned+`}, annotations: {pipedeck.dev/simulated: "true",
+  pipedeck.dev/addresses: '{"83":"127.0.0.1:13581"}'}},
   spec: {ports: [{name: nothing, port: 83}]}}`)
-	p.create(routeResources[0], `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web, namespace: default,
+	p.create(routeResources[0], `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web,
+  namespace: default,
   labels: {`+owned+`}, annotations: {pipedeck.dev/addresses: '{"*":"127.0.0.1:14321","shop.example":"127.0.0.1:14321",
   "shop.localhost":"127.0.0.1:14321"}'}}}`)
 	open := func(port string, published bool) (Address, error) {
 		return p.forwarder.Open(t.Context(), Request{
-			Cluster: "dev", Kubeconfig: "kubeconfig", ApplicationID: "app-1", Name: "web", Port: port, Published: published,
+			Cluster: "dev", Kubeconfig: "kubeconfig", ApplicationID: "app-1", Name: "web", Port: port,
+			Published: published,
 		})
 	}
 	a, err := open("", true)

@@ -22,8 +22,8 @@ func newStatusCommand(t *session.Target) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the parts, pipeds and problems of an environment", Args: cobra.NoArgs,
-		Long: `Show the parts of the environment and its pipeds, the addresses of applications that run on this machine, and a
-table of problems with the next step for each.
+		Long: `Show the parts of the environment and its pipeds, the addresses of applications that run on this
+machine, and a table of problems with the next step for each.
 Exit code 0: no problem is known, though a part may still be starting; 5: the environment is degraded.`,
 		Example: "  pipedeck status\n  pipedeck status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {

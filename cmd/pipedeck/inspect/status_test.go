@@ -64,7 +64,9 @@ func TestStatusShowsWhereApplicationsAnswerOnThisMachine(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)
 	environment := decktest.Environment()
-	environment.Clusters = []*deckv1.Cluster{{Name: "local", Kind: "embedded", LocalPods: true}, {Name: "far", Kind: "kind"}}
+	environment.Clusters = []*deckv1.Cluster{
+		{Name: "local", Kind: "embedded", LocalPods: true}, {Name: "far", Kind: "kind"},
+	}
 	app, far := decktest.Application(), decktest.Application()
 	app.DeployTargets = []string{"kubernetes/local"}
 	far.Id, far.Name, far.DeployTargets = "far", "far", []string{"kubernetes/far"}
