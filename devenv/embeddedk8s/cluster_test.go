@@ -17,6 +17,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -130,6 +131,38 @@ func TestARunningCluster(t *testing.T) {
 		_, err = stranger.CoreV1().Secrets("").List(t.Context(), metav1.ListOptions{})
 		require.True(t, apierrors.IsForbidden(err), "%v", err)
 	})
+}
+
+func TestAQuotaIsCountedAndWhatExceedsItIsRefused(t *testing.T) {
+	t.Parallel()
+	ctx, core := t.Context(), startReady(t, t.TempDir()).client(t).CoreV1()
+	_, err := core.Namespaces().Create(ctx,
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "bounded"}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	_, err = core.ResourceQuotas("bounded").Create(ctx, &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "pods"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	used := func(want int64) func() bool {
+		return func() bool {
+			quota, err := core.ResourceQuotas("bounded").Get(ctx, "pods", metav1.GetOptions{})
+			pods, counted := quota.Status.Used[corev1.ResourcePods]
+			return err == nil && counted && pods.Value() == want
+		}
+	}
+	eventually(t, "the quota is counted", used(0))
+	create := func(name string) error {
+		_, err := core.Pods("bounded").Create(ctx,
+			&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: podSpec("nginx:1.27")}, metav1.CreateOptions{})
+		return err
+	}
+	eventually(t, "the namespace has its service account", func() bool { return create("one") == nil })
+	eventually(t, "the pod is counted", used(1))
+	require.True(t, apierrors.IsForbidden(create("two")))
+	require.NoError(t, core.Pods("bounded").Delete(ctx, "one", metav1.DeleteOptions{}))
+	eventually(t, "the pod is not counted any more", used(0))
+	require.NoError(t, create("two"))
 }
 
 func testSimulatedFailures(t *testing.T, client kubernetes.Interface) {

@@ -71,7 +71,7 @@ func New(ctx context.Context, config Config) (*Set, error) {
 	var problems []error
 	for _, make := range []func(context.Context) ([]loop, error){
 		maker.serviceAccounts, maker.namespaces, maker.workloads, maker.batch, maker.network, maker.policy,
-		maker.garbage,
+		maker.garbage, maker.quotas,
 	} {
 		made, err := make(ctx)
 		problems = append(problems, err)
