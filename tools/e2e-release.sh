@@ -84,8 +84,11 @@ linked=$(inside sh -c 'ls -l /home/ada/.local/state/pipedeck/default/piped/plugi
 step "without Go, a changed program says what is missing"
 inside sh -c 'cd /home/ada/.local/state/pipedeck/default/repository && sed -i "s/listening on/at your service on/" hello-world/main.go &&
   git -c user.name=ada -c user.email=ada@example.com commit -qam "Change the program"'
+tries=0
 while ! inside pipedeck logs hello-world 2>/dev/null | grep 'there is no go command'; do
   kill -0 $up 2>/dev/null || refuse "the environment has ended"
+  tries=$((tries + 1))
+  [ $tries -lt 300 ] || { inside pipedeck logs hello-world; refuse "the log of the stage does not say what is missing"; }
   sleep 0.2
 done
 inside pipedeck down
