@@ -27,7 +27,8 @@ const (
 // Files are the contents of the files that the program is made of, by their slash-separated paths in the module.
 type Files map[string][]byte
 
-// Read reads the module in dir: go.mod, go.sum and the Go files that are not tests. Links are not followed.
+// Read reads the module in dir: go.mod, go.sum, the Go files that are not tests, and the YAML files
+// that they embed. Links are not followed.
 func Read(dir string) (Files, error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -56,7 +57,13 @@ func Read(dir string) (Files, error) {
 }
 
 func wanted(name string) bool {
-	return name == "go.mod" || name == "go.sum" || path.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go")
+	switch path.Ext(name) {
+	case ".go":
+		return !strings.HasSuffix(name, "_test.go")
+	case ".yaml": // embedded into the program
+		return !strings.Contains(name, "testdata/")
+	}
+	return name == "go.mod" || name == "go.sum"
 }
 
 // Digest names the state of the files: 64 hexadecimal digits, the same on every system.
