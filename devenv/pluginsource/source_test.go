@@ -100,10 +100,9 @@ func TestAProgramIsBuiltAgainWhenAPackageThatItImportsChanges(t *testing.T) {
 }
 
 func TestAProgramHasCOnlyWhenItsPackagesUseIt(t *testing.T) {
-	if os.Getenv("CGO_ENABLED") == "0" {
-		require.NoError(t, os.Unsetenv("CGO_ENABLED")) // which make sets; a user's own choice counts
-		t.Cleanup(func() { require.NoError(t, os.Setenv("CGO_ENABLED", "0")) })
-	}
+	// make sets it, and a user's own choice counts. t.Setenv puts back what was there.
+	t.Setenv("CGO_ENABLED", "0")
+	require.NoError(t, os.Unsetenv("CGO_ENABLED"))
 	if _, err := exec.LookPath("gcc"); err != nil {
 		t.Skip("there is no C compiler: gcc")
 	}
