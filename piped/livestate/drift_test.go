@@ -37,21 +37,6 @@ func TestTheFieldsOfADriftAreReportedBeforeTheLiveState(t *testing.T) {
 	require.Nil(t, asked.GetNewestSource(), "Git has no newer commit")
 }
 
-func TestADriftIsReportedWhileItsFieldsAreCompared(t *testing.T) {
-	t.Parallel()
-	kubernetes := &plugin{
-		name: "kubernetes", state: outOfSync, health: healthy, drift: fields, comparing: make(chan struct{}),
-	}
-	w := newWorld(t, kubernetes)
-	w.plane.set(deployed("web", "kubernetes"))
-	w.start()
-	require.Equal(t, outOfSync, w.nextSync().GetState().GetStatus())
-	require.Empty(t, w.plane.drift)
-	close(kubernetes.comparing)
-	chantest.Receive(t, w.plane.drift)
-	w.nextLive()
-}
-
 func TestNoFieldsAreAskedForWithoutADrift(t *testing.T) {
 	t.Parallel()
 	kubernetes := &plugin{name: "kubernetes", state: synced, health: healthy, drift: fields}

@@ -45,35 +45,40 @@ func (r *Reporter) look(
 			return wait, err
 		}
 	}
-	source, err := r.options.Prepare(ctx, a, running.GetTrigger().GetCommit().GetHash(), running.GetConfigFilename())
-	if err != nil {
-		return wait, fmt.Errorf("prepare the sources of the last deployment: %w", err)
-	}
-	defer func() { err = errors.Join(err, source.Close()) }()
-	plugins = named(plugins, source.Proto())
-	answers, err := r.ask(ctx, a, plugins, source)
+	answers, err := r.examine(ctx, a, plugins, newest(a, last))
 	if err != nil || len(answers) == 0 {
 		return wait, err
 	}
-	// The sync state first: to compare fields takes a while, and no one should wait for a drift until that is done.
-	var unsynced error
-	if judges {
-		unsynced = r.judge(ctx, a, append(behind(last), answers...), deploying)
+	if err := r.reportLive(ctx, a, answers); err != nil {
+		return wait, err
 	}
-	r.reportDrift(ctx, a, plugins, answers, source, newest(a, last))
-	return wait, errors.Join(unsynced, r.reportLive(ctx, a, answers))
+	if !judges {
+		return wait, nil
+	}
+	state := mergeSync(append(behind(last), answers...), r.options.Clock.Now())
+	state.HeadDeploymentId = running.GetDeploymentId()
+	if deploying() { // since the question
+		return wait, nil
+	}
+	return wait, r.reportSync(ctx, a, state)
 }
 
-// judge reports the sync state unless a deployment has begun since the plugins were asked.
-func (r *Reporter) judge(
-	ctx context.Context, a *model.Application, answers []*livestate.GetLivestateResponse, deploying func() bool,
-) error {
-	state := mergeSync(answers, r.options.Clock.Now())
-	state.HeadDeploymentId = a.GetMostRecentlySuccessfulDeployment().GetDeploymentId()
-	if deploying() {
-		return nil
+// examine asks the plugins at the commit that was deployed last. newest is the newest commit in Git where that is
+// another one; else empty.
+func (r *Reporter) examine(
+	ctx context.Context, a *model.Application, plugins []Plugin, newest string,
+) (answers []*livestate.GetLivestateResponse, err error) {
+	running := a.GetMostRecentlySuccessfulDeployment()
+	source, err := r.options.Prepare(ctx, a, running.GetTrigger().GetCommit().GetHash(), running.GetConfigFilename())
+	if err != nil {
+		return nil, fmt.Errorf("prepare the sources of the last deployment: %w", err)
 	}
-	return r.reportSync(ctx, a, state)
+	defer func() { err = errors.Join(err, source.Close()) }()
+	plugins = named(plugins, source.Proto())
+	if answers, err = r.ask(ctx, a, plugins, source); err == nil {
+		r.reportDrift(ctx, a, plugins, answers, source, newest)
+	}
+	return answers, err
 }
 
 // behind is one more answer about the sync state when the last deployment, nil for one without notes, went back behind

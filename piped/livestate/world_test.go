@@ -198,8 +198,6 @@ type plugin struct {
 	health   model.ResourceState_HealthStatus
 	err      error
 	requests []*pluginlivestate.GetLivestateRequest
-	// comparing holds answers about fields until it is closed; nil for at once.
-	comparing chan struct{}
 	// drift is the answer about fields; nil for a plugin that knows none.
 	drift    *pluginlivestate.GetDriftResponse
 	drifts   []*pluginlivestate.GetDriftRequest
@@ -253,15 +251,8 @@ func (p *plugin) GetLivestate(
 }
 
 func (p *plugin) GetDrift(
-	ctx context.Context, r *pluginlivestate.GetDriftRequest, _ ...grpc.CallOption,
+	_ context.Context, r *pluginlivestate.GetDriftRequest, _ ...grpc.CallOption,
 ) (*pluginlivestate.GetDriftResponse, error) {
-	if p.comparing != nil {
-		select {
-		case <-p.comparing:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.drifts = append(p.drifts, r)
