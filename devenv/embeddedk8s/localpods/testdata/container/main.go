@@ -76,7 +76,7 @@ func do(name, value string) {
 	case "ignore": // SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 	case "wait":
-		select {}
+		time.Sleep(time.Hour) // for ever; Go ends a program that only waits on select {}
 	case "pause":
 		pause, _ := time.ParseDuration(value)
 		time.Sleep(pause)
