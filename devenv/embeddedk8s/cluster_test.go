@@ -48,7 +48,7 @@ func TestARunningCluster(t *testing.T) {
 	server.await(t, cluster.EventControllers)
 	client := server.client(t)
 
-	t.Run("it tells the release it is made of", func(t *testing.T) {
+	t.Run("it reports the release it is made of", func(t *testing.T) {
 		t.Parallel()
 		version, err := client.Discovery().ServerVersion()
 		require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestARunningCluster(t *testing.T) {
 		create(t, client, deployment("web", corev1.PodTemplateSpec{Spec: podSpec("nginx:1.27")}))
 		awaitAvailable(t, client, "web")
 	})
-	t.Run("pods are marked as simulated and have addresses of their own", func(t *testing.T) {
+	t.Run("pods are marked as simulated and have separate addresses", func(t *testing.T) {
 		t.Parallel()
 		create(t, client, deployment("addresses", corev1.PodTemplateSpec{Spec: podSpec("nginx:1.27")}))
 		awaitAvailable(t, client, "addresses")
@@ -122,7 +122,7 @@ func TestARunningCluster(t *testing.T) {
 		require.Contains(t, second.await(t, "error").Error, "is used by process")
 		require.Equal(t, 3, second.awaitExit(t))
 	})
-	t.Run("nobody without a certificate gets in", func(t *testing.T) {
+	t.Run("no one without a certificate gets in", func(t *testing.T) {
 		t.Parallel()
 		config, err := clientcmd.BuildConfigFromFlags("", server.kubeconfig)
 		require.NoError(t, err)

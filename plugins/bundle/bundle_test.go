@@ -13,9 +13,9 @@ func TestTheNameChoosesThePlugin(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ given, program, want string }{
 		"a link":                          {"", "/usr/lib/pipedeck/bin/plugins/wait", "wait"},
-		"a copy of piped":                 {"", "/work/plugins/scriptrun-0123456789abcdef", "scriptrun"},
-		"a copy with another name":        {"wait", "/work/plugins/pause-0123456789abcdef", "wait"},
-		"the name that piped gives first": {"wait", "/work/plugins/scriptrun-0123456789abcdef", "wait"},
+		"a copy of piped":                 {"", "/plugins/scriptrun-0123456789abcdef", "scriptrun"},
+		"a copy with another name":        {"wait", "/plugins/pause-0123456789abcdef", "wait"},
+		"the name that piped gives first": {"wait", "/plugins/scriptrun-0123456789abcdef", "wait"},
 		"a name that is none of ours":     {"bundled", "/bin/plugins/wait", "wait"},
 		"a short ending":                  {"", "/bin/wait-0123", ""},
 		"nothing known":                   {"", "/bin/bundled", ""},

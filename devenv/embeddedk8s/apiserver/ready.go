@@ -18,13 +18,13 @@ import (
 
 const (
 	// The wait between two questions; it bounds how late readiness is seen. There is no event to wait for: the server
-	// tells nobody.
+	// reports it to no one.
 	readyInterval = 10 * time.Millisecond
 	readyTimeout  = 2 * time.Second
 )
 
 // WaitReady returns when the server at url says on /readyz that it is ready. It uses plain net/http: client-go would
-// honour the "Retry-After: 1" which a starting server sends. It asks as the administrator, because nobody else may
+// honour the "Retry-After: 1" which a starting server sends. It asks as the administrator, because no one else may
 // before Bootstrap.
 func WaitReady(ctx context.Context, url string, files pki.Files) error {
 	authority, err := os.ReadFile(files.CA)

@@ -26,7 +26,7 @@ func Version() string {
 	return version.Get().GitVersion
 }
 
-// namedVersion is an effective version that tells /version the release.
+// namedVersion is an effective version that gives /version the release.
 type namedVersion struct {
 	compatibility.EffectiveVersion
 }

@@ -12,7 +12,7 @@ import (
 	"syscall"
 )
 
-// ErrInUse tells that another live process uses the data directory.
+// ErrInUse says that another live process uses the data directory.
 var ErrInUse = errors.New("data directory is in use")
 
 // lock makes dir this process's own until release is called or the process ends, however it ends.

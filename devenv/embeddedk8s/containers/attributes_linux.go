@@ -5,7 +5,7 @@ package containers
 
 import "syscall"
 
-// attributes make a process lead a group of its own, and end with this process.
+// attributes make a process lead a new group, and end with this process.
 func attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

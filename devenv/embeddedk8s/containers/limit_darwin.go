@@ -3,7 +3,7 @@
 
 package containers
 
-// watches tells that the memory of processes can be looked at.
+// watches says that the memory of processes can be looked at.
 const watches = false
 
 // NewLimits returns limits that bound nothing: the system has no means that also counts what a process has started.

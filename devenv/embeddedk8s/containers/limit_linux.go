@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// watches tells that the memory of processes can be looked at.
+	// watches says that the memory of processes can be looked at.
 	watches = true
 	// groupPrefix begins the name of the control group of a cluster.
 	groupPrefix = "pipedeck-pods-"

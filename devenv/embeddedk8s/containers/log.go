@@ -50,7 +50,7 @@ func OpenLog(path string) (*Log, error) {
 }
 
 // copyFrom writes what is read until that ends. What cannot be written, on a full disk for one, is dropped: a process
-// whose output nobody reads would block.
+// whose output no one reads would block.
 func (l *Log) copyFrom(output io.Reader) {
 	buffer := make([]byte, maxLine)
 	for {
@@ -119,7 +119,7 @@ func (l *Log) keepTail(data []byte) {
 	}
 }
 
-// Message is the end of the output, as a kubelet reports it of a container that failed without a message of its own.
+// Message is the end of the output, as a kubelet reports it of a container that failed and wrote no message.
 func (l *Log) Message() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

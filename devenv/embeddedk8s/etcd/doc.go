@@ -4,6 +4,6 @@
 // Package etcd runs one etcd member inside this process, on disk, for one kube-apiserver.
 //
 // Writes are synced to disk before they are answered, so data survives a kill at any moment. The member listens on
-// 127.0.0.1 only and serves nobody without a client certificate of its own authority: other users of the machine cannot
-// read the cluster's secrets.
+// 127.0.0.1 only and serves no one without a client certificate of an authority made for it: other users of the machine
+// cannot read the cluster's secrets.
 package etcd

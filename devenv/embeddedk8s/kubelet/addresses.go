@@ -16,7 +16,7 @@ import (
 // addresses.
 var podNetwork = netip.MustParsePrefix("10.244.0.0/16")
 
-// addresses gives each pod an address of its own. Its zero value is not usable: newAddresses.
+// addresses gives each pod a separate address. Its zero value is not usable: newAddresses.
 type addresses struct {
 	mu     sync.Mutex
 	byPod  map[types.UID]netip.Addr

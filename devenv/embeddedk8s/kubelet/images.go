@@ -33,14 +33,14 @@ func imagesOf(node *corev1.Node) images {
 	return known
 }
 
-// lacks tells whether an image could only come from this machine, and did not.
+// lacks reports whether an image could only come from this machine, and did not.
 func (i images) lacks(image string) bool {
 	named, err := reference.ParseNormalizedNamed(image)
 	return err == nil && reference.Domain(named) == builtDomain && !i[reference.TagNameOnly(named).String()]
 }
 
 // imagesFor gives what the node knows. When that is not enough for the pod it asks the API server, which may have been
-// told of an image just before the pod was made.
+// given an image just before the pod was made.
 func (k *Kubelet) imagesFor(ctx context.Context, pod *corev1.Pod) (images, error) {
 	node, err := k.nodes.Get(k.config.NodeName)
 	if err != nil {

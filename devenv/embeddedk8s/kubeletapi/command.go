@@ -15,7 +15,7 @@ import (
 	"syscall"
 )
 
-// command is a program in the surroundings of a container, with a process group of its own.
+// command is a program in the surroundings of a container, in a separate process group.
 type command struct {
 	*exec.Cmd
 	track  func(pid int) (forget func())

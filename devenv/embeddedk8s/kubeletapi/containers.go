@@ -22,7 +22,7 @@ type Containers interface {
 	Inside(pod types.UID, container string) (Inside, error)
 }
 
-// Addresses tells where the ports of pods answer on this machine.
+// Addresses knows where the ports of pods answer on this machine.
 type Addresses interface {
 	// HostPort returns an address as in 127.0.0.1:41234.
 	HostPort(podIP string, port int32) (hostPort string, ok bool)

@@ -19,7 +19,7 @@ import (
 // defaultTerm is what a container runtime says of a terminal that it makes.
 const defaultTerm = "TERM=xterm"
 
-// runOnTerminal runs a command on a terminal of its own to its end.
+// runOnTerminal runs a command on a new terminal to its end.
 func runOnTerminal(cmd *command, in io.Reader, out io.Writer, resize <-chan remotecommand.TerminalSize) error {
 	mine, its, err := pty.Open()
 	if err != nil {

@@ -30,7 +30,7 @@ type Programs interface {
 
 // Services knows the Services of the cluster. Their listeners are on this machine.
 type Services interface {
-	// Environment returns the variables that tell the containers of a namespace where its Services are.
+	// Environment returns the variables by which the containers of a namespace find its Services.
 	Environment(namespace string) map[string]string
 	// Retire returns once no new connection goes to a pod, and those that it has were answered; soon in any case.
 	Retire(ctx context.Context, podIP string)

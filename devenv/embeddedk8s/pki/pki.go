@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// KubeletClientName is the common name of the API server's certificate towards the kubelet; the kubelet lets nobody
+// KubeletClientName is the common name of the API server's certificate towards the kubelet; the kubelet lets no one
 // else in.
 const KubeletClientName = "kube-apiserver-kubelet-client"
 
@@ -133,7 +133,7 @@ func (f Files) pairs() []Pair {
 	return []Pair{f.Server, f.Admin, f.KubeletClient, f.Kubelet, f.EtcdServer, f.EtcdClient}
 }
 
-// usable tells whether every file is there and every certificate lasts a while yet.
+// usable reports whether every file is there and every certificate lasts a while yet.
 func usable(files Files, now time.Time) error {
 	certificates := []string{files.CA, files.EtcdCA}
 	keys := []string{files.ServiceAccountKey}

@@ -69,7 +69,7 @@ func (s *Set) Check(p Program) error {
 }
 
 // checkProgram refuses what is not an executable file of this user or root, or what everyone can write to. The group
-// may be able to, as it is where each user has a group of their own: the content is checked anyway.
+// may be able to, as it is where each user has a separate group: the content is checked anyway.
 func checkProgram(path string, info fs.FileInfo) error {
 	switch owner := info.Sys().(*syscall.Stat_t).Uid; {
 	case !info.Mode().IsRegular():

@@ -28,7 +28,7 @@ type List struct {
 	Programs []Program `json:"programs"`
 }
 
-// readList reads a list that belongs to this user and that nobody else can write to.
+// readList reads a list that belongs to this user and that no one else can write to.
 func readList(path string) (*List, error) {
 	// A link could lead to a file of someone else; a named pipe would block.
 	file, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)

@@ -26,7 +26,7 @@ type Set struct {
 	checked map[string]checkedFile
 }
 
-// identity tells two states of a file apart. The writer renames, so that each list is a file of its own.
+// identity distinguishes two states of a file. The writer renames, so that each list is a new file.
 type identity struct {
 	inode    uint64
 	size     int64

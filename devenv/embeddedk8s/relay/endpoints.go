@@ -38,7 +38,7 @@ type Endpoints struct {
 	// turn counts picks.
 	turn    uint64
 	members map[Address]*member
-	// unready counts the endpoints that Set was told of besides the ready ones.
+	// unready counts the endpoints that Set was given besides the ready ones.
 	unready int
 }
 
@@ -200,7 +200,7 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
-// CloseWrite tells the endpoint that the client has sent all.
+// CloseWrite lets the endpoint know that the client has sent all.
 func (c *connection) CloseWrite() error {
 	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()

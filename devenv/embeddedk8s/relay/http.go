@@ -33,7 +33,7 @@ func NewHTTPServer(handler http.Handler) *http.Server {
 	}
 }
 
-// HTTP sends each request to an endpoint of its own turn, also when a client keeps its connection, as browsers do.
+// HTTP sends each request to the endpoint whose turn it is, also when a client keeps its connection, as browsers do.
 type HTTP struct {
 	// Choose returns how the endpoint of a request is connected to. Its error is what the request is answered with; a
 	// *Refusal gives the status.
@@ -101,7 +101,7 @@ func (h HTTP) rewrite(r *httputil.ProxyRequest) {
 // refuse answers a request that no endpoint has answered.
 func (h HTTP) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	if r.Context().Err() != nil {
-		return // nobody waits for an answer
+		return // no one waits for an answer
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
@@ -144,7 +144,7 @@ func repeatable(r *http.Request) bool {
 }
 
 // OwnNames lets only requests through that are addressed to this machine (127.0.0.1, localhost and names under it) or
-// to a name that also is allowed. Else a web page could reach a listener by a name of its own that resolves to
+// to a name that also is allowed. Else a web page could reach a listener by another name that resolves to
 // 127.0.0.1.
 func OwnNames(also func(host string) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

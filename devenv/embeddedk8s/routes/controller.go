@@ -65,8 +65,8 @@ type Controller struct {
 	events    record.EventBroadcaster
 	// changed holds a value when the table is out of date.
 	changed chan struct{}
-	// told are the Events of an object that were recorded.
-	told map[types.UID]map[string]bool
+	// warned are the Events of an object that were recorded.
+	warned map[types.UID]map[string]bool
 }
 
 // New registers what the controller needs with the shared informers.
@@ -83,7 +83,7 @@ func New(config Config) (*Controller, error) {
 		custom:    map[schema.GroupVersionResource]cache.SharedIndexInformer{},
 		events:    events,
 		recorder:  events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "pipedeck-routes"}),
-		changed:   make(chan struct{}, 1), told: map[types.UID]map[string]bool{},
+		changed:   make(chan struct{}, 1), warned: map[types.UID]map[string]bool{},
 	}
 	watched := []cache.SharedIndexInformer{c.ingresses}
 	for _, resource := range []schema.GroupVersionResource{httpRoutes, gateways, virtualServices, destinationRules} {

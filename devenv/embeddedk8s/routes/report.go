@@ -51,11 +51,11 @@ type report struct {
 func (c *Controller) publish(ctx context.Context, r report) error {
 	uid := r.object.GetUID()
 	for _, problem := range r.problems {
-		if c.told[uid] == nil {
-			c.told[uid] = map[string]bool{}
+		if c.warned[uid] == nil {
+			c.warned[uid] = map[string]bool{}
 		}
-		if !c.told[uid][problem] {
-			c.told[uid][problem] = true
+		if !c.warned[uid][problem] {
+			c.warned[uid][problem] = true
 			c.recorder.Event(r.object, corev1.EventTypeWarning, "NotHonoured", problem)
 		}
 	}

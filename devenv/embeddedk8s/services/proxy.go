@@ -80,8 +80,8 @@ type Proxy struct {
 	mu     sync.Mutex
 	closed bool
 	opened map[types.NamespacedName]map[int32]*port
-	// told are the messages that a Service has got as Events.
-	told map[types.NamespacedName]map[string]bool
+	// warned are the messages that a Service has got as Events.
+	warned map[types.NamespacedName]map[string]bool
 }
 
 // New registers what the proxy needs with the shared informers.
@@ -99,7 +99,7 @@ func New(config Config) (*Proxy, error) {
 		recorder: events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "pipedeck-services"}),
 		ctx:      ctx, cancel: cancel,
 		opened: map[types.NamespacedName]map[int32]*port{},
-		told:   map[types.NamespacedName]map[string]bool{},
+		warned: map[types.NamespacedName]map[string]bool{},
 	}
 	for _, watch := range []struct {
 		informer cache.SharedIndexInformer

@@ -252,7 +252,7 @@ func TestServicesThatCannotHaveAnAddressHaveNone(t *testing.T) {
 		w.sync(service)
 		require.Empty(t, w.service("default", name).Annotations, name)
 	}
-	require.Len(t, w.recorder.Events, 1, "told once")
+	require.Len(t, w.recorder.Events, 1, "warned once")
 	require.Equal(t, "Warning UnsupportedProtocol port 80 has no address: UDP is not carried here", <-w.recorder.Events)
 }
 

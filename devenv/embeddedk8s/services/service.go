@@ -62,7 +62,7 @@ func (p *Proxy) open(service *corev1.Service, name types.NamespacedName) snapsho
 		if result[number] == nil {
 			open, err := p.start(name, port, portOf(before[number]), count)
 			if err != nil {
-				p.tell(service, name, "NoListener", fmt.Sprintf("port %d has no address: %v", number, err))
+				p.warn(service, name, "NoListener", fmt.Sprintf("port %d has no address: %v", number, err))
 				continue
 			}
 			result[number] = open
@@ -70,7 +70,7 @@ func (p *Proxy) open(service *corev1.Service, name types.NamespacedName) snapsho
 		}
 		p.setExtra(result[number], extraNumbers(service, port))
 		for taken, err := range result[number].taken {
-			p.tell(service, name, "PortTaken", fmt.Sprintf("port %d of this machine is not open: %v", taken, err))
+			p.warn(service, name, "PortTaken", fmt.Sprintf("port %d of this machine is not open: %v", taken, err))
 		}
 	}
 	if len(result) > 0 {
@@ -90,7 +90,7 @@ func (p *Proxy) wantedPorts(service *corev1.Service, name types.NamespacedName) 
 			wanted[port.Port] = port
 			continue
 		}
-		p.tell(service, name, "UnsupportedProtocol",
+		p.warn(service, name, "UnsupportedProtocol",
 			fmt.Sprintf("port %d has no address: %s is not carried here", port.Port, port.Protocol))
 	}
 	return wanted
@@ -100,13 +100,13 @@ func isTCP(port corev1.ServicePort) bool {
 	return port.Protocol == "" || port.Protocol == corev1.ProtocolTCP
 }
 
-// tell records an Event once for each message. The caller holds the lock.
-func (p *Proxy) tell(service *corev1.Service, name types.NamespacedName, reason, message string) {
-	if p.told[name] == nil {
-		p.told[name] = map[string]bool{}
+// warn records an Event once for each message. The caller holds the lock.
+func (p *Proxy) warn(service *corev1.Service, name types.NamespacedName, reason, message string) {
+	if p.warned[name] == nil {
+		p.warned[name] = map[string]bool{}
 	}
-	if !p.told[name][message] {
-		p.told[name][message] = true
+	if !p.warned[name][message] {
+		p.warned[name][message] = true
 		p.recorder.Event(service, corev1.EventTypeWarning, reason, message)
 	}
 }
@@ -116,7 +116,7 @@ func (p *Proxy) forget(name types.NamespacedName) {
 	p.open(&corev1.Service{}, name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	delete(p.told, name)
+	delete(p.warned, name)
 }
 
 // answers reports whether a Service has an address. The API server's own is reached where it is.
@@ -165,7 +165,7 @@ func readAddresses(service *corev1.Service) map[int32]string {
 	return addresses
 }
 
-// setEndpoints tells the open ports of a Service what its EndpointSlices say. It reports whether all that is ready is
+// setEndpoints gives the open ports of a Service what its EndpointSlices say. It reports whether all that is ready is
 // simulated.
 func (p *Proxy) setEndpoints(service *corev1.Service, open snapshot) (simulated bool, err error) {
 	slices, err := p.slices.EndpointSlices(service.Namespace).List(
