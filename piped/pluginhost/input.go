@@ -53,7 +53,8 @@ func inputOf(method string, request any) (in input, ok bool) {
 		d, stage := request.GetInput().GetDeployment(), request.GetInput().GetStage()
 		in.key = keyOf(d.GetApplicationId(), stage.GetName(), string(request.GetInput().GetStageConfig()),
 			request.GetInput().GetTargetDeploymentSource().GetCommitHash(), method)
-		in.subject.about("stage "+stage.GetName(), d, method, fmt.Sprint(stage.GetIndex()))
+		// A rollback stage has the index of the stage that it rolls back.
+		in.subject.about("stage "+stage.GetName(), d, method, fmt.Sprint(stage.GetIndex(), stage.GetRollback()))
 	case interface {
 		GetInput() *deployment.PlanPluginInput
 	}:

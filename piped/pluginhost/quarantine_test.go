@@ -138,6 +138,28 @@ func TestAQuarantinedInputIsAProblemUntilItIsLifted(t *testing.T) {
 	}
 }
 
+func TestARollbackDoesNotLiftTheQuarantineOfTheStageThatItRollsBack(t *testing.T) {
+	t.Parallel()
+	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A", "ROLLBACK"}}))
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	for range 3 {
+		running(t, p)
+		require.Error(t, executeOf(t.Context(), p, "a", "1", `{"do":"crash"}`))
+	}
+	running(t, p)
+	_, err = p.Deployment().ExecuteStage(t.Context(), &deployment.ExecuteStageRequest{
+		Input: &deployment.ExecutePluginInput{
+			Deployment:             &model.Deployment{ApplicationId: "a"},
+			Stage:                  &model.PipelineStage{Name: "ROLLBACK", Rollback: true},
+			StageConfig:            []byte(`{}`),
+			TargetDeploymentSource: &common.DeploymentSource{CommitHash: "1"},
+		},
+	})
+	require.NoError(t, err)
+	require.Len(t, host.Problems(), 1)
+}
+
 func TestAQuarantinedInputThatIsRefusedAgainIsAProblemAgain(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
