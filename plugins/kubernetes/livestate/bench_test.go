@@ -23,14 +23,16 @@ func BenchmarkAnswer(b *testing.B) {
 				"apiVersion": "v1", "kind": "ConfigMap", "data": map[string]any{"a": "b", "c": "d"},
 				"metadata": map[string]any{
 					"name": fmt.Sprintf("c%d", i), "namespace": "shop", "uid": fmt.Sprintf("u%d", i),
-					"labels": map[string]any{"pipecd.dev/application": "a", "team": "x"},
+					"resourceVersion": "7",
+					"labels":          map[string]any{"pipecd.dev/application": "a", "team": "x"},
 				},
 			}}
 		}
 		places = append(places, place{manifest: manifest.Manifest{Unstructured: made()}, known: true})
 		objects = append(objects, &object{live: made()})
 	}
-	d := &drift{verdicts: newMemory[verdictKey, []difference](10), source: &stage.Source{}}
+	d := &drift{verdicts: newMemory[verdictKey, []difference](10), source: &stage.Source{},
+		agreed: newAgreements()}
 	for b.Loop() {
 		found, err := d.compare(b.Context(), places, objects)
 		if err != nil || len(found) > 0 {

@@ -30,6 +30,8 @@ type drift struct {
 	dryRun func(ctx context.Context, gvr schema.GroupVersionResource,
 		m manifest.Manifest) (*unstructured.Unstructured, error)
 	verdicts *memory[verdictKey, []difference]
+	// agreed is that of the manifests; nil compares every object.
+	agreed *agreements
 	// holder says who else has an object; empty when no one has it.
 	holder  func(place) string
 	source  *stage.Source
@@ -79,6 +81,9 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 	for i, p := range places {
 		key := p.manifest.Key().Fold()
 		inGit[key] = true
+		if p.known && d.agreed.holds(p.manifest.Key(), live[key]) {
+			continue
+		}
 		group.Go(func() (err error) {
 			found[i], err = d.compareOne(running, p, live[key], scaled[key])
 			return err
@@ -148,6 +153,7 @@ func (d *drift) differences(ctx context.Context, p place, live *unstructured.Uns
 	refused string, err error) {
 	suspected := suspect(p.manifest.Unstructured, live)
 	if len(suspected) == 0 {
+		d.agreed.add(p.manifest.Key(), live)
 		return nil, "", nil
 	}
 	if !canDryRun(p.manifest) {

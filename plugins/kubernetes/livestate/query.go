@@ -126,7 +126,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	objects := placed.objects(q.ApplicationID)
 	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
 	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target,
-		ignored: want.ignored}
+		ignored: want.ignored, agreed: want.agreed}
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
@@ -140,6 +140,7 @@ type wanted struct {
 	manifests []manifest.Manifest
 	// ignored are the fields that do not count.
 	ignored []ignoreRule
+	agreed  *agreements
 	of      version
 }
 
@@ -189,7 +190,7 @@ func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *
 	for _, m := range manifests {
 		s.masker.mask(m.Unstructured)
 	}
-	w := &wanted{manifests: manifests, of: of}
+	w := &wanted{manifests: manifests, of: of, agreed: newAgreements()}
 	if w.ignored, err = ignoredFields(source, manifests); err != nil {
 		return nil, fmt.Errorf("%s at commit %s: %w", source.ConfigFilename, source.CommitHash, err)
 	}

@@ -99,9 +99,11 @@ func (p *placed) objects(applicationID string) []*object {
 			}
 		}
 	}
-	slices.SortFunc(list, func(a, b *object) int {
-		return cmp.Compare(manifest.KeyOf(a.live).String(), manifest.KeyOf(b.live).String())
-	})
+	keys := make(map[*object]string, len(list))
+	for _, o := range list {
+		keys[o] = manifest.KeyOf(o.live).String()
+	}
+	slices.SortFunc(list, func(a, b *object) int { return cmp.Compare(keys[a], keys[b]) })
 	for at := 0; at < len(list); at++ { // list grows by the children
 		owner := list[at].live
 		var children []*unstructured.Unstructured
