@@ -4,25 +4,19 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"path/filepath"
 	"testing"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/more"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
 // command runs a command line as a user would who keeps environments in stateDir.
-func command(ctx context.Context, stateDir string, args ...string) (code int, stdout, stderr string) {
-	var out, errOut bytes.Buffer
-	code = run(ctx, append(args, "--state-dir", stateDir), &out, &errOut)
-	return code, out.String(), errOut.String()
-}
+var command = clitest.Program(run).Run
 
 func TestWrongUsageHasItsExitCode(t *testing.T) {
 	t.Parallel()
@@ -41,13 +35,7 @@ func TestWrongUsageHasItsExitCode(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "state")
-			code, stdout, stderr := command(t.Context(), dir, c.args...)
-			require.Equal(t, c.code, code, stderr)
-			require.Contains(t, stderr, c.says)
-			require.Contains(t, stderr, "next step: ")
-			require.Empty(t, stdout)
-			require.NoDirExists(t, dir, "nothing was made")
+			clitest.Program(run).RequireRefusal(t, c.code, c.says, c.args...)
 		})
 	}
 	code, stdout, _ := command(t.Context(), t.TempDir(), "help", "plugin", "new")
@@ -70,17 +58,5 @@ func TestPipedeckListsTheCommandsOfThisProgram(t *testing.T) {
 // Help lists commands with one line each: an imperative that fits next to the name.
 func TestTheFirstLineOfEachHelpIsShort(t *testing.T) {
 	t.Parallel()
-	seen := 0
-	var walk func(*cobra.Command)
-	walk = func(c *cobra.Command) {
-		seen++
-		require.NotEmpty(t, c.Short, c.CommandPath())
-		require.LessOrEqual(t, len(c.Short), 60, "%s: %s", c.CommandPath(), c.Short)
-		require.Regexp(t, `^[A-Z].*[^.]$`, c.Short, c.CommandPath())
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(newRootCommand(&session.Target{}))
-	require.Greater(t, seen, 12)
+	require.Greater(t, clitest.RequireShortHelp(t, newRootCommand(&session.Target{})), 12)
 }

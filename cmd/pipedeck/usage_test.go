@@ -4,23 +4,17 @@
 package main
 
 import (
-	"bytes"
-	"context"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 )
 
 // command runs a command line as a user would who keeps environments in stateDir.
-func command(ctx context.Context, stateDir string, args ...string) (code int, stdout, stderr string) {
-	var out, errOut bytes.Buffer
-	code = run(ctx, append(args, "--state-dir", stateDir), &out, &errOut)
-	return code, out.String(), errOut.String()
-}
+var command = clitest.Program(run).Run
 
 func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 	t.Parallel()
@@ -76,13 +70,7 @@ func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			dir := filepath.Join(t.TempDir(), "state")
-			code, stdout, stderr := command(t.Context(), dir, c.args...)
-			require.Equal(t, c.code, code, stderr)
-			require.Contains(t, stderr, c.says)
-			require.Contains(t, stderr, "next step: ")
-			require.Empty(t, stdout)
-			require.NoDirExists(t, dir, "nothing was made")
+			clitest.Program(run).RequireRefusal(t, c.code, c.says, c.args...)
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -86,8 +85,8 @@ func (s subsets) read(object *unstructured.Unstructured) error {
 			} `json:"subsets"`
 		} `json:"spec"`
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &rule); err != nil {
-		return fmt.Errorf("read DestinationRule %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+	if err := read(object, &rule); err != nil {
+		return err
 	}
 	host := serviceOf(rule.Spec.Host, object.GetNamespace())
 	if s[host] == nil {
@@ -114,8 +113,8 @@ func virtualRules(object *unstructured.Unstructured, known subsets) (
 	edge []*rule, mesh map[types.NamespacedName][]*rule, problems []string, err error,
 ) {
 	var v virtualService
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &v); err != nil {
-		return nil, nil, nil, fmt.Errorf("read VirtualService %s/%s: %w", object.GetNamespace(), object.GetName(), err)
+	if err := read(object, &v); err != nil {
+		return nil, nil, nil, err
 	}
 	written, _, _ := unstructured.NestedSlice(object.Object, "spec", "http")
 	var rules []*rule
