@@ -313,16 +313,9 @@ func TestAQuotaWithoutRoomIsNamed(t *testing.T) {
 	a := newApp(t)
 	a.makeNamespace()
 	quotas := schema.GroupVersionResource{Version: "v1", Resource: "resourcequotas"}
-	quota := a.create(quotas,
+	a.create(quotas,
 		`{"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "small"}, `+
 			`"spec": {"hard": {"count/services": "0"}}}`)
-	// The controller of quotas would write this; the embedded Kubernetes has none.
-	require.NoError(t, unstructured.SetNestedMap(quota.Object, map[string]any{
-		"hard": map[string]any{"count/services": "0"}, "used": map[string]any{"count/services": "0"},
-	}, "status"))
-	r := a.live().Dynamic.Resource(quotas).Namespace(a.namespace)
-	_, err := r.UpdateStatus(t.Context(), quota, metav1.UpdateOptions{})
-	require.NoError(t, err)
 	a.waitUntil("the quota is known", func() bool {
 		_, err := a.live().Dynamic.Resource(services).Namespace(a.namespace).Create(t.Context(),
 			&unstructured.Unstructured{Object: map[string]any{
