@@ -27,19 +27,21 @@ const (
 )
 
 // Drift reports in which fields the application differs from Git, with the values in Git, in the live state and in what
-// was applied last. It looks as Get does; the ids of resources are the same.
+// was applied last. It looks as Get does, or takes what Get has just found; the ids of resources are the same.
 func (s *Store) Drift(ctx context.Context, q Query) ([]*livestate.ResourceDrift, error) {
-	answers, err := s.answers(ctx, q)
+	wanted, err := s.allDesired(ctx, q)
 	if err != nil {
 		return nil, err
 	}
-	var all []*livestate.ResourceDrift
-	seen, room := map[string]bool{}, maxDriftBytes
-	for i, a := range answers {
-		before := apart(a, seen)
-		for _, r := range a.resources {
-			seen[r.GetId()] = true
+	answers, known := s.takeLast(q, wanted)
+	if !known {
+		if answers, err = s.answers(ctx, q, wanted); err != nil {
+			return nil, err
 		}
+	}
+	var all []*livestate.ResourceDrift
+	room := maxDriftBytes
+	for i, a := range answers {
 		if a.looked.cluster == nil {
 			continue
 		}
@@ -55,7 +57,7 @@ func (s *Store) Drift(ctx context.Context, q Query) ([]*livestate.ResourceDrift,
 			if len(all) == maxDriftResources {
 				return all, nil
 			}
-			one.ResourceId = before + one.GetResourceId()
+			one.ResourceId = a.before + one.GetResourceId()
 			room = fit(one, room)
 			all = append(all, one)
 		}

@@ -94,12 +94,19 @@ func (w *watched) newInformer(key informerKey) (*informer, error) {
 	var err error
 	i.synced, err = i.shared.AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{
 		AddFunc: func(o any, initial bool) {
+			w.changes.Add(1)
 			if !initial {
 				w.saw(key, o, false)
 			}
 		},
-		UpdateFunc: func(before, after any) { w.sawChange(key, before, after) },
-		DeleteFunc: func(o any) { w.saw(key, o, true) },
+		UpdateFunc: func(before, after any) {
+			w.changes.Add(1)
+			w.sawChange(key, before, after)
+		},
+		DeleteFunc: func(o any) {
+			w.changes.Add(1)
+			w.saw(key, o, true)
+		},
 	})
 	return i, err
 }

@@ -51,3 +51,15 @@ func (m *memory[K, V]) put(key K, value V) {
 	}
 	delete(m.entries, oldest)
 }
+
+// remove returns the value of a key and forgets it.
+func (m *memory[K, V]) remove(key K) (value V, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.entries[key]
+	if e == nil {
+		return value, false
+	}
+	delete(m.entries, key)
+	return e.value, true
+}

@@ -6,6 +6,7 @@ package livestate
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,12 +23,7 @@ const maxShortReasons = 3
 func merge(answers []answer) *sdk.Livestate {
 	all := &sdk.Livestate{Sync: &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED,
 		Timestamp: time.Now().Unix()}}
-	seen := map[string]bool{}
 	for _, a := range answers {
-		apart(a, seen)
-		for _, r := range a.resources {
-			seen[r.GetId()] = true
-		}
 		all.Resources = append(all.Resources, a.resources...)
 	}
 	var short, long []string
@@ -54,23 +50,28 @@ func merge(answers []answer) *sdk.Livestate {
 	return all
 }
 
-// apart gives the resources of a target other ids when it has the same cluster as a former one: ids are unique. It
-// returns what was put before the ids.
-func apart(a answer, seen map[string]bool) (before string) {
-	for _, r := range a.resources {
-		if !seen[r.GetId()] {
-			continue
+// setApart gives the resources of a target other ids when it has the same cluster as a former one: ids are unique.
+func setApart(answers []answer) {
+	seen := map[string]bool{}
+	for i := range answers {
+		answers[i].setApart(seen)
+		for _, r := range answers[i].resources {
+			seen[r.GetId()] = true
 		}
-		before = a.target + "/"
-		for _, each := range a.resources {
-			each.Id = before + each.GetId()
-			for i, parent := range each.GetParentIds() {
-				each.ParentIds[i] = before + parent
-			}
-		}
-		return before
 	}
-	return ""
+}
+
+func (a *answer) setApart(seen map[string]bool) {
+	if !slices.ContainsFunc(a.resources, func(r *model.ResourceState) bool { return seen[r.GetId()] }) {
+		return
+	}
+	a.before = a.target + "/"
+	for _, r := range a.resources {
+		r.Id = a.before + r.GetId()
+		for i, parent := range r.GetParentIds() {
+			r.ParentIds[i] = a.before + parent
+		}
+	}
 }
 
 // urgency orders sync states as PipeCD v1 does.

@@ -61,8 +61,10 @@ func TestTheSameObjectAtTwoDeployTargetsHasTwoIDs(t *testing.T) {
 		}
 		return list
 	}
-	all := merge([]answer{{target: "a", resources: resources("web", "pod")},
-		{target: "b", resources: resources("web", "pod")}, {target: "c", resources: resources("other")}})
+	answers := []answer{{target: "a", resources: resources("web", "pod")},
+		{target: "b", resources: resources("web", "pod")}, {target: "c", resources: resources("other")}}
+	setApart(answers)
+	all := merge(answers)
 	var ids []string
 	for _, r := range all.Resources {
 		ids = append(ids, fmt.Sprint(r.GetId(), r.GetParentIds()))

@@ -45,22 +45,20 @@ const parallelTargets = 8
 // cannot be asked is an error only when none can: otherwise what should run there is unknown, and it is reported as
 // changed when its cluster answers again.
 func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
-	answers, err := s.answers(ctx, q)
+	wanted, err := s.allDesired(ctx, q)
 	if err != nil {
 		return nil, err
 	}
+	answers, err := s.answers(ctx, q, wanted)
+	if err != nil {
+		return nil, err
+	}
+	s.keepLast(q, wanted, answers)
 	return merge(answers), nil
 }
 
 // answers asks the deploy targets of a query, of which at least one has answered.
-func (s *Store) answers(ctx context.Context, q Query) ([]answer, error) {
-	wanted := make([]*wanted, len(q.Destinations))
-	for i, d := range q.Destinations {
-		var err error
-		if wanted[i], err = s.desired(ctx, q, d); err != nil {
-			return nil, err
-		}
-	}
+func (s *Store) answers(ctx context.Context, q Query, wanted []*wanted) ([]answer, error) {
 	answers := make([]answer, len(q.Destinations))
 	places := make(chan struct{}, parallelTargets)
 	var asking sync.WaitGroup
@@ -89,12 +87,15 @@ func (s *Store) answers(ctx context.Context, q Query) ([]answer, error) {
 			answers[i] = a.unknown(wanted[i])
 		}
 	}
+	setApart(answers)
 	return answers, nil
 }
 
 // answer is what is known of an application at one deploy target.
 type answer struct {
-	target    string
+	target string
+	// before is put before the ids of the resources.
+	before    string
 	resources []*model.ResourceState
 	sync      *model.ApplicationSyncState
 	// found is what is not as it was deployed, of looked; both are empty when the target could not be asked.
@@ -106,6 +107,8 @@ type answer struct {
 // look is what was compared at one deploy target.
 type look struct {
 	cluster *watched
+	// changes is what the cluster had counted before.
+	changes int64
 	drift   *drift
 	places  []place
 	objects []*object
@@ -118,6 +121,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	if c, a.err = s.connect(ctx, to.Target); a.err != nil {
 		return a
 	}
+	changes := c.changes.Load()
 	var placed *placed
 	if placed, a.err = c.placeAll(ctx, want, to.Target.Config.AppStateInformer, q.ApplicationID); a.err != nil {
 		return a
@@ -130,7 +134,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
-	a.looked = look{cluster: c, drift: d, places: placed.places, objects: objects}
+	a.looked = look{cluster: c, changes: changes, drift: d, places: placed.places, objects: objects}
 	a.sync, a.resources = d.state(a.found), marked(resources(objects, a.target), a.found, a.target)
 	return a
 }
@@ -155,6 +159,18 @@ type wantedKey struct {
 type version struct {
 	commit, file string
 	config       [sha256.Size]byte
+}
+
+// allDesired loads what the last deployment has applied at each deploy target.
+func (s *Store) allDesired(ctx context.Context, q Query) ([]*wanted, error) {
+	all := make([]*wanted, len(q.Destinations))
+	for i, d := range q.Destinations {
+		var err error
+		if all[i], err = s.desired(ctx, q, d); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
 }
 
 // desired loads what the last deployment has applied; a commit is loaded once.

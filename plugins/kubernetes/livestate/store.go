@@ -19,6 +19,8 @@ const (
 	maxWanted = 512
 	// maxVerdicts bounds the dry runs that are remembered, one for an object that looks different.
 	maxVerdicts = 4096
+	// maxLast bounds the applications of which the last answers are kept.
+	maxLast = 8
 	// maxClusters bounds the deploy targets that are watched. The pool of clients has the same size.
 	maxClusters = 64
 	// reachTimeout bounds the wait for a cluster: a question for the live state is no reason to wait for it to come up.
@@ -32,6 +34,7 @@ type Store struct {
 	masker   *masker
 	wanted   *memory[wantedKey, *wanted]
 	verdicts *memory[verdictKey, []difference]
+	last     *memory[lastKey, last]
 	changes  *sdk.LivestateChanges
 
 	ctx    context.Context
@@ -56,6 +59,7 @@ func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
 		ctx: ctx, cancel: cancel, mark: changes.Mark, reach: reachTimeout, pause: firstAwayPause,
 		loader: loader, pool: pool, masker: newMasker(), changes: changes,
 		wanted: newMemory[wantedKey, *wanted](maxWanted), verdicts: newMemory[verdictKey, []difference](maxVerdicts),
+		last:     newMemory[lastKey, last](maxLast),
 		clusters: map[string]*watched{}, away: map[string]*away{},
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -44,6 +45,8 @@ type watched struct {
 	client *cluster.Client
 	masker *masker
 	mark   func(applicationID string)
+	// changes counts the events of all watches.
+	changes atomic.Int64
 
 	ctx    context.Context
 	cancel context.CancelFunc
