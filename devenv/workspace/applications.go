@@ -10,10 +10,10 @@ import (
 	"path"
 	"slices"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
 
+	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
@@ -85,8 +85,7 @@ func (r *Repository) CheckUnread(checker *options.Checker) error {
 // checkEach checks each file by itself. Problems are those of files that cannot be read as a configuration at all.
 func (r *Repository) checkEach(checker *options.Checker) (problems []error, reports []*config.Report, err error) {
 	checker.Folder = func(name string) (string, bool) { return path.Dir(name), true } // names are those in Git
-	repo, err := git.PlainOpenWithOptions(r.Root,
-		&git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	repo, err := gitobjects.Open(r.Root)
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the Git repository %s: %w", r.Root, err)
 	}
@@ -116,11 +115,11 @@ func (r *Repository) checkEach(checker *options.Checker) (problems []error, repo
 }
 
 // readConfiguration returns a file, or only its size when that is more than a configuration may have.
-func readConfiguration(repo *git.Repository, id plumbing.Hash) (content []byte, size int64, err error) {
-	blob, err := repo.BlobObject(id)
-	if err != nil || blob.Size > config.MaxSize {
+func readConfiguration(repo *gitobjects.Repository, id plumbing.Hash) (content []byte, size int64, err error) {
+	blob, err := repo.Blob(id)
+	if err != nil || blob.Size() > config.MaxSize {
 		if err == nil {
-			size = blob.Size
+			size = blob.Size()
 		}
 		return nil, size, err
 	}
@@ -130,5 +129,5 @@ func readConfiguration(repo *git.Repository, id plumbing.Hash) (content []byte, 
 	}
 	defer reader.Close()
 	content, err = io.ReadAll(reader)
-	return content, blob.Size, err
+	return content, blob.Size(), err
 }

@@ -13,11 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
@@ -37,16 +36,16 @@ var ErrTooLarge = errors.New("the repository is too large to be exported")
 func (r *Repository) ImagesAtHead(registry string) ([]string, error) {
 	pattern := regexp.MustCompile(regexp.QuoteMeta(registry) + `/[a-z0-9._/-]+(:[A-Za-z0-9._-]+)?`)
 	var found []string
-	err := r.filesAtHead(func(f *object.File) error {
-		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(f.Name)) || f.Size > maxManifestBytes ||
-			!r.inApplication(f.Name) {
+	err := r.filesAtHead(func(f *gitobjects.File) error {
+		if !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(f.Path)) || f.Size > maxManifestBytes ||
+			!r.inApplication(f.Path) {
 			return nil
 		}
-		content, err := f.Contents()
+		content, err := f.Content()
 		if err != nil {
 			return err
 		}
-		found = append(found, pattern.FindAllString(content, maxImages)...)
+		found = append(found, pattern.FindAllString(string(content), maxImages)...)
 		return nil
 	})
 	if err != nil {
@@ -73,7 +72,7 @@ func (r *Repository) ExportHead(dir string) error {
 	}
 	defer root.Close()
 	left := int64(maxExportBytes)
-	err = r.filesAtHead(func(f *object.File) error {
+	err = r.filesAtHead(func(f *gitobjects.File) error {
 		if f.Mode != filemode.Regular && f.Mode != filemode.Executable && f.Mode != filemode.Deprecated {
 			return nil
 		}
@@ -88,12 +87,12 @@ func (r *Repository) ExportHead(dir string) error {
 	return nil
 }
 
-func export(root *os.Root, f *object.File) error {
-	name := filepath.FromSlash(f.Name)
+func export(root *os.Root, f *gitobjects.File) error {
+	name := filepath.FromSlash(f.Path)
 	if err := root.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return err
 	}
-	content, err := f.Reader()
+	content, err := f.Open()
 	if err != nil {
 		return err
 	}
@@ -106,19 +105,10 @@ func export(root *os.Root, f *object.File) error {
 	return errors.Join(err, file.Close())
 }
 
-func (r *Repository) filesAtHead(fn func(*object.File) error) error {
-	repo, err := git.PlainOpenWithOptions(r.Root,
-		&git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+func (r *Repository) filesAtHead(fn func(*gitobjects.File) error) error {
+	repo, err := gitobjects.Open(r.Root)
 	if err != nil {
 		return err
 	}
-	commit, err := repo.CommitObject(plumbing.NewHash(r.Head))
-	if err != nil {
-		return err
-	}
-	files, err := commit.Files()
-	if err != nil {
-		return err
-	}
-	return files.ForEach(fn)
+	return repo.Files(plumbing.NewHash(r.Head), fn)
 }

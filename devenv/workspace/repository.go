@@ -11,9 +11,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 )
 
 // Repository is a Git repository on this machine that an environment watches.
@@ -38,7 +38,7 @@ type Repository struct {
 	// EditHint is a file worth editing first; empty for a user's own repository.
 	EditHint string
 
-	files map[string]object.TreeEntry
+	files map[string]gitobjects.Entry
 }
 
 // DetachedBranch stands for the branch of a repository whose HEAD is detached.
@@ -62,12 +62,12 @@ func OpenRepository(dir string) (*Repository, error) {
 	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
 		return nil, &RepositoryError{dir, "is not a directory", "give the path of a Git repository"}
 	}
-	repo, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
-	if errors.Is(err, git.ErrRepositoryNotExists) {
+	repo, err := gitobjects.Open(dir)
+	if errors.Is(err, gitobjects.ErrNotExist) {
 		if lost := lostHead(dir); lost != nil {
 			return nil, lost
 		}
-		if _, bareErr := git.PlainOpen(dir); bareErr == nil {
+		if gitobjects.IsBare(dir) {
 			return nil, &RepositoryError{dir, "is a bare repository", "clone it and give the clone: git clone " + dir}
 		}
 		return nil, &RepositoryError{dir, "is not a Git repository", "create one: git -C " + dir + " init"}
@@ -75,25 +75,22 @@ func OpenRepository(dir string) (*Repository, error) {
 	if err != nil {
 		return nil, unreadable(dir, err)
 	}
-	tree, err := repo.Worktree()
-	if err != nil {
-		return nil, unreadable(dir, err)
-	}
-	return describe(repo, tree.Filesystem.Root())
+	return describe(repo)
 }
 
-func describe(repo *git.Repository, root string) (*Repository, error) {
-	found := &Repository{Root: root, Branch: DetachedBranch, files: map[string]object.TreeEntry{}}
-	head, err := repo.Reference(plumbing.HEAD, false)
+func describe(repo *gitobjects.Repository) (*Repository, error) {
+	root := repo.Root
+	found := &Repository{Root: root, Branch: DetachedBranch, files: map[string]gitobjects.Entry{}}
+	head, err := repo.Reference(plumbing.HEAD)
 	if err != nil {
 		return nil, unreadable(root, fmt.Errorf("read HEAD: %w", err))
 	}
 	if found.Detached = head.Type() != plumbing.SymbolicReference; !found.Detached {
 		found.Branch = head.Target().Short()
-		head, err = repo.Reference(head.Target(), true)
+		head, err = repo.Resolve(head.Target())
 	}
 	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return nil, noCommits(repo, root, found.Branch)
+		return nil, noCommits(repo, found.Branch)
 	}
 	if err != nil {
 		return nil, unreadable(root, fmt.Errorf("read branch %s: %w", found.Branch, err))
@@ -103,16 +100,14 @@ func describe(repo *git.Repository, root string) (*Repository, error) {
 }
 
 // noCommits is a repository whose checked out branch has no commits: it is new, or its branch was deleted.
-func noCommits(repo *git.Repository, root, branch string) error {
-	if branches, err := repo.Branches(); err == nil {
-		if other, err := branches.Next(); err == nil {
-			return &RepositoryError{root, "has no branch " + branch + ", which is checked out",
-				fmt.Sprintf("bring the branch back, here from %s: git -C %s branch %s %s", other.Name().Short(), root,
-					branch, other.Name().Short())}
-		}
+func noCommits(repo *gitobjects.Repository, branch string) error {
+	if others, err := repo.Branches(); err == nil && len(others) > 0 {
+		return &RepositoryError{repo.Root, "has no branch " + branch + ", which is checked out",
+			fmt.Sprintf("bring the branch back, here from %s: git -C %s branch %s %s", others[0], repo.Root, branch,
+				others[0])}
 	}
-	return &RepositoryError{root, "has no commits on branch " + branch + " yet",
-		"commit something: git -C " + root + " commit"}
+	return &RepositoryError{repo.Root, "has no commits on branch " + branch + " yet",
+		"commit something: git -C " + repo.Root + " commit"}
 }
 
 // lostHead is the error of a repository at or above dir whose HEAD is missing: Git does not recognise it. It is nil

@@ -10,10 +10,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
-
+	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
@@ -61,9 +58,8 @@ func LossOf(w *Workspace) string {
 const sampleSign = ".git/pipedeck-sample"
 
 func createSample(dir string, samples []Sample) error {
-	repo, err := git.PlainInitWithOptions(dir, &git.PlainInitOptions{
-		InitOptions: git.InitOptions{DefaultBranch: plumbing.NewBranchReferenceName("main")},
-	})
+	// The event watcher pushes to the branch, which is checked out.
+	repository, err := gitobjects.Create(dir, "main")
 	if err != nil {
 		return err
 	}
@@ -71,42 +67,10 @@ func createSample(dir string, samples []Sample) error {
 	if err := os.WriteFile(filepath.Join(dir, filepath.FromSlash(sampleSign)), sign, 0o600); err != nil {
 		return err
 	}
-	if err := takePushes(repo); err != nil {
-		return err
-	}
-	tree, err := repo.Worktree()
-	if err != nil {
-		return err
-	}
 	for _, sample := range samples {
-		err := sample.Walk(func(name string, content []byte) error {
-			file := filepath.Join(dir, filepath.FromSlash(name))
-			if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-				return err
-			}
-			if err := os.WriteFile(file, content, 0o644); err != nil {
-				return err
-			}
-			_, err := tree.Add(name)
-			return err
-		})
-		if err != nil {
+		if err := sample.Walk(repository.Add); err != nil {
 			return err
 		}
 	}
-	_, err = tree.Commit("Start from the sample applications", &git.CommitOptions{
-		Author: &object.Signature{Name: "pipedeck", Email: "pipedeck@localhost", When: time.Now()},
-	})
-	return err
-}
-
-// takePushes lets the event watcher push to the branch, which is checked out: Git then updates the working tree, unless
-// something in it is not committed.
-func takePushes(repo *git.Repository) error {
-	config, err := repo.Config()
-	if err != nil {
-		return err
-	}
-	config.Raw.Section("receive").SetOption("denyCurrentBranch", "updateInstead")
-	return repo.SetConfig(config)
+	return repository.Commit("pipedeck", "pipedeck@localhost", "Start from the sample applications", time.Now())
 }

@@ -13,35 +13,34 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/go-git/go-git/v5"
 	gitconfig "github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/filemode"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // listApplications finds the application configurations of a commit. Only trees are read: names in them may hold any
 // bytes but a slash and NUL, and files may be large.
-func (r *Repository) listApplications(repo *git.Repository) error {
-	commit, err := repo.CommitObject(plumbing.NewHash(r.Head))
+func (r *Repository) listApplications(repo *gitobjects.Repository) error {
+	commit, err := repo.Commit(plumbing.NewHash(r.Head))
 	if err != nil {
 		return damaged(r.Root, fmt.Errorf("read commit %s: %w", line.Commit(r.Head), err))
 	}
-	if err := r.walk(repo, commit.TreeHash, ""); err != nil {
+	if err := r.walk(repo, commit.Tree, ""); err != nil {
 		return damaged(r.Root, err)
 	}
 	return nil
 }
 
-func (r *Repository) walk(repo *git.Repository, tree plumbing.Hash, dir string) error {
-	read, err := object.GetTree(repo.Storer, tree)
+func (r *Repository) walk(repo *gitobjects.Repository, tree plumbing.Hash, dir string) error {
+	entries, err := repo.Tree(tree)
 	if err != nil {
 		return fmt.Errorf("read tree %s (%q): %w", line.Commit(tree.String()), dir, err)
 	}
-	for _, entry := range read.Entries {
+	for _, entry := range entries {
 		name := path.Join(dir, entry.Name)
 		switch {
 		case entry.Mode == filemode.Dir:
@@ -121,12 +120,12 @@ func exists(name string) bool {
 
 // HasAny says whether the repository holds at least one of the commits, which are given by their hashes.
 func (r *Repository) HasAny(commits []string) bool {
-	repo, err := git.PlainOpenWithOptions(r.Root, &git.PlainOpenOptions{EnableDotGitCommonDir: true})
+	repo, err := gitobjects.Open(r.Root)
 	if err != nil {
 		return false
 	}
 	return slices.ContainsFunc(commits, func(hash string) bool {
-		_, err := repo.CommitObject(plumbing.NewHash(hash))
+		_, err := repo.Commit(plumbing.NewHash(hash))
 		return err == nil
 	})
 }

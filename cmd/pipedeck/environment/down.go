@@ -130,7 +130,7 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 	if !exists {
 		return noEnvironment(w, out)
 	}
-	nameSampleWork(w, out)
+	nameSampleWork(ctx, w, out)
 	ctx, cancel := context.WithTimeout(ctx, downTimeout)
 	defer cancel()
 	alive, err := w.Alive()

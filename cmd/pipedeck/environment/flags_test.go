@@ -8,12 +8,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 // It changes the working directory, so no other test runs next to it.
@@ -25,8 +24,7 @@ func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
 	broken := clitest.Repository(t, clitest.GoodApplication)
 	require.NoError(t, os.WriteFile(filepath.Join(broken, ".git", "config"), []byte("[core\n"), 0o600))
 	unborn := t.TempDir()
-	_, err := git.PlainInit(unborn, false)
-	require.NoError(t, err)
+	gittest.Run(t, unborn, "init", "-q")
 	for dir, says := range map[string]string{
 		empty: "is not a Git repository", without: "has no application at HEAD", unborn: "has no commits on branch",
 		broken: "has a broken configuration",
@@ -45,11 +43,7 @@ func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
 	}
 
 	detached := clitest.Repository(t, clitest.GoodApplication)
-	repo, err := git.PlainOpen(detached)
-	require.NoError(t, err)
-	head, err := repo.Head()
-	require.NoError(t, err)
-	require.NoError(t, repo.Storer.SetReference(plumbing.NewHashReference(plumbing.HEAD, head.Hash())))
+	gittest.Run(t, detached, "checkout", "-q", "--detach")
 	t.Chdir(detached)
 	for _, args := range [][]string{nil, {"."}} {
 		from, err := (&Flags{}).chooseSource(args)

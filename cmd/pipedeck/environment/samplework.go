@@ -4,14 +4,14 @@
 package environment
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5"
-	"github.com/go-git/go-git/v5/plumbing"
-
+	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -22,27 +22,14 @@ const maxNamedWork = 5
 
 // nameSampleWork prints what of the user is deleted with the sample repository: files that are not committed, and
 // branches besides the first one. It says nothing of a repository that cannot be read.
-func nameSampleWork(w *workspace.Workspace, out io.Writer) {
-	repo, err := git.PlainOpen(w.SampleRepository())
+func nameSampleWork(ctx context.Context, w *workspace.Workspace, out io.Writer) {
+	repo, err := gitobjects.Open(w.SampleRepository())
 	if err != nil {
 		return
 	}
-	var files, branches []string
-	if tree, err := repo.Worktree(); err == nil {
-		if status, err := tree.Status(); err == nil {
-			for name := range status {
-				files = append(files, name)
-			}
-		}
-	}
-	if found, err := repo.Branches(); err == nil {
-		_ = found.ForEach(func(ref *plumbing.Reference) error {
-			if name := ref.Name().Short(); name != "main" {
-				branches = append(branches, name)
-			}
-			return nil
-		})
-	}
+	branches, _ := repo.Branches()
+	branches = slices.DeleteFunc(branches, func(name string) bool { return name == "main" })
+	files := uncommitted(ctx, repo.Root)
 	for what, names := range map[string][]string{"uncommitted file": files, "branch": branches} {
 		if len(names) == 0 {
 			continue
@@ -58,4 +45,19 @@ func nameSampleWork(w *workspace.Workspace, out io.Writer) {
 		}
 		fmt.Fprintln(out, text.Clean(fmt.Sprintf("deleting %s of yours in the sample repository: %s", count, shown)))
 	}
+}
+
+// uncommitted returns the files that differ from the last commit; none on a machine without Git, where no one commits.
+func uncommitted(ctx context.Context, root string) (files []string) {
+	out, err := gitNextTo(ctx, filepath.Join(root, ".git"), "status", "--porcelain", "-z", "--no-renames",
+		"--untracked-files=all")
+	if err != nil {
+		return nil
+	}
+	for entry := range strings.SplitSeq(out, "\x00") {
+		if len(entry) > len("XY ") { // two letters for the state of the file
+			files = append(files, entry[len("XY "):])
+		}
+	}
+	return files
 }

@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"time"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/spf13/cobra"
 	"google.golang.org/grpc/codes"
@@ -22,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/limit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -79,7 +82,7 @@ func planPreview(ctx context.Context, t *session.Target, options previewOptions,
 	if err != nil {
 		return err
 	}
-	name, hash, err := findHead(s.Environment().GetRepository(), options)
+	name, hash, err := findHead(ctx, s.Environment().GetRepository(), options)
 	if err != nil {
 		return err
 	}
@@ -102,35 +105,31 @@ func planPreview(ctx context.Context, t *session.Target, options previewOptions,
 }
 
 // findHead resolves what the user has named in the repository, and gives its name and its full hash.
-func findHead(dir string, options previewOptions) (name, hash string, err error) {
+func findHead(ctx context.Context, dir string, options previewOptions) (name, hash string, err error) {
 	if dir == "" {
 		return "", "", exit.With(exit.NotStarted, errors.New("the environment has not opened its repository yet"),
 			"try again in a moment")
 	}
-	repository, err := git.PlainOpenWithOptions(dir,
-		&git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	repository, err := gitobjects.Open(dir)
 	if err != nil {
 		return "", "", fmt.Errorf("open the watched repository %s: %w", dir, err)
 	}
 	switch {
 	case options.commit != "":
-		id, err := repository.ResolveRevision(plumbing.Revision(options.commit))
+		id, err := findCommit(ctx, repository, options.commit)
 		if err != nil {
 			return "", "", exit.Usage(fmt.Errorf("there is no commit %q in %s", options.commit, dir),
 				"list them with: git -C "+dir+" log --oneline --all")
 		}
-		return line.Commit(id.String()), id.String(), nil
+		return line.Commit(id), id, nil
 	case options.branch != "":
-		for _, ref := range []plumbing.ReferenceName{plumbing.NewBranchReferenceName(options.branch),
-			plumbing.ReferenceName("refs/remotes/" + options.branch)} {
-			if found, err := repository.Reference(ref, true); err == nil {
-				return options.branch, found.Hash().String(), nil
-			}
+		if found, err := repository.Branch(options.branch); err == nil {
+			return options.branch, found.Hash().String(), nil
 		}
 		return "", "", exit.Usage(fmt.Errorf("there is no branch %q in %s", options.branch, dir),
 			"list them with: git -C "+dir+" branch --all")
 	}
-	head, err := repository.Head()
+	head, err := repository.Resolve(plumbing.HEAD)
 	if err != nil {
 		return "", "", exit.Usage(fmt.Errorf("read what is checked out in %s: %w", dir, err),
 			"name a branch with --branch")
@@ -140,6 +139,18 @@ func findHead(dir string, options previewOptions) (name, hash string, err error)
 		name = line.Commit(head.Hash().String())
 	}
 	return name, head.Hash().String(), nil
+}
+
+// findCommit returns the full hash of a commit. Git resolves what is not one.
+func findCommit(ctx context.Context, repository *gitobjects.Repository, revision string) (string, error) {
+	if plumbing.IsHash(revision) {
+		_, err := repository.Commit(plumbing.NewHash(revision))
+		return revision, err
+	}
+	cmd := exec.CommandContext(ctx, "git", "--git-dir="+filepath.Join(repository.Root, ".git"), "rev-parse", "--verify",
+		"--quiet", "--end-of-options", revision+"^{commit}")
+	out, err := cmd.Output()
+	return strings.TrimSpace(string(out)), err
 }
 
 // askPreview waits for the result. Leaving before takes the request back.

@@ -6,6 +6,7 @@ package inspect
 import (
 	"bytes"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -101,19 +102,21 @@ func TestWhatIsPreviewedIsFoundInTheRepository(t *testing.T) {
 		"a branch of a remote": {previewOptions{branch: "origin/other"}, "origin/other", first},
 		"a commit":             {previewOptions{commit: second}, second[:7], second},
 		"the start of one":     {previewOptions{commit: first[:8]}, first[:7], first},
+		"one before another":   {previewOptions{commit: "main~0"}, first[:7], first},
 	} {
-		head, hash, err := findHead(dir, c.options)
+		head, hash, err := findHead(t.Context(), dir, c.options)
 		require.NoError(t, err, name)
 		require.Equal(t, []string{c.head, c.hash}, []string{head, hash}, name)
 	}
 	var failure *exit.Error
-	for _, options := range []previewOptions{{branch: "gone"}, {commit: "123456789"}} {
-		_, _, err := findHead(dir, options)
+	for _, options := range []previewOptions{{branch: "gone"}, {commit: "123456789"},
+		{commit: strings.Repeat("1", 40)}, {commit: "--all"}} {
+		_, _, err := findHead(t.Context(), dir, options)
 		require.ErrorAs(t, err, &failure)
 		require.Equal(t, exit.WrongUsage, failure.Code)
 		require.Contains(t, failure.Hint, "git -C "+dir)
 	}
-	_, _, err := findHead("", previewOptions{})
+	_, _, err := findHead(t.Context(), "", previewOptions{})
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, exit.NotStarted, failure.Code)
 }

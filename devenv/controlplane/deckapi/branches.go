@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/plumbing"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -17,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
@@ -34,7 +34,7 @@ func (s *Server) ListBranches(context.Context, *deckv1.ListBranchesRequest) (*de
 	if err != nil {
 		return nil, err
 	}
-	head, _ := repository.Reference(plumbing.HEAD, false) // a repository without one has none checked out
+	head, _ := repository.Reference(plumbing.HEAD) // a repository without one has none checked out
 	refs, err := repository.References()
 	if err != nil {
 		return nil, status.Errorf(codes.FailedPrecondition, "read the branches of the repository: %v", err)
@@ -76,28 +76,24 @@ func (s *Server) PreviewBranch(
 	if err != nil {
 		return err
 	}
-	for _, name := range []plumbing.ReferenceName{plumbing.NewBranchReferenceName(r.GetBranch()),
-		plumbing.ReferenceName("refs/remotes/" + r.GetBranch())} {
-		if ref, err := repository.Reference(name, true); err == nil && r.GetBranch() != "" {
-			return s.previews.PlanPreview(&deckv1.PlanPreviewRequest{
-				HeadCommit: ref.Hash().String(), HeadBranch: r.GetBranch(), Timeout: r.GetTimeout(),
-			}, stream)
-		}
+	if ref, err := repository.Branch(r.GetBranch()); err == nil && r.GetBranch() != "" {
+		return s.previews.PlanPreview(&deckv1.PlanPreviewRequest{
+			HeadCommit: ref.Hash().String(), HeadBranch: r.GetBranch(), Timeout: r.GetTimeout(),
+		}, stream)
 	}
 	return status.Errorf(codes.NotFound, "there is no branch %q in the watched repository; list them with: "+
 		"git branch --all", line.Cut(r.GetBranch(), maxSubject))
 }
 
 // watched opens the repository of the environment, and names the branch that is watched.
-func (s *Server) watched() (repository *git.Repository, base string, err error) {
+func (s *Server) watched() (repository *gitobjects.Repository, base string, err error) {
 	environment := s.store.Environment.Described()
 	dir := environment.GetRepository()
 	if dir == "" {
 		return nil, "", status.Error(codes.FailedPrecondition,
 			"the environment watches no repository on this machine; use `pipectl plan-preview` for one on a server")
 	}
-	repository, err = git.PlainOpenWithOptions(dir,
-		&git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
+	repository, err = gitobjects.Open(dir)
 	if err != nil {
 		return nil, "", status.Errorf(codes.FailedPrecondition, "open the watched repository %s: %v", dir, err)
 	}
@@ -105,18 +101,18 @@ func (s *Server) watched() (repository *git.Repository, base string, err error) 
 }
 
 // branchOf describes a branch; nil for another reference, and for one whose commit is not there.
-func branchOf(repository *git.Repository, ref *plumbing.Reference) *deckv1.Branch {
+func branchOf(repository *gitobjects.Repository, ref *plumbing.Reference) *deckv1.Branch {
 	name := ref.Name()
 	if ref.Type() != plumbing.HashReference || !name.IsBranch() && !name.IsRemote() {
 		return nil
 	}
-	commit, err := repository.CommitObject(ref.Hash())
+	commit, err := repository.Commit(ref.Hash())
 	if err != nil {
 		return nil
 	}
 	short := strings.TrimPrefix(strings.TrimPrefix(name.String(), "refs/heads/"), "refs/remotes/")
 	return &deckv1.Branch{
 		Name: short, Commit: ref.Hash().String(), Subject: line.Cut(line.First(commit.Message), maxSubject),
-		CommittedAt: timestamppb.New(commit.Committer.When),
+		CommittedAt: timestamppb.New(commit.When),
 	}
 }
