@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command pipedeck-more has the commands of pipedeck that environments do not need. Users run them as commands of
-// pipedeck: see package more.
+// pipedeck: see package more. It is also the helper of running environments: see package helper.
 package main
 
 import (
@@ -31,5 +31,6 @@ func newRootCommand(target *session.Target) *cobra.Command {
 	target.Register(root.PersistentFlags())
 	root.AddCommand(configuration.Commands(target)...)
 	root.AddCommand(plugin.NewCommand(target))
+	root.AddCommand(newServeCommand())
 	return root
 }

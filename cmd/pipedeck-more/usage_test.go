@@ -48,7 +48,9 @@ func TestPipedeckListsTheCommandsOfThisProgram(t *testing.T) {
 	lines := func(commands []*cobra.Command) map[string]string {
 		said := map[string]string{}
 		for _, c := range commands {
-			said[c.Use] = c.Short
+			if !c.Hidden {
+				said[c.Use] = c.Short
+			}
 		}
 		return said
 	}

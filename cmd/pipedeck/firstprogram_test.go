@@ -13,14 +13,18 @@ import (
 )
 
 // heavy are packages that this program is compiled without, so that the first start shows the UI early, and what has
-// them instead.
+// them instead. docs/decisions/0030 says more.
 var heavy = map[string]string{
-	"github.com/go-git/go-git/v5":                 "package gitobjects, which uses go-git's storage alone",
-	"github.com/go-git/go-git/v5/plumbing/object": "package gitobjects",
-	"github.com/ProtonMail/go-crypto/":            "package gitobjects",
-	"golang.org/x/crypto/ssh":                     "package gitobjects",
-	"k8s.io/api/":                                 "package nodes",
-	"k8s.io/client-go/kubernetes":                 "package nodes",
+	"github.com/go-git/go-git/v5":                   "package gitobjects, which uses go-git's storage alone",
+	"github.com/go-git/go-git/v5/plumbing/object":   "package gitobjects",
+	"github.com/ProtonMail/go-crypto/":              "package gitobjects",
+	"golang.org/x/crypto/ssh":                       "package gitobjects",
+	"k8s.io/api/":                                   "package nodes",
+	"k8s.io/client-go/kubernetes":                   "package nodes",
+	"sigs.k8s.io/kind/pkg/cluster":                  "the helper",
+	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4":     "the helper",
+	"github.com/google/go-containerregistry/pkg/v1": "the helper",
+	"github.com/klauspost/compress/":                "the helper",
 }
 
 // The first program of a first start is compiled while the user waits for the UI.

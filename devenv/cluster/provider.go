@@ -26,6 +26,11 @@ var ErrNoImages = errors.New("this cluster takes no images from this machine")
 // ErrNeedsArchive means that a cluster runs containers, and so needs the content of an image, not only its name.
 var ErrNeedsArchive = errors.New("this cluster runs containers and needs the image itself")
 
+// Errors are the errors of this package by names, under which they are sent to other processes.
+func Errors() map[string]error {
+	return map[string]error{"no images": ErrNoImages, "needs archive": ErrNeedsArchive}
+}
+
 // Progress reports how far Run is before it calls ready. Total is 0 when the end is not known.
 type Progress func(detail string, done, total int64)
 
@@ -82,6 +87,8 @@ type HintError struct {
 	Err error
 	// Hint is a command or a short sentence.
 	Hint string
+	// Usage says that the user's input is wrong, such as a configuration file.
+	Usage bool
 }
 
 func (e *HintError) Error() string { return e.Err.Error() }

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -80,14 +80,14 @@ func (d *Doctor) kindClusters(ctx context.Context) Check {
 			continue // none was made yet
 		}
 		for _, c := range clusters {
-			if name := kind.RecordedName(w.ClusterDir(c.Name())); name != "" {
+			if name := record.RecordedName(w.ClusterDir(c.Name())); name != "" {
 				known = append(known, name)
 			}
 		}
 	}
 	var ours, left []string
 	for _, node := range strings.Fields(string(out)) {
-		if !kind.HasOurName(node) {
+		if !record.HasOurName(node) {
 			continue
 		}
 		ours = append(ours, node)

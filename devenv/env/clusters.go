@@ -11,7 +11,6 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
-	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -240,6 +239,9 @@ func (e *Environment) deleteClusters(ctx context.Context) error {
 	if err := errors.Join(failures...); err != nil {
 		return err
 	}
+	if e.DeleteKind == nil {
+		return nil
+	}
 	// An earlier run may have made others.
-	return kind.DeleteRecorded(ctx, e.Workspace)
+	return e.DeleteKind(ctx)
 }

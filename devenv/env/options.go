@@ -33,6 +33,9 @@ type Options struct {
 	// ForeignPiped says that Piped is not ours and knows only PipeCD's own flags.
 	ForeignPiped bool
 	Plugins      []workspace.Plugin
+	// DeleteKind deletes the kind clusters that the workspace has records of, in this run or an earlier one; nil
+	// when there can be none.
+	DeleteKind func(ctx context.Context) error
 	// Remove deletes the cluster and the directory when the environment ends.
 	Remove bool
 	// Version of pipedeck, shown to users.
@@ -46,10 +49,12 @@ type Options struct {
 	Restart *workspace.Restart
 	// WithKind is the command that ends the environment and starts it again with a cluster that runs containers.
 	WithKind string
-	// silence replaces silentTime in tests, patience startPatience.
-	silence, patience time.Duration
-	Logger            *slog.Logger
+	Logger   *slog.Logger
+	waits
 }
+
+// waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.
+type waits struct{ silence, patience time.Duration }
 
 // startAgain is the command that ends the environment and starts it again.
 func (o *Options) startAgain() string { return "pipedeck down" + o.Flags + "; pipedeck up" + o.Flags }

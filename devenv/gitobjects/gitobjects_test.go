@@ -65,7 +65,8 @@ func TestARepositoryIsReadAsGitWroteIt(t *testing.T) {
 			commit, err := r.Commit(head.Hash())
 			require.NoError(t, err)
 			require.Equal(t, "the subject\n\nthe body\n", commit.Message)
-			require.Equal(t, gittest.Run(t, dir, "log", "-1", "--format=%ct"), strconv.FormatInt(commit.When.Unix(), 10))
+			require.Equal(t, gittest.Run(t, dir, "log", "-1", "--format=%ct"),
+				strconv.FormatInt(commit.When.Unix(), 10))
 			require.Equal(t, files, contents(t, r, hash))
 		})
 	}
@@ -106,7 +107,7 @@ func TestWhatIsMissingOrBrokenIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, plumbing.ErrObjectNotFound)
 	_, err = r.Tree(plumbing.NewHash(hash))
 	require.ErrorIs(t, err, plumbing.ErrObjectNotFound, "a commit is not a tree")
-	for name, kind := range map[string]string{"author nobody\n\nmessage\n": "commit", "100644 file": "tree"} {
+	for name, kind := range map[string]string{"author Ada\n\nmessage\n": "commit", "100644 file": "tree"} {
 		broken := writeObject(t, dir, kind, name)
 		if kind == "commit" {
 			_, err = r.Commit(broken)

@@ -13,11 +13,15 @@ import (
 var errNotCompiled = errors.New("the programs do not compile")
 
 // Programs are programs of one checkout that are compiled one after the other, in the order in which they are needed.
-// Others that compile wait for all but the later ones, because two go commands would compile the packages that they
-// share twice.
+// Others that compile wait for all of them, because two go commands would compile the packages that they share twice.
 type Programs struct {
-	builds, later []Build
-	// done is closed when the first ones are compiled or Run has failed, after err was set.
+	builds []Build
+	// results get the result of each build once; all that follow a failure have failed.
+	results []*result
+}
+
+// result is that of a build. done is closed after err was set.
+type result struct {
 	done chan struct{}
 	err  error
 }
@@ -29,52 +33,54 @@ type Folder struct {
 	Packages []string
 }
 
-// NewPrograms returns the programs of the folders; no one waits for those of later. The checkout is one that the user
-// has named: its code is run.
-func NewPrograms(checkout string, folders []Folder, later ...Folder) *Programs {
-	return &Programs{builds: builds(checkout, folders), later: builds(checkout, later), done: make(chan struct{})}
-}
-
-func builds(checkout string, folders []Folder) []Build {
-	var list []Build
+// NewPrograms returns the programs of the folders. The checkout is one that the user has named: its code is run.
+func NewPrograms(checkout string, folders []Folder) *Programs {
+	p := &Programs{}
 	for _, folder := range folders {
-		list = append(list, Build{
+		p.builds = append(p.builds, Build{
 			Dir: checkout, Environ: Environ(), Flags: Flags(),
 			Output: filepath.Clean(folder.Output) + "/", Packages: folder.Packages,
 		})
+		p.results = append(p.results, &result{done: make(chan struct{})})
 	}
-	return list
+	return p
 }
 
 // Run compiles the programs. It is called once.
-func (p *Programs) Run(ctx context.Context, progress Progress) error {
-	if err := run(ctx, p.builds, progress); err != nil {
-		p.err = errNotCompiled
-		close(p.done)
-		return err
-	}
-	close(p.done)
-	return run(ctx, p.later, progress)
-}
-
-func run(ctx context.Context, builds []Build, progress Progress) error {
-	for _, build := range builds {
-		if err := build.Run(ctx, progress); err != nil {
-			return err
+func (p *Programs) Run(ctx context.Context, progress Progress) (err error) {
+	for i, build := range p.builds {
+		if err == nil {
+			err = build.Run(ctx, progress)
 		}
+		if err != nil {
+			p.results[i].err = errNotCompiled
+		}
+		close(p.results[i].done)
 	}
-	return nil
+	return err
 }
 
-// Wait waits until all but the later ones are compiled; no programs are no reason to wait. It returns an error when
-// they do not compile, and the cause of ctx when that ends first.
+// Wait waits until all are compiled; no programs are no reason to wait. It returns an error when they do not compile,
+// and the cause of ctx when that ends first.
 func (p *Programs) Wait(ctx context.Context) error {
 	if p == nil {
 		return nil
 	}
+	return p.results[len(p.results)-1].wait(ctx)
+}
+
+// WaitFirst is like Wait, and waits for the programs of the first folder alone.
+func (p *Programs) WaitFirst(ctx context.Context) error {
+	if p == nil {
+		return nil
+	}
+	return p.results[0].wait(ctx)
+}
+
+func (r *result) wait(ctx context.Context) error {
 	select {
-	case <-p.done:
-		return p.err
+	case <-r.done:
+		return r.err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}

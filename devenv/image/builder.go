@@ -18,9 +18,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
 const (
@@ -41,6 +38,7 @@ type Builder struct {
 	Installed string
 
 	cacheDir string
+	archives Archives
 	// turn holds a token: one program is built at a time, since the go command uses all processors.
 	turn chan struct{}
 
@@ -49,9 +47,17 @@ type Builder struct {
 	version string
 }
 
+// Archives writes images to files that do not exist, and returns their sizes in bytes; archive.Writer does.
+type Archives interface {
+	// Write writes the image of a program.
+	Write(ctx context.Context, program, system, architecture string, references []string, path string) (int64, error)
+	// Rename writes the image of another archive, under other references.
+	Rename(ctx context.Context, from string, references []string, path string) (int64, error)
+}
+
 // NewBuilder creates a builder with a cache directory, which need not exist.
-func NewBuilder(cacheDir string) *Builder {
-	return &Builder{cacheDir: cacheDir, turn: make(chan struct{}, 1)}
+func NewBuilder(cacheDir string, archives Archives) *Builder {
+	return &Builder{cacheDir: cacheDir, archives: archives, turn: make(chan struct{}, 1)}
 }
 
 // DefaultCacheDir is in the user's cache.
@@ -86,7 +92,7 @@ func (b *Builder) Build(
 			}
 		}
 		if !touch(wanted) {
-			if err := b.rename(built, references, wanted); err != nil {
+			if err := b.rename(ctx, built, references, wanted); err != nil {
 				return fmt.Errorf("name the image of %s: %w", s.Folder, err)
 			}
 		}
@@ -182,16 +188,9 @@ func (b *Builder) make(
 	if err != nil {
 		return err
 	}
-	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)
-	if err != nil {
-		return fmt.Errorf("make room for an archive: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	img, err := assemble(program, p)
-	if err != nil {
-		return fmt.Errorf("assemble the image of %s: %w", s.Folder, err)
-	}
-	size, err := writeFile(img, references, filepath.Join(dir, "archive"), path)
+	size, err := b.archive(path, func(partial string) (int64, error) {
+		return b.archives.Write(ctx, program, p.OS, p.Architecture, references, partial)
+	})
 	if err != nil {
 		return fmt.Errorf("keep the image of %s: %w", s.Folder, err)
 	}
@@ -200,32 +199,25 @@ func (b *Builder) make(
 }
 
 // rename makes an archive of the same image under other references.
-func (b *Builder) rename(from string, references []string, to string) error {
-	img, err := tarball.ImageFromPath(from, nil)
-	if err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	_, err = writeFile(img, references, filepath.Join(dir, "archive"), to)
+func (b *Builder) rename(ctx context.Context, from string, references []string, to string) error {
+	_, err := b.archive(to, func(partial string) (int64, error) {
+		return b.archives.Rename(ctx, from, references, partial)
+	})
 	return err
 }
 
-// writeFile writes an archive to partial, then renames it.
-func writeFile(img v1.Image, references []string, partial, path string) (size int64, err error) {
-	file, err := os.OpenFile(partial, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+// archive lets write make a file aside, then renames it to path.
+func (b *Builder) archive(path string, write func(partial string) (int64, error)) (size int64, err error) {
+	dir, err := os.MkdirTemp(b.cacheDir, partialPrefix)
 	if err != nil {
+		return 0, fmt.Errorf("make room for an archive: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	partial := filepath.Join(dir, "archive")
+	if size, err = write(partial); err != nil {
 		return 0, err
 	}
-	err = writeArchive(file, img, references)
-	info, statErr := file.Stat()
-	if err = errors.Join(err, statErr, file.Close()); err != nil {
-		return 0, err
-	}
-	return info.Size(), os.Rename(partial, path)
+	return size, os.Rename(partial, path)
 }
 
 func (b *Builder) askVersion(ctx context.Context) (err error) {

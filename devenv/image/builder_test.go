@@ -21,6 +21,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/devenv/image/archive"
+
 	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
@@ -65,7 +67,7 @@ func TestTheSameSourcesGiveTheSameBytesWhereverTheyAre(t *testing.T) {
 	var archives [][]byte
 	for range 2 {
 		s := find(t, simple(t), "pipedeck.dev/web:v1")
-		content, err := os.ReadFile(mustBuild(t, NewBuilder(t.TempDir()), s, "pipedeck.dev/web:v1"))
+		content, err := os.ReadFile(mustBuild(t, newBuilder(t.TempDir()), s, "pipedeck.dev/web:v1"))
 		require.NoError(t, err)
 		archives = append(archives, content)
 	}
@@ -75,7 +77,7 @@ func TestTheSameSourcesGiveTheSameBytesWhereverTheyAre(t *testing.T) {
 func TestAnArchiveHoldsTheProgramForTheNode(t *testing.T) {
 	t.Parallel()
 	s := find(t, simple(t), "pipedeck.dev/web")
-	path := mustBuild(t, NewBuilder(t.TempDir()), s, "pipedeck.dev/web", "pipedeck.dev/web:v1")
+	path := mustBuild(t, newBuilder(t.TempDir()), s, "pipedeck.dev/web", "pipedeck.dev/web:v1")
 	for _, reference := range []string{s.Reference(), "pipedeck.dev/web:latest", "pipedeck.dev/web:v1"} {
 		tag, err := name.NewTag(reference)
 		require.NoError(t, err)
@@ -118,17 +120,17 @@ func TestWhatIsBuiltIsKept(t *testing.T) {
 	t.Parallel()
 	dir, cache := simple(t), t.TempDir()
 	s := find(t, dir, "pipedeck.dev/web:v1")
-	path := mustBuild(t, NewBuilder(cache), s)
+	path := mustBuild(t, newBuilder(cache), s)
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 
-	again, err := NewBuilder(cache).Build(t.Context(), s, platform, []string{s.Reference()},
+	again, err := newBuilder(cache).Build(t.Context(), s, platform, []string{s.Reference()},
 		func(line string) { t.Error("said: " + line) })
 	require.NoError(t, err)
 	require.Equal(t, path, again)
 
-	renamed, err := NewBuilder(cache).Build(t.Context(), s, platform, []string{s.Reference(), "pipedeck.dev/web:v1"},
+	renamed, err := newBuilder(cache).Build(t.Context(), s, platform, []string{s.Reference(), "pipedeck.dev/web:v1"},
 		func(line string) { t.Error("said: " + line) })
 	require.NoError(t, err, "another name needs no compiler")
 	require.NotEqual(t, path, renamed)
@@ -154,7 +156,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	write(t, filepath.Join(cache, partialPrefix+"of-a-killed-one", "program"), "")
 	theirs := filepath.Join(cache, "documents", "thesis.txt")
 	write(t, theirs, "years")
-	path := mustBuild(t, NewBuilder(cache), find(t, simple(t), "pipedeck.dev/web"))
+	path := mustBuild(t, newBuilder(cache), find(t, simple(t), "pipedeck.dev/web"))
 	require.FileExists(t, path)
 	left, err := filepath.Glob(filepath.Join(cache, "*.tar"))
 	require.NoError(t, err)
@@ -172,7 +174,7 @@ func TestTheCacheIsBounded(t *testing.T) {
 	require.NoError(t, os.Truncate(huge, maxArchiveBytes)) // holds no blocks
 	future := time.Now().Add(time.Hour)
 	require.NoError(t, os.Chtimes(huge, future, future))
-	require.NoError(t, NewBuilder(cache).prune())
+	require.NoError(t, newBuilder(cache).prune())
 	left, err = filepath.Glob(filepath.Join(cache, "*.tar"))
 	require.NoError(t, err)
 	require.NotContains(t, left, path, "all together have a bound in bytes")
@@ -193,7 +195,7 @@ func TestACompilerErrorIsReportedWithPlacesInTheRepository(t *testing.T) {
 				write(t, filepath.Join(dir, module, "web", file), content)
 			}
 			folder := filepath.ToSlash(filepath.Join(module, "web"))
-			_, err := NewBuilder(cache).Build(t.Context(), find(t, dir, Domain+"/"+folder), platform, nil,
+			_, err := newBuilder(cache).Build(t.Context(), find(t, dir, Domain+"/"+folder), platform, nil,
 				func(string) {})
 			var complaint *CompileError
 			require.ErrorAs(t, err, &complaint)
@@ -225,7 +227,7 @@ func TestWhatCannotBeBuiltIsExplained(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := find(t, repository(t, c.files), "pipedeck.dev/web:v1")
-			_, err := NewBuilder(t.TempDir()).Build(t.Context(), s, platform, nil, func(string) {})
+			_, err := newBuilder(t.TempDir()).Build(t.Context(), s, platform, nil, func(string) {})
 			var complaint *CompileError
 			require.ErrorAs(t, err, &complaint)
 			require.Contains(t, complaint.Output, c.want)
@@ -248,7 +250,7 @@ func TestWhoeverWaitsForAnotherBuildCanBeInterrupted(t *testing.T) {
 	require.NoError(t, err)
 	defer unlock()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err = NewBuilder(cache).Build(ctx, find(t, simple(t), "pipedeck.dev/web"), platform, nil, func(line string) {
+	_, err = newBuilder(cache).Build(ctx, find(t, simple(t), "pipedeck.dev/web"), platform, nil, func(line string) {
 		require.Contains(t, line, "another pipedeck")
 		cancel()
 	})
@@ -260,11 +262,11 @@ func TestBuildersThatShareACacheBuildOnce(t *testing.T) {
 	cache, s := t.TempDir(), find(t, simple(t), "pipedeck.dev/web")
 	built := make(chan string, 64)
 	ended := make(chan error)
-	shared := NewBuilder(cache)
+	shared := newBuilder(cache)
 	for i := range 6 {
 		b := shared
 		if i%2 == 0 {
-			b = NewBuilder(cache) // as another process
+			b = newBuilder(cache) // as another process
 		}
 		go func() {
 			_, err := b.Build(t.Context(), s, platform, []string{s.Reference()}, func(line string) {
@@ -285,7 +287,7 @@ func TestAnInterruptedBuildEndsTheCompilerAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	cache := t.TempDir()
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := NewBuilder(cache).Build(ctx, find(t, simple(t), "pipedeck.dev/web"), platform, nil,
+	_, err := newBuilder(cache).Build(ctx, find(t, simple(t), "pipedeck.dev/web"), platform, nil,
 		func(string) { cancel() })
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, partials(t, cache))
@@ -293,8 +295,10 @@ func TestAnInterruptedBuildEndsTheCompilerAndLeavesNothing(t *testing.T) {
 
 func TestWithoutGoTheNextStepIsShown(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := NewBuilder(t.TempDir()).Build(t.Context(), find(t, simple(t), "pipedeck.dev/web"), platform, nil,
+	_, err := newBuilder(t.TempDir()).Build(t.Context(), find(t, simple(t), "pipedeck.dev/web"), platform, nil,
 		func(string) {})
 	require.ErrorIs(t, err, ErrNoGo)
 	require.ErrorContains(t, err, "https://go.dev/dl")
 }
+
+func newBuilder(cache string) *Builder { return NewBuilder(cache, archive.Writer{}) }

@@ -25,10 +25,10 @@ func TestAProgramThatWasCompiledBeforehandNeedsNoGo(t *testing.T) {
 	said := 0
 	count := func(string) { said++ }
 	s := find(t, repository, reference)
-	_, err := NewBuilder(cache).Build(t.Context(), s, platform, []string{reference}, count)
+	_, err := newBuilder(cache).Build(t.Context(), s, platform, []string{reference}, count)
 	require.ErrorIs(t, err, ErrNoGo)
 
-	b := NewBuilder(cache)
+	b := newBuilder(cache)
 	b.Installed = installed
 	program, err := b.Program(t.Context(), s, platform, count)
 	require.NoError(t, err)

@@ -62,7 +62,7 @@ func serve(t *testing.T, c *clusters) imagev1.ImageServiceClient {
 	server := grpc.NewServer()
 	imagev1.RegisterImageServiceServer(server,
 		NewService(Config{
-			Builder: NewBuilder(t.TempDir()), Load: c.take, Has: func(string, []string) bool { return !c.lost.Load() },
+			Builder: newBuilder(t.TempDir()), Load: c.take, Has: func(string, []string) bool { return !c.lost.Load() },
 			Programs: true, Logger: slog.New(slog.DiscardHandler),
 		}))
 	served := make(chan error, 1)

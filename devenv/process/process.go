@@ -30,6 +30,8 @@ type Spec struct {
 	Env []string
 	// LogFile receives both outputs. It is appended to, has mode 0600 and is bounded: see owned.Log.
 	LogFile string
+	// Files are further files of the child: the first has number 3. This process may close its own afterwards.
+	Files []*os.File
 	// Line is called with every line of standard output, without its end; may be nil.
 	Line func(line string)
 }
@@ -54,6 +56,7 @@ func Start(spec Spec) (*Process, error) {
 	p := &Process{name: spec.Name, cmd: exec.Command(spec.Path, spec.Args...), tail: &tail{}, done: make(chan struct{})}
 	p.cmd.Env = append(os.Environ(), spec.Env...)
 	p.cmd.SysProcAttr = attributes()
+	p.cmd.ExtraFiles = spec.Files
 	out, err := newOutput(p.cmd)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("make pipes for the output of %s: %w", spec.Name, err), log.Close())

@@ -119,6 +119,11 @@ func (b *coldStart) ours(ctx context.Context) error {
 		return err
 	}
 	printSpent("pipedeck, with empty caches", pipedeck)
+	more, err := b.step(func() error { return programs(ctx, bin, "./cmd/pipedeck-more") })
+	if err != nil {
+		return err
+	}
+	printSpent("pipedeck-more, after it", more)
 	piped, err := b.step(func() error { return programs(ctx, bin, "./cmd/piped") })
 	if err != nil {
 		return err
@@ -127,11 +132,6 @@ func (b *coldStart) ours(ctx context.Context) error {
 	if err := b.plugins(ctx, bin); err != nil {
 		return err
 	}
-	more, err := b.step(func() error { return programs(ctx, bin, "./cmd/pipedeck-more") })
-	if err != nil {
-		return err
-	}
-	printSpent("pipedeck-more, after them", more)
 	if err := b.embedded(ctx); err != nil {
 		return err
 	}

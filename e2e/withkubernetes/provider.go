@@ -16,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/image"
+	"github.com/pipedeck/pipedeck/devenv/image/archive"
 )
 
 func (o options) provider(dir string) (cluster.Provider, error) {
@@ -49,7 +50,7 @@ func load(ctx context.Context, cache, folder string, provider cluster.Provider) 
 		return "", fmt.Errorf("there is no Go program in %s", folder)
 	}
 	reference = sources.Reference()
-	archive, err := image.NewBuilder(cache).Build(ctx, sources,
+	archive, err := image.NewBuilder(cache, archive.Writer{}).Build(ctx, sources,
 		image.Platform{OS: "linux", Architecture: runtime.GOARCH}, []string{reference}, func(string) {})
 	if err != nil {
 		return "", err

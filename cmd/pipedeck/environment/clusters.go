@@ -20,9 +20,10 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
 	"github.com/pipedeck/pipedeck/devenv/cluster/existing"
-	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
@@ -49,6 +50,8 @@ type clusterFlags struct {
 	cmd *cobra.Command
 	// before is called before the embedded Kubernetes is compiled; may be nil.
 	before func(context.Context) error
+	// helper does what this program is compiled without. run sets it.
+	helper *helper.Helper
 	// engine is asked once, whoever needs to know.
 	engine *engine.Finder
 }
@@ -203,7 +206,7 @@ func (f *clusterFlags) make(w *workspace.Workspace, logger *slog.Logger) ([]env.
 
 func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.Hooks,
 	logger *slog.Logger) (cluster.Provider, error) {
-	if dir := w.ClusterDir(c.name); c.kind != cluster.InDocker && c.kind != clusterAuto && kind.Recorded(dir) {
+	if dir := w.ClusterDir(c.name); c.kind != cluster.InDocker && c.kind != clusterAuto && record.Recorded(dir) {
 		return nil, exit.Usage(fmt.Errorf("this environment has a kind cluster already, not one by --cluster %s",
 			c.kind),
 			"choose another --name, or "+endFirst(w))
@@ -218,7 +221,7 @@ func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.H
 	case cluster.Existing:
 		return f.existing(w, c.name, logger)
 	case cluster.InDocker:
-		return f.kind(w, c.name, hooks, logger), nil
+		return f.kind(w, c.name, hooks), nil
 	default:
 		return nil, exit.Usage(fmt.Errorf("--cluster %s is not in this version", c.kind), "use --cluster embedded")
 	}
@@ -241,13 +244,11 @@ func (f *clusterFlags) embedded(w *workspace.Workspace, name string, hooks env.H
 	}), nil
 }
 
-func (f *clusterFlags) kind(w *workspace.Workspace, name string, hooks env.Hooks,
-	logger *slog.Logger) cluster.Provider {
-	return kind.New(kind.Config{
+func (f *clusterFlags) kind(w *workspace.Workspace, name string, hooks env.Hooks) cluster.Provider {
+	return f.helper.Kind(helper.KindConfig{
 		Environment: w.Name, Cluster: name, Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name),
 		LogFile:   w.ClusterLog(name),
 		NodeImage: f.nodeImage, File: f.kindConfig, Export: f.exportKubeconfig, TakesImages: hooks.TakesImages,
-		Logger: logger,
 	})
 }
 
@@ -258,8 +259,8 @@ func (f *clusterFlags) auto(w *workspace.Workspace, name string, hooks env.Hooks
 		return nil, err
 	}
 	return auto.New(auto.Config{
-		Kind: f.kind(w, name, hooks, logger), Embedded: without, Engine: f.engine.Find,
-		Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), Recorded: kind.Recorded, Logger: logger,
+		Kind: f.kind(w, name, hooks), Embedded: without, Engine: f.engine.Find,
+		Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name), Recorded: record.Recorded, Logger: logger,
 	}), nil
 }
 
@@ -268,8 +269,8 @@ func (f *clusterFlags) existing(w *workspace.Workspace, name string, logger *slo
 	if err != nil {
 		return nil, err
 	}
-	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name), LoadIntoKind: kind.LoadInto,
-		Logger: logger}), nil
+	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name),
+		LoadIntoKind: f.helper.LoadIntoKind, Logger: logger}), nil
 }
 
 // findExisting returns the context that the flags name, provided that it may be used.

@@ -20,7 +20,6 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
-	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -150,7 +149,7 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 	if lock != nil {
 		defer lock.Release()
 		env.EndOrphans(ctx, w)
-		if err := kind.DeleteRecorded(ctx, w); err != nil {
+		if err := deleteKind(ctx, w); err != nil {
 			return notDeleted(w, err)
 		}
 		if err := w.Remove(lock); err != nil {
@@ -159,6 +158,16 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 	}
 	fmt.Fprintf(out, "environment %q is gone\n", w.Name)
 	return nil
+}
+
+// deleteKind deletes the kind clusters that the environment has left.
+func deleteKind(ctx context.Context, w *workspace.Workspace) error {
+	helper, err := newHelper(w, nil)
+	if err != nil {
+		return err
+	}
+	defer helper.Close()
+	return helper.DeleteRecorded(ctx, w)
 }
 
 // notDeleted says that the directory stays: it alone shows the next attempt what is left.

@@ -18,6 +18,7 @@ import (
 	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
+	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -228,7 +229,8 @@ func (f *Flags) compilation() (*gobuild.Programs, error) {
 	folder := func(program string) gobuild.Folder {
 		return gobuild.Folder{Output: bin, Packages: []string{"./cmd/" + program}}
 	}
-	return gobuild.NewPrograms(f.checkout, []gobuild.Folder{folder("piped"), plugins}, folder("pipedeck-more")), nil
+	// Clusters of kind take long to make, and wait for the helper.
+	return gobuild.NewPrograms(f.checkout, []gobuild.Folder{folder(helper.Program), folder("piped"), plugins}), nil
 }
 
 // pluginList is the bundled plugins and those that were given, in place of them or besides.

@@ -15,6 +15,8 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/devenv/gobuild"
+	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/image"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/owned"
@@ -70,13 +72,11 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
-	programs, err := s.Flags.compilation()
+	programs, err := s.Flags.compileFor(w)
 	if err != nil {
 		return err
 	}
-	if programs != nil {
-		s.Flags.before = programs.Wait
-	}
+	defer s.Flags.helper.Close()
 	clusters, err := s.Flags.make(w, to.logger)
 	if err != nil {
 		return err
@@ -101,6 +101,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error {
 		return env.Run(ctx, env.Options{
 			Workspace:    w,
+			DeleteKind:   func(ctx context.Context) error { return s.Flags.helper.DeleteRecorded(ctx, w) },
 			Clusters:     checks.gate(clusters),
 			Images:       images,
 			Repository:   func() (*workspace.Repository, error) { return from.open(w) },
@@ -120,6 +121,32 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	})
 }
 
+// compileFor returns what has to be compiled, and prepares the helper and the clusters for waiting for it.
+func (f *Flags) compileFor(w *workspace.Workspace) (*gobuild.Programs, error) {
+	programs, err := f.compilation()
+	if err != nil {
+		return nil, err
+	}
+	if programs != nil {
+		f.before = programs.Wait
+	}
+	f.helper, err = newHelper(w, programs)
+	return programs, err
+}
+
+// newHelper returns the helper of an environment, whose program is one of the programs if these have to be compiled.
+func newHelper(w *workspace.Workspace, programs *gobuild.Programs) (*helper.Helper, error) {
+	bin, err := pluginflag.ProgramDir()
+	if err != nil {
+		return nil, err
+	}
+	config := helper.Config{Path: filepath.Join(bin, helper.Program), LogFile: w.Path("logs", "helper.log")}
+	if programs != nil {
+		config.Compiled = programs.WaitFirst
+	}
+	return helper.New(config), nil
+}
+
 // installedImages is the folder with the programs of the samples, which releases have next to pipedeck.
 const installedImages = "images"
 
@@ -135,7 +162,7 @@ func (f *clusterFlags) imageService(
 	if err != nil {
 		return nil, err
 	}
-	builder := image.NewBuilder(cache)
+	builder := image.NewBuilder(cache, f.helper)
 	if bin, err := pluginflag.ProgramDir(); err == nil {
 		builder.Installed = filepath.Join(bin, installedImages)
 	}

@@ -7,7 +7,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
@@ -19,7 +19,7 @@ func Explain(ctx context.Context, err error) error {
 	var failure *Error
 	var start *env.StartError
 	var repository *workspace.RepositoryError
-	var config *kind.ConfigError
+	var hinted *cluster.HintError
 	var place *owned.Error
 	var left *workspace.LeftError
 	switch {
@@ -41,7 +41,7 @@ func Explain(ctx context.Context, err error) error {
 		return Silent(Interrupted)
 	case exhaustion.Advice(err) != "":
 		return With(NotStarted, err, exhaustion.Advice(err))
-	case errors.As(err, &start) && errors.As(err, &config):
+	case errors.As(err, &start) && errors.As(err, &hinted) && hinted.Usage:
 		return Usage(err, start.Hint)
 	case errors.As(err, &start):
 		return With(NotStarted, err, start.Hint)

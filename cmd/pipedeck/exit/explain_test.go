@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/devenv/cluster/kind"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
@@ -32,7 +32,7 @@ func TestErrorsOfAnEnvironmentHaveTheirExitCodes(t *testing.T) {
 	}{
 		"could not start": {running, fmt.Errorf("up: %w", start), NotStarted},
 		"kind's file is wrong": {running,
-			&env.StartError{Err: &kind.ConfigError{File: "kind.yaml", Problem: "is empty"}}, WrongUsage},
+			&env.StartError{Err: &cluster.HintError{Err: errors.New("kind.yaml: is empty"), Usage: true}}, WrongUsage},
 		"runs already":                 {running, workspace.ErrLocked, NotStarted},
 		"repository cannot be watched": {running, &env.StartError{Err: &workspace.RepositoryError{}}, WrongUsage},
 		"its own code wins":            {interrupted, Usage(errors.New("x"), ""), WrongUsage},

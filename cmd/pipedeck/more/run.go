@@ -19,10 +19,11 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/helper"
 )
 
 // program is the file that has the commands.
-const program = "pipedeck-more"
+const program = helper.Program
 
 // componentPrograms is the part of an environment that compiles programs.
 const componentPrograms = "programs"

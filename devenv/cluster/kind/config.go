@@ -18,15 +18,14 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
 const (
 	// maxConfig bounds what is read of the user's file.
 	maxConfig = 1 << 20
-	// maxNodes is more than one machine carries well.
-	maxNodes = 32
-	loopback = "127.0.0.1"
+	loopback  = "127.0.0.1"
 
 	configKind    = "Cluster"
 	configVersion = "kind.x-k8s.io/v1alpha4"
@@ -61,7 +60,7 @@ func (p *Provider) configuration() (*v1alpha4.Cluster, error) {
 			return nil, err
 		}
 		if wanted, err = decodeConfig(p.File, content, p.NodeImage); err != nil {
-			return nil, &cluster.HintError{Err: err, Hint: "fix the file given by --kind-config"}
+			return nil, &cluster.HintError{Err: err, Hint: "fix the file given by --kind-config", Usage: true}
 		}
 	}
 	p.complete(wanted)
@@ -137,7 +136,7 @@ func readBounded(path string) ([]byte, error) {
 		}
 		return &cluster.HintError{
 			Err:  &ConfigError{File: path, Problem: "cannot be read: " + err.Error(), Err: err},
-			Hint: "give a file that you can read with --kind-config",
+			Hint: "give a file that you can read with --kind-config", Usage: true,
 		}
 	}
 	file, err := inputfile.Open(path)
@@ -152,7 +151,7 @@ func readBounded(path string) ([]byte, error) {
 	if len(content) > maxConfig {
 		return nil, &cluster.HintError{
 			Err:  &ConfigError{File: path, Problem: fmt.Sprintf("is larger than %d bytes", maxConfig)},
-			Hint: "see --kind-config",
+			Hint: "see --kind-config", Usage: true,
 		}
 	}
 	return content, nil
@@ -214,8 +213,8 @@ func conflicts(path string, document *yaml.Node, wanted *v1alpha4.Cluster, nodeI
 				"apiServerAddress")
 		}
 	}
-	if len(wanted.Nodes) > maxNodes {
-		conflict(fmt.Sprintf("%d nodes are too many; use at most %d", len(wanted.Nodes), maxNodes), "nodes")
+	if len(wanted.Nodes) > record.MaxNodes {
+		conflict(fmt.Sprintf("%d nodes are too many; use at most %d", len(wanted.Nodes), record.MaxNodes), "nodes")
 	}
 	for i, node := range wanted.Nodes {
 		if nodeImage != "" && node.Image != "" && node.Image != nodeImage {

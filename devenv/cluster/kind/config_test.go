@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 )
 
 func configured(t *testing.T, file, image string) (*v1alpha4.Cluster, error) {
@@ -81,7 +82,7 @@ func TestAFileThatCannotBeOneIsRefused(t *testing.T) {
 		"is larger than":         strings.Repeat("#", maxConfig+1),
 		"more than one document": "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\n---\nkind: Cluster\n",
 		"are too many": "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n" +
-			strings.Repeat("- {}\n", maxNodes+1),
+			strings.Repeat("- {}\n", record.MaxNodes+1),
 		"yaml":     "\t",
 		"is empty": "# nothing yet\n",
 	} {
@@ -109,6 +110,6 @@ func FuzzDecodeConfig(f *testing.F) {
 			return
 		}
 		require.Empty(t, wanted.Name)
-		require.LessOrEqual(t, len(wanted.Nodes), maxNodes)
+		require.LessOrEqual(t, len(wanted.Nodes), record.MaxNodes)
 	})
 }

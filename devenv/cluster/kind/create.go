@@ -18,6 +18,7 @@ import (
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -44,11 +45,11 @@ func (p *Provider) create(
 	if err != nil {
 		return err
 	}
-	made := &record{
-		State: stateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: before,
+	made := &record.Record{
+		State: record.StateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: before,
 		Nodes: nodeNames(wanted), Image: wanted.Nodes[0].Image,
 	}
-	if err := made.write(p.Dir); err != nil {
+	if err := made.Write(p.Dir); err != nil {
 		return err
 	}
 	err = p.createRecorded(ctx, engine, made, wanted, progress, ready)
@@ -81,8 +82,8 @@ func nodeNames(wanted *v1alpha4.Cluster) []string {
 	return names
 }
 
-func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, made *record, wanted *v1alpha4.Cluster,
-	progress cluster.Progress, ready func(string)) error {
+func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, made *record.Record,
+	wanted *v1alpha4.Cluster, progress cluster.Progress, ready func(string)) error {
 	log, err := openLog(p.LogFile)
 	if err != nil {
 		return err
@@ -116,8 +117,8 @@ func (p *Provider) createRecorded(ctx context.Context, engine *engineCommand, ma
 	if err := p.export(library, made); err != nil {
 		return err
 	}
-	made.State = stateReady
-	if err := made.write(p.Dir); err != nil {
+	made.State = record.StateReady
+	if err := made.Write(p.Dir); err != nil {
 		return err
 	}
 	ready(p.about(engine, version, ""))
@@ -171,7 +172,7 @@ func (p *Provider) undo(ctx context.Context, cause error) error {
 	}
 	var taken *foreignError
 	if errors.As(cause, &taken) {
-		return errors.Join(cause, forget(p.Dir))
+		return errors.Join(cause, record.Forget(p.Dir))
 	}
 	cleanup, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupDeadline)
 	defer cancel()
@@ -228,7 +229,7 @@ func (p *Provider) adopt(
 	if err != nil {
 		return err
 	}
-	known, err := readRecord(p.Dir)
+	known, err := record.Read(p.Dir)
 	if err != nil {
 		return err
 	}

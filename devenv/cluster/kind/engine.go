@@ -29,9 +29,6 @@ const (
 	clusterLabel   = "io.x-k8s.kind.cluster"
 )
 
-// engineNames are the commands that kind knows.
-var engineNames = []string{"docker", "nerdctl", "podman", "finch", "nerdctl.lima"}
-
 // engineCommand is the command of a container engine.
 type engineCommand struct{ name string }
 

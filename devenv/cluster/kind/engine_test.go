@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 )
 
 // place returns a provider with its own directory.
@@ -46,14 +47,14 @@ func TestWithoutAnEngineNothingIsCreatedAndTheNextStepIsShown(t *testing.T) {
 func TestWithoutItsEngineARecordedClusterKeepsItsRecord(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	p := place(t)
-	require.NoError(t, (&record{State: stateReady, Cluster: p.name, Engine: "podman"}).write(p.Dir))
+	require.NoError(t, (&record.Record{State: record.StateReady, Cluster: p.name, Engine: "podman"}).Write(p.Dir))
 	err := p.Delete(t.Context())
 	var hint *cluster.HintError
 	require.ErrorAs(t, err, &hint)
 	require.Contains(t, hint.Hint, "pipedeck down")
-	require.True(t, Recorded(p.Dir))
+	require.True(t, record.Recorded(p.Dir))
 	require.Error(t, p.Run(t.Context(), silent, func(string) {}))
-	require.True(t, Recorded(p.Dir))
+	require.True(t, record.Recorded(p.Dir))
 }
 
 func TestACommandEndsWithItsContextAndWithAllThatItStarted(t *testing.T) {
@@ -91,4 +92,14 @@ func TestAnUnreadableKubeconfigOfTheUserIsFoundBeforeAnythingIsMade(t *testing.T
 	require.ErrorAs(t, err, &hint)
 	require.ErrorContains(t, err, file)
 	require.NoDirExists(t, p.Dir)
+}
+
+func TestADamagedRecordStaysForItsUser(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "kind.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"state":`), 0o600))
+	require.ErrorContains(t, New(Config{Dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig")}).Delete(t.Context()),
+		"is damaged")
+	require.FileExists(t, file)
 }

@@ -12,6 +12,7 @@ import (
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 )
 
 // contextName is what kind calls the context of a cluster.
@@ -38,7 +39,7 @@ func (p *Provider) checkExport() error {
 }
 
 // export adds the context to the user's kubeconfig; the record says so before.
-func (p *Provider) export(library *kindcluster.Provider, made *record) error {
+func (p *Provider) export(library *kindcluster.Provider, made *record.Record) error {
 	if !p.Export {
 		return nil
 	}
@@ -47,7 +48,7 @@ func (p *Provider) export(library *kindcluster.Provider, made *record) error {
 	if before := currentContext(made.ExportedTo); before != contextName(p.name) {
 		made.ContextBefore = before
 	}
-	if err := made.write(p.Dir); err != nil {
+	if err := made.Write(p.Dir); err != nil {
 		return err
 	}
 	if err := library.ExportKubeConfig(p.name, made.ExportedTo, false); err != nil {

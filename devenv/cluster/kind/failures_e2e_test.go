@@ -20,6 +20,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/clustertest"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -95,16 +96,25 @@ func TestWhatAKilledCreationLeftIsDeletedFromItsRecordAlone(t *testing.T) {
 	for _, name := range []string{"dev", "prod"} {
 		p := providerAt(clustertest.Place{Dir: w.ClusterDir(name), Kubeconfig: w.Kubeconfig(name)})
 		node := foreign(t, engine, p)
-		made := &record{State: stateCreating, Cluster: p.name, Engine: engine.name, NetworkBefore: "of the user",
-			Nodes: []string{node}, Image: nodeImage(p)}
-		require.NoError(t, made.write(p.Dir))
+		made := &record.Record{State: record.StateCreating, Cluster: p.name, Engine: engine.name,
+			NetworkBefore: "of the user", Nodes: []string{node}, Image: nodeImage(p)}
+		require.NoError(t, made.Write(p.Dir))
 	}
-	require.NoError(t, DeleteRecorded(t.Context(), w))
+	deleteRecorded(t, w)
 	for _, name := range []string{"dev", "prod"} {
 		requireNothing(t, engine, providerAt(clustertest.Place{Dir: w.ClusterDir(name),
 			Kubeconfig: w.Kubeconfig(name)}))
 	}
-	require.NoError(t, DeleteRecorded(t.Context(), w), "there may be nothing to delete")
+	deleteRecorded(t, w) // there may be nothing to delete
+}
+
+func deleteRecorded(t *testing.T, w *workspace.Workspace) {
+	t.Helper()
+	directories, err := record.Directories(w)
+	require.NoError(t, err)
+	for name, dir := range directories {
+		require.NoError(t, New(Config{Dir: dir, Kubeconfig: w.Kubeconfig(name)}).Delete(t.Context()))
+	}
 }
 
 func TestAMissingImageIsReportedBeforeAnythingIsCreated(t *testing.T) {

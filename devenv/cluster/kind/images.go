@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/kind/pkg/cluster/nodeutils"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 )
 
 // pullImages brings the node images here, so that kind's library never waits for a registry: it
@@ -102,7 +103,7 @@ func (p *Provider) LoadImage(ctx context.Context, image cluster.Image) error {
 	if image.Archive == "" {
 		return cluster.ErrNeedsArchive
 	}
-	known, err := readRecord(p.Dir)
+	known, err := record.Read(p.Dir)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -34,7 +35,7 @@ func (e *engineCommand) networkID(ctx context.Context) (string, error) {
 }
 
 // claimNetwork notes that a network is ours, for whoever of us leaves it last.
-func (p *Provider) claimNetwork(ctx context.Context, engine *engineCommand, made *record) error {
+func (p *Provider) claimNetwork(ctx context.Context, engine *engineCommand, made *record.Record) error {
 	if made.NetworkBefore != "" {
 		return nil
 	}
@@ -53,7 +54,7 @@ func (p *Provider) claimNetwork(ctx context.Context, engine *engineCommand, made
 }
 
 // leaveNetwork removes the network if one of us has made it and no one uses it.
-func (e *engineCommand) leaveNetwork(ctx context.Context, known *record) error {
+func (e *engineCommand) leaveNetwork(ctx context.Context, known *record.Record) error {
 	id, err := e.networkID(ctx)
 	if err != nil || id == "" {
 		return err

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 )
 
 // Provider makes or adopts one kind cluster.
@@ -43,7 +44,7 @@ func New(c Config) *Provider {
 	if c.TakesImages == nil {
 		c.TakesImages = func() {}
 	}
-	return &Provider{Config: c, name: clusterName(c)}
+	return &Provider{Config: c, name: record.Name(c.Environment, c.Cluster, c.Dir)}
 }
 
 // Describe implements cluster.Provider.

@@ -14,13 +14,13 @@ import (
 	kindcluster "sigs.k8s.io/kind/pkg/cluster"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
-	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // Delete implements cluster.Provider. It needs the record only.
 func (p *Provider) Delete(ctx context.Context) error {
-	known, err := readRecord(p.Dir)
+	known, err := record.Read(p.Dir)
 	if err != nil {
 		return err
 	}
@@ -29,34 +29,11 @@ func (p *Provider) Delete(ctx context.Context) error {
 			return fmt.Errorf("delete the kind cluster %s: %w", known.Cluster, err)
 		}
 	}
-	if err := os.Remove(p.Kubeconfig); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("delete the kind cluster's kubeconfig: %w", err)
-	}
-	if err := workspace.RemoveCluster(p.Dir); err != nil {
-		return fmt.Errorf("delete the kind cluster's record: %w", err)
-	}
-	return nil
-}
-
-// DeleteRecorded deletes each kind cluster that an environment has a record of, in this run or an
-// earlier one. The caller holds the environment's lock and has ended Run.
-func DeleteRecorded(ctx context.Context, w *workspace.Workspace) error {
-	names, err := w.ClusterNames()
-	if err != nil {
-		return err
-	}
-	var failures []error
-	for _, name := range names {
-		if Recorded(w.ClusterDir(name)) {
-			failures = append(failures, New(Config{Dir: w.ClusterDir(name),
-				Kubeconfig: w.Kubeconfig(name)}).Delete(ctx))
-		}
-	}
-	return errors.Join(failures...)
+	return record.RemoveFiles(p.Dir, p.Kubeconfig)
 }
 
 // remove removes what a record names from the engine and from the user's kubeconfig.
-func remove(ctx context.Context, known *record) error {
+func remove(ctx context.Context, known *record.Record) error {
 	engine := &engineCommand{known.Engine}
 	if err := engine.answers(ctx); err != nil {
 		var silent *cluster.HintError
@@ -68,7 +45,7 @@ func remove(ctx context.Context, known *record) error {
 	if err := engine.removeNodes(ctx, known.Cluster); err != nil {
 		return err
 	}
-	if known.State == stateCreating {
+	if known.State == record.StateCreating {
 		if err := engine.settle(ctx, known); err != nil {
 			return err
 		}
@@ -87,7 +64,7 @@ var nameTaken = regexp.MustCompile(`already (in use|used)`)
 // settle returns when the engine works on no container of a creation that ended early. The command
 // that asked for one may be gone while the engine still makes it, and until then it is listed
 // nowhere; but its name is taken, and whoever gets the name knows that there is nothing more to come.
-func (e *engineCommand) settle(ctx context.Context, known *record) error {
+func (e *engineCommand) settle(ctx context.Context, known *record.Record) error {
 	free := map[string]bool{}
 	for {
 		for _, node := range known.Nodes {
@@ -111,7 +88,7 @@ func (e *engineCommand) settle(ctx context.Context, known *record) error {
 }
 
 // withdraw takes the context out of the user's kubeconfig.
-func withdraw(engine *engineCommand, known *record) error {
+func withdraw(engine *engineCommand, known *record.Record) error {
 	if _, err := os.Stat(known.ExportedTo); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -126,14 +103,6 @@ func withdraw(engine *engineCommand, known *record) error {
 			Err:  fmt.Errorf("take the context %s out of %s: %w", contextName(known.Cluster), known.ExportedTo, err),
 			Hint: "fix the file, then run pipedeck down",
 		}
-	}
-	return nil
-}
-
-// forget drops the record of a cluster that is not ours.
-func forget(dir string) error {
-	if err := os.Remove(recordFile(dir)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove the cluster's record: %w", err)
 	}
 	return nil
 }

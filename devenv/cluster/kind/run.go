@@ -8,6 +8,7 @@ import (
 	"errors"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 )
 
 // Run adopts the cluster that the record names or creates one, and watches its nodes.
@@ -33,7 +34,7 @@ func (p *Provider) up(ctx context.Context, progress cluster.Progress, ready func
 	if err := p.checkExport(); err != nil {
 		return nil, err
 	}
-	known, err := readRecord(p.Dir)
+	known, err := record.Read(p.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +49,7 @@ func (p *Provider) up(ctx context.Context, progress cluster.Progress, ready func
 	switch {
 	case known == nil && len(nodes) > 0:
 		return nil, notOurs(engine, p.name, nodes)
-	case known != nil && known.State == stateReady && len(nodes) > 0:
+	case known != nil && known.State == record.StateReady && len(nodes) > 0:
 		p.name = known.Cluster
 		return engine, p.adopt(ctx, engine, nodes, progress, ready)
 	case known != nil:
@@ -61,7 +62,7 @@ func (p *Provider) up(ctx context.Context, progress cluster.Progress, ready func
 }
 
 // engine is the recorded one as long as there is a record, however the machine has changed.
-func (p *Provider) engine(ctx context.Context, known *record) (*engineCommand, error) {
+func (p *Provider) engine(ctx context.Context, known *record.Record) (*engineCommand, error) {
 	if known == nil {
 		return findEngine(ctx)
 	}
@@ -69,7 +70,7 @@ func (p *Provider) engine(ctx context.Context, known *record) (*engineCommand, e
 	return engine, engine.answers(ctx)
 }
 
-func (p *Provider) recordedName(known *record) string {
+func (p *Provider) recordedName(known *record.Record) string {
 	if known == nil {
 		return p.name
 	}

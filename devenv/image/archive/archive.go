@@ -1,11 +1,13 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package image
+package archive
 
 import (
 	"archive/tar"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -27,8 +29,44 @@ const (
 // epoch is every timestamp in an image.
 var epoch = time.Unix(0, 0).UTC()
 
+// Writer writes archives. Its zero value can be used, by several goroutines.
+type Writer struct{}
+
+// Write writes the image of a program for an operating system and an architecture, under references, to path, which
+// must not exist. It returns the size in bytes.
+func (Writer) Write(_ context.Context, program, system, architecture string, references []string, path string) (
+	size int64, err error) {
+	img, err := assemble(program, system, architecture)
+	if err != nil {
+		return 0, fmt.Errorf("assemble the image: %w", err)
+	}
+	return writeFile(img, references, path)
+}
+
+// Rename writes the image of the archive from, under other references, to path, as Write does.
+func (Writer) Rename(_ context.Context, from string, references []string, path string) (size int64, err error) {
+	img, err := tarball.ImageFromPath(from, nil)
+	if err != nil {
+		return 0, err
+	}
+	return writeFile(img, references, path)
+}
+
+func writeFile(img v1.Image, references []string, path string) (size int64, err error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return 0, err
+	}
+	err = writeArchive(file, img, references)
+	info, statErr := file.Stat()
+	if err = errors.Join(err, statErr, file.Close()); err != nil {
+		return 0, err
+	}
+	return info.Size(), nil
+}
+
 // assemble makes the image of a program.
-func assemble(program string, p Platform) (v1.Image, error) {
+func assemble(program, system, architecture string) (v1.Image, error) {
 	layer, err := tarball.LayerFromOpener(func() (io.ReadCloser, error) { return layerOf(program) })
 	if err != nil {
 		return nil, err
@@ -42,7 +80,7 @@ func assemble(program string, p Platform) (v1.Image, error) {
 		return nil, err
 	}
 	cfg = cfg.DeepCopy()
-	cfg.OS, cfg.Architecture, cfg.Created = p.OS, p.Architecture, v1.Time{Time: epoch}
+	cfg.OS, cfg.Architecture, cfg.Created = system, architecture, v1.Time{Time: epoch}
 	cfg.Config.Entrypoint = []string{"/" + programPath}
 	cfg.Config.User, cfg.Config.WorkingDir = user, "/"
 	return mutate.ConfigFile(img, cfg)

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package kind
+package record
 
 import (
 	"os"
@@ -14,35 +14,32 @@ import (
 
 func TestNamesAreShortAndDifferByPlace(t *testing.T) {
 	t.Parallel()
-	long := Config{Environment: strings.Repeat("e", 40), Cluster: strings.Repeat("c", 20), Dir: "/a/b"}
-	require.LessOrEqual(t, len(clusterName(long)), maxName)
-	here, there := Config{Environment: "demo", Cluster: "prod", Dir: "/a"},
-		Config{Environment: "demo", Cluster: "prod", Dir: "/b"}
-	require.True(t, strings.HasPrefix(clusterName(here), "pipedeck-demo-prod-"))
-	require.NotEqual(t, clusterName(here), clusterName(there))
-	require.Equal(t, clusterName(here), clusterName(here))
-	cut := Config{Environment: strings.Repeat("e", 21) + "-rest", Cluster: "local", Dir: "/a"}
-	require.NotContains(t, clusterName(cut), "--")
+	require.LessOrEqual(t, len(Name(strings.Repeat("e", 40), strings.Repeat("c", 20), "/a/b")), maxName)
+	here, there := Name("demo", "prod", "/a"), Name("demo", "prod", "/b")
+	require.True(t, strings.HasPrefix(here, "pipedeck-demo-prod-"))
+	require.NotEqual(t, here, there)
+	require.Equal(t, here, Name("demo", "prod", "/a"))
+	require.NotContains(t, Name(strings.Repeat("e", 21)+"-rest", "local", "/a"), "--")
 }
 
 func TestARecordComesBackAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
-	none, err := readRecord(dir)
+	none, err := Read(dir)
 	require.NoError(t, err)
 	require.Nil(t, none)
 	require.False(t, Recorded(dir))
-	written := &record{
-		State: stateReady, Cluster: "pipedeck-demo-1234", Engine: "podman",
+	written := &Record{
+		State: StateReady, Cluster: "pipedeck-demo-1234", Engine: "podman",
 		Nodes: []string{"pipedeck-demo-1234-control-plane"},
 		Image: "node", NetworkBefore: "id", ExportedTo: "/home/config", ContextBefore: "mine",
 	}
-	require.NoError(t, written.write(dir))
-	read, err := readRecord(dir)
+	require.NoError(t, written.Write(dir))
+	read, err := Read(dir)
 	require.NoError(t, err)
 	require.Equal(t, written, read)
 	require.True(t, Recorded(dir))
-	info, err := os.Stat(recordFile(dir))
+	info, err := os.Stat(file(dir))
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 }
@@ -58,18 +55,16 @@ func TestADamagedRecordLeadsToNoClusterOfOthers(t *testing.T) {
 		"unknown container engine":   `{"state":"ready","cluster":"pipedeck-a","engine":"/bin/sh"}`,
 		`"other" is no node of ours`: `{"state":"ready","cluster":"pipedeck-a","engine":"docker","nodes":["other"]}`,
 		"nodes are too many": `{"state":"ready","cluster":"pipedeck-a","engine":"docker","nodes":["` +
-			strings.Repeat(`x","`, maxNodes+1) + `"]}`,
+			strings.Repeat(`x","`, MaxNodes+1) + `"]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			require.NoError(t, os.WriteFile(recordFile(dir), []byte(content), 0o600))
-			_, err := readRecord(dir)
-			var damaged *recordError
+			require.NoError(t, os.WriteFile(file(dir), []byte(content), 0o600))
+			_, err := Read(dir)
+			var damaged *unusableError
 			require.ErrorAs(t, err, &damaged)
 			require.ErrorContains(t, err, name)
-			require.Error(t, New(Config{Dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig")}).Delete(t.Context()))
-			require.FileExists(t, recordFile(dir), "what cannot be read stays for its user")
 		})
 	}
 }
@@ -77,7 +72,7 @@ func TestADamagedRecordLeadsToNoClusterOfOthers(t *testing.T) {
 func FuzzDecodeRecord(f *testing.F) {
 	f.Add([]byte(`{"state":"ready","cluster":"pipedeck-a","engine":"docker","nodes":["pipedeck-a-worker"]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := decodeRecord("file", data)
+		r, err := decode("file", data)
 		if err != nil {
 			return
 		}
