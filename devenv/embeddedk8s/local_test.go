@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -92,6 +94,17 @@ func processesOf(t *testing.T, client kubernetes.Interface) (pids []int) {
 	return pids
 }
 
+// requireEvent waits for an event of a pod whose message contains a text.
+func requireEvent(t *testing.T, client kubernetes.Interface, reason, text string) {
+	t.Helper()
+	eventually(t, "an event says: "+text, func() bool {
+		events, err := client.CoreV1().Events("default").List(
+			t.Context(), metav1.ListOptions{FieldSelector: "reason=" + reason})
+		require.NoError(t, err)
+		return slices.ContainsFunc(events.Items, func(e corev1.Event) bool { return strings.Contains(e.Message, text) })
+	})
+}
+
 func ended(pid int) bool { return syscall.Kill(pid, 0) != nil }
 
 func TestPodsOfListedImagesRunAsProcesses(t *testing.T) {
@@ -102,16 +115,32 @@ func TestPodsOfListedImagesRunAsProcesses(t *testing.T) {
 	client := server.client(t)
 	create(t, client, deployment("web", serving("hello")))
 	create(t, client, deployment("other", corev1.PodTemplateSpec{Spec: podSpec("nginx:1.27")}))
+	withHostPath := serving("hello")
+	withHostPath.Spec.Volumes = []corev1.Volume{{Name: "host", VolumeSource: corev1.VolumeSource{
+		HostPath: &corev1.HostPathVolumeSource{Path: dir},
+	}}}
+	create(t, client, deployment("host", withHostPath))
 	awaitAvailable(t, client, "web")
 	awaitAvailable(t, client, "other")
+	eventually(t, "all pods are bound", func() bool {
+		pods := podsOf(t, client, "host")
+		return len(pods) == 3 && !slices.ContainsFunc(pods, func(p corev1.Pod) bool { return p.Spec.NodeName == "" })
+	})
 	require.Equal(t, []string{"hello\n", "hello\n", "hello\n"}, greetings(t, client, "web"))
 	for _, pod := range podsOf(t, client, "web") {
 		require.Equal(t, "true", pod.Annotations[kubelet.LocalKey])
 		require.NotContains(t, pod.Annotations, kubelet.SimulatedKey)
 	}
-	for _, pod := range podsOf(t, client, "other") {
-		require.Equal(t, "true", pod.Annotations[kubelet.SimulatedKey], "its image is not listed")
-		require.NotContains(t, pod.Annotations, kubelet.LocalKey)
+	for name, reason := range map[string]string{
+		"other": "image nginx:1.27 is not one that runs as a process of this machine",
+		"host":  "volume host is of the kind hostPath, which has no directory on this machine",
+	} {
+		requireEvent(t, client, "Scheduled", "simulated, because "+reason)
+		for _, pod := range podsOf(t, client, name) {
+			require.Equal(t, "true", pod.Annotations[kubelet.SimulatedKey])
+			require.Equal(t, reason, pod.Annotations[kubelet.ReasonKey])
+			require.NotContains(t, pod.Annotations, kubelet.LocalKey)
+		}
 	}
 
 	logs, err := client.CoreV1().Pods("default").GetLogs(

@@ -127,6 +127,7 @@ var clusterLayout = []item{
 		{pattern: "list.json"}, {pattern: hex64}, {pattern: ".new-*"},
 	}},
 	{pattern: "pods", kind: treeItem},
+	{pattern: "volumes", kind: treeItem},
 	{pattern: processtree.FileName},
 	{pattern: processtree.FileName + ".new"},
 }

@@ -40,6 +40,7 @@ func filled(t *testing.T) *Workspace {
 		"plugins/wait.bin", "plugins/wait.bin.new",
 		"cluster/local/etcd/member/snap/db", "cluster/local/pki/ca.crt", "cluster/local/pki.new/admin.key",
 		"cluster/local/process-tree", "cluster/local/pods/1-2-3/volumes/data/file",
+		"cluster/local/volumes/pvc-1-2-3/file",
 		"cluster/local/port", "cluster/local/.port.12",
 		"cluster/prod/kind.json", "cluster/prod/.kind.json-1", "cluster/prod/kubeconfig",
 		"cluster/prod/kubeconfig.lock",

@@ -18,10 +18,14 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/apiserver"
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/claims"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/controllers"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/etcd"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
+
+// volumesDir holds the volumes of claims, below the data directory.
+const volumesDir = "volumes"
 
 // Events, in the order in which they come; Controllers and Bootstrap may change places.
 const (
@@ -29,7 +33,7 @@ const (
 	EventEtcd        = "etcd"        // etcd answers
 	EventAPIServer   = "apiserver"   // kube-apiserver is starting
 	EventReady       = "ready"       // /readyz is ok
-	EventControllers = "controllers" // workloads are being looked after, the node is ready
+	EventControllers = "controllers" // workloads are being looked after, the node is ready, kinds of routes are known
 	EventBootstrap   = "bootstrap"   // default roles and priority classes are there
 	EventStopping    = "stopping"    // the stop has begun
 )
@@ -169,11 +173,18 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 	if err != nil {
 		return err
 	}
+	volumes, err := claims.New(claims.Config{
+		Client: client, Informers: shared, Dir: filepath.Join(config.DataDir, volumesDir),
+	})
+	if err != nil {
+		return err
+	}
 	shared.Start(ctx.Done())
 	defer shared.Shutdown()
 
-	parts := make(chan error, 3)
+	parts := make(chan error, 4)
 	go func() { set.Run(ctx); parts <- nil }()
+	go func() { parts <- volumes.Run(ctx) }()
 	go func() { parts <- node.run(ctx, func() { config.Progress(EventControllers, server) }) }()
 	go func() { parts <- bootstrap(ctx, config, restConfig, server) }()
 	var problem error

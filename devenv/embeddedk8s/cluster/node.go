@@ -49,7 +49,7 @@ func newNode(
 	settings := kubelet.Config{
 		NodeName: config.NodeName, Version: apiserver.Version(), Client: client, Informers: shared,
 		APIPort: int32(listener.Addr().(*net.TCPAddr).Port), Clock: clock.RealClock{},
-		PodsDir: filepath.Join(config.DataDir, "pods"),
+		PodsDir: filepath.Join(config.DataDir, "pods"), VolumesDir: filepath.Join(config.DataDir, volumesDir),
 	}
 	if config.Programs != "" {
 		settings.Programs, settings.Services = programs.Open(config.Programs), network.services
@@ -81,7 +81,15 @@ func (n *node) run(ctx context.Context, ready func()) error {
 		}()
 	}
 	start(n.api.Run)
+	defined := make(chan struct{})
+	go func() {
+		defer close(defined)
+		if n.network != nil {
+			n.network.routes.Define(ctx)
+		}
+	}()
 	err := n.kubelet.Run(ctx, func() {
+		<-defined // whoever deploys a route now finds its kind
 		ready()
 		if n.network != nil {
 			parts++

@@ -50,6 +50,8 @@ type Config struct {
 	Services localpods.Services
 	// PodsDir holds the folders of pods that run.
 	PodsDir string
+	// VolumesDir holds the directories of the volumes of claims, see package claims.
+	VolumesDir string
 }
 
 // Kubelet is the one node. It is used once: New, start the informers, Run.

@@ -4,6 +4,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -37,7 +38,7 @@ func (k *Kubelet) runPods() error {
 		corev1.EventSource{Component: "local-kubelet", Host: k.config.NodeName})
 	manager, err := localpods.New(localpods.Config{
 		Dir: k.config.PodsDir, NodeName: k.config.NodeName, Programs: k.config.Programs, Services: k.config.Services,
-		Objects: objects{k.config.Client}, Changed: k.queue.Add,
+		Objects: objects{k.config.Client, k.config.VolumesDir}, Changed: k.queue.Add,
 		Event: func(pod *corev1.Pod, kind, reason, message string) { recorder.Event(pod, kind, reason, message) },
 	})
 	if err != nil {
@@ -45,7 +46,9 @@ func (k *Kubelet) runPods() error {
 	}
 	k.local = manager
 	core := k.config.Informers.Core().V1()
-	for _, informer := range []cache.SharedIndexInformer{core.ConfigMaps().Informer(), core.Secrets().Informer()} {
+	for _, informer := range []cache.SharedIndexInformer{
+		core.ConfigMaps().Informer(), core.Secrets().Informer(), core.PersistentVolumeClaims().Informer(),
+	} {
 		if _, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			UpdateFunc: func(before, after any) { k.objectChanged(before, after) },
 		}); err != nil {
@@ -95,22 +98,30 @@ func (k *Kubelet) runs(pod *corev1.Pod) bool { return k.local != nil && k.local.
 
 // runsLocally reports whether a pod runs as processes: it does already, or it can and was not simulated before.
 func (k *Kubelet) runsLocally(pod *corev1.Pod) bool {
-	switch {
-	case k.local == nil:
-		return false
-	case k.local.Runs(pod.UID):
-		return true
-	case podMode(pod) != Healthy || k.simulated.is(pod.UID) && created(pod):
-		return false
+	return k.local != nil && k.whySimulated(pod) == ""
+}
+
+// whySimulated says why a pod does not run as processes. It is empty for one that does, and where no pod does.
+func (k *Kubelet) whySimulated(pod *corev1.Pod) string {
+	switch mode := podMode(pod); {
+	case k.local == nil, k.local.Runs(pod.UID):
+		return ""
+	case mode != Healthy:
+		return fmt.Sprintf("annotation %s=%s asks for it", ModeAnnotation, mode)
+	case k.simulated.is(pod.UID) && created(pod):
+		return cmp.Or(pod.Annotations[ReasonKey], "it was simulated before")
 	}
 	for _, containers := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
 		for _, container := range containers {
 			if imageMode(container.Image) != Healthy {
-				return false
+				return fmt.Sprintf("image %s does not exist", container.Image)
 			}
 		}
 	}
-	return k.local.Suits(pod) == nil
+	if err := k.local.Suits(pod); err != nil {
+		return err.Error()
+	}
+	return ""
 }
 
 // created reports whether a container of the pod was shown as one that has run.
@@ -185,7 +196,7 @@ func assessLocal(pod *corev1.Pod, address string, local localpods.Status, now ti
 // annotate gives a pod our annotations that are not empty, takes the others away, and returns it as it is then.
 func (k *Kubelet) annotate(ctx context.Context, pod *corev1.Pod, wanted map[string]string) (*corev1.Pod, error) {
 	changes := map[string]any{}
-	for _, key := range []string{SimulatedKey, LocalKey, AddressesKey, MemoryKey} {
+	for _, key := range []string{SimulatedKey, ReasonKey, LocalKey, AddressesKey, MemoryKey} {
 		now, has := pod.Annotations[key]
 		switch value := wanted[key]; {
 		case value == "" && has:

@@ -13,6 +13,8 @@ import (
 const (
 	// SimulatedKey is "true" as a label of the node and as an annotation of every pod bound to it.
 	SimulatedKey = "pipedeck.dev/simulated"
+	// ReasonKey is an annotation of a simulated pod, when others run as processes: why it does not.
+	ReasonKey = "pipedeck.dev/simulated-reason"
 	// ModeAnnotation on a pod (or a workload's pod template) asks for a Mode.
 	ModeAnnotation = "pipedeck.dev/simulate"
 

@@ -6,18 +6,24 @@ package kubelet
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/claims"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/localpods"
 )
 
 // objects gives pods what they refer to, always as it is now: a pod that starts must see a change that was made just
 // before it was created.
-type objects struct{ client kubernetes.Interface }
+type objects struct {
+	client kubernetes.Interface
+	// volumes is the directory of the volumes of claims.
+	volumes string
+}
 
 var _ localpods.Objects = objects{}
 
@@ -29,6 +35,16 @@ func (o objects) ConfigMap(ctx context.Context, namespace, name string) (*corev1
 // Secret implements localpods.Objects.
 func (o objects) Secret(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
 	return o.client.CoreV1().Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+// ClaimDirectory implements localpods.Objects.
+func (o objects) ClaimDirectory(ctx context.Context, namespace, name string) (string, error) {
+	claim, err := o.client.CoreV1().PersistentVolumeClaims(namespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	dir, err := claims.Directory(claim)
+	return filepath.Join(o.volumes, dir), err
 }
 
 // Token implements localpods.Objects.

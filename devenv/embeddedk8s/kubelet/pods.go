@@ -93,8 +93,9 @@ func (k *Kubelet) remove(ctx context.Context, pod *corev1.Pod) error {
 
 // simulate writes the pod's status when it is not what it should be.
 func (k *Kubelet) simulate(ctx context.Context, pod *corev1.Pod) error {
+	reason := k.whySimulated(pod)
 	k.simulated.add(pod.UID)
-	pod, err := k.annotate(ctx, pod, map[string]string{SimulatedKey: "true"})
+	pod, err := k.annotate(ctx, pod, map[string]string{SimulatedKey: "true", ReasonKey: reason})
 	if err != nil {
 		return err
 	}

@@ -29,14 +29,17 @@ func (k *Kubelet) schedule(ctx context.Context, pod *corev1.Pod) error {
 	if obstacle != "" {
 		return k.leavePending(ctx, pod, "0/1 nodes are available: 1 "+obstacle+".")
 	}
-	kind, how := SimulatedKey, "simulated node"
-	if k.runsLocally(pod) {
-		kind, how = LocalKey, "processes of this machine"
+	annotations, how := map[string]string{SimulatedKey: "true"}, "simulated node"
+	switch reason := k.whySimulated(pod); {
+	case reason != "":
+		annotations[ReasonKey], how = reason, "simulated, because "+reason
+	case k.local != nil:
+		annotations, how = map[string]string{LocalKey: "true"}, "processes of this machine"
 	}
 	err = k.config.Client.CoreV1().Pods(pod.Namespace).Bind(ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID,
-			Annotations: map[string]string{kind: "true"}, // the API server copies them to the pod
+			Annotations: annotations, // the API server copies them to the pod
 		},
 		Target: corev1.ObjectReference{Kind: "Node", Name: k.config.NodeName},
 	}, metav1.CreateOptions{})

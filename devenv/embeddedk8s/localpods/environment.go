@@ -31,6 +31,8 @@ const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 type Objects interface {
 	ConfigMap(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error)
 	Secret(ctx context.Context, namespace, name string) (*corev1.Secret, error)
+	// ClaimDirectory returns the directory of a PersistentVolumeClaim; claims.ErrPending when it has none yet.
+	ClaimDirectory(ctx context.Context, namespace, name string) (string, error)
 	// Token returns a token of a service account for an audience, empty for the API's own one, bound to the pod.
 	Token(ctx context.Context, pod *corev1.Pod, audience string, seconds int64) (string, error)
 }

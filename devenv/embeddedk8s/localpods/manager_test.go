@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/claims"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/programs"
 )
 
@@ -83,6 +84,10 @@ type fakeObjects struct {
 	mu      sync.Mutex
 	configs map[string]map[string]string
 	tokens  int
+}
+
+func (o *fakeObjects) ClaimDirectory(context.Context, string, string) (string, error) {
+	return "", claims.ErrPending
 }
 
 func (f *fakeObjects) set(name string, data map[string]string) {

@@ -5,6 +5,7 @@ package localpods
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/types"
 	volumeutil "k8s.io/kubernetes/pkg/volume/util"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/claims"
 )
 
 // prepareRetry is the pause before another try to make what a pod or a container needs, such as a ConfigMap that is
@@ -239,7 +242,9 @@ func (p *pod) prepare(now time.Time) bool {
 		return true
 	}
 	if err := p.makeVolumes(); err != nil {
-		p.event(corev1.EventTypeWarning, "FailedMount", err.Error())
+		if !errors.Is(err, claims.ErrPending) { // its own Events say why
+			p.event(corev1.EventTypeWarning, "FailedMount", err.Error())
+		}
 		for _, c := range p.all {
 			c.waiting = corev1.ContainerStateWaiting{Reason: "ContainerCreating", Message: err.Error()}
 		}

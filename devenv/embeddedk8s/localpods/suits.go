@@ -5,6 +5,8 @@ package localpods
 
 import (
 	"fmt"
+	"reflect"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -21,7 +23,8 @@ func (m *Manager) Suits(pod *corev1.Pod) error {
 	}
 	for _, volume := range pod.Spec.Volumes {
 		if !isDirectory(volume.VolumeSource) {
-			return fmt.Errorf("volume %s is of a kind that has no directory on this machine", volume.Name)
+			return fmt.Errorf("volume %s is of the kind %s, which has no directory on this machine", volume.Name,
+				kindOf(volume.VolumeSource))
 		}
 	}
 	return nil
@@ -29,5 +32,17 @@ func (m *Manager) Suits(pod *corev1.Pod) error {
 
 func isDirectory(source corev1.VolumeSource) bool {
 	return source.EmptyDir != nil || source.ConfigMap != nil || source.Secret != nil || source.DownwardAPI != nil ||
-		source.Projected != nil
+		source.Projected != nil || source.PersistentVolumeClaim != nil
+}
+
+// kindOf is the name of the field of a volume that says of which kind it is, as in "hostPath".
+func kindOf(source corev1.VolumeSource) string {
+	fields := reflect.ValueOf(source)
+	for i := range fields.NumField() {
+		if !fields.Field(i).IsNil() {
+			name, _, _ := strings.Cut(fields.Type().Field(i).Tag.Get("json"), ",")
+			return name
+		}
+	}
+	return "unknown"
 }

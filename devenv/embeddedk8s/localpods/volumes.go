@@ -26,6 +26,17 @@ func (p *pod) makeVolumes() error {
 	for i := range p.now.Spec.Volumes {
 		volume := &p.now.Spec.Volumes[i]
 		dir := p.volumeDir(volume.Name)
+		if volume.PersistentVolumeClaim != nil {
+			claim := volume.PersistentVolumeClaim.ClaimName
+			target, err := p.manager.config.Objects.ClaimDirectory(p.manager.ctx, p.now.Namespace, claim)
+			if err == nil {
+				err = makeLink(target, dir)
+			}
+			if err != nil {
+				return fmt.Errorf("make volume %s: %w", volume.Name, err)
+			}
+			continue
+		}
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return fmt.Errorf("make volume %s: %w", volume.Name, err)
 		}

@@ -107,7 +107,7 @@ func TestAPodWithAnotherKindOfVolumeDoesNotSuit(t *testing.T) {
 	pod.Spec.Volumes = append(pod.Spec.Volumes, corev1.Volume{Name: "host", VolumeSource: corev1.VolumeSource{
 		HostPath: &corev1.HostPathVolumeSource{Path: "/"},
 	}})
-	require.ErrorContains(t, c.Suits(pod), "volume host")
+	require.ErrorContains(t, c.Suits(pod), "volume host is of the kind hostPath")
 	pod = withVolumes()
 	pod.Spec.InitContainers = []corev1.Container{{Name: "setup", Image: "busybox"}}
 	require.ErrorContains(t, c.Suits(pod), "image busybox")

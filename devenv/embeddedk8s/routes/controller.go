@@ -63,6 +63,8 @@ type Controller struct {
 	custom    map[schema.GroupVersionResource]cache.SharedIndexInformer
 	recorder  record.EventRecorder
 	events    record.EventBroadcaster
+	// defined is whether the kinds of routes that Kubernetes does not have are served.
+	defined bool
 	// changed holds a value when the table is out of date.
 	changed chan struct{}
 	// warned are the Events of an object that were recorded.
@@ -113,8 +115,16 @@ func (c *Controller) change() {
 	}
 }
 
-// Run answers at the listener and looks after routes until ctx ends. It creates the definitions of the kinds of routes
-// that Kubernetes does not have, where they are missing.
+// Define creates the definitions of the kinds of routes that Kubernetes does not have, where they are missing, and
+// returns when these kinds are served. It is called once, before Run; without it only Ingresses are served.
+func (c *Controller) Define(ctx context.Context) {
+	err := define(ctx, c.config.Dynamic)
+	if c.defined = err == nil; !c.defined && ctx.Err() == nil {
+		klog.FromContext(ctx).Error(err, "Only Ingresses are served")
+	}
+}
+
+// Run answers at the listener and looks after routes until ctx ends.
 func (c *Controller) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	c.events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.config.Client.CoreV1().Events("")})
@@ -129,9 +139,7 @@ func (c *Controller) Run(ctx context.Context) error {
 }
 
 func (c *Controller) look(ctx context.Context) {
-	if err := define(ctx, c.config.Dynamic); err != nil {
-		klog.FromContext(ctx).Error(err, "Only Ingresses are served")
-	} else {
+	if c.defined {
 		c.dynamic.Start(ctx.Done())
 		defer c.dynamic.Shutdown()
 		c.dynamic.WaitForCacheSync(ctx.Done())

@@ -222,6 +222,21 @@ func (route *httpRoute) rules() (rules []*rule, problem, unresolved string) {
 	return rules, problem, unresolved
 }
 
+// problems are what the route asks for in vain and no condition says: conditions are those of its parents.
+func (route *httpRoute) problems() []string {
+	if len(route.Spec.ParentRefs) > 0 {
+		return nil
+	}
+	const nothing = "spec.parentRefs is empty, so that no request comes by this route: name a Gateway"
+	for _, each := range route.Spec.Rules {
+		for _, to := range each.BackendRefs {
+			return []string{fmt.Sprintf(`%s, or share the requests to a Service: {group: "", kind: Service, name: %s}`,
+				nothing, to.Name)}
+		}
+	}
+	return []string{nothing}
+}
+
 // read returns what requests a rule matches, any of them: without matches, all requests.
 func (r *httpRouteRule) read() ([]match, error) {
 	if len(r.Matches) == 0 {

@@ -197,7 +197,7 @@ func (c *Controller) routeReport(
 	}
 	return report{
 		object: object, resource: httpRoutes, hosts: hostsOf(edge), address: c.config.Listener.Addr(),
-		status: map[string]any{"parents": parents}, was: statusOf(object),
+		problems: route.problems(), status: map[string]any{"parents": parents}, was: statusOf(object),
 	}
 }
 

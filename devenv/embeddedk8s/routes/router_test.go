@@ -252,6 +252,18 @@ spec:
 	require.Nil(t, dial, "other Services have their own endpoints")
 }
 
+func TestARouteWithoutParentsSaysWhatItLacks(t *testing.T) {
+	t.Parallel()
+	r := route(t, "kind: HTTPRoute\nmetadata: {name: web}\nspec: {rules: [{backendRefs: [{name: web, port: 80}]}]}")
+	edge, mesh, _ := routeRules(r, httpGateway("edge"))
+	require.Empty(t, edge)
+	require.Empty(t, mesh)
+	require.Equal(t, []string{"spec.parentRefs is empty, so that no request comes by this route: name a Gateway, or " +
+		`share the requests to a Service: {group: "", kind: Service, name: web}`}, r.problems())
+	r.Spec.ParentRefs = []parentRef{{Name: "edge"}}
+	require.Empty(t, r.problems())
+}
+
 // at asks at the address of a Service.
 func (w *world) at(service string, port int32) func() string {
 	name := types.NamespacedName{Namespace: "default", Name: service}
