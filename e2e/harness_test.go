@@ -97,12 +97,27 @@ func (e *environment) git(args ...string) string {
 // edit replaces text in a file of the sample repository and commits it.
 func (e *environment) edit(file, old, new, message string) {
 	e.t.Helper()
-	path := e.Dir("repository", file)
-	content, err := os.ReadFile(path)
-	require.NoError(e.t, err)
-	require.Contains(e.t, string(content), old)
-	require.NoError(e.t, os.WriteFile(path, []byte(strings.Replace(string(content), old, new, 1)), 0o644))
+	replaceIn(e.t, e.Dir("repository", file), old, new)
 	e.git("commit", "-aqm", message)
+}
+
+// replaceIn replaces text in a file, which holds it.
+func replaceIn(t *testing.T, path, old, new string) {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(content), old)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(content), old, new, 1)), 0o644))
+}
+
+// replaceAndCommit replaces text in files of a repository and returns the commit.
+func replaceAndCommit(t *testing.T, dir, old, new string, files ...string) string {
+	t.Helper()
+	for _, file := range files {
+		replaceIn(t, filepath.Join(dir, file), old, new)
+	}
+	gittest.Run(t, dir, "commit", "-aqm", "Replace "+old+" by "+new)
+	return gittest.Run(t, dir, "rev-parse", "HEAD")
 }
 
 // showLogs prints what the environment's processes wrote, to explain a failure.
@@ -121,6 +136,20 @@ type event map[string]any
 
 func (e event) is(kind string, fields ...string) bool {
 	return drive.Event{Fields: e}.Is(kind, fields...)
+}
+
+func deployed(app, status string, more ...string) func(event) bool {
+	return func(e event) bool {
+		return e.is("deployment", append([]string{"app", app, "status", status}, more...)...)
+	}
+}
+
+func stage(name, status string) func(event) bool {
+	return func(e event) bool { return e.is("stage", "name", name, "status", status) }
+}
+
+func waits(app string) func(event) bool {
+	return func(e event) bool { return e.is("stage", "app", app, "name", "WAIT_APPROVAL", "status", "RUNNING") }
 }
 
 // stream is a pipedeck command that prints events.

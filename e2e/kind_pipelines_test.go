@@ -7,7 +7,6 @@ package e2e
 
 import (
 	"context"
-	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -113,10 +112,6 @@ func TestKindPipelinesAnswerWithTheVersionsTheyShould(t *testing.T) {
 	e.leavesNothing()
 }
 
-func waits(app string) func(event) bool {
-	return func(e event) bool { return e.is("stage", "app", app, "name", "WAIT_APPROVAL", "status", "RUNNING") }
-}
-
 // tally asks n times and counts the answers by version and variant; what is not an answer of the program counts as it
 // is.
 func tally(t *testing.T, url string, n int) map[string]int {
@@ -161,17 +156,4 @@ func visit(t *testing.T, url string) func() []string {
 	}
 	t.Cleanup(func() { stop() })
 	return stop
-}
-
-func ask(client *http.Client, url string) string {
-	response, err := client.Get(url)
-	if err != nil {
-		return err.Error()
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err.Error()
-	}
-	return string(body)
 }

@@ -144,24 +144,6 @@ func TestKindSurvivesAKillAndIsAdopted(t *testing.T) {
 	e.leavesNothing()
 }
 
-func deployed(app, status string, more ...string) func(event) bool {
-	return func(e event) bool {
-		return e.is("deployment", append([]string{"app", app, "status", status}, more...)...)
-	}
-}
-
-func stage(name, status string) func(event) bool {
-	return func(e event) bool { return e.is("stage", "name", name, "status", status) }
-}
-
-// open returns the address that `pipedeck open` prints.
-func (e *environment) open(app string) string {
-	e.t.Helper()
-	r := e.pipedeck("open", app)
-	require.Zero(e.t, r.Code, r.Stderr)
-	return strings.TrimSpace(r.Stdout)
-}
-
 func get(t *testing.T, url string) string {
 	t.Helper()
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
@@ -172,13 +154,6 @@ func get(t *testing.T, url string) string {
 	require.NoError(t, err)
 	require.Equal(t, http.StatusOK, response.StatusCode, "%s", body)
 	return string(body)
-}
-
-// version is the one that the sample's page names.
-func version(page string) string {
-	_, rest, _ := strings.Cut(page, "(version ")
-	v, _, _ := strings.Cut(rest, ",")
-	return v
 }
 
 // containers are those of the environment's clusters: their names hold the environment's.

@@ -7,23 +7,21 @@ package e2e
 
 import (
 	"bufio"
-	"context"
 	"errors"
-	"fmt"
 	"io"
-	"net/http"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/e2e/drive"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 // kubectl prepares a command of Kubernetes' own kubectl on the environment's cluster.
@@ -126,86 +124,125 @@ func (e *environment) forward(pod string) string {
 	return "http://" + found
 }
 
-// get returns what answers at an address with 200.
-func (e *environment) get(url string) string {
-	e.t.Helper()
-	body, err := fetch(e.t.Context(), url)
-	require.NoError(e.t, err)
-	return body
-}
-
-func fetch(ctx context.Context, url string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	request.Close = true // a new connection for each request, as curl makes
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", response.Status, body)
-	}
-	return string(body), err
-}
-
-// asking asks an address again and again until stop is called, which returns the answers that were no greeting.
-func asking(ctx context.Context, url string) (stop func() (asked int, wrong []string)) {
-	ctx, cancel := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	asked, wrong := 0, []string{}
-	running.Go(func() {
-		for pace := time.NewTicker(5 * time.Millisecond); ; {
-			select {
-			case <-ctx.Done():
-				pace.Stop()
-				return
-			case <-pace.C:
-			}
-			body, err := fetch(ctx, url)
-			switch asked++; {
-			case ctx.Err() != nil:
-			case err != nil:
-				wrong = append(wrong, err.Error())
-			case !strings.HasPrefix(body, "Hello, world!"):
-				wrong = append(wrong, body)
-			}
-		}
-	})
-	return func() (int, []string) {
-		cancel()
-		running.Wait()
-		return asked, wrong
-	}
-}
-
-func TestAProgramThatCrashesFailsItsRolloutAndTheAddressGoesOnAnswering(t *testing.T) {
+// Clients ask both applications of the sample all the while: an ordinary rollout loses no request, and a program that
+// crashes takes the place of none that answers.
+func TestTheAddressAnswersThroughARolloutAndThroughACrash(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.helloWorld()
-	url := strings.TrimSpace(e.pipedeck("open", "hello-world").Stdout)
-	require.Contains(t, e.get(url), "Hello, world!")
-	stop := asking(t.Context(), url)
+	s.await("and so is the other", deployed("hello-world-quick", "SUCCESS"))
+	urls := []string{e.open("hello-world"), e.open("hello-world-quick")}
+	var crowds []*crowd
+	for _, url := range urls {
+		require.Contains(t, e.get(url), "Hello, world! (version v1, ")
+		crowds = append(crowds, newCrowd(t, url))
+	}
+
+	good := replaceAndCommit(t, e.Dir("repository"), "value: Hello, world!", "value: Good morning!",
+		"hello-world/deployment.yaml", "hello-world-quick/deployment.yaml")
+	s.await("the canary waits for an approval", waits("hello-world"))
+	require.Zero(t, e.pipedeck("approve").Code)
+	for i, app := range []string{"hello-world", "hello-world-quick"} {
+		s.await("the new greeting is everywhere", deployed(app, "SUCCESS", "commit", good))
+		require.Contains(t, e.get(urls[i]), "Good morning! (version v1, ")
+	}
 
 	e.edit("hello-world/main.go", "func main() {\n", "func main() {\n\tlog.Fatal(\"the database is not there\")\n",
 		"Crash")
 	broken := e.git("rev-parse", "HEAD")
-	s.await("the program's own last line is in the stage log", func(v event) bool {
-		text, _ := v["text"].(string)
-		return v.is("log") && strings.Contains(text, "the database is not there")
+	for _, app := range []string{"hello-world", "hello-world-quick"} {
+		failed := s.await("the rollout fails", deployed(app, "FAILURE", "commit", broken))
+		s.await("the program's own last line is in the log of the stage", func(v event) bool {
+			text, _ := v["text"].(string)
+			return v.is("log", "deployment", failed["id"].(string), "severity", "ERROR") &&
+				strings.Contains(text, "the database is not there")
+		})
+		s.await("it is rolled back", func(v event) bool {
+			return v.is("stage", "deployment", failed["id"].(string), "name", "K8S_ROLLBACK", "status", "SUCCESS")
+		})
+	}
+	for i, c := range crowds {
+		counts := map[string]int{}
+		for _, answers := range c.leave() {
+			for _, page := range answers {
+				greeting, _, _ := strings.Cut(page, " (version v1, ")
+				counts[greeting]++
+			}
+		}
+		t.Logf("requests for %s: %v", urls[i], counts)
+		require.Equal(t, []string{"Good morning!", "Hello, world!"}, slices.Sorted(maps.Keys(counts)))
+		require.Contains(t, e.get(urls[i]), "Good morning! (version v1, ")
+	}
+}
+
+// talker is the program of the sample, which also says and crashes what it is asked to.
+func talker(t *testing.T) string {
+	t.Helper()
+	const routes = "mux := http.NewServeMux()\n"
+	program := helloProgram(t)
+	require.Contains(t, program, routes)
+	return strings.Replace(program, routes, routes+`
+	mux.HandleFunc("GET /say", func(http.ResponseWriter, *http.Request) { log.Print("asked to speak") })
+	mux.HandleFunc("GET /crash", func(http.ResponseWriter, *http.Request) { log.Fatal("asked to crash") })
+`, 1)
+}
+
+func TestKubectlFollowsAProcessUntilItCrashesAndReadsItsLastWords(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.start("up", repository(t, map[string]string{
+		"go.mod": "module sample\n\ngo 1.26\n", "web/main.go": talker(t), "web/app.pipecd.yaml": application("web", ""),
+		"web/deployment.yaml": strings.NewReplacer("NAME", "web", "replicas: 2", "replicas: 1").Replace(webDeployment),
+		"web/service.yaml":    strings.NewReplacer("NAME", "web", "SELECTOR", "app: web").Replace(webService),
+	}))
+	s.await("it is deployed", deployed("web", "SUCCESS"))
+	url := e.open("web")
+	pod := strings.TrimSpace(e.kubectlOutput("get", "pods", "-l", "app=web", "-o", "name"))
+	early, err := drive.Run(e.kubectl("logs", pod, "--previous"))
+	require.NoError(t, err)
+	require.NotZero(t, early.Code)
+	require.Contains(t, early.Stderr, "previous terminated container")
+
+	attached, following := e.watch("attach", pod), e.watch("logs", "-f", pod)
+	waitUntil(t, "both show what the program says from now on", func() bool {
+		e.get(url + "/say")
+		return strings.Contains(attached.output.String(), "asked to speak") &&
+			strings.Contains(following.output.String(), "asked to speak")
 	})
-	s.await("the rollout fails", func(v event) bool {
-		return v.is("deployment", "app", "hello-world", "commit", broken, "status", "FAILURE")
+	require.NotContains(t, attached.output.String(), "listening on", "that was before")
+	require.Contains(t, following.output.String(), "listening on")
+
+	_, err = fetch(newClient(false), url+"/crash")
+	require.Error(t, err)
+	for _, watching := range []*watching{attached, following} {
+		require.NoError(t, watching.cmd.Wait(), "it ends with the process: %s", watching.output.String())
+		require.Contains(t, watching.output.String(), "asked to crash")
+	}
+	waitUntil(t, "it runs again", func() bool {
+		_, err := fetch(newClient(false), url)
+		return err == nil
 	})
-	asked, wrong := stop()
-	require.Empty(t, wrong)
-	require.Greater(t, asked, 10)
-	require.Contains(t, e.get(url), "Hello, world!")
+	require.Equal(t, "1", e.kubectlOutput("get", pod, "-o", "jsonpath={.status.containerStatuses[0].restartCount}"))
+	require.Contains(t, e.kubectlOutput("logs", "--previous", pod), "asked to crash")
+	again := e.kubectlOutput("logs", pod)
+	require.Contains(t, again, "listening on")
+	require.NotContains(t, again, "asked to crash")
+	require.Zero(t, e.pipedeck("down").Code)
+	e.leavesNothing()
+}
+
+// watching is a kubectl that goes on printing.
+type watching struct {
+	cmd    *exec.Cmd
+	output logtest.Buffer
+}
+
+func (e *environment) watch(args ...string) *watching {
+	e.t.Helper()
+	w := &watching{cmd: e.kubectl(args...)}
+	w.cmd.Stdout, w.cmd.Stderr = &w.output, &w.output
+	require.NoError(e.t, w.cmd.Start())
+	return w
 }
 
 func TestWithoutLocalPodsEveryPodIsSimulated(t *testing.T) {
