@@ -26,9 +26,12 @@ var ErrNoImages = errors.New("this cluster takes no images from this machine")
 // ErrNeedsArchive means that a cluster runs containers, and so needs the content of an image, not only its name.
 var ErrNeedsArchive = errors.New("this cluster runs containers and needs the image itself")
 
+// ErrSimulated means that all pods of an application are simulated.
+var ErrSimulated = errors.New("its pods are simulated: no program of theirs runs that could answer")
+
 // Errors are the errors of this package by names, under which they are sent to other processes.
 func Errors() map[string]error {
-	return map[string]error{"no images": ErrNoImages, "needs archive": ErrNeedsArchive}
+	return map[string]error{"no images": ErrNoImages, "needs archive": ErrNeedsArchive, "simulated": ErrSimulated}
 }
 
 // Progress reports how far Run is before it calls ready. Total is 0 when the end is not known.
@@ -57,6 +60,15 @@ type Provider interface {
 type ImageKeeper interface {
 	// HasImage reports whether the nodes still have all that LoadImage has brought under references.
 	HasImage(references []string) bool
+}
+
+// Questions are asked of the API of a cluster. A Provider has them for a cluster whose kubeconfig is the user's; of
+// others, package kubeapi reads the kubeconfig.
+type Questions interface {
+	// Healthy returns why the API server does not answer that it is ready.
+	Healthy(ctx context.Context) error
+	// Identity returns what distinguishes the cluster from one that is made again in its place.
+	Identity(ctx context.Context) (string, error)
 }
 
 // Image is what LoadImage brings to nodes.

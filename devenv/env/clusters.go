@@ -239,9 +239,9 @@ func (e *Environment) deleteClusters(ctx context.Context) error {
 	if err := errors.Join(failures...); err != nil {
 		return err
 	}
-	if e.DeleteKind == nil {
+	if e.Helper == nil {
 		return nil
 	}
 	// An earlier run may have made others.
-	return e.DeleteKind(ctx)
+	return e.Helper.DeleteRecorded(ctx, e.Workspace)
 }

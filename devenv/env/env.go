@@ -22,7 +22,6 @@ import (
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane"
 	"github.com/pipedeck/pipedeck/devenv/live"
-	"github.com/pipedeck/pipedeck/devenv/portforward"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
 )
@@ -43,7 +42,6 @@ type Environment struct {
 	server     *controlplane.Server
 	components *components
 	clusters   runningClusters
-	forwarder  *portforward.Forwarder
 	repository atomic.Pointer[workspace.Repository]
 	// tree is nil unless the environment is live or watches a detached HEAD.
 	tree       *live.Tree
@@ -71,7 +69,6 @@ func Run(ctx context.Context, options Options) error {
 	defer lock.Release()
 	e := &Environment{
 		Options: options, remove: options.Remove, connected: make(chan string, 1),
-		forwarder: portforward.New(options.Logger),
 	}
 	runErr := e.run(ctx)
 	err = errors.Join(runErr, e.cleanUp(lock))
@@ -200,10 +197,6 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	for _, c := range e.clusters {
 		children.Go(func() error { return e.runCluster(ctx, c) })
 	}
-	children.Go(func() error {
-		e.forwarder.Run(ctx)
-		return nil
-	})
 	children.Go(func() error {
 		next := e.seeLogs() + "; wait when it takes its time, or run: " + e.startAgain()
 		starts{e.components, e.server, next}.watch(ctx, cmp.Or(e.patience, startPatience))

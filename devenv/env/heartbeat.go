@@ -8,16 +8,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"os"
-	"strings"
 	"time"
 
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kubeapi"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
@@ -28,8 +22,6 @@ const (
 	beatTimeout  = 3 * time.Second
 	// maxMissed is the number of questions in a row that a cluster may leave open: one is lost while it starts again.
 	maxMissed = 2
-	// maxBody is what is read of an answer, in bytes.
-	maxBody = 64 << 10
 )
 
 // watchCluster asks a cluster that is ready for its health until ctx ends, and reports when it does not answer.
@@ -43,7 +35,7 @@ func (e *Environment) watchCluster(ctx context.Context, c *runningCluster) {
 		if d.Kubeconfig == "" {
 			continue
 		}
-		err := health.ask(ctx, d.Kubeconfig)
+		err := health.ask(ctx, c.provider, d.Kubeconfig)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -62,67 +54,47 @@ func (e *Environment) watchCluster(ctx context.Context, c *runningCluster) {
 	}
 }
 
-// healthClient asks an API server for its health. It keeps its connection, and is made again when the kubeconfig
-// changes.
+// healthClient asks a cluster for its health. It keeps its connection, and is made again when the kubeconfig changes.
 type healthClient struct {
 	kubeconfig []byte
-	client     *http.Client
-	host       string
+	api        *kubeapi.Client
 }
 
-// ask asks the API server whether it is ready. An answer that refuses the caller is one, unless it does not know the
-// credentials.
-func (h *healthClient) ask(ctx context.Context, kubeconfig string) error {
-	if err := h.open(kubeconfig); err != nil {
-		return err
-	}
+// ask asks the API server whether it is ready.
+func (h *healthClient) ask(ctx context.Context, provider cluster.Provider, kubeconfig string) error {
 	ctx, cancel := context.WithTimeout(ctx, beatTimeout)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(h.host, "/")+"/readyz", nil)
-	if err != nil {
-		return err
-	}
-	response, err := h.client.Do(request)
-	if err != nil {
-		h.client.CloseIdleConnections() // this one may lead nowhere
-		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("no answer from %s within %s", h.host, beatTimeout)
+	questions, ok := provider.(cluster.Questions)
+	server := "its API server"
+	if !ok {
+		if err := h.open(kubeconfig); err != nil {
+			return err
 		}
-		return err
+		questions, server = h.api, h.api.Host
 	}
-	defer response.Body.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(response.Body, maxBody)) // so that the connection can be used again
-	if code := response.StatusCode; code == http.StatusUnauthorized || code >= http.StatusInternalServerError {
-		return fmt.Errorf("%s answers %s", request.URL, response.Status)
+	err := questions.Healthy(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("no answer from %s within %s", server, beatTimeout)
 	}
-	return nil
+	return err
 }
 
 func (h *healthClient) open(kubeconfig string) error {
-	content, err := os.ReadFile(kubeconfig)
-	if err != nil {
+	content, err := kubeapi.Read(kubeconfig)
+	if err != nil || h.api != nil && bytes.Equal(content, h.kubeconfig) {
 		return err
-	}
-	if h.client != nil && bytes.Equal(content, h.kubeconfig) {
-		return nil
 	}
 	h.close()
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return err
+	if h.api, err = kubeapi.Open(content); err == nil {
+		h.kubeconfig = content
 	}
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return err
-	}
-	h.kubeconfig, h.client, h.host = content, client, config.Host
-	return nil
+	return err
 }
 
 func (h *healthClient) close() {
-	if h.client != nil {
-		h.client.CloseIdleConnections()
-		h.client = nil
+	if h.api != nil {
+		h.api.Close()
+		h.api = nil
 	}
 }
 

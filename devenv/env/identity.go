@@ -7,11 +7,8 @@ import (
 	"context"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/tools/clientcmd"
-
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kubeapi"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
@@ -30,7 +27,7 @@ func (e *Environment) recognise(ctx context.Context, c *runningCluster) {
 	identity := string(d.Kind)
 	if d.Kubeconfig != "" {
 		var err error
-		for identity, err = identityOf(ctx, d.Kubeconfig); err != nil; identity, err = identityOf(ctx, d.Kubeconfig) {
+		for identity, err = c.identity(ctx, d.Kubeconfig); err != nil; identity, err = c.identity(ctx, d.Kubeconfig) {
 			if !clock.Sleep(ctx, identityPause) {
 				e.Logger.Warn("the cluster cannot be distinguished from others; "+
 					"nothing is deployed again because of it",
@@ -45,20 +42,15 @@ func (e *Environment) recognise(ctx context.Context, c *runningCluster) {
 	}
 }
 
-// identityOf is the uid of the namespace that each cluster has from its beginning to its end.
-func identityOf(ctx context.Context, kubeconfig string) (string, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+// identity asks the cluster, or the provider where that asks it.
+func (c *runningCluster) identity(ctx context.Context, kubeconfig string) (string, error) {
+	if questions, ok := c.provider.(cluster.Questions); ok {
+		return questions.Identity(ctx)
+	}
+	api, err := kubeapi.Connect(kubeconfig)
 	if err != nil {
 		return "", err
 	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		return "", err
-	}
-	namespace, err := client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Get(ctx,
-		metav1.NamespaceSystem, metav1.GetOptions{})
-	if err != nil {
-		return "", err
-	}
-	return string(namespace.GetUID()), nil
+	defer api.Close()
+	return api.Identity(ctx)
 }

@@ -8,8 +8,9 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
-	"github.com/pipedeck/pipedeck/devenv/portforward"
+	"github.com/pipedeck/pipedeck/devenv/helper"
 )
 
 // open makes an application reachable from this machine. Its errors are for users and end with the
@@ -34,12 +35,12 @@ func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail 
 		return "", "", fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; %s", o.Name,
 			e.withKind())
 	}
-	address, err := e.forwarder.Open(ctx, portforward.Request{
+	url, detail, err = e.Helper.Open(ctx, helper.Opening{
 		Cluster: c.name, Kubeconfig: d.Kubeconfig, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,
 		Published: d.Local,
 	})
-	if errors.Is(err, portforward.ErrSimulated) {
+	if errors.Is(err, cluster.ErrSimulated) {
 		return "", "", fmt.Errorf("%w; give its image a program with: pipedeck up --local-image IMAGE=PROGRAM", err)
 	}
-	return address.URL, address.Detail, err
+	return url, detail, err
 }

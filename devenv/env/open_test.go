@@ -4,7 +4,6 @@
 package env
 
 import (
-	"log/slog"
 	"os"
 	"testing"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
-	"github.com/pipedeck/pipedeck/devenv/portforward"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -34,8 +32,7 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 	require.NoError(t, os.MkdirAll(w.SampleRepository(), 0o700))
 	const kind = "end this environment, which deletes its clusters, its history and its sample repository with your " +
 		"commits, and start one that runs containers: " + again
-	e := &Environment{Options: Options{Workspace: w, WithKind: again},
-		forwarder: portforward.New(slog.New(slog.DiscardHandler))}
+	e := &Environment{Options: Options{Workspace: w, WithKind: again}}
 	add(e, "nothing", true, none.Provider{})
 	add(e, "simulated", true, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	add(e, "starting", false, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))

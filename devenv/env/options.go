@@ -11,6 +11,7 @@ import (
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
+	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -33,9 +34,9 @@ type Options struct {
 	// ForeignPiped says that Piped is not ours and knows only PipeCD's own flags.
 	ForeignPiped bool
 	Plugins      []workspace.Plugin
-	// DeleteKind deletes the kind clusters that the workspace has records of, in this run or an earlier one; nil
-	// when there can be none.
-	DeleteKind func(ctx context.Context) error
+	// Helper does what needs libraries that this program is compiled without; nil for an environment whose clusters
+	// need none.
+	Helper Helper
 	// Remove deletes the cluster and the directory when the environment ends.
 	Remove bool
 	// Version of pipedeck, shown to users.
@@ -58,6 +59,14 @@ type waits struct{ silence, patience time.Duration }
 
 // startAgain is the command that ends the environment and starts it again.
 func (o *Options) startAgain() string { return "pipedeck down" + o.Flags + "; pipedeck up" + o.Flags }
+
+// Helper does what needs libraries that this program is compiled without; *helper.Helper does it.
+type Helper interface {
+	// DeleteRecorded deletes the kind clusters that a workspace has records of, in this run or an earlier one.
+	DeleteRecorded(ctx context.Context, w *workspace.Workspace) error
+	// Open makes an application reachable from this machine.
+	Open(ctx context.Context, o helper.Opening) (url, detail string, err error)
+}
 
 // LoadImage brings an image to the cluster of a deploy target. It waits until that cluster is ready.
 // cluster.ErrNoImages when the cluster takes none. Without an archive only a cluster without containers

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package helper lets the program pipedeck-more do what pipedeck is compiled without the libraries for: clusters of
-// kind and archives of images. The first start shows the UI earlier by this: pipedeck-more is compiled behind it.
+// kind and of the user's kubeconfig, archives of images, addresses of applications. The first start shows the UI
+// earlier by this: pipedeck-more is compiled behind it.
 //
 // A Helper starts the program when it is needed, as a child that shares a socket with it, and ends it when nothing has
 // been asked for a while, and with Close. A helper whose pipedeck is gone ends at once, as if it had been killed

@@ -43,7 +43,7 @@ type Config struct {
 	Path string
 	// Compiled returns once the program is compiled; nil when it is there.
 	Compiled func(ctx context.Context) error
-	// LogFile receives what the program logs.
+	// LogFile receives what the program logs; empty for none.
 	LogFile string
 }
 

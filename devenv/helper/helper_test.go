@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 		}
 	case len(os.Args) == 3 && os.Args[1] == "parent":
 		h := helper.New(helper.Config{Path: os.Args[0], LogFile: os.Args[2]})
-		_ = h.LoadIntoKind(context.Background(), "none", "archive", nil)
+		_ = h.Kind(helper.KindConfig{Dir: "none"}).LoadImage(context.Background(), cluster.Image{Archive: "none"})
 		fmt.Println(h.PID())
 		_, _ = io.Copy(io.Discard, os.Stdin)
 	default:
@@ -108,7 +108,9 @@ func TestErrorsAreThoseOfTheProvider(t *testing.T) {
 	require.ErrorIs(t, provider.LoadImage(t.Context(), cluster.Image{}), cluster.ErrNeedsArchive)
 	require.EqualError(t, provider.LoadImage(t.Context(), cluster.Image{Archive: "a"}),
 		"there is no kind cluster to load an image into")
-	require.ErrorIs(t, h.LoadIntoKind(t.Context(), "mine", "a", nil), cluster.ErrNoImages)
+	context := helper.Context{File: kubeconfigOf(t, "kind-mine", "https://127.0.0.1:1")}
+	require.ErrorIs(t, h.Existing(context, "copy").LoadImage(t.Context(), cluster.Image{Archive: "a"}),
+		cluster.ErrNoImages)
 
 	var said []string
 	progress := func(detail string, _, _ int64) { said = append(said, detail) }
@@ -158,7 +160,7 @@ func TestRunEndsWithItsContextWhenTheProviderHasEnded(t *testing.T) {
 	require.False(t, gone(pid)(), "only the call has ended")
 	h.Close()
 	require.Eventually(t, gone(pid), wait, time.Millisecond)
-	require.ErrorContains(t, h.LoadIntoKind(t.Context(), "mine", "a", nil), "the environment is ending")
+	require.ErrorContains(t, provider.LoadImage(t.Context(), cluster.Image{Archive: "a"}), "the environment is ending")
 }
 
 func TestAProgramThatEndsIsStartedAgainAFewTimes(t *testing.T) {

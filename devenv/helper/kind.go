@@ -108,13 +108,6 @@ func (h *Helper) DeleteRecorded(ctx context.Context, w *workspace.Workspace) err
 	return errors.Join(failures...)
 }
 
-// LoadIntoKind loads the images of an archive into a cluster that the user made by kind. cluster.ErrNoImages when there
-// is none of that name on this machine.
-func (h *Helper) LoadIntoKind(ctx context.Context, name, archive string, references []string) error {
-	return h.load(ctx, cluster.Image{Archive: archive, References: references},
-		&helperv1.LoadIntoKindRequest{Into: &helperv1.LoadIntoKindRequest_Name{Name: name}})
-}
-
 func (h *Helper) load(ctx context.Context, image cluster.Image, request *helperv1.LoadIntoKindRequest) error {
 	if image.Archive == "" {
 		return cluster.ErrNeedsArchive

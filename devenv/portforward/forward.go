@@ -132,5 +132,5 @@ func (f *forward) address(others []string) Address {
 	if len(others) > 0 {
 		detail += " (--port also takes " + strings.Join(others, ", ") + ")"
 	}
-	return Address{URL: url, Detail: detail}
+	return Address{URL: url, Detail: detail, Forwarded: true}
 }

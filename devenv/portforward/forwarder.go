@@ -45,6 +45,8 @@ type Address struct {
 	URL string
 	// Detail says what answers there.
 	Detail string
+	// Forwarded is true for an address of the Forwarder, which ends with it.
+	Forwarded bool
 }
 
 // Forwarder makes applications reachable as long as it runs.

@@ -6,7 +6,6 @@ package portforward
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +14,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	provider "github.com/pipedeck/pipedeck/devenv/cluster"
 )
 
 // addressesAnnotation is what a cluster on this machine writes on a Service, by port, and on a route, by host: where it
@@ -25,7 +26,7 @@ const addressesAnnotation = "pipedeck.dev/addresses"
 const simulatedAnnotation = "pipedeck.dev/simulated"
 
 // ErrSimulated is in the error of Open for an application whose pods are all simulated.
-var ErrSimulated = errors.New("its pods are simulated: no program of theirs runs that could answer")
+var ErrSimulated = provider.ErrSimulated
 
 // routeResources are what such a cluster answers for by host.
 var routeResources = []schema.GroupVersionResource{

@@ -28,7 +28,7 @@ type Spec struct {
 	Args []string
 	// Env is added to the environment of this process.
 	Env []string
-	// LogFile receives both outputs. It is appended to, has mode 0600 and is bounded: see owned.Log.
+	// LogFile receives both outputs; empty for none. It is appended to, has mode 0600 and is bounded: see owned.Log.
 	LogFile string
 	// Files are further files of the child: the first has number 3. This process may close its own afterwards.
 	Files []*os.File
@@ -49,7 +49,7 @@ type Process struct {
 
 // Start starts a child. It ends only by itself, by Stop, or with this process.
 func Start(spec Spec) (*Process, error) {
-	log, err := owned.OpenLog(spec.LogFile, owned.MaxLog)
+	log, err := openLog(spec.LogFile)
 	if err != nil {
 		return nil, fmt.Errorf("open the log of %s: %w", spec.Name, err)
 	}
@@ -71,6 +71,18 @@ func Start(spec Spec) (*Process, error) {
 	}
 	return p, nil
 }
+
+// openLog opens what both outputs are written to.
+func openLog(path string) (io.WriteCloser, error) {
+	if path == "" {
+		return discard{io.Discard}, nil
+	}
+	return owned.OpenLog(path, owned.MaxLog)
+}
+
+type discard struct{ io.Writer }
+
+func (discard) Close() error { return nil }
 
 // own starts the child and waits for it on one thread: on Linux a child gets its parent-death
 // signal when the thread that started it ends, not the process.

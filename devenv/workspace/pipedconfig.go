@@ -6,10 +6,10 @@ package workspace
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/serializer/json"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 )
@@ -73,8 +73,24 @@ type PipedConfig struct {
 // PipedID names the environment's piped.
 func (w *Workspace) PipedID() string { return "piped-" + w.Name }
 
-// printer writes YAML as kubectl does, so that readers of YAML 1.1 and of YAML 1.2 get the same values.
-var printer = json.NewSerializerWithOptions(json.DefaultMetaFactory, nil, nil, json.SerializerOptions{Yaml: true})
+// printYAML appends an object with the keys of its JSON, so that readers of YAML 1.1 and of YAML 1.2 get the same
+// values.
+func printYAML(to *bytes.Buffer, object any) error {
+	data, err := json.Marshal(object)
+	if err != nil {
+		return err
+	}
+	var plain any
+	if err := yaml.Unmarshal(data, &plain); err != nil { // JSON is YAML; numbers stay what they are
+		return err
+	}
+	printer := yaml.NewEncoder(to)
+	printer.SetIndent(2)
+	if err := printer.Encode(plain); err != nil {
+		return err
+	}
+	return printer.Close()
+}
 
 // WritePipedConfig writes the configuration in PipeCD v1's form, so that any piped can read it. The keys
 // that it names are made by EnsureSecrets and EnsureKeyPair.
@@ -104,7 +120,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 	}
 	data := bytes.NewBufferString("# Made by pipedeck for the environment " + w.Name +
 		"; it is written again at every start.\n")
-	err := printer.Encode(&unstructured.Unstructured{Object: map[string]any{
+	err := printYAML(data, map[string]any{
 		"apiVersion": "pipecd.dev/v1beta1",
 		"kind":       "Piped",
 		"spec": map[string]any{
@@ -124,7 +140,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 					"publicKeyFile": w.Keys().PublicKeyFile()},
 			},
 		},
-	}}, data)
+	})
 	if err != nil {
 		return err
 	}

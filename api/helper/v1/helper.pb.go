@@ -561,7 +561,7 @@ type LoadIntoKindRequest struct {
 	// Types that are valid to be assigned to Into:
 	//
 	//	*LoadIntoKindRequest_Cluster
-	//	*LoadIntoKindRequest_Name
+	//	*LoadIntoKindRequest_Context
 	Into          isLoadIntoKindRequest_Into `protobuf_oneof:"into"`
 	Archive       string                     `protobuf:"bytes,3,opt,name=archive,proto3" json:"archive,omitempty"`
 	References    []string                   `protobuf:"bytes,4,rep,name=references,proto3" json:"references,omitempty"`
@@ -615,13 +615,13 @@ func (x *LoadIntoKindRequest) GetCluster() *KindCluster {
 	return nil
 }
 
-func (x *LoadIntoKindRequest) GetName() string {
+func (x *LoadIntoKindRequest) GetContext() *Context {
 	if x != nil {
-		if x, ok := x.Into.(*LoadIntoKindRequest_Name); ok {
-			return x.Name
+		if x, ok := x.Into.(*LoadIntoKindRequest_Context); ok {
+			return x.Context
 		}
 	}
-	return ""
+	return nil
 }
 
 func (x *LoadIntoKindRequest) GetArchive() string {
@@ -646,14 +646,14 @@ type LoadIntoKindRequest_Cluster struct {
 	Cluster *KindCluster `protobuf:"bytes,1,opt,name=cluster,proto3,oneof"`
 }
 
-type LoadIntoKindRequest_Name struct {
-	// A cluster of the user's, by the name that kind knows.
-	Name string `protobuf:"bytes,2,opt,name=name,proto3,oneof"`
+type LoadIntoKindRequest_Context struct {
+	// A cluster of the user's, which is one of kind's if it takes images.
+	Context *Context `protobuf:"bytes,2,opt,name=context,proto3,oneof"`
 }
 
 func (*LoadIntoKindRequest_Cluster) isLoadIntoKindRequest_Into() {}
 
-func (*LoadIntoKindRequest_Name) isLoadIntoKindRequest_Into() {}
+func (*LoadIntoKindRequest_Context) isLoadIntoKindRequest_Into() {}
 
 type LoadIntoKindResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -771,6 +771,448 @@ func (*DeleteKindResponse) Descriptor() ([]byte, []int) {
 	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{10}
 }
 
+// A context of the user's kubeconfig.
+type Context struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The kubeconfig file; empty for those that kubectl reads.
+	File string `protobuf:"bytes,1,opt,name=file,proto3" json:"file,omitempty"`
+	// Empty for the current one.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// It may look like one that is not for development.
+	Any           bool `protobuf:"varint,3,opt,name=any,proto3" json:"any,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Context) Reset() {
+	*x = Context{}
+	mi := &file_api_helper_v1_helper_proto_msgTypes[11]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Context) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Context) ProtoMessage() {}
+
+func (x *Context) ProtoReflect() protoreflect.Message {
+	mi := &file_api_helper_v1_helper_proto_msgTypes[11]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Context.ProtoReflect.Descriptor instead.
+func (*Context) Descriptor() ([]byte, []int) {
+	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{11}
+}
+
+func (x *Context) GetFile() string {
+	if x != nil {
+		return x.File
+	}
+	return ""
+}
+
+func (x *Context) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Context) GetAny() bool {
+	if x != nil {
+		return x.Any
+	}
+	return false
+}
+
+type CheckContextRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Context       *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckContextRequest) Reset() {
+	*x = CheckContextRequest{}
+	mi := &file_api_helper_v1_helper_proto_msgTypes[12]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckContextRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckContextRequest) ProtoMessage() {}
+
+func (x *CheckContextRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_helper_v1_helper_proto_msgTypes[12]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckContextRequest.ProtoReflect.Descriptor instead.
+func (*CheckContextRequest) Descriptor() ([]byte, []int) {
+	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{12}
+}
+
+func (x *CheckContextRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+type CheckContextResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CheckContextResponse) Reset() {
+	*x = CheckContextResponse{}
+	mi := &file_api_helper_v1_helper_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CheckContextResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CheckContextResponse) ProtoMessage() {}
+
+func (x *CheckContextResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_helper_v1_helper_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CheckContextResponse.ProtoReflect.Descriptor instead.
+func (*CheckContextResponse) Descriptor() ([]byte, []int) {
+	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{13}
+}
+
+type RunExistingRequest struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Context *Context               `protobuf:"bytes,1,opt,name=context,proto3" json:"context,omitempty"`
+	// The file that the copy is written to, absolute.
+	Kubeconfig    string `protobuf:"bytes,2,opt,name=kubeconfig,proto3" json:"kubeconfig,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RunExistingRequest) Reset() {
+	*x = RunExistingRequest{}
+	mi := &file_api_helper_v1_helper_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RunExistingRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RunExistingRequest) ProtoMessage() {}
+
+func (x *RunExistingRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_helper_v1_helper_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RunExistingRequest.ProtoReflect.Descriptor instead.
+func (*RunExistingRequest) Descriptor() ([]byte, []int) {
+	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *RunExistingRequest) GetContext() *Context {
+	if x != nil {
+		return x.Context
+	}
+	return nil
+}
+
+func (x *RunExistingRequest) GetKubeconfig() string {
+	if x != nil {
+		return x.Kubeconfig
+	}
+	return ""
+}
+
+type AskRequest struct {
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Kubeconfig string                 `protobuf:"bytes,1,opt,name=kubeconfig,proto3" json:"kubeconfig,omitempty"`
+	// Whether the cluster is ready is asked without it.
+	Identity      bool `protobuf:"varint,2,opt,name=identity,proto3" json:"identity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskRequest) Reset() {
+	*x = AskRequest{}
+	mi := &file_api_helper_v1_helper_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskRequest) ProtoMessage() {}
+
+func (x *AskRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_helper_v1_helper_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskRequest.ProtoReflect.Descriptor instead.
+func (*AskRequest) Descriptor() ([]byte, []int) {
+	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *AskRequest) GetKubeconfig() string {
+	if x != nil {
+		return x.Kubeconfig
+	}
+	return ""
+}
+
+func (x *AskRequest) GetIdentity() bool {
+	if x != nil {
+		return x.Identity
+	}
+	return false
+}
+
+type AskResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Identity      string                 `protobuf:"bytes,1,opt,name=identity,proto3" json:"identity,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AskResponse) Reset() {
+	*x = AskResponse{}
+	mi := &file_api_helper_v1_helper_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AskResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AskResponse) ProtoMessage() {}
+
+func (x *AskResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_helper_v1_helper_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AskResponse.ProtoReflect.Descriptor instead.
+func (*AskResponse) Descriptor() ([]byte, []int) {
+	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *AskResponse) GetIdentity() string {
+	if x != nil {
+		return x.Identity
+	}
+	return ""
+}
+
+type OpenRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The deploy target, for messages.
+	Cluster       string `protobuf:"bytes,1,opt,name=cluster,proto3" json:"cluster,omitempty"`
+	Kubeconfig    string `protobuf:"bytes,2,opt,name=kubeconfig,proto3" json:"kubeconfig,omitempty"`
+	ApplicationId string `protobuf:"bytes,3,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	Name          string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
+	// A name or number, "SERVICE:PORT", or empty for the first port.
+	Port string `protobuf:"bytes,5,opt,name=port,proto3" json:"port,omitempty"`
+	// The cluster gives Services addresses on this machine.
+	Published     bool `protobuf:"varint,6,opt,name=published,proto3" json:"published,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenRequest) Reset() {
+	*x = OpenRequest{}
+	mi := &file_api_helper_v1_helper_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenRequest) ProtoMessage() {}
+
+func (x *OpenRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_helper_v1_helper_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenRequest.ProtoReflect.Descriptor instead.
+func (*OpenRequest) Descriptor() ([]byte, []int) {
+	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *OpenRequest) GetCluster() string {
+	if x != nil {
+		return x.Cluster
+	}
+	return ""
+}
+
+func (x *OpenRequest) GetKubeconfig() string {
+	if x != nil {
+		return x.Kubeconfig
+	}
+	return ""
+}
+
+func (x *OpenRequest) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+func (x *OpenRequest) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *OpenRequest) GetPort() string {
+	if x != nil {
+		return x.Port
+	}
+	return ""
+}
+
+func (x *OpenRequest) GetPublished() bool {
+	if x != nil {
+		return x.Published
+	}
+	return false
+}
+
+type OpenResponse struct {
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Url    string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	Detail string                 `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
+	// The helper itself listens there, and has to stay.
+	Forwarded     bool `protobuf:"varint,3,opt,name=forwarded,proto3" json:"forwarded,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *OpenResponse) Reset() {
+	*x = OpenResponse{}
+	mi := &file_api_helper_v1_helper_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *OpenResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*OpenResponse) ProtoMessage() {}
+
+func (x *OpenResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_helper_v1_helper_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use OpenResponse.ProtoReflect.Descriptor instead.
+func (*OpenResponse) Descriptor() ([]byte, []int) {
+	return file_api_helper_v1_helper_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *OpenResponse) GetUrl() string {
+	if x != nil {
+		return x.Url
+	}
+	return ""
+}
+
+func (x *OpenResponse) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+func (x *OpenResponse) GetForwarded() bool {
+	if x != nil {
+		return x.Forwarded
+	}
+	return false
+}
+
 type ClusterEvent_Progress struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	Detail string                 `protobuf:"bytes,1,opt,name=detail,proto3" json:"detail,omitempty"`
@@ -783,7 +1225,7 @@ type ClusterEvent_Progress struct {
 
 func (x *ClusterEvent_Progress) Reset() {
 	*x = ClusterEvent_Progress{}
-	mi := &file_api_helper_v1_helper_proto_msgTypes[11]
+	mi := &file_api_helper_v1_helper_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -795,7 +1237,7 @@ func (x *ClusterEvent_Progress) String() string {
 func (*ClusterEvent_Progress) ProtoMessage() {}
 
 func (x *ClusterEvent_Progress) ProtoReflect() protoreflect.Message {
-	mi := &file_api_helper_v1_helper_proto_msgTypes[11]
+	mi := &file_api_helper_v1_helper_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -878,10 +1320,10 @@ const file_api_helper_v1_helper_proto_rawDesc = "" +
 	"\x06detail\x18\x01 \x01(\tR\x06detail\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x14\n" +
 	"\x05total\x18\x03 \x01(\x03R\x05totalB\a\n" +
-	"\x05event\"\xaa\x01\n" +
+	"\x05event\"\xcd\x01\n" +
 	"\x13LoadIntoKindRequest\x12;\n" +
-	"\acluster\x18\x01 \x01(\v2\x1f.pipedeck.helper.v1.KindClusterH\x00R\acluster\x12\x14\n" +
-	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x12\x18\n" +
+	"\acluster\x18\x01 \x01(\v2\x1f.pipedeck.helper.v1.KindClusterH\x00R\acluster\x127\n" +
+	"\acontext\x18\x02 \x01(\v2\x1b.pipedeck.helper.v1.ContextH\x00R\acontext\x12\x18\n" +
 	"\aarchive\x18\x03 \x01(\tR\aarchive\x12\x1e\n" +
 	"\n" +
 	"references\x18\x04 \x03(\tR\n" +
@@ -890,13 +1332,50 @@ const file_api_helper_v1_helper_proto_rawDesc = "" +
 	"\x14LoadIntoKindResponse\"N\n" +
 	"\x11DeleteKindRequest\x129\n" +
 	"\acluster\x18\x01 \x01(\v2\x1f.pipedeck.helper.v1.KindClusterR\acluster\"\x14\n" +
-	"\x12DeleteKindResponse2\x8f\x03\n" +
+	"\x12DeleteKindResponse\"C\n" +
+	"\aContext\x12\x12\n" +
+	"\x04file\x18\x01 \x01(\tR\x04file\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x10\n" +
+	"\x03any\x18\x03 \x01(\bR\x03any\"L\n" +
+	"\x13CheckContextRequest\x125\n" +
+	"\acontext\x18\x01 \x01(\v2\x1b.pipedeck.helper.v1.ContextR\acontext\"\x16\n" +
+	"\x14CheckContextResponse\"k\n" +
+	"\x12RunExistingRequest\x125\n" +
+	"\acontext\x18\x01 \x01(\v2\x1b.pipedeck.helper.v1.ContextR\acontext\x12\x1e\n" +
+	"\n" +
+	"kubeconfig\x18\x02 \x01(\tR\n" +
+	"kubeconfig\"H\n" +
+	"\n" +
+	"AskRequest\x12\x1e\n" +
+	"\n" +
+	"kubeconfig\x18\x01 \x01(\tR\n" +
+	"kubeconfig\x12\x1a\n" +
+	"\bidentity\x18\x02 \x01(\bR\bidentity\")\n" +
+	"\vAskResponse\x12\x1a\n" +
+	"\bidentity\x18\x01 \x01(\tR\bidentity\"\xb4\x01\n" +
+	"\vOpenRequest\x12\x18\n" +
+	"\acluster\x18\x01 \x01(\tR\acluster\x12\x1e\n" +
+	"\n" +
+	"kubeconfig\x18\x02 \x01(\tR\n" +
+	"kubeconfig\x12%\n" +
+	"\x0eapplication_id\x18\x03 \x01(\tR\rapplicationId\x12\x12\n" +
+	"\x04name\x18\x04 \x01(\tR\x04name\x12\x12\n" +
+	"\x04port\x18\x05 \x01(\tR\x04port\x12\x1c\n" +
+	"\tpublished\x18\x06 \x01(\bR\tpublished\"V\n" +
+	"\fOpenResponse\x12\x10\n" +
+	"\x03url\x18\x01 \x01(\tR\x03url\x12\x16\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail\x12\x1c\n" +
+	"\tforwarded\x18\x03 \x01(\bR\tforwarded2\xea\x05\n" +
 	"\rHelperService\x12c\n" +
 	"\fWriteArchive\x12'.pipedeck.helper.v1.WriteArchiveRequest\x1a(.pipedeck.helper.v1.WriteArchiveResponse\"\x00\x12U\n" +
 	"\aRunKind\x12\".pipedeck.helper.v1.RunKindRequest\x1a .pipedeck.helper.v1.ClusterEvent\"\x00(\x010\x01\x12c\n" +
 	"\fLoadIntoKind\x12'.pipedeck.helper.v1.LoadIntoKindRequest\x1a(.pipedeck.helper.v1.LoadIntoKindResponse\"\x00\x12]\n" +
 	"\n" +
-	"DeleteKind\x12%.pipedeck.helper.v1.DeleteKindRequest\x1a&.pipedeck.helper.v1.DeleteKindResponse\"\x00B5Z3github.com/pipedeck/pipedeck/api/helper/v1;helperv1b\x06proto3"
+	"DeleteKind\x12%.pipedeck.helper.v1.DeleteKindRequest\x1a&.pipedeck.helper.v1.DeleteKindResponse\"\x00\x12c\n" +
+	"\fCheckContext\x12'.pipedeck.helper.v1.CheckContextRequest\x1a(.pipedeck.helper.v1.CheckContextResponse\"\x00\x12]\n" +
+	"\vRunExisting\x12&.pipedeck.helper.v1.RunExistingRequest\x1a .pipedeck.helper.v1.ClusterEvent\"\x00(\x010\x01\x12H\n" +
+	"\x03Ask\x12\x1e.pipedeck.helper.v1.AskRequest\x1a\x1f.pipedeck.helper.v1.AskResponse\"\x00\x12K\n" +
+	"\x04Open\x12\x1f.pipedeck.helper.v1.OpenRequest\x1a .pipedeck.helper.v1.OpenResponse\"\x00B5Z3github.com/pipedeck/pipedeck/api/helper/v1;helperv1b\x06proto3"
 
 var (
 	file_api_helper_v1_helper_proto_rawDescOnce sync.Once
@@ -910,7 +1389,7 @@ func file_api_helper_v1_helper_proto_rawDescGZIP() []byte {
 	return file_api_helper_v1_helper_proto_rawDescData
 }
 
-var file_api_helper_v1_helper_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_api_helper_v1_helper_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_api_helper_v1_helper_proto_goTypes = []any{
 	(*Failure)(nil),               // 0: pipedeck.helper.v1.Failure
 	(*WriteArchiveRequest)(nil),   // 1: pipedeck.helper.v1.WriteArchiveRequest
@@ -923,27 +1402,46 @@ var file_api_helper_v1_helper_proto_goTypes = []any{
 	(*LoadIntoKindResponse)(nil),  // 8: pipedeck.helper.v1.LoadIntoKindResponse
 	(*DeleteKindRequest)(nil),     // 9: pipedeck.helper.v1.DeleteKindRequest
 	(*DeleteKindResponse)(nil),    // 10: pipedeck.helper.v1.DeleteKindResponse
-	(*ClusterEvent_Progress)(nil), // 11: pipedeck.helper.v1.ClusterEvent.Progress
+	(*Context)(nil),               // 11: pipedeck.helper.v1.Context
+	(*CheckContextRequest)(nil),   // 12: pipedeck.helper.v1.CheckContextRequest
+	(*CheckContextResponse)(nil),  // 13: pipedeck.helper.v1.CheckContextResponse
+	(*RunExistingRequest)(nil),    // 14: pipedeck.helper.v1.RunExistingRequest
+	(*AskRequest)(nil),            // 15: pipedeck.helper.v1.AskRequest
+	(*AskResponse)(nil),           // 16: pipedeck.helper.v1.AskResponse
+	(*OpenRequest)(nil),           // 17: pipedeck.helper.v1.OpenRequest
+	(*OpenResponse)(nil),          // 18: pipedeck.helper.v1.OpenResponse
+	(*ClusterEvent_Progress)(nil), // 19: pipedeck.helper.v1.ClusterEvent.Progress
 }
 var file_api_helper_v1_helper_proto_depIdxs = []int32{
 	2,  // 0: pipedeck.helper.v1.WriteArchiveRequest.program:type_name -> pipedeck.helper.v1.Program
 	4,  // 1: pipedeck.helper.v1.RunKindRequest.cluster:type_name -> pipedeck.helper.v1.KindCluster
-	11, // 2: pipedeck.helper.v1.ClusterEvent.progress:type_name -> pipedeck.helper.v1.ClusterEvent.Progress
+	19, // 2: pipedeck.helper.v1.ClusterEvent.progress:type_name -> pipedeck.helper.v1.ClusterEvent.Progress
 	4,  // 3: pipedeck.helper.v1.LoadIntoKindRequest.cluster:type_name -> pipedeck.helper.v1.KindCluster
-	4,  // 4: pipedeck.helper.v1.DeleteKindRequest.cluster:type_name -> pipedeck.helper.v1.KindCluster
-	1,  // 5: pipedeck.helper.v1.HelperService.WriteArchive:input_type -> pipedeck.helper.v1.WriteArchiveRequest
-	5,  // 6: pipedeck.helper.v1.HelperService.RunKind:input_type -> pipedeck.helper.v1.RunKindRequest
-	7,  // 7: pipedeck.helper.v1.HelperService.LoadIntoKind:input_type -> pipedeck.helper.v1.LoadIntoKindRequest
-	9,  // 8: pipedeck.helper.v1.HelperService.DeleteKind:input_type -> pipedeck.helper.v1.DeleteKindRequest
-	3,  // 9: pipedeck.helper.v1.HelperService.WriteArchive:output_type -> pipedeck.helper.v1.WriteArchiveResponse
-	6,  // 10: pipedeck.helper.v1.HelperService.RunKind:output_type -> pipedeck.helper.v1.ClusterEvent
-	8,  // 11: pipedeck.helper.v1.HelperService.LoadIntoKind:output_type -> pipedeck.helper.v1.LoadIntoKindResponse
-	10, // 12: pipedeck.helper.v1.HelperService.DeleteKind:output_type -> pipedeck.helper.v1.DeleteKindResponse
-	9,  // [9:13] is the sub-list for method output_type
-	5,  // [5:9] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	11, // 4: pipedeck.helper.v1.LoadIntoKindRequest.context:type_name -> pipedeck.helper.v1.Context
+	4,  // 5: pipedeck.helper.v1.DeleteKindRequest.cluster:type_name -> pipedeck.helper.v1.KindCluster
+	11, // 6: pipedeck.helper.v1.CheckContextRequest.context:type_name -> pipedeck.helper.v1.Context
+	11, // 7: pipedeck.helper.v1.RunExistingRequest.context:type_name -> pipedeck.helper.v1.Context
+	1,  // 8: pipedeck.helper.v1.HelperService.WriteArchive:input_type -> pipedeck.helper.v1.WriteArchiveRequest
+	5,  // 9: pipedeck.helper.v1.HelperService.RunKind:input_type -> pipedeck.helper.v1.RunKindRequest
+	7,  // 10: pipedeck.helper.v1.HelperService.LoadIntoKind:input_type -> pipedeck.helper.v1.LoadIntoKindRequest
+	9,  // 11: pipedeck.helper.v1.HelperService.DeleteKind:input_type -> pipedeck.helper.v1.DeleteKindRequest
+	12, // 12: pipedeck.helper.v1.HelperService.CheckContext:input_type -> pipedeck.helper.v1.CheckContextRequest
+	14, // 13: pipedeck.helper.v1.HelperService.RunExisting:input_type -> pipedeck.helper.v1.RunExistingRequest
+	15, // 14: pipedeck.helper.v1.HelperService.Ask:input_type -> pipedeck.helper.v1.AskRequest
+	17, // 15: pipedeck.helper.v1.HelperService.Open:input_type -> pipedeck.helper.v1.OpenRequest
+	3,  // 16: pipedeck.helper.v1.HelperService.WriteArchive:output_type -> pipedeck.helper.v1.WriteArchiveResponse
+	6,  // 17: pipedeck.helper.v1.HelperService.RunKind:output_type -> pipedeck.helper.v1.ClusterEvent
+	8,  // 18: pipedeck.helper.v1.HelperService.LoadIntoKind:output_type -> pipedeck.helper.v1.LoadIntoKindResponse
+	10, // 19: pipedeck.helper.v1.HelperService.DeleteKind:output_type -> pipedeck.helper.v1.DeleteKindResponse
+	13, // 20: pipedeck.helper.v1.HelperService.CheckContext:output_type -> pipedeck.helper.v1.CheckContextResponse
+	6,  // 21: pipedeck.helper.v1.HelperService.RunExisting:output_type -> pipedeck.helper.v1.ClusterEvent
+	16, // 22: pipedeck.helper.v1.HelperService.Ask:output_type -> pipedeck.helper.v1.AskResponse
+	18, // 23: pipedeck.helper.v1.HelperService.Open:output_type -> pipedeck.helper.v1.OpenResponse
+	16, // [16:24] is the sub-list for method output_type
+	8,  // [8:16] is the sub-list for method input_type
+	8,  // [8:8] is the sub-list for extension type_name
+	8,  // [8:8] is the sub-list for extension extendee
+	0,  // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_api_helper_v1_helper_proto_init() }
@@ -962,7 +1460,7 @@ func file_api_helper_v1_helper_proto_init() {
 	}
 	file_api_helper_v1_helper_proto_msgTypes[7].OneofWrappers = []any{
 		(*LoadIntoKindRequest_Cluster)(nil),
-		(*LoadIntoKindRequest_Name)(nil),
+		(*LoadIntoKindRequest_Context)(nil),
 	}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
@@ -970,7 +1468,7 @@ func file_api_helper_v1_helper_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_helper_v1_helper_proto_rawDesc), len(file_api_helper_v1_helper_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -32,6 +32,10 @@ const (
 	HelperService_RunKind_FullMethodName      = "/pipedeck.helper.v1.HelperService/RunKind"
 	HelperService_LoadIntoKind_FullMethodName = "/pipedeck.helper.v1.HelperService/LoadIntoKind"
 	HelperService_DeleteKind_FullMethodName   = "/pipedeck.helper.v1.HelperService/DeleteKind"
+	HelperService_CheckContext_FullMethodName = "/pipedeck.helper.v1.HelperService/CheckContext"
+	HelperService_RunExisting_FullMethodName  = "/pipedeck.helper.v1.HelperService/RunExisting"
+	HelperService_Ask_FullMethodName          = "/pipedeck.helper.v1.HelperService/Ask"
+	HelperService_Open_FullMethodName         = "/pipedeck.helper.v1.HelperService/Open"
 )
 
 // HelperServiceClient is the client API for HelperService service.
@@ -47,6 +51,14 @@ type HelperServiceClient interface {
 	LoadIntoKind(ctx context.Context, in *LoadIntoKindRequest, opts ...grpc.CallOption) (*LoadIntoKindResponse, error)
 	// DeleteKind removes all that RunKind has made, by the record of it.
 	DeleteKind(ctx context.Context, in *DeleteKindRequest, opts ...grpc.CallOption) (*DeleteKindResponse, error)
+	// CheckContext finds a context of the user's kubeconfig and refuses one that may not be used.
+	CheckContext(ctx context.Context, in *CheckContextRequest, opts ...grpc.CallOption) (*CheckContextResponse, error)
+	// RunExisting watches over the cluster of a context, as RunKind does.
+	RunExisting(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RunExistingRequest, ClusterEvent], error)
+	// Ask asks a cluster, by the kubeconfig that RunExisting has written, whether it is ready, and which one it is.
+	Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskResponse, error)
+	// Open makes an application reachable from this machine.
+	Open(ctx context.Context, in *OpenRequest, opts ...grpc.CallOption) (*OpenResponse, error)
 }
 
 type helperServiceClient struct {
@@ -100,6 +112,49 @@ func (c *helperServiceClient) DeleteKind(ctx context.Context, in *DeleteKindRequ
 	return out, nil
 }
 
+func (c *helperServiceClient) CheckContext(ctx context.Context, in *CheckContextRequest, opts ...grpc.CallOption) (*CheckContextResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(CheckContextResponse)
+	err := c.cc.Invoke(ctx, HelperService_CheckContext_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *helperServiceClient) RunExisting(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[RunExistingRequest, ClusterEvent], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &HelperService_ServiceDesc.Streams[1], HelperService_RunExisting_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[RunExistingRequest, ClusterEvent]{ClientStream: stream}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type HelperService_RunExistingClient = grpc.BidiStreamingClient[RunExistingRequest, ClusterEvent]
+
+func (c *helperServiceClient) Ask(ctx context.Context, in *AskRequest, opts ...grpc.CallOption) (*AskResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(AskResponse)
+	err := c.cc.Invoke(ctx, HelperService_Ask_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *helperServiceClient) Open(ctx context.Context, in *OpenRequest, opts ...grpc.CallOption) (*OpenResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(OpenResponse)
+	err := c.cc.Invoke(ctx, HelperService_Open_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // HelperServiceServer is the server API for HelperService service.
 // All implementations must embed UnimplementedHelperServiceServer
 // for forward compatibility.
@@ -113,6 +168,14 @@ type HelperServiceServer interface {
 	LoadIntoKind(context.Context, *LoadIntoKindRequest) (*LoadIntoKindResponse, error)
 	// DeleteKind removes all that RunKind has made, by the record of it.
 	DeleteKind(context.Context, *DeleteKindRequest) (*DeleteKindResponse, error)
+	// CheckContext finds a context of the user's kubeconfig and refuses one that may not be used.
+	CheckContext(context.Context, *CheckContextRequest) (*CheckContextResponse, error)
+	// RunExisting watches over the cluster of a context, as RunKind does.
+	RunExisting(grpc.BidiStreamingServer[RunExistingRequest, ClusterEvent]) error
+	// Ask asks a cluster, by the kubeconfig that RunExisting has written, whether it is ready, and which one it is.
+	Ask(context.Context, *AskRequest) (*AskResponse, error)
+	// Open makes an application reachable from this machine.
+	Open(context.Context, *OpenRequest) (*OpenResponse, error)
 	mustEmbedUnimplementedHelperServiceServer()
 }
 
@@ -134,6 +197,18 @@ func (UnimplementedHelperServiceServer) LoadIntoKind(context.Context, *LoadIntoK
 }
 func (UnimplementedHelperServiceServer) DeleteKind(context.Context, *DeleteKindRequest) (*DeleteKindResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method DeleteKind not implemented")
+}
+func (UnimplementedHelperServiceServer) CheckContext(context.Context, *CheckContextRequest) (*CheckContextResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method CheckContext not implemented")
+}
+func (UnimplementedHelperServiceServer) RunExisting(grpc.BidiStreamingServer[RunExistingRequest, ClusterEvent]) error {
+	return status.Error(codes.Unimplemented, "method RunExisting not implemented")
+}
+func (UnimplementedHelperServiceServer) Ask(context.Context, *AskRequest) (*AskResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Ask not implemented")
+}
+func (UnimplementedHelperServiceServer) Open(context.Context, *OpenRequest) (*OpenResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method Open not implemented")
 }
 func (UnimplementedHelperServiceServer) mustEmbedUnimplementedHelperServiceServer() {}
 func (UnimplementedHelperServiceServer) testEmbeddedByValue()                       {}
@@ -217,6 +292,67 @@ func _HelperService_DeleteKind_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _HelperService_CheckContext_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(CheckContextRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HelperServiceServer).CheckContext(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HelperService_CheckContext_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HelperServiceServer).CheckContext(ctx, req.(*CheckContextRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _HelperService_RunExisting_Handler(srv interface{}, stream grpc.ServerStream) error {
+	return srv.(HelperServiceServer).RunExisting(&grpc.GenericServerStream[RunExistingRequest, ClusterEvent]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type HelperService_RunExistingServer = grpc.BidiStreamingServer[RunExistingRequest, ClusterEvent]
+
+func _HelperService_Ask_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(AskRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HelperServiceServer).Ask(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HelperService_Ask_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HelperServiceServer).Ask(ctx, req.(*AskRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _HelperService_Open_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(OpenRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(HelperServiceServer).Open(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: HelperService_Open_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(HelperServiceServer).Open(ctx, req.(*OpenRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // HelperService_ServiceDesc is the grpc.ServiceDesc for HelperService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -236,11 +372,29 @@ var HelperService_ServiceDesc = grpc.ServiceDesc{
 			MethodName: "DeleteKind",
 			Handler:    _HelperService_DeleteKind_Handler,
 		},
+		{
+			MethodName: "CheckContext",
+			Handler:    _HelperService_CheckContext_Handler,
+		},
+		{
+			MethodName: "Ask",
+			Handler:    _HelperService_Ask_Handler,
+		},
+		{
+			MethodName: "Open",
+			Handler:    _HelperService_Open_Handler,
+		},
 	},
 	Streams: []grpc.StreamDesc{
 		{
 			StreamName:    "RunKind",
 			Handler:       _HelperService_RunKind_Handler,
+			ServerStreams: true,
+			ClientStreams: true,
+		},
+		{
+			StreamName:    "RunExisting",
+			Handler:       _HelperService_RunExisting_Handler,
 			ServerStreams: true,
 			ClientStreams: true,
 		},

@@ -88,7 +88,7 @@ func (s *Setup) ci(ctx context.Context) error {
 		return err
 	}
 	s.Keep = s.Keep || existed
-	if err := s.Flags.check(w, s.Args); err != nil {
+	if err := s.Flags.check(ctx, w, s.Args); err != nil {
 		return err
 	}
 	from, err := s.Flags.chooseSource(s.Args)

@@ -4,6 +4,7 @@
 package environment
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,7 +20,6 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/auto"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/cluster/engine"
-	"github.com/pipedeck/pipedeck/devenv/cluster/existing"
 	"github.com/pipedeck/pipedeck/devenv/cluster/kind/record"
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/env"
@@ -219,7 +219,7 @@ func (f *clusterFlags) provider(w *workspace.Workspace, c namedKind, hooks env.H
 	case clusterAuto:
 		return f.auto(w, c.name, hooks, logger)
 	case cluster.Existing:
-		return f.existing(w, c.name, logger)
+		return f.helper.Existing(f.existingContext(), w.Kubeconfig(c.name)), nil
 	case cluster.InDocker:
 		return f.kind(w, c.name, hooks), nil
 	default:
@@ -264,27 +264,25 @@ func (f *clusterFlags) auto(w *workspace.Workspace, name string, hooks env.Hooks
 	}), nil
 }
 
-func (f *clusterFlags) existing(w *workspace.Workspace, name string, logger *slog.Logger) (cluster.Provider, error) {
-	found, err := f.findExisting()
-	if err != nil {
-		return nil, err
-	}
-	return existing.New(existing.Config{Context: found, Kubeconfig: w.Kubeconfig(name),
-		LoadIntoKind: f.helper.LoadIntoKind, Logger: logger}), nil
+// existingContext is the context that the flags name.
+func (f *clusterFlags) existingContext() helper.Context {
+	return helper.Context{File: f.kubeconfig, Name: f.context, Any: f.yes}
 }
 
-// findExisting returns the context that the flags name, provided that it may be used.
-func (f *clusterFlags) findExisting() (*existing.Context, error) {
-	found, err := existing.Find(f.kubeconfig, f.context)
-	if err == nil && !f.yes {
-		err = found.Check()
+// checkExisting returns why the context that the flags name cannot be used. It does so once the helper is compiled.
+func (f *clusterFlags) checkExisting(ctx context.Context) error {
+	h, err := newHelper("", nil)
+	if err != nil {
+		return err
 	}
-	if err == nil {
-		return found, nil
+	defer h.Close()
+	err = h.CheckContext(ctx, f.existingContext())
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
 	hint := "see " + f.command() + " --help for --context"
 	if known := (*cluster.HintError)(nil); errors.As(err, &known) {
-		hint = known.Hint
+		hint = cmp.Or(known.Hint, hint)
 	}
-	return nil, exit.Usage(err, hint)
+	return exit.Usage(err, hint)
 }

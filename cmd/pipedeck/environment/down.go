@@ -162,7 +162,7 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 
 // deleteKind deletes the kind clusters that the environment has left.
 func deleteKind(ctx context.Context, w *workspace.Workspace) error {
-	helper, err := newHelper(w, nil)
+	helper, err := newHelper(w.Path("logs", "helper.log"), nil)
 	if err != nil {
 		return err
 	}

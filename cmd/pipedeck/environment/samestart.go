@@ -63,21 +63,21 @@ func (f *Flags) checkSame(ctx context.Context, w *workspace.Workspace, args []st
 	if refused == nil {
 		return nil
 	}
-	if err := f.checkInstead(w, args); err != nil {
+	if err := f.checkInstead(ctx, w, args); err != nil {
 		return err
 	}
 	return refused
 }
 
 // checkInstead is check for what startInstead recommends.
-func (f *Flags) checkInstead(w *workspace.Workspace, args []string) error {
+func (f *Flags) checkInstead(ctx context.Context, w *workspace.Workspace, args []string) error {
 	running, err := w.Published()
 	if err != nil || f.cmd == nil {
 		return nil
 	}
 	was := startedWith(running)
 	if was == nil {
-		return f.check(w, args)
+		return f.check(ctx, w, args)
 	}
 	arguments, dirs := f.argumentsInstead(was, running, args)
 	instead := &Flags{}
@@ -88,7 +88,7 @@ func (f *Flags) checkInstead(w *workspace.Workspace, args []string) error {
 		return nil // they have been parsed before
 	}
 	instead.cmd = f.cmd // hints name the command of the user
-	return instead.check(w, dirs)
+	return instead.check(ctx, w, dirs)
 }
 
 // checkSameMode refuses --live for an environment that was started without it: saving would deploy nothing.

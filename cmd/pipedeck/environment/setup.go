@@ -101,7 +101,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error {
 		return env.Run(ctx, env.Options{
 			Workspace:    w,
-			DeleteKind:   func(ctx context.Context) error { return s.Flags.helper.DeleteRecorded(ctx, w) },
+			Helper:       s.Flags.helper,
 			Clusters:     checks.gate(clusters),
 			Images:       images,
 			Repository:   func() (*workspace.Repository, error) { return from.open(w) },
@@ -130,17 +130,17 @@ func (f *Flags) compileFor(w *workspace.Workspace) (*gobuild.Programs, error) {
 	if programs != nil {
 		f.before = programs.Wait
 	}
-	f.helper, err = newHelper(w, programs)
+	f.helper, err = newHelper(w.Path("logs", "helper.log"), programs)
 	return programs, err
 }
 
 // newHelper returns the helper of an environment, whose program is one of the programs if these have to be compiled.
-func newHelper(w *workspace.Workspace, programs *gobuild.Programs) (*helper.Helper, error) {
+func newHelper(logFile string, programs *gobuild.Programs) (*helper.Helper, error) {
 	bin, err := pluginflag.ProgramDir()
 	if err != nil {
 		return nil, err
 	}
-	config := helper.Config{Path: filepath.Join(bin, helper.Program), LogFile: w.Path("logs", "helper.log")}
+	config := helper.Config{Path: filepath.Join(bin, helper.Program), LogFile: logFile}
 	if programs != nil {
 		config.Compiled = programs.WaitFirst
 	}

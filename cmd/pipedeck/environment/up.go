@@ -76,7 +76,7 @@ func (s *Setup) up(ctx context.Context, look *look) error {
 		return attachReader(ctx, w, s.Mode)
 	}
 	// What the user got wrong is said before anything is started or drawn.
-	if err := s.Flags.check(w, s.Args); err != nil {
+	if err := s.Flags.check(ctx, w, s.Args); err != nil {
 		return err
 	}
 	if err := s.Flags.checkUnread(ctx, w, s.Args); err != nil {
@@ -126,7 +126,7 @@ func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []str
 }
 
 // check finds wrong usage without starting anything.
-func (f *Flags) check(w *workspace.Workspace, args []string) error {
+func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string) error {
 	from, err := f.chooseSource(args)
 	if err != nil {
 		return err
@@ -142,10 +142,11 @@ func (f *Flags) check(w *workspace.Workspace, args []string) error {
 	if _, _, err := f.programs(w); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(parsed, func(n namedKind) bool { return n.kind == cluster.Existing }) {
-		_, err = f.findExisting()
+	// A helper that is still to be compiled checks the context when the environment starts.
+	if f.checkout == "" && slices.ContainsFunc(parsed, func(n namedKind) bool { return n.kind == cluster.Existing }) {
+		return f.checkExisting(ctx)
 	}
-	return err
+	return nil
 }
 
 // checkUnread refuses application configurations with keys, options and stages that nothing reads, before anything is

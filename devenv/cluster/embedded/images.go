@@ -11,12 +11,8 @@ import (
 	"os"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/watch"
-
 	"github.com/pipedeck/pipedeck/devenv/cluster"
-	"github.com/pipedeck/pipedeck/devenv/cluster/nodes"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kubeapi"
 )
 
 const (
@@ -57,18 +53,18 @@ func (p *Provider) HasImage(references []string) bool {
 }
 
 // announce adds an image to the list of the node.
-func (p *Provider) announce(ctx context.Context, image nodes.Image) error {
-	client, err := nodes.Connect(p.kubeconfig)
+func (p *Provider) announce(ctx context.Context, image nodeImage) error {
+	client, err := kubeapi.Connect(p.kubeconfig)
 	if err != nil {
 		return fmt.Errorf("reach the embedded Kubernetes: %w", err)
 	}
-	return changeImages(ctx, client, func(images []nodes.Image) []nodes.Image {
+	return changeImages(ctx, client, func(images []nodeImage) []nodeImage {
 		return addImage(images, image)
 	})
 }
 
 // changeImages changes the list of the node, which may just be registering.
-func changeImages(ctx context.Context, client *nodes.Client, change changeFunc) error {
+func changeImages(ctx context.Context, client *kubeapi.Client, change changeFunc) error {
 	for {
 		done, err := tryChangeImages(ctx, client, change)
 		switch {
@@ -83,30 +79,7 @@ func changeImages(ctx context.Context, client *nodes.Client, change changeFunc) 
 }
 
 // changeFunc returns what becomes of the images of the node.
-type changeFunc func([]nodes.Image) []nodes.Image
-
-// tryChangeImages changes the list of the node. False when the API server has ended the watch before that, as it does
-// from time to time.
-func tryChangeImages(ctx context.Context, client *nodes.Client, change changeFunc) (done bool, err error) {
-	// Without a version a watch begins with what is there.
-	watcher, err := client.Watch(ctx, metav1.ListOptions{LabelSelector: nodeLabel})
-	if err != nil {
-		return false, err
-	}
-	defer watcher.Stop()
-	for event := range watcher.ResultChan() {
-		node, ok := nodes.From(event.Object)
-		if !ok || event.Type == watch.Deleted || !isReady(node) {
-			continue
-		}
-		err := client.SetImages(ctx, node, change(node.Status.Images))
-		// A conflict means that the node has changed since; that event is on its way.
-		if !apierrors.IsConflict(err) {
-			return err == nil, err
-		}
-	}
-	return false, nil
-}
+type changeFunc func([]nodeImage) []nodeImage
 
 // prune removes programs that no pod names, when there are many, and takes their names from the node. What fails is
 // tried again with the next image.
@@ -120,11 +93,11 @@ func (p *Provider) prune(ctx context.Context) {
 }
 
 func (p *Provider) tryPrune(ctx context.Context) error {
-	client, err := nodes.Connect(p.kubeconfig)
+	client, err := kubeapi.Connect(p.kubeconfig)
 	if err != nil {
 		return err
 	}
-	used, err := client.PodImages(ctx)
+	used, err := podImages(ctx, client)
 	if err != nil {
 		return fmt.Errorf("list the images of pods: %w", err)
 	}
@@ -132,19 +105,13 @@ func (p *Provider) tryPrune(ctx context.Context) error {
 	if err != nil || len(gone) == 0 {
 		return err
 	}
-	return changeImages(ctx, client, func(images []nodes.Image) []nodes.Image {
+	return changeImages(ctx, client, func(images []nodeImage) []nodeImage {
 		return removeNames(images, gone)
 	})
 }
 
-// isReady reports whether the node has registered and takes pods.
-func isReady(node *nodes.Node) bool {
-	ready, said := node.Ready()
-	return said && ready.Status == nodes.StatusTrue
-}
-
-func describeImage(archive string, references []string) (nodes.Image, error) {
-	image := nodes.Image{Names: references}
+func describeImage(archive string, references []string) (nodeImage, error) {
+	image := nodeImage{Names: references}
 	if archive == "" {
 		return image, nil
 	}
@@ -161,13 +128,13 @@ func describeImage(archive string, references []string) (nodes.Image, error) {
 }
 
 // addImage puts an image last. A name that another image has moves to this one.
-func addImage(images []nodes.Image, added nodes.Image) []nodes.Image {
+func addImage(images []nodeImage, added nodeImage) []nodeImage {
 	kept := append(removeNames(images, added.Names), added)
 	return kept[max(0, len(kept)-maxImages):]
 }
 
 // removeNames returns the images that have other names, with these.
-func removeNames(images []nodes.Image, names []string) (kept []nodes.Image) {
+func removeNames(images []nodeImage, names []string) (kept []nodeImage) {
 	for _, image := range images {
 		image.Names = slices.DeleteFunc(slices.Clone(image.Names),
 			func(name string) bool { return slices.Contains(names, name) })

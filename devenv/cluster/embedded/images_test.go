@@ -5,38 +5,34 @@ package embedded
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/dynamic/fake"
-	clienttesting "k8s.io/client-go/testing"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
-	"github.com/pipedeck/pipedeck/devenv/cluster/nodes"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kubeapi"
 )
 
-func named(names ...string) nodes.Image { return nodes.Image{Names: names} }
+func named(names ...string) nodeImage { return nodeImage{Names: names} }
 
 func TestANameBelongsToTheImageThatWasLoadedLast(t *testing.T) {
-	before := []nodes.Image{named("web:1", "web:v1"), named("other:v1")}
+	before := []nodeImage{named("web:1", "web:v1"), named("other:v1")}
 	after := addImage(before, named("web:2", "web:v1"))
-	require.Equal(t, []nodes.Image{named("web:1"), named("other:v1"), named("web:2", "web:v1")}, after)
+	require.Equal(t, []nodeImage{named("web:1"), named("other:v1"), named("web:2", "web:v1")}, after)
 	require.Equal(t, named("web:1", "web:v1"), before[0], "what is shared is not changed")
-	require.Equal(t, []nodes.Image{named("other:v1"), named("web:2", "web:v1"), named("web:1")},
+	require.Equal(t, []nodeImage{named("other:v1"), named("web:2", "web:v1"), named("web:1")},
 		addImage(after, named("web:1")), "it comes last")
 }
 
 func TestTheListOfImagesIsBounded(t *testing.T) {
-	var images []nodes.Image
+	var images []nodeImage
 	for i := range maxImages + 1 {
 		images = addImage(images, named(fmt.Sprint(i)))
 	}
@@ -45,54 +41,53 @@ func TestTheListOfImagesIsBounded(t *testing.T) {
 }
 
 func TestAnImageWaitsForTheNodeAndForItsTurn(t *testing.T) {
-	client := fake.NewSimpleDynamicClientWithCustomListKinds(runtime.NewScheme(),
-		map[schema.GroupVersionResource]string{nodes.Resource: "NodeList"})
-	watching := make(chan struct{})
-	client.PrependWatchReactor("nodes", func(clienttesting.Action) (bool, watch.Interface, error) {
-		w, err := client.Tracker().Watch(nodes.Resource, "")
-		close(watching)
-		return true, w, err
-	})
-	conflicts := 0
-	client.PrependReactor("patch", "nodes", func(action clienttesting.Action) (bool, runtime.Object, error) {
-		if action.GetSubresource() != "status" || conflicts == 1 {
-			return false, nil, nil
+	t.Parallel()
+	events := make(chan string, 4)
+	var patches []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch {
+			body, _ := io.ReadAll(r.Body)
+			patches = append(patches, r.URL.Path+" "+string(body))
+			if len(patches) == 1 {
+				w.WriteHeader(http.StatusConflict)
+				events <- nodeEvent("MODIFIED", "3", "True")
+			}
+			return
 		}
-		conflicts++
-		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "nodes"}, "embedded",
-			errors.New("changed"))
-	})
-	ended := make(chan error, 1)
-	go func() {
-		done, err := tryChangeImages(t.Context(), nodes.New(client),
-			func(images []nodes.Image) []nodes.Image { return addImage(images, named("web:v1")) })
-		if err == nil && !done {
-			err = errors.New("the watch has ended")
+		assert.Equal(t, "/api/v1/nodes?labelSelector="+url.QueryEscape(nodeLabel)+"&watch=true", r.URL.String())
+		for {
+			select {
+			case text := <-events:
+				_, _ = io.WriteString(w, text)
+				w.(http.Flusher).Flush()
+			case <-r.Context().Done():
+				return
+			}
 		}
-		ended <- err
-	}()
-	<-watching
-	api := client.Resource(nodes.Resource)
-	node, err := api.Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Node", "metadata": map[string]any{"name": "embedded"},
-	}}, metav1.CreateOptions{})
+	}))
+	defer server.Close()
+	client, err := kubeapi.Open([]byte("current-context: c\ncontexts: [{name: c, context: {cluster: c}}]\n" +
+		"clusters: [{name: c, cluster: {server: " + server.URL + "}}]\n"))
 	require.NoError(t, err)
-	address := map[string]any{"type": "Hostname", "address": "embedded"}
-	node.Object["status"] = map[string]any{
-		"addresses":  []any{address},
-		"conditions": []any{map[string]any{"type": "Ready", "status": "True"}},
-	}
-	for range 2 { // the first meets with a conflict
-		_, err = api.Update(t.Context(), node, metav1.UpdateOptions{})
-		require.NoError(t, err)
-	}
-	require.NoError(t, <-ended)
-	node, err = api.Get(t.Context(), "embedded", metav1.GetOptions{})
+	events <- nodeEvent("ADDED", "1", "False")
+	events <- nodeEvent("DELETED", "1", "True")
+	events <- nodeEvent("ADDED", "2", "True")
+	done, err := tryChangeImages(t.Context(), client,
+		func(images []nodeImage) []nodeImage { return addImage(images, named("web:v1")) })
 	require.NoError(t, err)
-	status := node.Object["status"].(map[string]any)
-	require.Equal(t, []any{map[string]any{"names": []any{"web:v1"}}}, status["images"])
-	require.Equal(t, []any{address}, status["addresses"], "the rest of the status stays")
-	require.Equal(t, 1, conflicts)
+	require.True(t, done)
+	status := `"},"status":{"images":[{"names":["old"]},{"names":["web:v1"]}]}}`
+	require.Equal(t, []string{
+		`/api/v1/nodes/embedded/status {"metadata":{"resourceVersion":"2` + status,
+		`/api/v1/nodes/embedded/status {"metadata":{"resourceVersion":"3` + status,
+	}, patches, "the first meets with a conflict")
+}
+
+// nodeEvent is one of a watch of the node.
+func nodeEvent(kind, version, ready string) string {
+	return fmt.Sprintf(`{"type": %q, "object": {"metadata": {"name": "embedded", "resourceVersion": %q}, "status": `+
+		`{"conditions": [{"type": "Ready", "status": %q}], "images": [{"names": ["old"]}]}}}`+"\n", kind, version,
+		ready)
 }
 
 func TestAnArchiveThatIsNotThereIsNotLoaded(t *testing.T) {

@@ -37,7 +37,6 @@ type Status struct {
 	NodeInfo   struct {
 		KubeletVersion string `json:"kubeletVersion"`
 	} `json:"nodeInfo"`
-	Images []Image `json:"images"`
 }
 
 // Condition is one part of the health of a node.
@@ -53,24 +52,6 @@ const (
 	ConditionReady = "Ready"
 	StatusTrue     = "True"
 )
-
-// Image is one that a node has.
-type Image struct {
-	Names     []string `json:"names"`
-	SizeBytes int64    `json:"sizeBytes,omitempty"`
-}
-
-// pod is what is read of one.
-type pod struct {
-	Spec struct {
-		InitContainers []container `json:"initContainers"`
-		Containers     []container `json:"containers"`
-	} `json:"spec"`
-}
-
-type container struct {
-	Image string `json:"image"`
-}
 
 // Ready returns the condition of that name; ok is false for a node that has said nothing yet.
 func (n *Node) Ready() (ready Condition, ok bool) {

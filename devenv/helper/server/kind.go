@@ -41,7 +41,7 @@ func (s *Server) LoadIntoKind(
 		err = kind.New(s.kind(r.GetCluster())).LoadImage(ctx,
 			cluster.Image{Archive: r.GetArchive(), References: r.GetReferences()})
 	} else {
-		err = kind.LoadInto(ctx, r.GetName(), r.GetArchive(), r.GetReferences())
+		err = loadIntoContext(ctx, r.GetContext(), r.GetArchive(), r.GetReferences())
 	}
 	return &helperv1.LoadIntoKindResponse{}, helper.Encode(err)
 }

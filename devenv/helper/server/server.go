@@ -16,12 +16,15 @@ import (
 	helperv1 "github.com/pipedeck/pipedeck/api/helper/v1"
 	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/image/archive"
+	"github.com/pipedeck/pipedeck/devenv/portforward"
 )
 
 // Server serves the helper API.
 type Server struct {
 	helperv1.UnimplementedHelperServiceServer
-	logger *slog.Logger
+	logger    *slog.Logger
+	forwarder *portforward.Forwarder
+	health    health
 }
 
 // ServeParent serves the process that has started this one, on the socket that it passed. It returns when that process
@@ -43,7 +46,7 @@ func ServeParent(ctx context.Context, logger *slog.Logger) error {
 func Serve(ctx context.Context, conn net.Conn, logger *slog.Logger) error {
 	listener := newOne(conn)
 	server := grpc.NewServer()
-	helperv1.RegisterHelperServiceServer(server, &Server{logger: logger})
+	helperv1.RegisterHelperServiceServer(server, &Server{logger: logger, forwarder: portforward.New(logger)})
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
