@@ -11,7 +11,7 @@
 //
 // Its parts are
 //
-//	kills   {host, UI, piped, each plugin, cluster} × {idle, planning, stage, approval, rollout, rollback}
+//	kills   {host, UI, piped, each plugin, cluster, pod} × {idle, planning, stage, approval, rollout, rollback}
 //	disk    the disk of the environment is filled, and freed again (Linux, as root)
 //	power   the environment starts from what its disk holds at a random moment (Linux, as root)
 //	flips   random bits of the history are flipped, and its end is cut off

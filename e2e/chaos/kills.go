@@ -203,7 +203,7 @@ func (m *matrix) kill(ctx context.Context, c cell) error {
 	if err := m.settled(ctx); err != nil {
 		return err
 	}
-	return errors.Join(m.healthy(ctx), m.oracle.check(ctx, c.String()))
+	return errors.Join(m.healthy(ctx), m.podsAnswer(ctx), m.oracle.check(ctx, c.String()))
 }
 
 // strike kills the victim and starts again what no one else starts.

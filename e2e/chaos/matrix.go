@@ -30,6 +30,7 @@ func victims() []victim {
 		{"UI", func(e *environment) (int, error) { return e.screen().cmd.Process.Pid, nil }},
 		{"piped", child("piped")},
 		{"cluster", child("kubernetes")},
+		{"pod", (*environment).podProcess},
 	}
 	for _, name := range []string{"wait", "waitapproval", "scriptrun", "kubernetes"} {
 		all = append(all, victim{"plugin " + name, func(e *environment) (int, error) {

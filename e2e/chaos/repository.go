@@ -72,8 +72,11 @@ func createRepository(dir, self, ledger string, kubernetes bool) (*repository, e
 			"      - name: K8S_PRIMARY_ROLLOUT\n      - name: K8S_CANARY_CLEAN\n"
 		if err := writeFiles(filepath.Join(dir, appRollout), map[string]string{
 			"app.pipecd.yaml": configuration(appRollout, stages, "  plugins:\n    kubernetes: {}\n"),
-			"deployment.yaml": manifest("0"),
+			"deployment.yaml": manifest("0"), "service.yaml": service, "main.go": podProgram,
 		}); err != nil {
+			return nil, err
+		}
+		if err := writeFiles(dir, map[string]string{"go.mod": "module chaos\n\ngo 1.26\n"}); err != nil {
 			return nil, err
 		}
 	}
@@ -116,7 +119,9 @@ spec:
     spec:
       containers:
         - name: main
-          image: registry.example/rollout:v1
+          image: pipedeck.dev/rollout:v1
+          ports: [{name: http, containerPort: 8080}]
+          readinessProbe: {httpGet: {path: /, port: http}, periodSeconds: 1}
 `
 }
 
