@@ -91,6 +91,7 @@ while ! inside pipedeck logs hello-world 2>/dev/null | grep 'there is no go comm
   [ $tries -lt 300 ] || { inside pipedeck logs hello-world; refuse "the log of the stage does not say what is missing"; }
   sleep 0.2
 done
+curl -fsS "$address" | grep 'Hello, world!' || refuse "hello-world does not answer any more"
 inside pipedeck down
 
 step "a changed byte of an installed program is refused"

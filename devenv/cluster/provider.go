@@ -23,8 +23,9 @@ const (
 // ErrNoImages means that a cluster takes no images from this machine: it pulls them from registries only.
 var ErrNoImages = errors.New("this cluster takes no images from this machine")
 
-// ErrNeedsArchive means that a cluster runs containers, and so needs the content of an image, not only its name.
-var ErrNeedsArchive = errors.New("this cluster runs containers and needs the image itself")
+// ErrNeedsArchive means that a cluster runs containers, or programs for them, and so needs the content of an image, not
+// only its name.
+var ErrNeedsArchive = errors.New("this cluster runs images and needs the image itself")
 
 // ErrSimulated means that all pods of an application are simulated.
 var ErrSimulated = errors.New("its pods are simulated: no program of theirs runs that could answer")

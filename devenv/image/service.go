@@ -26,7 +26,7 @@ import (
 const maxImages = 1000
 
 // LoadFunc brings an image to the cluster of a deploy target. It waits until that cluster is ready. The archive is
-// empty when nothing could be built; then only a cluster without containers takes the references, and others answer
+// empty when nothing could be built; then only a cluster that runs nothing takes the references, and others answer
 // cluster.ErrNeedsArchive. cluster.ErrNoImages when the cluster takes no images at all.
 type LoadFunc func(ctx context.Context, target string, image cluster.Image) error
 
@@ -147,7 +147,7 @@ func (s *Service) bring(
 		case err != nil:
 			return fmt.Errorf("load %s into the cluster of %s: %w", sources.Reference(), target, err)
 		case buildErr != nil:
-			progress(fmt.Sprintf("%s is not built: %v. The cluster runs no containers, so the name is enough, and the "+
+			progress(fmt.Sprintf("%s is not built: %v. The cluster runs nothing, so the name is enough, and the "+
 				"pods are simulated", sources.Reference(), buildErr))
 		default:
 			progress("Loaded " + sources.Reference())

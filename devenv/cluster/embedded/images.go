@@ -24,13 +24,17 @@ const (
 
 // LoadImage implements cluster.Provider. No container runs, so the node has to know the names and, if images run as
 // processes, the program: it takes pods with them from now on. It waits for the node, which comes shortly after the
-// API. The archive may be empty.
+// API. The archive may be empty; without a program, where images run as processes, cluster.ErrNeedsArchive is returned:
+// pods of the image would be simulated next to others that answer.
 func (p *Provider) LoadImage(ctx context.Context, image cluster.Image) error {
+	if p.programs != nil && image.Program == "" {
+		return cluster.ErrNeedsArchive
+	}
 	described, err := describeImage(image.Archive, image.References)
 	if err != nil {
 		return err
 	}
-	if p.programs != nil && image.Program != "" {
+	if p.programs != nil {
 		// Before the node knows the names: a pod that sees them looks for the program.
 		if err := p.programs.add(image.Program, image.References); err != nil {
 			return fmt.Errorf("keep the program of %s: %w", image.References[0], err)

@@ -99,3 +99,9 @@ func TestAnArchiveThatIsNotThereIsNotLoaded(t *testing.T) {
 	require.ErrorContains(t, p.LoadImage(context.Background(),
 		cluster.Image{References: []string{"web:v1"}}), "reach the embedded Kubernetes")
 }
+
+func TestWhereImagesRunAsProcessesANameAloneIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	p := &Provider{kubeconfig: filepath.Join(dir, "kubeconfig"), programs: storeOf(t, filepath.Join(dir, "programs"))}
+	require.ErrorIs(t, p.LoadImage(t.Context(), cluster.Image{References: []string{"web:v1"}}), cluster.ErrNeedsArchive)
+}
