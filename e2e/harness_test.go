@@ -144,10 +144,6 @@ func deployed(app, status string, more ...string) func(event) bool {
 	}
 }
 
-func stage(name, status string) func(event) bool {
-	return func(e event) bool { return e.is("stage", "name", name, "status", status) }
-}
-
 func waits(app string) func(event) bool {
 	return func(e event) bool { return e.is("stage", "app", app, "name", "WAIT_APPROVAL", "status", "RUNNING") }
 }

@@ -144,6 +144,10 @@ func TestKindSurvivesAKillAndIsAdopted(t *testing.T) {
 	e.leavesNothing()
 }
 
+func stage(name, status string) func(event) bool {
+	return func(e event) bool { return e.is("stage", "name", name, "status", status) }
+}
+
 func get(t *testing.T, url string) string {
 	t.Helper()
 	client := http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}
