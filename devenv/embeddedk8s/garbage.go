@@ -6,6 +6,8 @@ package main
 import (
 	"runtime/debug"
 	"sync"
+
+	"k8s.io/klog/v2"
 )
 
 // startMemory bounds the heap while garbage is not collected, in bytes: beyond it the collector runs all the same. What
@@ -24,4 +26,12 @@ func withoutGarbageCollection() (collect func()) {
 		debug.SetGCPercent(percent)
 		debug.SetMemoryLimit(limit)
 	})
+}
+
+// returnMemory gives the system back what is not needed now.
+func returnMemory() {
+	debug.FreeOSMemory()
+	if err := returnProgramPages(); err != nil {
+		klog.ErrorS(err, "Memory of the program stays in use")
+	}
 }

@@ -182,7 +182,7 @@ func TestPodsRunAgainAfterAKillOfTheCluster(t *testing.T) {
 	second := startReady(t, dir, "--programs", list)
 	client = second.client(t)
 	for _, pid := range pids {
-		require.True(t, ended(pid), "process %d outlives the cluster", pid)
+		eventually(t, "the process of before is ended", func() bool { return ended(pid) })
 	}
 	eventually(t, "each pod was started again", func() bool {
 		for _, pod := range podsOf(t, client, "web") {

@@ -11,7 +11,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	"time"
 
@@ -70,7 +69,7 @@ func run() int {
 		case cluster.EventControllers:
 			collectGarbage()
 		case cluster.EventBootstrap:
-			debug.FreeOSMemory() // the start is over: give back what it needed and nothing else will
+			returnMemory() // the start is over: give back what it needed and nothing else will
 		}
 	}
 	err := cluster.Run(ctx, *config)

@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/pflag"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"k8s.io/client-go/rest"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
@@ -22,8 +23,11 @@ import (
 type Config struct {
 	// Listener accepts the server's connections; Run closes it. Opened by the caller so that the port is known, and
 	// early callers queue instead of being refused, before the server runs.
-	Listener     net.Listener
+	Listener net.Listener
+	// EtcdEndpoint and Etcd are the same member. Objects go through Etcd; health checks and the numbers of node
+	// ports go through the endpoint.
 	EtcdEndpoint string
+	Etcd         *clientv3.Client
 	Files        pki.Files
 }
 
@@ -41,6 +45,9 @@ func Run(ctx context.Context, config Config) error {
 		serverConfig.KubeAPIs.ControlPlane.Generic.DisabledPostStartHooks.Insert(name)
 	}
 	showVersion(serverConfig)
+	stores := newStores(config.Etcd)
+	defer stores.close()
+	stores.use(serverConfig)
 	completedConfig, err := serverConfig.Complete()
 	if err != nil {
 		return fmt.Errorf("complete kube-apiserver configuration: %w", err)
@@ -119,5 +126,12 @@ func arguments(config Config) []string {
 		"--enable-priority-and-fairness=false",
 		"--endpoint-reconciler-type=none",
 		"--profiling=false",
+		// There are no other servers to find or to be found by, which would take a write every few seconds.
+		"--feature-gates=APIServerIdentity=false,UnknownVersionInteroperabilityProxy=false",
+		// The type stores watches and compacts instead; nobody reads the metrics.
+		"--watch-cache=false",
+		"--etcd-compaction-interval=0",
+		"--etcd-count-metric-poll-period=0",
+		"--etcd-db-metric-poll-interval=0",
 	}
 }

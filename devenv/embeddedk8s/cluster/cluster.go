@@ -107,7 +107,9 @@ func runOn(
 	go func() {
 		defer close(served)
 		failed <- apiserver.Run(
-			serverCtx, apiserver.Config{Listener: listener, EtcdEndpoint: store.Endpoint(), Files: files},
+			serverCtx, apiserver.Config{
+				Listener: listener, EtcdEndpoint: store.Endpoint(), Etcd: store.Client(), Files: files,
+			},
 		)
 	}()
 	defer within(stopServer, func() { stop(); <-served })

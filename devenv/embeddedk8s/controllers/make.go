@@ -14,7 +14,6 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/scale"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/keyutil"
@@ -60,7 +59,7 @@ type maker struct {
 	config    Config
 	client    kubernetes.Interface
 	metadata  metadata.Interface
-	mapper    *restmapper.DeferredDiscoveryRESTMapper
+	kinds     *kinds
 	informers informers.SharedInformerFactory
 	// all are the informers above and, for kinds without a Go type, informers of metadata only. started is closed once
 	// they run.
@@ -163,15 +162,15 @@ func (m *maker) network(ctx context.Context) ([]loop, error) {
 }
 
 func (m *maker) policy(ctx context.Context) ([]loop, error) {
-	scales, err := scale.NewForConfig(m.config.Client, m.mapper, dynamic.LegacyAPIPathResolverFunc,
-		scale.NewDiscoveryScaleKindResolver(m.client.Discovery()))
+	scales, err := scale.NewForConfig(m.config.Client, m.kinds.mapper, dynamic.LegacyAPIPathResolverFunc,
+		scale.NewDiscoveryScaleKindResolver(m.kinds))
 	if err != nil {
 		return nil, fmt.Errorf("create scale client: %w", err)
 	}
 	core, apps := m.informers.Core().V1(), m.informers.Apps().V1()
 	budgets := disruption.NewDisruptionController(ctx, core.Pods(), m.informers.Policy().V1().PodDisruptionBudgets(),
 		core.ReplicationControllers(), apps.ReplicaSets(), apps.Deployments(), apps.StatefulSets(),
-		m.client, m.mapper, scales, m.client.Discovery())
+		m.client, m.kinds.mapper, scales, m.kinds)
 	roles := clusterroleaggregation.NewClusterRoleAggregation(m.informers.Rbac().V1().ClusterRoles(), m.client.RbacV1())
 	return []loop{
 		{"disruption", budgets.Run},
@@ -181,9 +180,9 @@ func (m *maker) policy(ctx context.Context) ([]loop, error) {
 
 func (m *maker) garbage(ctx context.Context) ([]loop, error) {
 	graph := garbagecollector.NewDependencyGraphBuilder(
-		ctx, m.metadata, m.mapper, garbagecollector.DefaultIgnoredResources(), m.all, m.started,
+		ctx, m.metadata, m.kinds.mapper, garbagecollector.DefaultIgnoredResources(), m.all, m.started,
 	)
-	collector, err := garbagecollector.NewComposedGarbageCollector(ctx, m.client, m.metadata, m.mapper, graph)
+	collector, err := garbagecollector.NewComposedGarbageCollector(ctx, m.client, m.metadata, m.kinds.mapper, graph)
 	if err != nil {
 		return nil, fmt.Errorf("create garbage collector: %w", err)
 	}
@@ -191,7 +190,7 @@ func (m *maker) garbage(ctx context.Context) ([]loop, error) {
 		{"garbage-collector", func(ctx context.Context) { collector.Run(ctx, garbageWorkers, garbagePeriod) }},
 		{
 			"garbage-collector-kinds",
-			func(ctx context.Context) { collector.Sync(ctx, m.client.Discovery(), garbagePeriod) },
+			func(ctx context.Context) { collector.Sync(ctx, m.kinds, garbagePeriod) },
 		},
 	}, nil
 }

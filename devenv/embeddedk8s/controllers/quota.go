@@ -29,7 +29,7 @@ func (m *maker) quotas(ctx context.Context) ([]loop, error) {
 	if err != nil {
 		return nil, fmt.Errorf("configure the quota controller: %w", err)
 	}
-	kinds := m.client.Discovery().ServerPreferredNamespacedResources
+	kinds := m.kinds.ServerPreferredNamespacedResources
 	never := func() time.Duration { return 0 }
 	quotas, err := resourcequota.NewController(ctx, &resourcequota.ControllerOptions{
 		QuotaClient:               m.client.CoreV1(),

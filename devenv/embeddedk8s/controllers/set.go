@@ -8,20 +8,14 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
-	"k8s.io/client-go/discovery/cached/memory"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/restmapper"
 	"k8s.io/controller-manager/pkg/informerfactory"
 )
-
-// mapperPeriod bounds how long the disruption controller and the garbage collector may not know a new kind of object.
-const mapperPeriod = 10 * time.Second
 
 // Config is what the controllers stand on.
 type Config struct {
@@ -58,17 +52,17 @@ func New(ctx context.Context, config Config) (*Set, error) {
 	if err != nil {
 		return nil, fmt.Errorf("create the controllers' metadata client: %w", err)
 	}
-	mapper := restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(client.Discovery()))
+	kinds := newKinds(client.Discovery())
 	metadataInformers := metadatainformer.NewSharedInformerFactory(metadataClient, 0)
 	started := make(chan struct{})
 
 	maker := &maker{
-		config: config, client: client, metadata: metadataClient, mapper: mapper, informers: config.Informers,
+		config: config, client: client, metadata: metadataClient, kinds: kinds, informers: config.Informers,
 		all:     informerfactory.NewInformerFactory(config.Informers, metadataInformers),
 		started: started,
 	}
-	loops := []loop{{"rest-mapper", refresh(mapper)}}
-	var problems []error
+	loops := []loop{{"kinds", kinds.run}}
+	problems := []error{kinds.watch(maker.all)}
 	for _, make := range []func(context.Context) ([]loop, error){
 		maker.serviceAccounts, maker.namespaces, maker.workloads, maker.batch, maker.network, maker.policy,
 		maker.garbage, maker.quotas,
@@ -93,20 +87,4 @@ func (s *Set) Run(ctx context.Context) {
 		running.Go(func() { loop.run(ctx) })
 	}
 	running.Wait()
-}
-
-// refresh makes mapper look up new kinds now and then.
-func refresh(mapper *restmapper.DeferredDiscoveryRESTMapper) func(context.Context) {
-	return func(ctx context.Context) {
-		ticker := time.NewTicker(mapperPeriod)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-ticker.C:
-				mapper.Reset()
-			}
-		}
-	}
 }

@@ -5,23 +5,31 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
+	"time"
 
 	"go.etcd.io/etcd/client/pkg/v3/transport"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
+	"go.etcd.io/etcd/server/v3/etcdserver/api/v3client"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
 
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
 
-// Raft timers in milliseconds. A lone member elects itself after one election timeout, so that timeout is start-up time
-// and nothing else.
 const (
-	tickMs     = 10
+	// Raft timers in milliseconds. A lone member elects itself after one election timeout, so that it is start-up
+	// time and nothing else. Each tick wakes the process up; there have to be five in an election timeout.
+	tickMs     = 20
 	electionMs = 100
+	// What the log has is written to the database from then on. It is on disk already, and read.
+	batchInterval = time.Second
+	// A watch of which nothing was heard for so long says how far it has come, as kube-apiserver's bookmarks do.
+	progressInterval = time.Minute
 )
 
 // Server is a running member.
@@ -29,6 +37,7 @@ type Server struct {
 	member   *embed.Etcd
 	level    zap.AtomicLevel // of its log
 	endpoint string
+	client   *clientv3.Client
 }
 
 // Start runs a member on the data in dir, which is made when it does not exist, and returns when it answers.
@@ -38,6 +47,8 @@ func Start(ctx context.Context, dir string, files pki.Files) (*Server, error) {
 	config.Dir = dir
 	config.TickMs = tickMs
 	config.ElectionMs = electionMs
+	config.BackendBatchInterval = batchInterval
+	config.WatchProgressNotifyInterval = progressInterval
 	level := zap.NewAtomicLevelAt(zap.ErrorLevel)
 	config.ZapLoggerBuilder = embed.NewZapLoggerBuilder(newLogger(level))
 	config.EnableGRPCGateway = false
@@ -60,22 +71,35 @@ func Start(ctx context.Context, dir string, files pki.Files) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", dir, err)
 	}
-	server := &Server{member: member, level: level, endpoint: "https://" + member.Clients[0].Addr().String()}
+	if err := awaitReady(ctx, member); err != nil {
+		member.Close()
+		return nil, fmt.Errorf("wait for etcd in %s: %w", dir, err)
+	}
+	return &Server{
+		member: member, level: level, endpoint: "https://" + member.Clients[0].Addr().String(),
+		client: v3client.New(member.Server),
+	}, nil
+}
+
+// awaitReady returns when member answers.
+func awaitReady(ctx context.Context, member *embed.Etcd) error {
 	select {
 	case <-member.Server.ReadyNotify():
-		return server, nil
-	case err = <-member.Err():
+		return nil
+	case err := <-member.Err():
+		return err
 	case <-member.Server.StopNotify():
-		err = fmt.Errorf("it stopped by itself")
+		return errors.New("it stopped by itself")
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		return context.Cause(ctx)
 	}
-	member.Close()
-	return nil, fmt.Errorf("wait for etcd in %s: %w", dir, err)
 }
 
 // Endpoint is the member's client URL.
 func (s *Server) Endpoint() string { return s.endpoint }
+
+// Client calls the member as functions of this process. It is valid until Close, and has no endpoints.
+func (s *Server) Client() *clientv3.Client { return s.client }
 
 // Err delivers the error of a listener that broke. It is never closed before Close.
 func (s *Server) Err() <-chan error { return s.member.Err() }
@@ -84,6 +108,7 @@ func (s *Server) Err() <-chan error { return s.member.Err() }
 // first.
 func (s *Server) Close() {
 	s.level.SetLevel(zap.PanicLevel) // it reports each listener closed as an error
+	_ = s.client.Close()             // reports that its context has ended
 	s.member.Close()
 }
 
