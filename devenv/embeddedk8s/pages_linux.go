@@ -12,7 +12,7 @@ import (
 
 // returnProgramPages gives back the pages of this program's own file that are in memory. Those that are needed again
 // come back by themselves, from the system's cache of the file; the others were needed by the start only. Nothing can
-// be lost, because only mappings are given back that nobody may write to and nobody has written to.
+// be lost, because only mappings are given back that are read-only and were never written to.
 func returnProgramPages() error {
 	program, err := os.Readlink("/proc/self/exe")
 	if err != nil {

@@ -58,6 +58,10 @@ func (r *Repository) Commit(id plumbing.Hash) (*Commit, error) {
 	if err != nil {
 		return nil, err
 	}
+	return parseCommit(text)
+}
+
+func parseCommit(text []byte) (*Commit, error) {
 	header, message, _ := strings.Cut(string(text), "\n\n")
 	commit := &Commit{Message: message}
 	for line := range strings.SplitSeq(header, "\n") {
@@ -90,10 +94,14 @@ func timeOf(person string) time.Time {
 
 // Tree reads the entries of a tree, which are those of one directory.
 func (r *Repository) Tree(id plumbing.Hash) ([]Entry, error) {
-	rest, err := r.read(plumbing.TreeObject, id)
+	content, err := r.read(plumbing.TreeObject, id)
 	if err != nil {
 		return nil, err
 	}
+	return parseTree(content)
+}
+
+func parseTree(rest []byte) ([]Entry, error) {
 	var entries []Entry
 	for len(rest) > 0 {
 		head, tail, ok := bytes.Cut(rest, []byte{0})

@@ -128,7 +128,7 @@ func arguments(config Config) []string {
 		"--profiling=false",
 		// There are no other servers to find or to be found by, which would take a write every few seconds.
 		"--feature-gates=APIServerIdentity=false,UnknownVersionInteroperabilityProxy=false",
-		// The type stores watches and compacts instead; nobody reads the metrics.
+		// The type stores watches and compacts instead; no one reads the metrics.
 		"--watch-cache=false",
 		"--etcd-compaction-interval=0",
 		"--etcd-count-metric-poll-period=0",

@@ -29,7 +29,7 @@ const compactInterval = 5 * time.Minute
 
 // stores makes the store of each kind of object, all on one client of etcd.
 //
-// The stock server gives each kind a connection of its own to etcd, and a cache with timers of its own from which it
+// The stock server gives each kind a connection to etcd, and a cache with timers from which it
 // answers watches. Both are for many clients and a distant etcd. Here they would be most of what an idle cluster costs.
 type stores struct {
 	client    *etcdclient.Client
@@ -101,8 +101,8 @@ func (s *stores) open() generic.StorageDecorator {
 // store is the objects of one kind in etcd.
 type store struct{ storage.Interface }
 
-// Watch tells a client that allows bookmarks now and then how far it has come, as the stock server does from its cache.
-// Without them a client that watches a quiet kind would have to list it again when its connection has ended.
+// Watch reports to a client that allows bookmarks how far it has come, as the stock server does from its cache.
+// Without bookmarks a client that watches a quiet kind would have to list it again when its connection has ended.
 func (s store) Watch(ctx context.Context, key string, options storage.ListOptions) (watch.Interface, error) {
 	options.ProgressNotify = options.ProgressNotify || options.Predicate.AllowWatchBookmarks
 	return s.Interface.Watch(ctx, key, options)

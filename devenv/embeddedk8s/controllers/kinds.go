@@ -53,7 +53,7 @@ func newKinds(client discovery.DiscoveryInterface) *kinds {
 
 // watch registers for changes of the definitions, before the informers run.
 func (k *kinds) watch(all informerfactory.InformerFactory) error {
-	tell := func() {
+	notify := func() {
 		select {
 		case k.changed <- struct{}{}:
 		default:
@@ -65,7 +65,7 @@ func (k *kinds) watch(all informerfactory.InformerFactory) error {
 			return fmt.Errorf("watch %s: %w", definition.Resource, err)
 		}
 		_, err = informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { tell() }, UpdateFunc: func(any, any) { tell() }, DeleteFunc: func(any) { tell() },
+			AddFunc: func(any) { notify() }, UpdateFunc: func(any, any) { notify() }, DeleteFunc: func(any) { notify() },
 		})
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", definition.Resource, err)

@@ -47,7 +47,7 @@ func TestKindsAreAskedForAgainAfterADefinitionChangedAndHardlyEverOtherwise(t *t
 		require.NotContains(t, ask(), "slow.example")
 		time.Sleep(firstKindPause)
 		synctest.Wait()
-		require.Contains(t, ask(), "slow.example", "it was served after the change was told")
+		require.Contains(t, ask(), "slow.example", "it was served after the change was seen")
 
 		time.Sleep(time.Hour)
 		synctest.Wait()
