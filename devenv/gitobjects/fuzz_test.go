@@ -12,7 +12,8 @@ import (
 )
 
 func FuzzParseCommit(f *testing.F) {
-	f.Add([]byte("tree " + strings.Repeat("1", 40) + "\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n\nsubject\n"))
+	person := " A <a@b> 1 +0000\n"
+	f.Add([]byte("tree " + strings.Repeat("1", 40) + "\nauthor" + person + "committer" + person + "\nsubject\n"))
 	f.Add([]byte("tree " + strings.Repeat("1", 40) + "\ncommitter > 99999999999999999999"))
 	f.Fuzz(func(t *testing.T, content []byte) {
 		commit, err := parseCommit(content)

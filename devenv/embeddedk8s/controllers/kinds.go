@@ -65,7 +65,8 @@ func (k *kinds) watch(all informerfactory.InformerFactory) error {
 			return fmt.Errorf("watch %s: %w", definition.Resource, err)
 		}
 		_, err = informer.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: func(any) { notify() }, UpdateFunc: func(any, any) { notify() }, DeleteFunc: func(any) { notify() },
+			AddFunc: func(any) { notify() }, UpdateFunc: func(any, any) { notify() },
+			DeleteFunc: func(any) { notify() },
 		})
 		if err != nil {
 			return fmt.Errorf("watch %s: %w", definition.Resource, err)
