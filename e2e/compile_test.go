@@ -61,8 +61,9 @@ func TestAProgramThatDoesNotCompileEndsTheStartInTheCompilersWords(t *testing.T)
 	t.Parallel()
 	e := onlyPipedeck(t)
 	checkout := filetest.Write(t, t.TempDir(), map[string]string{
-		"go.mod":            "module example.com/broken\n\ngo 1.24\n",
-		"cmd/piped/main.go": "package main\n\nfunc main() {\n",
+		"go.mod":                    "module example.com/broken\n\ngo 1.24\n",
+		"cmd/pipedeck-more/main.go": "package main\n\nfunc main() {}\n",
+		"cmd/piped/main.go":         "package main\n\nfunc main() {\n",
 	})
 	repo := repository(t, map[string]string{"web/app.pipecd.yaml": application("web", "")})
 	r := e.pipedeck("up", repo, "--cluster", "none", "--compile", checkout, "--output", "plain")

@@ -7,7 +7,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
@@ -23,26 +27,46 @@ type address struct {
 	Detail        string `json:"detail"`
 }
 
+// addressTimeout bounds the question for addresses: a cluster that hangs must not keep the rest of a status back.
+const addressTimeout = 4 * time.Second
+
+// parallelAddresses bounds how many applications are asked for at the same time.
+const parallelAddresses = 8
+
 // localAddresses asks for the addresses of the applications whose cluster runs pods as processes of this machine. It
-// opens nothing: their Services answer all the time. An application that cannot be reached yet has none.
+// opens nothing: their Services answer all the time. An application that cannot be reached has none.
 func localAddresses(ctx context.Context, s *session.Session) []address {
+	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
+	defer cancel()
 	local := map[string]bool{}
 	for _, cluster := range s.State.Environment().GetClusters() {
 		local[cluster.GetName()] = cluster.GetLocalPods()
 	}
-	addresses := []address{}
-	for _, app := range s.State.Applications() {
+	apps := slices.DeleteFunc(slices.Clone(s.State.Applications()), func(app *deckv1.Application) bool {
 		if len(app.GetDeployTargets()) == 0 {
-			continue
+			return true
 		}
-		if _, target, _ := strings.Cut(app.GetDeployTargets()[0], "/"); !local[target] {
-			continue
+		_, target, _ := strings.Cut(app.GetDeployTargets()[0], "/")
+		return !local[target]
+	})
+	found := make([]*address, len(apps))
+	var asking errgroup.Group
+	asking.SetLimit(parallelAddresses)
+	for i, app := range apps {
+		asking.Go(func() error {
+			opened, err := s.Deck.OpenApplication(ctx, &deckv1.OpenApplicationRequest{ApplicationId: app.GetId()})
+			if err == nil {
+				found[i] = &address{app.GetName(), app.GetId(), opened.GetUrl(), opened.GetDetail()}
+			}
+			return nil
+		})
+	}
+	_ = asking.Wait() // an application without an address is left out
+	addresses := []address{}
+	for _, one := range found {
+		if one != nil {
+			addresses = append(addresses, *one)
 		}
-		opened, err := s.Deck.OpenApplication(ctx, &deckv1.OpenApplicationRequest{ApplicationId: app.GetId()})
-		if err != nil {
-			continue
-		}
-		addresses = append(addresses, address{app.GetName(), app.GetId(), opened.GetUrl(), opened.GetDetail()})
 	}
 	return addresses
 }
