@@ -53,8 +53,8 @@ func (e *Error) Error() string { return e.text }
 // Unwrap returns the errors of package cluster that it is.
 func (e *Error) Unwrap() []error { return e.is }
 
-// decode returns the error that Encode got.
-func decode(err error) error {
+// decode returns the error that Encode got; false for one that the program has not returned.
+func decode(err error) (decoded error, returned bool) {
 	for _, detail := range status.Convert(err).Details() {
 		failure, ok := detail.(*helperv1.Failure)
 		if !ok {
@@ -67,11 +67,11 @@ func decode(err error) error {
 			}
 		}
 		if failure.GetHint() != "" || failure.GetUsage() {
-			return &cluster.HintError{Err: known, Hint: failure.GetHint(), Usage: failure.GetUsage()}
+			return &cluster.HintError{Err: known, Hint: failure.GetHint(), Usage: failure.GetUsage()}, true
 		}
-		return known
+		return known, true
 	}
-	return err
+	return err, false
 }
 
 // endedError is the end of the program during a call.
@@ -94,10 +94,11 @@ func (h *Helper) explain(ctx context.Context, r *running, err error) error {
 		case <-time.After(endTime):
 		}
 	}
-	if decoded := decode(err); decoded != err || ctx.Err() == nil {
-		return decoded
+	decoded, returned := decode(err)
+	if !returned && ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	return context.Cause(ctx)
+	return decoded
 }
 
 // call asks the program once.

@@ -5,6 +5,7 @@ package server
 
 import (
 	"context"
+	"errors"
 
 	"google.golang.org/grpc"
 
@@ -38,7 +39,7 @@ func usage(err error) error {
 		return nil
 	}
 	marked := &cluster.HintError{Err: err, Usage: true}
-	if hinted, ok := err.(*cluster.HintError); ok {
+	if hinted := (*cluster.HintError)(nil); errors.As(err, &hinted) {
 		marked.Hint = hinted.Hint
 	}
 	return marked
