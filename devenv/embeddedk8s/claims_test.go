@@ -45,21 +45,23 @@ func claimNow(t *testing.T, client kubernetes.Interface, name string) *corev1.Pe
 	return claim
 }
 
-// runWith creates a pod that writes a line to a file of a claim and prints the file; it returns the pod's log once it
-// serves.
-func runWith(t *testing.T, client kubernetes.Interface, pod, claim string) string {
-	t.Helper()
-	template := serving("hello")
-	template.Name = pod
-	spec := &template.Spec
+// withClaim is a pod that writes its name to a file of a claim, prints the file, and serves.
+func withClaim(pod, claim string) *corev1.Pod {
+	spec := serving("hello").Spec
 	spec.Containers[0].Args = []string{"append=$POD_ROOT/data/log:" + pod, "cat=$POD_ROOT/data/log", "serve"}
 	spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data"}}
 	spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
 		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
 	}}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: pod}, Spec: spec}
+}
+
+// runWith creates a pod that writes a line to a file of a claim and prints the file; it returns the pod's log once it
+// serves.
+func runWith(t *testing.T, client kubernetes.Interface, pod, claim string) string {
+	t.Helper()
 	pods := client.CoreV1().Pods("default")
-	created := &corev1.Pod{ObjectMeta: template.ObjectMeta, Spec: *spec}
-	_, err := pods.Create(t.Context(), created, metav1.CreateOptions{})
+	_, err := pods.Create(t.Context(), withClaim(pod, claim), metav1.CreateOptions{})
 	require.NoError(t, err)
 	eventually(t, pod+" is ready", func() bool {
 		now, err := pods.Get(t.Context(), pod, metav1.GetOptions{})
@@ -74,7 +76,7 @@ func runWith(t *testing.T, client kubernetes.Interface, pod, claim string) strin
 	return string(log)
 }
 
-func TestAClaimIsADirectoryThatOutlivesItsPodsAndGoesWithIt(t *testing.T) {
+func TestAClaimIsADirectoryThatOutlivesItsPodsAndGoesWithItUnlessAPodUsesIt(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	server := startReady(t, dir, "--programs", listPrograms(t, dir))
@@ -101,6 +103,14 @@ func TestAClaimIsADirectoryThatOutlivesItsPodsAndGoesWithIt(t *testing.T) {
 
 	require.NoError(t, client.CoreV1().PersistentVolumeClaims("default").Delete(
 		t.Context(), "data", metav1.DeleteOptions{}))
+	requireEvent(t, client, "InUse", "the claim is deleted once pod two is gone")
+	require.NotNil(t, claimNow(t, client, "data").DeletionTimestamp)
+	require.FileExists(t, filepath.Join(volume.Spec.HostPath.Path, "log"))
+	late := withClaim("late", "data")
+	_, err = client.CoreV1().Pods("default").Create(t.Context(), late, metav1.CreateOptions{})
+	require.NoError(t, err)
+	requireEvent(t, client, "FailedScheduling", `persistentvolumeclaim "data" is being deleted`)
+	require.NoError(t, client.CoreV1().Pods("default").Delete(t.Context(), "two", metav1.DeleteOptions{}))
 	eventually(t, "the volume goes with the claim", func() bool {
 		_, err := client.CoreV1().PersistentVolumes().Get(t.Context(), volume.Name, metav1.GetOptions{})
 		return apierrors.IsNotFound(err)

@@ -71,12 +71,15 @@ func (c *Controller) look(ctx context.Context, name types.NamespacedName) error 
 	}
 	c.mu.Unlock()
 	claim, err := c.claims.PersistentVolumeClaims(name.Namespace).Get(name.Name)
-	if apierrors.IsNotFound(err) || err == nil && (claim.DeletionTimestamp != nil ||
-		claim.Status.Phase == corev1.ClaimBound) {
+	switch {
+	case apierrors.IsNotFound(err):
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
+	case isDeleted(claim):
+		return c.release(ctx, claim)
+	case claim.Status.Phase == corev1.ClaimBound:
+		return c.protect(ctx, claim)
 	}
 	reason, message := c.obstacle(claim)
 	if reason != "" {
@@ -104,9 +107,7 @@ func (c *Controller) obstacle(claim *corev1.PersistentVolumeClaim) (reason, mess
 	if err != nil {
 		return failed, err.Error() // a lister on a cache does not fail
 	}
-	if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool {
-		return slices.Contains(claimsOf(pod), nameOf(claim))
-	}) {
+	if !slices.ContainsFunc(pods, func(pod *corev1.Pod) bool { return uses(pod, nameOf(claim)) }) {
 		return "WaitForFirstConsumer", "waiting for first consumer to be created before binding"
 	}
 	return "", ""
@@ -154,6 +155,9 @@ func (c *Controller) bind(ctx context.Context, claim *corev1.PersistentVolumeCla
 	if claim.Spec.VolumeName == "" {
 		class := Class
 		claim.Spec.VolumeName, claim.Spec.StorageClassName = name, &class
+		if !slices.Contains(claim.Finalizers, protection) {
+			claim.Finalizers = append(claim.Finalizers, protection)
+		}
 		metav1.SetMetaDataAnnotation(&claim.ObjectMeta, bindCompleted, "yes")
 		metav1.SetMetaDataAnnotation(&claim.ObjectMeta, boundByController, "yes")
 		if claim, err = claims.Update(ctx, claim, metav1.UpdateOptions{}); err != nil {

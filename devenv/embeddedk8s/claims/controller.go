@@ -86,17 +86,25 @@ func New(config Config) (*Controller, error) {
 		return nil, fmt.Errorf("watch claims: %w", err)
 	}
 	pods, err := core.Pods().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc: func(pod any) {
-			for _, name := range claimsOf(pod.(*corev1.Pod)) {
-				c.queue.Add(name)
-			}
-		},
+		AddFunc: c.lookAtClaimsOf, DeleteFunc: c.lookAtClaimsOf,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("watch pods: %w", err)
 	}
 	c.synced = []cache.InformerSynced{claims.HasSynced, pods.HasSynced}
 	return c, nil
+}
+
+// lookAtClaimsOf has the claims of a pod looked at that has come or gone.
+func (c *Controller) lookAtClaimsOf(object any) {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+	if pod, ok := object.(*corev1.Pod); ok {
+		for _, name := range claimsOf(pod) {
+			c.queue.Add(name)
+		}
+	}
 }
 
 func nameOf(object metav1.Object) types.NamespacedName {

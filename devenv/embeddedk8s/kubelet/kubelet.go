@@ -61,6 +61,7 @@ type Kubelet struct {
 	simulated simulatedPods
 	pods      corelisters.PodLister
 	nodes     corelisters.NodeLister
+	claims    corelisters.PersistentVolumeClaimLister
 	synced    []cache.InformerSynced
 	queue     workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	addresses *addresses
@@ -99,6 +100,9 @@ func New(config Config) (*Kubelet, error) {
 	})
 	if err != nil {
 		return nil, fmt.Errorf("watch nodes: %w", err)
+	}
+	if err := kubelet.watchClaims(); err != nil {
+		return nil, err
 	}
 	kubelet.synced = []cache.InformerSynced{pods.HasSynced, nodes.HasSynced}
 	if config.Programs == nil {

@@ -79,7 +79,7 @@ func (k *Kubelet) obstacle(ctx context.Context, pod *corev1.Pod) (string, error)
 	if untolerated {
 		return fmt.Sprintf("node(s) had untolerated taint {%s: %s}", taint.Key, taint.Value), nil
 	}
-	return "", nil
+	return k.claimObstacle(pod), nil
 }
 
 func (k *Kubelet) leavePending(ctx context.Context, pod *corev1.Pod, message string) error {
