@@ -30,6 +30,8 @@ type Spec struct {
 	// Env is the whole environment.
 	Env []string
 	Dir string
+	// Stdin asks for a standard input that Process.Stdin writes to; without it the input is empty.
+	Stdin bool
 	// Log receives the output; the process closes it.
 	Log *Log
 	// Limit bounds the memory of the process group; nil for none. The process releases it.
@@ -109,23 +111,32 @@ var errClosed = errors.New("the cluster is stopping")
 
 // Start starts a container. The log belongs to the process from now on, also when Start fails.
 func (h *Host) Start(spec Spec) (*Process, error) {
-	reader, writer, err := os.Pipe()
+	input, err := newInput(spec.Stdin)
 	if err != nil {
 		return nil, errors.Join(err, spec.Log.Close())
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		input.giveAway()
+		return nil, errors.Join(err, input.close(), spec.Log.Close())
 	}
 	command := exec.Command(spec.Path, spec.Args...)
 	command.Env, command.Dir = spec.Env, spec.Dir
 	command.Stdout, command.Stderr = writer, writer
+	if input != nil {
+		command.Stdin = input.reader
+	}
 	command.SysProcAttr = attributes()
 	err = h.launch(command)
 	_ = writer.Close()
+	input.giveAway()
 	if err != nil {
 		spec.Limit.release()
-		return nil, errors.Join(err, reader.Close(), spec.Log.Close())
+		return nil, errors.Join(err, reader.Close(), input.close(), spec.Log.Close())
 	}
 	p := &Process{
 		PID: command.Process.Pid, StartedAt: time.Now(), host: h, spec: spec, ended: make(chan struct{}),
-		output: reader,
+		output: reader, input: input,
 	}
 	spec.Limit.enter(command.Process.Pid)
 	_ = command.Process.Release() // reap waits for it

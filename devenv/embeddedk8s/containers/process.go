@@ -29,6 +29,7 @@ type Process struct {
 	host   *Host
 	spec   Spec
 	output *os.File
+	input  *input
 	ended  chan struct{}
 
 	mu      sync.Mutex
@@ -101,6 +102,7 @@ func (p *Process) finish() {
 	p.spec.Limit.release()
 	p.host.records.remove(p.PID)
 	_ = p.output.Close()
+	_ = p.input.close()
 	_ = p.spec.Log.Close()
 	close(p.ended)
 	if p.spec.Ended != nil {

@@ -30,6 +30,8 @@ const (
 	// MemoryKey is an annotation of such a pod that has a limit of memory: the means by which it holds, "cgroup v2",
 	// "cgroup v1", "checked every second" or "none".
 	MemoryKey = "pipedeck.dev/memory-limit"
+	// CPUKey is an annotation of such a pod that has a limit of processors: "none", because it does not hold.
+	CPUKey = "pipedeck.dev/cpu-limit"
 )
 
 // runPods makes what runs pods as processes.
@@ -168,7 +170,7 @@ func (k *Kubelet) writeLocal(ctx context.Context, pod *corev1.Pod, address strin
 		return nil
 	}
 	pod, err := k.annotate(ctx, pod, map[string]string{
-		LocalKey: "true", AddressesKey: status.Addresses, MemoryKey: status.Memory,
+		LocalKey: "true", AddressesKey: status.Addresses, MemoryKey: status.Memory, CPUKey: status.CPU,
 	})
 	if err != nil {
 		return err
@@ -196,7 +198,7 @@ func assessLocal(pod *corev1.Pod, address string, local localpods.Status, now ti
 // annotate gives a pod our annotations that are not empty, takes the others away, and returns it as it is then.
 func (k *Kubelet) annotate(ctx context.Context, pod *corev1.Pod, wanted map[string]string) (*corev1.Pod, error) {
 	changes := map[string]any{}
-	for _, key := range []string{SimulatedKey, ReasonKey, LocalKey, AddressesKey, MemoryKey} {
+	for _, key := range []string{SimulatedKey, ReasonKey, LocalKey, AddressesKey, MemoryKey, CPUKey} {
 		now, has := pod.Annotations[key]
 		switch value := wanted[key]; {
 		case value == "" && has:

@@ -34,7 +34,10 @@ func (a attacher) AttachContainer(
 		return errors.New("there is nothing to attach to: the container's standard input is empty")
 	}
 	if in != nil && a.inside.Stdin != nil {
-		go func() { _, _ = io.Copy(a.inside.Stdin, in) }() // ends with the client's input
+		go func() {
+			_, _ = io.Copy(a.inside.Stdin, in) // ends with the client's input, or with the container
+			_ = a.inside.Stdin.Close()
+		}()
 	}
 	writer := &logWriter{to: to, options: logOptions{tail: 0, limit: -1}, flush: func() {}}
 	if err := readLog(ctx, a.output, writer); err != nil && ctx.Err() == nil {

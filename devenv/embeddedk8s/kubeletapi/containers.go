@@ -47,8 +47,9 @@ type Inside struct {
 	Root string
 	// Env is the whole environment.
 	Env []string
-	// Stdin is the standard input of the container; nil when it is empty.
-	Stdin io.Writer
+	// Stdin is the standard input of the container; nil when it is empty. It is closed when the input of a client has
+	// ended.
+	Stdin io.WriteCloser
 	// Track makes the process group of a program part of the pod, whose end it does not outlive; forget is called when
 	// the group has ended. May be nil.
 	Track func(pid int) (forget func())

@@ -63,6 +63,8 @@ type run struct {
 	program programs.Program
 	env     []string
 	dir     string
+	// stdinOnce is set when the first client that attaches ends the standard input.
+	stdinOnce bool
 
 	started, ready bool
 	startup        *probe

@@ -59,7 +59,7 @@ func (m *Manager) Inside(uid types.UID, container string) (kubeletapi.Inside, er
 	}
 	return kubeletapi.Inside{
 		Dir: run.dir, Root: filepath.Join(p.dir, "root", container), Env: run.env, Track: run.process.Join,
-		Ended: run.process.Ended(),
+		Ended: run.process.Ended(), Stdin: stdin(run.process, run.stdinOnce),
 	}, nil
 }
 

@@ -252,6 +252,7 @@ func (p *pod) prepare(now time.Time) bool {
 		return false
 	}
 	p.prepared = true
+	warnOfLimits(p)
 	return true
 }
 

@@ -54,7 +54,13 @@ func (c *container) start(now time.Time) {
 	if c.created {
 		c.restarts++
 	}
-	next := &run{program: program, env: env.list(), dir: c.workingDir(program)}
+	if err := c.linkMounts(env); err != nil {
+		c.hold(reasonConfigError, err, now.Add(prepareRetry))
+		return
+	}
+	next := &run{
+		program: program, env: env.list(), dir: c.workingDir(program), stdinOnce: c.spec.StdinOnce,
+	}
 	if next.process, next.log, err = c.launch(next, path, args); err != nil {
 		c.created = true
 		p.event(corev1.EventTypeWarning, "Failed", "Error: "+err.Error())
@@ -96,7 +102,8 @@ func (c *container) launch(next *run, path string, args []string) (*containers.P
 		return nil, nil, err
 	}
 	process, err := c.pod.manager.host.Start(containers.Spec{
-		Path: path, Args: args, Env: next.env, Dir: next.dir, Log: log, Limit: c.limit(), Ended: c.pod.look,
+		Path: path, Args: args, Env: next.env, Dir: next.dir, Stdin: c.spec.Stdin, Log: log, Limit: c.limit(),
+		Ended: c.pod.look,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start container %s: %w", c.spec.Name, err)

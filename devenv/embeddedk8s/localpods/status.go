@@ -21,7 +21,12 @@ type Status struct {
 	Addresses string
 	// Memory names the means by which the limits of memory hold; empty when no container has one.
 	Memory string
+	// CPU names the means by which the limits of processors hold, always "none" here; empty when no container has one.
+	CPU string
 }
+
+// noLimit is the means by which a limit holds that does not.
+const noLimit = "none"
 
 func (p *pod) describe() Status {
 	status := Status{Initialized: p.ready, Ended: p.over, Addresses: portsOf(p.all).addresses()}
@@ -32,6 +37,9 @@ func (p *pod) describe() Status {
 		if !c.spec.Resources.Limits.Memory().IsZero() {
 			status.Memory = p.manager.limits.How()
 		}
+		if !c.spec.Resources.Limits.Cpu().IsZero() {
+			status.CPU = noLimit
+		}
 		if c.init {
 			status.Init = append(status.Init, c.describe())
 		} else {
@@ -39,4 +47,15 @@ func (p *pod) describe() Status {
 		}
 	}
 	return status
+}
+
+// warnOfLimits records an Event for limits that do not hold on this machine.
+func warnOfLimits(p *pod) {
+	status := p.describe()
+	for name, means := range map[string]string{"processors": status.CPU, "memory": status.Memory} {
+		if means == noLimit {
+			p.event(corev1.EventTypeWarning, "LimitNotEnforced", "limits of "+name+" do not bound processes of this "+
+				"machine: the containers use what they get")
+		}
+	}
 }

@@ -12,10 +12,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	volumeutil "k8s.io/kubernetes/pkg/volume/util"
+	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 )
 
-// makeVolumes makes the pod's folder: volumes/NAME for each volume, and root/CONTAINER/PATH as a link to it for each
-// mount of a container.
+// makeVolumes makes the pod's folder, with volumes/NAME for each volume. A container that starts gets
+// root/CONTAINER/PATH as a link to it for each of its mounts.
 func (p *pod) makeVolumes() error {
 	for _, dir := range []string{"tmp", "volumes", "root", "logs"} {
 		if err := os.MkdirAll(filepath.Join(p.dir, dir), 0o700); err != nil {
@@ -49,11 +50,6 @@ func (p *pod) makeVolumes() error {
 		}
 		p.writers[volume.Name] = writer
 		if err := p.fill(volume); err != nil {
-			return err
-		}
-	}
-	for _, c := range p.all {
-		if err := c.linkMounts(); err != nil {
 			return err
 		}
 	}
@@ -103,22 +99,19 @@ func (p *pod) fill(volume *corev1.Volume) error {
 func (p *pod) volumeDir(name string) string { return filepath.Join(p.dir, "volumes", name) }
 
 // linkMounts makes the container's root, with a link for each of its mounts. A mount below another one comes to lie in
-// that volume, as in a container.
-func (c *container) linkMounts() error {
+// that volume, as in a container. A run with another environment may have other links.
+func (c *container) linkMounts(env variables) error {
 	root := c.root()
 	if err := os.MkdirAll(root, 0o700); err != nil {
 		return fmt.Errorf("make the root of container %s: %w", c.spec.Name, err)
 	}
 	for _, mount := range c.spec.VolumeMounts {
 		target := c.pod.volumeDir(mount.Name)
-		sub := mount.SubPath
-		if mount.SubPathExpr != "" {
-			return fmt.Errorf("mount %s: subPathExpr is not supported for processes of this machine", mount.MountPath)
+		sub, err := subPath(mount, env)
+		if err != nil {
+			return fmt.Errorf("mount %s: %w", mount.MountPath, err)
 		}
 		if sub != "" {
-			if !filepath.IsLocal(sub) {
-				return fmt.Errorf("mount %s: subPath %s leaves the volume", mount.MountPath, sub)
-			}
 			target = filepath.Join(target, sub)
 			if err := makeSubPath(target); err != nil {
 				return fmt.Errorf("mount %s: %w", mount.MountPath, err)
@@ -133,6 +126,29 @@ func (c *container) linkMounts() error {
 		}
 	}
 	return nil
+}
+
+// subPath is the path in its volume that a mount names, itself or by variables of the container; empty for the volume.
+func subPath(mount corev1.VolumeMount, env variables) (string, error) {
+	path, field := mount.SubPath, "subPath"
+	if mount.SubPathExpr != "" {
+		field = "subPathExpr"
+		var missing []string
+		path = expansion.Expand(mount.SubPathExpr, func(name string) string {
+			value, ok := env[name]
+			if !ok {
+				missing = append(missing, name)
+			}
+			return value
+		})
+		if len(missing) > 0 {
+			return "", fmt.Errorf("subPathExpr %s: there is no variable %s", mount.SubPathExpr, missing[0])
+		}
+	}
+	if path != "" && !filepath.IsLocal(path) {
+		return "", fmt.Errorf("%s %s leaves the volume", field, path)
+	}
+	return path, nil
 }
 
 // makeSubPath makes a missing subPath a folder.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // withVolumes is a pod with a volume of each kind.
@@ -82,6 +83,41 @@ func TestVolumesAreFoldersBelowTheRootOfTheContainer(t *testing.T) {
 	token, err := os.ReadFile(filepath.Join(inside.Root, "all/token"))
 	require.NoError(t, err)
 	require.Equal(t, "token-1", string(token), "it is young")
+}
+
+func TestAMountNamesAFolderOfItsVolumeByVariables(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pod := newPodOf("named", "wait")
+	pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+		EmptyDir: &corev1.EmptyDirVolumeSource{},
+	}}}
+	main := &pod.Spec.Containers[0]
+	main.Env = []corev1.EnvVar{{Name: "POD", ValueFrom: &corev1.EnvVarSource{
+		FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"},
+	}}}
+	main.VolumeMounts = []corev1.VolumeMount{
+		{Name: "data", MountPath: "/data"}, {Name: "data", MountPath: "/logs", SubPathExpr: "logs/$(POD)"},
+	}
+	c.Run(pod, "10.244.0.1")
+	c.await(t, pod, "it runs", isReady)
+	inside, err := c.Inside(pod.UID, "main")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(inside.Root, "logs", "file"), nil, 0o600))
+	require.FileExists(t, filepath.Join(inside.Root, "data/logs/named/file"))
+
+	for expression, problem := range map[string]string{
+		"$(MISSING)": "mount /logs: subPathExpr $(MISSING): there is no variable MISSING",
+		"../$(POD)":  "mount /logs: subPathExpr ../wrong leaves the volume",
+	} {
+		wrong := pod.DeepCopy()
+		wrong.Name, wrong.UID = "wrong", wrong.UID+types.UID(filepath.Base(expression))
+		wrong.Spec.Containers[0].VolumeMounts[1].SubPathExpr = expression
+		c.Run(wrong, "10.244.0.2")
+		c.eventually(t, "an event says so", func() bool { return c.said(problem) })
+		status, _ := c.Status(wrong.UID)
+		require.Equal(t, reasonConfigError, status.Containers[0].State.Waiting.Reason)
+	}
 }
 
 func TestAPodWaitsForAVolumeWhoseObjectIsMissing(t *testing.T) {

@@ -5,6 +5,7 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"net/http"
@@ -73,6 +74,16 @@ func do(name, value string) {
 		if err := command.Start(); err == nil {
 			fmt.Println("child", command.Process.Pid)
 		}
+	case "input": // prints its lines until it ends
+		for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
+			fmt.Println("got", lines.Text())
+		}
+		fmt.Println("the input has ended")
+	case "spin": // uses a processor
+		go func() {
+			for {
+			}
+		}()
 	case "ignore": // SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 	case "wait":
