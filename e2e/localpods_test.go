@@ -92,6 +92,9 @@ func TestKubectlReachesTheProcessesOfHelloWorld(t *testing.T) {
 
 	require.Contains(t, e.get(e.forward(pod)), "Hello, world! (version v1, build ")
 
+	require.Regexp(t, name+`\s+\d+m\s+\d+Mi`, e.kubectlOutput("top", "pods"))
+	require.Regexp(t, `embedded\s+\d+m\s+`, e.kubectlOutput("top", "nodes"))
+
 	following := e.kubectl("logs", "-f", pod)
 	output, err := following.StdoutPipe()
 	require.NoError(t, err)

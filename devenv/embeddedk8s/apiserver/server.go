@@ -16,6 +16,7 @@ import (
 	"k8s.io/kubernetes/cmd/kube-apiserver/app"
 	"k8s.io/kubernetes/cmd/kube-apiserver/app/options"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/metricsapi"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
 
@@ -29,6 +30,8 @@ type Config struct {
 	EtcdEndpoint string
 	Etcd         *clientv3.Client
 	Files        pki.Files
+	// Metrics is served besides Kubernetes' own groups.
+	Metrics *metricsapi.API
 }
 
 // Run serves the Kubernetes API until ctx ends. It returns nil after an orderly stop.
@@ -55,6 +58,9 @@ func Run(ctx context.Context, config Config) error {
 	server, err := app.CreateServerChain(completedConfig)
 	if err != nil {
 		return fmt.Errorf("create kube-apiserver: %w", err)
+	}
+	if err := config.Metrics.Install(server.GenericAPIServer); err != nil {
+		return err
 	}
 	prepared, err := server.PrepareRun()
 	if err != nil {

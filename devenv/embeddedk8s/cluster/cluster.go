@@ -21,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/claims"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/controllers"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/etcd"
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/metricsapi"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
 
@@ -102,6 +103,7 @@ func runOn(
 	ctx context.Context, config Config, store *etcd.Server, listener net.Listener, server string, files pki.Files,
 ) error {
 	failed := make(chan error, 4) // one for each part
+	metrics := newMetrics()
 	serverCtx, stop := context.WithCancel(context.WithoutCancel(ctx))
 	served := make(chan struct{})
 	go func() {
@@ -109,6 +111,7 @@ func runOn(
 		failed <- apiserver.Run(
 			serverCtx, apiserver.Config{
 				Listener: listener, EtcdEndpoint: store.Endpoint(), Etcd: store.Client(), Files: files,
+				Metrics: metrics.api,
 			},
 		)
 	}()
@@ -119,7 +122,7 @@ func runOn(
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		failed <- runParts(partsCtx, config, server, files)
+		failed <- runParts(partsCtx, config, server, files, metrics)
 	}()
 	defer within(stopParts, func() { cancelParts(); <-done })
 
@@ -138,7 +141,7 @@ func runOn(
 }
 
 // runParts runs what speaks to the API server, from its being ready until ctx ends.
-func runParts(ctx context.Context, config Config, server string, files pki.Files) error {
+func runParts(ctx context.Context, config Config, server string, files pki.Files, metrics metrics) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	if err := apiserver.WaitReady(ctx, server, files); err != nil {
@@ -146,16 +149,7 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 	}
 	config.Progress(EventReady, server)
 
-	restConfig := &rest.Config{
-		Host:            server,
-		TLSClientConfig: rest.TLSClientConfig{CAFile: files.CA, CertFile: files.Admin.Cert, KeyFile: files.Admin.Key},
-		ContentConfig: rest.ContentConfig{
-			ContentType:        runtime.ContentTypeProtobuf,
-			AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json",
-		},
-		UserAgent: "embeddedk8s",
-		QPS:       -1, // no limit: client and server share one processor anyway
-	}
+	restConfig := administrator(server, files)
 	client, err := kubernetes.NewForConfig(restConfig)
 	if err != nil {
 		return fmt.Errorf("create client: %w", err)
@@ -167,6 +161,7 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 	shared := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
 	set, err := controllers.New(ctx, controllers.Config{
 		Client: restConfig, Informers: shared, RootCA: rootCA, ServiceAccountKey: files.ServiceAccountKey,
+		Meter: metrics.meter,
 	})
 	if err != nil {
 		return err
@@ -181,10 +176,12 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 	if err != nil {
 		return err
 	}
+	metrics.attach(node.kubelet, shared)
 	shared.Start(ctx.Done())
 	defer shared.Shutdown()
 
-	parts := make(chan error, 4)
+	parts := make(chan error, 5)
+	go func() { parts <- metricsapi.Register(ctx, client) }()
 	go func() { set.Run(ctx); parts <- nil }()
 	go func() { parts <- volumes.Run(ctx) }()
 	go func() { parts <- node.run(ctx, func() { config.Progress(EventControllers, server) }) }()
@@ -197,6 +194,20 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 		}
 	}
 	return problem
+}
+
+// administrator is the configuration of the cluster's own clients.
+func administrator(server string, files pki.Files) *rest.Config {
+	return &rest.Config{
+		Host:            server,
+		TLSClientConfig: rest.TLSClientConfig{CAFile: files.CA, CertFile: files.Admin.Cert, KeyFile: files.Admin.Key},
+		ContentConfig: rest.ContentConfig{
+			ContentType:        runtime.ContentTypeProtobuf,
+			AcceptContentTypes: "application/vnd.kubernetes.protobuf,application/json",
+		},
+		UserAgent: "embeddedk8s",
+		QPS:       -1, // no limit: client and server share one processor anyway
+	}
 }
 
 func bootstrap(ctx context.Context, config Config, client *rest.Config, server string) error {

@@ -6,6 +6,6 @@
 //
 // They are constructed directly: kube-controller-manager's own command installs signal handling that ends the program.
 // Left out on purpose: node lifecycle, taint eviction, node IPAM and attach-detach (the one node is simulated and never
-// sick), volumes and autoscaling (nothing is stored or measured), certificates. All of them speak as the cluster
-// administrator and without a client-side rate limit, since server and clients are one process.
+// sick), volumes (package claims), certificates. All of them speak as the cluster administrator and without a
+// client-side rate limit, since server and clients are one process.
 package controllers

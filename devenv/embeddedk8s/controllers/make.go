@@ -10,11 +10,9 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/metadata"
-	"k8s.io/client-go/scale"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/client-go/util/keyutil"
 	"k8s.io/controller-manager/pkg/informerfactory"
@@ -162,10 +160,9 @@ func (m *maker) network(ctx context.Context) ([]loop, error) {
 }
 
 func (m *maker) policy(ctx context.Context) ([]loop, error) {
-	scales, err := scale.NewForConfig(m.config.Client, m.kinds.mapper, dynamic.LegacyAPIPathResolverFunc,
-		scale.NewDiscoveryScaleKindResolver(m.kinds))
+	scales, err := m.scales()
 	if err != nil {
-		return nil, fmt.Errorf("create scale client: %w", err)
+		return nil, err
 	}
 	core, apps := m.informers.Core().V1(), m.informers.Apps().V1()
 	budgets := disruption.NewDisruptionController(ctx, core.Pods(), m.informers.Policy().V1().PodDisruptionBudgets(),

@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/metadata/metadatainformer"
 	"k8s.io/client-go/rest"
 	"k8s.io/controller-manager/pkg/informerfactory"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/usage"
 )
 
 // Config is what the controllers stand on.
@@ -26,6 +28,8 @@ type Config struct {
 	RootCA []byte
 	// ServiceAccountKey is the file of the private key that signs service account tokens.
 	ServiceAccountKey string
+	// Meter is what autoscalers are told of the use of pods.
+	Meter *usage.Meter
 }
 
 // loop is one controller, or a part of one: run returns when its context has ended.
@@ -65,7 +69,7 @@ func New(ctx context.Context, config Config) (*Set, error) {
 	problems := []error{kinds.watch(maker.all)}
 	for _, make := range []func(context.Context) ([]loop, error){
 		maker.serviceAccounts, maker.namespaces, maker.workloads, maker.batch, maker.network, maker.policy,
-		maker.garbage, maker.quotas,
+		maker.garbage, maker.quotas, maker.autoscaling,
 	} {
 		made, err := make(ctx)
 		problems = append(problems, err)

@@ -79,11 +79,8 @@ func do(name, value string) {
 			fmt.Println("got", lines.Text())
 		}
 		fmt.Println("the input has ended")
-	case "spin": // uses a processor
-		go func() {
-			for {
-			}
-		}()
+	case "work": // uses two fifths of a processor while a file is there
+		go work(os.ExpandEnv(value))
 	case "ignore": // SIGTERM
 		signal.Ignore(syscall.SIGTERM)
 	case "wait":
@@ -93,6 +90,18 @@ func do(name, value string) {
 		time.Sleep(pause)
 	case "serve":
 		serve()
+	}
+}
+
+func work(path string) {
+	const round, busy = 100 * time.Millisecond, 40 * time.Millisecond
+	for {
+		start := time.Now()
+		if _, err := os.Stat(path); err == nil {
+			for time.Since(start) < busy {
+			}
+		}
+		time.Sleep(round - time.Since(start))
 	}
 }
 
