@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -258,4 +259,51 @@ func TestWithoutLocalPodsEveryPodIsSimulated(t *testing.T) {
 	require.NoError(t, err)
 	require.NotZero(t, exec.Code)
 	require.Contains(t, exec.Stderr, "this pod is simulated")
+}
+
+// The address is printed by what starts the environment, and scripts of pipelines find it: one is a smoke test.
+func TestThePrintedAddressAnswersAndScriptsFindIt(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	cmd := e.command("up", "--sample", "hello-world", "--output", "plain")
+	output, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	lines := make(chan string, 1000)
+	go func() {
+		defer close(lines)
+		for s := bufio.NewScanner(output); s.Scan(); {
+			lines <- s.Text()
+		}
+	}()
+	url := ""
+	for url == "" {
+		select {
+		case line, more := <-lines:
+			require.True(t, more, "it ends")
+			if found := regexp.MustCompile(`application  hello-world-quick  .*  answers at (http://\S+)$`).
+				FindStringSubmatch(line); found != nil {
+				url = found[1]
+			}
+		case <-time.After(patience):
+			require.Fail(t, "no address is printed")
+		}
+	}
+	require.Contains(t, e.get(url), "Hello, world! (version v1, ", "it answers at once")
+	require.Equal(t, url, e.open("hello-world-quick"))
+	go func() {
+		for range lines { // so that it can go on writing
+		}
+	}()
+
+	s := e.start("attach")
+	e.edit("hello-world-quick/app.pipecd.yaml", "spec:\n", "spec:\n  planner: {alwaysUsePipeline: true}\n  pipeline:\n"+
+		"    stages:\n      - {name: K8S_SYNC}\n      - {name: SCRIPT_RUN, id: smoke, with: {run: 'curl -fsS "+
+		"\"$PIPEDECK_SERVICE_DEFAULT_HELLO_WORLD_QUICK_URL\"; . \"$PIPEDECK_SERVICES_FILE\"'}}\n", "Add a smoke test")
+	s.await("the smoke test passes", deployed("hello-world-quick", "SUCCESS", "commit", e.git("rev-parse", "HEAD")))
+	log := e.pipedeck("logs", "hello-world-quick", "--stage", "smoke").Stdout
+	require.Contains(t, log, "Hello, world! (version v1, ")
+	require.Zero(t, e.pipedeck("down").Code)
+	require.NoError(t, cmd.Wait())
+	e.leavesNothing()
 }

@@ -32,7 +32,7 @@ var ErrSimulated = errors.New("its pods are simulated: no program of theirs runs
 
 // Errors are the errors of this package by names, under which they are sent to other processes.
 func Errors() map[string]error {
-	return map[string]error{"no images": ErrNoImages, "needs archive": ErrNeedsArchive, "simulated": ErrSimulated}
+	return map[string]error{"no images": ErrNoImages, "needs archive": ErrNeedsArchive}
 }
 
 // Progress reports how far Run is before it calls ready. Total is 0 when the end is not known.

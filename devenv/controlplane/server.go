@@ -311,3 +311,12 @@ func (s *Server) SetEnvironment(e *deckv1.Environment) { s.store.Environment.Des
 
 // ImportApplication registers an application as it is, with the id that it has elsewhere.
 func (s *Server) ImportApplication(a *model.Application) { s.store.Applications.Import(a) }
+
+// SetURLs replaces where applications answer on this machine, by their ids. The map belongs to the server.
+func (s *Server) SetURLs(urls map[string]string) { s.store.Applications.SetURLs(urls) }
+
+// ApplicationName is the name of an application; empty for one that is not known.
+func (s *Server) ApplicationName(id string) string {
+	application, _ := s.store.Applications.Get(id) // nil has no name
+	return application.GetName()
+}

@@ -91,7 +91,12 @@ func (e *Environment) runCluster(ctx context.Context, c *runningCluster) error {
 	defer recognising.Wait()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	beating := sync.OnceFunc(func() { recognising.Go(func() { e.watchCluster(ctx, c) }) })
+	beating := sync.OnceFunc(func() {
+		recognising.Go(func() { e.watchCluster(ctx, c) })
+		if c.provider.Describe().Local {
+			recognising.Go(func() { e.addresses.follow(ctx, c) })
+		}
+	})
 	err := c.provider.Run(ctx,
 		func(detail string, done, total int64) { e.components.progress(c.component, detail, done, total) },
 		func(detail string) {

@@ -47,6 +47,7 @@ type Environment struct {
 	tree       *live.Tree
 	treeReport *treeReport
 	address    string
+	addresses  *addresses
 	// connected gets piped's version when it has introduced itself to the control plane.
 	connected chan string
 
@@ -70,6 +71,7 @@ func Run(ctx context.Context, options Options) error {
 	e := &Environment{
 		Options: options, remove: options.Remove, connected: make(chan string, 1),
 	}
+	e.addresses = &addresses{env: e}
 	runErr := e.run(ctx)
 	err = errors.Join(runErr, e.cleanUp(lock))
 	logEnd(options.Logger, err)
@@ -105,6 +107,10 @@ func (e *Environment) run(ctx context.Context) error {
 	e.server, err = controlplane.New(e.controlPlane(stop, secrets))
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
+	}
+	if err := e.addresses.begin(); err != nil {
+		return errors.Join(&StartError{"workspace", err, "remove the environment with: pipedeck down" + e.Flags},
+			listener.Close())
 	}
 	e.components = newComponents(componentNames(&e.Options, e.clusters), e.server.SetComponent, time.Now)
 

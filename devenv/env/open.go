@@ -9,8 +9,10 @@ import (
 	"fmt"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/kubeapi"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/deckapi"
 	"github.com/pipedeck/pipedeck/devenv/helper"
+	"github.com/pipedeck/pipedeck/devenv/services"
 )
 
 // open makes an application reachable from this machine. Its errors are for users and end with the
@@ -35,12 +37,28 @@ func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail 
 		return "", "", fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; %s", o.Name,
 			e.withKind())
 	}
-	url, detail, err = e.Helper.Open(ctx, helper.Opening{
-		Cluster: c.name, Kubeconfig: d.Kubeconfig, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,
-		Published: d.Local,
-	})
-	if errors.Is(err, cluster.ErrSimulated) {
-		return "", "", fmt.Errorf("%w; give its image a program with: pipedeck up --local-image IMAGE=PROGRAM", err)
+	if d.Local {
+		address, err := published(ctx, d.Kubeconfig, services.Request{
+			Cluster: c.name, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,
+		})
+		switch {
+		case errors.Is(err, cluster.ErrSimulated):
+			return "", "", fmt.Errorf("%w; give its image a program with: pipedeck up --local-image IMAGE=PROGRAM", err)
+		case !errors.Is(err, services.ErrNotPublished):
+			return address.URL, address.Detail, err
+		}
 	}
-	return url, detail, err
+	return e.Helper.Open(ctx, helper.Opening{
+		Cluster: c.name, Kubeconfig: d.Kubeconfig, ApplicationID: o.ApplicationID, Name: o.Name, Port: o.Port,
+	})
+}
+
+// published asks the cluster itself, which takes milliseconds; the helper is a process.
+func published(ctx context.Context, kubeconfig string, r services.Request) (services.Address, error) {
+	api, err := kubeapi.Connect(kubeconfig)
+	if err != nil {
+		return services.Address{}, fmt.Errorf("reach the cluster of %s: %w; see pipedeck status", r.Cluster, err)
+	}
+	defer api.Close()
+	return services.Open(ctx, api, r)
 }

@@ -179,7 +179,7 @@ func (e *Environment) pipedProblem(reason, then string) {
 }
 
 func (e *Environment) startPiped(args []string) (*process.Process, error) {
-	var environment []string
+	environment := []string{servicesVariable + "=" + e.addresses.file()}
 	if e.ForeignPiped {
 		// PipeCD's piped has no flag for its directory: it writes below HOME and TMPDIR.
 		home, temporary := filepath.Join(e.Workspace.PipedDir(), "home"), filepath.Join(e.Workspace.PipedDir(), "tmp")
@@ -193,7 +193,7 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 		if err != nil {
 			return nil, err
 		}
-		environment = []string{"HOME=" + home, "TMPDIR=" + temporary, tree.Environment()}
+		environment = append(environment, "HOME="+home, "TMPDIR="+temporary, tree.Environment())
 	}
 	piped, err := process.Start(process.Spec{
 		Name: "piped", Path: e.Piped, Args: args, Env: environment, LogFile: e.Workspace.Path("logs", "piped.log"),

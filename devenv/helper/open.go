@@ -17,12 +17,10 @@ type Opening struct {
 	Kubeconfig          string
 	ApplicationID, Name string
 	Port                string
-	// Published is set where the cluster gives Services addresses on this machine.
-	Published bool
 }
 
 // Open makes an application reachable from this machine, until the Helper is closed. Its errors are for users and end
-// with the next step; cluster.ErrSimulated where nothing runs that could answer.
+// with the next step.
 func (h *Helper) Open(ctx context.Context, o Opening) (url, detail string, err error) {
 	r, err := h.acquire(ctx)
 	if err != nil {
@@ -30,9 +28,8 @@ func (h *Helper) Open(ctx context.Context, o Opening) (url, detail string, err e
 	}
 	response, err := r.client.Open(ctx, &helperv1.OpenRequest{
 		Cluster: o.Cluster, Kubeconfig: o.Kubeconfig, ApplicationId: o.ApplicationID, Name: o.Name, Port: o.Port,
-		Published: o.Published,
 	})
-	if !response.GetForwarded() { // otherwise the program stays
+	if err != nil { // otherwise the program stays, because it forwards
 		h.release(r)
 	}
 	return response.GetUrl(), response.GetDetail(), h.explain(ctx, r, err)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/net/netutil"
 
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/devenv/services"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
@@ -50,7 +51,7 @@ func (f *forward) run(ctx context.Context) {
 	stop := context.AfterFunc(ctx, f.pool.close)
 	defer stop()
 	listener := netutil.LimitListener(f.listener, f.limits.connections)
-	if f.found.scheme == schemeHTTP {
+	if f.found.scheme == services.HTTP {
 		f.serveHTTP(ctx, listener)
 	} else {
 		f.serveTCP(ctx, listener)
@@ -123,14 +124,11 @@ func (f *forward) waiting() string {
 
 // address returns the address that users get.
 func (f *forward) address(others []string) Address {
-	url := f.listener.Addr().String()
-	if f.found.scheme != schemeNone {
-		url = string(f.found.scheme) + "://" + url
-	}
+	url := f.found.scheme.URL(f.listener.Addr().String())
 	ready, all := f.endpoints.count()
 	detail := fmt.Sprintf("%s, port %s, %d of %s ready", f.found.source, f.found.port, ready, line.Count(all, "pod"))
 	if len(others) > 0 {
 		detail += " (--port also takes " + strings.Join(others, ", ") + ")"
 	}
-	return Address{URL: url, Detail: detail, Forwarded: true}
+	return Address{URL: url, Detail: detail}
 }

@@ -35,8 +35,6 @@ type Request struct {
 	ApplicationID, Name string
 	// Port is a name or number, "SERVICE:PORT", or empty: the first port.
 	Port string
-	// Published is set where the cluster gives Services addresses on this machine, which are used then.
-	Published bool
 }
 
 // Address is where an application answers.
@@ -45,8 +43,6 @@ type Address struct {
 	URL string
 	// Detail says what answers there.
 	Detail string
-	// Forwarded is true for an address of the Forwarder, which ends with it.
-	Forwarded bool
 }
 
 // Forwarder makes applications reachable as long as it runs.
@@ -102,12 +98,6 @@ func (f *Forwarder) Open(ctx context.Context, r Request) (Address, error) {
 	found, err := c.find(ctx, r)
 	if err != nil {
 		return Address{}, err
-	}
-	switch {
-	case r.Published && found.simulated:
-		return Address{}, fmt.Errorf("%s: %w", found.source, ErrSimulated)
-	case r.Published && found.published != "":
-		return c.publishedAddress(ctx, found, r.ApplicationID), nil
 	}
 	fw, started, err := f.forward(key{r.Kubeconfig, r.ApplicationID, found.source, found.port}, c, found)
 	if err != nil {

@@ -167,8 +167,6 @@ func newPlace(t *testing.T, limits limits) *place {
 		serviceResource: "ServiceList", sliceResource: "EndpointSliceList", podResource: "PodList",
 		workloadResources[0]: "DeploymentList", workloadResources[1]: "StatefulSetList",
 		workloadResources[2]: "DaemonSetList",
-		routeResources[0]:    "IngressList", routeResources[1]: "HTTPRouteList",
-		routeResources[2]: "VirtualServiceList",
 	}
 	k := newKubelet(t)
 	c := &cluster{

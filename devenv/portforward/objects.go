@@ -3,28 +3,17 @@
 
 package portforward
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pipedeck/pipedeck/devenv/services"
+)
 
 // What follows is what is read of Kubernetes' objects. The package k8s.io/api/core/v1 would take a twentieth of the
 // time that a first start compiles before it shows anything.
 
 // protocolTCP is also meant where no protocol is given.
 const protocolTCP = "TCP"
-
-type service struct {
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
-		Type  string        `json:"type"`
-		Ports []servicePort `json:"ports"`
-	} `json:"spec"`
-}
-
-type servicePort struct {
-	Name        string  `json:"name"`
-	Protocol    string  `json:"protocol"`
-	AppProtocol *string `json:"appProtocol"`
-	Port        int32   `json:"port"`
-}
 
 // labelServiceName is on the EndpointSlices of a service.
 const labelServiceName = "kubernetes.io/service-name"
@@ -75,9 +64,9 @@ type containerPort struct {
 
 // workload is what Deployments, StatefulSets and DaemonSets have in common.
 type workload struct {
-	metav1.TypeMeta   `json:",inline"`
-	metav1.ObjectMeta `json:"metadata"`
-	Spec              struct {
+	metav1.TypeMeta `json:",inline"`
+	services.Meta   `json:"metadata"`
+	Spec            struct {
 		Selector *metav1.LabelSelector `json:"selector"`
 		Template struct {
 			Spec podSpec `json:"spec"`

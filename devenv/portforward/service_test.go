@@ -133,24 +133,6 @@ func TestANamedPortMayDifferBetweenVersions(t *testing.T) {
 	}
 }
 
-func TestWhatAPortSpeaks(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		appProtocol, name string
-		number            int32
-		scheme            scheme
-	}{
-		{"", "http", 9, schemeHTTP}, {"", "http-admin", 9, schemeHTTP}, {"", "web", 9, schemeHTTP},
-		{"HTTP", "x", 9, schemeHTTP},
-		{"kubernetes.io/ws", "x", 9, schemeHTTP}, {"kubernetes.io/wss", "x", 9, schemeHTTPS},
-		{"", "https", 9, schemeHTTPS},
-		{"", "", 80, schemeHTTP}, {"", "", 443, schemeHTTPS}, {"", "", 5432, schemeNone},
-		{"kubernetes.io/h2c", "http", 80, schemeNone}, {"", "grpc", 80, schemeNone}, {"tcp", "http", 80, schemeNone},
-	} {
-		require.Equal(t, c.scheme, schemeOf(c.appProtocol, c.name, c.number), c)
-	}
-}
-
 func TestOnlyConnectionsThatWereNeverMadeMayBeMadeAgain(t *testing.T) {
 	t.Parallel()
 	const inNamespace = `failed to execute portforward in network namespace "/var/run/netns/x": `

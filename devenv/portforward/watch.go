@@ -16,6 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/pipedeck/pipedeck/devenv/services"
 )
 
 var (
@@ -72,7 +74,7 @@ func (w watcher) run(ctx context.Context, c *cluster, set func(pods)) {
 }
 
 // watchService watches the ready pods of a service's port, by its EndpointSlices.
-func watchService(s *service, port string) watcher {
+func watchService(s *services.Service, port string) watcher {
 	return watcher{
 		resource: sliceResource, namespace: s.Namespace,
 		selector: labelServiceName + "=" + s.Name,

@@ -12,6 +12,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/devenv/services"
 )
 
 var workloadResources = []schema.GroupVersionResource{
@@ -30,7 +32,7 @@ func (c *cluster) findWorkload(ctx context.Context, r Request) (found, error) {
 		}
 		all = append(all, workloads...)
 	}
-	primary := slices.DeleteFunc(slices.Clone(all), func(w *workload) bool { return isVariant(w.Labels) })
+	primary := slices.DeleteFunc(slices.Clone(all), func(w *workload) bool { return w.IsVariant() })
 	if len(primary) > 0 {
 		all = primary
 	}
@@ -39,7 +41,7 @@ func (c *cluster) findWorkload(ctx context.Context, r Request) (found, error) {
 			fmt.Errorf("nothing of %s that could be reached is in cluster %s yet; deploy it with: pipedeck sync %s",
 				r.Name, r.Cluster, r.Name)
 	}
-	slices.SortStableFunc(all, func(a, b *workload) int { return compareNames(&a.ObjectMeta, &b.ObjectMeta, r.Name) })
+	slices.SortStableFunc(all, func(a, b *workload) int { return a.Before(&b.Meta, r.Name) })
 	return findContainerPort(all[0], r)
 }
 
@@ -57,14 +59,14 @@ func findContainerPort(w *workload, r Request) (found, error) {
 			name = strconv.Itoa(int(p.ContainerPort))
 		}
 		if r.Port == "" || r.Port == p.Name || r.Port == strconv.Itoa(int(p.ContainerPort)) {
-			f.port, f.scheme = name, schemeOf("", p.Name, p.ContainerPort)
+			f.port, f.scheme = name, services.SchemeOf("", p.Name, p.ContainerPort)
 			f.watcher = watchPods(w.Namespace, selector.String(), portOf(p))
 			return f, nil
 		}
 		known = append(known, name)
 	}
 	if number, err := strconv.ParseUint(r.Port, 10, 16); err == nil && number > 0 {
-		f.port, f.scheme = r.Port, schemeOf("", "", int32(number))
+		f.port, f.scheme = r.Port, services.SchemeOf("", "", int32(number))
 		f.watcher = watchPods(w.Namespace, selector.String(), func(*podObject) int32 { return int32(number) })
 		return f, nil
 	}

@@ -48,6 +48,7 @@ var layout = []item{
 	{pattern: addressFile},
 	{pattern: metricsFile},
 	{pattern: "piped.yaml"},
+	{pattern: "services.env"},
 	{pattern: "copy.txt"},  // of the UI: what was copied where a terminal has no clipboard
 	{pattern: "cards.txt"}, // of the UI: the cards that were shown
 	{pattern: "history", degrades: true},

@@ -27,9 +27,9 @@ type scriptContext struct {
 	IsRollback          bool              `json:"isRollback"`
 }
 
-// environment is the plugin's own environment, then PipeCD v1's SR_ variables, then the stage's env, of
-// which the later ones win.
-func environment(d *model.Deployment, env map[string]string, rollback bool) ([]string, error) {
+// environment is the plugin's own environment, then the addresses of services, then PipeCD v1's SR_ variables, then the
+// stage's env, of which the later ones win.
+func environment(d *model.Deployment, env map[string]string, addresses []string, rollback bool) ([]string, error) {
 	c := scriptContext{
 		DeploymentID:        d.GetId(),
 		ApplicationID:       d.GetApplicationId(),
@@ -46,7 +46,8 @@ func environment(d *model.Deployment, env map[string]string, rollback bool) ([]s
 	if err != nil {
 		return nil, fmt.Errorf("encode SR_CONTEXT_RAW: %w", err)
 	}
-	environ := append(os.Environ(),
+	environ := append(os.Environ(), addresses...)
+	environ = append(environ,
 		"SR_DEPLOYMENT_ID="+c.DeploymentID,
 		"SR_APPLICATION_ID="+c.ApplicationID,
 		"SR_APPLICATION_NAME="+c.ApplicationName,

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -118,7 +119,11 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.Non
 // run runs one script to its end.
 func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text string, env map[string]string,
 	rollback bool) (sdk.Result, error) {
-	environ, err := environment(req.Deployment, env, rollback)
+	addresses, err := readAddresses(os.Getenv(servicesVariable))
+	if err != nil {
+		req.Log.Infof("The script does not get the addresses of services: %v", err)
+	}
+	environ, err := environment(req.Deployment, env, addresses, rollback)
 	if err != nil {
 		return sdk.Failure, err
 	}

@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,7 +117,7 @@ func firstStart(stage *deckv1.Stage) time.Time {
 // reached says how to reach the application, where that is known.
 func (c *cards) reached(app *deckv1.Application) []view.CardRow {
 	key := c.host.key(keymap.Reach)
-	switch address := c.addresses[app.GetId()]; {
+	switch address := cmp.Or(c.addresses[app.GetId()], text.Line(app.GetUrl())); {
 	case address != "":
 		return []view.CardRow{{Key: key, Text: address}}
 	case c.actions.simulated(app):

@@ -159,7 +159,7 @@ func (d *Differ) component(at time.Time, c *deckv1.Component) []Change {
 
 func (d *Differ) application(at time.Time, a *deckv1.Application) []Change {
 	was, changed := d.news("application "+a.GetId(), Name(a.GetSync()), a.GetHealth(), a.GetSyncShortReason(),
-		a.GetName(), a.GetDisabled())
+		a.GetName(), a.GetDisabled(), a.GetUrl())
 	if !changed {
 		return nil
 	}

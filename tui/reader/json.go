@@ -34,6 +34,8 @@ type (
 		Health string `json:"health"`
 		Reason string `json:"reason,omitempty"`
 		Path   string `json:"path"`
+		// URL is where it answers on this machine; left out while that is not known.
+		URL string `json:"url,omitempty"`
 	}
 	jsonDeployment struct {
 		jsonHead
@@ -159,7 +161,7 @@ func jsonLine(c Change) any {
 		x := c.Application
 		return jsonApplication{
 			head(c.Time, "application"), x.GetId(), x.GetName(), Name(x.GetSync()), Name(x.GetHealth()),
-			x.GetSyncReason(), x.GetPath(),
+			x.GetSyncReason(), x.GetPath(), x.GetUrl(),
 		}
 	case Deployment:
 		x := c.Deployment

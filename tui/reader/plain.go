@@ -44,7 +44,7 @@ func plainLines(c Change, flags string) []string {
 			arrow(c.Component.GetHint()))
 	case Application:
 		return line("application", c.Application.GetName(), Name(c.Application.GetSync()),
-			Name(c.Application.GetHealth()), c.Application.GetSyncShortReason())
+			Name(c.Application.GetHealth()), c.Application.GetSyncShortReason(), answers(c.Application))
 	case Deployment:
 		d := c.Deployment
 		about := text.FirstLine(d.GetCommit().GetMessage())
@@ -100,6 +100,14 @@ func logLines(c Change) []string {
 		lines = append(lines, fmt.Sprintf("%-11s  %s  %s%s", "log", whose, severity(c.Log), part))
 	}
 	return lines
+}
+
+// answers says where an application answers; empty while that is not known.
+func answers(a *deckv1.Application) string {
+	if a.GetUrl() == "" {
+		return ""
+	}
+	return "answers at " + a.GetUrl()
 }
 
 func failing(status deckv1.DeploymentStatus) bool {

@@ -316,3 +316,26 @@ func TestTheNamedApproversAreSaidWithTheCommand(t *testing.T) {
 		require.Contains(t, out.String(), want)
 	}
 }
+
+func TestAnApplicationThatAnswersSaysWhere(t *testing.T) {
+	t.Parallel()
+	const at = "http://127.0.0.1:13579"
+	for want, to := range map[string]read{
+		"application  hello-world  SYNCED  HEALTHY  answers at " + at:                 reader.Plain,
+		"Application hello-world is in sync and healthy and answers at " + at:         reader.Sentences,
+		`"sync":"SYNCED","health":"HEALTHY","path":"hello-world","url":"` + at + `"}`: reader.JSON,
+	} {
+		server := decktest.Start(t)
+		app := decktest.Application()
+		app.Sync = deckv1.SyncStatus_SYNC_STATUS_SYNCED
+		server.Publish(app)
+		answering := proto.CloneOf(app)
+		answering.Url = at
+		server.Publish(answering)
+		var out bytes.Buffer
+		require.NoError(t, to(t.Context(), server.Dial(t), &out, reader.Options{Until: func(d *state.Deck) bool {
+			return len(d.Applications()) > 0 && d.Applications()[0].GetUrl() != ""
+		}}))
+		require.Contains(t, out.String(), want)
+	}
+}

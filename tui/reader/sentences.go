@@ -108,6 +108,9 @@ func applicationSentence(a *deckv1.Application) string {
 	case deckv1.HealthStatus_HEALTH_STATUS_OTHER:
 		about += " and not healthy"
 	}
+	if said := answers(a); said != "" {
+		about += " and " + said
+	}
 	return sentence("Application "+a.GetName()+" "+about, a.GetSyncShortReason())
 }
 

@@ -296,7 +296,7 @@ func (v Deployment) head(width int) []string {
 	}
 	again, summary, who := askedBy(d)
 	about := join(" "+th.Dot+" ", strategy, again, summary, who)
-	lines = append(lines, " "+th.Dim.Render(text.Cut(about, width-2, th.Ellipsis)))
+	lines = append(lines, v.withAddress(about, width))
 
 	if v.Queue.Ahead != nil {
 		lines = append(lines, v.reasonLines(th.Tones.Warn, behind(v.Queue.Ahead), width)...)
@@ -308,6 +308,19 @@ func (v Deployment) head(width int) []string {
 		return append(lines, invalid...)
 	}
 	return append(lines, v.mistaken(width)...)
+}
+
+// leastAddress is the width from which a line has room for the address of the application.
+const leastAddress = 60
+
+// withAddress is the second line of the head: with the address at which the application answers, where there is one.
+func (v Deployment) withAddress(about string, width int) string {
+	th, url := v.Theme, text.Line(v.Application.GetUrl())
+	if url == "" || width < leastAddress {
+		return " " + th.Dim.Render(text.Cut(about, width-2, th.Ellipsis))
+	}
+	about = text.Cut(about, width-text.Width(url)-4, th.Ellipsis)
+	return split(th, " "+th.Dim.Render(about), th.Info.Render(url)+" ", width)
 }
 
 // behind says what a pending deployment waits for.

@@ -68,3 +68,14 @@ func TestWhatIsWrongWithAConfigurationIsShownOnce(t *testing.T) {
 		require.Equal(t, 1, strings.Count(strings.Join(v.head(120), "\n"), reason), name)
 	}
 }
+
+func TestTheHeadShowsWhereTheApplicationAnswers(t *testing.T) {
+	t.Parallel()
+	const url = "http://127.0.0.1:13579"
+	v := Deployment{Theme: theme.Theme{}, Application: &deckv1.Application{Url: url}, Now: time.Unix(1, 0),
+		Deployment: &deckv1.Deployment{Strategy: "QUICK_SYNC", Summary: "why"}}
+	require.Regexp(t, `^ QUICK_SYNC .*why +`+url+` $`, v.head(80)[1])
+	require.NotContains(t, v.head(50)[1], url, "the reason is worth more where there is little room")
+	v.Application.Url = ""
+	require.NotContains(t, v.head(80)[1], "http")
+}

@@ -1705,7 +1705,10 @@ type Application struct {
 	Disabled      bool            `protobuf:"varint,16,opt,name=disabled,proto3" json:"disabled,omitempty"`
 	Resources     *ResourceCounts `protobuf:"bytes,17,opt,name=resources,proto3" json:"resources,omitempty"`
 	// The piped that deploys it.
-	PipedId       string `protobuf:"bytes,18,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
+	PipedId string `protobuf:"bytes,18,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
+	// Where it answers on this machine by itself, as "http://127.0.0.1:PORT" or host:port; empty while no pod of it is
+	// ready, and where OpenApplication has to be called first.
+	Url           string `protobuf:"bytes,19,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1862,6 +1865,13 @@ func (x *Application) GetResources() *ResourceCounts {
 func (x *Application) GetPipedId() string {
 	if x != nil {
 		return x.PipedId
+	}
+	return ""
+}
+
+func (x *Application) GetUrl() string {
+	if x != nil {
+		return x.Url
 	}
 	return ""
 }
@@ -5205,7 +5215,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
 	"\x0fSTATE_CONNECTED\x10\x02\x12\x16\n" +
 	"\x12STATE_DISCONNECTED\x10\x03\x12\x12\n" +
-	"\x0eSTATE_DISABLED\x10\x04\"\x85\x06\n" +
+	"\x0eSTATE_DISABLED\x10\x04\"\x97\x06\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -5226,7 +5236,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x0edeploy_targets\x18\x0f \x03(\tR\rdeployTargets\x12\x1a\n" +
 	"\bdisabled\x18\x10 \x01(\bR\bdisabled\x12>\n" +
 	"\tresources\x18\x11 \x01(\v2 .pipedeck.deck.v1.ResourceCountsR\tresources\x12\x19\n" +
-	"\bpiped_id\x18\x12 \x01(\tR\apipedId\x1a9\n" +
+	"\bpiped_id\x18\x12 \x01(\tR\apipedId\x12\x10\n" +
+	"\x03url\x18\x13 \x01(\tR\x03url\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +

@@ -1073,9 +1073,7 @@ type OpenRequest struct {
 	ApplicationId string `protobuf:"bytes,3,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
 	Name          string `protobuf:"bytes,4,opt,name=name,proto3" json:"name,omitempty"`
 	// A name or number, "SERVICE:PORT", or empty for the first port.
-	Port string `protobuf:"bytes,5,opt,name=port,proto3" json:"port,omitempty"`
-	// The cluster gives Services addresses on this machine.
-	Published     bool `protobuf:"varint,6,opt,name=published,proto3" json:"published,omitempty"`
+	Port          string `protobuf:"bytes,5,opt,name=port,proto3" json:"port,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1145,19 +1143,10 @@ func (x *OpenRequest) GetPort() string {
 	return ""
 }
 
-func (x *OpenRequest) GetPublished() bool {
-	if x != nil {
-		return x.Published
-	}
-	return false
-}
-
 type OpenResponse struct {
-	state  protoimpl.MessageState `protogen:"open.v1"`
-	Url    string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
-	Detail string                 `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
-	// The helper itself listens there, and has to stay.
-	Forwarded     bool `protobuf:"varint,3,opt,name=forwarded,proto3" json:"forwarded,omitempty"`
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Url           string                 `protobuf:"bytes,1,opt,name=url,proto3" json:"url,omitempty"`
+	Detail        string                 `protobuf:"bytes,2,opt,name=detail,proto3" json:"detail,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1204,13 +1193,6 @@ func (x *OpenResponse) GetDetail() string {
 		return x.Detail
 	}
 	return ""
-}
-
-func (x *OpenResponse) GetForwarded() bool {
-	if x != nil {
-		return x.Forwarded
-	}
-	return false
 }
 
 type ClusterEvent_Progress struct {
@@ -1352,7 +1334,7 @@ const file_api_helper_v1_helper_proto_rawDesc = "" +
 	"kubeconfig\x12\x1a\n" +
 	"\bidentity\x18\x02 \x01(\bR\bidentity\")\n" +
 	"\vAskResponse\x12\x1a\n" +
-	"\bidentity\x18\x01 \x01(\tR\bidentity\"\xb4\x01\n" +
+	"\bidentity\x18\x01 \x01(\tR\bidentity\"\x96\x01\n" +
 	"\vOpenRequest\x12\x18\n" +
 	"\acluster\x18\x01 \x01(\tR\acluster\x12\x1e\n" +
 	"\n" +
@@ -1360,12 +1342,10 @@ const file_api_helper_v1_helper_proto_rawDesc = "" +
 	"kubeconfig\x12%\n" +
 	"\x0eapplication_id\x18\x03 \x01(\tR\rapplicationId\x12\x12\n" +
 	"\x04name\x18\x04 \x01(\tR\x04name\x12\x12\n" +
-	"\x04port\x18\x05 \x01(\tR\x04port\x12\x1c\n" +
-	"\tpublished\x18\x06 \x01(\bR\tpublished\"V\n" +
+	"\x04port\x18\x05 \x01(\tR\x04port\"8\n" +
 	"\fOpenResponse\x12\x10\n" +
 	"\x03url\x18\x01 \x01(\tR\x03url\x12\x16\n" +
-	"\x06detail\x18\x02 \x01(\tR\x06detail\x12\x1c\n" +
-	"\tforwarded\x18\x03 \x01(\bR\tforwarded2\xea\x05\n" +
+	"\x06detail\x18\x02 \x01(\tR\x06detail2\xea\x05\n" +
 	"\rHelperService\x12c\n" +
 	"\fWriteArchive\x12'.pipedeck.helper.v1.WriteArchiveRequest\x1a(.pipedeck.helper.v1.WriteArchiveResponse\"\x00\x12U\n" +
 	"\aRunKind\x12\".pipedeck.helper.v1.RunKindRequest\x1a .pipedeck.helper.v1.ClusterEvent\"\x00(\x010\x01\x12c\n" +

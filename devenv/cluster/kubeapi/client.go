@@ -207,8 +207,11 @@ type Event struct {
 	Object json.RawMessage `json:"object"`
 }
 
-// Deleted is the type of the event of an object that has gone.
-const Deleted = "DELETED"
+// Deleted is the type of the event of an object that has gone, and Failed that of an error that ends the watch.
+const (
+	Deleted = "DELETED"
+	Failed  = "ERROR"
+)
 
 // Watch calls fn with what is there and with each change, until fn returns true or an error, or the server ends the
 // watch, as it does from time to time.

@@ -39,7 +39,7 @@ func application(a *store.Application) *deckv1.Application {
 		Health:     healthStatuses[a.Health], Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
 		RunningCommit: running.GetTrigger().GetCommit().GetHash(), RunningVersions: versions(running.GetVersions()),
 		LatestDeploymentId: a.LatestDeploymentID, DeployTargets: targets(m.GetDeployTargetsByPlugin()),
-		Resources: resourceCounts(a.Counts),
+		Resources: resourceCounts(a.Counts), Url: a.URL,
 	}
 }
 

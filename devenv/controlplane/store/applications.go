@@ -22,6 +22,8 @@ type Application struct {
 	Counts ResourceCounts
 	// LatestDeploymentID is empty before the first deployment.
 	LatestDeploymentID string
+	// URL is where it answers on this machine; empty when that is not known.
+	URL string
 }
 
 // Applications are the registered applications, and those that were deleted: these stay deleted although Git still
@@ -35,6 +37,8 @@ type Applications struct {
 	index applicationIndex
 	// uses are the plugins that applications use by their configuration, by piped and place, as pipeds reported them.
 	uses map[string]map[place][]string
+	// urls are where applications answer, by their ids, as SetURLs got them last.
+	urls map[string]string
 }
 
 type application struct {
@@ -274,14 +278,6 @@ func (a *Applications) owned(pipedID, id string) error {
 	return err
 }
 
-// exists returns NotFound when there is no such application.
-func (a *Applications) exists(id string) error {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	_, err := a.index.find(id)
-	return err
-}
-
 // deployed notes the latest deployment of an application, and publishes it unless it is of an earlier control plane.
 func (a *Applications) deployed(id, deployment string, restored bool) {
 	a.mu.Lock()
@@ -306,6 +302,20 @@ func (a *Applications) observed(id string, health model.ApplicationLiveState_Sta
 	}
 	one.health, one.counts = health, counts
 	a.publish(one)
+}
+
+// SetURLs replaces where applications answer on this machine, by their ids; those that are not named answer nowhere.
+// The map belongs to the store.
+func (a *Applications) SetURLs(urls map[string]string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.urls
+	a.urls = urls
+	for _, one := range sorted(a.index.byID, byID) {
+		if id := one.model.GetId(); !one.model.GetDeleted() && before[id] != urls[id] {
+			a.ledger.publish(Change{Application: a.view(one)})
+		}
+	}
 }
 
 func (a *Applications) change(id string, change func(*application) error) error {
@@ -336,7 +346,8 @@ func (a *Applications) publish(one *application) {
 }
 
 func (a *Applications) view(one *application) *Application {
-	return &Application{Model: a.effective(one), Health: one.health, Counts: one.counts, LatestDeploymentID: one.latest}
+	return &Application{Model: a.effective(one), Health: one.health, Counts: one.counts, LatestDeploymentID: one.latest,
+		URL: a.urls[one.model.GetId()]}
 }
 
 // effective is the application with the targets and the platform provider that it is deployed to: those of its piped

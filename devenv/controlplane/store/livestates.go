@@ -53,7 +53,7 @@ func (l *LiveStates) Report(pipedID string, snapshot *model.ApplicationLiveState
 func (l *LiveStates) Get(id string) (*model.ApplicationLiveStateSnapshot, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.applications.exists(id); err != nil {
+	if _, err := l.applications.Get(id); err != nil {
 		return nil, err
 	}
 	live := l.byApplication[id]
@@ -77,7 +77,7 @@ type Resources struct {
 func (l *LiveStates) Resources(id string) (Resources, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if err := l.applications.exists(id); err != nil {
+	if _, err := l.applications.Get(id); err != nil {
 		return Resources{}, err
 	}
 	live := l.of(id)

@@ -15,8 +15,7 @@ import (
 func (s *Server) Open(ctx context.Context, r *helperv1.OpenRequest) (*helperv1.OpenResponse, error) {
 	address, err := s.forwarder.Open(ctx, portforward.Request{
 		Cluster: r.GetCluster(), Kubeconfig: r.GetKubeconfig(), ApplicationID: r.GetApplicationId(), Name: r.GetName(),
-		Port: r.GetPort(), Published: r.GetPublished(),
+		Port: r.GetPort(),
 	})
-	return &helperv1.OpenResponse{Url: address.URL, Detail: address.Detail, Forwarded: address.Forwarded},
-		helper.Encode(err)
+	return &helperv1.OpenResponse{Url: address.URL, Detail: address.Detail}, helper.Encode(err)
 }
