@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -111,6 +112,7 @@ func (d *Doctor) examinations() []examination {
 		[]examination{
 			{"programs", d.programs, false},
 			{"embedded Kubernetes", d.embedded, false},
+			{"embedded cluster", d.embeddedCluster, false},
 			{"state directory", d.stateDirectory, true},
 			{"disk", d.stateDisk, true},
 			{"engine's disk", d.engineDisk, kind},
@@ -130,7 +132,7 @@ func (d *Doctor) examinations() []examination {
 		})
 	}
 	if !d.asks(cluster.Embedded, auto.Kind) {
-		all = slices.DeleteFunc(all, func(e examination) bool { return e.name == "embedded Kubernetes" })
+		all = slices.DeleteFunc(all, func(e examination) bool { return strings.HasPrefix(e.name, "embedded ") })
 	}
 	return all
 }

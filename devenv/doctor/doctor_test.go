@@ -226,6 +226,8 @@ func TestEachFindingSaysWhatItIsAndHowToFixIt(t *testing.T) {
 		"none, and auto without an engine": {func(d *Doctor) {
 			d.Clusters, d.Embedded, d.Engine = one(auto.Kind), lost, failing(engine.ErrNone)
 		}, "embedded Kubernetes", Fail, embedded.ErrNoProgram.Error(), "clone it"},
+		"what it lacks": {func(d *Doctor) { d.Clusters, d.Embedded = one(cluster.Embedded), uncompiled(t) },
+			"embedded cluster", OK, "DNS, ", ""},
 		"one to compile": {func(d *Doctor) { d.Clusters, d.Embedded = one(cluster.Embedded), uncompiled(t) },
 			"embedded Kubernetes", OK, "the first start compiles it into", ""},
 		"one to compile, no go": {func(d *Doctor) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/owned"
 )
@@ -59,6 +60,16 @@ func (d *Doctor) embedded(ctx context.Context) Check {
 		c.State, c.Why = Warn, "auto uses kind here; without a container engine it needs the embedded Kubernetes"
 	}
 	return c
+}
+
+// embeddedCluster names what an embedded cluster lacks. Nothing can be done about it, so it is no warning.
+func (d *Doctor) embeddedCluster(context.Context) Check {
+	if d.Embedded == nil {
+		return Check{}
+	}
+	kinds, features := embedded.Absent()
+	return ok("it lacks %s; nothing acts on objects of the kinds %s", strings.Join(features, ", "),
+		strings.Join(kinds, ", "))
 }
 
 func (d *Doctor) embeddedProgram(ctx context.Context) Check {

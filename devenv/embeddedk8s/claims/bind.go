@@ -18,9 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// ProvisionedBy is the annotation, which Kubernetes defines, of a volume by its provisioner.
+const ProvisionedBy = "pv.kubernetes.io/provisioned-by"
+
 // Annotations that Kubernetes defines.
 const (
-	provisionedBy     = "pv.kubernetes.io/provisioned-by"
 	bindCompleted     = "pv.kubernetes.io/bind-completed"
 	boundByController = "pv.kubernetes.io/bound-by-controller"
 )
@@ -178,7 +180,7 @@ func volumeFor(claim *corev1.PersistentVolumeClaim, dir string) *corev1.Persiste
 	return &corev1.PersistentVolume{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        VolumeName(claim.UID),
-			Annotations: map[string]string{provisionedBy: Provisioner, boundByController: "yes"},
+			Annotations: map[string]string{ProvisionedBy: Provisioner, boundByController: "yes"},
 		},
 		Spec: corev1.PersistentVolumeSpec{
 			Capacity: corev1.ResourceList{

@@ -193,7 +193,7 @@ func (c *Controller) sweep(ctx context.Context) error {
 		return fmt.Errorf("list volumes: %w", err)
 	}
 	for _, volume := range volumes.Items {
-		if volume.Annotations[provisionedBy] == Provisioner && !there[volume.Name] {
+		if volume.Annotations[ProvisionedBy] == Provisioner && !there[volume.Name] {
 			if err := c.removeVolume(ctx, volume.Name); err != nil {
 				return err
 			}

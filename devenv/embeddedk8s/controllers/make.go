@@ -33,6 +33,8 @@ import (
 	"k8s.io/kubernetes/pkg/controller/statefulset"
 	"k8s.io/kubernetes/pkg/controller/ttlafterfinished"
 	"k8s.io/kubernetes/pkg/serviceaccount"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/absent"
 )
 
 // How many objects of one kind a controller works on at the same time. kube-controller-manager's defaults, where it has
@@ -173,6 +175,14 @@ func (m *maker) policy(ctx context.Context) ([]loop, error) {
 		{"disruption", budgets.Run},
 		{"clusterrole-aggregation", func(ctx context.Context) { roles.Run(ctx, workers) }},
 	}, nil
+}
+
+func (m *maker) absent(context.Context) ([]loop, error) {
+	reporter, err := absent.New(m.client, m.all)
+	if err != nil {
+		return nil, err
+	}
+	return []loop{{"absent", reporter.Run}}, nil
 }
 
 func (m *maker) garbage(ctx context.Context) ([]loop, error) {

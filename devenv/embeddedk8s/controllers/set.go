@@ -69,7 +69,7 @@ func New(ctx context.Context, config Config) (*Set, error) {
 	problems := []error{kinds.watch(maker.all)}
 	for _, make := range []func(context.Context) ([]loop, error){
 		maker.serviceAccounts, maker.namespaces, maker.workloads, maker.batch, maker.network, maker.policy,
-		maker.garbage, maker.quotas, maker.autoscaling,
+		maker.garbage, maker.quotas, maker.autoscaling, maker.absent,
 	} {
 		made, err := make(ctx)
 		problems = append(problems, err)
