@@ -7,7 +7,7 @@ BIN := bin
 CACHE := .cache
 # Version control stamps would need the whole history in every container that builds. The rest is as in tools/build.sh,
 # so that packages are compiled once; only the race detector needs C.
-export GOFLAGS := -buildvcs=false -trimpath
+export GOFLAGS := -buildvcs=false -trimpath -gcflags=all=-dwarf=false
 export CGO_ENABLED := 0
 RACE := env CGO_ENABLED=1 go test -race
 # The modules of the workspace.

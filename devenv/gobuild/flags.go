@@ -3,10 +3,15 @@
 
 package gobuild
 
-import "os"
+import (
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
 
-// A package is compiled once for all programs that are built with the same settings: those below. tools/build.sh has
-// the same ones. docs/decisions/0029 says why.
+// A package is compiled once for all programs that are built with the same settings: those below. tools/build.sh and
+// the Makefile have the same ones. docs/decisions/0029 and 0031 say why.
 
 // withoutC leaves C out of programs, and so the C compiler, and one variant of each package above net.
 const withoutC = "CGO_ENABLED=0"
@@ -14,20 +19,63 @@ const withoutC = "CGO_ENABLED=0"
 // withoutPaths keeps the place of the sources out of programs: the packages of another clone are the same.
 const withoutPaths = "-trimpath"
 
+// withoutTables leaves the tables for debuggers out of packages: they are an eighth of the compilers' time.
+const withoutTables = "-gcflags=all=-dwarf=false"
+
+// fewCores is up to how many cores each compiler uses one core: the packages keep them all busy. With more cores, few
+// packages are left at the end of a build, and a compiler may use several.
+const fewCores = 4
+
 // Environ is added to the environment of the go command that builds a program of this repository.
-func Environ() []string { return []string{"GOFLAGS=-buildvcs=false", withoutC} }
+func Environ() []string { return append(Compilers(), "GOFLAGS=-buildvcs=false", withoutC) }
 
 // Flags are those of `go build` for a program of this repository. It has no tables for debuggers, which the linker
 // would spend a third of its time on.
-func Flags() []string { return []string{withoutPaths, "-ldflags=-s -w"} }
+func Flags() []string {
+	return append(Parallel(), withoutPaths, withoutTables, "-ldflags=-s -w")
+}
+
+// Compilers is added to the environment of a go command. A compiler lives for seconds and most need little memory, so
+// it collects garbage only above a limit. What the user has set stays.
+func Compilers() []string {
+	environ := unset("GOMEMLIMIT", "512MiB")
+	if _, limited := os.LookupEnv("GOMEMLIMIT"); !limited {
+		environ = append(environ, unset("GOGC", "off")...)
+	}
+	if runtime.NumCPU() <= fewCores {
+		environ = append(environ, unset("GOMAXPROCS", "1")...)
+	}
+	return environ
+}
+
+// Parallel are the flags of `go build` that keep all cores busy in the environment of Compilers: the go command would
+// run only as many compilers as each of them may use cores.
+func Parallel() []string {
+	if _, chosen := os.LookupEnv("GOMAXPROCS"); chosen || runtime.NumCPU() > fewCores {
+		return nil
+	}
+	return []string{"-p=" + strconv.Itoa(runtime.NumCPU())}
+}
+
+func unset(name, value string) []string {
+	if _, chosen := os.LookupEnv(name); chosen {
+		return nil
+	}
+	return []string{name + "=" + value}
+}
 
 // Shared returns what is added to the flags and to the environment of the go command for a program of a user, so that
 // it shares compiled packages with the programs of this repository. usesC is true for a program with packages in C;
-// such a program, and the user's own CGO_ENABLED, keep C.
+// such a program, and the user's own CGO_ENABLED, keep C. Flags of the user for compilers, in GOFLAGS, replace ours:
+// with them the program can have its tables for debuggers.
 func Shared(usesC bool) (flags, environ []string) {
-	flags = []string{withoutPaths}
+	flags = append(Parallel(), withoutPaths)
+	if !strings.Contains(os.Getenv("GOFLAGS"), "-gcflags") {
+		flags = append(flags, withoutTables)
+	}
+	environ = Compilers()
 	if _, chosen := os.LookupEnv("CGO_ENABLED"); !chosen && !usesC {
-		environ = []string{withoutC}
+		environ = append(environ, withoutC)
 	}
 	return flags, environ
 }

@@ -62,9 +62,9 @@ func compile(ctx context.Context, s *Sources, p Platform, output string) error {
 		return fmt.Errorf("find the package in its module: %w", err)
 	}
 	// With -buildmode=exe the go command refuses packages that are no programs.
+	flags := append(gobuild.Flags(), "-buildvcs=false", "-buildmode=exe", "-ldflags=-s -w -X main.build="+s.tag())
 	cmd := goCommand(ctx, filepath.Join(s.Directory, filepath.FromSlash(module)), p,
-		"build", "-trimpath", "-buildvcs=false", "-buildmode=exe", "-ldflags=-s -w -X main.build="+s.tag(), "-o",
-		output, "./"+filepath.ToSlash(target))
+		append(append([]string{"build"}, flags...), "-o", output, "./"+filepath.ToSlash(target))...)
 	said := processtree.NewOutput(maxSaid)
 	cmd.Stdout, cmd.Stderr = said, said
 	if err := runNicely(cmd); err != nil {
@@ -132,7 +132,7 @@ func goVersion(ctx context.Context, dir string) (string, error) {
 
 func goCommand(ctx context.Context, dir string, p Platform, args ...string) *exec.Cmd {
 	// Nothing of the user's own projects may change what is built.
-	environ := []string{"GOWORK=off", "GOFLAGS=-buildvcs=false", "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0"}
+	environ := append(gobuild.Environ(), "GOWORK=off", "GOAMD64=v1", "GOARM64=v8.0")
 	if p.OS != "" {
 		environ = append(environ, "GOOS="+p.OS, "GOARCH="+p.Architecture)
 	}

@@ -162,7 +162,7 @@ func (b *coldStart) plugins(ctx context.Context, bin string) error {
 	printSpent(fmt.Sprintf("%d plugins, after them", len(packages)), taken)
 	taken, err = b.step(func() error {
 		cmd := gobuild.Command(ctx, ".", append(gobuild.Environ(), "GOOS=linux"), "build", "-trimpath",
-			"-o", os.DevNull, "./sample-apps/hello-world")
+			"-gcflags=all=-dwarf=false", "-o", os.DevNull, "./sample-apps/hello-world")
 		return runQuietly(cmd)
 	})
 	printSpent("hello-world's program, after them", taken)
@@ -221,7 +221,7 @@ func (b *coldStart) kubectl(ctx context.Context) error {
 	b.everything = spent{}
 	taken, err := b.step(func() error {
 		cmd := gobuild.Command(ctx, filepath.Join("e2e", "bench", "kubectl"),
-			append(gobuild.Environ(), "GOWORK=off"), "build", "-trimpath", "-o", filepath.Join(b.dir, "kubectl"), ".")
+			[]string{"GOWORK=off", "GOFLAGS=-buildvcs=false"}, "build", "-o", filepath.Join(b.dir, "kubectl"), ".")
 		return runQuietly(cmd)
 	})
 	if err != nil {

@@ -88,7 +88,7 @@ func (r *release) compile(t target, output, dir string, environ []string, args .
 		set("plugins/sdk.version", r.version),
 	}, " ")
 	cmd := exec.Command("go", append([]string{
-		"build", "-trimpath", "-buildvcs=false", "-ldflags", flags, "-o", output,
+		"build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags", flags, "-o", output,
 	}, args...)...)
 	return run(cmd, dir, append(platform(t), environ...)...)
 }

@@ -1,0 +1,55 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package gobuild_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/gobuild"
+)
+
+// Packages are compiled twice for one flag that differs.
+func TestTheMakefileAndTheScriptHaveTheSameFlags(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Makefile", "tools/build.sh"} {
+		content, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+		require.NoError(t, err)
+		for _, flag := range gobuild.Flags() {
+			// Packages do not depend on these.
+			if strings.HasPrefix(flag, "-p=") || strings.HasPrefix(flag, "-ldflags") {
+				continue
+			}
+			require.Contains(t, string(content), flag, name)
+		}
+	}
+}
+
+func TestWhatTheUserHasSetForCompilersStays(t *testing.T) {
+	names := []string{"GOGC", "GOMEMLIMIT", "GOMAXPROCS"}
+	for _, name := range names {
+		t.Setenv(name, "7")
+	}
+	for _, variable := range gobuild.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		require.NotContains(t, names, name)
+	}
+	isParallel := func(flag string) bool { return strings.HasPrefix(flag, "-p=") }
+	require.False(t, slices.ContainsFunc(gobuild.Flags(), isParallel))
+}
+
+func TestAPluginHasTablesForDebuggersWhenItsAuthorWantsThem(t *testing.T) {
+	const withoutTables = "-gcflags=all=-dwarf=false"
+	t.Setenv("GOFLAGS", "")
+	flags, _ := gobuild.Shared(false)
+	require.Contains(t, flags, withoutTables)
+	t.Setenv("GOFLAGS", "'-gcflags=all=-N -l'")
+	flags, _ = gobuild.Shared(false)
+	require.NotContains(t, flags, withoutTables)
+}
