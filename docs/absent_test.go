@@ -26,11 +26,11 @@ func TestWhatTheEmbeddedClusterLacksIsTheSameEverywhere(t *testing.T) {
 	require.NoError(t, yaml.Unmarshal(text, &list))
 	var rows, kinds, features []string
 	for _, kind := range list.Kinds {
-		kinds = append(kinds, kind.Kind)
-		name := "`" + kind.Kind + "`"
+		name, ofDoctor := "`"+kind.Kind+"`", kind.Kind
 		if kind.Of != "" {
-			name += ", " + kind.Of
+			name, ofDoctor = name+", "+kind.Of, ofDoctor+" ("+kind.Of+")"
 		}
+		kinds = append(kinds, ofDoctor)
 		rows = append(rows, "| "+name+" | "+kind.Lacks+" |")
 	}
 	for _, feature := range list.Features {

@@ -23,6 +23,14 @@ func TestAnObjectThatNothingActsOnSaysSo(t *testing.T) {
 		&storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: "fast"}, Provisioner: "disks.example"},
 		metav1.CreateOptions{})
 	require.NoError(t, err)
+	_, err = client.CoreV1().Services("default").Create(t.Context(), &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec: corev1.ServiceSpec{
+			Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Port: 80}},
+		},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	requireEvent(t, client, "NotServed", "nothing gives it an address")
 	requireEvent(t, client, "NotServed",
 		"nothing acts on this object in the embedded cluster: no policy filters connections")
 	requireEvent(t, client, "NotServed", "only claims of the class standard get a volume")
@@ -36,5 +44,6 @@ func TestAnObjectThatNothingActsOnSaysSo(t *testing.T) {
 	}
 	require.ElementsMatch(t, []corev1.ObjectReference{
 		{Kind: "NetworkPolicy", Name: "closed"}, {Kind: "StorageClass", Name: "fast"},
+		{Kind: "Service", Name: "web"},
 	}, about, "nothing that the cluster makes itself is among them")
 }

@@ -7,9 +7,12 @@ package embedded
 // Event on such objects by its own list, devenv/embeddedk8s/absent/absent.yaml; a test in docs compares both.
 func Absent() (kinds, features []string) {
 	return []string{
-			"NetworkPolicy", "CertificateSigningRequest", "Endpoints", "PersistentVolume", "StorageClass",
+			"NetworkPolicy", "CertificateSigningRequest", "Endpoints",
+			"Service (those of type LoadBalancer where all pods are simulated)",
+			"PersistentVolume (those that you create)", "StorageClass (those that you create)",
 			"VolumeAttributesClass", "VolumeAttachment", "CSIDriver", "RuntimeClass", "ResourceClaim",
-			"ValidatingWebhookConfiguration", "MutatingWebhookConfiguration",
+			"ValidatingWebhookConfiguration (those that name a Service)",
+			"MutatingWebhookConfiguration (those that name a Service)",
 		}, []string{
 			"containers", "DNS", "addresses of pods and cluster IPs", "limits of processors",
 			"custom and external metrics", "several nodes",

@@ -50,9 +50,11 @@ func (k Kind) resource() (schema.GroupVersionResource, error) {
 	return *resource, nil
 }
 
-// concerns reports whether an object is among those that Of names.
-func concerns(object any) bool {
+// concerns reports whether an object is among those that Of names, in a cluster whose pods are all simulated or not.
+func concerns(object any, simulated bool) bool {
 	switch object := object.(type) {
+	case *corev1.Service:
+		return simulated && object.Spec.Type == corev1.ServiceTypeLoadBalancer
 	case *corev1.PersistentVolume:
 		return object.Annotations[claims.ProvisionedBy] != claims.Provisioner
 	case *storagev1.StorageClass:

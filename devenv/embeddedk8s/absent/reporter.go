@@ -23,14 +23,17 @@ type Reporter struct {
 	client   kubernetes.Interface
 	events   record.EventBroadcaster
 	recorder record.EventRecorder
+	// simulated is set when all pods are.
+	simulated bool
 }
 
-// New registers with the informers, which the caller starts.
-func New(client kubernetes.Interface, all informerfactory.InformerFactory) (*Reporter, error) {
+// New registers with the informers, which the caller starts. In a simulated cluster no pod runs as processes.
+func New(client kubernetes.Interface, all informerfactory.InformerFactory, simulated bool) (*Reporter, error) {
 	events := record.NewBroadcaster()
 	r := &Reporter{
 		client: client, events: events,
-		recorder: events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "pipedeck.dev/absent"}),
+		recorder:  events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "pipedeck.dev/absent"}),
+		simulated: simulated,
 	}
 	list, err := kinds()
 	if err != nil {
@@ -57,7 +60,7 @@ func New(client kubernetes.Interface, all informerfactory.InformerFactory) (*Rep
 
 func (r *Reporter) report(kind Kind, version schema.GroupVersion, of any) {
 	object, ok := of.(metav1.Object)
-	if !ok || !concerns(of) {
+	if !ok || !concerns(of, r.simulated) {
 		return
 	}
 	r.recorder.Event(&corev1.ObjectReference{

@@ -161,7 +161,7 @@ func runParts(ctx context.Context, config Config, server string, files pki.Files
 	shared := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(trim))
 	set, err := controllers.New(ctx, controllers.Config{
 		Client: restConfig, Informers: shared, RootCA: rootCA, ServiceAccountKey: files.ServiceAccountKey,
-		Meter: metrics.meter,
+		Meter: metrics.meter, Simulated: config.Programs == "",
 	})
 	if err != nil {
 		return err

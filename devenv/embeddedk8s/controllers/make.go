@@ -178,7 +178,7 @@ func (m *maker) policy(ctx context.Context) ([]loop, error) {
 }
 
 func (m *maker) absent(context.Context) ([]loop, error) {
-	reporter, err := absent.New(m.client, m.all)
+	reporter, err := absent.New(m.client, m.all, m.config.Simulated)
 	if err != nil {
 		return nil, err
 	}

@@ -30,6 +30,8 @@ type Config struct {
 	ServiceAccountKey string
 	// Meter is what autoscalers are told of the use of pods.
 	Meter *usage.Meter
+	// Simulated is set when no pod runs as processes.
+	Simulated bool
 }
 
 // loop is one controller, or a part of one: run returns when its context has ended.
