@@ -307,3 +307,25 @@ func TestThePrintedAddressAnswersAndScriptsFindIt(t *testing.T) {
 	require.NoError(t, cmd.Wait())
 	e.leavesNothing()
 }
+
+func TestTheLogOfAPodIsReadInTheTerminal(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	e.helloWorld()
+	tty := openTerminal(t, e.command("attach"), 140, 40)
+	tty.sees(`2 Deployment`)
+	tty.presses("t")
+	tty.sees(`Pod hello-world-`)
+	tty.presses("Gk") // the Service is last
+	tty.presses("L")
+	tty.sees(`Log . pod hello-world-`)
+	tty.sees(`listening on 127\.0\.0\.1:\d+`)
+	tty.presses("\x1b")
+	tty.sees(`Resources of hello-world`)
+	tty.presses("q")
+	tty.sees(`Leave pipedeck`)
+	tty.presses("y")
+	require.Zero(t, tty.wait())
+	require.Zero(t, e.pipedeck("down").Code)
+	e.leavesNothing()
+}

@@ -38,6 +38,8 @@ type Config struct {
 	Images imagev1.ImageServiceServer
 	// Open makes a deployed application reachable from this machine. Nil: nothing can be reached.
 	Open deckapi.Opener
+	// PodLog reads the logs of pods. Nil: none can be read.
+	PodLog deckapi.PodLogReader
 	// KeepFile is the file in which the state is kept for the next control plane; empty for nowhere. While it cannot be
 	// read or written, calls that change something are refused as Unavailable, and the environment is degraded. It is
 	// no one else's.

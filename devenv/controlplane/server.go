@@ -91,7 +91,7 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("make the control plane: %w", err)
 	}
 	s := &Server{
-		log: log, store: state, deck: deckapi.New(state, cfg.Open), shutdown: make(chan struct{}, 1),
+		log: log, store: state, deck: deckapi.New(state, cfg.Open, cfg.PodLog), shutdown: make(chan struct{}, 1),
 		callback: cfg.Shutdown, kept: kept,
 		refusals: refused, keyTimeout: keyTimeout,
 	}

@@ -159,6 +159,7 @@ func (e *Environment) controlPlane(stop context.CancelCauseFunc, secrets *worksp
 		EventHandled: e.eventHandled,
 		Images:       e.imageService(),
 		Open:         e.open,
+		PodLog:       e.clusters.podLog,
 		KeepFile:     e.keepFile(),
 		Flags:        e.Flags,
 		Logger:       e.Logger,

@@ -264,6 +264,12 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 	switch action {
 	case keymap.Shell:
 		return shellsOf(&m.actions).open()
+	case keymap.PodShell:
+		return shellsOf(&m.actions).openIn(m.panes.resources.selected())
+	case keymap.PodLog:
+		m.panes.log.source.pod = m.panes.resources.pod()
+		m.panes.log.view.Follow()
+		m.screen.focus = keymap.Log
 	case keymap.NextPane:
 		m.screen.turn(1)
 	case keymap.PreviousPane:
@@ -314,7 +320,7 @@ func (m *model) open() tea.Cmd {
 		m.screen.focus = keymap.Deployment
 	case keymap.Deployment:
 		if !m.panes.deployment.unfold() {
-			m.panes.log.source.all = false
+			m.panes.log.source.all, m.panes.log.source.pod = false, podOf{}
 			m.screen.focus = keymap.Log
 		}
 	case keymap.Log:
@@ -360,6 +366,9 @@ func (m *model) back() {
 		m.panes.log.look.clear()
 	case m.screen.focus == keymap.Log && !m.panes.log.following():
 		m.panes.log.follow()
+	case m.screen.focus == keymap.Log && m.panes.log.source.pod != podOf{}:
+		m.panes.log.source.pod = podOf{}
+		m.screen.focus = keymap.Resources
 	default:
 		m.screen.focus = keymap.Deployment
 	}

@@ -91,6 +91,9 @@ func (p *logPane) rewind() {
 
 // settle opens the log of the selected stage, or of all, when another one is open.
 func (p *logPane) settle() tea.Cmd {
+	if p.source.pod != (podOf{}) {
+		return settlePod(p)
+	}
 	d, stage := p.chosen.deployment(), p.chosen.stage()
 	merged := p.source.logSource != logSource{}
 	if stage != p.named || stage == nil || merged { // one that changes is another object
@@ -142,7 +145,7 @@ func (p *logPane) open(key logKey, version int32) tea.Cmd {
 		p.of = of
 	} // else it is read again, and the user goes on where they were
 	reader := newStageLog(p.host.work.ctx, p.host.clock.after, key, version)
-	if key.source != (logSource{}) {
+	if key.source.all || key.source.output > 0 {
 		reader.timeline, p.output = p.source.merge()
 		reader.timeline.early = p.output.fresh()
 	}

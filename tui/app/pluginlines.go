@@ -22,6 +22,8 @@ type logSource struct {
 	all bool
 	// output is 0 for no plugin, 1 for all, and from 2 on one of them.
 	output int
+	// pod has its log shown in place of those of stages; the zero value is none.
+	pod podOf
 }
 
 // lateOutput is how long after the end of a stage what its plugin writes still belongs to it.
@@ -174,7 +176,7 @@ func (s *sources) version() int32 {
 
 // turnAll shows the logs of all stages in one time line, or that of the selected one. It says what is shown.
 func (s *sources) turnAll() string {
-	s.all = !s.all
+	s.all, s.pod = !s.all || s.pod != podOf{}, podOf{}
 	if s.all {
 		return "all stages in one time line"
 	}
@@ -183,6 +185,7 @@ func (s *sources) turnAll() string {
 
 // turnOutput shows the output of the plugins: of none, of all, then of each alone. It says what is shown.
 func (s *sources) turnOutput() string {
+	s.pod = podOf{}
 	plugins := s.candidates()
 	choices := 2
 	switch len(plugins) {

@@ -40,7 +40,7 @@ func (a *actions) reasons() keymap.Reasons {
 	if !a.link.answers() {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
 			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack,
-			keymap.Shell} {
+			keymap.PodLog, keymap.PodShell, keymap.Shell} {
 			reasons[action] = "not connected"
 			if !a.link.silent.IsZero() {
 				reasons[action] = "the environment does not answer"
@@ -68,6 +68,11 @@ func (a *actions) reasons() keymap.Reasons {
 	}
 	if reason := a.unreturned(resource, reasons[keymap.Sync]); reason != "" {
 		reasons[keymap.PutBack] = reason
+	}
+	if reason := unlogged(a.host, a.screen, resource); reason != "" {
+		reasons[keymap.PodLog], reasons[keymap.PodShell] = reason, reason
+	} else if reason := shellsOf(a).refusalIn(); reason != "" {
+		reasons[keymap.PodShell] = reason
 	}
 	a.pastReasons(reasons)
 	switch {

@@ -112,9 +112,7 @@ func (l *stageLog) pass(grown <-chan logMsg, send func(tea.Msg)) {
 func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) logMsg {
 	msg := logMsg{log: l}
 	var fresh []logbuf.Line
-	stream, err := client.WatchStageLog(l.ctx,
-		&deckv1.WatchStageLogRequest{DeploymentId: l.key.deployment, StageId: l.key.stage},
-		grpc.MaxCallRecvMsgSize(maxMessage))
+	stream, err := l.key.watch(l.ctx, client)
 	if err != nil {
 		msg.err = err
 		return msg
@@ -142,6 +140,17 @@ func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) lo
 		default: // one is waiting already; it speaks of all lines
 		}
 	}
+}
+
+// watch asks for the log of a stage or a pod.
+func (k logKey) watch(ctx context.Context,
+	client deckv1.DeckServiceClient) (grpc.ServerStreamingClient[deckv1.WatchStageLogResponse], error) {
+	if pod := k.source.pod; pod != (podOf{}) {
+		return client.WatchPodLog(ctx, &deckv1.WatchPodLogRequest{ApplicationId: pod.app, ResourceId: pod.id},
+			grpc.MaxCallRecvMsgSize(maxMessage))
+	}
+	return client.WatchStageLog(ctx, &deckv1.WatchStageLogRequest{DeploymentId: k.deployment, StageId: k.stage},
+		grpc.MaxCallRecvMsgSize(maxMessage))
 }
 
 // appendAtOnce is about how many lines go to the buffer at once, and how many are remembered to be used again.

@@ -279,6 +279,12 @@ func (s *Server) WatchStageLog(request *deckv1.WatchStageLogRequest,
 	}
 }
 
+// WatchPodLog sends the log of the resource, as Log and LogAt write it, by its id in place of a stage's.
+func (s *Server) WatchPodLog(request *deckv1.WatchPodLogRequest,
+	stream grpc.ServerStreamingServer[deckv1.WatchStageLogResponse]) error {
+	return s.WatchStageLog(&deckv1.WatchStageLogRequest{StageId: request.GetResourceId()}, stream)
+}
+
 // Resources reports what lives of an application, as a change of what was published before.
 func (s *Server) Resources(application string, response *deckv1.WatchResourcesResponse) {
 	s.change(func() { s.resources[application] = append(s.resources[application], response) })

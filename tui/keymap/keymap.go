@@ -29,6 +29,9 @@ const (
 	Reach Action = "reach"
 	// PutBack makes the selected resource as it is in Git.
 	PutBack Action = "put-back"
+	// PodLog shows the log of the selected pod, PodShell opens a shell in it.
+	PodLog   Action = "pod-log"
+	PodShell Action = "pod-shell"
 	// EditManifest opens a manifest of the application in the user's editor, and commits the change.
 	EditManifest Action = "edit-manifest"
 	// Shell opens the user's shell, in which kubectl works with the cluster.

@@ -495,7 +495,7 @@ func (x FieldDrift_Change) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FieldDrift_Change.Descriptor instead.
 func (FieldDrift_Change) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17, 0}
 }
 
 type Plugin_State int32
@@ -553,7 +553,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34, 0}
 }
 
 type CancelDeploymentRequest_Rollback int32
@@ -603,7 +603,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48, 0}
 }
 
 type WatchRequest struct {
@@ -1991,6 +1991,59 @@ func (x *WatchResourcesRequest) GetApplicationId() string {
 	return ""
 }
 
+type WatchPodLogRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	// The id of a resource of the application, which is a pod.
+	ResourceId    string `protobuf:"bytes,2,opt,name=resource_id,json=resourceId,proto3" json:"resource_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *WatchPodLogRequest) Reset() {
+	*x = WatchPodLogRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *WatchPodLogRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*WatchPodLogRequest) ProtoMessage() {}
+
+func (x *WatchPodLogRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use WatchPodLogRequest.ProtoReflect.Descriptor instead.
+func (*WatchPodLogRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *WatchPodLogRequest) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+func (x *WatchPodLogRequest) GetResourceId() string {
+	if x != nil {
+		return x.ResourceId
+	}
+	return ""
+}
+
 type WatchResourcesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// New or changed ones, whole.
@@ -2005,7 +2058,7 @@ type WatchResourcesResponse struct {
 
 func (x *WatchResourcesResponse) Reset() {
 	*x = WatchResourcesResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2017,7 +2070,7 @@ func (x *WatchResourcesResponse) String() string {
 func (*WatchResourcesResponse) ProtoMessage() {}
 
 func (x *WatchResourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2030,7 +2083,7 @@ func (x *WatchResourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResourcesResponse.ProtoReflect.Descriptor instead.
 func (*WatchResourcesResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WatchResourcesResponse) GetResources() []*Resource {
@@ -2084,7 +2137,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2096,7 +2149,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2109,7 +2162,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *Resource) GetId() string {
@@ -2222,7 +2275,7 @@ type FieldDrift struct {
 
 func (x *FieldDrift) Reset() {
 	*x = FieldDrift{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2234,7 +2287,7 @@ func (x *FieldDrift) String() string {
 func (*FieldDrift) ProtoMessage() {}
 
 func (x *FieldDrift) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2247,7 +2300,7 @@ func (x *FieldDrift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FieldDrift.ProtoReflect.Descriptor instead.
 func (*FieldDrift) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *FieldDrift) GetPath() string {
@@ -2338,7 +2391,7 @@ type Deployment struct {
 
 func (x *Deployment) Reset() {
 	*x = Deployment{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2350,7 +2403,7 @@ func (x *Deployment) String() string {
 func (*Deployment) ProtoMessage() {}
 
 func (x *Deployment) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2363,7 +2416,7 @@ func (x *Deployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deployment.ProtoReflect.Descriptor instead.
 func (*Deployment) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Deployment) GetId() string {
@@ -2521,7 +2574,7 @@ type GetInsightsRequest struct {
 
 func (x *GetInsightsRequest) Reset() {
 	*x = GetInsightsRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2533,7 +2586,7 @@ func (x *GetInsightsRequest) String() string {
 func (*GetInsightsRequest) ProtoMessage() {}
 
 func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2546,7 +2599,7 @@ func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInsightsRequest.ProtoReflect.Descriptor instead.
 func (*GetInsightsRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
 }
 
 type GetInsightsResponse struct {
@@ -2564,7 +2617,7 @@ type GetInsightsResponse struct {
 
 func (x *GetInsightsResponse) Reset() {
 	*x = GetInsightsResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2576,7 +2629,7 @@ func (x *GetInsightsResponse) String() string {
 func (*GetInsightsResponse) ProtoMessage() {}
 
 func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2589,7 +2642,7 @@ func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInsightsResponse.ProtoReflect.Descriptor instead.
 func (*GetInsightsResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *GetInsightsResponse) GetAll() *Insight {
@@ -2650,7 +2703,7 @@ type Insight struct {
 
 func (x *Insight) Reset() {
 	*x = Insight{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2662,7 +2715,7 @@ func (x *Insight) String() string {
 func (*Insight) ProtoMessage() {}
 
 func (x *Insight) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2675,7 +2728,7 @@ func (x *Insight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Insight.ProtoReflect.Descriptor instead.
 func (*Insight) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Insight) GetApplicationId() string {
@@ -2777,7 +2830,7 @@ type ListBranchesRequest struct {
 
 func (x *ListBranchesRequest) Reset() {
 	*x = ListBranchesRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2789,7 +2842,7 @@ func (x *ListBranchesRequest) String() string {
 func (*ListBranchesRequest) ProtoMessage() {}
 
 func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2802,7 +2855,7 @@ func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBranchesRequest.ProtoReflect.Descriptor instead.
 func (*ListBranchesRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
 }
 
 type ListBranchesResponse struct {
@@ -2817,7 +2870,7 @@ type ListBranchesResponse struct {
 
 func (x *ListBranchesResponse) Reset() {
 	*x = ListBranchesResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2829,7 +2882,7 @@ func (x *ListBranchesResponse) String() string {
 func (*ListBranchesResponse) ProtoMessage() {}
 
 func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2842,7 +2895,7 @@ func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBranchesResponse.ProtoReflect.Descriptor instead.
 func (*ListBranchesResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *ListBranchesResponse) GetBranches() []*Branch {
@@ -2878,7 +2931,7 @@ type Branch struct {
 
 func (x *Branch) Reset() {
 	*x = Branch{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2890,7 +2943,7 @@ func (x *Branch) String() string {
 func (*Branch) ProtoMessage() {}
 
 func (x *Branch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2903,7 +2956,7 @@ func (x *Branch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Branch.ProtoReflect.Descriptor instead.
 func (*Branch) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Branch) GetName() string {
@@ -2959,7 +3012,7 @@ type PreviewBranchRequest struct {
 
 func (x *PreviewBranchRequest) Reset() {
 	*x = PreviewBranchRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2971,7 +3024,7 @@ func (x *PreviewBranchRequest) String() string {
 func (*PreviewBranchRequest) ProtoMessage() {}
 
 func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2984,7 +3037,7 @@ func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewBranchRequest.ProtoReflect.Descriptor instead.
 func (*PreviewBranchRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *PreviewBranchRequest) GetBranch() string {
@@ -3015,7 +3068,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3027,7 +3080,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3040,7 +3093,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *Commit) GetHash() string {
@@ -3127,7 +3180,7 @@ type Stage struct {
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3139,7 +3192,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3152,7 +3205,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Stage) GetId() string {
@@ -3319,7 +3372,7 @@ type StageApproval struct {
 
 func (x *StageApproval) Reset() {
 	*x = StageApproval{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3331,7 +3384,7 @@ func (x *StageApproval) String() string {
 func (*StageApproval) ProtoMessage() {}
 
 func (x *StageApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3344,7 +3397,7 @@ func (x *StageApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageApproval.ProtoReflect.Descriptor instead.
 func (*StageApproval) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *StageApproval) GetUser() string {
@@ -3371,7 +3424,7 @@ type GetStageRunRequest struct {
 
 func (x *GetStageRunRequest) Reset() {
 	*x = GetStageRunRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3383,7 +3436,7 @@ func (x *GetStageRunRequest) String() string {
 func (*GetStageRunRequest) ProtoMessage() {}
 
 func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3396,7 +3449,7 @@ func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunRequest.ProtoReflect.Descriptor instead.
 func (*GetStageRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *GetStageRunRequest) GetDeploymentId() string {
@@ -3433,7 +3486,7 @@ type GetStageRunResponse struct {
 
 func (x *GetStageRunResponse) Reset() {
 	*x = GetStageRunResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3445,7 +3498,7 @@ func (x *GetStageRunResponse) String() string {
 func (*GetStageRunResponse) ProtoMessage() {}
 
 func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3458,7 +3511,7 @@ func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunResponse.ProtoReflect.Descriptor instead.
 func (*GetStageRunResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetStageRunResponse) GetConfig() string {
@@ -3520,7 +3573,7 @@ type StageAttempt struct {
 
 func (x *StageAttempt) Reset() {
 	*x = StageAttempt{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3532,7 +3585,7 @@ func (x *StageAttempt) String() string {
 func (*StageAttempt) ProtoMessage() {}
 
 func (x *StageAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3545,7 +3598,7 @@ func (x *StageAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageAttempt.ProtoReflect.Descriptor instead.
 func (*StageAttempt) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *StageAttempt) GetNumber() int32 {
@@ -3596,7 +3649,7 @@ type StageProgress struct {
 
 func (x *StageProgress) Reset() {
 	*x = StageProgress{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3608,7 +3661,7 @@ func (x *StageProgress) String() string {
 func (*StageProgress) ProtoMessage() {}
 
 func (x *StageProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3621,7 +3674,7 @@ func (x *StageProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageProgress.ProtoReflect.Descriptor instead.
 func (*StageProgress) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StageProgress) GetDone() int64 {
@@ -3659,7 +3712,7 @@ type StageTarget struct {
 
 func (x *StageTarget) Reset() {
 	*x = StageTarget{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3671,7 +3724,7 @@ func (x *StageTarget) String() string {
 func (*StageTarget) ProtoMessage() {}
 
 func (x *StageTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3684,7 +3737,7 @@ func (x *StageTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTarget.ProtoReflect.Descriptor instead.
 func (*StageTarget) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StageTarget) GetName() string {
@@ -3751,7 +3804,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3763,7 +3816,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3776,7 +3829,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *Plugin) GetName() string {
@@ -3962,7 +4015,7 @@ type LogBlock struct {
 
 func (x *LogBlock) Reset() {
 	*x = LogBlock{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3974,7 +4027,7 @@ func (x *LogBlock) String() string {
 func (*LogBlock) ProtoMessage() {}
 
 func (x *LogBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3987,7 +4040,7 @@ func (x *LogBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogBlock.ProtoReflect.Descriptor instead.
 func (*LogBlock) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *LogBlock) GetDeploymentId() string {
@@ -4042,7 +4095,7 @@ type WatchStageLogRequest struct {
 
 func (x *WatchStageLogRequest) Reset() {
 	*x = WatchStageLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4054,7 +4107,7 @@ func (x *WatchStageLogRequest) String() string {
 func (*WatchStageLogRequest) ProtoMessage() {}
 
 func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4067,7 +4120,7 @@ func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *WatchStageLogRequest) GetDeploymentId() string {
@@ -4099,7 +4152,7 @@ type WatchStageLogResponse struct {
 
 func (x *WatchStageLogResponse) Reset() {
 	*x = WatchStageLogResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4111,7 +4164,7 @@ func (x *WatchStageLogResponse) String() string {
 func (*WatchStageLogResponse) ProtoMessage() {}
 
 func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4124,7 +4177,7 @@ func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageLogResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchStageLogResponse) GetBlocks() []*LogBlock {
@@ -4166,7 +4219,7 @@ type SyncApplicationRequest struct {
 
 func (x *SyncApplicationRequest) Reset() {
 	*x = SyncApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4178,7 +4231,7 @@ func (x *SyncApplicationRequest) String() string {
 func (*SyncApplicationRequest) ProtoMessage() {}
 
 func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4191,7 +4244,7 @@ func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationRequest.ProtoReflect.Descriptor instead.
 func (*SyncApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *SyncApplicationRequest) GetApplicationId() string {
@@ -4221,7 +4274,7 @@ type SyncApplicationResponse struct {
 
 func (x *SyncApplicationResponse) Reset() {
 	*x = SyncApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4233,7 +4286,7 @@ func (x *SyncApplicationResponse) String() string {
 func (*SyncApplicationResponse) ProtoMessage() {}
 
 func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4246,7 +4299,7 @@ func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationResponse.ProtoReflect.Descriptor instead.
 func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SyncApplicationResponse) GetCommandId() string {
@@ -4281,7 +4334,7 @@ type RetryDeploymentRequest struct {
 
 func (x *RetryDeploymentRequest) Reset() {
 	*x = RetryDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4293,7 +4346,7 @@ func (x *RetryDeploymentRequest) String() string {
 func (*RetryDeploymentRequest) ProtoMessage() {}
 
 func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4306,7 +4359,7 @@ func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *RetryDeploymentRequest) GetDeploymentId() string {
@@ -4334,7 +4387,7 @@ type RetryDeploymentResponse struct {
 
 func (x *RetryDeploymentResponse) Reset() {
 	*x = RetryDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4346,7 +4399,7 @@ func (x *RetryDeploymentResponse) String() string {
 func (*RetryDeploymentResponse) ProtoMessage() {}
 
 func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4359,7 +4412,7 @@ func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RetryDeploymentResponse) GetCommandId() string {
@@ -4390,7 +4443,7 @@ type RollBackApplicationRequest struct {
 
 func (x *RollBackApplicationRequest) Reset() {
 	*x = RollBackApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4402,7 +4455,7 @@ func (x *RollBackApplicationRequest) String() string {
 func (*RollBackApplicationRequest) ProtoMessage() {}
 
 func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4415,7 +4468,7 @@ func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RollBackApplicationRequest) GetDeploymentId() string {
@@ -4450,7 +4503,7 @@ type RollBackApplicationResponse struct {
 
 func (x *RollBackApplicationResponse) Reset() {
 	*x = RollBackApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4462,7 +4515,7 @@ func (x *RollBackApplicationResponse) String() string {
 func (*RollBackApplicationResponse) ProtoMessage() {}
 
 func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4475,7 +4528,7 @@ func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *RollBackApplicationResponse) GetCommandId() string {
@@ -4506,7 +4559,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4518,7 +4571,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4531,7 +4584,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -4571,7 +4624,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4583,7 +4636,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4596,7 +4649,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -4617,7 +4670,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4629,7 +4682,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4642,7 +4695,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -4675,7 +4728,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4687,7 +4740,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4700,7 +4753,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -4721,7 +4774,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4733,7 +4786,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4746,7 +4799,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -4779,7 +4832,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4791,7 +4844,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4804,7 +4857,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -4827,7 +4880,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4839,7 +4892,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4852,7 +4905,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -4888,7 +4941,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4900,7 +4953,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4913,7 +4966,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -4941,7 +4994,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4953,7 +5006,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4966,7 +5019,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -4991,7 +5044,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5003,7 +5056,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5016,7 +5069,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
 }
 
 type ShutdownRequest struct {
@@ -5029,7 +5082,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5041,7 +5094,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5054,7 +5107,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -5072,7 +5125,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5084,7 +5137,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5097,7 +5150,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -5247,7 +5300,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\aunknown\x18\x03 \x01(\rR\aunknown\x12\x18\n" +
 	"\adrifted\x18\x04 \x01(\rR\adrifted\">\n" +
 	"\x15WatchResourcesRequest\x12%\n" +
-	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\"\x88\x01\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\"\\\n" +
+	"\x12WatchPodLogRequest\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x1f\n" +
+	"\vresource_id\x18\x02 \x01(\tR\n" +
+	"resourceId\"\x88\x01\n" +
 	"\x16WatchResourcesResponse\x128\n" +
 	"\tresources\x18\x01 \x03(\v2\x1a.pipedeck.deck.v1.ResourceR\tresources\x12\x18\n" +
 	"\aremoved\x18\x02 \x03(\tR\aremoved\x12\x1a\n" +
@@ -5572,12 +5629,13 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\xbe\f\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\xa0\r\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12\\\n" +
 	"\vGetStageRun\x12$.pipedeck.deck.v1.GetStageRunRequest\x1a%.pipedeck.deck.v1.GetStageRunResponse\"\x00\x12g\n" +
-	"\x0eWatchResources\x12'.pipedeck.deck.v1.WatchResourcesRequest\x1a(.pipedeck.deck.v1.WatchResourcesResponse\"\x000\x01\x12\\\n" +
+	"\x0eWatchResources\x12'.pipedeck.deck.v1.WatchResourcesRequest\x1a(.pipedeck.deck.v1.WatchResourcesResponse\"\x000\x01\x12`\n" +
+	"\vWatchPodLog\x12$.pipedeck.deck.v1.WatchPodLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12\\\n" +
 	"\vGetInsights\x12$.pipedeck.deck.v1.GetInsightsRequest\x1a%.pipedeck.deck.v1.GetInsightsResponse\"\x00\x12_\n" +
 	"\fListBranches\x12%.pipedeck.deck.v1.ListBranchesRequest\x1a&.pipedeck.deck.v1.ListBranchesResponse\"\x00\x12b\n" +
 	"\rPreviewBranch\x12&.pipedeck.deck.v1.PreviewBranchRequest\x1a%.pipedeck.deck.v1.PlanPreviewResponse\"\x000\x01\x12h\n" +
@@ -5604,7 +5662,7 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 }
 
 var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 57)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -5630,160 +5688,163 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*Application)(nil),                   // 21: pipedeck.deck.v1.Application
 	(*ResourceCounts)(nil),                // 22: pipedeck.deck.v1.ResourceCounts
 	(*WatchResourcesRequest)(nil),         // 23: pipedeck.deck.v1.WatchResourcesRequest
-	(*WatchResourcesResponse)(nil),        // 24: pipedeck.deck.v1.WatchResourcesResponse
-	(*Resource)(nil),                      // 25: pipedeck.deck.v1.Resource
-	(*FieldDrift)(nil),                    // 26: pipedeck.deck.v1.FieldDrift
-	(*Deployment)(nil),                    // 27: pipedeck.deck.v1.Deployment
-	(*GetInsightsRequest)(nil),            // 28: pipedeck.deck.v1.GetInsightsRequest
-	(*GetInsightsResponse)(nil),           // 29: pipedeck.deck.v1.GetInsightsResponse
-	(*Insight)(nil),                       // 30: pipedeck.deck.v1.Insight
-	(*ListBranchesRequest)(nil),           // 31: pipedeck.deck.v1.ListBranchesRequest
-	(*ListBranchesResponse)(nil),          // 32: pipedeck.deck.v1.ListBranchesResponse
-	(*Branch)(nil),                        // 33: pipedeck.deck.v1.Branch
-	(*PreviewBranchRequest)(nil),          // 34: pipedeck.deck.v1.PreviewBranchRequest
-	(*Commit)(nil),                        // 35: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                         // 36: pipedeck.deck.v1.Stage
-	(*StageApproval)(nil),                 // 37: pipedeck.deck.v1.StageApproval
-	(*GetStageRunRequest)(nil),            // 38: pipedeck.deck.v1.GetStageRunRequest
-	(*GetStageRunResponse)(nil),           // 39: pipedeck.deck.v1.GetStageRunResponse
-	(*StageAttempt)(nil),                  // 40: pipedeck.deck.v1.StageAttempt
-	(*StageProgress)(nil),                 // 41: pipedeck.deck.v1.StageProgress
-	(*StageTarget)(nil),                   // 42: pipedeck.deck.v1.StageTarget
-	(*Plugin)(nil),                        // 43: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                      // 44: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),          // 45: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),         // 46: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),        // 47: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),       // 48: pipedeck.deck.v1.SyncApplicationResponse
-	(*RetryDeploymentRequest)(nil),        // 49: pipedeck.deck.v1.RetryDeploymentRequest
-	(*RetryDeploymentResponse)(nil),       // 50: pipedeck.deck.v1.RetryDeploymentResponse
-	(*RollBackApplicationRequest)(nil),    // 51: pipedeck.deck.v1.RollBackApplicationRequest
-	(*RollBackApplicationResponse)(nil),   // 52: pipedeck.deck.v1.RollBackApplicationResponse
-	(*ApproveStageRequest)(nil),           // 53: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 54: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 55: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 56: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 57: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 58: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 59: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 60: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 61: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 62: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 63: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 64: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 65: pipedeck.deck.v1.Application.LabelsEntry
-	nil,                                   // 66: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*durationpb.Duration)(nil),           // 67: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),         // 68: google.protobuf.Timestamp
-	(*PlanPreviewResponse)(nil),           // 69: pipedeck.deck.v1.PlanPreviewResponse
+	(*WatchPodLogRequest)(nil),            // 24: pipedeck.deck.v1.WatchPodLogRequest
+	(*WatchResourcesResponse)(nil),        // 25: pipedeck.deck.v1.WatchResourcesResponse
+	(*Resource)(nil),                      // 26: pipedeck.deck.v1.Resource
+	(*FieldDrift)(nil),                    // 27: pipedeck.deck.v1.FieldDrift
+	(*Deployment)(nil),                    // 28: pipedeck.deck.v1.Deployment
+	(*GetInsightsRequest)(nil),            // 29: pipedeck.deck.v1.GetInsightsRequest
+	(*GetInsightsResponse)(nil),           // 30: pipedeck.deck.v1.GetInsightsResponse
+	(*Insight)(nil),                       // 31: pipedeck.deck.v1.Insight
+	(*ListBranchesRequest)(nil),           // 32: pipedeck.deck.v1.ListBranchesRequest
+	(*ListBranchesResponse)(nil),          // 33: pipedeck.deck.v1.ListBranchesResponse
+	(*Branch)(nil),                        // 34: pipedeck.deck.v1.Branch
+	(*PreviewBranchRequest)(nil),          // 35: pipedeck.deck.v1.PreviewBranchRequest
+	(*Commit)(nil),                        // 36: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                         // 37: pipedeck.deck.v1.Stage
+	(*StageApproval)(nil),                 // 38: pipedeck.deck.v1.StageApproval
+	(*GetStageRunRequest)(nil),            // 39: pipedeck.deck.v1.GetStageRunRequest
+	(*GetStageRunResponse)(nil),           // 40: pipedeck.deck.v1.GetStageRunResponse
+	(*StageAttempt)(nil),                  // 41: pipedeck.deck.v1.StageAttempt
+	(*StageProgress)(nil),                 // 42: pipedeck.deck.v1.StageProgress
+	(*StageTarget)(nil),                   // 43: pipedeck.deck.v1.StageTarget
+	(*Plugin)(nil),                        // 44: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 45: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 46: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 47: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 48: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 49: pipedeck.deck.v1.SyncApplicationResponse
+	(*RetryDeploymentRequest)(nil),        // 50: pipedeck.deck.v1.RetryDeploymentRequest
+	(*RetryDeploymentResponse)(nil),       // 51: pipedeck.deck.v1.RetryDeploymentResponse
+	(*RollBackApplicationRequest)(nil),    // 52: pipedeck.deck.v1.RollBackApplicationRequest
+	(*RollBackApplicationResponse)(nil),   // 53: pipedeck.deck.v1.RollBackApplicationResponse
+	(*ApproveStageRequest)(nil),           // 54: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 55: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 56: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 57: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 58: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 59: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 60: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 61: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 62: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 63: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 64: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 65: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 66: pipedeck.deck.v1.Application.LabelsEntry
+	nil,                                   // 67: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	(*durationpb.Duration)(nil),           // 68: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),         // 69: google.protobuf.Timestamp
+	(*PlanPreviewResponse)(nil),           // 70: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	67, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
+	68, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
 	12, // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	68, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	69, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
 	17, // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
 	19, // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
 	21, // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	27, // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	43, // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	44, // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	28, // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	44, // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	45, // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
 	13, // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
 	14, // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
 	15, // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
 	16, // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
 	20, // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	68, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	68, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	69, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	69, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
 	18, // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
 	5,  // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	68, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	68, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	69, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	69, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
 	6,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	68, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	68, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	65, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	69, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	69, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	66, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
 	0,  // 24: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
 	1,  // 25: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
 	22, // 26: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	25, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	26, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
 	1,  // 28: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	68, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	26, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	69, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	27, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
 	7,  // 31: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
 	2,  // 32: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	35, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	36, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	68, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	68, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	35, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	30, // 38: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	30, // 39: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	68, // 40: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	68, // 41: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	67, // 42: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	67, // 43: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	33, // 44: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	68, // 45: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	67, // 46: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	68, // 47: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	36, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	37, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	69, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	69, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	36, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	31, // 38: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	31, // 39: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	69, // 40: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	69, // 41: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	68, // 42: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	68, // 43: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	34, // 44: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	69, // 45: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	68, // 46: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	69, // 47: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
 	3,  // 48: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	68, // 49: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	68, // 50: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	41, // 51: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	42, // 52: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	37, // 53: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	68, // 54: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	68, // 55: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	67, // 56: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	40, // 57: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	66, // 58: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	37, // 59: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	68, // 60: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	68, // 61: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	69, // 49: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	69, // 50: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	42, // 51: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	43, // 52: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	38, // 53: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	69, // 54: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	69, // 55: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	68, // 56: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	41, // 57: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	67, // 58: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	38, // 59: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	69, // 60: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	69, // 61: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
 	3,  // 62: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
 	3,  // 63: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
 	8,  // 64: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	68, // 65: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	68, // 66: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	68, // 67: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	69, // 65: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	69, // 66: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	69, // 67: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
 	4,  // 68: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	68, // 69: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	44, // 70: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	69, // 69: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	45, // 70: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
 	9,  // 71: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
 	10, // 72: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	45, // 73: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	38, // 74: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	46, // 73: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	39, // 74: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
 	23, // 75: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	28, // 76: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	31, // 77: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	34, // 78: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	47, // 79: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	49, // 80: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	51, // 81: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	53, // 82: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	55, // 83: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	57, // 84: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	59, // 85: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	61, // 86: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	63, // 87: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	11, // 88: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	46, // 89: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	39, // 90: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	24, // 91: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	29, // 92: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	32, // 93: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	69, // 94: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	48, // 95: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	50, // 96: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	52, // 97: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	54, // 98: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	56, // 99: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	58, // 100: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	60, // 101: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	62, // 102: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	64, // 103: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	88, // [88:104] is the sub-list for method output_type
-	72, // [72:88] is the sub-list for method input_type
+	24, // 76: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	29, // 77: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	32, // 78: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	35, // 79: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	48, // 80: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	50, // 81: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	52, // 82: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	54, // 83: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	56, // 84: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	58, // 85: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	60, // 86: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	62, // 87: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	64, // 88: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	11, // 89: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	47, // 90: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	40, // 91: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	25, // 92: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	47, // 93: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	30, // 94: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	33, // 95: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	70, // 96: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	49, // 97: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	51, // 98: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	53, // 99: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	55, // 100: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	57, // 101: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	59, // 102: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	61, // 103: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	63, // 104: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	65, // 105: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	89, // [89:106] is the sub-list for method output_type
+	72, // [72:89] is the sub-list for method input_type
 	72, // [72:72] is the sub-list for extension type_name
 	72, // [72:72] is the sub-list for extension extendee
 	0,  // [0:72] is the sub-list for field type_name
@@ -5814,7 +5875,7 @@ func file_api_deck_v1_deck_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
 			NumEnums:      10,
-			NumMessages:   57,
+			NumMessages:   58,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

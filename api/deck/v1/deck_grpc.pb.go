@@ -30,6 +30,7 @@ const (
 	DeckService_WatchStageLog_FullMethodName       = "/pipedeck.deck.v1.DeckService/WatchStageLog"
 	DeckService_GetStageRun_FullMethodName         = "/pipedeck.deck.v1.DeckService/GetStageRun"
 	DeckService_WatchResources_FullMethodName      = "/pipedeck.deck.v1.DeckService/WatchResources"
+	DeckService_WatchPodLog_FullMethodName         = "/pipedeck.deck.v1.DeckService/WatchPodLog"
 	DeckService_GetInsights_FullMethodName         = "/pipedeck.deck.v1.DeckService/GetInsights"
 	DeckService_ListBranches_FullMethodName        = "/pipedeck.deck.v1.DeckService/ListBranches"
 	DeckService_PreviewBranch_FullMethodName       = "/pipedeck.deck.v1.DeckService/PreviewBranch"
@@ -58,6 +59,10 @@ type DeckServiceClient interface {
 	GetStageRun(ctx context.Context, in *GetStageRunRequest, opts ...grpc.CallOption) (*GetStageRunResponse, error)
 	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
 	WatchResources(ctx context.Context, in *WatchResourcesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchResourcesResponse], error)
+	// WatchPodLog sends what the containers of a pod have written, and then what they write, until they end. Where one was
+	// started again, the end of its output before that comes first. The blocks have texts and times only. FailedPrecondition,
+	// with the reason, when it cannot be read.
+	WatchPodLog(ctx context.Context, in *WatchPodLogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchStageLogResponse], error)
 	// GetInsights measures how deployments went, over the history that the control plane keeps.
 	GetInsights(ctx context.Context, in *GetInsightsRequest, opts ...grpc.CallOption) (*GetInsightsResponse, error)
 	// ListBranches names what PreviewBranch can preview: the branches of the repository on this machine that the
@@ -167,6 +172,25 @@ func (c *deckServiceClient) WatchResources(ctx context.Context, in *WatchResourc
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type DeckService_WatchResourcesClient = grpc.ServerStreamingClient[WatchResourcesResponse]
 
+func (c *deckServiceClient) WatchPodLog(ctx context.Context, in *WatchPodLogRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchStageLogResponse], error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	stream, err := c.cc.NewStream(ctx, &DeckService_ServiceDesc.Streams[3], DeckService_WatchPodLog_FullMethodName, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	x := &grpc.GenericClientStream[WatchPodLogRequest, WatchStageLogResponse]{ClientStream: stream}
+	if err := x.ClientStream.SendMsg(in); err != nil {
+		return nil, err
+	}
+	if err := x.ClientStream.CloseSend(); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type DeckService_WatchPodLogClient = grpc.ServerStreamingClient[WatchStageLogResponse]
+
 func (c *deckServiceClient) GetInsights(ctx context.Context, in *GetInsightsRequest, opts ...grpc.CallOption) (*GetInsightsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetInsightsResponse)
@@ -189,7 +213,7 @@ func (c *deckServiceClient) ListBranches(ctx context.Context, in *ListBranchesRe
 
 func (c *deckServiceClient) PreviewBranch(ctx context.Context, in *PreviewBranchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PlanPreviewResponse], error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
-	stream, err := c.cc.NewStream(ctx, &DeckService_ServiceDesc.Streams[3], DeckService_PreviewBranch_FullMethodName, cOpts...)
+	stream, err := c.cc.NewStream(ctx, &DeckService_ServiceDesc.Streams[4], DeckService_PreviewBranch_FullMethodName, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -310,6 +334,10 @@ type DeckServiceServer interface {
 	GetStageRun(context.Context, *GetStageRunRequest) (*GetStageRunResponse, error)
 	// WatchResources sends what lives of one application as its piped last reported it, and then every change.
 	WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error
+	// WatchPodLog sends what the containers of a pod have written, and then what they write, until they end. Where one was
+	// started again, the end of its output before that comes first. The blocks have texts and times only. FailedPrecondition,
+	// with the reason, when it cannot be read.
+	WatchPodLog(*WatchPodLogRequest, grpc.ServerStreamingServer[WatchStageLogResponse]) error
 	// GetInsights measures how deployments went, over the history that the control plane keeps.
 	GetInsights(context.Context, *GetInsightsRequest) (*GetInsightsResponse, error)
 	// ListBranches names what PreviewBranch can preview: the branches of the repository on this machine that the
@@ -363,6 +391,9 @@ func (UnimplementedDeckServiceServer) GetStageRun(context.Context, *GetStageRunR
 }
 func (UnimplementedDeckServiceServer) WatchResources(*WatchResourcesRequest, grpc.ServerStreamingServer[WatchResourcesResponse]) error {
 	return status.Error(codes.Unimplemented, "method WatchResources not implemented")
+}
+func (UnimplementedDeckServiceServer) WatchPodLog(*WatchPodLogRequest, grpc.ServerStreamingServer[WatchStageLogResponse]) error {
+	return status.Error(codes.Unimplemented, "method WatchPodLog not implemented")
 }
 func (UnimplementedDeckServiceServer) GetInsights(context.Context, *GetInsightsRequest) (*GetInsightsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetInsights not implemented")
@@ -471,6 +502,17 @@ func _DeckService_WatchResources_Handler(srv interface{}, stream grpc.ServerStre
 
 // This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
 type DeckService_WatchResourcesServer = grpc.ServerStreamingServer[WatchResourcesResponse]
+
+func _DeckService_WatchPodLog_Handler(srv interface{}, stream grpc.ServerStream) error {
+	m := new(WatchPodLogRequest)
+	if err := stream.RecvMsg(m); err != nil {
+		return err
+	}
+	return srv.(DeckServiceServer).WatchPodLog(m, &grpc.GenericServerStream[WatchPodLogRequest, WatchStageLogResponse]{ServerStream: stream})
+}
+
+// This type alias is provided for backwards compatibility with existing code that references the prior non-generic stream type by name.
+type DeckService_WatchPodLogServer = grpc.ServerStreamingServer[WatchStageLogResponse]
 
 func _DeckService_GetInsights_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetInsightsRequest)
@@ -751,6 +793,11 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			StreamName:    "WatchResources",
 			Handler:       _DeckService_WatchResources_Handler,
+			ServerStreams: true,
+		},
+		{
+			StreamName:    "WatchPodLog",
+			Handler:       _DeckService_WatchPodLog_Handler,
 			ServerStreams: true,
 		},
 		{

@@ -170,6 +170,15 @@ func (c *Client) ask(ctx context.Context, method, path string, query url.Values,
 	return nil
 }
 
+// Stream reads what is not an object. The caller closes it.
+func (c *Client) Stream(ctx context.Context, path string, query url.Values) (io.ReadCloser, error) {
+	response, err := c.send(ctx, http.MethodGet, path, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
 // send returns an answer that is a success; the caller closes its body.
 func (c *Client) send(ctx context.Context, method, path string, query url.Values, body []byte) (*http.Response, error) {
 	address := c.Host + path
@@ -181,7 +190,7 @@ func (c *Client) send(ctx context.Context, method, path string, query url.Values
 		return nil, err
 	}
 	request.Header.Set("User-Agent", userAgent)
-	request.Header.Set("Accept", "application/json")
+	request.Header.Set("Accept", "application/json, */*")
 	if method == http.MethodPatch {
 		request.Header.Set("Content-Type", "application/merge-patch+json")
 	}

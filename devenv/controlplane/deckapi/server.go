@@ -17,14 +17,15 @@ type Server struct {
 	store    *store.Store
 	previews *PlanPreviews
 	opener   Opener
+	podLog   PodLogReader
 	shutdown atomic.Pointer[deckv1.ShutdownRequest]
 }
 
 var _ deckv1.DeckServiceServer = (*Server)(nil)
 
-// New returns the service on a store; opener may be nil.
-func New(s *store.Store, opener Opener) *Server {
-	return &Server{store: s, previews: NewPlanPreviews(s), opener: opener}
+// New returns the service on a store; opener and podLog may be nil.
+func New(s *store.Store, opener Opener, podLog PodLogReader) *Server {
+	return &Server{store: s, previews: NewPlanPreviews(s), opener: opener, podLog: podLog}
 }
 
 // Shutdown only notes the request; the server acts on it once the answer is on its way.
