@@ -34,7 +34,7 @@ done
 step "vet of the end-to-end tests"
 go vet -tags e2e,kind,python ./e2e/... ./devenv/... ./plugins/kubernetes/... ./plugins/kubernetes_multicluster || failed=1
 (cd tools && GOWORK=off go vet ./...) || failed=1
-(cd devenv/embeddedk8s && GOWORK=off go vet ./...) || failed=1
+tools/embeddedk8s.sh vet ./... || failed=1
 
 (cd tools && GOWORK=off go build -o ../.cache/tools/ ./roomlint ./sizelint ./wordlint ./linklint ./errlint mvdan.cc/unparam honnef.co/go/tools/cmd/staticcheck)
 step "room rules"

@@ -47,8 +47,7 @@ func (r *release) build(t target, dir string) error {
 			return err
 		}
 	}
-	embedded := filepath.Join(r.root, "devenv", "embeddedk8s")
-	if err := r.compile(t, filepath.Join(bin, "embeddedk8s"), embedded, []string{"GOWORK=off"}, "."); err != nil {
+	if err := r.compileEmbedded(t, filepath.Join(bin, "embeddedk8s")); err != nil {
 		return err
 	}
 	if err := r.compileSamples(t, filepath.Join(bin, "images")); err != nil {
@@ -91,6 +90,19 @@ func (r *release) compile(t target, output, dir string, environ []string, args .
 		"build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags", flags, "-o", output,
 	}, args...)...)
 	return run(cmd, dir, append(platform(t), environ...)...)
+}
+
+// compileEmbedded builds the embedded Kubernetes, with modules that are always at the same place in the repository.
+func (r *release) compileEmbedded(t target, output string) error {
+	const sources = "devenv/embeddedk8s"
+	cmd := exec.Command("go", "run", "./devenv/cluster/embedded/trim/command", sources, ".cache/embeddedk8s")
+	cmd.Dir, cmd.Stderr = r.root, os.Stderr
+	modfile, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("trim the modules of the embedded Kubernetes: %w", err)
+	}
+	return r.compile(t, output, filepath.Join(r.root, sources), []string{"GOWORK=off"},
+		"-modfile="+strings.TrimSpace(string(modfile)), ".")
 }
 
 // platform is the environment of a go command for a target.

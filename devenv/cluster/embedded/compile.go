@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded/sources"
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded/trim"
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
@@ -23,6 +24,9 @@ import (
 
 // lockPoll is how often it is looked whether another process has compiled.
 const lockPoll = 200 * time.Millisecond
+
+// trimmedModules is the folder of the copy of the sources that holds modules of which files are left out.
+const trimmedModules = "trimmed"
 
 // compile builds the module of files into path. It works on a copy, so that nothing else can get in. Only one process
 // compiles at a time; the others wait for it and use its result.
@@ -49,12 +53,16 @@ func compile(ctx context.Context, files sources.Files, path string, progress clu
 	if err := files.Write(source); err != nil {
 		return fmt.Errorf("copy the sources of the embedded Kubernetes: %w", err)
 	}
+	environ := append(gobuild.Environ(), "GOWORK=off")
+	if err := trimModules(ctx, source, environ); err != nil {
+		return fmt.Errorf("compile the embedded Kubernetes: %w", err)
+	}
 	// Compiled aside and renamed: an interrupted compilation leaves nothing that looks finished.
 	partial := path + ".partial"
 	defer os.Remove(partial)
 	// A workspace or flags of the user's own project must not reach into this module.
 	build := gobuild.Build{
-		Dir: source, Environ: append(gobuild.Environ(), "GOWORK=off"), Flags: gobuild.Flags(),
+		Dir: source, Environ: environ, Flags: gobuild.Flags(),
 		Output: partial, Packages: []string{"."},
 	}
 	if err := build.Run(ctx, gobuild.Progress(progress)); err != nil {
@@ -64,6 +72,15 @@ func compile(ctx context.Context, files sources.Files, path string, progress clu
 		return fmt.Errorf("compile the embedded Kubernetes: %w", err)
 	}
 	return os.Rename(partial, path)
+}
+
+// trimModules changes the copy of the sources so that it is compiled with less of its modules.
+func trimModules(ctx context.Context, source string, environ []string) error {
+	content, err := trim.Module(ctx, source, filepath.Join(source, trimmedModules), trimmedModules, environ)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(source, "go.mod"), content, 0o600)
 }
 
 // lock waits until no other process compiles into dir.

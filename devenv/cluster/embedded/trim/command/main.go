@@ -1,0 +1,27 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Command command prints the path of a go.mod for the sources of the embedded Kubernetes, with which the Makefile tests
+// and checks them, so that these share their compiled packages with the program.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded/trim"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: command SOURCES DIRECTORY")
+		os.Exit(2)
+	}
+	path, err := trim.Cached(context.Background(), os.Args[1], os.Args[2])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "trim modules of the embedded Kubernetes:", err)
+		os.Exit(1)
+	}
+	fmt.Println(path)
+}
