@@ -17,15 +17,11 @@ plugins=()
 for plugin in "$@"; do plugins+=("./plugins/$plugin"); done
 
 # Packages that are compiled with the same flags are compiled once: those of package devenv/gobuild, for all programs.
-export GOFLAGS=-buildvcs=false CGO_ENABLED=0
+export GOFLAGS="-buildvcs=false -trimpath -gcflags=all=-dwarf=false" CGO_ENABLED=0
 # Compilers collect garbage only above a limit; with few cores, each compiler gets one.
 if [ -z "${GOMEMLIMIT:-}" ]; then export GOMEMLIMIT=512MiB GOGC="${GOGC:-off}"; fi
 cores=$(getconf _NPROCESSORS_ONLN)
 if [ "$cores" -le 4 ] && [ -z "${GOMAXPROCS:-}" ]; then export GOMAXPROCS=1 GOFLAGS="$GOFLAGS -p=$cores"; fi
-# pipedeck compiles the embedded Kubernetes from the sources beside its own only while they are the same as now.
-sources=$(go run ./devenv/cluster/embedded/sources/digest devenv/embeddedk8s)
-flags=(-trimpath -gcflags=all=-dwarf=false -ldflags "-s -w"
-  -ldflags "./cmd/pipedeck=-s -w -X github.com/pipedeck/pipedeck/devenv/cluster/embedded.builtFrom=$sources")
 
 # show turns what the go command says into one line that changes, or into few lines where there is no terminal.
 show() {
@@ -53,14 +49,18 @@ compile() {
 started=$SECONDS
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
-go list -deps "${flags[@]}" -f '{{if .Stale}}x{{end}}' "${programs[@]}" "${plugins[@]}" 2>&1 >"$list" | show 0
+go list -deps -f '{{if .Stale}}x{{end}}' "${programs[@]}" "${plugins[@]}" 2>&1 >"$list" | show 0
 stale=$(grep -c x "$list" || true)
+if [ "$stale" -gt 20 ]; then echo "compiling $stale packages (first time only)"; fi
+# pipedeck compiles the embedded Kubernetes from the sources beside its own only while they are the same as now.
+sources=$(go run ./devenv/cluster/embedded/sources/digest devenv/embeddedk8s)
+flags=(-ldflags "-s -w"
+  -ldflags "./cmd/pipedeck=-s -w -X github.com/pipedeck/pipedeck/devenv/cluster/embedded.builtFrom=$sources")
 if [ "$stale" -gt 20 ]; then
-  echo "compiling $stale packages (first time only)"
   compile -v 2>&1 | show "$stale"
 else
   compile
 fi
 # The library that images of the samples are built from, so that the first image takes a moment only.
-[ -n "$first" ] || GOOS=linux go build -trimpath -gcflags=all=-dwarf=false -o /dev/null ./sample-apps/hello-world
+[ -n "$first" ] || GOOS=linux go build -o /dev/null ./sample-apps/hello-world
 if [ $((SECONDS - started)) -gt 5 ]; then echo "built in $((SECONDS - started)) s"; fi
