@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# Runs a go command on the sources of the embedded Kubernetes, with the modules that its program is compiled with:
+# Runs a go command on the sources of the embedded Kubernetes, with the modules and flags of its program:
 #   embeddedk8s.sh test ./...
 set -euo pipefail
 cd "$(dirname "$0")/.."
-modfile=$(GOOS='' GOARCH='' go run ./devenv/cluster/embedded/trim/command devenv/embeddedk8s .cache/embeddedk8s)
+lines=$(GOOS='' GOARCH='' go run ./devenv/cluster/embedded/trim/command devenv/embeddedk8s .cache/embeddedk8s)
+flags=()
+while IFS= read -r line; do flags+=("$line"); done <<<"$lines"
 command=$1
 shift
 cd devenv/embeddedk8s
-GOWORK=off exec go "$command" -modfile="$modfile" "$@"
+# The first -gcflags replace those of GOFLAGS.
+GOWORK=off exec go "$command" -gcflags=all=-dwarf=false "${flags[@]}" "$@"

@@ -19,8 +19,11 @@ const withoutC = "CGO_ENABLED=0"
 // withoutPaths keeps the place of the sources out of programs: the packages of another clone are the same.
 const withoutPaths = "-trimpath"
 
-// withoutTables leaves the tables for debuggers out of packages: they are an eighth of the compilers' time.
-const withoutTables = "-gcflags=all=-dwarf=false"
+// noTables tells a compiler to leave out the tables for debuggers, which are an eighth of its time.
+const noTables = "-dwarf=false"
+
+// withoutTables leaves the tables for debuggers out of all packages.
+const withoutTables = "-gcflags=all=" + noTables
 
 // fewCores is up to how many cores each compiler uses one core: the packages keep them all busy. With more cores, few
 // packages are left at the end of a build, and a compiler may use several.
@@ -33,6 +36,17 @@ func Environ() []string { return append(Compilers(), "GOFLAGS=-buildvcs=false", 
 // would spend a third of its time on.
 func Flags() []string {
 	return append(Parallel(), withoutPaths, withoutTables, "-ldflags=-s -w")
+}
+
+// WithoutInlining returns flags of `go build` to append to Flags. With them, functions of the packages below the import
+// paths are not inlined. For a package that several programs have, all of them need the same flags.
+func WithoutInlining(paths ...string) []string {
+	flags := make([]string, 0, len(paths))
+	for _, path := range paths {
+		// The last pattern that matches a package is the only one that counts for it.
+		flags = append(flags, "-gcflags="+path+"/...="+noTables+" -l")
+	}
+	return flags
 }
 
 // Compilers is added to the environment of a go command. A compiler lives for seconds and most need little memory, so

@@ -145,16 +145,9 @@ func (b *coldStart) ours(ctx context.Context) error {
 	return b.secondClone(ctx)
 }
 
-// plugins compiles the plugins, and the application's program as its image has it.
+// plugins compiles the plugins of an environment with one cluster, and the application's program as its image has it.
 func (b *coldStart) plugins(ctx context.Context, bin string) error {
-	mains, err := filepath.Glob("plugins/*/main.go")
-	if err != nil {
-		return err
-	}
-	var packages []string
-	for _, main := range mains {
-		packages = append(packages, "./"+filepath.ToSlash(filepath.Dir(main)))
-	}
+	packages := []string{"./plugins/kubernetes", "./plugins/wait", "./plugins/waitapproval", "./plugins/scriptrun"}
 	taken, err := b.step(func() error { return programs(ctx, filepath.Join(bin, "plugins"), packages...) })
 	if err != nil {
 		return err

@@ -92,17 +92,18 @@ func (r *release) compile(t target, output, dir string, environ []string, args .
 	return run(cmd, dir, append(platform(t), environ...)...)
 }
 
-// compileEmbedded builds the embedded Kubernetes, with modules that are always at the same place in the repository.
+// compileEmbedded builds the embedded Kubernetes with its flags; its modules are always at the same place in the
+// repository.
 func (r *release) compileEmbedded(t target, output string) error {
 	const sources = "devenv/embeddedk8s"
 	cmd := exec.Command("go", "run", "./devenv/cluster/embedded/trim/command", sources, ".cache/embeddedk8s")
 	cmd.Dir, cmd.Stderr = r.root, os.Stderr
-	modfile, err := cmd.Output()
+	flags, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("trim the modules of the embedded Kubernetes: %w", err)
 	}
-	return r.compile(t, output, filepath.Join(r.root, sources), []string{"GOWORK=off"},
-		"-modfile="+strings.TrimSpace(string(modfile)), ".")
+	args := append(strings.Split(strings.TrimSpace(string(flags)), "\n"), ".")
+	return r.compile(t, output, filepath.Join(r.root, sources), []string{"GOWORK=off"}, args...)
 }
 
 // platform is the environment of a go command for a target.

@@ -223,7 +223,7 @@ func (f *Flags) compilation() (*gobuild.Programs, error) {
 		return nil, err
 	}
 	plugins := gobuild.Folder{Output: filepath.Join(bin, "plugins")}
-	for _, name := range append(slices.Clone(bundledPlugins), multiclusterPlugin) {
+	for _, name := range f.bundled() {
 		plugins.Packages = append(plugins.Packages, "./plugins/"+name)
 	}
 	folder := func(program string) gobuild.Folder {
@@ -233,14 +233,18 @@ func (f *Flags) compilation() (*gobuild.Programs, error) {
 	return gobuild.NewPrograms(f.checkout, []gobuild.Folder{folder(helper.Program), folder("piped"), plugins}), nil
 }
 
+// bundled returns the names of the bundled plugins that the environment needs.
+func (f *Flags) bundled() []string {
+	if len(f.clusters) > 1 {
+		return append(slices.Clone(bundledPlugins), multiclusterPlugin)
+	}
+	return bundledPlugins
+}
+
 // pluginList is the bundled plugins and those that were given, in place of them or besides.
 func (f *Flags) pluginList(bin string) ([]workspace.Plugin, error) {
 	var plugins []workspace.Plugin
-	names := bundledPlugins
-	if len(f.clusters) > 1 {
-		names = append(slices.Clone(names), multiclusterPlugin)
-	}
-	for _, name := range names {
+	for _, name := range f.bundled() {
 		plugin := workspace.Plugin{Name: name, URL: "file://" + bundledProgram(bin, name),
 			DefaultMemory: bundledMemory(name)}
 		if name == "wait" {

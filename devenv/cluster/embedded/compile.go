@@ -62,7 +62,7 @@ func compile(ctx context.Context, files sources.Files, path string, progress clu
 	defer os.Remove(partial)
 	// A workspace or flags of the user's own project must not reach into this module.
 	build := gobuild.Build{
-		Dir: source, Environ: environ, Flags: gobuild.Flags(),
+		Dir: source, Environ: environ, Flags: append(gobuild.Flags(), trim.Flags()...),
 		Output: partial, Packages: []string{"."},
 	}
 	if err := build.Run(ctx, gobuild.Progress(progress)); err != nil {

@@ -38,6 +38,22 @@ func TestTheEmbeddedKubernetesIsCompiledWithoutFakes(t *testing.T) {
 	require.Less(t, strings.Count(trimmed, "\n"), strings.Count(list(), "\n"))
 }
 
+// A package that two programs compile with different flags is compiled twice.
+func TestNoOtherProgramHasThePackagesThatAreCompiledWithoutInlining(t *testing.T) {
+	t.Parallel()
+	cmd := exec.Command("go", "list", "-deps", "./cmd/...", "./plugins/...")
+	cmd.Dir = "../../../.."
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	others := "\n" + string(out)
+	require.Contains(t, others, "\nk8s.io/client-go/dynamic\n")
+	for _, flag := range trim.Flags() {
+		path, _, found := strings.Cut(strings.TrimPrefix(flag, "-gcflags="), "/...=")
+		require.True(t, found, flag)
+		require.NotContains(t, others, "\n"+path, "a package of another program")
+	}
+}
+
 func TestTrimmedModulesAreWrittenOnceForEachGoMod(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

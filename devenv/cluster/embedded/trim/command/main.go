@@ -1,8 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command command prints the path of a go.mod for the sources of the embedded Kubernetes, with which the Makefile tests
-// and checks them, so that these share their compiled packages with the program.
+// Command command prints flags of the go command for the sources of the embedded Kubernetes, one on each line. The
+// Makefile tests and checks the sources with them, so that these share their compiled packages with the program.
 package main
 
 import (
@@ -23,5 +23,8 @@ func main() {
 		fmt.Fprintln(os.Stderr, "trim modules of the embedded Kubernetes:", err)
 		os.Exit(1)
 	}
-	fmt.Println(path)
+	fmt.Println("-modfile=" + path)
+	for _, flag := range trim.Flags() {
+		fmt.Println(flag)
+	}
 }
