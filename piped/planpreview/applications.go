@@ -18,7 +18,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/trigger"
+	"github.com/pipedeck/pipedeck/piped/trigger/due"
 )
 
 // subject is an application that the change concerns.
@@ -79,8 +79,8 @@ func (m *Maker) judge(ctx context.Context, c *change, a *model.Application) (sub
 	}
 	previous := a.GetMostRecentlyTriggeredDeployment().GetTrigger().GetCommit().GetHash()
 	changed := func() ([]string, error) { return c.mirror.ChangedFiles(ctx, previous, c.merged.Hash) }
-	_, due, err := trigger.Due(s.config.Trigger.OnCommit, a.GetGitPath().GetPath(), previous, c.merged.Hash, changed)
-	return s, due, err
+	_, isDue, err := due.OnCommit(s.config.Trigger.OnCommit, a.GetGitPath().GetPath(), previous, c.merged.Hash, changed)
+	return s, isDue, err
 }
 
 // touches reports whether the change has a file in the directory.

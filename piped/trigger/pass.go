@@ -13,6 +13,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/trigger/due"
 )
 
 // pass brings everything up to date with the news: configurations, then commands, then commits, then
@@ -103,13 +104,13 @@ func (t *Trigger) onCommit(ctx context.Context, c *candidate, diffs diffs) error
 		return err
 	}
 	changed := func() ([]string, error) { return diffs.between(ctx, c.repository, previous, head) }
-	reason, due, err := dueOnCommit(
+	reason, isDue, err := due.OnCommit(
 		c.config.Trigger.OnCommit, c.application.GetGitPath().GetPath(), previous, head, changed,
 	)
 	if err != nil {
 		return fmt.Errorf("decide whether application %s is deployed: %w", c.application.GetName(), err)
 	}
-	if !due {
+	if !isDue {
 		t.history.looked(c.application, head)
 		return nil
 	}

@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+
+	"github.com/pipedeck/pipedeck/piped/trigger/due"
 )
 
 // unusableCommitError says why an earlier commit cannot be deployed again.
@@ -81,6 +83,6 @@ func (c *candidate) past(ctx context.Context, hash, looked string) (at revision,
 	if c.config != nil {
 		rule = c.config.Trigger.OnCommit
 	}
-	_, behind, err = touches(rule, c.application.GetGitPath().GetPath(), files)
+	_, behind, err = due.Touches(rule, c.application.GetGitPath().GetPath(), files)
 	return at, behind, err
 }
