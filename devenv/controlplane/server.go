@@ -114,7 +114,7 @@ func New(cfg Config) (*Server, error) {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 5 * time.Second,
 			PermitWithoutStream: true}),
 	)
-	piped, agent := pipedapi.New(state, log)
+	piped, agent := pipedapi.New(state, cfg.Selects, log)
 	pipedservice.RegisterPipedServiceServer(s.grpc, piped)
 	agentv1.RegisterAgentServiceServer(s.grpc, agent)
 	apiservice.RegisterAPIServiceServer(s.grpc, publicapi.New(state))

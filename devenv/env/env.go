@@ -44,7 +44,9 @@ type Environment struct {
 	clusters   runningClusters
 	repository atomic.Pointer[workspace.Repository]
 	// tree is nil unless the environment is live or watches a detached HEAD.
-	tree       *live.Tree
+	tree *live.Tree
+	// pointer is nil unless Commits are deployed.
+	pointer    *live.Pointer
 	treeReport *treeReport
 	address    string
 	addresses  *addresses
@@ -159,6 +161,7 @@ func (e *Environment) controlPlane(stop context.CancelCauseFunc, secrets *worksp
 		EventHandled: e.eventHandled,
 		Images:       e.imageService(),
 		Open:         e.open,
+		Selects:      e.Selects,
 		PodLog:       e.clusters.podLog,
 		KeepFile:     e.keepFile(),
 		Flags:        e.Flags,
@@ -220,6 +223,9 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 		if e.tree != nil {
 			children.Go(func() error { return e.tree.Run(ctx, e.treeReport.show) })
 		}
+		if e.pointer != nil {
+			children.Go(func() error { return e.followCommits(ctx) })
+		}
 		if e.Images != nil {
 			children.Go(func() error {
 				e.provideHead(ctx, apiKey)
@@ -258,6 +264,9 @@ func (e *Environment) openRepository(ctx context.Context) error {
 		return err
 	}
 	e.server.SetEnvironment(e.describe())
+	if e.Commits != nil {
+		return e.openCommits(ctx)
+	}
 	if e.Live || repository.Detached {
 		return e.openTree(ctx)
 	}

@@ -27,6 +27,11 @@ type Options struct {
 	Repository func() (*workspace.Repository, error)
 	// Live deploys the working tree of the repository as it is on disk, whenever it changes.
 	Live bool
+	// Commits are deployed one after the other in place of what is checked out: the first at once, each other one when
+	// it is received. Nil for what is checked out.
+	Commits <-chan string
+	// Selects reports by its configuration file whether an application is registered, and so deployed; nil for all.
+	Selects func(configFile string) bool
 	// Programs are compiled before piped is started; nil when piped and its plugins are there.
 	Programs *gobuild.Programs
 	// Piped is the agent's program.

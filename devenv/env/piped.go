@@ -210,8 +210,11 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 func (e *Environment) pipedArguments() ([]string, error) {
 	config := workspace.PipedConfig{Address: e.address, Repository: e.repository.Load(), Plugins: e.Plugins,
 		Clusters: e.clusters.names()}
-	if e.tree != nil {
+	switch {
+	case e.tree != nil:
 		config.Snapshots = e.tree.Repository()
+	case e.pointer != nil:
+		config.Snapshots = e.pointer.Repository()
 	}
 	pluginPort, adminPort := 0, 0
 	if e.ForeignPiped {

@@ -5,10 +5,8 @@ package live
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -92,8 +90,8 @@ func Open(ctx context.Context, options Options) (*Tree, error) {
 		index: index{from: found[3], path: filepath.Join(options.Dir, "index")}}
 	t.store = user.with("GIT_DIR=" + options.Dir)
 	t.store.dir = filepath.Dir(options.Dir)
-	if err := t.makeStore(ctx, found[2]); err != nil {
-		return nil, fmt.Errorf("make the repository for snapshots in %s: %w", options.Dir, err)
+	if err := makeStore(ctx, t.store, options.Dir, options.Branch, found[2]); err != nil {
+		return nil, err
 	}
 	t.git = user.with("GIT_INDEX_FILE="+t.index.path, "GIT_OBJECT_DIRECTORY="+filepath.Join(options.Dir, "objects"))
 	t.name, t.email = signature(ctx, user)
@@ -104,28 +102,6 @@ func Open(ctx context.Context, options Options) (*Tree, error) {
 func (t *Tree) Repository() string { return t.options.Dir }
 
 func (t *Tree) branch() string { return "refs/heads/" + t.options.Branch }
-
-func (t *Tree) makeStore(ctx context.Context, objects string) error {
-	if err := os.MkdirAll(t.options.Dir, 0o700); err != nil {
-		return err
-	}
-	init := t.store.with("GIT_OBJECT_DIRECTORY=" + filepath.Join(t.options.Dir, "objects"))
-	if _, err := init.run(ctx, "", "init", "--quiet", "--bare", "--template=",
-		"--initial-branch="+t.options.Branch); err != nil {
-		return err
-	}
-	// A former process may have been killed while it wrote.
-	for _, left := range []string{"index", "index.lock"} {
-		if err := os.Remove(filepath.Join(t.options.Dir, left)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-	}
-	info := filepath.Join(t.options.Dir, "objects", "info")
-	if err := os.MkdirAll(info, 0o700); err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(info, "alternates"), []byte(objects+"\n"), 0o600)
-}
 
 // remember finds the snapshot of a former process. One that has lost its objects, because the user's
 // repository was cleaned since, is as good as none: the commit that is checked out stands until the first one.

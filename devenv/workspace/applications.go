@@ -114,6 +114,32 @@ func (r *Repository) checkEach(checker *options.Checker) (problems []error, repo
 	return problems, reports, nil
 }
 
+// Configurations returns the application configurations at Head as agents read them, by their files. A file that agents
+// refuse has errors.
+func (r *Repository) Configurations() (map[string]*config.Report, error) {
+	repo, err := gitobjects.Open(r.Root)
+	if err != nil {
+		return nil, fmt.Errorf("open the Git repository %s: %w", r.Root, err)
+	}
+	read := make(map[string]*config.Report, len(r.Applications))
+	for _, name := range r.Applications {
+		if r.files[name].Mode == filemode.Symlink {
+			read[name] = config.Refuse(name, "is a symbolic link")
+			continue
+		}
+		content, size, err := readConfiguration(repo, r.files[name].Hash)
+		switch {
+		case err != nil:
+			return nil, damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, line.Commit(r.Head), err))
+		case size > config.MaxSize:
+			read[name] = config.Refuse(name, fmt.Sprintf("is larger than %d KiB", config.MaxSize>>10))
+		default:
+			read[name] = config.ReadApplication(content, name)
+		}
+	}
+	return read, nil
+}
+
 // readConfiguration returns a file, or only its size when that is more than a configuration may have.
 func readConfiguration(repo *gitobjects.Repository, id plumbing.Hash) (content []byte, size int64, err error) {
 	blob, err := repo.Blob(id)

@@ -9,11 +9,13 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/pipedeck/pipedeck/devenv/gitobjects"
+	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // Repository is a Git repository on this machine that an environment watches.
@@ -97,6 +99,38 @@ func describe(repo *gitobjects.Repository) (*Repository, error) {
 	}
 	found.Head = head.Hash().String()
 	return found, found.listApplications(repo)
+}
+
+// At returns the repository as it is at a commit, which need not be checked out.
+func (r *Repository) At(commit string) (*Repository, error) {
+	repo, err := gitobjects.Open(r.Root)
+	if err != nil {
+		return nil, unreadable(r.Root, err)
+	}
+	at := &Repository{Root: r.Root, Branch: r.Branch, Detached: r.Detached, Head: commit, EditHint: r.EditHint,
+		files: map[string]gitobjects.Entry{}}
+	return at, at.listApplications(repo)
+}
+
+// Only returns the repository with those of its applications that keep reports true for, by their configuration files.
+func (r *Repository) Only(keep func(file string) bool) *Repository {
+	only := *r
+	only.Applications = slices.DeleteFunc(slices.Clone(r.Applications), func(file string) bool { return !keep(file) })
+	return &only
+}
+
+// ChangedSince returns the sorted paths of the files that differ between another commit and Head.
+func (r *Repository) ChangedSince(commit string) ([]string, error) {
+	repo, err := gitobjects.Open(r.Root)
+	if err != nil {
+		return nil, unreadable(r.Root, err)
+	}
+	files, err := repo.Changed(plumbing.NewHash(commit), plumbing.NewHash(r.Head))
+	if err != nil {
+		return nil, damaged(r.Root, fmt.Errorf("compare commits %s and %s: %w", line.Commit(commit),
+			line.Commit(r.Head), err))
+	}
+	return files, nil
 }
 
 // noCommits is a repository whose checked out branch has no commits: it is new, or its branch was deleted.

@@ -103,6 +103,11 @@ type (
 		NextStep string `json:"next_step"`
 		Since    string `json:"since"`
 	}
+	jsonSwitch struct {
+		jsonHead
+		Base string `json:"base"`
+		Head string `json:"head"`
+	}
 	jsonResult struct {
 		jsonHead
 		ExitCode int    `json:"exit_code"`
@@ -120,6 +125,11 @@ func JSON(ctx context.Context, client deckv1.DeckServiceClient, w io.Writer, opt
 		}
 		return nil
 	})
+}
+
+// Switch writes a line of --output json between those of a base and those of HEAD; both are full hashes.
+func Switch(w io.Writer, base, headCommit string) error {
+	return encoder(w).Encode(jsonSwitch{head(time.Now(), "switch"), base, headCommit})
 }
 
 // Result writes the last line of --output json: how the command ends, and why.

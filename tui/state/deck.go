@@ -5,6 +5,7 @@ package state
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -98,6 +99,19 @@ func (d *Deck) Restart() {
 		return
 	}
 	d.next = &objects{}
+}
+
+// Clone returns the state as it is now. It shares the objects, which do not change.
+func (d *Deck) Clone() *Deck {
+	clone := *d
+	o := &clone.objects
+	o.components, o.applications = maps.Clone(o.components), maps.Clone(o.applications)
+	o.deployments, o.running = maps.Clone(o.deployments), maps.Clone(o.running)
+	o.byApplication, o.pipeds = maps.Clone(o.byApplication), maps.Clone(o.pipeds)
+	o.plugins, o.problems = maps.Clone(o.plugins), maps.Clone(o.problems)
+	o.named = nil // it is made again
+	clone.next, clone.pluginHistory = nil, nil
+	return &clone
 }
 
 func put[T any](m *map[string]T, key string, value T) {

@@ -6,6 +6,7 @@ package ci
 import (
 	"time"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/revision"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
@@ -35,6 +36,8 @@ type Range struct {
 	Head string
 	// Files differ between the two, by their slash-separated paths.
 	Files []string
+	// relation is how the base is related to HEAD.
+	relation revision.Relation
 	// Changed is --changed: only the applications that the range touches are deployed, at both commits.
 	Changed bool
 	// Applications are all of both commits, by their configuration files.
@@ -52,6 +55,8 @@ type Application struct {
 	Why string
 	// AtBase and AtHead say that a deployment of it is awaited there.
 	AtBase, AtHead bool
+	// follows: the chain of another application deploys it.
+	follows bool
 }
 
 // Fate is what a range does to an application.

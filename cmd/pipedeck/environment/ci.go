@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/limit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -28,6 +29,7 @@ import (
 func newCICommand(t *session.Target) *cobra.Command {
 	flags := &Flags{}
 	var output string
+	var change changeFlags
 	var timeout time.Duration
 	var keep bool
 	cmd := &cobra.Command{
@@ -36,8 +38,14 @@ func newCICommand(t *session.Target) *cobra.Command {
 		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
 the environment down. Exit code 0: all were deployed; 1: a deployment failed; 2: wrong usage or
 configuration; 3: the environment could not start; 4: timed out; 5: all were deployed, but a part of
-the environment is degraded.`,
+the environment is degraded.
+
+A first deployment is a quick sync, so pipelines do not run. For a pull request, --from deploys the base
+first and then HEAD, so that HEAD is deployed as the change that it is: by the strategy that piped plans
+and with the stages of the pipeline.`,
 		Example: `  pipedeck ci
+  pipedeck ci --from origin/main --approve auto --wait fast
+  pipedeck ci --from HEAD~1 --changed
   pipedeck ci ~/src/my-app --output json
   pipedeck ci --sample hello-world --cluster embedded --timeout 2m`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -45,15 +53,19 @@ the environment is degraded.`,
 			if err != nil {
 				return err
 			}
+			if err := change.check(cmd); err != nil {
+				return err
+			}
 			if !cmd.Flags().Changed("name") {
 				// Its own, so that it disturbs neither a running environment nor another ci.
 				t.Name = "ci-" + uuid.NewString()[:8]
 			}
 			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
-			return s.CI(cmd.Context(), timeout)
+			return s.CI(cmd.Context(), timeout, change)
 		},
 	}
 	flags.Register(cmd)
+	change.register(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto",
 		"plain, reader (sentences), json (one event a line); auto is plain")
 	limit.Var(cmd.Flags(), &timeout, "timeout", 10*time.Minute, "give up after this time")
@@ -64,13 +76,13 @@ the environment is degraded.`,
 
 // CI deploys every application at HEAD, and removes what it has created unless the user keeps that. It ends at the
 // latest after timeout, and writes the result line of --output json.
-func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
+func (s *Setup) CI(ctx context.Context, timeout time.Duration, change changeFlags) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return finish(s.Mode, exit.Explain(ctx, s.ci(ctx)))
+	return finish(s.Mode, exit.Explain(ctx, s.ci(ctx, change)))
 }
 
-func (s *Setup) ci(ctx context.Context) error {
+func (s *Setup) ci(ctx context.Context, change changeFlags) error {
 	w, err := s.Target.Workspace()
 	if err != nil {
 		return err
@@ -98,36 +110,79 @@ func (s *Setup) ci(ctx context.Context) error {
 	if err := w.Create(); err != nil {
 		return err
 	}
-	repository, err := from.open(w)
-	if err == nil {
-		err = s.checkApplications(ctx, w, repository)
-	}
-	if err != nil {
+	run, err := s.prepare(ctx, w, from, change)
+	if err != nil || run == nil {
 		if !s.Keep {
 			err = errors.Join(err, discard(w))
 		}
 		return err
 	}
-	left := "the environment is still starting"
-	err = s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-		var failed []*deckv1.Deployment
-		var broken []*deckv1.Application
+	err = s.deploy(ctx, run)
+	for _, text := range run.Outcome().Summary() {
+		s.say(text)
+	}
+	return err
+}
+
+// prepare checks what is to be deployed, before anything is started. The run is nil when there is nothing to deploy.
+func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *source, change changeFlags) (*ci.Run, error) {
+	repository, err := from.open(w)
+	if err != nil {
+		return nil, err
+	}
+	var compared *ci.Range
+	if change.from != "" && len(repository.Applications) > 0 {
+		if compared, err = ci.Compare(ctx, repository, change.from, change.changed); err != nil {
+			return nil, err
+		}
+		for _, note := range compared.Notes() {
+			s.say(note)
+		}
+		if change.changed && !compared.DeploysHead() {
+			s.say("nothing is deployed")
+			return nil, nil
+		}
+		repository = compared.Selected(repository)
+	}
+	if err := s.checkApplications(ctx, w, repository); err != nil {
+		return nil, err
+	}
+	options := ci.Options{
+		Repository: repository, Range: compared, Actions: change.actions, Warn: s.warn, Flags: s.Target.Flags(),
+	}
+	if compared == nil {
+		return ci.NewRun(options), nil
+	}
+	commits := make(chan string, 2) // the base and HEAD
+	options.Move = func(commit string) { commits <- commit }
+	options.Switched = s.switched
+	run := ci.NewRun(options)
+	s.follows = &following{first: run.First(), commits: commits, selects: compared.Selects}
+	return run, nil
+}
+
+// deploy runs the environment until the run has ended.
+func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
+	left, hint := "the environment is still starting", ""
+	err := s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		err := follow(ctx, deck, s.Mode, os.Stdout, reader.Options{Flags: s.Target.Flags(),
-			Until: func(d *state.Deck) (settled bool) {
-				settled, failed, broken = d.SettledAt(repository.Head, repository.Manual...)
-				left = cmp.Or(unfinished(d), "piped has not registered each application yet")
-				return settled && len(d.Applications()) >= len(repository.Applications)
+			Until: func(d *state.Deck) bool {
+				ended := run.Step(ctx, deck, d)
+				waiting, next := run.Left()
+				left = cmp.Or(waiting, unfinished(d), "piped has not registered each application yet")
+				hint = next
+				return ended
 			}})
 		if err != nil {
-			return incomplete(err, left)
+			return incomplete(err, left, hint)
 		}
-		if err := verdict(failed, broken); err != nil {
-			return err
+		if run.Err() != nil {
+			return run.Err()
 		}
-		return checkHealth(ctx, deck)
+		return checkHealth(ctx, deck, run.Expected)
 	})
 	// The host may end at the same time and say only that.
-	return incomplete(err, left)
+	return incomplete(err, left, hint)
 }
 
 // discard removes an environment that this process has created and that no process runs.
@@ -173,8 +228,9 @@ func (s *Setup) checkApplications(ctx context.Context, w *workspace.Workspace,
 	return nil
 }
 
-// incomplete is the error of a run that ended with err before all was deployed.
-func incomplete(err error, left string) error {
+// incomplete is the error of a run that ended with err before all was deployed. left is what it waited for, hint the next
+// step when that is another one than more time.
+func incomplete(err error, left, hint string) error {
 	var failure *exit.Error
 	switch {
 	case errors.As(err, &failure):
@@ -185,7 +241,7 @@ func incomplete(err error, left string) error {
 			"run it again")
 	case errors.Is(err, context.DeadlineExceeded):
 		return exit.With(exit.TimedOut, fmt.Errorf("timed out: %s", left),
-			"fix what it waited for, or give more time with --timeout")
+			cmp.Or(hint, "fix what it waited for, or give more time with --timeout"))
 	default:
 		return err
 	}
@@ -221,20 +277,4 @@ func waiting(d *state.Deck) (left []string) {
 		}
 	}
 	return left
-}
-
-func verdict(failed []*deckv1.Deployment, broken []*deckv1.Application) error {
-	if len(broken) > 0 {
-		return exit.Usage(fmt.Errorf("%s: %s", broken[0].Name, broken[0].SyncReason),
-			"correct the file, commit it, and run again")
-	}
-	if len(failed) == 0 {
-		return nil
-	}
-	var reasons []string
-	for _, d := range failed {
-		reasons = append(reasons, fmt.Sprintf("%s: %s: %s", d.ApplicationName, reader.Name(d.Status), d.StatusReason))
-	}
-	return exit.With(exit.Failed, errors.New(strings.Join(reasons, "; ")),
-		"see the stage logs above; --keep keeps the environment to look at")
 }

@@ -25,21 +25,21 @@ import (
 func TestARunThatDidNotDeployEverythingIsNoSuccess(t *testing.T) {
 	t.Parallel()
 	var failure *exit.Error
-	require.ErrorAs(t, incomplete(reader.ErrEnded, ""), &failure)
+	require.ErrorAs(t, incomplete(reader.ErrEnded, "", ""), &failure)
 	require.Equal(t, exit.Interrupted, failure.Code)
 	require.NotErrorIs(t, failure, reader.ErrEnded, "only those who wait for the end take it for a success")
 
-	require.ErrorAs(t, incomplete(context.DeadlineExceeded, "kubernetes: connection refused"), &failure)
+	require.ErrorAs(t, incomplete(context.DeadlineExceeded, "kubernetes: connection refused", ""), &failure)
 	require.Equal(t, exit.TimedOut, failure.Code)
 	require.EqualError(t, failure, "timed out: kubernetes: connection refused")
 
 	named := failure
-	require.Equal(t, error(named), incomplete(named, "another part"), "the first reason stays")
-	require.ErrorAs(t, incomplete(fmt.Errorf("host: %w", context.DeadlineExceeded), "web: RUNNING"), &failure)
+	require.Equal(t, error(named), incomplete(named, "another part", ""), "the first reason stays")
+	require.ErrorAs(t, incomplete(fmt.Errorf("host: %w", context.DeadlineExceeded), "web: RUNNING", ""), &failure)
 	require.EqualError(t, failure, "timed out: web: RUNNING", "also when the host ends first")
 
 	for _, err := range []error{nil, context.Canceled, errors.New("broken stream")} {
-		require.Equal(t, err, incomplete(err, "web: RUNNING"))
+		require.Equal(t, err, incomplete(err, "web: RUNNING", ""))
 	}
 }
 
@@ -86,11 +86,11 @@ func TestCIThatIsInterruptedOrLateIsNoSuccessAndLeavesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	code, _, stderr := command(ctx, dir, ci(t, repo)...)
+	code, _, stderr := command(ctx, dir, ciArguments(t, repo)...)
 	require.Equal(t, exit.Interrupted, code, stderr)
 	require.NoDirExists(t, dir)
 
-	code, _, stderr = command(t.Context(), dir, ci(t, repo, "--timeout", "1ns")...)
+	code, _, stderr = command(t.Context(), dir, ciArguments(t, repo, "--timeout", "1ns")...)
 	require.Equal(t, exit.TimedOut, code, stderr)
 	require.NoDirExists(t, dir)
 }
@@ -99,30 +99,14 @@ func TestCIWithABrokenConfigurationRemovesOnlyWhatItMade(t *testing.T) {
 	t.Parallel()
 	repo := clitest.Repository(t, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  timeout: soon\n")
 	dir := filepath.Join(t.TempDir(), "state")
-	code, _, stderr := command(t.Context(), dir, ci(t, repo)...)
+	code, _, stderr := command(t.Context(), dir, ciArguments(t, repo)...)
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stderr, "app.pipecd.yaml:4:")
 	require.NoDirExists(t, dir)
 
 	work := filepath.Join(dir, "test", "repository", "work")
 	require.NoError(t, os.MkdirAll(work, 0o700))
-	code, _, _ = command(t.Context(), dir, ci(t, repo)...)
+	code, _, _ = command(t.Context(), dir, ciArguments(t, repo)...)
 	require.Equal(t, exit.WrongUsage, code)
 	require.DirExists(t, work, "what was there before stays")
-}
-
-func TestTheVerdictNamesEveryFailureAndItsReason(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, verdict(nil, nil))
-	err := verdict([]*deckv1.Deployment{
-		{ApplicationName: "web", Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, StatusReason: "no image"},
-		{ApplicationName: "db", Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED, StatusReason: "by ann"},
-	}, nil)
-	var failure *exit.Error
-	require.ErrorAs(t, err, &failure)
-	require.Equal(t, exit.Failed, failure.Code)
-	require.ErrorContains(t, err, "no image")
-	require.ErrorContains(t, err, "by ann")
-	require.ErrorAs(t, verdict(nil, []*deckv1.Application{{Name: "web", SyncReason: "app.pipecd.yaml:3:1"}}), &failure)
-	require.Equal(t, exit.WrongUsage, failure.Code)
 }

@@ -18,8 +18,8 @@ func command(ctx context.Context, stateDir string, args ...string) (code int, st
 	return clitest.Run(ctx, Commands, stateDir, args...)
 }
 
-// ci is a command line whose agent and plugins do nothing.
-func ci(t *testing.T, repository string, args ...string) []string {
+// ciArguments are a command line of ci whose agent and plugins do nothing.
+func ciArguments(t *testing.T, repository string, args ...string) []string {
 	t.Helper()
 	nothing, err := exec.LookPath("true")
 	require.NoError(t, err)

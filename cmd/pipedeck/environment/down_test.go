@@ -78,8 +78,8 @@ func TestUpAndCIRefuseAFolderThatIsNotTheirs(t *testing.T) {
 	repo := clitest.Repository(t, clitest.GoodApplication)
 	stateDir, file := documents(t)
 	for _, args := range [][]string{
-		ci(t, repo, "--name", "documents"),
-		append([]string{"up"}, ci(t, repo, "--name", "documents", "--keep=false")[1:]...),
+		ciArguments(t, repo, "--name", "documents"),
+		append([]string{"up"}, ciArguments(t, repo, "--name", "documents", "--keep=false")[1:]...),
 	} {
 		code, _, stderr := command(t.Context(), stateDir, args...)
 		require.Equal(t, exit.WrongUsage, code, stderr)

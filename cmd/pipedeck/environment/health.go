@@ -6,6 +6,7 @@ package environment
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,8 +21,9 @@ import (
 const clearTime = 15 * time.Second
 
 // checkHealth returns an error with exit.Degraded when the environment has problems that do not clear within clearTime.
-func checkHealth(ctx context.Context, deck deckv1.DeckServiceClient) error {
-	problems, err := awaitHealth(ctx, deck, clearTime)
+// Problems that expected reports true for do not count.
+func checkHealth(ctx context.Context, deck deckv1.DeckServiceClient, expected func(*deckv1.Problem) bool) error {
+	problems, err := awaitHealth(ctx, deck, clearTime, expected)
 	if err != nil || len(problems) == 0 {
 		return err
 	}
@@ -37,9 +39,10 @@ func checkHealth(ctx context.Context, deck deckv1.DeckServiceClient) error {
 	)
 }
 
-// awaitHealth waits until no problem is left, at most for patience, and returns those that are left then.
-func awaitHealth(ctx context.Context, deck deckv1.DeckServiceClient, patience time.Duration) ([]*deckv1.Problem,
-	error) {
+// awaitHealth waits until no problem is left but those that are expected, at most for patience, and returns those that
+// are left then.
+func awaitHealth(ctx context.Context, deck deckv1.DeckServiceClient, patience time.Duration,
+	expected func(*deckv1.Problem) bool) ([]*deckv1.Problem, error) {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer time.AfterFunc(patience, cancel).Stop()
@@ -48,11 +51,12 @@ func awaitHealth(ctx context.Context, deck deckv1.DeckServiceClient, patience ti
 		return nil, fmt.Errorf("ask the environment: %w", err)
 	}
 	current := state.New()
-	for !current.Synced() || len(current.Problems()) > 0 {
+	left := func() []*deckv1.Problem { return slices.DeleteFunc(current.Problems(), expected) }
+	for !current.Synced() || len(left()) > 0 {
 		response, err := stream.Recv()
 		switch {
 		case err != nil && current.Synced() && ctx.Err() == nil && waiting.Err() != nil:
-			return current.Problems(), nil
+			return left(), nil
 		case err != nil:
 			return nil, fmt.Errorf("ask the environment for its health: %w", err)
 		}

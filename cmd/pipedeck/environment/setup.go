@@ -30,6 +30,8 @@ type Setup struct {
 	Mode   OutputMode
 	// Keep leaves cluster and state when the environment ends.
 	Keep bool
+	// follows is nil for what is checked out.
+	follows *following
 	// Args is the repository's directory; none for the repository around the working directory or a sample.
 	Args []string
 }
@@ -97,28 +99,31 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
+	options := env.Options{
+		Workspace:    w,
+		Helper:       s.Flags.helper,
+		Images:       images,
+		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
+		Live:         s.Flags.live,
+		Programs:     programs,
+		Piped:        piped,
+		ForeignPiped: s.Flags.piped != "",
+		Plugins:      plugins,
+		Remove:       !s.Keep,
+		Restart:      again,
+		WithKind:     withKind,
+		Version:      version.Build(),
+		Flags:        session.Flags(w),
+		Listening:    to.listening,
+		Logger:       to.logger,
+	}
+	if f := s.follows; f != nil {
+		options.Repository = func() (*workspace.Repository, error) { return f.first, nil }
+		options.Commits, options.Selects = f.commits, f.selects
+	}
 	checks := newPreflight(machine)
-	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error {
-		return env.Run(ctx, env.Options{
-			Workspace:    w,
-			Helper:       s.Flags.helper,
-			Clusters:     checks.gate(clusters),
-			Images:       images,
-			Repository:   func() (*workspace.Repository, error) { return from.open(w) },
-			Live:         s.Flags.live,
-			Programs:     programs,
-			Piped:        piped,
-			ForeignPiped: s.Flags.piped != "",
-			Plugins:      plugins,
-			Remove:       !s.Keep,
-			Restart:      again,
-			WithKind:     withKind,
-			Version:      version.Build(),
-			Flags:        session.Flags(w),
-			Listening:    to.listening,
-			Logger:       to.logger,
-		})
-	})
+	options.Clusters = checks.gate(clusters)
+	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error { return env.Run(ctx, options) })
 }
 
 // compileFor returns what has to be compiled, and prepares the helper and the clusters for waiting for it.

@@ -5,12 +5,15 @@ package pipedapi
 
 import (
 	"context"
+	"path"
+	"slices"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
 )
 
@@ -109,16 +112,26 @@ func (s *Server) UpdateApplicationConfigurations(
 		s.store.Applications.UpdateInfo(auth.Piped(ctx), r.GetApplications()))
 }
 
-// ReportUnregisteredApplicationConfigurations registers every application in the list: no one
-// picks them from a list of suggestions here.
+// ReportUnregisteredApplicationConfigurations registers every application in the list that the environment selects: no
+// one picks them from a list of suggestions here.
 func (s *Server) ReportUnregisteredApplicationConfigurations(
 	ctx context.Context, r *ps.ReportUnregisteredApplicationConfigurationsRequest,
 ) (*ps.ReportUnregisteredApplicationConfigurationsResponse, error) {
-	names, err := s.store.Applications.Register(auth.Piped(ctx), r.GetApplications())
+	names, err := s.store.Applications.Register(auth.Piped(ctx), s.selected(r.GetApplications()))
 	if len(names) > 0 {
 		s.log.Info("registered applications", "names", names)
 	}
 	return reply(&ps.ReportUnregisteredApplicationConfigurationsResponse{}, err)
+}
+
+// selected returns the applications that the environment selects.
+func (s *Server) selected(found []*model.ApplicationInfo) []*model.ApplicationInfo {
+	if s.selects == nil {
+		return found
+	}
+	return slices.DeleteFunc(slices.Clone(found), func(a *model.ApplicationInfo) bool {
+		return !s.selects(path.Join(a.GetPath(), a.GetConfigFilename()))
+	})
 }
 
 // GetApplicationSharedObject answers NotFound when the plugin stored nothing under the key.

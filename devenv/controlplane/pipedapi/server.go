@@ -15,7 +15,9 @@ import (
 type Server struct {
 	pipedservice.UnimplementedPipedServiceServer
 	store *store.Store
-	log   *slog.Logger
+	// selects reports whether an application is registered, by its configuration file; nil: all are.
+	selects func(configFile string) bool
+	log     *slog.Logger
 }
 
 // Agent serves AgentService.
@@ -29,9 +31,10 @@ var (
 	_ agentv1.AgentServiceServer      = (*Agent)(nil)
 )
 
-// New returns the services on a store.
-func New(s *store.Store, log *slog.Logger) (*Server, *Agent) {
-	return &Server{store: s, log: log}, &Agent{store: s}
+// New returns the services on a store. selects reports by its configuration file whether an application that a piped
+// finds in Git is registered; nil: all are.
+func New(s *store.Store, selects func(configFile string) bool, log *slog.Logger) (*Server, *Agent) {
+	return &Server{store: s, selects: selects, log: log}, &Agent{store: s}
 }
 
 // reply answers with the empty message of a report that went well.

@@ -1,0 +1,169 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/revision"
+	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// Compare returns the range from the commit that ref names to the HEAD of a repository. With changed, only applications
+// that the range touches are deployed.
+func Compare(ctx context.Context, head *workspace.Repository, ref string, changed bool) (*Range, error) {
+	found, err := revision.Find(ctx, head.Root, ref)
+	if missing := (*revision.MissingError)(nil); errors.As(err, &missing) {
+		return nil, exit.Usage(fmt.Errorf("--from: %w", err), missing.Hint)
+	}
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("--from %s: %w", ref, err), "correct what git reports, and run again")
+	}
+	r := &Range{Ref: ref, Name: found.Name, Head: head.Head, Changed: changed}
+	if r.Base, err = head.At(found.Commit); err != nil {
+		return nil, err
+	}
+	if r.Files, err = head.ChangedSince(found.Commit); err != nil {
+		return nil, err
+	}
+	if r.relation, err = revision.Relate(ctx, head.Root, found.Commit, head.Head); err != nil {
+		return nil, exit.Usage(fmt.Errorf("--from %s: %w", ref, err), "correct what git reports, and run again")
+	}
+	return r, r.decide(head)
+}
+
+// decide finds the fate of each application.
+func (r *Range) decide(head *workspace.Repository) error {
+	at := map[bool]configurations{}
+	for isHead, repository := range map[bool]*workspace.Repository{false: r.Base, true: head} {
+		read, err := repository.Configurations()
+		if err != nil {
+			return err
+		}
+		at[isHead] = read
+	}
+	d := &decision{files: r.Files, from: r.Base.Head, to: r.Head, base: at[false], head: at[true]}
+	applications, err := d.decide()
+	if err != nil {
+		return exit.Usage(err, "correct the pattern, commit it, and run again")
+	}
+	for i := range applications {
+		if a := &applications[i]; r.Changed && !a.AtHead {
+			a.AtBase = false
+		}
+	}
+	r.Applications = applications
+	return nil
+}
+
+// Selects reports by its configuration file whether an application may be deployed.
+func (r *Range) Selects(file string) bool {
+	return !r.Changed || slices.ContainsFunc(r.Applications, func(a Application) bool {
+		return a.File == file && a.AtHead
+	})
+}
+
+// Selected returns the applications of HEAD that may be deployed, as a repository.
+func (r *Range) Selected(head *workspace.Repository) *workspace.Repository {
+	return head.Only(r.Selects)
+}
+
+// SelectedBase is Selected for the base.
+func (r *Range) SelectedBase() *workspace.Repository { return r.Base.Only(r.Selects) }
+
+// DeploysBase reports whether anything is deployed at the base.
+func (r *Range) DeploysBase() bool { return len(r.awaited(atBase)) > 0 }
+
+// DeploysHead reports whether anything is deployed at HEAD.
+func (r *Range) DeploysHead() bool { return len(r.awaited(atHead)) > 0 }
+
+func atBase(a Application) bool { return a.AtBase }
+func atHead(a Application) bool { return a.AtHead }
+
+func (r *Range) awaited(when func(Application) bool) (awaited []Application) {
+	for _, a := range r.Applications {
+		if when(a) {
+			awaited = append(awaited, a)
+		}
+	}
+	return awaited
+}
+
+// Notes say what a reader has to know of the range before anything is deployed.
+func (r *Range) Notes() []string {
+	base := r.base()
+	notes := []string{fmt.Sprintf("base %s is %s; HEAD is %s; %s", line.Commit(r.Base.Head), r.Name,
+		line.Commit(r.Head), differ(len(r.Files)))}
+	switch {
+	case r.Base.Head == r.Head:
+		notes = append(notes, base+" is HEAD itself: there is no change to deploy")
+	case r.relation == revision.Apart:
+		notes = append(notes, fmt.Sprintf("%s is not an ancestor of HEAD: HEAD also undoes what only the base has", base))
+	case r.relation == revision.Unknown:
+		notes = append(notes, fmt.Sprintf("this shallow clone does not show whether %s is an ancestor of HEAD; where it is "+
+			"not, HEAD also undoes what only the base has", base))
+	}
+	switch {
+	case len(r.Base.Applications) == 0:
+		notes = append(notes, fmt.Sprintf("%s has no application: each one of HEAD is deployed for the first time", base))
+	case !r.DeploysBase() && r.DeploysHead():
+		notes = append(notes, fmt.Sprintf("nothing is deployed at %s", base))
+	}
+	if !r.DeploysHead() {
+		notes = append(notes, "the range touches no application")
+	}
+	for _, a := range r.Applications {
+		if note := r.note(a); note != "" {
+			notes = append(notes, a.Title()+": "+note)
+		}
+	}
+	return notes
+}
+
+func (r *Range) base() string { return "base " + line.Commit(r.Base.Head) }
+
+func differ(files int) string {
+	if files == 1 {
+		return "1 file differs"
+	}
+	return fmt.Sprintf("%d files differ", files)
+}
+
+// note is empty for an application of which the final lines say enough.
+func (r *Range) note(a Application) string {
+	switch a.Fate {
+	case New, Removed:
+		return a.Why
+	case Unchanged:
+		if r.Changed {
+			return "unchanged, not deployed"
+		}
+	}
+	return ""
+}
+
+// Title names an application for users.
+func (a Application) Title() string {
+	if a.Name != "" {
+		return a.Name
+	}
+	return a.File
+}
+
+// files returns the configuration files of both commits, sorted.
+func (d *decision) all() []string {
+	all := map[string]bool{}
+	for _, one := range []configurations{d.base, d.head} {
+		for file := range one {
+			all[file] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}

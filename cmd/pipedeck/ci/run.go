@@ -1,0 +1,213 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ci
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+// Run deploys a repository in an environment, or a range of it. It is for one goroutine.
+type Run struct {
+	outcome *Outcome
+	options Options
+	stages  *attendant
+	// phase is nil for a run without a range.
+	phase  *phase
+	atHead bool
+	// last is the state at the last step; it belongs to the reader of the events.
+	last *state.Deck
+	err  error
+}
+
+// Options are what a Run needs of the command.
+type Options struct {
+	// Repository is the repository at HEAD, with the applications that may be deployed.
+	Repository *workspace.Repository
+	// Range is nil without --from.
+	Range   *Range
+	Actions Actions
+	// Move moves the watched branch to a commit. It must not block.
+	Move func(commit string)
+	// Switched is called when the branch moves from the base to HEAD.
+	Switched func(base, head string)
+	// Warn gets lines for standard error.
+	Warn func(text string)
+	// Flags, each after a space, name the environment in commands for the user.
+	Flags string
+}
+
+// NewRun begins a run: it moves the branch to the first commit. A run without a range leaves the branch alone.
+func NewRun(o Options) *Run {
+	r := &Run{
+		outcome: &Outcome{Repository: o.Repository, Range: o.Range}, options: o,
+		stages: newAttendant(o.Actions, o.Warn, o.Flags), atHead: o.Range == nil,
+	}
+	switch {
+	case o.Range == nil:
+	case o.Range.DeploysBase():
+		r.phase = &phase{commit: o.Range.Base.Head, awaited: o.Range.awaited(atBase)}
+		o.Move(r.phase.commit)
+	default:
+		r.toHead(nil)
+		o.Move(r.phase.commit)
+	}
+	return r
+}
+
+func (r *Run) toHead(stale map[string]string) {
+	r.atHead = true
+	r.phase = &phase{commit: r.options.Range.Head, awaited: r.options.Range.awaited(atHead), stale: stale}
+}
+
+// First is the repository as the run deploys it first.
+func (r *Run) First() *workspace.Repository {
+	switch {
+	case r.options.Range == nil, r.atHead:
+		return r.options.Repository
+	default:
+		return r.options.Range.SelectedBase()
+	}
+}
+
+// Step acts on the state after an event, and reports whether the run has ended. Err is its result then.
+func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.Deck) (ended bool) {
+	if r.outcome.Began.IsZero() {
+		r.outcome.Began = time.Now()
+	}
+	r.last = d
+	r.stages.attend(ctx, deck, d)
+	v := r.judge(d)
+	switch {
+	case !v.settled:
+		return false
+	case r.atHead:
+		r.err = verdictOf(v)
+		return true
+	}
+	r.outcome.Base = d.Clone()
+	if len(v.failed) > 0 {
+		r.err = r.baseFailed(v)
+		return true
+	}
+	stale := map[string]string{}
+	for _, app := range v.broken {
+		r.options.Warn(fmt.Sprintf("%s: not deployed at the base, its configuration is not valid there: %s", app.GetName(),
+			app.GetSyncReason()))
+	}
+	for _, app := range d.Applications() {
+		stale[app.GetId()] = app.GetSyncReason()
+	}
+	r.toHead(stale)
+	r.outcome.Switched = time.Now()
+	r.options.Switched(r.options.Range.Base.Head, r.phase.commit)
+	r.options.Move(r.phase.commit)
+	return r.Step(ctx, deck, d)
+}
+
+// judge inspects the state for what the run deploys now.
+func (r *Run) judge(d *state.Deck) verdict {
+	if r.phase != nil {
+		return r.phase.judge(d)
+	}
+	repository := r.options.Repository
+	var v verdict
+	v.settled, v.failed, v.broken = d.SettledAt(repository.Head, repository.Manual...)
+	v.settled = v.settled && len(d.Applications()) >= len(repository.Applications)
+	return v
+}
+
+// Expected reports a problem that comes from the range itself: an application that HEAD removes.
+func (r *Run) Expected(p *deckv1.Problem) bool {
+	if r.options.Range == nil || p.GetApplicationId() == "" {
+		return false
+	}
+	app := r.last.Application(p.GetApplicationId())
+	return slices.ContainsFunc(r.options.Range.Applications, func(a Application) bool {
+		return a.Fate == Removed && app != nil && a.File == fileOf(app)
+	})
+}
+
+// Err is the result of a run that has ended: nil when everything was deployed.
+func (r *Run) Err() error { return r.err }
+
+// Outcome is what the run has done until now.
+func (r *Run) Outcome() *Outcome {
+	r.outcome.Ended = time.Now()
+	switch {
+	case r.last == nil:
+	case r.atHead:
+		r.outcome.Head = r.last
+	default:
+		r.outcome.Base = r.last
+	}
+	return r.outcome
+}
+
+// Left says what the run waits for; empty where only the environment can say that. The hint is the next step of a user
+// whose run has timed out.
+func (r *Run) Left() (left, hint string) {
+	if r.last == nil {
+		return "", ""
+	}
+	waiting := r.stages.waiting(r.last)
+	if len(waiting) > 0 {
+		left, hint = strings.Join(waiting, "; "), r.stages.remedy()
+	} else if r.phase != nil {
+		left = strings.Join(r.phase.judge(r.last).left, "; ")
+	}
+	if left != "" && r.phase != nil {
+		left = r.where() + ": " + left
+	}
+	return left, hint
+}
+
+// where names the commit that is deployed now.
+func (r *Run) where() string {
+	if r.atHead {
+		return "HEAD " + line.Commit(r.options.Range.Head)
+	}
+	return r.options.Range.base()
+}
+
+// baseFailed is the error of a run whose base could not be deployed, so that nothing can be said of the change.
+func (r *Run) baseFailed(v verdict) error {
+	return exit.With(exit.Failed,
+		fmt.Errorf("%s failed, so HEAD was not deployed: %s", r.options.Range.base(), reasons(v.failed)),
+		"the change is not the cause: give another base with --from, leave --from out to deploy HEAD alone, or fix "+
+			r.options.Range.Name)
+}
+
+// verdictOf is the error of a run that has settled.
+func verdictOf(v verdict) error {
+	if len(v.broken) > 0 {
+		return exit.Usage(fmt.Errorf("%s: %s", v.broken[0].GetName(), v.broken[0].GetSyncReason()),
+			"correct the file, commit it, and run again")
+	}
+	if len(v.failed) == 0 {
+		return nil
+	}
+	return exit.With(exit.Failed, errors.New(reasons(v.failed)),
+		"see the stage logs above; --keep keeps the environment to look at")
+}
+
+func reasons(failed []*deckv1.Deployment) string {
+	var all []string
+	for _, d := range failed {
+		all = append(all, fmt.Sprintf("%s: %s: %s", d.GetApplicationName(), reader.Name(d.GetStatus()),
+			d.GetStatusReason()))
+	}
+	return strings.Join(all, "; ")
+}

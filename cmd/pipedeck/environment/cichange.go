@@ -1,0 +1,87 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// changeFlags say which change ci deploys, and what it does for stages that wait.
+type changeFlags struct {
+	from          string
+	changed       bool
+	approve, wait string
+	actions       ci.Actions
+}
+
+func (c *changeFlags) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&c.from, "from", "",
+		"deploy this commit first, then HEAD as a change of it: a branch, tag or hash, such as origin/main or HEAD~1")
+	flags.BoolVar(&c.changed, "changed", false, "with --from: deploy only the applications that the change touches")
+	flags.StringVar(&c.approve, "approve", "never",
+		"stages that wait for an approval: auto (approve as each approver until there are enough), as:NAME (approve as "+
+			"that one user), never")
+	flags.StringVar(&c.wait, "wait", "full", "stages WAIT: full, or fast (end them at once)")
+}
+
+// check finds wrong usage.
+func (c *changeFlags) check(cmd *cobra.Command) (err error) {
+	if cmd.Flags().Changed("from") && c.from == "" {
+		return exit.Usage(errors.New("--from is empty"), "give a branch, a tag or a hash, for example --from origin/main")
+	}
+	if c.changed && c.from == "" {
+		return exit.Usage(errors.New("--changed needs the commit to compare with"),
+			"add --from, for example --from origin/main")
+	}
+	c.actions, err = ci.ParseActions(c.approve, c.wait)
+	return err
+}
+
+// following is what an environment watches in place of what is checked out.
+type following struct {
+	// first is the repository at the first of the commits.
+	first   *workspace.Repository
+	commits <-chan string
+	// selects reports by its configuration file whether an application is registered.
+	selects func(configFile string) bool
+}
+
+// warn prints a line on standard error.
+func (s *Setup) warn(words string) {
+	fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean(words)))
+}
+
+// say prints lines between the events; on standard error where events are JSON.
+func (s *Setup) say(words string) {
+	out := os.Stdout
+	if s.Mode == outputJSON {
+		out = os.Stderr
+	}
+	for part := range strings.SplitSeq(words, "\n") {
+		fmt.Fprintln(out, s.Mode.line(time.Now(), text.Clean(part)))
+	}
+}
+
+// switched shows that HEAD follows the base.
+func (s *Setup) switched(base, head string) {
+	if s.Mode == outputJSON {
+		_ = reader.Switch(os.Stdout, base, head) // the next event fails, too, and is reported
+		return
+	}
+	s.say(fmt.Sprintf("base %s is deployed; now HEAD %s", line.Commit(base), line.Commit(head)))
+}
