@@ -60,8 +60,8 @@ and with the stages of the pipeline.`,
 				// Its own, so that it disturbs neither a running environment nor another ci.
 				t.Name = "ci-" + uuid.NewString()[:8]
 			}
-			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
-			return s.CI(cmd.Context(), timeout, change)
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change}
+			return s.CI(cmd.Context(), timeout)
 		},
 	}
 	flags.Register(cmd)
@@ -76,13 +76,13 @@ and with the stages of the pipeline.`,
 
 // CI deploys every application at HEAD, and removes what it has created unless the user keeps that. It ends at the
 // latest after timeout, and writes the result line of --output json.
-func (s *Setup) CI(ctx context.Context, timeout time.Duration, change changeFlags) error {
+func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return finish(s.Mode, exit.Explain(ctx, s.ci(ctx, change)))
+	return finish(s.Mode, exit.Explain(ctx, s.ci(ctx)))
 }
 
-func (s *Setup) ci(ctx context.Context, change changeFlags) error {
+func (s *Setup) ci(ctx context.Context) error {
 	w, err := s.Target.Workspace()
 	if err != nil {
 		return err
@@ -110,7 +110,7 @@ func (s *Setup) ci(ctx context.Context, change changeFlags) error {
 	if err := w.Create(); err != nil {
 		return err
 	}
-	run, err := s.prepare(ctx, w, from, change)
+	run, err := s.prepare(ctx, w, from)
 	if err != nil || run == nil {
 		if !s.Keep {
 			err = errors.Join(err, discard(w))
@@ -125,7 +125,8 @@ func (s *Setup) ci(ctx context.Context, change changeFlags) error {
 }
 
 // prepare checks what is to be deployed, before anything is started. The run is nil when there is nothing to deploy.
-func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *source, change changeFlags) (*ci.Run, error) {
+func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *source) (*ci.Run, error) {
+	change := s.change
 	repository, err := from.open(w)
 	if err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ type Setup struct {
 	Mode   OutputMode
 	// Keep leaves cluster and state when the environment ends.
 	Keep bool
+	change changeFlags
 	// follows is nil for what is checked out.
 	follows *following
 	// Args is the repository's directory; none for the repository around the working directory or a sample.
