@@ -141,9 +141,9 @@ func TestCITakesApplicationsThatAreOnlyAtOneCommit(t *testing.T) {
 	r := e.pipedeck("ci", repo, "--from", "HEAD~1", "--cluster", "none")
 	require.Zero(t, r.Code, r.Stdout+r.Stderr)
 	require.Contains(t, r.Stdout, "old: removed, not deployed: its configuration old/app.pipecd.yaml is not at HEAD")
-	require.Contains(t, r.Stdout, "fixed: new, QUICK_SYNC SUCCESS")
+	require.Contains(t, r.Stdout, "fixed: new, PIPELINE SUCCESS")
 	require.Contains(t, r.Stdout, "fixed/app.pipecd.yaml:5:")
-	require.Contains(t, r.Stdout, "new: new, QUICK_SYNC SUCCESS")
+	require.Contains(t, r.Stdout, "new: new, PIPELINE SUCCESS")
 	require.Contains(t, r.Stdout, "stays: unchanged, skipped")
 	e.leavesNothing()
 }
@@ -267,7 +267,7 @@ func TestCIDeploysTheChangeInTheCheckoutOfEachProvider(t *testing.T) {
 func TestCIOfAChangeThatTouchesNothingStartsNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", "")})
+	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", pipeline("WAIT", "duration: 1s"))})
 	gittest.Write(t, repo, "README", "words")
 	gittest.Commit(t, repo, "words")
 	r := e.pipedeck("ci", repo, "--from", "HEAD~1", "--changed")
@@ -276,6 +276,7 @@ func TestCIOfAChangeThatTouchesNothingStartsNothing(t *testing.T) {
 	require.NotContains(t, r.Stdout, "component")
 	e.leavesNothing()
 	r = e.pipedeck("ci", filepath.Join(repo, "note"), "--from", "HEAD", "--cluster", "none", "--timeout", "3m")
+	require.Zero(t, r.Code, r.Stderr)
 	require.Contains(t, r.Stdout, "is HEAD itself: there is no change to deploy")
 	require.Contains(t, r.Stdout, "note: unchanged, skipped")
 }

@@ -52,6 +52,8 @@ func Follow(ctx context.Context, client deckv1.DeckServiceClient, opts Options, 
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case status.Code(err) == codes.DeadlineExceeded:
+			return context.DeadlineExceeded // the server may be first to see that time is up
 		case errors.Is(err, io.EOF), status.Code(err) == codes.Unavailable:
 			return ErrEnded
 		case err != nil:

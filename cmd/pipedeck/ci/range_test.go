@@ -1,0 +1,151 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ci
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/gittest"
+)
+
+func application(name string, more ...string) string {
+	return "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: " + name + "\n" + strings.Join(more, "")
+}
+
+// twoCommits is a repository whose second commit writes the second files; an empty content removes a file.
+func twoCommits(t *testing.T, first, second map[string]string) *workspace.Repository {
+	t.Helper()
+	dir := gittest.Init(t)
+	for _, files := range []map[string]string{first, second} {
+		for name, content := range files {
+			if content == "" {
+				gittest.Run(t, dir, "rm", "-q", name)
+				continue
+			}
+			gittest.Write(t, dir, name, content)
+		}
+		gittest.Commit(t, dir, "commit")
+	}
+	repository, err := workspace.OpenRepository(dir)
+	require.NoError(t, err)
+	return repository
+}
+
+const (
+	onlyByHand = "  trigger:\n    onCommit:\n      disabled: true\n"
+	inChains   = onlyByHand + "    onChain:\n      disabled: false\n"
+)
+
+func TestARangeDecidesWhatHappensToEachApplication(t *testing.T) {
+	t.Parallel()
+	repository := twoCommits(t, map[string]string{
+		"same/app.pipecd.yaml":    application("same"),
+		"touched/app.pipecd.yaml": application("touched"),
+		"shared/app.pipecd.yaml":  application("shared", "  trigger:\n    onCommit:\n      paths: [charts/**]\n"),
+		"charts/values.yaml":      "a: 1",
+		"ignored/app.pipecd.yaml": application("ignored", "  trigger:\n    onCommit:\n      ignores: [ignored/*.md]\n"),
+		"gone/app.pipecd.yaml":    application("gone"),
+		"broken/app.pipecd.yaml":  application("broken", "  timeout: soon\n"),
+		"hand/app.pipecd.yaml":    application("hand", onlyByHand),
+		"first/app.pipecd.yaml": application("first",
+			"  postSync:\n    chain:\n      applications:\n        - name: follower\n        - labels: {team: x}\n"),
+		"follower/app.pipecd.yaml": application("follower", inChains),
+		"labelled/app.pipecd.yaml": application("labelled", "  labels: {team: x}\n", inChains),
+	}, map[string]string{
+		"touched/values.yaml":     "b: 2",
+		"charts/values.yaml":      "a: 2",
+		"ignored/README.md":       "words",
+		"gone/app.pipecd.yaml":    "",
+		"broken/app.pipecd.yaml":  application("broken"),
+		"hand/values.yaml":        "x",
+		"first/values.yaml":       "x",
+		"another/app.pipecd.yaml": application("another"),
+	})
+	type fate struct {
+		fate           Fate
+		atBase, atHead bool
+	}
+	fates := func(changed bool) map[string]fate {
+		r, err := Compare(t.Context(), repository, "HEAD~1", changed)
+		require.NoError(t, err)
+		found := map[string]fate{}
+		for _, a := range r.Applications {
+			found[a.Name] = fate{a.Fate, a.AtBase, a.AtHead}
+		}
+		return found
+	}
+	require.Equal(t, map[string]fate{
+		"same": {Unchanged, true, false}, "touched": {Touched, true, true}, "shared": {Touched, true, true},
+		"ignored": {Unchanged, true, false}, "gone": {Removed, true, false}, "broken": {New, false, true},
+		"hand": {Manual, false, false}, "first": {Touched, true, true}, "follower": {Touched, true, true},
+		"labelled": {Touched, true, true}, "another": {New, false, true},
+	}, fates(false))
+	require.Equal(t, map[string]fate{
+		"same": {Unchanged, false, false}, "touched": {Touched, true, true}, "shared": {Touched, true, true},
+		"ignored": {Unchanged, false, false}, "gone": {Removed, false, false}, "broken": {New, false, true},
+		"hand": {Manual, false, false}, "first": {Touched, true, true}, "follower": {Touched, true, true},
+		"labelled": {Touched, true, true}, "another": {New, false, true},
+	}, fates(true))
+
+	r, err := Compare(t.Context(), repository, "HEAD~1", true)
+	require.NoError(t, err)
+	require.Equal(t, []string{"another/app.pipecd.yaml", "broken/app.pipecd.yaml", "first/app.pipecd.yaml",
+		"follower/app.pipecd.yaml", "labelled/app.pipecd.yaml", "shared/app.pipecd.yaml", "touched/app.pipecd.yaml"},
+		r.Selected(repository).Applications)
+	require.False(t, r.Selects("same/app.pipecd.yaml"))
+	notes := strings.Join(r.Notes(), "\n")
+	require.Contains(t, notes, "broken: its configuration at the base is not valid, so HEAD is its first deployment: "+
+		"broken/app.pipecd.yaml:5:")
+	require.Contains(t, notes, "another: it is not at the base")
+	require.Contains(t, notes, "same: unchanged, not deployed")
+}
+
+func TestARangeSaysWhatIsSpecialAboutItsBase(t *testing.T) {
+	t.Parallel()
+	repository := twoCommits(t, map[string]string{"README": "x"}, map[string]string{
+		"a/app.pipecd.yaml": application("a"),
+	})
+	notes := func(ref string) string {
+		r, err := Compare(t.Context(), repository, ref, false)
+		require.NoError(t, err)
+		return strings.Join(r.Notes(), "\n")
+	}
+	require.Contains(t, notes("HEAD~1"), "has no application: each one of HEAD is deployed for the first time")
+	require.Contains(t, notes("HEAD~1"), "1 file differs")
+	require.Contains(t, notes("main"), "is HEAD itself: there is no change to deploy")
+	require.Contains(t, notes("main"), "the range touches no application")
+
+	gittest.Run(t, repository.Root, "checkout", "-q", "-b", "other", "HEAD~1")
+	gittest.Write(t, repository.Root, "b/app.pipecd.yaml", application("b"))
+	gittest.Commit(t, repository.Root, "other")
+	var err error
+	repository, err = workspace.OpenRepository(repository.Root)
+	require.NoError(t, err)
+	require.Contains(t, notes("main"), "is not an ancestor of HEAD: HEAD also undoes what only the base has")
+}
+
+func TestARangeWithoutABaseIsWrongUsage(t *testing.T) {
+	t.Parallel()
+	repository := twoCommits(t, map[string]string{"a/app.pipecd.yaml": application("a")}, map[string]string{"x": "x"})
+	_, err := Compare(t.Context(), repository, "mian", false)
+	var failure *exit.Error
+	require.True(t, errors.As(err, &failure))
+	require.Equal(t, exit.WrongUsage, failure.Code)
+	require.EqualError(t, err, "--from: the repository has no commit mian")
+	require.Contains(t, failure.Hint, "did you mean main?")
+
+	repository = twoCommits(t, map[string]string{"a/app.pipecd.yaml": application("a")}, map[string]string{
+		"a/app.pipecd.yaml": application("a", "  trigger:\n    onCommit:\n      paths: [\"[\"]\n")})
+	if _, err = Compare(t.Context(), repository, "HEAD~1", false); err != nil {
+		require.ErrorAs(t, err, &failure)
+		require.Equal(t, exit.WrongUsage, failure.Code)
+		require.ErrorContains(t, err, "a/app.pipecd.yaml")
+	}
+}
