@@ -32,7 +32,9 @@ const canary = `  pipeline:
 `
 
 // simulated are manifests whose pods need no image.
-func simulated(name string) string { return strings.Replace(deployment(name), "pipedeck.dev", "example.com", 1) }
+func simulated(name string) string {
+	return strings.Replace(deployment(name), "pipedeck.dev", "example.com", 1)
+}
 
 // changed is a repository with two applications and a second commit that changes the image of one.
 func changed(t *testing.T, image string) string {

@@ -16,8 +16,8 @@ type Pointer struct {
 	store       program
 }
 
-// Point prepares the repository of a Pointer in dir, which only one Tree or Pointer may use at a time. root is the top of
-// the user's working tree, absolute; branch is the name of the branch, which has no commit before the first Move.
+// Point prepares the repository of a Pointer in dir, which only one Tree or Pointer may use at a time. root is the top
+// of the user's working tree, absolute; branch is the name of the branch, which has no commit before the first Move.
 func Point(ctx context.Context, root, branch, dir string) (*Pointer, error) {
 	user, err := newProgram(root)
 	if err != nil {

@@ -214,6 +214,25 @@ func TestSettledAt(t *testing.T) {
 	require.False(t, settled, "a user deploys it")
 }
 
+func TestACloneStaysAsItIs(t *testing.T) {
+	t.Parallel()
+	d := deckOf(decktest.Application(), decktest.Canary(), &deckv1.Synced{})
+	clone := d.Clone()
+	next := decktest.Canary()
+	next.Id, next.CreatedAt = "dep-2", decktest.At(50)
+	other := decktest.Application()
+	other.Id, other.Name = "app-2", "other"
+	apply(d, next, other, decktest.Failed(), decktest.Problems()[0])
+	require.Equal(t, "dep-2", d.Newest("app-1").GetId())
+	require.Equal(t, "dep-1", clone.Newest("app-1").GetId())
+	require.True(t, clone.Deploying())
+	require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING, clone.Deployment("dep-1").GetStatus())
+	require.Len(t, clone.Applications(), 1)
+	require.Equal(t, "hello-world", clone.ApplicationName(clone.Applications()[0]))
+	require.Empty(t, clone.Problems())
+	require.True(t, clone.Synced())
+}
+
 func TestElapsed(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, 42*time.Second, state.Elapsed(decktest.At(0), nil, decktest.Now()))

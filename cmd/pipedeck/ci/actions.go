@@ -24,11 +24,12 @@ type Actions struct {
 func ParseActions(approve, wait string) (Actions, error) {
 	var a Actions
 	name, isName := strings.CutPrefix(approve, "as:")
+	name = strings.TrimSpace(name)
 	switch {
 	case approve == "never":
 	case approve == "auto":
 		a.Approve = true
-	case isName && strings.TrimSpace(name) != "":
+	case isName && name != "":
 		a.Approve, a.As = true, name
 	case isName:
 		return a, exit.Usage(errors.New("--approve as: names no one"), "for example --approve as:alice")

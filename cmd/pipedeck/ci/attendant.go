@@ -84,7 +84,8 @@ func (a *attendant) approve(ctx context.Context, deck deckv1.DeckServiceClient, 
 		name := a.next(w, a.sent[key])
 		if name == "" {
 			if !a.enough(w, a.sent[key]) && a.once("named "+key) {
-				a.warn(w.title() + " " + w.need() + "; approve it now with: " + w.command(a.flags) + "; or " + a.remedy())
+				a.warn(w.title() + " " + w.need() + "; approve it now with: " + w.command(a.flags) + "; or " +
+					a.remedy())
 			}
 			return
 		}

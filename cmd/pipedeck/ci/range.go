@@ -105,16 +105,16 @@ func (r *Range) Notes() []string {
 	case r.Base.Head == r.Head:
 		notes = append(notes, base+" is HEAD itself: there is no change to deploy")
 	case r.relation == revision.Apart:
-		notes = append(notes, fmt.Sprintf("%s is not an ancestor of HEAD: HEAD also undoes what only the base has", base))
+		notes = append(notes, base+" is not an ancestor of HEAD: HEAD also undoes what only the base has")
 	case r.relation == revision.Unknown:
-		notes = append(notes, fmt.Sprintf("this shallow clone does not show whether %s is an ancestor of HEAD; where it is "+
-			"not, HEAD also undoes what only the base has", base))
+		notes = append(notes, fmt.Sprintf("this shallow clone does not show whether %s is an ancestor of HEAD; "+
+			"where it is not, HEAD also undoes what only the base has", base))
 	}
 	switch {
 	case len(r.Base.Applications) == 0:
-		notes = append(notes, fmt.Sprintf("%s has no application: each one of HEAD is deployed for the first time", base))
+		notes = append(notes, base+" has no application: each one of HEAD is deployed for the first time")
 	case !r.DeploysBase() && r.DeploysHead():
-		notes = append(notes, fmt.Sprintf("nothing is deployed at %s", base))
+		notes = append(notes, "nothing is deployed at "+base)
 	}
 	if !r.DeploysHead() {
 		notes = append(notes, "the range touches no application")
@@ -157,7 +157,7 @@ func (a Application) Title() string {
 	return a.File
 }
 
-// files returns the configuration files of both commits, sorted.
+// all returns the configuration files of both commits, sorted.
 func (d *decision) all() []string {
 	all := map[string]bool{}
 	for _, one := range []configurations{d.base, d.head} {

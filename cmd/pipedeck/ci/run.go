@@ -57,6 +57,9 @@ func NewRun(o Options) *Run {
 	}
 	switch {
 	case o.Range == nil:
+	case o.Range.Base.Head == o.Range.Head:
+		r.phase, r.atHead = &phase{commit: o.Range.Head, awaited: o.Range.awaited(atBase)}, true
+		o.Move(r.phase.commit)
 	case o.Range.DeploysBase():
 		r.phase = &phase{commit: o.Range.Base.Head, awaited: o.Range.awaited(atBase)}
 		o.Move(r.phase.commit)
@@ -104,8 +107,8 @@ func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.
 	}
 	stale := map[string]string{}
 	for _, app := range v.broken {
-		r.options.Warn(fmt.Sprintf("%s: not deployed at the base, its configuration is not valid there: %s", app.GetName(),
-			app.GetSyncReason()))
+		r.options.Warn(fmt.Sprintf("%s: not deployed at the base, its configuration is not valid there: %s",
+			app.GetName(), app.GetSyncReason()))
 	}
 	for _, app := range d.Applications() {
 		stale[app.GetId()] = app.GetSyncReason()
@@ -184,10 +187,19 @@ func (r *Run) where() string {
 
 // baseFailed is the error of a run whose base could not be deployed, so that nothing can be said of the change.
 func (r *Run) baseFailed(v verdict) error {
+	next := "the change is not the cause: fix " + r.options.Range.Name + ", give another base with --from, or leave " +
+		"--from out to deploy HEAD alone"
+	untouched := func(d *deckv1.Deployment) bool {
+		file := fileOf(r.last.Application(d.GetApplicationId()))
+		return slices.ContainsFunc(r.options.Range.Applications, func(a Application) bool {
+			return a.File == file && !a.AtHead
+		})
+	}
+	if slices.ContainsFunc(v.failed, untouched) {
+		next += "; or deploy only the applications that the change touches, with --changed"
+	}
 	return exit.With(exit.Failed,
-		fmt.Errorf("%s failed, so HEAD was not deployed: %s", r.options.Range.base(), reasons(v.failed)),
-		"the change is not the cause: give another base with --from, leave --from out to deploy HEAD alone, or fix "+
-			r.options.Range.Name)
+		fmt.Errorf("%s failed, so HEAD was not deployed: %s", r.options.Range.base(), reasons(v.failed)), next)
 }
 
 // verdictOf is the error of a run that has settled.

@@ -100,6 +100,10 @@ func (s *Setup) ci(ctx context.Context) error {
 		return err
 	}
 	s.Keep = s.Keep || existed
+	if existed && s.change.from != "" {
+		return exit.Usage(fmt.Errorf("--from needs a new environment, because the base has to be deployed first; "+
+			"environment %q is there already", w.Name), "choose another --name, or none")
+	}
 	if err := s.Flags.check(ctx, w, s.Args); err != nil {
 		return err
 	}
@@ -229,8 +233,8 @@ func (s *Setup) checkApplications(ctx context.Context, w *workspace.Workspace,
 	return nil
 }
 
-// incomplete is the error of a run that ended with err before all was deployed. left is what it waited for, hint the next
-// step when that is another one than more time.
+// incomplete is the error of a run that ended with err before all was deployed. left is what it waited for, hint the
+// next step when that is another one than more time.
 func incomplete(err error, left, hint string) error {
 	var failure *exit.Error
 	switch {

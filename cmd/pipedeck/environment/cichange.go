@@ -31,7 +31,7 @@ type changeFlags struct {
 func (c *changeFlags) register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&c.from, "from", "",
-		"deploy this commit first, then HEAD as a change of it: a branch, tag or hash, such as origin/main or HEAD~1")
+		"deploy this commit first, then HEAD as a change of it: a branch, tag or hash, such as origin/main")
 	flags.BoolVar(&c.changed, "changed", false, "with --from: deploy only the applications that the change touches")
 	flags.StringVar(&c.approve, "approve", "never",
 		"stages that wait for an approval: auto (approve as each approver until there are enough), as:NAME (approve as "+
@@ -42,7 +42,8 @@ func (c *changeFlags) register(cmd *cobra.Command) {
 // check finds wrong usage.
 func (c *changeFlags) check(cmd *cobra.Command) (err error) {
 	if cmd.Flags().Changed("from") && c.from == "" {
-		return exit.Usage(errors.New("--from is empty"), "give a branch, a tag or a hash, for example --from origin/main")
+		return exit.Usage(errors.New("--from is empty"),
+			"give a branch, a tag or a hash, for example --from origin/main")
 	}
 	if c.changed && c.from == "" {
 		return exit.Usage(errors.New("--changed needs the commit to compare with"),

@@ -29,7 +29,7 @@ type Setup struct {
 	Flags  *Flags
 	Mode   OutputMode
 	// Keep leaves cluster and state when the environment ends.
-	Keep bool
+	Keep   bool
 	change changeFlags
 	// follows is nil for what is checked out.
 	follows *following

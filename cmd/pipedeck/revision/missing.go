@@ -138,6 +138,9 @@ func absent(ctx context.Context, g git, ref string) error {
 // characters at most.
 func isNear(name, meant string) bool {
 	name, meant = strings.ToLower(name), strings.ToLower(meant)
+	if len(meant) > 1 && strings.Contains(name, meant) {
+		return true
+	}
 	short := name[strings.LastIndexByte(name, '/')+1:]
 	meant = meant[strings.LastIndexByte(meant, '/')+1:]
 	if len(meant) < 2 || short == "" {
