@@ -34,7 +34,7 @@ func (o *Outcome) Ran() (ran []Ran) {
 	}
 	for _, a := range o.Range.Applications {
 		one := Ran{Application: a}
-		if app := byFile[a.File]; app != nil && o.Range.Base.Head != o.Range.Head {
+		if app := byFile[a.File]; app != nil {
 			one.Deployment = p.deployment(o.Head, app)
 		}
 		ran = append(ran, one)
