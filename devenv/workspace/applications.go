@@ -19,30 +19,86 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
-// CheckApplications reads every application configuration at Head and returns all that is wrong with them, each with
-// its file, line and column. Warnings do not keep them from being deployed. The checker knows the plugins of the
-// environment, which have to deploy all of them.
+// Checked is an application configuration at Head with what is wrong with it.
+type Checked struct {
+	// File is relative to Root.
+	File string
+	// Name is empty where it cannot be read.
+	Name   string
+	Labels map[string]string
+	// Manual says that neither a commit, drift nor a chain deploys the application.
+	Manual bool
+	// Errors keep it from being deployed, each with its file, line and column; warnings do not.
+	Errors   []error
+	Warnings []string
+}
+
+// NoPlugin reports whether nothing is wrong with the file except that the environment lacks plugins for it.
+func (c *Checked) NoPlugin() bool {
+	return len(c.Errors) > 0 && !slices.ContainsFunc(c.Errors, func(err error) bool {
+		var mistake *config.Error
+		return !errors.As(err, &mistake) || !mistake.NoPlugin
+	})
+}
+
+// CheckApplications is [Repository.CheckEach] with the mistakes of all files together.
 func (r *Repository) CheckApplications(checker *options.Checker) (warnings []string, err error) {
-	problems, reports, err := r.checkEach(checker)
+	all, err := r.CheckEach(checker)
+	if err != nil {
+		return nil, err
+	}
+	var problems []error
+	for _, one := range all {
+		problems = append(problems, one.Errors...)
+		warnings = append(warnings, one.Warnings...)
+	}
+	return warnings, errors.Join(problems...)
+}
+
+// CheckEach reads every application configuration at Head, in the order of Applications, and finds all that is wrong
+// with each. The checker knows the plugins of the environment, which have to deploy all of them. The error is that of a
+// repository that cannot be read.
+func (r *Repository) CheckEach(checker *options.Checker) ([]*Checked, error) {
+	unread, reports, err := r.checkEach(checker)
 	if err != nil {
 		return nil, err
 	}
 	checker.CheckTogether(reports...)
+	r.Manual = manual(reports)
+	byFile := map[string]*config.Report{}
 	for _, report := range reports {
-		if report.Application != nil && report.Application.Name == "" && len(report.V0) == 0 {
+		byFile[report.File()] = report
+	}
+	all := make([]*Checked, 0, len(r.Applications))
+	for _, name := range r.Applications {
+		one := &Checked{File: name}
+		all = append(all, one)
+		report := byFile[name]
+		if report == nil {
+			one.Errors = append(one.Errors, unread[name])
+			continue
+		}
+		one.take(report)
+		one.Manual = one.Name != "" && slices.Contains(r.Manual, one.Name)
+	}
+	return all, nil
+}
+
+func (c *Checked) take(report *config.Report) {
+	if a := report.Application; a != nil {
+		c.Name, c.Labels = a.Name, a.Labels
+		if a.Name == "" && len(report.V0) == 0 {
 			// PipeCD v1: only an application with a name is offered for registration.
 			report.Add("spec.name", "is missing; without it the application is not registered")
 			report.Sort()
 		}
-		for _, problem := range report.Errors {
-			problems = append(problems, problem)
-		}
-		for _, warning := range report.Warnings {
-			warnings = append(warnings, warning.Error())
-		}
 	}
-	r.Manual = manual(reports)
-	return warnings, errors.Join(problems...)
+	for _, problem := range report.Errors {
+		c.Errors = append(c.Errors, problem)
+	}
+	for _, warning := range report.Warnings {
+		c.Warnings = append(c.Warnings, warning.Error())
+	}
 }
 
 // manual returns the names of the applications that only users deploy. Where any application has a chain, those that
@@ -82,8 +138,12 @@ func (r *Repository) CheckUnread(checker *options.Checker) error {
 	return errors.Join(problems...)
 }
 
-// checkEach checks each file by itself. Problems are those of files that cannot be read as a configuration at all.
-func (r *Repository) checkEach(checker *options.Checker) (problems []error, reports []*config.Report, err error) {
+// checkEach checks each file by itself. Unread has, by their names, what is wrong with files that cannot be read as a
+// configuration at all.
+func (r *Repository) checkEach(
+	checker *options.Checker,
+) (unread map[string]error, reports []*config.Report, err error) {
+	unread = map[string]error{}
 	checker.Folder = func(name string) (string, bool) { return path.Dir(name), true } // names are those in Git
 	repo, err := gitobjects.Open(r.Root)
 	if err != nil {
@@ -92,9 +152,8 @@ func (r *Repository) checkEach(checker *options.Checker) (problems []error, repo
 	for _, name := range r.Applications {
 		entry := r.files[name]
 		if entry.Mode == filemode.Symlink {
-			problems = append(problems,
-				fmt.Errorf("%s is a symbolic link: piped reads configuration from regular files only; commit a copy "+
-					"of the file", name))
+			unread[name] = fmt.Errorf("%s is a symbolic link: piped reads configuration from regular files only; "+
+				"commit a copy of the file", name)
 			continue
 		}
 		content, size, err := readConfiguration(repo, entry.Hash)
@@ -102,16 +161,15 @@ func (r *Repository) checkEach(checker *options.Checker) (problems []error, repo
 			return nil, nil, damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, line.Commit(r.Head), err))
 		}
 		if size > config.MaxSize {
-			problems = append(problems,
-				fmt.Errorf("%s:1:1: the file is larger than %d KiB; a configuration is never that large", name,
-					config.MaxSize>>10))
+			unread[name] = fmt.Errorf("%s:1:1: the file is larger than %d KiB; a configuration is never that large",
+				name, config.MaxSize>>10)
 			continue
 		}
 		report := config.Check(content, name)
 		checker.CheckOptions(report)
 		reports = append(reports, report)
 	}
-	return problems, reports, nil
+	return unread, reports, nil
 }
 
 // Configurations returns the application configurations at Head as agents read them, by their files. A file that agents

@@ -17,6 +17,8 @@ type Error struct {
 	// Field is the path of the key, such as "spec.pipeline.stages[0].timeout".
 	Field   string
 	Message string
+	// NoPlugin says that the plugin which the file asks for is not in the environment: nothing else is wrong here.
+	NoPlugin bool
 	// hidden is the number of mistakes that this one stands for, at the end of a list that was cut.
 	hidden int
 	// missing are the names of keys, one of which the mistake is the absence of.

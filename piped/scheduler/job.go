@@ -145,6 +145,7 @@ func (j *job) endUnplanned(ctx context.Context, why error) (Outcome, error) {
 	case errors.As(why, &chain):
 		outcome = Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: chain.reason}
 	}
+	j.controller.options.Scheduler.reports(newProgress(j.deployment)).saveCause(ctx, why)
 	return outcome, j.controller.options.Scheduler.complete(ctx, j.deployment, outcome)
 }
 

@@ -159,6 +159,9 @@ func (s *deploymentService) ExecuteStage(ctx context.Context,
 	var result Result
 	var err error
 	labelled(in.GetStage().GetId(), func() { result, err = s.run(ctx, in, log, client) })
+	if cause, has := causeOf(err); has {
+		client.reports.put(CauseMetadataKey, cause, "")
+	}
 	client.reports.close()
 	resp, err := outcome(ctx, result, err, log)
 	log.finish()

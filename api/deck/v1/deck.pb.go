@@ -553,7 +553,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35, 0}
 }
 
 type CancelDeploymentRequest_Rollback int32
@@ -603,7 +603,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49, 0}
 }
 
 type WatchRequest struct {
@@ -2384,7 +2384,9 @@ type Deployment struct {
 	// The deployment that this one retries; empty for none.
 	RetryOf string `protobuf:"bytes,20,opt,name=retry_of,json=retryOf,proto3" json:"retry_of,omitempty"`
 	// The deployment that this one rolls the application back to; empty for none.
-	RollbackTo    string `protobuf:"bytes,21,opt,name=rollback_to,json=rollbackTo,proto3" json:"rollback_to,omitempty"`
+	RollbackTo string `protobuf:"bytes,21,opt,name=rollback_to,json=rollbackTo,proto3" json:"rollback_to,omitempty"`
+	// What the environment lacks for a plan, where piped knows it; absent for deployments with a plan.
+	Cause         *Cause `protobuf:"bytes,22,opt,name=cause,proto3" json:"cause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2566,6 +2568,69 @@ func (x *Deployment) GetRollbackTo() string {
 	return ""
 }
 
+func (x *Deployment) GetCause() *Cause {
+	if x != nil {
+		return x.Cause
+	}
+	return nil
+}
+
+// What an environment lacks for a deployment or a stage that has failed: nothing is wrong with the application.
+type Cause struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// NO_PLUGIN (no plugin owns a stage, or the application names one that is not there), NO_CRD (the cluster does not
+	// serve the kind of an object) or UNREACHABLE (a host with a part of the application cannot be reached).
+	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
+	// Where the application asks for it, as file, file:line or file:line:column; empty where that is not known.
+	Place         string `protobuf:"bytes,2,opt,name=place,proto3" json:"place,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Cause) Reset() {
+	*x = Cause{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Cause) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Cause) ProtoMessage() {}
+
+func (x *Cause) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Cause.ProtoReflect.Descriptor instead.
+func (*Cause) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *Cause) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
+}
+
+func (x *Cause) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
 type GetInsightsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	unknownFields protoimpl.UnknownFields
@@ -2574,7 +2639,7 @@ type GetInsightsRequest struct {
 
 func (x *GetInsightsRequest) Reset() {
 	*x = GetInsightsRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2586,7 +2651,7 @@ func (x *GetInsightsRequest) String() string {
 func (*GetInsightsRequest) ProtoMessage() {}
 
 func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2599,7 +2664,7 @@ func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInsightsRequest.ProtoReflect.Descriptor instead.
 func (*GetInsightsRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
 }
 
 type GetInsightsResponse struct {
@@ -2617,7 +2682,7 @@ type GetInsightsResponse struct {
 
 func (x *GetInsightsResponse) Reset() {
 	*x = GetInsightsResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2629,7 +2694,7 @@ func (x *GetInsightsResponse) String() string {
 func (*GetInsightsResponse) ProtoMessage() {}
 
 func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2642,7 +2707,7 @@ func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInsightsResponse.ProtoReflect.Descriptor instead.
 func (*GetInsightsResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *GetInsightsResponse) GetAll() *Insight {
@@ -2703,7 +2768,7 @@ type Insight struct {
 
 func (x *Insight) Reset() {
 	*x = Insight{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2715,7 +2780,7 @@ func (x *Insight) String() string {
 func (*Insight) ProtoMessage() {}
 
 func (x *Insight) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2728,7 +2793,7 @@ func (x *Insight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Insight.ProtoReflect.Descriptor instead.
 func (*Insight) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Insight) GetApplicationId() string {
@@ -2830,7 +2895,7 @@ type ListBranchesRequest struct {
 
 func (x *ListBranchesRequest) Reset() {
 	*x = ListBranchesRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2842,7 +2907,7 @@ func (x *ListBranchesRequest) String() string {
 func (*ListBranchesRequest) ProtoMessage() {}
 
 func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2855,7 +2920,7 @@ func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBranchesRequest.ProtoReflect.Descriptor instead.
 func (*ListBranchesRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
 }
 
 type ListBranchesResponse struct {
@@ -2870,7 +2935,7 @@ type ListBranchesResponse struct {
 
 func (x *ListBranchesResponse) Reset() {
 	*x = ListBranchesResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2882,7 +2947,7 @@ func (x *ListBranchesResponse) String() string {
 func (*ListBranchesResponse) ProtoMessage() {}
 
 func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2895,7 +2960,7 @@ func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBranchesResponse.ProtoReflect.Descriptor instead.
 func (*ListBranchesResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *ListBranchesResponse) GetBranches() []*Branch {
@@ -2931,7 +2996,7 @@ type Branch struct {
 
 func (x *Branch) Reset() {
 	*x = Branch{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2943,7 +3008,7 @@ func (x *Branch) String() string {
 func (*Branch) ProtoMessage() {}
 
 func (x *Branch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2956,7 +3021,7 @@ func (x *Branch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Branch.ProtoReflect.Descriptor instead.
 func (*Branch) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *Branch) GetName() string {
@@ -3012,7 +3077,7 @@ type PreviewBranchRequest struct {
 
 func (x *PreviewBranchRequest) Reset() {
 	*x = PreviewBranchRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3024,7 +3089,7 @@ func (x *PreviewBranchRequest) String() string {
 func (*PreviewBranchRequest) ProtoMessage() {}
 
 func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3037,7 +3102,7 @@ func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewBranchRequest.ProtoReflect.Descriptor instead.
 func (*PreviewBranchRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *PreviewBranchRequest) GetBranch() string {
@@ -3068,7 +3133,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3080,7 +3145,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3093,7 +3158,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Commit) GetHash() string {
@@ -3174,13 +3239,15 @@ type Stage struct {
 	Approvals []*StageApproval `protobuf:"bytes,21,rep,name=approvals,proto3" json:"approvals,omitempty"`
 	// The start of its first attempt; not set where only one attempt is known.
 	FirstStartedAt *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=first_started_at,json=firstStartedAt,proto3" json:"first_started_at,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// What the environment lacks, where the stage has failed and its plugin knows it.
+	Cause         *Cause `protobuf:"bytes,23,opt,name=cause,proto3" json:"cause,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3192,7 +3259,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3205,7 +3272,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *Stage) GetId() string {
@@ -3362,6 +3429,13 @@ func (x *Stage) GetFirstStartedAt() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Stage) GetCause() *Cause {
+	if x != nil {
+		return x.Cause
+	}
+	return nil
+}
+
 type StageApproval struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	User          string                 `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
@@ -3372,7 +3446,7 @@ type StageApproval struct {
 
 func (x *StageApproval) Reset() {
 	*x = StageApproval{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3384,7 +3458,7 @@ func (x *StageApproval) String() string {
 func (*StageApproval) ProtoMessage() {}
 
 func (x *StageApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3397,7 +3471,7 @@ func (x *StageApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageApproval.ProtoReflect.Descriptor instead.
 func (*StageApproval) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *StageApproval) GetUser() string {
@@ -3424,7 +3498,7 @@ type GetStageRunRequest struct {
 
 func (x *GetStageRunRequest) Reset() {
 	*x = GetStageRunRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3436,7 +3510,7 @@ func (x *GetStageRunRequest) String() string {
 func (*GetStageRunRequest) ProtoMessage() {}
 
 func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3449,7 +3523,7 @@ func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunRequest.ProtoReflect.Descriptor instead.
 func (*GetStageRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *GetStageRunRequest) GetDeploymentId() string {
@@ -3486,7 +3560,7 @@ type GetStageRunResponse struct {
 
 func (x *GetStageRunResponse) Reset() {
 	*x = GetStageRunResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3498,7 +3572,7 @@ func (x *GetStageRunResponse) String() string {
 func (*GetStageRunResponse) ProtoMessage() {}
 
 func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3511,7 +3585,7 @@ func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunResponse.ProtoReflect.Descriptor instead.
 func (*GetStageRunResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *GetStageRunResponse) GetConfig() string {
@@ -3573,7 +3647,7 @@ type StageAttempt struct {
 
 func (x *StageAttempt) Reset() {
 	*x = StageAttempt{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3585,7 +3659,7 @@ func (x *StageAttempt) String() string {
 func (*StageAttempt) ProtoMessage() {}
 
 func (x *StageAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3598,7 +3672,7 @@ func (x *StageAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageAttempt.ProtoReflect.Descriptor instead.
 func (*StageAttempt) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *StageAttempt) GetNumber() int32 {
@@ -3649,7 +3723,7 @@ type StageProgress struct {
 
 func (x *StageProgress) Reset() {
 	*x = StageProgress{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3661,7 +3735,7 @@ func (x *StageProgress) String() string {
 func (*StageProgress) ProtoMessage() {}
 
 func (x *StageProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3674,7 +3748,7 @@ func (x *StageProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageProgress.ProtoReflect.Descriptor instead.
 func (*StageProgress) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StageProgress) GetDone() int64 {
@@ -3712,7 +3786,7 @@ type StageTarget struct {
 
 func (x *StageTarget) Reset() {
 	*x = StageTarget{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3724,7 +3798,7 @@ func (x *StageTarget) String() string {
 func (*StageTarget) ProtoMessage() {}
 
 func (x *StageTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3737,7 +3811,7 @@ func (x *StageTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTarget.ProtoReflect.Descriptor instead.
 func (*StageTarget) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StageTarget) GetName() string {
@@ -3804,7 +3878,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3816,7 +3890,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3829,7 +3903,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *Plugin) GetName() string {
@@ -4015,7 +4089,7 @@ type LogBlock struct {
 
 func (x *LogBlock) Reset() {
 	*x = LogBlock{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4027,7 +4101,7 @@ func (x *LogBlock) String() string {
 func (*LogBlock) ProtoMessage() {}
 
 func (x *LogBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4040,7 +4114,7 @@ func (x *LogBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogBlock.ProtoReflect.Descriptor instead.
 func (*LogBlock) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *LogBlock) GetDeploymentId() string {
@@ -4095,7 +4169,7 @@ type WatchStageLogRequest struct {
 
 func (x *WatchStageLogRequest) Reset() {
 	*x = WatchStageLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4107,7 +4181,7 @@ func (x *WatchStageLogRequest) String() string {
 func (*WatchStageLogRequest) ProtoMessage() {}
 
 func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4120,7 +4194,7 @@ func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *WatchStageLogRequest) GetDeploymentId() string {
@@ -4152,7 +4226,7 @@ type WatchStageLogResponse struct {
 
 func (x *WatchStageLogResponse) Reset() {
 	*x = WatchStageLogResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4164,7 +4238,7 @@ func (x *WatchStageLogResponse) String() string {
 func (*WatchStageLogResponse) ProtoMessage() {}
 
 func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4177,7 +4251,7 @@ func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageLogResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *WatchStageLogResponse) GetBlocks() []*LogBlock {
@@ -4219,7 +4293,7 @@ type SyncApplicationRequest struct {
 
 func (x *SyncApplicationRequest) Reset() {
 	*x = SyncApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4231,7 +4305,7 @@ func (x *SyncApplicationRequest) String() string {
 func (*SyncApplicationRequest) ProtoMessage() {}
 
 func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4244,7 +4318,7 @@ func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationRequest.ProtoReflect.Descriptor instead.
 func (*SyncApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *SyncApplicationRequest) GetApplicationId() string {
@@ -4274,7 +4348,7 @@ type SyncApplicationResponse struct {
 
 func (x *SyncApplicationResponse) Reset() {
 	*x = SyncApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4286,7 +4360,7 @@ func (x *SyncApplicationResponse) String() string {
 func (*SyncApplicationResponse) ProtoMessage() {}
 
 func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4299,7 +4373,7 @@ func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationResponse.ProtoReflect.Descriptor instead.
 func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *SyncApplicationResponse) GetCommandId() string {
@@ -4334,7 +4408,7 @@ type RetryDeploymentRequest struct {
 
 func (x *RetryDeploymentRequest) Reset() {
 	*x = RetryDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4346,7 +4420,7 @@ func (x *RetryDeploymentRequest) String() string {
 func (*RetryDeploymentRequest) ProtoMessage() {}
 
 func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4359,7 +4433,7 @@ func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *RetryDeploymentRequest) GetDeploymentId() string {
@@ -4387,7 +4461,7 @@ type RetryDeploymentResponse struct {
 
 func (x *RetryDeploymentResponse) Reset() {
 	*x = RetryDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4399,7 +4473,7 @@ func (x *RetryDeploymentResponse) String() string {
 func (*RetryDeploymentResponse) ProtoMessage() {}
 
 func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4412,7 +4486,7 @@ func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *RetryDeploymentResponse) GetCommandId() string {
@@ -4443,7 +4517,7 @@ type RollBackApplicationRequest struct {
 
 func (x *RollBackApplicationRequest) Reset() {
 	*x = RollBackApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4455,7 +4529,7 @@ func (x *RollBackApplicationRequest) String() string {
 func (*RollBackApplicationRequest) ProtoMessage() {}
 
 func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4468,7 +4542,7 @@ func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *RollBackApplicationRequest) GetDeploymentId() string {
@@ -4503,7 +4577,7 @@ type RollBackApplicationResponse struct {
 
 func (x *RollBackApplicationResponse) Reset() {
 	*x = RollBackApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4515,7 +4589,7 @@ func (x *RollBackApplicationResponse) String() string {
 func (*RollBackApplicationResponse) ProtoMessage() {}
 
 func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4528,7 +4602,7 @@ func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *RollBackApplicationResponse) GetCommandId() string {
@@ -4559,7 +4633,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4571,7 +4645,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4584,7 +4658,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -4624,7 +4698,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4636,7 +4710,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4649,7 +4723,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -4670,7 +4744,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4682,7 +4756,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4695,7 +4769,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -4728,7 +4802,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4740,7 +4814,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4753,7 +4827,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -4774,7 +4848,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4786,7 +4860,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4799,7 +4873,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -4832,7 +4906,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4844,7 +4918,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4857,7 +4931,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -4880,7 +4954,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4892,7 +4966,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4905,7 +4979,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -4941,7 +5015,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4953,7 +5027,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4966,7 +5040,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -4994,7 +5068,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5006,7 +5080,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5019,7 +5093,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -5044,7 +5118,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5056,7 +5130,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5069,7 +5143,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
 }
 
 type ShutdownRequest struct {
@@ -5082,7 +5156,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5094,7 +5168,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5107,7 +5181,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -5125,7 +5199,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5137,7 +5211,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5150,7 +5224,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -5343,7 +5417,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
 	"CHANGE_GIT\x10\x02\x12\x0f\n" +
 	"\vCHANGE_BOTH\x10\x03\x12\x12\n" +
-	"\x0eCHANGE_APPLIED\x10\x04\"\xc3\x06\n" +
+	"\x0eCHANGE_APPLIED\x10\x04\"\xf2\x06\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -5370,7 +5444,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\fevent_commit\x18\x13 \x01(\v2\x18.pipedeck.deck.v1.CommitR\veventCommit\x12\x19\n" +
 	"\bretry_of\x18\x14 \x01(\tR\aretryOf\x12\x1f\n" +
 	"\vrollback_to\x18\x15 \x01(\tR\n" +
-	"rollbackTo\"\x14\n" +
+	"rollbackTo\x12-\n" +
+	"\x05cause\x18\x16 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\"1\n" +
+	"\x05Cause\x12\x12\n" +
+	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
+	"\x05place\x18\x02 \x01(\tR\x05place\"\x14\n" +
 	"\x12GetInsightsRequest\"\xdd\x01\n" +
 	"\x13GetInsightsResponse\x12+\n" +
 	"\x03all\x18\x01 \x01(\v2\x19.pipedeck.deck.v1.InsightR\x03all\x12=\n" +
@@ -5415,7 +5493,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06branch\x18\x04 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03url\x18\x05 \x01(\tR\x03url\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xd5\x06\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x84\a\n" +
 	"\x05Stage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -5442,7 +5520,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"approvedBy\x12)\n" +
 	"\x10approvals_needed\x18\x14 \x01(\x05R\x0fapprovalsNeeded\x12=\n" +
 	"\tapprovals\x18\x15 \x03(\v2\x1f.pipedeck.deck.v1.StageApprovalR\tapprovals\x12D\n" +
-	"\x10first_started_at\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstStartedAt\"O\n" +
+	"\x10first_started_at\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstStartedAt\x12-\n" +
+	"\x05cause\x18\x17 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\"O\n" +
 	"\rStageApproval\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"T\n" +
@@ -5662,7 +5741,7 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 }
 
 var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 58)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 59)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -5693,161 +5772,164 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*Resource)(nil),                      // 26: pipedeck.deck.v1.Resource
 	(*FieldDrift)(nil),                    // 27: pipedeck.deck.v1.FieldDrift
 	(*Deployment)(nil),                    // 28: pipedeck.deck.v1.Deployment
-	(*GetInsightsRequest)(nil),            // 29: pipedeck.deck.v1.GetInsightsRequest
-	(*GetInsightsResponse)(nil),           // 30: pipedeck.deck.v1.GetInsightsResponse
-	(*Insight)(nil),                       // 31: pipedeck.deck.v1.Insight
-	(*ListBranchesRequest)(nil),           // 32: pipedeck.deck.v1.ListBranchesRequest
-	(*ListBranchesResponse)(nil),          // 33: pipedeck.deck.v1.ListBranchesResponse
-	(*Branch)(nil),                        // 34: pipedeck.deck.v1.Branch
-	(*PreviewBranchRequest)(nil),          // 35: pipedeck.deck.v1.PreviewBranchRequest
-	(*Commit)(nil),                        // 36: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                         // 37: pipedeck.deck.v1.Stage
-	(*StageApproval)(nil),                 // 38: pipedeck.deck.v1.StageApproval
-	(*GetStageRunRequest)(nil),            // 39: pipedeck.deck.v1.GetStageRunRequest
-	(*GetStageRunResponse)(nil),           // 40: pipedeck.deck.v1.GetStageRunResponse
-	(*StageAttempt)(nil),                  // 41: pipedeck.deck.v1.StageAttempt
-	(*StageProgress)(nil),                 // 42: pipedeck.deck.v1.StageProgress
-	(*StageTarget)(nil),                   // 43: pipedeck.deck.v1.StageTarget
-	(*Plugin)(nil),                        // 44: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                      // 45: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),          // 46: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),         // 47: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),        // 48: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),       // 49: pipedeck.deck.v1.SyncApplicationResponse
-	(*RetryDeploymentRequest)(nil),        // 50: pipedeck.deck.v1.RetryDeploymentRequest
-	(*RetryDeploymentResponse)(nil),       // 51: pipedeck.deck.v1.RetryDeploymentResponse
-	(*RollBackApplicationRequest)(nil),    // 52: pipedeck.deck.v1.RollBackApplicationRequest
-	(*RollBackApplicationResponse)(nil),   // 53: pipedeck.deck.v1.RollBackApplicationResponse
-	(*ApproveStageRequest)(nil),           // 54: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 55: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 56: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 57: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 58: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 59: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 60: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 61: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 62: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 63: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 64: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 65: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 66: pipedeck.deck.v1.Application.LabelsEntry
-	nil,                                   // 67: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*durationpb.Duration)(nil),           // 68: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),         // 69: google.protobuf.Timestamp
-	(*PlanPreviewResponse)(nil),           // 70: pipedeck.deck.v1.PlanPreviewResponse
+	(*Cause)(nil),                         // 29: pipedeck.deck.v1.Cause
+	(*GetInsightsRequest)(nil),            // 30: pipedeck.deck.v1.GetInsightsRequest
+	(*GetInsightsResponse)(nil),           // 31: pipedeck.deck.v1.GetInsightsResponse
+	(*Insight)(nil),                       // 32: pipedeck.deck.v1.Insight
+	(*ListBranchesRequest)(nil),           // 33: pipedeck.deck.v1.ListBranchesRequest
+	(*ListBranchesResponse)(nil),          // 34: pipedeck.deck.v1.ListBranchesResponse
+	(*Branch)(nil),                        // 35: pipedeck.deck.v1.Branch
+	(*PreviewBranchRequest)(nil),          // 36: pipedeck.deck.v1.PreviewBranchRequest
+	(*Commit)(nil),                        // 37: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                         // 38: pipedeck.deck.v1.Stage
+	(*StageApproval)(nil),                 // 39: pipedeck.deck.v1.StageApproval
+	(*GetStageRunRequest)(nil),            // 40: pipedeck.deck.v1.GetStageRunRequest
+	(*GetStageRunResponse)(nil),           // 41: pipedeck.deck.v1.GetStageRunResponse
+	(*StageAttempt)(nil),                  // 42: pipedeck.deck.v1.StageAttempt
+	(*StageProgress)(nil),                 // 43: pipedeck.deck.v1.StageProgress
+	(*StageTarget)(nil),                   // 44: pipedeck.deck.v1.StageTarget
+	(*Plugin)(nil),                        // 45: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 46: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 47: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 48: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 49: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 50: pipedeck.deck.v1.SyncApplicationResponse
+	(*RetryDeploymentRequest)(nil),        // 51: pipedeck.deck.v1.RetryDeploymentRequest
+	(*RetryDeploymentResponse)(nil),       // 52: pipedeck.deck.v1.RetryDeploymentResponse
+	(*RollBackApplicationRequest)(nil),    // 53: pipedeck.deck.v1.RollBackApplicationRequest
+	(*RollBackApplicationResponse)(nil),   // 54: pipedeck.deck.v1.RollBackApplicationResponse
+	(*ApproveStageRequest)(nil),           // 55: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 56: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 57: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 58: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 59: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 60: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 61: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 62: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 63: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 64: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 65: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 66: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 67: pipedeck.deck.v1.Application.LabelsEntry
+	nil,                                   // 68: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	(*durationpb.Duration)(nil),           // 69: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),         // 70: google.protobuf.Timestamp
+	(*PlanPreviewResponse)(nil),           // 71: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	68, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
+	69, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
 	12, // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	69, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	70, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
 	17, // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
 	19, // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
 	21, // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
 	28, // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	44, // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	45, // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	45, // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	46, // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
 	13, // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
 	14, // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
 	15, // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
 	16, // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
 	20, // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	69, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	69, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	70, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	70, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
 	18, // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
 	5,  // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	69, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	69, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	70, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	70, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
 	6,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	69, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	69, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	66, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	70, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	70, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	67, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
 	0,  // 24: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
 	1,  // 25: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
 	22, // 26: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
 	26, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
 	1,  // 28: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	69, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	70, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
 	27, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
 	7,  // 31: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
 	2,  // 32: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	36, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	37, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	69, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	69, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	36, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	31, // 38: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	31, // 39: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	69, // 40: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	69, // 41: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	68, // 42: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	68, // 43: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	34, // 44: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	69, // 45: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	68, // 46: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	69, // 47: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	3,  // 48: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	69, // 49: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	69, // 50: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	42, // 51: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	43, // 52: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	38, // 53: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	69, // 54: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	69, // 55: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	68, // 56: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	41, // 57: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	67, // 58: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	38, // 59: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	69, // 60: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	69, // 61: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	3,  // 62: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	3,  // 63: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	8,  // 64: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	69, // 65: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	69, // 66: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	69, // 67: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	4,  // 68: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	69, // 69: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	45, // 70: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	9,  // 71: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	10, // 72: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	46, // 73: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	39, // 74: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	23, // 75: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	24, // 76: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	29, // 77: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	32, // 78: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	35, // 79: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	48, // 80: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	50, // 81: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	52, // 82: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	54, // 83: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	56, // 84: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	58, // 85: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	60, // 86: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	62, // 87: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	64, // 88: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	11, // 89: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	47, // 90: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	40, // 91: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	25, // 92: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	47, // 93: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	30, // 94: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	33, // 95: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	70, // 96: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	49, // 97: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	51, // 98: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	53, // 99: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	55, // 100: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	57, // 101: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	59, // 102: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	61, // 103: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	63, // 104: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	65, // 105: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	89, // [89:106] is the sub-list for method output_type
-	72, // [72:89] is the sub-list for method input_type
-	72, // [72:72] is the sub-list for extension type_name
-	72, // [72:72] is the sub-list for extension extendee
-	0,  // [0:72] is the sub-list for field type_name
+	37, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	38, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	70, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	70, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	37, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	29, // 38: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	32, // 39: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	32, // 40: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	70, // 41: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	70, // 42: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	69, // 43: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	69, // 44: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	35, // 45: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	70, // 46: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	69, // 47: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	70, // 48: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	3,  // 49: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	70, // 50: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	70, // 51: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	43, // 52: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	44, // 53: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	39, // 54: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	70, // 55: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	29, // 56: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	70, // 57: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	69, // 58: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	42, // 59: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	68, // 60: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	39, // 61: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	70, // 62: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	70, // 63: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	3,  // 64: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	3,  // 65: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	8,  // 66: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	70, // 67: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	70, // 68: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	70, // 69: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	4,  // 70: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	70, // 71: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	46, // 72: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	9,  // 73: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	10, // 74: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	47, // 75: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	40, // 76: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	23, // 77: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	24, // 78: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	30, // 79: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	33, // 80: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	36, // 81: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	49, // 82: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	51, // 83: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	53, // 84: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	55, // 85: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	57, // 86: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	59, // 87: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	61, // 88: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	63, // 89: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	65, // 90: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	11, // 91: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	48, // 92: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	41, // 93: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	25, // 94: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	48, // 95: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	31, // 96: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	34, // 97: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	71, // 98: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	50, // 99: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	52, // 100: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	54, // 101: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	56, // 102: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	58, // 103: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	60, // 104: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	62, // 105: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	64, // 106: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	66, // 107: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	91, // [91:108] is the sub-list for method output_type
+	74, // [74:91] is the sub-list for method input_type
+	74, // [74:74] is the sub-list for extension type_name
+	74, // [74:74] is the sub-list for extension extendee
+	0,  // [0:74] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -5875,7 +5957,7 @@ func file_api_deck_v1_deck_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
 			NumEnums:      10,
-			NumMessages:   58,
+			NumMessages:   59,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

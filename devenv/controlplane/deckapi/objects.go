@@ -56,6 +56,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		Versions:  versions(m.GetVersions()),
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
 		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
+		Cause:   causeOfDeployment(m),
 	}
 	out.RetryOf, out.RollbackTo = d.Again()
 	if d.EventCommit != nil {
@@ -94,6 +95,7 @@ func stage(
 		Display:    display(s), StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
 		ConfigId: s.GetMetadata()[configIDKey], Approvals: approvals,
 		Progress: progress(s.GetMetadata()[progressKey]), Targets: targetResults(s.GetMetadata()[targetsKey]),
+		Cause: causeOfStage(s),
 	}
 	if out.GetCanApprove() {
 		out.Approvers, out.ApprovedBy, out.ApprovalsNeeded = awaited(s), collected(s), needed(s)

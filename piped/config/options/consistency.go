@@ -79,6 +79,9 @@ func (c *Checker) elsewhere(report *config.Report, field, stage string) {
 	if known, ok := owner(c.Catalogue, stage); ok {
 		c.unlessUnknown(report, field, fmt.Sprintf("%q is a stage of the plugin %s, which is not in %s", stage,
 			known.Name, c.Where))
+		if c.certain() {
+			noPlugin(report)
+		}
 	}
 }
 
@@ -100,5 +103,11 @@ func (c *Checker) plugin(report *config.Report, name string, hasPipeline bool) {
 			shorten(name), c.Where, near(name, names)))
 	default:
 		spec.Error(at, true, fmt.Sprintf("the plugin %q is not in %s%s", shorten(name), c.Where, near(name, names)))
+		if _, known := find(c.Catalogue, name); known || !config.Slip(name, names) {
+			noPlugin(report)
+		}
 	}
 }
+
+// noPlugin marks the last mistake as one of the environment, not of the file.
+func noPlugin(report *config.Report) { report.Errors[len(report.Errors)-1].NoPlugin = true }

@@ -29,6 +29,7 @@ func (c *Checker) stage(report *config.Report, field, stage string) {
 	}
 	known := c.stages()
 	var message string
+	lacking := false
 	switch {
 	case !c.certain() && !config.Slip(stage, known):
 		return // It may be a stage of a plugin whose schema is not known.
@@ -39,8 +40,12 @@ func (c *Checker) stage(report *config.Report, field, stage string) {
 		}
 	default:
 		message = fmt.Sprintf("no plugin in %s has the stage %q%s", c.Where, shorten(stage), near(stage, known))
+		lacking = c.certain() && !config.Slip(stage, known)
 	}
 	c.unlessUnknown(report, field, message)
+	if lacking {
+		noPlugin(report)
+	}
 }
 
 // unlessUnknown adds an error; a warning where a plugin without a schema may have the stage.

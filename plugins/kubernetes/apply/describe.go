@@ -28,6 +28,17 @@ type RefusedError struct {
 	unsettled bool
 	// immutable: the manifest changes a field that cannot be changed.
 	immutable bool
+	// absent: the cluster serves nothing of the API group, which is not one of those that Kubernetes has built in.
+	absent bool
+}
+
+// Cause reports that the cluster lacks the kind, for which a CustomResourceDefinition has to be installed; it is empty
+// for other refusals.
+func (e *RefusedError) Cause() (kind, place string) {
+	if e.absent {
+		return "NO_CRD", e.Where
+	}
+	return "", ""
 }
 
 func (e *RefusedError) Error() string {

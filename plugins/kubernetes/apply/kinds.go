@@ -20,12 +20,14 @@ func (a *Applier) unknownKind(m manifest.Manifest, err error) error {
 	refused := &RefusedError{Key: m.Key(), Where: m.Origin.At("kind"), Err: err, unsettled: true,
 		Reason: fmt.Sprintf("no matches for kind %s in %s: the cluster does not know it", gvk.Kind, gvk.GroupVersion())}
 	var served, cased []string
+	known := false
 	_, lists, _ := a.client.Discovery.ServerGroupsAndResources() // what is known without an error is enough
 	for _, list := range lists {
 		gv, err := schema.ParseGroupVersion(list.GroupVersion)
 		if err != nil {
 			continue
 		}
+		known = known || gv.Group == gvk.Group
 		for _, r := range list.APIResources {
 			switch {
 			case strings.Contains(r.Name, "/"):
@@ -44,6 +46,7 @@ func (a *Applier) unknownKind(m manifest.Manifest, err error) error {
 		refused.Where = m.Origin.At("apiVersion")
 		refused.Remedy = "it has this kind with apiVersion " + strings.Join(slices.Compact(served), ", ")
 	default:
+		refused.absent = !known && strings.Contains(gvk.Group, ".") && !strings.HasSuffix(gvk.Group, ".k8s.io")
 		refused.Remedy = "it has this kind in no apiVersion: install its CustomResourceDefinition, put it among " +
 			"the manifests, or look for a misspelling"
 	}

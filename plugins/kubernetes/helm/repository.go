@@ -172,5 +172,16 @@ func requestError(err error) error {
 		return fmt.Errorf("the server is not who it should be (%w): have this machine trust the authority of its "+
 			"certificate, or set insecure: true for the repository", err)
 	}
-	return fmt.Errorf("the server cannot be asked: %w", err)
+	return &UnreachableError{fmt.Errorf("the server cannot be asked: %w", err)}
 }
+
+// UnreachableError says that a server with charts did not answer.
+type UnreachableError struct{ Err error }
+
+func (e *UnreachableError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error of the network.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// Cause reports what the environment lacks. The place is that of the chart, which the caller knows.
+func (e *UnreachableError) Cause() (kind, place string) { return "UNREACHABLE", "" }

@@ -94,8 +94,7 @@ func (d *kustomizeDisk) check(k *kustomization, dir string) error {
 			case filepath.IsAbs(entry.Value):
 				return fmt.Errorf("%s: %s: %s is not relative to the kustomization", place, key, entry.Value)
 			case remote(entry.Value) && (d.tree.Kind(at) != checkout.File || strings.Contains(entry.Value, "://")):
-				return fmt.Errorf("%s: %s: %s is on another machine, and nothing is fetched from there: copy it "+
-					"into the repository", place, key, entry.Value)
+				return &RemoteError{place, fmt.Sprintf("%s: %s", key, entry.Value)}
 			case d.Exists(at):
 			default:
 				if _, err := d.tree.Resolve(at); err != nil {
@@ -154,8 +153,7 @@ func refuseRemoteFiles(n *yaml.Node, file string, isFile bool) error {
 		for _, text := range []string{n.Value, value} {
 			if small := strings.ToLower(text); isFile && !strings.Contains(text, "\n") &&
 				(strings.HasPrefix(small, "http://") || strings.HasPrefix(small, "https://")) {
-				return fmt.Errorf("%s:%d: %s is on another machine, and nothing is fetched from there: copy it "+
-					"into the repository", file, n.Line, text)
+				return &RemoteError{fmt.Sprintf("%s:%d", file, n.Line), text}
 			}
 		}
 	case yaml.MappingNode:
@@ -262,3 +260,17 @@ func (k *kustomization) remove(key string) {
 		}
 	}
 }
+
+// RemoteError is a part of a kustomization on another machine, from which nothing is fetched.
+type RemoteError struct {
+	// Place is "file:line"; What names the part.
+	Place, What string
+}
+
+func (e *RemoteError) Error() string {
+	return e.Place + ": " + e.What + " is on another machine, and nothing is fetched from there: copy it into the " +
+		"repository"
+}
+
+// Cause reports that the part cannot be reached from here.
+func (e *RemoteError) Cause() (kind, place string) { return "UNREACHABLE", e.Place }

@@ -1,0 +1,56 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
+)
+
+// CauseMetadataKey is the shared metadata of a deployment without a plan that the environment lacks something for, as
+// the stages of plugins of our SDK have it: {"kind": "NO_PLUGIN"}. PipeCD's control plane keeps it and shows it nowhere.
+const CauseMetadataKey = "pipedeck/cause"
+
+// causeNoPlugin: piped has no plugin that owns a stage of the application, or that the application names.
+const causeNoPlugin = "NO_PLUGIN"
+
+// causeOf is what the environment lacks for a plan; empty for other errors. A plugin that has not started may be the one
+// that owns the stage.
+func causeOf(why error) string {
+	var stage *pluginhost.UnknownStageError
+	var plugin *pluginhost.UnknownPluginError
+	switch {
+	case errors.As(why, &stage) && len(stage.Down) == 0, errors.As(why, &plugin):
+		return causeNoPlugin
+	}
+	return ""
+}
+
+// saveCause records what the environment lacks, if it lacks something. It is called before the end of the deployment is
+// reported, so that whoever sees the end sees the cause.
+func (r *reports) saveCause(ctx context.Context, why error) {
+	kind := causeOf(why)
+	if kind == "" {
+		return
+	}
+	value, err := json.Marshal(map[string]string{"kind": kind})
+	if err != nil {
+		return // it holds texts only
+	}
+	logger := r.logger.With("deployment", r.progress.id())
+	request := &pipedservice.SaveDeploymentSharedMetadataRequest{
+		DeploymentId: r.progress.id(), Metadata: map[string]string{CauseMetadataKey: string(value)},
+	}
+	err = r.persist(ctx, logger, func(ctx context.Context) error {
+		_, err := r.controlPlane.SaveDeploymentSharedMetadata(ctx, request)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		logger.Warn("the cause of a deployment without a plan was not reported", "error", err)
+	}
+}
