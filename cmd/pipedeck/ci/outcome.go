@@ -40,6 +40,8 @@ type Range struct {
 	relation revision.Relation
 	// Changed is --changed: only the applications that the range touches are deployed, at both commits.
 	Changed bool
+	// leftOut reports applications that are not deployed, by their configuration files; nil for none.
+	leftOut func(file string) bool
 	// Applications are all of both commits, by their configuration files.
 	Applications []Application
 }

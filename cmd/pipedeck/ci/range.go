@@ -63,8 +63,21 @@ func (r *Range) decide(head *workspace.Repository) error {
 	return nil
 }
 
+// LeaveOut deploys the applications that out reports true for at neither commit, by their configuration files.
+func (r *Range) LeaveOut(out func(file string) bool) {
+	r.leftOut = out
+	for i := range r.Applications {
+		if a := &r.Applications[i]; out(a.File) {
+			a.AtBase, a.AtHead = false, false
+		}
+	}
+}
+
 // Selects reports by its configuration file whether an application may be deployed.
 func (r *Range) Selects(file string) bool {
+	if r.leftOut != nil && r.leftOut(file) {
+		return false
+	}
 	return !r.Changed || slices.ContainsFunc(r.Applications, func(a Application) bool {
 		return a.File == file && a.AtHead
 	})

@@ -43,6 +43,8 @@ type Options struct {
 	Move func(commit string)
 	// Switched is called when the branch moves from the base to HEAD.
 	Switched func(base, head string)
+	// Tolerates reports a failed deployment that does not fail the run; nil for none.
+	Tolerates func(*deckv1.Deployment) bool
 	// Warn gets lines for standard error.
 	Warn func(text string)
 	// Flags, each after a space, name the environment in commands for the user.
@@ -101,6 +103,9 @@ func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.
 		return true
 	}
 	r.outcome.Base = d.Clone()
+	if r.options.Tolerates != nil {
+		v.failed = slices.DeleteFunc(v.failed, r.options.Tolerates)
+	}
 	if len(v.failed) > 0 {
 		r.err = r.baseFailed(v)
 		return true

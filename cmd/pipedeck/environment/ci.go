@@ -20,10 +20,10 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/limit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
-	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newCICommand(t *session.Target) *cobra.Command {
@@ -32,13 +32,17 @@ func newCICommand(t *session.Target) *cobra.Command {
 	var change changeFlags
 	var timeout time.Duration
 	var keep bool
+	results := &results{}
 	cmd := &cobra.Command{
 		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
-the environment down. Exit code 0: all were deployed; 1: a deployment failed; 2: wrong usage or
-configuration; 3: the environment could not start; 4: timed out; 5: all were deployed, but a part of
-the environment is degraded.
+the environment down. Exit code 0: all were deployed; 1: a deployment failed, or there was none;
+2: wrong usage or configuration; 3: the environment could not start; 4: timed out; 5: all were deployed,
+but a part of the environment is degraded.
+
+However it ends, a table has every application with its result and reason; --junit and --report write
+the same to files. In GitHub Actions, failures are annotations at their lines as well.
 
 A first deployment is a quick sync, so pipelines do not run. For a pull request, --from deploys the base
 first and then HEAD, so that HEAD is deployed as the change that it is: by the strategy that piped plans
@@ -46,6 +50,8 @@ and with the stages of the pipeline.`,
 		Example: `  pipedeck ci
   pipedeck ci --from origin/main --approve auto --wait fast
   pipedeck ci --from HEAD~1 --changed
+  pipedeck ci --junit results.xml --report results.md --report results.json
+  pipedeck ci --exclude label:team=data --allow-missing
   pipedeck ci ~/src/my-app --output json
   pipedeck ci --sample hello-world --cluster embedded --timeout 2m`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -60,12 +66,13 @@ and with the stages of the pipeline.`,
 				// Its own, so that it disturbs neither a running environment nor another ci.
 				t.Name = "ci-" + uuid.NewString()[:8]
 			}
-			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change}
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change, results: results}
 			return s.CI(cmd.Context(), timeout)
 		},
 	}
 	flags.Register(cmd)
 	change.register(cmd)
+	results.register(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto",
 		"plain, reader (sentences), json (one event a line); auto is plain")
 	limit.Var(cmd.Flags(), &timeout, "timeout", 10*time.Minute, "give up after this time")
@@ -79,7 +86,13 @@ and with the stages of the pipeline.`,
 func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	return finish(s.Mode, exit.Explain(ctx, s.ci(ctx)))
+	if s.results == nil {
+		s.results = &results{}
+	}
+	if err := s.results.begin(s.Mode, os.Stdout, os.Stderr); err != nil {
+		return finish(s.Mode, err)
+	}
+	return finish(s.Mode, s.results.conclude(exit.Explain(ctx, s.ci(ctx))))
 }
 
 func (s *Setup) ci(ctx context.Context) error {
@@ -135,25 +148,31 @@ func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *sourc
 	if err != nil {
 		return nil, err
 	}
+	if err := s.readApplications(ctx, w, repository); err != nil {
+		return nil, err
+	}
 	var compared *ci.Range
 	if change.from != "" && len(repository.Applications) > 0 {
 		if compared, err = ci.Compare(ctx, repository, change.from, change.changed); err != nil {
 			return nil, err
 		}
+		s.results.compared(compared)
 		for _, note := range compared.Notes() {
 			s.say(note)
 		}
 		if change.changed && !compared.DeploysHead() {
 			s.say("nothing is deployed")
-			return nil, nil
+			return nil, s.results.nothing()
 		}
 		repository = compared.Selected(repository)
 	}
-	if err := s.checkApplications(ctx, w, repository); err != nil {
+	if err := s.checkApplications(); err != nil {
 		return nil, err
 	}
+	repository = repository.Only(s.results.deploys)
 	options := ci.Options{
 		Repository: repository, Range: compared, Actions: change.actions, Warn: s.warn, Flags: s.Target.Flags(),
+		Tolerates: s.results.tolerates,
 	}
 	if compared == nil {
 		return ci.NewRun(options), nil
@@ -170,21 +189,26 @@ func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *sourc
 func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 	left, hint := "the environment is still starting", ""
 	err := s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-		err := follow(ctx, deck, s.Mode, os.Stdout, reader.Options{Flags: s.Target.Flags(),
-			Until: func(d *state.Deck) bool {
+		s.results.actions.begin("Deploy commit " + line.Commit(s.results.facts.Head))
+		err := follow(ctx, deck, s.Mode, s.results.actions.stream(os.Stdout),
+			s.results.watch(reader.Options{Flags: s.Target.Flags(), Until: func(d *state.Deck) bool {
 				ended := run.Step(ctx, deck, d)
 				waiting, next := run.Left()
 				left = cmp.Or(waiting, unfinished(d), "piped has not registered each application yet")
 				hint = next
 				return ended
-			}})
+			}}))
+		s.results.actions.end()
 		if err != nil {
 			return incomplete(err, left, hint)
 		}
-		if run.Err() != nil {
-			return run.Err()
+		if run.Err() != nil && run.Outcome().Head == nil {
+			return run.Err() // the base failed
 		}
-		return checkHealth(ctx, deck, run.Expected)
+		if err := verdict(s.results.run(time.Now())); err != nil {
+			return err
+		}
+		return checkHealth(ctx, deck, func(p *deckv1.Problem) bool { return run.Expected(p) || s.results.expects(p) })
 	})
 	// The host may end at the same time and say only that.
 	return incomplete(err, left, hint)
@@ -199,9 +223,8 @@ func discard(w *workspace.Workspace) error {
 	return errors.Join(w.Remove(lock), lock.Release())
 }
 
-// checkApplications reads every application configuration at HEAD, so that all mistakes are reported
-// at once and before anything is started.
-func (s *Setup) checkApplications(ctx context.Context, w *workspace.Workspace,
+// readApplications reads every application configuration at HEAD, before anything is started.
+func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	repository *workspace.Repository) error {
 	skipped := repository.SkippedText()
 	if skipped != "" && len(repository.Applications) > 0 {
@@ -219,18 +242,30 @@ func (s *Setup) checkApplications(ctx context.Context, w *workspace.Workspace,
 	if err != nil {
 		return err
 	}
-	warnings, err := repository.CheckApplications(checker)
-	for _, warning := range warnings {
-		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean("warning: "+warning)))
-	}
+	checked, err := repository.CheckEach(checker)
 	if err != nil {
+		return err
+	}
+	return s.results.take(repository, checked)
+}
+
+// checkApplications shows what is wrong with the applications that are deployed, all at once.
+func (s *Setup) checkApplications() error {
+	for _, one := range s.results.facts.Checked {
+		if !s.results.deploys(one.File) {
+			continue
+		}
+		for _, warning := range one.Warnings {
+			s.warn("warning: " + warning)
+		}
+		if one.Manual {
+			s.warn(one.Name + ": not deployed by commits, not awaited")
+		}
+	}
+	if err := s.results.mistakes(); err != nil {
 		return exit.Usage(err, "correct the file, commit it, and run again")
 	}
-	for _, name := range repository.Manual {
-		fmt.Fprintln(os.Stderr,
-			s.Mode.line(time.Now(), text.Clean(name+": not deployed by commits, not awaited")))
-	}
-	return nil
+	return s.results.nothing()
 }
 
 // incomplete is the error of a run that ended with err before all was deployed. left is what it waited for, hint the

@@ -82,13 +82,7 @@ func finish(mode OutputMode, err error) error {
 	if mode != outputJSON {
 		return err
 	}
-	code, reason := exit.OK, "done"
-	if failure := (*exit.Error)(nil); errors.As(err, &failure) {
-		code, reason = failure.Code, "interrupted"
-		if failure.Err != nil {
-			reason = failure.Err.Error()
-		}
-	}
+	code, reason := codeAndReason(err)
 	return errors.Join(reader.Result(os.Stdout, code, reason), err)
 }
 

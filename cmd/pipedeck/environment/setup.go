@@ -35,6 +35,8 @@ type Setup struct {
 	follows *following
 	// Args is the repository's directory; none for the repository around the working directory or a sample.
 	Args []string
+	// results are those of ci; nil for none.
+	results *results
 }
 
 // reports is where an environment reports to while it runs.
@@ -121,6 +123,9 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if f := s.follows; f != nil {
 		options.Repository = func() (*workspace.Repository, error) { return f.first, nil }
 		options.Commits, options.Selects = f.commits, f.selects
+	}
+	if r := s.results; r != nil && options.Selects == nil {
+		options.Selects = r.deploys
 	}
 	checks := newPreflight(machine)
 	options.Clusters = checks.gate(clusters)

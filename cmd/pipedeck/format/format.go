@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -21,12 +22,20 @@ import (
 )
 
 // AddFlag adds -o to a command that has its RunE, and refuses values other than json and none.
-func AddFlag(cmd *cobra.Command, output *string) {
-	cmd.Flags().StringVarP(output, "output", "o", "", "json for machines")
+func AddFlag(cmd *cobra.Command, output *string) { addFlag(cmd, output, "json for machines", "json") }
+
+// AddPageFlag is AddFlag with the value markdown.
+func AddPageFlag(cmd *cobra.Command, output *string) {
+	addFlag(cmd, output, "json for machines, markdown for a comment on a pull request", "json", "markdown")
+}
+
+func addFlag(cmd *cobra.Command, output *string, usage string, forms ...string) {
+	cmd.Flags().StringVarP(output, "output", "o", "", usage)
 	previous := cmd.RunE
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *output != "" && *output != "json" {
-			return exit.Usage(fmt.Errorf("--output %q is unknown", *output), "use -o json, or nothing for a table")
+		if *output != "" && !slices.Contains(forms, *output) {
+			return exit.Usage(fmt.Errorf("--output %q is unknown", *output),
+				"use -o "+strings.Join(forms, " or -o ")+", or nothing for a table")
 		}
 		return previous(cmd, args)
 	}

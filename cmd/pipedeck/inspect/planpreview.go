@@ -33,7 +33,7 @@ import (
 type previewOptions struct {
 	branch, commit string
 	timeout        time.Duration
-	json           bool
+	json, markdown bool
 }
 
 func newPlanPreviewCommand(t *session.Target) *cobra.Command {
@@ -50,7 +50,8 @@ The exit code is 1 when the branches conflict, or when an application could not 
 		Example: `  pipedeck plan-preview
   pipedeck plan-preview --branch feature
   pipedeck plan-preview --branch origin/feature --timeout 1m
-  pipedeck plan-preview --commit 3f2b9c1 -o json`,
+  pipedeck plan-preview --commit 3f2b9c1 -o json
+  pipedeck plan-preview -o markdown > comment.md`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if options.branch != "" && options.commit != "" {
 				return exit.Usage(errors.New("give --branch or --commit, not both"), "see pipedeck plan-preview --help")
@@ -58,7 +59,7 @@ The exit code is 1 when the branches conflict, or when an application could not 
 			if options.timeout < time.Second {
 				return exit.Usage(fmt.Errorf("--timeout %s is too short", options.timeout), "give a second or more")
 			}
-			options.json = output == "json"
+			options.json, options.markdown = output == "json", output == "markdown"
 			err := planPreview(cmd.Context(), t, options, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			return exit.Explain(cmd.Context(), err)
 		},
@@ -66,7 +67,7 @@ The exit code is 1 when the branches conflict, or when an application could not 
 	cmd.Flags().StringVar(&options.branch, "branch", "", "branch of the watched repository to preview")
 	cmd.Flags().StringVar(&options.commit, "commit", "", "commit of the watched repository to preview")
 	limit.Var(cmd.Flags(), &options.timeout, "timeout", 5*time.Minute, "give up after this time")
-	format.AddFlag(cmd, &output)
+	format.AddPageFlag(cmd, &output)
 	return cmd
 }
 
@@ -92,9 +93,12 @@ func planPreview(ctx context.Context, t *session.Target, options previewOptions,
 	if err != nil {
 		return err
 	}
-	if options.json {
+	switch {
+	case options.json:
 		err = format.JSON(stdout, result)
-	} else {
+	case options.markdown:
+		_, err = io.WriteString(stdout, previewPage(result))
+	default:
 		text.CleanMessage(result)
 		err = printPreview(stdout, result, colours(stdout))
 	}

@@ -256,10 +256,18 @@ func (a *Applier) mapping(m manifest.Manifest) (*meta.RESTMapping, error) {
 func joined(failed []error) error {
 	failed = mergeDenied(failed)
 	if more := len(failed) - maxFailures; more > 0 {
-		failed = append(failed[:maxFailures:maxFailures], fmt.Errorf("and %d more like these", more))
+		failed = append(failed[:maxFailures:maxFailures], &restError{failed[maxFailures:]})
 	}
 	return errors.Join(failed...)
 }
+
+// restError stands for failures that are not listed.
+type restError struct{ failed []error }
+
+func (e *restError) Error() string { return fmt.Sprintf("and %d more like these", len(e.failed)) }
+
+// Unwrap returns the failures: what they have in common is asked for by their types.
+func (e *restError) Unwrap() []error { return e.failed }
 
 // maxFailures bounds what one error lists.
 const maxFailures = 20

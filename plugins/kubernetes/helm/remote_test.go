@@ -179,7 +179,13 @@ func TestWhatARepositoryGivesIsChecked(t *testing.T) {
 		"answers 404 Not Found")
 	require.ErrorContains(t, get(func() { server.files["/charts/index.yaml"] = []byte("{[") }),
 		"it is not the index of a chart repository")
-	require.ErrorContains(t, get(server.Close), "the server cannot be asked")
+	var unreachable *helm.UnreachableError
+	require.NotErrorAs(t, get(func() {}), &unreachable, "a server that answers wrongly is there")
+	lost := get(server.Close)
+	require.ErrorContains(t, lost, "the server cannot be asked")
+	require.ErrorAs(t, lost, &unreachable)
+	kind, _ := unreachable.Cause()
+	require.Equal(t, "UNREACHABLE", kind)
 }
 
 func TestIndexesMayBeWrittenInOtherWays(t *testing.T) {

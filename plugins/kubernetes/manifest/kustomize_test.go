@@ -4,7 +4,9 @@
 package manifest_test
 
 import (
+	"errors"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -195,6 +197,8 @@ func TestKustomizeFetchesNothing(t *testing.T) {
 		_, err := load(t, manifest.Request{Dir: filepath.Join(root, "app"), Root: root})
 		require.ErrorContains(t, err, want, text)
 		require.NotContains(t, err.Error(), root)
+		var remote *manifest.RemoteError
+		require.Equal(t, strings.Contains(want, "another machine"), errors.As(err, &remote), text)
 	}
 }
 

@@ -1,0 +1,326 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
+	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// results gathers what a run of ci reports when it ends, however it ends.
+type results struct {
+	files        report.Files
+	allowMissing bool
+	exclude      []string
+
+	mode    OutputMode
+	out     io.Writer
+	actions actions
+	facts   report.Facts
+	logs    report.Logs
+}
+
+// register adds the flags.
+func (r *results) register(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringArrayVar(&r.files.JUnit, "junit", nil, "write the results to this file as JUnit XML")
+	flags.StringArrayVar(&r.files.Reports, "report", nil,
+		"write the results to this file: Markdown for .md, JSON for .json")
+	flags.BoolVar(&r.allowMissing, "allow-missing", false, "applications for which the environment lacks a plugin, a "+
+		"CustomResourceDefinition or a host do not fail the run")
+	flags.StringArrayVar(&r.exclude, "exclude", nil,
+		"do not deploy these applications: label:KEY=VALUE, path:GLOB or a path in the repository")
+}
+
+// begin finds mistakes in the flags.
+func (r *results) begin(mode OutputMode, out, errors io.Writer) error {
+	r.mode, r.out = mode, out
+	r.actions = actionsOf(os.Getenv, mode, out, errors)
+	r.facts = report.Facts{Started: time.Now(), AllowMissing: r.allowMissing, Logs: &r.logs}
+	if _, err := readExclusions(r.exclude); err != nil {
+		return exit.Usage(err, "see pipedeck ci --help")
+	}
+	return fileUsage(r.files.Check())
+}
+
+// fileUsage is the error of a file that cannot be written.
+func fileUsage(err error) error {
+	if file := (*report.FileError)(nil); errors.As(err, &file) {
+		return exit.Usage(err, file.Hint)
+	}
+	return err
+}
+
+// take notes what is to be deployed, and what --exclude leaves out.
+func (r *results) take(repository *workspace.Repository, checked []*workspace.Checked) error {
+	r.facts.Root, r.facts.Head, r.facts.Checked = repository.Root, repository.Head, checked
+	exclusions, err := readExclusions(r.exclude)
+	if err != nil {
+		return exit.Usage(err, "see pipedeck ci --help")
+	}
+	for _, one := range checked {
+		if exclusions.name(one) {
+			r.leaveOut(one.File, report.Excluded)
+		}
+	}
+	for _, unused := range exclusions.unused() {
+		fmt.Fprintln(os.Stderr, r.mode.line(time.Now(), text.Clean("warning: --exclude "+unused+
+			" names no application at HEAD")))
+	}
+	return nil
+}
+
+// compared notes the base, and what --changed leaves out. What --exclude names is deployed at neither commit.
+func (r *results) compared(of *ci.Range) {
+	r.facts.Base, r.facts.Touched = of.Base.Head, map[string]bool{}
+	for _, a := range of.Applications {
+		r.facts.Touched[a.File] = a.AtHead
+		if of.Changed && a.Fate == ci.Unchanged && r.deploys(a.File) {
+			r.leaveOut(a.File, report.Unchanged)
+		}
+	}
+	of.LeaveOut(func(file string) bool { return r.facts.Aside[file] == report.Excluded })
+}
+
+// tolerates reports a deployment that has failed by what the environment may lack.
+func (r *results) tolerates(d *deckv1.Deployment) bool {
+	cause, _ := report.CauseOf(d)
+	return r.allowMissing && cause != ""
+}
+
+// leaveOut notes that an application is not deployed, by its configuration file.
+func (r *results) leaveOut(file string, why report.Result) {
+	if r.facts.Aside == nil {
+		r.facts.Aside = map[string]report.Result{}
+	}
+	r.facts.Aside[file] = why
+}
+
+// deploys reports whether the application with a configuration file is deployed.
+func (r *results) deploys(file string) bool { return r.facts.Aside[file] == "" }
+
+// mistakes are those of the configurations that are deployed. What the environment lacks is none where that is allowed.
+func (r *results) mistakes() error {
+	var all []error
+	for _, one := range r.facts.Checked {
+		if r.deploys(one.File) && (!r.allowMissing || !one.NoPlugin()) {
+			all = append(all, one.Errors...)
+		}
+	}
+	return errors.Join(all...)
+}
+
+// nothing is the error of a run that has no application to deploy; nil for others. Commits that touch no application
+// are no reason to fail.
+func (r *results) nothing() error {
+	touched := r.facts.Touched == nil
+	for _, is := range r.facts.Touched {
+		touched = touched || is
+	}
+	if !touched {
+		return nil
+	}
+	for _, one := range r.facts.Checked {
+		if r.deploys(one.File) && len(one.Errors) == 0 && !one.Manual {
+			return nil
+		}
+	}
+	return nothingDeployed(r.run(time.Now()))
+}
+
+func nothingDeployed(run report.Run) error {
+	return exit.With(exit.Failed, errors.New("no application was deployed: "+report.Summary(run)),
+		"the table says why; see pipedeck ci --help")
+}
+
+// see takes each state of the environment, which stays readable when it has ended.
+func (r *results) see(deck *state.Deck) { r.facts.Deck = deck }
+
+// run is the report at a time.
+func (r *results) run(now time.Time) report.Run {
+	facts := r.facts
+	facts.Ended = now
+	return report.Build(facts)
+}
+
+// conclude writes the results of a run that ended with err, and returns how the command ends.
+func (r *results) conclude(err error) error {
+	run := r.run(time.Now())
+	run.ExitCode, run.Reason = codeAndReason(err)
+	if run.ExitCode == exit.OK {
+		run.Reason = report.Summary(run)
+	}
+	failed := fileUsage(r.files.Write(run))
+	// When no one reads the output, the files are there, and this process ends in good order.
+	broken := make(chan os.Signal, 1)
+	signal.Notify(broken, syscall.SIGPIPE)
+	defer signal.Stop(broken)
+	written := errors.Join(r.actions.logs(run), r.show(run), r.actions.conclude(run))
+	if errors.Is(written, syscall.EPIPE) && err != nil {
+		written = nil
+	}
+	if problem := errors.Join(failed, written); problem != nil && err != nil {
+		// The end of the run comes first, and one error is printed.
+		fmt.Fprintln(os.Stderr, "pipedeck:", text.Clean(problem.Error()))
+		return err
+	}
+	if written != nil && failed == nil {
+		return exit.With(exit.Failed, fmt.Errorf("write the results: %w", written), "see that the output can be written")
+	}
+	return cmp.Or(err, failed)
+}
+
+// show writes the results to standard output.
+func (r *results) show(run report.Run) error {
+	if r.mode == outputJSON {
+		return report.Lines(r.out, run)
+	}
+	if len(run.Applications) == run.Count(report.Unfinished) && r.facts.Deck == nil {
+		return nil // the error says all
+	}
+	switch r.mode {
+	case outputReader:
+		return report.Sentences(r.out, run)
+	}
+	fmt.Fprintln(r.out)
+	return report.Table(r.out, run, width())
+}
+
+// width is how many columns a table may have.
+func width() int {
+	if columns, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && columns > 0 {
+		return columns
+	}
+	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
+		return columns
+	}
+	return 100
+}
+
+// codeAndReason is how a command ends by an error.
+func codeAndReason(err error) (code int, reason string) {
+	if err == nil {
+		return exit.OK, "done"
+	}
+	failure := (*exit.Error)(nil)
+	if !errors.As(err, &failure) {
+		return exit.NotStarted, err.Error()
+	}
+	if failure.Err == nil {
+		return failure.Code, "interrupted"
+	}
+	return failure.Code, failure.Err.Error()
+}
+
+// maxNamed bounds how many failures one error names; the table has all.
+const maxNamed = 5
+
+// verdict is the error of a run that has come to its end; nil when everything was deployed.
+func verdict(run report.Run) error {
+	if broken := pick(run, report.Invalid); len(broken) > 0 {
+		return exit.Usage(errors.New(named(run, broken)), "correct the file, commit it, and run again")
+	}
+	if failed := run.Failed(); len(failed) > 0 {
+		words := named(run, failed)
+		if len(failed) > 1 {
+			words = fmt.Sprintf("%d of %s failed: %s", len(failed),
+				line.Count(len(run.Applications), "application"), words)
+		}
+		return exit.With(exit.Failed, errors.New(words),
+			"see the stage logs above; --keep keeps the environment to look at")
+	}
+	if slices.ContainsFunc(run.Applications, deployed) || run.Count(report.Unchanged) == len(run.Applications) {
+		return nil
+	}
+	return nothingDeployed(run)
+}
+
+// deployed reports whether the run, or an earlier one in the same environment, has deployed the application.
+func deployed(a report.Application) bool {
+	return a.Result == report.Success ||
+		(a.Result == report.Unchanged || a.Result == report.Removed) && a.Deployment != ""
+}
+
+func pick(run report.Run, result report.Result) (list []*report.Application) {
+	for i := range run.Applications {
+		if run.Applications[i].Result == result {
+			list = append(list, &run.Applications[i])
+		}
+	}
+	return list
+}
+
+// named says why applications have failed.
+func named(run report.Run, list []*report.Application) (words string) {
+	for _, a := range list[:min(len(list), maxNamed)] {
+		if words != "" {
+			words += "; "
+		}
+		words += run.Title(a) + ": "
+		if a.Result != report.Invalid {
+			words += string(a.Result) + ": "
+		}
+		words += cmp.Or(report.Why(a), "no reason was reported")
+	}
+	if more := len(list) - maxNamed; more > 0 {
+		words += fmt.Sprintf("; and %d more, which the table above has", more)
+	}
+	return words
+}
+
+// expects reports a problem of the environment that is the configuration of an application which does not fail the run:
+// one that is left out, or for which the environment may lack something.
+func (r *results) expects(p *deckv1.Problem) bool {
+	for file := range r.facts.Aside {
+		if strings.HasPrefix(p.GetPart(), "configuration of "+file+" in repository ") {
+			return true // an application without a name, and so without an id
+		}
+	}
+	if p.GetApplicationId() == "" || r.facts.Deck == nil {
+		return false
+	}
+	app := r.facts.Deck.Application(p.GetApplicationId())
+	file := path.Join(app.GetPath(), app.GetConfigFilename())
+	if !r.deploys(file) {
+		return true
+	}
+	run := r.run(time.Now())
+	return r.allowMissing && slices.ContainsFunc(pick(run, report.Missing), func(a *report.Application) bool {
+		return a.File == file
+	})
+}
+
+// watch returns options of a reader with what the results need.
+func (r *results) watch(o reader.Options) reader.Options {
+	until := o.Until
+	o.Until = func(d *state.Deck) bool {
+		r.see(d)
+		return until(d)
+	}
+	o.OnChange = r.logs.Add
+	return o
+}

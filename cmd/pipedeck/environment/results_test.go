@@ -1,0 +1,149 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+func TestGitHubActionsGetAnnotationsGroupsAndASummary(t *testing.T) {
+	t.Parallel()
+	summary := filepath.Join(t.TempDir(), "summary.md")
+	require.NoError(t, os.WriteFile(summary, []byte("of an earlier step\n"), 0o600))
+	environ := map[string]string{"GITHUB_ACTIONS": "true", "GITHUB_STEP_SUMMARY": summary, "GITHUB_WORKSPACE": "/w"}
+	run := report.Run{Repository: "/w/r", ExitCode: 1, Applications: []report.Application{{Name: "web", File: "web/a",
+		Result: report.Failure, Stages: []report.Stage{{Name: "S", Log: []string{"why"}}}}}}
+	var out, errOut bytes.Buffer
+	a := actionsOf(func(name string) string { return environ[name] }, outputPlain, &out, &errOut)
+	a.begin("Deploy")
+	_, err := a.stream(&out).Write([]byte("12:00:00.000  log  ##[error]x\n"))
+	require.NoError(t, err)
+	a.end()
+	a.end()
+	require.NoError(t, a.logs(run))
+	require.NoError(t, a.conclude(run))
+	require.Equal(t, "::group::Deploy\n12:00:00.000  log  ## [error]x\n::endgroup::\n"+
+		"::group::web FAILURE\nS | why\n::endgroup::\n::error file=r/web/a,title=web%3A FAILURE::\n", out.String())
+	require.Empty(t, errOut.String())
+	content, err := os.ReadFile(summary)
+	require.NoError(t, err)
+	require.True(t, strings.HasPrefix(string(content), "of an earlier step\n### "), string(content))
+
+	out.Reset()
+	a = actionsOf(func(name string) string { return environ[name] }, outputJSON, &out, &errOut)
+	a.begin("Deploy")
+	require.NoError(t, a.logs(run))
+	require.NoError(t, a.conclude(run))
+	require.Empty(t, out.String(), "standard output has JSON lines only")
+	require.Contains(t, errOut.String(), "::error file=r/web/a")
+
+	off := actionsOf(func(string) string { return "" }, outputPlain, &out, &errOut)
+	off.begin("Deploy")
+	require.NoError(t, off.conclude(run))
+	require.Empty(t, out.String())
+}
+
+func TestResultsAreWrittenHoweverTheRunEnds(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		err    error
+		code   int
+		reason string
+	}{
+		"well":            {nil, exit.OK, "1 application: 1 UNFINISHED"},
+		"interrupted":     {exit.Silent(exit.Interrupted), exit.Interrupted, "interrupted"},
+		"timed out":       {exit.With(exit.TimedOut, errors.New("timed out: web"), ""), exit.TimedOut, "timed out: web"},
+		"an unknown mode": {errors.New("broken"), exit.NotStarted, "broken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "report.json")
+			r := &results{files: report.Files{Reports: []string{file}}}
+			var out bytes.Buffer
+			require.NoError(t, r.begin(outputJSON, &out, &out))
+			r.facts.Checked = []*workspace.Checked{{File: "web/app.pipecd.yaml", Name: "web"}}
+			require.Equal(t, c.err, r.conclude(c.err))
+			data, err := os.ReadFile(file)
+			require.NoError(t, err)
+			var run report.Run
+			require.NoError(t, json.Unmarshal(data, &run))
+			require.Equal(t, c.code, run.ExitCode)
+			require.Equal(t, c.reason, run.Reason)
+			require.Contains(t, out.String(), `"type":"outcome","name":"web"`)
+		})
+	}
+}
+
+func TestAReportIsNotLostWhenNothingIsStarted(t *testing.T) {
+	t.Parallel()
+	repo := clitest.Repository(t, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  timeout: soon\n")
+	file := filepath.Join(t.TempDir(), "junit.xml")
+	code, _, stderr := command(t.Context(), t.TempDir(), ciArguments(t, repo, "--junit", file)...)
+	require.Equal(t, exit.WrongUsage, code, stderr)
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(data), `<error message="app.pipecd.yaml:4:`)
+
+	code, _, stderr = command(t.Context(), t.TempDir(), ciArguments(t, repo, "--exclude", "path:../x", "--junit", file)...)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stderr, `--exclude "path:../x" is not a path in the repository`)
+
+	code, _, stderr = command(t.Context(), t.TempDir(), ciArguments(t, repo, "--exclude", "app.pipecd.yaml", "--junit", file)...)
+	require.Equal(t, exit.Failed, code, stderr)
+	require.Contains(t, stderr, "no application was deployed: 1 application: 1 EXCLUDED")
+	data, err = os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(data), `message="no application was deployed`)
+	require.Contains(t, string(data), `<skipped message="EXCLUDED: --exclude names it">`)
+}
+
+func TestTheVerdictNamesEveryFailureAndItsReason(t *testing.T) {
+	t.Parallel()
+	run := func(applications ...report.Application) report.Run { return report.Run{Applications: applications} }
+	good := report.Application{Name: "good", Result: report.Success}
+	web := report.Application{Name: "web", Result: report.Failure, Reason: "no image"}
+	missing := report.Application{Name: "cert", Result: report.Missing, Cause: report.NoCRD, Reason: "no such kind"}
+	for name, c := range map[string]struct {
+		run  report.Run
+		code int
+		want string
+	}{
+		"all well": {run(good), exit.OK, ""},
+		"two failures": {run(web, report.Application{Name: "db", Result: report.Cancelled, Reason: "by ann"}, good),
+			exit.Failed, "2 of 3 applications failed: web: FAILURE: no image; db: CANCELLED: by ann"},
+		"a broken configuration": {run(web, report.Application{Name: "db", Result: report.Invalid,
+			Reason: "app.pipecd.yaml:3:1: bad"}), exit.WrongUsage, "db: app.pipecd.yaml:3:1: bad"},
+		"something lacking": {run(missing, good), exit.Failed, "cert: MISSING: NO_CRD: no such kind"},
+		"something lacking that is allowed": {report.Run{AllowMissing: true,
+			Applications: []report.Application{missing, good}}, exit.OK, ""},
+		"only what is lacking and allowed": {report.Run{AllowMissing: true,
+			Applications: []report.Application{missing}}, exit.Failed, "no application was deployed: 1 application: 1 MISSING"},
+		"nothing but manual and excluded ones": {run(report.Application{Result: report.Manual},
+			report.Application{Result: report.Excluded}), exit.Failed,
+			"no application was deployed: 2 applications: 1 MANUAL, 1 EXCLUDED"},
+		"nothing has changed": {run(report.Application{Result: report.Unchanged}), exit.OK, ""},
+		"more than an error names": {run(web, web, web, web, web, web, web), exit.Failed,
+			"; and 2 more, which the table above has"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			code, reason := codeAndReason(verdict(c.run))
+			require.Equal(t, c.code, code)
+			require.Contains(t, reason, c.want)
+		})
+	}
+}

@@ -1,0 +1,230 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+// Facts are what is known at the end of a run.
+type Facts struct {
+	// Root is the work tree of the repository, Head the deployed commit, Base the one before it; empty for none.
+	Root, Head, Base string
+	Started, Ended   time.Time
+	// Checked are the applications of the repository.
+	Checked []*workspace.Checked
+	// Touched has the configuration files of those that the commits from Base to Head touch; nil without Base.
+	Touched map[string]bool
+	// Aside has, by their configuration files, those that the run leaves out: EXCLUDED or UNCHANGED.
+	Aside map[string]Result
+	// Deck is the last state of the environment; nil when it was not started.
+	Deck *state.Deck
+	// Logs are of the stages; may be nil.
+	Logs         *Logs
+	AllowMissing bool
+}
+
+// Build makes the report of a run. How it ended is set by the caller.
+func Build(f Facts) Run {
+	run := Run{Schema: Schema, Repository: f.Root, Head: f.Head, Base: f.Base, Started: f.Started.UTC(),
+		Ended: f.Ended.UTC(), Seconds: seconds(f.Ended.Sub(f.Started)), AllowMissing: f.AllowMissing,
+		Applications: []Application{}}
+	live := map[string]*deckv1.Application{}
+	if f.Deck != nil {
+		for _, a := range f.Deck.Applications() {
+			live[path.Join(a.GetPath(), a.GetConfigFilename())] = a
+		}
+	}
+	for _, checked := range f.Checked {
+		run.Applications = append(run.Applications, f.application(checked, live[checked.File]))
+		delete(live, checked.File)
+	}
+	for file, a := range live {
+		if !a.GetDisabled() && f.Deck.Newest(a.GetId()) != nil {
+			run.Applications = append(run.Applications, f.removed(file, a))
+		}
+	}
+	run.sort()
+	return run
+}
+
+// application is the report of one; live is nil for one that the environment does not have.
+func (f *Facts) application(checked *workspace.Checked, live *deckv1.Application) Application {
+	a := Application{Name: cmp.Or(checked.Name, live.GetName()), File: checked.File, Labels: checked.Labels}
+	for _, warning := range checked.Warnings {
+		where, _ := f.find(warning, path.Dir(a.File))
+		a.Warnings = append(a.Warnings, Warning{Text: text.Line(warning), Place: where})
+	}
+	var newest *deckv1.Deployment
+	if live != nil {
+		newest = f.Deck.Newest(live.GetId())
+	}
+	f.describe(&a, newest)
+	f.end(&a, f.result(checked, live, newest))
+	return a
+}
+
+// removed is the report of an application that an earlier commit of the run has deployed and that HEAD does not have.
+func (f *Facts) removed(file string, live *deckv1.Application) Application {
+	a := Application{Name: live.GetName(), File: file, Labels: live.GetLabels()}
+	newest := f.Deck.Newest(live.GetId())
+	f.describe(&a, newest)
+	o := outcome{result: Removed, reason: "its configuration is not at HEAD, so nothing deploys or deletes it there"}
+	if newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
+		o = f.deployed(&workspace.Checked{}, live, newest)
+	}
+	f.end(&a, o)
+	return a
+}
+
+// end fills in how it went.
+func (f *Facts) end(a *Application, o outcome) {
+	a.Result, a.Reason, a.Cause = o.result, o.reason, o.cause
+	if a.Cause != "" && a.Result == Failure {
+		a.Result = Missing
+	}
+	f.locate(a, o.place)
+}
+
+// outcome is how it went, where, and why.
+type outcome struct {
+	result        Result
+	reason, place string
+	cause         Cause
+}
+
+func (f *Facts) result(checked *workspace.Checked, live *deckv1.Application, newest *deckv1.Deployment) outcome {
+	switch aside := f.Aside[checked.File]; {
+	case aside == Excluded:
+		return outcome{result: Excluded, reason: "--exclude names it"}
+	case aside == Unchanged:
+		return outcome{result: Unchanged, reason: "the commits do not touch it"}
+	case len(checked.Errors) > 0 && newest == nil:
+		var all []string
+		for _, mistake := range checked.Errors {
+			all = append(all, text.Line(mistake.Error()))
+		}
+		o := outcome{result: Invalid, reason: strings.Join(all, "; ")}
+		if first, is := errors.AsType[*config.Error](checked.Errors[0]); is && first.Line > 0 {
+			o.place = fmt.Sprintf("%s:%d:%d", first.File, first.Line, first.Column)
+		}
+		if checked.NoPlugin() {
+			o.result, o.cause = Missing, NoPlugin
+		}
+		return o
+	case live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
+		return outcome{result: Invalid, reason: cmp.Or(live.GetSyncReason(), live.GetSyncShortReason())}
+	case newest == nil && checked.Manual:
+		return outcome{result: Manual, reason: "neither a commit, drift nor a chain deploys it"}
+	case newest == nil && f.Deck == nil:
+		return outcome{result: Unfinished, reason: "the run ended before it was deployed"}
+	case newest == nil && live == nil:
+		return outcome{result: Unfinished, reason: "piped has not registered it"}
+	case newest == nil:
+		return outcome{result: Unfinished, reason: "it was not deployed yet"}
+	}
+	return f.deployed(checked, live, newest)
+}
+
+func (f *Facts) deployed(checked *workspace.Checked, live *deckv1.Application, newest *deckv1.Deployment) outcome {
+	o := outcome{reason: newest.GetStatusReason()}
+	switch newest.GetStatus() {
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
+		switch {
+		case newest.GetCommit().GetHash() == f.Head:
+			return outcome{result: Success}
+		case f.Base != "" && newest.GetCommit().GetHash() == f.Base && !f.Touched[checked.File]:
+			return outcome{result: Unchanged, reason: "the base deployed it, and the commits do not touch it"}
+		case live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_SYNCED && !f.Touched[checked.File]:
+			return outcome{result: Unchanged, reason: fmt.Sprintf("commit %.7s deployed it, and later ones do not "+
+				"touch it", newest.GetCommit().GetHash())}
+		}
+		return outcome{result: Unfinished, reason: fmt.Sprintf("only commit %.7s was deployed",
+			newest.GetCommit().GetHash())}
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED:
+		o.result = Cancelled
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE:
+		o.result = Failure
+		o.cause, o.place = CauseOf(newest)
+		if o.cause == "" && len(newest.GetStages()) == 0 && checked.NoPlugin() {
+			o.cause = NoPlugin
+		}
+	default:
+		o.result = Unfinished
+		o.reason = strings.TrimRight(reader.Name(newest.GetStatus())+": "+underWay(newest), ": ")
+	}
+	return o
+}
+
+// underWay says what a deployment that has not ended does.
+func underWay(d *deckv1.Deployment) string {
+	var doing []string
+	for _, stage := range d.GetStages() {
+		switch {
+		case stage.GetCanApprove():
+			doing = append(doing, "stage "+state.StageWord(stage)+" waits for an approval")
+		case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING:
+			doing = append(doing, "stage "+state.StageWord(stage)+" is running")
+		}
+	}
+	return cmp.Or(strings.Join(doing, ", "), d.GetStatusReason())
+}
+
+// CauseOf is what the environment lacks for a deployment that has failed. Each stage that failed must have a cause: a
+// mistake is not hidden by a cause next to it. Stages of the rollback do not count.
+func CauseOf(d *deckv1.Deployment) (cause Cause, place string) {
+	if c := d.GetCause(); c != nil {
+		return Cause(c.GetKind()), c.GetPlace()
+	}
+	for _, stage := range d.GetStages() {
+		if stage.GetRollback() || stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_FAILURE {
+			continue
+		}
+		if stage.GetCause() == nil {
+			return "", ""
+		}
+		if cause == "" {
+			cause, place = Cause(stage.GetCause().GetKind()), stage.GetCause().GetPlace()
+		}
+	}
+	return cause, place
+}
+
+// describe fills in what the deployment says.
+func (f *Facts) describe(a *Application, d *deckv1.Deployment) {
+	if d == nil {
+		return
+	}
+	a.Deployment, a.Commit, a.Why = d.GetId(), d.GetCommit().GetHash(), text.Line(d.GetSummary())
+	if d.GetStrategy() != "AUTO" && len(d.GetStages()) > 0 {
+		a.Strategy = d.GetStrategy()
+	}
+	a.Seconds = seconds(state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), f.Ended))
+	for _, stage := range d.GetStages() {
+		one := Stage{Name: state.StageWord(stage), Type: stage.GetName(), Status: reader.Name(stage.GetStatus()),
+			Reason: text.Line(stage.GetStatusReason()), Cause: Cause(stage.GetCause().GetKind()),
+			Rollback: stage.GetRollback(), Log: f.Logs.Tail(d.GetId(), stage.GetId())}
+		if stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_SKIPPED {
+			one.Seconds = seconds(state.Elapsed(stage.GetStartedAt(), stage.GetCompletedAt(), f.Ended))
+		}
+		a.Stages = append(a.Stages, one)
+	}
+}
+
+// seconds rounds to milliseconds.
+func seconds(d time.Duration) float64 {
+	return float64(max(0, d).Round(time.Millisecond).Milliseconds()) / 1000
+}

@@ -1,0 +1,243 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/e2e/drive"
+)
+
+// ciReport is a part of the JSON report.
+type ciReport struct {
+	ExitCode     int    `json:"exit_code"`
+	Reason       string `json:"reason"`
+	Applications []struct {
+		Name, File, Result, Cause, Strategy, Reason string
+		Place                                       struct {
+			File         string
+			Line, Column int
+		}
+		Stages []struct {
+			Status string
+			Log    []string
+		}
+	}
+}
+
+func (r *ciReport) results() map[string]string {
+	all := map[string]string{}
+	for _, a := range r.Applications {
+		all[a.Name] = strings.TrimSuffix(a.Result+" "+a.Cause, " ")
+	}
+	return all
+}
+
+func readReport(t *testing.T, file string) *ciReport {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	report := &ciReport{}
+	require.NoError(t, json.Unmarshal(data, report))
+	return report
+}
+
+// script is an application whose only stage runs a script.
+func script(name, run, more string) string {
+	return "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: " + name + "\n" + more +
+		pipeline("SCRIPT_RUN", "run: "+run)
+}
+
+func TestOf25ApplicationsOfWhich16FailAllAreInEveryReport(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	files := map[string]string{}
+	for i := range 25 {
+		run := "echo well"
+		if i >= 9 {
+			run = fmt.Sprintf("echo reason %d; exit 1", i)
+		}
+		files[fmt.Sprintf("app-%d/app.pipecd.yaml", i)] = script(fmt.Sprintf("app-%d", i), run, "")
+	}
+	out := t.TempDir()
+	in := func(name string) string { return filepath.Join(out, name) }
+	cmd := e.command("ci", repository(t, files), "--cluster", "none", "--output", "plain", "--timeout", "4m", "--junit",
+		in("junit.xml"), "--report", in("report.md"), "--report", in("report.json"))
+	cmd.Env = append(cmd.Environ(), "GITHUB_ACTIONS=true", "GITHUB_STEP_SUMMARY="+in("summary.md"), "COLUMNS=100")
+	r, err := drive.Run(cmd)
+	require.NoError(t, err)
+	require.Equal(t, 1, r.Code, r.Stderr)
+	require.Contains(t, r.Stderr, "16 of 25 applications failed:")
+
+	_, table, found := strings.Cut(r.Stdout, "APPLICATION  RESULT")
+	require.True(t, found, r.Stdout)
+	report := readReport(t, in("report.json"))
+	require.Equal(t, 1, report.ExitCode)
+	require.Len(t, report.Applications, 25)
+	page, err := os.ReadFile(in("report.md"))
+	require.NoError(t, err)
+	summary, err := os.ReadFile(in("summary.md"))
+	require.NoError(t, err)
+	require.Equal(t, strings.TrimSpace(string(page)), strings.TrimSpace(string(summary)))
+	var junit struct {
+		Failures int `xml:"failures,attr"`
+		Cases    []struct {
+			Name    string    `xml:"name,attr"`
+			Failure *struct{} `xml:"failure"`
+			Out     string    `xml:"system-out"`
+		} `xml:"testsuite>testcase"`
+	}
+	data, err := os.ReadFile(in("junit.xml"))
+	require.NoError(t, err)
+	require.NoError(t, xml.Unmarshal(data, &junit))
+	require.Equal(t, 16, junit.Failures)
+	require.Len(t, junit.Cases, 25)
+	for i, a := range report.Applications {
+		want := "SUCCESS"
+		if i < 16 {
+			want = "FAILURE"
+		}
+		require.Equal(t, want, a.Result, a.Name)
+		require.Equal(t, "PIPELINE", a.Strategy)
+		require.Contains(t, table, "\n"+a.Name+" ")
+		require.Contains(t, string(page), "| "+a.Name+" | "+want+" |")
+		require.Equal(t, a.Name, junit.Cases[i].Name)
+		require.Equal(t, want == "FAILURE", junit.Cases[i].Failure != nil)
+		if want == "FAILURE" {
+			reason := "reason " + strings.TrimPrefix(a.Name, "app-")
+			require.Contains(t, junit.Cases[i].Out, reason)
+			require.Contains(t, r.Stdout, "::error file="+a.File+",title="+a.Name)
+			require.Contains(t, r.Stdout, "SCRIPT_RUN | "+reason)
+		}
+	}
+	require.Equal(t, 1+16, strings.Count(r.Stdout, "::group::"))
+	require.Equal(t, 1+16, strings.Count(r.Stdout, "::endgroup::"))
+	e.leavesNothing()
+}
+
+func TestWhatTheEnvironmentLacksHasACauseAndCanBeAllowed(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"good/app.pipecd.yaml": script("good", "echo well", ""),
+		"ecs/app.pipecd.yaml":  script("ecs", "echo well", "") + "      - name: ECS_SYNC\n",
+		"web/app.pipecd.yaml":  application("web", ""),
+		"team/app.pipecd.yaml": script("team", "exit 1", "  labels: {team: other}\n"),
+		"old/app.pipecd.yaml":  script("old", "exit 1", ""),
+	})
+	out := filepath.Join(t.TempDir(), "report.json")
+	r := e.pipedeck("ci", repo, "--cluster", "none", "--report", out, "--exclude", "label:team=other", "--exclude", "old")
+	require.Equal(t, 2, r.Code, r.Stderr)
+	require.Contains(t, r.Stderr, "ecs/app.pipecd.yaml:")
+	want := map[string]string{"good": "UNFINISHED", "ecs": "MISSING NO_PLUGIN", "web": "MISSING NO_PLUGIN",
+		"team": "EXCLUDED", "old": "EXCLUDED"}
+	require.Equal(t, want, readReport(t, out).results(), "before anything was started")
+
+	r = e.pipedeck("ci", repo, "--cluster", "none", "--report", out, "--exclude", "label:team=other", "--exclude", "old",
+		"--allow-missing", "--timeout", "4m")
+	require.Zero(t, r.Code, r.Stderr)
+	want["good"] = "SUCCESS"
+	report := readReport(t, out)
+	require.Equal(t, want, report.results())
+	for _, a := range report.Applications {
+		if a.Name == "ecs" {
+			require.Equal(t, "ecs/app.pipecd.yaml", a.Place.File)
+		}
+	}
+	require.Regexp(t, `ecs +MISSING .*NO_PLUGIN: `, r.Stdout)
+	require.Regexp(t, `team +EXCLUDED `, r.Stdout)
+
+	r = e.pipedeck("ci", repo, "--cluster", "none", "--report", out, "--exclude", "path:*d", "--exclude",
+		"team/app.pipecd.yaml", "--allow-missing")
+	require.Equal(t, 1, r.Code, r.Stderr)
+	require.Contains(t, r.Stderr, "no application was deployed: 5 applications: 2 MISSING, 3 EXCLUDED")
+	e.leavesNothing()
+}
+
+func TestARunThatRunsOutOfTimeHasItsReports(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"slow/app.pipecd.yaml": application("slow", pipeline("WAIT", "duration: 1h")),
+		"fast/app.pipecd.yaml": script("fast", "echo well", ""),
+	})
+	out := filepath.Join(t.TempDir(), "report.json")
+	r := e.pipedeck("ci", repo, "--cluster", "none", "--timeout", "20s", "--report", out)
+	require.Equal(t, 4, r.Code, r.Stderr)
+	report := readReport(t, out)
+	require.Equal(t, 4, report.ExitCode)
+	require.Equal(t, map[string]string{"slow": "UNFINISHED", "fast": "SUCCESS"}, report.results())
+	require.Contains(t, report.Applications[0].Reason, "stage WAIT is running")
+	e.leavesNothing()
+}
+
+func TestAReportThatCannotBeWrittenIsRefusedBeforeTheRun(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{"a/app.pipecd.yaml": script("a", "echo well", "")})
+	for _, flags := range [][]string{{"--report", "report.txt"}, {"--junit", "/no/such/directory/junit.xml"}} {
+		r := e.pipedeck(append([]string{"ci", repo, "--cluster", "none"}, flags...)...)
+		require.Equal(t, 2, r.Code, r.Stderr)
+		require.Contains(t, r.Stderr, "cannot write a report to "+flags[1])
+		require.Contains(t, r.Stderr, "next step:")
+		require.Empty(t, r.Stdout)
+	}
+	e.leavesNothing()
+}
+
+func TestWhatTheClusterOrTheNetworkLacksHasACauseAndItsPlace(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	object := func(apiVersion, kind string) string {
+		return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: a}\n"
+	}
+	repo := repository(t, map[string]string{
+		"good/app.pipecd.yaml":   application("good", ""),
+		"good/config.yaml":       object("v1", "ConfigMap"),
+		"certs/app.pipecd.yaml":  application("certs", ""),
+		"certs/certificate.yaml": object("cert-manager.io/v1", "Certificate"),
+		"chart/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: chart\n  plugins:\n" +
+			"    kubernetes:\n      input:\n        helmChart: {repository: https://charts.invalid, name: web, version: 1.0.0}\n",
+		"remote/app.pipecd.yaml":      application("remote", ""),
+		"remote/kustomization.yaml":   "resources:\n  - https://github.com/example/base?ref=v1\n",
+		"misspelt/app.pipecd.yaml":    application("misspelt", ""),
+		"misspelt/deployment.yaml":    object("apps/v1", "Deploymnt"),
+		"both/app.pipecd.yaml":        application("both", ""),
+		"both/certificate.yaml":       object("cert-manager.io/v1", "Certificate"),
+		"both/misspelt.yaml":          object("apps/v1", "Deploymnt"),
+		"certs2/app.pipecd.yaml":      application("certs2", "  planner: {autoRollback: false}\n"),
+		"certs2/dir/certificate.yaml": "# a line before\n" + object("cert-manager.io/v1", "Certificate"),
+		"certs2/kustomization.yaml":   "resources: [dir/certificate.yaml]\n",
+	})
+	out := filepath.Join(t.TempDir(), "report.json")
+	r := e.pipedeck("ci", repo, "--cluster", "embedded", "--report", out, "--allow-missing")
+	require.Equal(t, 1, r.Code, r.Stderr)
+	report := readReport(t, out)
+	require.Equal(t, map[string]string{"good": "SUCCESS", "certs": "MISSING NO_CRD", "certs2": "MISSING NO_CRD",
+		"chart": "MISSING UNREACHABLE", "remote": "MISSING UNREACHABLE", "misspelt": "FAILURE", "both": "FAILURE"},
+		report.results())
+	for _, a := range report.Applications {
+		switch a.Name {
+		case "certs":
+			require.Equal(t, "certs/certificate.yaml", a.Place.File)
+			require.Equal(t, 2, a.Place.Line)
+		case "remote":
+			require.Equal(t, "remote/kustomization.yaml", a.Place.File)
+			require.Equal(t, 2, a.Place.Line)
+		case "misspelt":
+			require.Equal(t, "misspelt/deployment.yaml", a.Place.File)
+		}
+	}
+	e.leavesNothing()
+}
