@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/e2e/drive"
+	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
 // ciReport is a part of the JSON report.
@@ -239,5 +240,40 @@ func TestWhatTheClusterOrTheNetworkLacksHasACauseAndItsPlace(t *testing.T) {
 			require.Equal(t, "misspelt/deployment.yaml", a.Place.File)
 		}
 	}
+	e.leavesNothing()
+}
+
+func TestARangeReportsWhatItDoesNotTouchAndWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t, map[string]string{
+		"web/app.pipecd.yaml":   script("web", "echo one", ""),
+		"still/app.pipecd.yaml": script("still", "echo well", ""),
+		"off/app.pipecd.yaml":   script("off", "exit 1", ""),
+		"old/app.pipecd.yaml":   script("old", "echo well", ""),
+		"ecs/app.pipecd.yaml":   script("ecs", "echo well", "") + "      - name: ECS_SYNC\n",
+	})
+	replaceIn(t, filepath.Join(repo, "web", "app.pipecd.yaml"), "echo one", "echo two")
+	replaceIn(t, filepath.Join(repo, "off", "app.pipecd.yaml"), "exit 1", "exit 2")
+	require.NoError(t, os.RemoveAll(filepath.Join(repo, "old")))
+	gittest.Commit(t, repo, "second")
+	out := filepath.Join(t.TempDir(), "report.json")
+	flags := []string{"ci", repo, "--cluster", "none", "--report", out, "--allow-missing", "--exclude", "off",
+		"--timeout", "4m", "--from"}
+	r := e.pipedeck(append(flags, "HEAD~1")...)
+	require.Zero(t, r.Code, r.Stdout+r.Stderr)
+	require.Equal(t, map[string]string{"web": "SUCCESS", "still": "UNCHANGED", "off": "EXCLUDED", "old": "REMOVED",
+		"ecs": "MISSING NO_PLUGIN"}, readReport(t, out).results())
+	r = e.pipedeck(append(flags, "HEAD~1", "--changed")...)
+	require.Zero(t, r.Code, r.Stdout+r.Stderr)
+	require.Equal(t, map[string]string{"web": "SUCCESS", "still": "UNCHANGED", "off": "EXCLUDED", "ecs": "UNCHANGED"},
+		readReport(t, out).results())
+	r = e.pipedeck(append(flags, "HEAD~1", "--changed", "--exclude", "web")...)
+	require.Equal(t, 1, r.Code, r.Stdout+r.Stderr)
+	require.Contains(t, r.Stderr, "no application was deployed: 4 applications: 2 UNCHANGED, 2 EXCLUDED")
+	r = e.pipedeck(append(flags, "HEAD", "--changed")...)
+	require.Zero(t, r.Code, r.Stdout+r.Stderr)
+	require.Equal(t, map[string]string{"web": "UNCHANGED", "still": "UNCHANGED", "off": "EXCLUDED", "ecs": "UNCHANGED"},
+		readReport(t, out).results())
 	e.leavesNothing()
 }

@@ -24,7 +24,6 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
-	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -152,11 +151,6 @@ func (r *results) nothing() error {
 	return nothingDeployed(r.run(time.Now()))
 }
 
-func nothingDeployed(run report.Run) error {
-	return exit.With(exit.Failed, errors.New("no application was deployed: "+report.Summary(run)),
-		"the table says why; see pipedeck ci --help")
-}
-
 // see takes each state of the environment, which stays readable when it has ended.
 func (r *results) see(deck *state.Deck) { r.facts.Deck = deck }
 
@@ -219,77 +213,6 @@ func width() int {
 		return columns
 	}
 	return 100
-}
-
-// codeAndReason is how a command ends by an error.
-func codeAndReason(err error) (code int, reason string) {
-	if err == nil {
-		return exit.OK, "done"
-	}
-	failure := (*exit.Error)(nil)
-	if !errors.As(err, &failure) {
-		return exit.NotStarted, err.Error()
-	}
-	if failure.Err == nil {
-		return failure.Code, "interrupted"
-	}
-	return failure.Code, failure.Err.Error()
-}
-
-// maxNamed bounds how many failures one error names; the table has all.
-const maxNamed = 5
-
-// verdict is the error of a run that has come to its end; nil when everything was deployed.
-func verdict(run report.Run) error {
-	if broken := pick(run, report.Invalid); len(broken) > 0 {
-		return exit.Usage(errors.New(named(run, broken)), "correct the file, commit it, and run again")
-	}
-	if failed := run.Failed(); len(failed) > 0 {
-		words := named(run, failed)
-		if len(failed) > 1 {
-			words = fmt.Sprintf("%d of %s failed: %s", len(failed),
-				line.Count(len(run.Applications), "application"), words)
-		}
-		return exit.With(exit.Failed, errors.New(words),
-			"see the stage logs above; --keep keeps the environment to look at")
-	}
-	if slices.ContainsFunc(run.Applications, deployed) || run.Count(report.Unchanged) == len(run.Applications) {
-		return nil
-	}
-	return nothingDeployed(run)
-}
-
-// deployed reports whether the run, or an earlier one in the same environment, has deployed the application.
-func deployed(a report.Application) bool {
-	return a.Result == report.Success ||
-		(a.Result == report.Unchanged || a.Result == report.Removed) && a.Deployment != ""
-}
-
-func pick(run report.Run, result report.Result) (list []*report.Application) {
-	for i := range run.Applications {
-		if run.Applications[i].Result == result {
-			list = append(list, &run.Applications[i])
-		}
-	}
-	return list
-}
-
-// named says why applications have failed.
-func named(run report.Run, list []*report.Application) (words string) {
-	for _, a := range list[:min(len(list), maxNamed)] {
-		if words != "" {
-			words += "; "
-		}
-		words += run.Title(a) + ": "
-		if a.Result != report.Invalid {
-			words += string(a.Result) + ": "
-		}
-		words += cmp.Or(report.Why(a), "no reason was reported")
-	}
-	if more := len(list) - maxNamed; more > 0 {
-		words += fmt.Sprintf("; and %d more, which the table above has", more)
-	}
-	return words
 }
 
 // expects reports a problem of the environment that is the configuration of an application which does not fail the run:
