@@ -263,7 +263,7 @@ func (s *Setup) checkApplications() error {
 		}
 	}
 	if err := s.results.mistakes(); err != nil {
-		return exit.Usage(err, "correct the file, commit it, and run again")
+		return err
 	}
 	return s.results.nothing()
 }

@@ -122,15 +122,25 @@ func (r *results) leaveOut(file string, why report.Result) {
 // deploys reports whether the application with a configuration file is deployed.
 func (r *results) deploys(file string) bool { return r.facts.Aside[file] == "" }
 
-// mistakes are those of the configurations that are deployed. What the environment lacks is none where that is allowed.
+// mistakes is the error of the configurations that are deployed; nil without mistakes. What the environment lacks is no
+// mistake where that is allowed.
 func (r *results) mistakes() error {
 	var all []error
+	hint := "run it with the plugins, --plugin NAME=PATH adds one; or add --allow-missing, which only reports these " +
+		"applications; or leave them out with --exclude"
 	for _, one := range r.facts.Checked {
-		if r.deploys(one.File) && (!r.allowMissing || !one.NoPlugin()) {
-			all = append(all, one.Errors...)
+		switch {
+		case len(one.Errors) == 0, !r.deploys(one.File), r.allowMissing && one.NoPlugin():
+			continue
+		case !one.NoPlugin():
+			hint = "correct the file, commit it, and run again"
 		}
+		all = append(all, one.Errors...)
 	}
-	return errors.Join(all...)
+	if len(all) == 0 {
+		return nil
+	}
+	return exit.Usage(errors.Join(all...), hint)
 }
 
 // nothing is the error of a run that has no application to deploy; nil for others. Commits that touch no application

@@ -118,9 +118,7 @@ func (f *Facts) result(checked *workspace.Checked, live *deckv1.Application, new
 			all = append(all, text.Line(mistake.Error()))
 		}
 		o := outcome{result: Invalid, reason: strings.Join(all, "; ")}
-		if first, is := errors.AsType[*config.Error](checked.Errors[0]); is && first.Line > 0 {
-			o.place = fmt.Sprintf("%s:%d:%d", first.File, first.Line, first.Column)
-		}
+		o.place = firstPlace(checked)
 		if checked.NoPlugin() {
 			o.result, o.cause = Missing, NoPlugin
 		}
@@ -162,11 +160,23 @@ func (f *Facts) deployed(checked *workspace.Checked, live *deckv1.Application, n
 		if o.cause == "" && len(newest.GetStages()) == 0 && checked.NoPlugin() {
 			o.cause = NoPlugin
 		}
+		if o.cause == NoPlugin && checked.NoPlugin() {
+			o.place = firstPlace(checked)
+		}
 	default:
 		o.result = Unfinished
 		o.reason = strings.TrimRight(reader.Name(newest.GetStatus())+": "+underWay(newest), ": ")
 	}
 	return o
+}
+
+// firstPlace is that of the first mistake of a configuration; empty where it has none.
+func firstPlace(checked *workspace.Checked) string {
+	first, is := errors.AsType[*config.Error](checked.Errors[0])
+	if !is || first.Line == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d:%d", first.File, first.Line, first.Column)
 }
 
 // underWay says what a deployment that has not ended does.
