@@ -38,18 +38,19 @@ func (f *Facts) locate(a *Application, known string) {
 		return
 	}
 	dir := path.Dir(a.File)
-	if place, _ := f.find(known, dir); place != nil {
-		a.Place = place
-		return
+	place, written := f.find(known, dir)
+	if place == nil {
+		place, written = f.find(a.Reason, dir)
 	}
-	place, written := f.find(a.Reason, dir)
 	if place == nil {
 		a.Place = &Place{File: a.File}
 		return
 	}
 	a.Place = place
-	// Readers of the report are at the root of the repository.
-	a.Reason = strings.Replace(a.Reason, written, place.String(), 1)
+	if !strings.Contains(a.Reason, place.String()) {
+		// Readers of the report are at the root of the repository.
+		a.Reason = strings.Replace(a.Reason, written, place.String(), 1)
+	}
 }
 
 // find returns the first place in the text whose file is in the repository, below dir or below the root, and how it is
