@@ -9,6 +9,7 @@ import (
 	"errors"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
@@ -19,13 +20,14 @@ const CauseMetadataKey = "pipedeck/cause"
 // causeNoPlugin: piped has no plugin that owns a stage of the application, or that the application names.
 const causeNoPlugin = "NO_PLUGIN"
 
-// causeOf is what the environment lacks for a plan; empty for other errors. A plugin that has not started may be the one
-// that owns the stage.
+// causeOf is what the environment lacks for a plan; empty for other errors. A name that is nearly one that piped has is
+// a slip of the author, and a plugin that has not started may be the one that owns the stage.
 func causeOf(why error) string {
 	var stage *pluginhost.UnknownStageError
 	var plugin *pluginhost.UnknownPluginError
 	switch {
-	case errors.As(why, &stage) && len(stage.Down) == 0, errors.As(why, &plugin):
+	case errors.As(why, &stage) && len(stage.Down) == 0 && !config.Slip(stage.Stage, stage.Known),
+		errors.As(why, &plugin) && !config.Slip(plugin.Name, plugin.Known):
 		return causeNoPlugin
 	}
 	return ""

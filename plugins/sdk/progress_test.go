@@ -76,6 +76,21 @@ func TestAPipedThatTakesNoProgressFailsNoStage(t *testing.T) {
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "TEST", "{}"))
 }
 
+func TestAStageThatFailsReportsWhatTheEnvironmentLacks(t *testing.T) {
+	t.Parallel()
+	missing := sdk.WithCause(errors.New("no matches for kind Certificate"), sdk.Cause{Kind: sdk.CauseNoCRD, Place: "a.yaml:2"})
+	var err error
+	h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		return sdk.Failure, err
+	}), sdktest.Options{})
+	err = errors.Join(missing, errors.New("a mistake"))
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", "{}"))
+	require.NotContains(t, h.Piped.StageMetadata("test"), sdk.CauseMetadataKey)
+	err = missing
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", "{}"))
+	require.JSONEq(t, `{"kind":"NO_CRD","place":"a.yaml:2"}`, h.Piped.StageMetadata("test")[sdk.CauseMetadataKey])
+}
+
 func TestProgressInWords(t *testing.T) {
 	t.Parallel()
 	for want, p := range map[string]sdk.Progress{

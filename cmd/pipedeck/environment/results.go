@@ -107,8 +107,13 @@ func (r *results) compared(of *ci.Range) {
 
 // tolerates reports a deployment that has failed by what the environment may lack.
 func (r *results) tolerates(d *deckv1.Deployment) bool {
-	cause, _ := report.CauseOf(d)
-	return r.allowMissing && cause != ""
+	if cause, _ := report.CauseOf(d); !r.allowMissing || cause != "" || len(d.GetStages()) > 0 {
+		return r.allowMissing && cause != ""
+	}
+	app := r.facts.Deck.Application(d.GetApplicationId())
+	return slices.ContainsFunc(r.facts.Checked, func(one *workspace.Checked) bool {
+		return one.File == path.Join(app.GetPath(), app.GetConfigFilename()) && one.NoPlugin()
+	})
 }
 
 // leaveOut notes that an application is not deployed, by its configuration file.
