@@ -54,6 +54,25 @@ func readReport(t *testing.T, file string) *ciReport {
 	return report
 }
 
+// junitFile is a part of a JUnit file.
+type junitFile struct {
+	Failures int `xml:"failures,attr"`
+	Cases    []struct {
+		Name    string    `xml:"name,attr"`
+		Failure *struct{} `xml:"failure"`
+		Out     string    `xml:"system-out"`
+	} `xml:"testsuite>testcase"`
+}
+
+func readJUnit(t *testing.T, file string) *junitFile {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	read := &junitFile{}
+	require.NoError(t, xml.Unmarshal(data, read))
+	return read
+}
+
 // script is an application whose only stage runs a script.
 func script(name, run, more string) string {
 	return "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: " + name + "\n" + more +
@@ -91,17 +110,7 @@ func TestOf25ApplicationsOfWhich16FailAllAreInEveryReport(t *testing.T) {
 	summary, err := os.ReadFile(in("summary.md"))
 	require.NoError(t, err)
 	require.Equal(t, strings.TrimSpace(string(page)), strings.TrimSpace(string(summary)))
-	var junit struct {
-		Failures int `xml:"failures,attr"`
-		Cases    []struct {
-			Name    string    `xml:"name,attr"`
-			Failure *struct{} `xml:"failure"`
-			Out     string    `xml:"system-out"`
-		} `xml:"testsuite>testcase"`
-	}
-	data, err := os.ReadFile(in("junit.xml"))
-	require.NoError(t, err)
-	require.NoError(t, xml.Unmarshal(data, &junit))
+	junit := readJUnit(t, in("junit.xml"))
 	require.Equal(t, 16, junit.Failures)
 	require.Len(t, junit.Cases, 25)
 	for i, a := range report.Applications {
@@ -138,15 +147,17 @@ func TestWhatTheEnvironmentLacksHasACauseAndCanBeAllowed(t *testing.T) {
 		"old/app.pipecd.yaml":  script("old", "exit 1", ""),
 	})
 	out := filepath.Join(t.TempDir(), "report.json")
-	r := e.pipedeck("ci", repo, "--cluster", "none", "--report", out, "--exclude", "label:team=other", "--exclude", "old")
+	flags := []string{"ci", repo, "--cluster", "none", "--report", out, "--exclude", "label:team=other",
+		"--exclude", "old"}
+	r := e.pipedeck(flags...)
 	require.Equal(t, 2, r.Code, r.Stderr)
 	require.Contains(t, r.Stderr, "ecs/app.pipecd.yaml:")
 	want := map[string]string{"good": "UNFINISHED", "ecs": "MISSING NO_PLUGIN", "web": "MISSING NO_PLUGIN",
 		"team": "EXCLUDED", "old": "EXCLUDED"}
 	require.Equal(t, want, readReport(t, out).results(), "before anything was started")
 
-	r = e.pipedeck("ci", repo, "--cluster", "none", "--report", out, "--exclude", "label:team=other", "--exclude", "old",
-		"--allow-missing", "--timeout", "4m")
+	flags = append(flags, "--allow-missing", "--timeout", "4m")
+	r = e.pipedeck(flags...)
 	require.Zero(t, r.Code, r.Stderr)
 	want["good"] = "SUCCESS"
 	report := readReport(t, out)
@@ -200,16 +211,17 @@ func TestAReportThatCannotBeWrittenIsRefusedBeforeTheRun(t *testing.T) {
 func TestWhatTheClusterOrTheNetworkLacksHasACauseAndItsPlace(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
+	chart := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: chart\n  plugins:\n    kubernetes:\n" +
+		"      input:\n        helmChart: {repository: https://charts.invalid, name: web, version: 1.0.0}\n"
 	object := func(apiVersion, kind string) string {
 		return "apiVersion: " + apiVersion + "\nkind: " + kind + "\nmetadata: {name: a}\n"
 	}
 	repo := repository(t, map[string]string{
-		"good/app.pipecd.yaml":   application("good", ""),
-		"good/config.yaml":       object("v1", "ConfigMap"),
-		"certs/app.pipecd.yaml":  application("certs", ""),
-		"certs/certificate.yaml": object("cert-manager.io/v1", "Certificate"),
-		"chart/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: chart\n  plugins:\n" +
-			"    kubernetes:\n      input:\n        helmChart: {repository: https://charts.invalid, name: web, version: 1.0.0}\n",
+		"good/app.pipecd.yaml":        application("good", ""),
+		"good/config.yaml":            object("v1", "ConfigMap"),
+		"certs/app.pipecd.yaml":       application("certs", ""),
+		"certs/certificate.yaml":      object("cert-manager.io/v1", "Certificate"),
+		"chart/app.pipecd.yaml":       chart,
 		"remote/app.pipecd.yaml":      application("remote", ""),
 		"remote/kustomization.yaml":   "resources:\n  - https://github.com/example/base?ref=v1\n",
 		"misspelt/app.pipecd.yaml":    application("misspelt", ""),

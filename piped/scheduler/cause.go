@@ -14,7 +14,7 @@ import (
 )
 
 // CauseMetadataKey is the shared metadata of a deployment without a plan that the environment lacks something for, as
-// the stages of plugins of our SDK have it: {"kind": "NO_PLUGIN"}. PipeCD's control plane keeps it and shows it nowhere.
+// the stages of plugins of our SDK have it: {"kind": "NO_PLUGIN"}. PipeCD's control plane keeps it and never shows it.
 const CauseMetadataKey = "pipedeck/cause"
 
 // causeNoPlugin: piped has no plugin that owns a stage of the application, or that the application names.

@@ -262,17 +262,20 @@ func TestMistakesEndTheDeploymentAtOnceWithTheTrueCause(t *testing.T) {
 func TestAPlanThatLacksItsPluginHasACauseAndASlipHasNone(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ spec, want string }{
-		"a stage of another plugin": {"  name: app\n  pipeline: {stages: [{name: TERRAFORM_APPLY}]}\n", `{"kind":"NO_PLUGIN"}`},
-		"another plugin":            {"  name: app\n  plugins: {terraform: {}}\n", `{"kind":"NO_PLUGIN"}`},
-		"a misspelt stage":          {"  name: app\n  pipeline: {stages: [{name: SYNCC}]}\n", ""},
-		"no plugin at all":          {"  name: app\n", ""},
+		"a stage of another plugin": {"  name: app\n  pipeline: {stages: [{name: TERRAFORM_APPLY}]}\n",
+			`{"kind":"NO_PLUGIN"}`},
+		"another plugin":   {"  name: app\n  plugins: {terraform: {}}\n", `{"kind":"NO_PLUGIN"}`},
+		"a misspelt stage": {"  name: app\n  pipeline: {stages: [{name: SYNCC}]}\n", ""},
+		"no plugin at all": {"  name: app\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			a := startAgent(t, c.spec)
 			a.Submit(newDeployment("d", "app"))
 			a.controlPlane.awaitEnd(t, "d")
-			a.controlPlane.await(t, c.want, func() bool { return a.controlPlane.shared[scheduler.CauseMetadataKey] == c.want })
+			a.controlPlane.await(t, c.want, func() bool {
+				return a.controlPlane.shared[scheduler.CauseMetadataKey] == c.want
+			})
 		})
 	}
 }

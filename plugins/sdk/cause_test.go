@@ -21,9 +21,10 @@ func TestACauseIsFoundBelowOtherErrorsAndNeverHidesAMistakeNextToIt(t *testing.T
 		err  error
 		want Cause
 	}{
-		"alone":                     {missing, Cause{CauseNoCRD, "app/cert.yaml:2"}},
-		"wrapped":                   {fmt.Errorf("apply: %w", missing), Cause{CauseNoCRD, "app/cert.yaml:2"}},
-		"several causes":            {fmt.Errorf("apply: %w", errors.Join(missing, unreachable)), Cause{CauseNoCRD, "app/cert.yaml:2"}},
+		"alone":   {missing, Cause{CauseNoCRD, "app/cert.yaml:2"}},
+		"wrapped": {fmt.Errorf("apply: %w", missing), Cause{CauseNoCRD, "app/cert.yaml:2"}},
+		"several causes": {fmt.Errorf("apply: %w", errors.Join(missing, unreachable)),
+			Cause{CauseNoCRD, "app/cert.yaml:2"}},
 		"a mistake next to it":      {errors.Join(missing, mistake), Cause{}},
 		"a mistake before it":       {errors.Join(mistake, missing), Cause{}},
 		"an error without":          {mistake, Cause{}},

@@ -78,7 +78,8 @@ func TestAPipedThatTakesNoProgressFailsNoStage(t *testing.T) {
 
 func TestAStageThatFailsReportsWhatTheEnvironmentLacks(t *testing.T) {
 	t.Parallel()
-	missing := sdk.WithCause(errors.New("no matches for kind Certificate"), sdk.Cause{Kind: sdk.CauseNoCRD, Place: "a.yaml:2"})
+	missing := sdk.WithCause(errors.New("no matches for kind Certificate"),
+		sdk.Cause{Kind: sdk.CauseNoCRD, Place: "a.yaml:2"})
 	var err error
 	h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		return sdk.Failure, err

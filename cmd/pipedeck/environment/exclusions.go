@@ -40,8 +40,8 @@ func readExclusions(given []string) (list exclusions, err error) {
 		clean := path.Clean(name)
 		switch {
 		case name == "", path.IsAbs(name), clean == "..", strings.HasPrefix(clean, "../"):
-			return nil, fmt.Errorf("--exclude %q is not a path in the repository: write it relative to the root of the "+
-				"repository", text)
+			return nil, fmt.Errorf("--exclude %q is not a path in the repository: write it relative to the root",
+				text)
 		case isGlob:
 			one.glob = compileGlob(clean)
 		default:

@@ -198,7 +198,8 @@ func (r *results) conclude(err error) error {
 		return err
 	}
 	if written != nil && failed == nil {
-		return exit.With(exit.Failed, fmt.Errorf("write the results: %w", written), "see that the output can be written")
+		return exit.With(exit.Failed, fmt.Errorf("write the results: %w", written),
+			"see that the output can be written")
 	}
 	return cmp.Or(err, failed)
 }

@@ -66,7 +66,7 @@ func TestResultsAreWrittenHoweverTheRunEnds(t *testing.T) {
 	}{
 		"well":            {nil, exit.OK, "1 application: 1 UNFINISHED"},
 		"interrupted":     {exit.Silent(exit.Interrupted), exit.Interrupted, "interrupted"},
-		"timed out":       {exit.With(exit.TimedOut, errors.New("timed out: web"), ""), exit.TimedOut, "timed out: web"},
+		"timed out":       {exit.With(exit.TimedOut, errors.New("late: web"), ""), exit.TimedOut, "late: web"},
 		"an unknown mode": {errors.New("broken"), exit.NotStarted, "broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,11 +98,14 @@ func TestAReportIsNotLostWhenNothingIsStarted(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(data), `<error message="app.pipecd.yaml:4:`)
 
-	code, _, stderr = command(t.Context(), t.TempDir(), ciArguments(t, repo, "--exclude", "path:../x", "--junit", file)...)
+	run := func(exclude string) (code int, stdout, stderr string) {
+		return command(t.Context(), t.TempDir(), ciArguments(t, repo, "--exclude", exclude, "--junit", file)...)
+	}
+	code, _, stderr = run("path:../x")
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stderr, `--exclude "path:../x" is not a path in the repository`)
 
-	code, _, stderr = command(t.Context(), t.TempDir(), ciArguments(t, repo, "--exclude", "app.pipecd.yaml", "--junit", file)...)
+	code, _, stderr = run("app.pipecd.yaml")
 	require.Equal(t, exit.Failed, code, stderr)
 	require.Contains(t, stderr, "no application was deployed: 1 application: 1 EXCLUDED")
 	data, err = os.ReadFile(file)
@@ -131,7 +134,8 @@ func TestTheVerdictNamesEveryFailureAndItsReason(t *testing.T) {
 		"something lacking that is allowed": {report.Run{AllowMissing: true,
 			Applications: []report.Application{missing, good}}, exit.OK, ""},
 		"only what is lacking and allowed": {report.Run{AllowMissing: true,
-			Applications: []report.Application{missing}}, exit.Failed, "no application was deployed: 1 application: 1 MISSING"},
+			Applications: []report.Application{missing}}, exit.Failed,
+			"no application was deployed: 1 application: 1 MISSING"},
 		"nothing but manual and excluded ones": {run(report.Application{Result: report.Manual},
 			report.Application{Result: report.Excluded}), exit.Failed,
 			"no application was deployed: 2 applications: 1 MANUAL, 1 EXCLUDED"},

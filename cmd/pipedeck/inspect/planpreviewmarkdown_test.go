@@ -17,18 +17,22 @@ func TestAPlanPreviewIsTheBodyOfAComment(t *testing.T) {
 	t.Parallel()
 	page := previewPage(&deckv1.PlanPreview{HeadBranch: "feature_x", HeadCommit: "0123456789abcdef", BaseBranch: "main",
 		Applications: []*deckv1.ApplicationPlanPreview{
-			{Name: "web|front", Path: "apps/web", Strategy: "PIPELINE", StrategyReason: "Pipeline: the image changes\nodd key",
+			{Name: "web|front", Path: "apps/web", Strategy: "PIPELINE",
+				StrategyReason: "Pipeline: the image changes\nodd key",
 				Targets: []*deckv1.TargetPlanPreview{{Plugin: "kubernetes", Target: "local", Summary: "1 changed",
 					Language: "diff", Details: "-a: 1\n+a: 2\n```\n"}}},
 			{Name: "db", Path: "apps/db", NoChange: true, Error: "the chart <x> is missing, @ann"},
 		}})
 	require.Contains(t, page, "### Plan preview: merging feature\\_x (0123456) into main concerns 2 applications\n")
-	require.Contains(t, page, "#### web\\|front\n\nPIPELINE Pipeline: the image changes, in apps/web\n\n⚠️ odd key\n")
+	require.Contains(t, page,
+		"#### web\\|front\n\nPIPELINE Pipeline: the image changes, in apps/web\n\n⚠️ odd key\n")
 	require.Contains(t, page, "kubernetes\\(local\\): 1 changed\n\n<details>")
 	require.Contains(t, page, "````diff\n-a: 1\n+a: 2\n```\n````\n")
 	require.Contains(t, page, "no change, in apps/db\n\n❌ the chart \\<x\\> is missing, @\u200bann\n")
-	require.Contains(t, previewPage(&deckv1.PlanPreview{HeadBranch: "f", BaseBranch: "main"}), "into main deploys nothing")
-	require.Contains(t, previewPage(&deckv1.PlanPreview{Errors: []string{"conflict"}}), "is not possible\n\n❌ conflict")
+	page = previewPage(&deckv1.PlanPreview{HeadBranch: "f", BaseBranch: "main"})
+	require.Contains(t, page, "into main deploys nothing")
+	page = previewPage(&deckv1.PlanPreview{Errors: []string{"conflict"}})
+	require.Contains(t, page, "is not possible\n\n❌ conflict")
 }
 
 func TestALongPlanPreviewFitsIntoAComment(t *testing.T) {

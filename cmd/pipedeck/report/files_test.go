@@ -39,7 +39,8 @@ func TestReportsAreReplacedAsAWholeAndThroughLinks(t *testing.T) {
 	inDir := func(name string) string { return filepath.Join(dir, name) }
 	require.NoError(t, os.WriteFile(inDir("real.json"), []byte("old"), 0o600))
 	require.NoError(t, os.Symlink("real.json", inDir("link.json")))
-	files := Files{JUnit: []string{inDir("junit.xml")}, Reports: []string{inDir("a.md"), inDir("link.json"), inDir("b.JSON")}}
+	files := Files{JUnit: []string{inDir("junit.xml")},
+		Reports: []string{inDir("a.md"), inDir("link.json"), inDir("b.JSON")}}
 	require.NoError(t, files.Check())
 	require.NoError(t, files.Write(many(t)))
 	link, err := os.Readlink(inDir("link.json"))

@@ -28,7 +28,7 @@ func Lines(w io.Writer, run Run) error {
 	out.SetEscapeHTML(false)
 	for i := range run.Applications {
 		a := run.Applications[i]
-		a.Stages = nil // which have lines of their own
+		a.Stages = nil // which have separate lines
 		line := struct {
 			Time string `json:"time"`
 			Type string `json:"type"`

@@ -56,10 +56,10 @@ type (
 	}
 )
 
-// JUnit returns the run as JUnit XML: a test suite with a test case for each application. Applications that fail the run
-// are failures; those that were not deployed at all by a mistake or the end of the run are errors; those that the run
-// leaves out are skipped. A run that fails by no application has a test case of its own, so that no reader takes it for
-// a success.
+// JUnit returns the run as JUnit XML: a test suite with a test case for each application. Applications that fail the
+// run are failures; those that were not deployed at all by a mistake or the end of the run are errors; those that the
+// run leaves out are skipped. A run that fails by no application has a separate test case, so that no reader takes it
+// for a success.
 func JUnit(run Run) ([]byte, error) {
 	suite := junitSuite{
 		junitCounts: junitCounts{Name: "pipedeck ci", Time: xmlSeconds(run.Seconds)},
@@ -102,8 +102,9 @@ func (s *junitSuite) add(c junitCase) {
 
 func junitCaseOf(run *Run, a *Application) junitCase {
 	// Jenkins takes what is before the last dot for a package.
-	c := junitCase{Name: plain(run.Title(a)), Class: "pipedeck." + strings.ReplaceAll(plain(path.Dir(a.File)), ".", "_"),
-		File: plain(a.File), Time: xmlSeconds(a.Seconds), Out: log(a)}
+	c := junitCase{Name: plain(run.Title(a)),
+		Class: "pipedeck." + strings.ReplaceAll(plain(path.Dir(a.File)), ".", "_"),
+		File:  plain(a.File), Time: xmlSeconds(a.Seconds), Out: log(a)}
 	if a.Place != nil {
 		c.File, c.Line = plain(a.Place.File), a.Place.Line
 	}

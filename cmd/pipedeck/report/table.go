@@ -72,7 +72,8 @@ func Sentences(w io.Writer, run Run) error {
 	var b strings.Builder
 	for i := range run.Applications {
 		a := &run.Applications[i]
-		fmt.Fprintf(&b, "Application %s: %s", run.Title(a), strings.ToLower(strings.ReplaceAll(string(a.Result), "_", " ")))
+		words := strings.ToLower(strings.ReplaceAll(string(a.Result), "_", " "))
+		fmt.Fprintf(&b, "Application %s: %s", run.Title(a), words)
 		if why := Why(a); why != "" {
 			b.WriteString(", " + why)
 		}

@@ -15,7 +15,8 @@ import (
 func TestAFailedStageShowsWhatTheEnvironmentLacks(t *testing.T) {
 	t.Parallel()
 	failed := func(text string) *model.PipelineStage {
-		return &model.PipelineStage{Status: model.StageStatus_STAGE_FAILURE, Metadata: map[string]string{causeKey: text}}
+		return &model.PipelineStage{Status: model.StageStatus_STAGE_FAILURE,
+			Metadata: map[string]string{causeKey: text}}
 	}
 	lacks := causeOfStage(failed(`{"kind":"NO_CRD","place":"app/cert.yaml:2\nnext"}`))
 	require.Equal(t, "NO_CRD", lacks.GetKind())
