@@ -284,6 +284,14 @@ spec: {gatewayClassName: any, listeners: [{name: http, port: 80, protocol: HTTP}
 func testMesh(t *testing.T, client kubernetes.Interface, apply func(string) *unstructured.Unstructured) {
 	t.Helper()
 	apply(`
+apiVersion: networking.istio.io/v1beta1
+kind: Gateway
+metadata: {name: web}
+spec:
+  selector: {istio: ingressgateway}
+  servers: [{port: {number: 80, name: http, protocol: HTTP}, hosts: ["*"]}]
+`)
+	apply(`
 apiVersion: networking.istio.io/v1
 kind: DestinationRule
 metadata: {name: web}
@@ -329,10 +337,10 @@ func applyRoute(t *testing.T, objects dynamic.Interface, text string) (applied *
 		var err error
 		applied, err = resource.Get(t.Context(), object.GetName(), metav1.GetOptions{})
 		_, found, _ := unstructured.NestedMap(applied.Object, "status")
-		switch kind.Kind {
-		case "VirtualService", "DestinationRule": // nothing is written on it
+		switch {
+		case kind.Group == "networking.istio.io": // nothing is written on it
 			found = true
-		case "Ingress", "HTTPRoute":
+		case kind.Kind == "Ingress", kind.Kind == "HTTPRoute":
 			found = found && applied.GetAnnotations()[services.AddressesAnnotation] != ""
 		}
 		return err == nil && found
