@@ -10,19 +10,28 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
-//go:embed all:hello-world all:hello-world-quick
+//go:embed all:hello-world all:hello-world-quick all:chain all:helm all:kustomize all:failing-canary
+//go:embed all:multicluster all:dag
 var files embed.FS
 
 // A Sample is a set of application folders that go into one repository.
 type Sample struct {
-	Name    string
+	Name string
+	// Summary says in one line what the sample shows.
+	Summary string
 	Folders []string
 	// EditHint is the file worth editing first, relative to the repository.
 	EditHint string
+	// Clusters are the names of the clusters that the sample deploys to; none when any cluster will do.
+	Clusters []string
 }
+
+// program is the folder with the one program that all samples run, so that a release holds it once.
+const program = "hello-world"
 
 // goMod lets the programs of a sample be built and run where they are deployed from. Here they belong
 // to this repository's module, and a file of that name could not be embedded.
@@ -32,8 +41,40 @@ const goMod = "module sample\n\ngo 1.26\n"
 func All() []Sample {
 	return []Sample{{
 		Name:     "hello-world",
+		Summary:  "a canary with an approval, and a quick sync",
 		Folders:  []string{"hello-world", "hello-world-quick"},
 		EditHint: "hello-world/deployment.yaml",
+	}, {
+		Name:     "chain",
+		Summary:  "three applications that are deployed one after another",
+		Folders:  []string{"chain"},
+		EditHint: "chain/settings/settings.yaml",
+	}, {
+		Name:     "helm",
+		Summary:  "a Helm chart with values",
+		Folders:  []string{"helm"},
+		EditHint: "helm/values.yaml",
+	}, {
+		Name:     "kustomize",
+		Summary:  "a base with overlays for staging and production",
+		Folders:  []string{"kustomize"},
+		EditHint: "kustomize/base/deployment.yaml",
+	}, {
+		Name:     "failing-canary",
+		Summary:  "a canary that a commit of yours breaks, and its rollback",
+		Folders:  []string{"failing-canary"},
+		EditHint: "failing-canary/deployment.yaml",
+	}, {
+		Name:     "multicluster",
+		Summary:  "one application in two clusters",
+		Folders:  []string{"multicluster"},
+		EditHint: "multicluster/deployment.yaml",
+		Clusters: []string{"tokyo", "london"},
+	}, {
+		Name:     "dag",
+		Summary:  "stages side by side, by what they need, and an approval",
+		Folders:  []string{"dag"},
+		EditHint: "dag/deployment.yaml",
 	}}
 }
 
@@ -49,13 +90,17 @@ func Find(name string) (Sample, error) {
 	return Sample{}, fmt.Errorf("unknown sample %q; known are: %s", name, strings.Join(known, ", "))
 }
 
-// Walk calls fn with every file of the sample, by its slash-separated path in the repository.
-// Go tests stay behind: they belong to this repository.
+// Walk calls fn with every file of the sample, by its slash-separated path in the repository. The program is among
+// them. Go tests stay behind: they belong to this repository.
 func (s Sample) Walk(fn func(name string, content []byte) error) error {
 	if err := fn("go.mod", []byte(goMod)); err != nil {
 		return err
 	}
-	for _, folder := range s.Folders {
+	folders := s.Folders
+	if !slices.Contains(folders, program) {
+		folders = append([]string{path.Join(program, "main.go")}, folders...)
+	}
+	for _, folder := range folders {
 		err := fs.WalkDir(files, folder, func(name string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || strings.HasSuffix(path.Base(name), "_test.go") {
 				return err

@@ -272,7 +272,7 @@ func (e *Environment) openRepository(ctx context.Context) error {
 	}
 	detail := fmt.Sprintf("%s, branch %s", repository.Root, repository.Branch)
 	if len(repository.Applications) == 0 {
-		detail += " (no application yet: commit an app.pipecd.yaml)"
+		detail += " (no application yet: write one with pipedeck init, and commit it)"
 	}
 	if skipped := repository.SkippedText(); skipped != "" {
 		detail += " (" + skipped + ")"

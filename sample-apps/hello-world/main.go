@@ -24,6 +24,9 @@ var build = "local"
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if greeting, set := os.LookupEnv("GREETING"); set && greeting == "" {
+		log.Fatal("GREETING is empty: there is nothing to say")
+	}
 	// An empty host stands for all addresses, as a container needs it; as a process of a machine it gets its loopback.
 	address := net.JoinHostPort(os.Getenv("HOST"), getenv("PORT", "8080"))
 	if err := serve(ctx, address, routes()); err != nil {

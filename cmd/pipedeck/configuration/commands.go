@@ -12,6 +12,6 @@ import (
 // Commands returns the commands for configuration files.
 func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
-		newValidateCommand(), newMigrateCommand(), newEncryptCommand(t),
+		newInitCommand(), newValidateCommand(), newMigrateCommand(), newEncryptCommand(t),
 	}
 }

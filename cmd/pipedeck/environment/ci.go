@@ -46,7 +46,7 @@ the same to files. In GitHub Actions, failures are annotations at their lines as
 
 A first deployment is a quick sync, so pipelines do not run. For a pull request, --from deploys the base
 first and then HEAD, so that HEAD is deployed as the change that it is: by the strategy that piped plans
-and with the stages of the pipeline.`,
+and with the stages of the pipeline.` + samplesHelp(),
 		Example: `  pipedeck ci
   pipedeck ci --from origin/main --approve auto --wait fast
   pipedeck ci --from HEAD~1 --changed
@@ -236,7 +236,7 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	}
 	if len(repository.Applications) == 0 {
 		return exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
-			"commit an app.pipecd.yaml, or use --sample hello-world")
+			"write one with: pipedeck init; or commit an app.pipecd.yaml; or use --sample hello-world")
 	}
 	checker, err := s.Flags.checker(ctx, w)
 	if err != nil {

@@ -50,7 +50,7 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.clusterFlags.register(cmd)
 	flags.StringArrayVar(&f.samples, "sample", nil,
-		"use a sample repository with these applications: "+strings.Join(sampleNames(), ", "))
+		"use a sample repository with these applications, repeatable: "+strings.Join(sampleNames(), ", "))
 	flags.StringArrayVar(&f.plugins, "plugin", nil,
 		"add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, "+
 			"and again when a file of it is saved")
@@ -150,7 +150,7 @@ func aroundWorkingDirectory() (*source, error) {
 	}
 	if len(repository.Applications) == 0 {
 		return nil, exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
-			"commit an app.pipecd.yaml; or give the directory of another repository; or "+sample)
+			"write one with: pipedeck init; or commit an app.pipecd.yaml; or give the directory of another repository; or "+sample)
 	}
 	return &source{dir: repository.Root}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -49,7 +50,7 @@ func newSamplesCommand() *cobra.Command {
 	return cmd
 }
 
-// compileSamples compiles the program of each folder of each sample that has one.
+// compileSamples compiles each program of the samples once, in a repository that holds all samples.
 func compileSamples(ctx context.Context, platforms []image.Platform, output string) (err error) {
 	dir, err := os.MkdirTemp("", "pipedeck-samples-*")
 	if err != nil {
@@ -58,12 +59,11 @@ func compileSamples(ctx context.Context, platforms []image.Platform, output stri
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	var references []string
 	for _, sample := range sampleapps.All() {
-		repository := filepath.Join(dir, sample.Name)
 		err := sample.Walk(func(name string, content []byte) error {
 			if filepath.Base(name) == "main.go" {
 				references = append(references, image.Domain+"/"+filepath.ToSlash(filepath.Dir(name))+":v1")
 			}
-			file := filepath.Join(repository, filepath.FromSlash(name))
+			file := filepath.Join(dir, filepath.FromSlash(name))
 			if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 				return err
 			}
@@ -72,10 +72,35 @@ func compileSamples(ctx context.Context, platforms []image.Platform, output stri
 		if err != nil {
 			return err
 		}
-		if err := image.CompileAll(ctx, repository, references, platforms, output); err != nil {
-			return err
+	}
+	return image.CompileAll(ctx, dir, references, platforms, output)
+}
+
+// samplesHelp lists the samples, a line each, for the help of a command.
+func samplesHelp() string {
+	var help strings.Builder
+	help.WriteString("\n\nSamples, one or several:\n")
+	for _, sample := range sampleapps.All() {
+		fmt.Fprintf(&help, "  %-15s %s\n", sample.Name, sample.Summary)
+	}
+	return strings.TrimRight(help.String(), "\n")
+}
+
+// checkSampleClusters refuses samples that deploy to clusters which the environment does not have.
+func (f *Flags) checkSampleClusters(samples []sampleapps.Sample, clusters []namedKind) error {
+	for _, sample := range samples {
+		missing := slices.ContainsFunc(sample.Clusters, func(name string) bool {
+			return !slices.ContainsFunc(clusters, func(n namedKind) bool { return n.name == name })
+		})
+		if !missing {
+			continue
 		}
-		references = nil
+		next := f.command() + " --sample " + sample.Name
+		for _, name := range sample.Clusters {
+			next += " --cluster " + name + "=embedded"
+		}
+		return exit.Usage(fmt.Errorf("the sample %s deploys to the clusters %s, which this environment does not have",
+			sample.Name, strings.Join(sample.Clusters, " and ")), "run: "+next)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ show its deployments. DIR is the repository; the default is the repository aroun
 which must hold application configurations. --sample creates a sample repository.
 
 When you leave the UI with q, it asks whether to keep the environment running; Ctrl-C leaves and keeps it.
-Without a terminal, Ctrl-C ends it.`,
+Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 		Example: `  pipedeck up
   pipedeck up ~/src/my-app
   pipedeck up --sample hello-world
@@ -137,6 +137,9 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 	}
 	parsed, err := f.clusterFlags.parse()
 	if err != nil {
+		return err
+	}
+	if err := f.checkSampleClusters(from.samples, parsed); err != nil {
 		return err
 	}
 	if _, _, err := f.programs(w); err != nil {

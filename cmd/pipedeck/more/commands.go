@@ -12,6 +12,7 @@ import (
 // Commands returns what stands for the commands of pipedeck-more in help and completion. They do not run anything.
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
+		standIn("init [DIR]", "Write application configurations for a repository"),
 		standIn("validate [PATH]", "Check configuration files"),
 		standIn("migrate PATH", "Migrate configuration of PipeCD v0 to v1"),
 		standIn("encrypt [NAME]", "Encrypt a secret for the environment's piped"),
