@@ -236,7 +236,8 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	}
 	if len(repository.Applications) == 0 {
 		return exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
-			"write one with: pipedeck init; or commit an app.pipecd.yaml; or use --sample hello-world")
+			"write one with: pipedeck init "+text.ShellWord(repository.Root)+"; or commit an app.pipecd.yaml; or use "+
+				"--sample hello-world")
 	}
 	checker, err := s.Flags.checker(ctx, w)
 	if err != nil {

@@ -6,12 +6,14 @@ package environment
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
@@ -37,6 +39,7 @@ func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
 			require.Contains(t, stderr, says)
 			require.Contains(t, stderr, "next step: ")
 			require.Contains(t, stderr, "add --sample hello-world")
+			require.Equal(t, dir == without, strings.Contains(stderr, "pipedeck init"), stderr)
 			require.Empty(t, stdout)
 			require.NoDirExists(t, state)
 		}
@@ -50,6 +53,32 @@ func TestNoSampleTakesThePlaceOfARepository(t *testing.T) {
 		require.NoError(t, err)
 		require.Empty(t, from.samples)
 		require.NotEmpty(t, from.dir)
+	}
+}
+
+func TestASampleForSeveralClustersSaysWhichItNeeds(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "state")
+	for _, clusters := range [][]string{{"embedded"}, {"tokyo=embedded"}, {"tokyo=embedded", "paris=embedded"}} {
+		args := []string{"up", "--output", "plain", "--sample", "hello-world", "--sample", "multicluster"}
+		for _, c := range clusters {
+			args = append(args, "--cluster", c)
+		}
+		code, _, stderr := command(t.Context(), state, args...)
+		require.Equal(t, exit.WrongUsage, code, stderr)
+		require.Contains(t, stderr, "multicluster deploys to the clusters tokyo and london")
+		require.Contains(t, stderr, "--sample hello-world --sample multicluster --cluster tokyo=embedded --cluster london=embedded")
+	}
+	require.NoDirExists(t, state)
+}
+
+func TestHelpListsEachSampleOnALine(t *testing.T) {
+	t.Parallel()
+	for _, verb := range []string{"up", "ci"} {
+		_, stdout, _ := command(t.Context(), t.TempDir(), verb, "--help")
+		for _, sample := range sampleapps.All() {
+			require.Regexp(t, `(?m)^  `+sample.Name+` +`+sample.Summary+`$`, stdout)
+		}
 	}
 }
 

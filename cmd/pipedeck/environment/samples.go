@@ -95,12 +95,15 @@ func (f *Flags) checkSampleClusters(samples []sampleapps.Sample, clusters []name
 		if !missing {
 			continue
 		}
-		next := f.command() + " --sample " + sample.Name
+		next := f.command()
+		for _, name := range f.samples {
+			next += " --sample " + name
+		}
 		for _, name := range sample.Clusters {
 			next += " --cluster " + name + "=embedded"
 		}
 		return exit.Usage(fmt.Errorf("the sample %s deploys to the clusters %s, which this environment does not have",
-			sample.Name, strings.Join(sample.Clusters, " and ")), "run: "+next)
+			sample.Name, strings.Join(sample.Clusters, " and ")), next)
 	}
 	return nil
 }

@@ -55,7 +55,8 @@ func (a *Application) note(file string, line int, format string, args ...any) {
 
 // has reports whether the application is known to have an object of a kind, or may have one.
 func (a *Application) has(kind string) bool {
-	return a.Source == Helm || slices.ContainsFunc(a.objects, func(o object) bool { return o.kind == kind })
+	unknown := a.Source == Helm || a.options["enable-helm"] != ""
+	return unknown || slices.ContainsFunc(a.objects, func(o object) bool { return o.kind == kind })
 }
 
 func (d *finder) add(a *Application) { d.result.Applications = append(d.result.Applications, a) }
@@ -204,7 +205,7 @@ func (d *finder) decideManifests(f *folder) {
 	case f.test != "":
 		d.skip(f.path, "manifests for tests")
 	case definitions:
-		d.skip(f.path, "only CustomResourceDefinitions: %s", strings.Join(a.kinds(), ", "))
+		d.skip(f.path, "only CustomResourceDefinitions (%s), which objects elsewhere need", strings.Join(a.kinds(), ", "))
 	case !d.refuseObjects(a):
 		a.Why = line.Count(len(a.files), "plain manifest") + ": " + a.summary()
 		d.add(a)

@@ -119,7 +119,12 @@ func (d *finder) unread(file string, err error) error {
 	return nil
 }
 
-func (d *finder) problem(p Problem) { d.result.Problems = append(d.result.Problems, p) }
+// problem notes a mistake once, however many applications it keeps from being deployed.
+func (d *finder) problem(p Problem) {
+	if !slices.Contains(d.result.Problems, p) {
+		d.result.Problems = append(d.result.Problems, p)
+	}
+}
 
 func (d *finder) skip(name, format string, args ...any) {
 	d.result.Skipped = append(d.result.Skipped, Skipped{name, fmt.Sprintf(format, args...)})

@@ -95,7 +95,7 @@ func (d *finder) addPart(k *kustomization, key string, entry *yaml.Node) {
 	name := path.Join(k.folder, entry.Value)
 	isFile, isFolder := d.tree.kind(name)
 	switch {
-	case isFolder:
+	case isFolder && d.isKustomization(name):
 		k.parts = append(k.parts, name)
 	case isFile:
 		k.use(name)
@@ -106,10 +106,20 @@ func (d *finder) addPart(k *kustomization, key string, entry *yaml.Node) {
 	case remote(entry.Value):
 		k.wrong = &Problem{File: k.file, Line: entry.Line, Message: entry.Value + " is on another machine, and nothing " +
 			"is fetched from there; copy it into the repository"}
+	case isFolder:
+		k.wrong = &Problem{File: k.file, Line: entry.Line,
+			Message: fmt.Sprintf("%s: the folder %s has no kustomization.yaml", key, entry.Value)}
 	default:
 		k.wrong = &Problem{File: k.file, Line: entry.Line,
 			Message: fmt.Sprintf("%s: there is no %s in the repository", key, entry.Value)}
 	}
+}
+
+func (d *finder) isKustomization(folder string) bool {
+	return slices.ContainsFunc(kustomizationNames, func(name string) bool {
+		isFile, _ := d.tree.kind(path.Join(folder, name))
+		return isFile
+	})
 }
 
 // remote reports whether an entry is an address on another machine.

@@ -208,7 +208,7 @@ func scalar(text string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// Find returns the pipeline of a name.
+// FindPipeline returns the pipeline of a name.
 func FindPipeline(name string) (Pipeline, bool) {
 	return Pipeline(name), slices.Contains(Pipelines(), Pipeline(name))
 }
