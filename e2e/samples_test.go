@@ -53,7 +53,6 @@ func TestTheCanaryOfTheSampleFailsWithItsReasonAndIsRolledBack(t *testing.T) {
 		{`value: ""`, "canary", "GREETING is empty: there is nothing to say"},
 		{"value: Good morning!", "check", "it does not greet with Hello"},
 	} {
-		e.git("checkout", "-q", "HEAD~0", "--", ".")
 		e.edit("failing-canary/deployment.yaml", greetingOf(t, e), c.greeting, "Break it")
 		commit := e.git("rev-parse", "HEAD")
 		failed := s.await("it fails", deployed("failing-canary", "FAILURE", "commit", commit))
@@ -97,6 +96,9 @@ func TestTheChecksOfTheGraphRunSideBySide(t *testing.T) {
 func TestWhatInitWritesIsDeployed(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
+	deployment := func(name string) string {
+		return strings.Replace(deployment(name), "pipedeck.dev/", "registry.example/", 1)
+	}
 	chart := strings.NewReplacer("name: web", "name: {{ .Release.Name }}", "app: web", "app: {{ .Release.Name }}").
 		Replace(deployment("web"))
 	repo := repository(t, map[string]string{
