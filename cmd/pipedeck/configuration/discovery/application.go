@@ -205,6 +205,7 @@ func (d *finder) decideManifests(f *folder) {
 	case f.test != "":
 		d.skip(f.path, "manifests for tests")
 	case definitions:
+		d.definitions[f.path] = len(d.result.Skipped)
 		d.skip(f.path, "only CustomResourceDefinitions (%s), which objects elsewhere need", strings.Join(a.kinds(), ", "))
 	case !d.refuseObjects(a):
 		a.Why = line.Count(len(a.files), "plain manifest") + ": " + a.summary()

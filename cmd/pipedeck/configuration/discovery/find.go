@@ -52,8 +52,10 @@ type finder struct {
 	configured, taken map[string]bool
 	// broken are folders with a manifest that cannot be read.
 	broken map[string]bool
-	// defined are the custom kinds that the repository defines, each with the file.
-	defined map[string]string
+	// defined are the custom kinds that the repository defines, each with the file, and definitions are the folders that
+	// hold nothing else, each with its place in Result.Skipped.
+	defined     map[string]string
+	definitions map[string]int
 }
 
 // Find returns what the repository at root could deploy, below one of its folders; "." is all. name is that of the
@@ -67,7 +69,7 @@ func Find(ctx context.Context, root, below, name string) (*Result, error) {
 	d := &finder{
 		tree: t, result: &Result{Skipped: t.skipped}, kustomizations: kustomizations{}, charts: map[string]*chart{},
 		parsed: map[string][]object{}, users: map[string]string{}, defined: map[string]string{},
-		holders: map[string]string{}, configured: map[string]bool{}, taken: map[string]bool{}, broken: map[string]bool{},
+		holders: map[string]string{}, configured: map[string]bool{}, taken: map[string]bool{}, broken: map[string]bool{}, definitions: map[string]int{},
 	}
 	for _, step := range []func(*folder) error{d.readConfigured, d.readParts, d.readManifests} {
 		for _, dir := range sorted(t.folders) {
@@ -185,7 +187,7 @@ func (d *finder) readManifests(f *folder) error {
 		}
 		for _, o := range found {
 			if o.kind == "CustomResourceDefinition" {
-				d.defined[text(at(o.node, "spec", "names", "kind"))+"."+text(at(o.node, "spec", "group"))] = name
+				d.defined[definedKind(o)] = name
 			}
 		}
 	}

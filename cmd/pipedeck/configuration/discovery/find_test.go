@@ -265,17 +265,34 @@ func TestNamesAreUniqueWhateverTheFoldersAreCalled(t *testing.T) {
 	}
 }
 
-func TestCustomKindsAreNamed(t *testing.T) {
+const widget = "apiVersion: shop.example/v1\nkind: Widget\nmetadata: {name: w}\n"
+
+func TestDefinitionsGoWithTheOneApplicationThatNeedsThem(t *testing.T) {
 	t.Parallel()
 	result := find(t, map[string]string{
-		"crds/crd.yaml": definition,
-		"k8s/w.yaml":    "apiVersion: shop.example/v1\nkind: Widget\nmetadata: {name: w}\n",
-		"k8s/c.yaml":    "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n",
+		"crds/crd.yaml": definition, "k8s/shop/w.yaml": widget,
+		"k8s/c.yaml": "apiVersion: cert-manager.io/v1\nkind: Certificate\nmetadata: {name: c}\n",
 	})
+	configuration := application(t, result, "k8s/shop").Configuration(discovery.Quick)
+	require.Contains(t, configuration, "- w.yaml\n          - ../../crds/crd.yaml\n")
+	require.Contains(t, configuration, "paths:\n        - crds/crd.yaml\n")
+	require.Empty(t, application(t, result, "k8s/shop").Notes)
+	require.Equal(t, "only CustomResourceDefinitions, which k8s/shop/app.pipecd.yaml deploys", skipped(result)["crds"])
 	notes := application(t, result, "k8s").Notes
-	require.Len(t, notes, 2)
+	require.Len(t, notes, 1)
 	require.Contains(t, notes[0].Message, "Certificate (cert-manager.io) is a custom kind")
-	require.Contains(t, notes[1].Message, "which crds/crd.yaml defines")
+}
+
+func TestDefinitionsThatSeveralNeedAreNamed(t *testing.T) {
+	t.Parallel()
+	result := find(t, map[string]string{
+		"crds/crd.yaml": definition, "a/w.yaml": widget, "b/w.yaml": strings.Replace(widget, "w}", "x}", 1),
+	})
+	for _, folder := range []string{"a", "b"} {
+		notes := application(t, result, folder).Notes
+		require.Len(t, notes, 1)
+		require.Contains(t, notes[0].Message, "which crds/crd.yaml defines: deploy that first")
+	}
 }
 
 func TestPipelinesAreForWorkloadsAlone(t *testing.T) {

@@ -15,9 +15,9 @@ var ownNamespaces = []string{"", "default", "kube-system", "kube-public", "kube-
 
 // completeAll adds what the applications need to be deployed side by side on a new cluster.
 func (d *finder) completeAll() {
+	d.takeDefinitions()
 	owners := map[string][]*Application{}
 	for _, a := range d.result.Applications {
-		d.noteKinds(a)
 		a.chooseNamespace()
 		for _, key := range a.keys() {
 			owners[key] = append(owners[key], a)
@@ -114,26 +114,6 @@ func (d *finder) noteSame() {
 				a.note(o.file, o.line, "%s also deploys %s %s: keep one of the two", other.Name, o.kind, o.name)
 			}
 			noted[other] = true
-		}
-	}
-}
-
-// noteKinds notes objects of custom kinds that the application does not define.
-func (d *finder) noteKinds(a *Application) {
-	noted := map[string]bool{}
-	for _, o := range a.objects {
-		kind := o.kind + "." + o.group
-		own := slices.ContainsFunc(a.objects, func(other object) bool {
-			return other.kind == "CustomResourceDefinition" && text(at(other.node, "spec", "names", "kind")) == o.kind
-		})
-		if o.builtIn() || own || noted[kind] {
-			continue
-		}
-		noted[kind] = true
-		if file := d.defined[kind]; file != "" {
-			a.note(o.file, o.line, "%s is a custom kind, which %s defines: deploy that first", o.kind, file)
-		} else {
-			a.note(o.file, o.line, "%s (%s) is a custom kind, which the cluster must know", o.kind, o.group)
 		}
 	}
 }
