@@ -36,12 +36,12 @@ func (o object) scoped() bool {
 	return strings.HasPrefix(o.kind, "Cluster") // ClusterRole, and by custom those of others
 }
 
-// builtIns are the API groups of Kubernetes itself, and of routes, which an embedded cluster has.
+// builtIns are the API groups of Kubernetes itself, and those of routes, which an embedded cluster knows.
 var builtIns = []string{
 	"", "apps", "batch", "autoscaling", "policy", "extensions", "networking.k8s.io", "rbac.authorization.k8s.io",
 	"storage.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "node.k8s.io",
 	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "certificates.k8s.io",
-	"events.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io", "gateway.networking.k8s.io",
+	"events.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io", "gateway.networking.k8s.io", "networking.istio.io",
 }
 
 // builtIn reports whether a cluster has the kind without a definition.
