@@ -104,14 +104,15 @@ func TestWhatInitWritesIsDeployed(t *testing.T) {
 	repo := repository(t, map[string]string{
 		"k8s/web.yaml": deployment("web"), "k8s/db/db.yaml": strings.Replace(deployment("db"), "  name: db\n",
 			"  name: db\n  namespace: data\n", 1),
-		"api/base/kustomization.yaml":                "resources: [api.yaml]\n",
-		"api/base/api.yaml":                          deployment("api"),
-		"api/overlays/staging/kustomization.yaml":    "resources: [../../base]\n",
-		"api/overlays/production/kustomization.yaml": "namespace: live\nresources: [../../base, ../../../common/map.yaml]\n",
-		"common/map.yaml":                            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: common}\n",
-		"charts/front/Chart.yaml":                    "apiVersion: v2\nname: front\nversion: 0.1.0\n",
-		"charts/front/values.yaml":                   "image: registry.example/front:v1\n",
-		"charts/front/templates/web.yaml":            chart,
+		"api/base/kustomization.yaml":             "resources: [api.yaml]\n",
+		"api/base/api.yaml":                       deployment("api"),
+		"api/overlays/staging/kustomization.yaml": "resources: [../../base]\n",
+		"api/overlays/production/kustomization.yaml": "namespace: live\nresources:\n  - ../../base\n" +
+			"  - ../../../common/map.yaml\n",
+		"common/map.yaml":                 "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: common}\n",
+		"charts/front/Chart.yaml":         "apiVersion: v2\nname: front\nversion: 0.1.0\n",
+		"charts/front/values.yaml":        "image: registry.example/front:v1\n",
+		"charts/front/templates/web.yaml": chart,
 	})
 	r := e.pipedeck("ci", repo)
 	require.Equal(t, 2, r.Code)

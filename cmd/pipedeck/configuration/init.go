@@ -26,9 +26,9 @@ func newInitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
 		Short: "Write application configurations for a repository",
-		Long: `Find what a Git repository could deploy, and write an app.pipecd.yaml next to it: for each folder of plain
-manifests, each kustomization that no other uses, and each Helm chart. DIR is the repository or one of its
-folders; the default is the current directory.
+		Long: `Find what a Git repository could deploy, and write an app.pipecd.yaml next to it: for each folder of
+plain manifests, each kustomization that no other uses, and each Helm chart. DIR is the repository or one
+of its folders; the default is the current directory.
 
 Without --write, the files are printed as a patch, with the reason of each, and nothing is written. --write
 creates them; it changes no file that exists.
@@ -107,8 +107,8 @@ func findApplications(cmd *cobra.Command, dir string, pipeline discovery.Pipelin
 	}
 	i := newInitialization(root, result, pipeline)
 	if len(result.Applications)+len(result.Existing)+len(result.Problems) == 0 {
-		return nil, exit.Usage(fmt.Errorf("%s holds nothing to deploy: looked for manifests (*.yaml, *.yml and *.json with "+
-			"apiVersion and kind), kustomization.yaml and Chart.yaml%s", dir, i.leftOut()),
+		return nil, exit.Usage(fmt.Errorf("%s holds nothing to deploy: looked for manifests (*.yaml, *.yml and *.json "+
+			"with apiVersion and kind), kustomization.yaml and Chart.yaml%s", dir, i.leftOut()),
 			"add a manifest, or try a sample: pipedeck up --sample hello-world")
 	}
 	return i, nil

@@ -147,7 +147,8 @@ func TestInitSaysWhatItLookedFor(t *testing.T) {
 func TestInitShowsNoEscapeSequencesOfARepository(t *testing.T) {
 	t.Parallel()
 	dir := ownRepository(t, map[string]string{
-		"k\x1b[31m8s/web.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: \"w\\e[31m\"}\n", "b\x1bd/x.yaml": "apiVersion: v1\nkind: [\n",
+		"k\x1b[31m8s/web.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: \"w\\e[31m\"}\n",
+		"b\x1bd/x.yaml":        "apiVersion: v1\nkind: [\n",
 	})
 	_, stdout, stderr := command(t.Context(), t.TempDir(), "init", dir)
 	require.False(t, strings.ContainsRune(stdout+stderr, '\x1b'), "%q", stdout+stderr)

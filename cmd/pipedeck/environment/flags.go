@@ -150,8 +150,8 @@ func aroundWorkingDirectory() (*source, error) {
 	}
 	if len(repository.Applications) == 0 {
 		return nil, exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
-			"write one with: pipedeck init; or commit an app.pipecd.yaml; or give the directory of another repository; "+
-				"or "+sample)
+			"write one with: pipedeck init; or commit an app.pipecd.yaml; or give the directory of another "+
+				"repository; or "+sample)
 	}
 	return &source{dir: repository.Root}, nil
 }

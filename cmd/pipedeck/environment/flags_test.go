@@ -67,7 +67,8 @@ func TestASampleForSeveralClustersSaysWhichItNeeds(t *testing.T) {
 		code, _, stderr := command(t.Context(), state, args...)
 		require.Equal(t, exit.WrongUsage, code, stderr)
 		require.Contains(t, stderr, "multicluster deploys to the clusters tokyo and london")
-		require.Contains(t, stderr, "--sample hello-world --sample multicluster --cluster tokyo=embedded --cluster london=embedded")
+		require.Contains(t, stderr, "--sample hello-world --sample multicluster --cluster tokyo=embedded "+
+			"--cluster london=embedded")
 	}
 	require.NoDirExists(t, state)
 }

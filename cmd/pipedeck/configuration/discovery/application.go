@@ -109,7 +109,8 @@ func (d *finder) decideChart(f *folder, c *chart) {
 			a.Why += ", with values.yaml; not used: " + strings.Join(c.values, ", ")
 		}
 		if len(c.missing) > 0 {
-			a.note(path.Join(f.path, "Chart.yaml"), 0, "needs the network: charts/ lacks %s", strings.Join(c.missing, ", "))
+			a.note(path.Join(f.path, "Chart.yaml"), 0, "needs the network: charts/ lacks %s",
+				strings.Join(c.missing, ", "))
 		}
 		d.add(a)
 	}
@@ -206,7 +207,8 @@ func (d *finder) decideManifests(f *folder) {
 		d.skip(f.path, "manifests for tests")
 	case definitions:
 		d.definitions[f.path] = len(d.result.Skipped)
-		d.skip(f.path, "only CustomResourceDefinitions (%s), which objects elsewhere need", strings.Join(a.kinds(), ", "))
+		d.skip(f.path, "only CustomResourceDefinitions (%s), which objects elsewhere need",
+			strings.Join(a.kinds(), ", "))
 	case !d.refuseObjects(a):
 		a.Why = line.Count(len(a.files), "plain manifest") + ": " + a.summary()
 		d.add(a)

@@ -33,7 +33,7 @@ func (d *finder) readChart(f *folder) (*chart, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		wrong := wrongSyntax(data, err).(*syntaxError)
+		wrong := wrongSyntax(data, err)
 		c.wrong = &Problem{File: file, Line: wrong.line, Message: wrong.message}
 		return c, nil
 	}

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
 	"path"
 	"slices"
 	"strings"
@@ -52,25 +53,34 @@ type finder struct {
 	configured, taken map[string]bool
 	// broken are folders with a manifest that cannot be read.
 	broken map[string]bool
-	// defined are the custom kinds that the repository defines, each with the file, and definitions are the folders that
-	// hold nothing else, each with its place in Result.Skipped.
+	// defined are the custom kinds that the repository defines, each with the file, and definitions are the folders
+	// that hold nothing else, each with its place in Result.Skipped.
 	defined     map[string]string
 	definitions map[string]int
+}
+
+func newFinder(t *tree) *finder {
+	return &finder{
+		tree: t, result: &Result{Skipped: t.skipped}, kustomizations: kustomizations{}, charts: map[string]*chart{},
+		parsed: map[string][]object{}, users: map[string]string{}, holders: map[string]string{},
+		configured: map[string]bool{}, taken: map[string]bool{}, broken: map[string]bool{},
+		defined: map[string]string{}, definitions: map[string]int{},
+	}
 }
 
 // Find returns what the repository at root could deploy, below one of its folders; "." is all. name is that of the
 // repository.
 func Find(ctx context.Context, root, below, name string) (*Result, error) {
-	t, err := open(ctx, root)
+	opened, err := os.OpenRoot(root)
 	if err != nil {
 		return nil, err
 	}
-	defer t.close()
-	d := &finder{
-		tree: t, result: &Result{Skipped: t.skipped}, kustomizations: kustomizations{}, charts: map[string]*chart{},
-		parsed: map[string][]object{}, users: map[string]string{}, defined: map[string]string{},
-		holders: map[string]string{}, configured: map[string]bool{}, taken: map[string]bool{}, broken: map[string]bool{}, definitions: map[string]int{},
+	defer opened.Close()
+	t, err := readTree(ctx, opened)
+	if err != nil {
+		return nil, err
 	}
+	d := newFinder(t)
 	for _, step := range []func(*folder) error{d.readConfigured, d.readParts, d.readManifests} {
 		for _, dir := range sorted(t.folders) {
 			if err := ctx.Err(); err != nil {

@@ -58,7 +58,7 @@ func (d *finder) readKustomization(f *folder) (*kustomization, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		wrong := wrongSyntax(data, err).(*syntaxError)
+		wrong := wrongSyntax(data, err)
 		k.wrong = &Problem{File: k.file, Line: wrong.line, Message: wrong.message}
 		return k, nil
 	}
@@ -104,8 +104,8 @@ func (d *finder) addPart(k *kustomization, key string, entry *yaml.Node) {
 		}
 	case k.wrong != nil:
 	case remote(entry.Value):
-		k.wrong = &Problem{File: k.file, Line: entry.Line, Message: entry.Value + " is on another machine, and nothing " +
-			"is fetched from there; copy it into the repository"}
+		k.wrong = &Problem{File: k.file, Line: entry.Line, Message: entry.Value +
+			" is on another machine, and nothing is fetched from there; copy it into the repository"}
 	case isFolder:
 		k.wrong = &Problem{File: k.file, Line: entry.Line,
 			Message: fmt.Sprintf("%s: the folder %s has no kustomization.yaml", key, entry.Value)}

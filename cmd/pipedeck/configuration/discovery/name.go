@@ -16,9 +16,9 @@ const maxName = 53
 
 // generic are names of folders that say nothing of what is deployed.
 var generic = []string{
-	"k8s", "kubernetes", "kube", "manifests", "manifest", "deploy", "deployment", "deployments", "chart", "charts", "helm",
-	"kustomize", "config", "base", "overlays", "overlay", "envs", "env", "environments", "apps", "services", "infra", "src",
-	"infrastructure", "clusters", "resources", "yaml",
+	"k8s", "kubernetes", "kube", "manifests", "manifest", "deploy", "deployment", "deployments", "chart", "charts",
+	"helm", "kustomize", "config", "base", "overlays", "overlay", "envs", "env", "environments", "apps", "services",
+	"infra", "infrastructure", "src", "clusters", "resources", "yaml",
 }
 
 // variants are names of folders whose folders are variants of one application.
@@ -68,16 +68,20 @@ func nameOf(folder, repository string, level int) string {
 	if folder != "." {
 		parts = strings.Split(folder, "/")
 	}
-	said := func(part string) bool { return !slices.Contains(generic, strings.ToLower(part)) }
 	count := 1 + level
 	if len(parts) > 1 && slices.Contains(variants, strings.ToLower(parts[len(parts)-2])) {
 		count++
 	}
-	telling := append([]string{repository}, slices.DeleteFunc(slices.Clone(parts), func(p string) bool { return !said(p) })...)
-	if extra := count - len(telling); extra > 0 {
-		telling = append([]string{repository}, parts...) // all that there is
+	words := []string{repository}
+	for _, part := range parts {
+		if !slices.Contains(generic, strings.ToLower(part)) {
+			words = append(words, part)
+		}
 	}
-	return safe(strings.Join(telling[max(0, len(telling)-count):], "-"))
+	if count > len(words) {
+		words = append([]string{repository}, parts...) // all that there is
+	}
+	return safe(strings.Join(words[max(0, len(words)-count):], "-"))
 }
 
 var unsafe = regexp.MustCompile(`[^a-z0-9]+`)

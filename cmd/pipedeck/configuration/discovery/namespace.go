@@ -85,7 +85,7 @@ func (a *Application) chooseNamespace() {
 	}
 }
 
-// keepApart gives an application that shares objects with others a namespace of its own, where its manifests leave that
+// keepApart gives an application that shares objects with others a separate namespace, where its manifests leave that
 // open.
 func (a *Application) keepApart() {
 	names, _ := a.namespaces()

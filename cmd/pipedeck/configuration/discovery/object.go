@@ -41,7 +41,8 @@ var builtIns = []string{
 	"", "apps", "batch", "autoscaling", "policy", "extensions", "networking.k8s.io", "rbac.authorization.k8s.io",
 	"storage.k8s.io", "scheduling.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "node.k8s.io",
 	"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "certificates.k8s.io",
-	"events.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io", "gateway.networking.k8s.io", "networking.istio.io",
+	"events.k8s.io", "flowcontrol.apiserver.k8s.io", "resource.k8s.io", "gateway.networking.k8s.io",
+	"networking.istio.io",
 }
 
 // builtIn reports whether a cluster has the kind without a definition.
@@ -139,7 +140,7 @@ func header(root *yaml.Node, file string) object {
 }
 
 // wrongSyntax names the line of an error of the parser.
-func wrongSyntax(data []byte, err error) error {
+func wrongSyntax(data []byte, err error) *syntaxError {
 	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
 	if found := lineOfError.FindStringSubmatch(err.Error()); found != nil {
 		line, _ = strconv.Atoi(found[1])

@@ -152,8 +152,8 @@ func (a *Application) Configuration(pipeline Pipeline) string {
 		b.WriteString(input)
 	}
 	if pipeline == BlueGreen {
-		line("      # The selectors of the pods get the label that distinguishes the two versions. A Deployment that exists")
-		line("      # without it has to be deleted once.")
+		line("      # The selectors of the pods get the label that distinguishes the two versions.")
+		line("      # A Deployment that exists without it has to be deleted once.")
 		line("      quickSync:")
 		line("        addVariantLabelToSelector: true")
 	}
@@ -191,7 +191,7 @@ func (a *Application) input() string {
 	}
 	if a.namespace != "" {
 		if a.alone {
-			line("# Another application has objects of the same names; a namespace of its own keeps them apart.")
+			line("# Another application has objects of the same names; a separate namespace keeps them apart.")
 		}
 		line("namespace: %s", scalar(a.namespace))
 		line("autoCreateNamespace: true")

@@ -64,20 +64,11 @@ var testFolders = []string{"test", "tests", "testdata", "e2e", "fixtures", "__te
 // foreignFolders hold what others wrote or programs made.
 var foreignFolders = []string{"node_modules", "vendor"}
 
-// open reads the names of all files below root.
-func open(ctx context.Context, root string) (*tree, error) {
-	opened, err := os.OpenRoot(root)
-	if err != nil {
-		return nil, err
-	}
-	t := &tree{root: opened, folders: map[string]*folder{}}
-	if err := t.walk(ctx, ".", nil, "", 0); err != nil {
-		return nil, errors.Join(err, opened.Close())
-	}
-	return t, nil
+// readTree reads the names of all files below root.
+func readTree(ctx context.Context, root *os.Root) (*tree, error) {
+	t := &tree{root: root, folders: map[string]*folder{}}
+	return t, t.walk(ctx, ".", nil, "", 0)
 }
-
-func (t *tree) close() error { return t.root.Close() }
 
 func (t *tree) walk(ctx context.Context, dir string, ignored []gitignore.Pattern, test string, depth int) error {
 	entries, err := fs.ReadDir(t.root.FS(), dir)
@@ -135,7 +126,7 @@ func (t *tree) descend(ctx context.Context, dir string, ignored []gitignore.Patt
 		return nil
 	}
 	if _, err := t.root.Lstat(path.Join(dir, ".git")); err == nil {
-		t.skipped = append(t.skipped, Skipped{Path: dir, Reason: "it is a repository of its own"})
+		t.skipped = append(t.skipped, Skipped{Path: dir, Reason: "it is a separate repository"})
 		return nil
 	}
 	if test == "" && slices.Contains(testFolders, name) {
