@@ -18,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/gitroot"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newInitCommand() *cobra.Command {
@@ -87,7 +88,7 @@ func findApplications(cmd *cobra.Command, dir string, pipeline discovery.Pipelin
 	}
 	root, found := gitroot.Of(dir)
 	if !found {
-		return nil, exit.Usage(fmt.Errorf("%s is not in a Git repository", dir), "create one: git -C "+dir+" init")
+		return nil, exit.Usage(fmt.Errorf("%s is not in a Git repository", dir), "create one: git -C "+text.ShellWord(dir)+" init")
 	}
 	below, err := filepath.Rel(root, dir)
 	if err != nil {

@@ -221,7 +221,10 @@ func (d *finder) refuseObjects(a *Application) (refused bool) {
 	for _, o := range a.objects {
 		before, twice := seen[o.key()]
 		switch {
-		case o.kind == "" || o.name == "":
+		case o.kind == "":
+			d.problem(Problem{o.file, o.line, "an item of a list without apiVersion and kind"})
+			refused = true
+		case o.name == "":
 			d.problem(Problem{o.file, o.line, o.kind + " without a name, which cannot be deployed"})
 			refused = true
 		case twice:

@@ -172,6 +172,7 @@ func (d *finder) readManifests(f *folder) error {
 		}
 		data, err := d.tree.content(name)
 		if errors.Is(err, errTooLarge) {
+			d.skip(name, "%v", err)
 			continue
 		}
 		if err != nil {

@@ -203,23 +203,28 @@ func TestWhatIsNoDeploymentIsLeftOut(t *testing.T) {
 func TestAMistakeInAManifestIsNamedWithItsLineAndKeepsItsFolderOut(t *testing.T) {
 	t.Parallel()
 	result := find(t, map[string]string{
-		"web/broken.yaml":   "apiVersion: v1\nkind: Service\nmetadata:\n  name: [\n",
-		"web/right.yaml":    object("Service", "web"),
-		"db/template.yaml":  "apiVersion: v1\nkind: Service\nmetadata: {{ .x }}: 1\n",
-		"job/job.yaml":      "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: x-}\n",
-		"twice/a.yaml":      object("Service", "web"),
-		"twice/b.yaml":      object("Service", "other") + "---\n" + object("Service", "web"),
-		"note/jinja.yaml":   "{% if x %}\na: [\n",
-		"fine/service.yaml": object("Service", "fine"),
+		"web/broken.yaml":    "apiVersion: v1\nkind: Service\nmetadata:\n  name: [\n",
+		"web/right.yaml":     object("Service", "web"),
+		"db/template.yaml":   "apiVersion: v1\nkind: Service\nmetadata: {{ .x }}: 1\n",
+		"job/job.yaml":       "apiVersion: batch/v1\nkind: Job\nmetadata: {generateName: x-}\n",
+		"twice/a.yaml":       object("Service", "web"),
+		"twice/b.yaml":       object("Service", "other") + "---\n" + object("Service", "web"),
+		"mixed/a.yaml":       object("Service", "web") + "---\na: b\n",
+		"list/a.yaml":        "apiVersion: v1\nkind: List\nitems:\n- text\n",
+		"self/Kustomization": "resources: [.]\n",
+		"note/jinja.yaml":    "{% if x %}\na: [\n",
+		"fine/service.yaml":  object("Service", "fine"),
 	})
 	require.Equal(t, map[string]string{"fine": "fine"}, names(result))
-	require.Len(t, result.Problems, 4)
+	require.Len(t, result.Problems, 7)
 	for i, want := range []struct {
 		file    string
 		line    int
 		message string
 	}{
 		{"db/template.yaml", 3, "it looks like a template"}, {"job/job.yaml", 1, "Job without a name"},
+		{"list/a.yaml", 4, "an item of a list without"}, {"mixed/a.yaml", 6, "a document without apiVersion and kind"},
+		{"self/Kustomization", 1, "uses itself"},
 		{"twice/b.yaml", 6, "Service web is also in twice/a.yaml:1"}, {"web/broken.yaml", 4, ""},
 	} {
 		require.Equal(t, want.file, result.Problems[i].File)
@@ -316,6 +321,22 @@ func TestPipelinesAreForWorkloadsAlone(t *testing.T) {
 	require.Equal(t, "it has no Service", worker.Suits(discovery.BlueGreen))
 	require.Equal(t, "it has no Deployment", settings.Suits(discovery.Canary))
 	require.NotContains(t, settings.Configuration(discovery.Canary), "pipeline:")
+}
+
+func TestLargeFilesAndMergedKeysAreRead(t *testing.T) {
+	t.Parallel()
+	large := object("ConfigMap", "large") + "data:\n  a: " + strings.Repeat("x", 2<<20) + "\n"
+	result := find(t, map[string]string{
+		"k8s/large.yaml":   large,
+		"k8s/merged.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  <<: {name: merged}\n",
+		"k8s/empty.yaml":   "---\n---\n# nothing\n---\n" + object("ConfigMap", "late") + "---\n",
+		"huge/huge.yaml":   strings.Repeat(large, 5),
+		"round/a.yaml":     "apiVersion: v1\nkind: X\nmetadata: &a\n  <<: {<<: *a, name: x}\n",
+		"values/some.yaml": "web:\n  apiVersion: v1\n  kind: Service\n",
+	})
+	require.Empty(t, result.Problems)
+	require.Contains(t, application(t, result, "k8s").Why, "ConfigMap late, ConfigMap large, ConfigMap merged")
+	require.Equal(t, map[string]string{"huge/huge.yaml": "it is larger than 8 MiB"}, skipped(result))
 }
 
 func TestLinksOutOfTheRepositoryAreNotFollowed(t *testing.T) {

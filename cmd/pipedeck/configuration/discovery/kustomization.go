@@ -95,6 +95,8 @@ func (d *finder) addPart(k *kustomization, key string, entry *yaml.Node) {
 	name := path.Join(k.folder, entry.Value)
 	isFile, isFolder := d.tree.kind(name)
 	switch {
+	case isFolder && name == k.folder:
+		k.wrong = &Problem{File: k.file, Line: entry.Line, Message: key + ": the kustomization uses itself"}
 	case isFolder && d.isKustomization(name):
 		k.parts = append(k.parts, name)
 	case isFile:

@@ -91,10 +91,14 @@ func objects(data []byte, file string) ([]object, error) {
 		return nil, nil
 	}
 	var found []object
+	foreign := 0 // the line of a document that is no manifest
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var document yaml.Node
 		err := decoder.Decode(&document)
+		if errors.Is(err, io.EOF) && foreign > 0 && len(found) > 0 {
+			return nil, &syntaxError{foreign, "a document without apiVersion and kind"}
+		}
 		if errors.Is(err, io.EOF) {
 			return found, nil
 		}
@@ -110,7 +114,8 @@ func objects(data []byte, file string) ([]object, error) {
 		}
 		o := header(root, file)
 		if o.kind == "" {
-			return nil, nil
+			foreign = o.line
+			continue
 		}
 		items := field(root, "items")
 		if !strings.HasSuffix(o.kind, "List") || items == nil {
@@ -126,7 +131,7 @@ func objects(data []byte, file string) ([]object, error) {
 func header(root *yaml.Node, file string) object {
 	version, kind := text(field(root, "apiVersion")), text(field(root, "kind"))
 	if version == "" {
-		return object{}
+		return object{file: file, line: root.Line}
 	}
 	metadata := field(root, "metadata")
 	group, _, grouped := strings.Cut(version, "/")
@@ -171,8 +176,15 @@ func content(document *yaml.Node) *yaml.Node {
 	return document
 }
 
-// field returns the value of a key; nil for none.
+// field returns the value of a key, which a mapping may also have by a merge; nil for none.
 func field(n *yaml.Node, key string) *yaml.Node {
+	if value := direct(n, key); value != nil || n == nil {
+		return value
+	}
+	return direct(direct(n, "<<"), key) // a merge within a merge is rare, and may have no end
+}
+
+func direct(n *yaml.Node, key string) *yaml.Node {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}

@@ -22,7 +22,7 @@ import (
 // Bounds of what is read.
 const (
 	maxEntries   = 200_000
-	maxFile      = 1 << 20
+	maxFile      = 8 << 20
 	maxTotal     = 256 << 20
 	maxDepth     = 64
 	maxFound     = 500
