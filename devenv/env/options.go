@@ -39,6 +39,10 @@ type Options struct {
 	// ForeignPiped says that Piped is not ours and knows only PipeCD's own flags.
 	ForeignPiped bool
 	Plugins      []workspace.Plugin
+	// PipedSpec returns further keys of the piped configuration for the repository that is watched; nil for none.
+	PipedSpec func(*workspace.Repository) map[string]any
+	// PipedDir is the working directory of piped; empty for that of this process.
+	PipedDir string
 	// Helper does what needs libraries that this program is compiled without; nil for an environment whose clusters
 	// need none.
 	Helper Helper

@@ -121,7 +121,7 @@ const partApplications = "applications"
 
 // watchSilence reports a piped that has not reported any application of a repository with some for too long.
 func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
-	if len(e.repository.Load().Applications) == 0 {
+	if len(e.repository.Load().Applications) == 0 || e.selects() {
 		return
 	}
 	defer e.server.ClearProblem(partApplications)
@@ -139,6 +139,15 @@ func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
 			" and the logs of the plugins next to it, fix the cause, then run: " + e.startAgain(),
 	})
 	_ = e.server.AwaitApplication(ctx) // ends with ctx, too
+}
+
+// selects reports whether piped may leave out all applications of the repository, because of their labels.
+func (e *Environment) selects() bool {
+	if e.PipedSpec == nil {
+		return false
+	}
+	_, selects := e.PipedSpec(e.repository.Load())["appSelector"]
+	return selects
 }
 
 // watchPiped waits until piped ends, and calls ready when it has connected. It returns true when the end of piped was
@@ -196,7 +205,8 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 		environment = append(environment, "HOME="+home, "TMPDIR="+temporary, tree.Environment())
 	}
 	piped, err := process.Start(process.Spec{
-		Name: "piped", Path: e.Piped, Args: args, Env: environment, LogFile: e.Workspace.Path("logs", "piped.log"),
+		Name: "piped", Path: e.Piped, Args: args, Env: environment, Dir: e.PipedDir,
+		LogFile: e.Workspace.Path("logs", "piped.log"),
 	})
 	if err != nil {
 		return nil, err
@@ -215,6 +225,9 @@ func (e *Environment) pipedArguments() ([]string, error) {
 		config.Snapshots = e.tree.Repository()
 	case e.pointer != nil:
 		config.Snapshots = e.pointer.Repository()
+	}
+	if e.PipedSpec != nil {
+		config.Spec = e.PipedSpec(config.Repository)
 	}
 	pluginPort, adminPort := 0, 0
 	if e.ForeignPiped {

@@ -185,3 +185,21 @@ func (r *Repository) Branches() (names []string, err error) {
 	})
 	return names, err
 }
+
+// OpenBare returns the repository that dir is itself, without a work tree. ErrNotExist when it is none.
+func OpenBare(dir string) (*Repository, error) {
+	storage := filesystem.NewStorage(osfs.New(dir), cache.NewObjectLRUDefault())
+	return &Repository{Root: dir, storage: storage}, check(storage)
+}
+
+// Origin returns the URL of the remote origin; empty when there is none.
+func (r *Repository) Origin() string {
+	settings, err := r.storage.Config()
+	if err != nil {
+		return ""
+	}
+	if origin := settings.Remotes["origin"]; origin != nil && len(origin.URLs) > 0 {
+		return origin.URLs[0]
+	}
+	return ""
+}

@@ -26,6 +26,8 @@ type Spec struct {
 	Name string
 	Path string
 	Args []string
+	// Dir is the working directory; empty for that of this process.
+	Dir string
 	// Env is added to the environment of this process.
 	Env []string
 	// LogFile receives both outputs; empty for none. It is appended to, has mode 0600 and is bounded: see owned.Log.
@@ -54,6 +56,7 @@ func Start(spec Spec) (*Process, error) {
 		return nil, fmt.Errorf("open the log of %s: %w", spec.Name, err)
 	}
 	p := &Process{name: spec.Name, cmd: exec.Command(spec.Path, spec.Args...), tail: &tail{}, done: make(chan struct{})}
+	p.cmd.Dir = spec.Dir
 	p.cmd.Env = append(os.Environ(), spec.Env...)
 	p.cmd.SysProcAttr = attributes()
 	p.cmd.ExtraFiles = spec.Files

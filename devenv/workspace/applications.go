@@ -65,6 +65,7 @@ func (r *Repository) CheckEach(checker *options.Checker) ([]*Checked, error) {
 	}
 	checker.CheckTogether(reports...)
 	r.Manual = manual(reports)
+	r.labels = map[string]map[string]string{}
 	byFile := map[string]*config.Report{}
 	for _, report := range reports {
 		byFile[report.File()] = report
@@ -79,6 +80,7 @@ func (r *Repository) CheckEach(checker *options.Checker) ([]*Checked, error) {
 			continue
 		}
 		one.take(report)
+		r.labels[name] = one.Labels
 		one.Manual = one.Name != "" && slices.Contains(r.Manual, one.Name)
 	}
 	return all, nil
@@ -145,7 +147,7 @@ func (r *Repository) checkEach(
 ) (unread map[string]error, reports []*config.Report, err error) {
 	unread = map[string]error{}
 	checker.Folder = func(name string) (string, bool) { return path.Dir(name), true } // names are those in Git
-	repo, err := gitobjects.Open(r.Root)
+	repo, err := r.open()
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the Git repository %s: %w", r.Root, err)
 	}

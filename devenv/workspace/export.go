@@ -106,7 +106,7 @@ func export(root *os.Root, f *gitobjects.File) error {
 }
 
 func (r *Repository) filesAtHead(fn func(*gitobjects.File) error) error {
-	repo, err := gitobjects.Open(r.Root)
+	repo, err := r.open()
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 
 	"go.yaml.in/yaml/v3"
 
@@ -33,8 +34,11 @@ type Plugin struct {
 	Kubernetes bool
 	// Config is the plugin's own configuration; may be nil.
 	Config map[string]any
-	// DeployTargets are given in place of the environment's clusters.
+	// DeployTargets are given besides the environment's clusters.
 	DeployTargets []config.DeployTarget
+	// SHA256 and Signature are what the program at URL must have; empty and nil for anything.
+	SHA256    string
+	Signature *config.PluginSignature
 	// Stages and Limits are additions of ours to the piped configuration; may be nil.
 	Stages []string
 	Limits *config.PluginLimits
@@ -66,6 +70,9 @@ type PipedConfig struct {
 	Plugins   []Plugin
 	// Clusters are the names of the environment's clusters, each a deploy target.
 	Clusters []string
+	// Spec holds further keys of the user's own configuration: repositories are watched besides Repository,
+	// secretManagement takes the place of the environment's key pair. May be nil.
+	Spec map[string]any
 	// Ports are the plugins' TCP ports in their order; empty lets piped choose, which only ours can.
 	Ports []int
 }
@@ -104,11 +111,14 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		if p.Config != nil {
 			entry["config"] = p.Config
 		}
-		if p.Kubernetes {
-			entry["deployTargets"] = w.deployTargets(c)
+		if targets := w.targetsOf(p, c); len(targets) > 0 {
+			entry["deployTargets"] = targets
 		}
-		if len(p.DeployTargets) > 0 {
-			entry["deployTargets"] = p.DeployTargets
+		if p.SHA256 != "" {
+			entry["sha256"] = p.SHA256
+		}
+		if p.Signature != nil {
+			entry["signature"] = p.Signature
 		}
 		if len(p.Stages) > 0 {
 			entry["stages"] = p.Stages
@@ -123,23 +133,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 	err := printYAML(data, map[string]any{
 		"apiVersion": "pipecd.dev/v1beta1",
 		"kind":       "Piped",
-		"spec": map[string]any{
-			"projectID":    ProjectID,
-			"pipedID":      w.PipedID(),
-			"pipedKeyFile": w.Keys().PipedKeyFile(),
-			"apiAddress":   c.Address,
-			"repositories": []map[string]any{{
-				"repoId": RepositoryID,
-				"remote": "file://" + cmp.Or(c.Snapshots, c.Repository.Root),
-				"branch": c.Repository.Branch,
-			}},
-			"plugins": plugins,
-			"secretManagement": map[string]any{
-				"type": "KEY_PAIR",
-				"config": map[string]any{"privateKeyFile": w.Keys().PrivateKeyFile(),
-					"publicKeyFile": w.Keys().PublicKeyFile()},
-			},
-		},
+		"spec":       w.spec(c, plugins),
 	})
 	if err != nil {
 		return err
@@ -148,6 +142,46 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		return fmt.Errorf("write the piped configuration: %w", err)
 	}
 	return nil
+}
+
+// spec returns the spec. What the environment needs stands above the keys of the user.
+func (w *Workspace) spec(c PipedConfig, plugins []map[string]any) map[string]any {
+	spec := map[string]any{
+		"secretManagement": map[string]any{
+			"type": "KEY_PAIR",
+			"config": map[string]any{"privateKeyFile": w.Keys().PrivateKeyFile(),
+				"publicKeyFile": w.Keys().PublicKeyFile()},
+		},
+	}
+	maps.Copy(spec, c.Spec)
+	repositories := []any{map[string]any{
+		"repoId": RepositoryID,
+		"remote": "file://" + cmp.Or(c.Snapshots, c.Repository.Root),
+		"branch": c.Repository.Branch,
+	}}
+	further, _ := c.Spec["repositories"].([]any)
+	maps.Copy(spec, map[string]any{
+		"projectID":    ProjectID,
+		"pipedID":      w.PipedID(),
+		"pipedKeyFile": w.Keys().PipedKeyFile(),
+		"apiAddress":   c.Address,
+		"repositories": append(repositories, further...),
+		"plugins":      plugins,
+	})
+	return spec
+}
+
+// targetsOf returns the deploy targets of a plugin: the clusters, and those of the user.
+func (w *Workspace) targetsOf(p Plugin, c PipedConfig) (targets []any) {
+	if p.Kubernetes {
+		for _, target := range w.deployTargets(c) {
+			targets = append(targets, target)
+		}
+	}
+	for _, target := range p.DeployTargets {
+		targets = append(targets, target)
+	}
+	return targets
 }
 
 // deployTargets lead to the clusters. The image builder is an addition of ours: a plugin that does

@@ -40,7 +40,12 @@ type Repository struct {
 	// EditHint is a file worth editing first; empty for a user's own repository.
 	EditHint string
 
+	// Origin is the URL of the remote origin; empty for none.
+	Origin string
+
 	files map[string]gitobjects.Entry
+	// labels are those of each application, by its file. CheckApplications fills it in.
+	labels map[string]map[string]string
 }
 
 // DetachedBranch stands for the branch of a repository whose HEAD is detached.
@@ -82,7 +87,7 @@ func OpenRepository(dir string) (*Repository, error) {
 
 func describe(repo *gitobjects.Repository) (*Repository, error) {
 	root := repo.Root
-	found := &Repository{Root: root, Branch: DetachedBranch, files: map[string]gitobjects.Entry{}}
+	found := &Repository{Root: root, Branch: DetachedBranch, Origin: repo.Origin(), files: map[string]gitobjects.Entry{}}
 	head, err := repo.Reference(plumbing.HEAD)
 	if err != nil {
 		return nil, unreadable(root, fmt.Errorf("read HEAD: %w", err))

@@ -120,7 +120,7 @@ func exists(name string) bool {
 
 // HasAny says whether the repository holds at least one of the commits, which are given by their hashes.
 func (r *Repository) HasAny(commits []string) bool {
-	repo, err := gitobjects.Open(r.Root)
+	repo, err := r.open()
 	if err != nil {
 		return false
 	}

@@ -58,7 +58,8 @@ func checkPiped(d *decoder, p *Piped) {
 	for i, repository := range p.EventWatcher.GitRepos {
 		field := fmt.Sprintf("spec.eventWatcher.gitRepos[%d].repoId", i)
 		unique.add(field, repository.RepoID)
-		if _, ok := p.FindRepository(repository.RepoID); !ok && repository.RepoID != "" {
+		if _, ok := p.FindRepository(repository.RepoID); !ok && repository.RepoID != "" &&
+			!slices.Contains(d.repositories, repository.RepoID) {
 			d.authorf(field, "%q is not among spec.repositories%s", shorten(repository.RepoID),
 				suggestion(repository.RepoID, repositories.values()))
 		}

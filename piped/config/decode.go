@@ -43,6 +43,8 @@ type decoder struct {
 	// unread are the keys that nothing reads, and values that work for nothing: errors for authors, warnings for
 	// agents.
 	unread Errors
+	// repositories are the ids of repositories besides those of the file.
+	repositories []string
 	// overflow reports that there are mistakes or warnings beyond maxNoted.
 	overflow bool
 }

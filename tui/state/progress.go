@@ -105,6 +105,13 @@ func (d *Deck) Deploying() bool { return len(d.running) > 0 }
 func (d *Deck) SettledAt(
 	commit string, manual ...string,
 ) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
+	return d.SettledAtAny([]string{commit}, manual...)
+}
+
+// SettledAtAny is SettledAt for applications of several repositories, each of which has one of the commits.
+func (d *Deck) SettledAtAny(
+	commits []string, manual ...string,
+) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
 	if !d.synced || d.next != nil || len(d.applications) == 0 {
 		return false, nil, nil
 	}
@@ -125,7 +132,8 @@ func (d *Deck) SettledAt(
 			settled = false
 		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
 			failed = append(failed, newest)
-		case newest.GetCommit().GetHash() != commit && app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_SYNCED:
+		case !slices.Contains(commits, newest.GetCommit().GetHash()) &&
+			app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_SYNCED:
 			settled = false // an older commit, and the new one changes this application
 		}
 	}

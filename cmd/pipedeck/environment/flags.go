@@ -19,6 +19,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/devenv/helper"
+	"github.com/pipedeck/pipedeck/devenv/ownpiped"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -40,7 +41,10 @@ type Flags struct {
 	// pluginConfigs are NAME=FILE.
 	pluginConfigs []string
 	piped         string
-	live          bool
+	// pipedConfig is the user's own piped configuration; empty for none. own is what was read of it.
+	pipedConfig string
+	own         *ownpiped.Config
+	live        bool
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
 }
@@ -58,6 +62,9 @@ func (f *Flags) Register(cmd *cobra.Command) {
 		"configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped "+
 			"configuration (default for a plugin that is built: "+pluginflag.ConfigName+" in its directory)")
 	flags.StringVar(&f.piped, "piped", "", "run this piped v1 program instead of the included one")
+	flags.StringVar(&f.pipedConfig, "piped-config", "",
+		"`FILE` with your own piped configuration: repositories, notifications, eventWatcher, secretManagement, "+
+			"plugins and the rest are taken over; what the environment has itself is not, and is named")
 	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }
@@ -84,6 +91,9 @@ func (f *Flags) arguments() []string {
 	}
 	if f.piped != "" {
 		args = append(args, "--piped="+f.piped)
+	}
+	if f.pipedConfig != "" {
+		args = append(args, "--piped-config="+f.pipedConfig)
 	}
 	if f.live {
 		args = append(args, "--live")
@@ -179,8 +189,9 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 	if err != nil {
 		return "", nil, err
 	}
-	if piped = f.piped; piped == "" {
-		piped = filepath.Join(bin, "piped")
+	piped = filepath.Join(bin, "piped")
+	if f.piped != "" {
+		piped = absolute("", f.piped) // it is started in another directory
 	}
 	if f.checkout == "" || f.piped != "" {
 		if err := pluginflag.CheckProgram("piped", piped, "build it with: make build"); err != nil {
@@ -246,8 +257,7 @@ func (f *Flags) bundled() []string {
 func (f *Flags) pluginList(bin string) ([]workspace.Plugin, error) {
 	var plugins []workspace.Plugin
 	for _, name := range f.bundled() {
-		plugin := workspace.Plugin{Name: name, URL: "file://" + bundledProgram(bin, name),
-			DefaultMemory: bundledMemory(name)}
+		plugin := bundledPlugin(bin, name)
 		if name == "wait" {
 			// PipeCD's WAIT cannot be skipped, so ours offers it only on request.
 			plugin.Config = map[string]any{"allowSkip": true}
@@ -275,7 +285,12 @@ func (f *Flags) pluginList(bin string) ([]workspace.Plugin, error) {
 	for i, p := range plugins {
 		plugins[i].Kubernetes = slices.Contains(kubernetesPlugins, p.Name) && !f.none() && len(p.DeployTargets) == 0
 	}
-	return plugins, nil
+	return f.withOwn(plugins, bin)
+}
+
+// bundledPlugin is a plugin that comes with pipedeck.
+func bundledPlugin(bin, name string) workspace.Plugin {
+	return workspace.Plugin{Name: name, URL: "file://" + bundledProgram(bin, name), DefaultMemory: bundledMemory(name)}
 }
 
 // bundledMemory is the memory limit of a bundled plugin, far above what it needs. The programs that a plugin starts

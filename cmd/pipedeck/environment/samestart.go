@@ -47,6 +47,7 @@ var startFlags = []startFlag{
 	{"plugin", func(f *Flags) []string { return f.plugins }, absoluteNamed},
 	{"plugin-config", func(f *Flags) []string { return f.pluginConfigs }, absoluteNamed},
 	{"piped", func(f *Flags) []string { return oneValue(f.piped) }, absolute},
+	{"piped-config", func(f *Flags) []string { return oneValue(f.pipedConfig) }, absolute},
 }
 
 // checkSame refuses what the user asks for beyond the running environment, which up attaches to. A value that no

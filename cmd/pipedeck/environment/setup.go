@@ -102,6 +102,11 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
+	if own, err := s.Flags.readOwn(); err == nil && own != nil {
+		for _, warning := range own.Warnings() {
+			to.logger.Warn("not all of the piped configuration is taken over", "reason", warning)
+		}
+	}
 	options := env.Options{
 		Workspace:    w,
 		Helper:       s.Flags.helper,
@@ -112,6 +117,8 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 		Piped:        piped,
 		ForeignPiped: s.Flags.piped != "",
 		Plugins:      plugins,
+		PipedSpec:    s.Flags.pipedSpec(),
+		PipedDir:     s.Flags.pipedDirectory(),
 		Remove:       !s.Keep,
 		Restart:      again,
 		WithKind:     withKind,

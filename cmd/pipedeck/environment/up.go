@@ -82,6 +82,9 @@ func (s *Setup) up(ctx context.Context, look *look) error {
 	if err := s.Flags.checkUnread(ctx, w, s.Args); err != nil {
 		return err
 	}
+	if err := s.checkFurther(ctx, w); err != nil {
+		return err
+	}
 	if s.Mode != outputTUI {
 		return s.runWithReader(ctx)
 	}

@@ -18,6 +18,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
 const (
@@ -85,9 +86,15 @@ func (s *PlanPreviews) PlanPreview(
 	return stream.Send(&deckv1.PlanPreviewResponse{Kind: &deckv1.PlanPreviewResponse_Result{Result: result}})
 }
 
-// repository finds the watched repository by its id or remote; the only one when it is not named.
+// repository finds the watched repository by its id or remote. When it is not named, it is the only one, or else that of
+// the environment itself.
 func (s *PlanPreviews) repository(named string) (*model.ApplicationGitRepository, error) {
 	watched := s.store.Pipeds.WatchedRepositories()
+	if named == "" && len(watched) > 1 && slices.ContainsFunc(watched, func(r *model.ApplicationGitRepository) bool {
+		return r.GetId() == workspace.RepositoryID
+	}) {
+		named = workspace.RepositoryID
+	}
 	var found, names []string
 	var chosen *model.ApplicationGitRepository
 	for _, r := range watched {

@@ -1,0 +1,111 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package ownpiped
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/inputfile"
+)
+
+// Surroundings are what an environment has by itself.
+type Surroundings struct {
+	// Bundled are the names of the plugins that come with pipedeck, Given those that the user gives by --plugin.
+	Bundled, Given []string
+	// Clusters are the names of the clusters, each of which is a deploy target of the plugins in OnClusters.
+	Clusters, OnClusters []string
+	// Foreign says that piped is not ours, and knows only the keys of PipeCD.
+	Foreign bool
+	// Check adds to the report what is wrong with the parts that plugins own; may be nil.
+	Check func(*config.Report)
+}
+
+// Config is the piped configuration of a user as far as an environment takes it over.
+type Config struct {
+	// Dir is the directory of the file: piped runs there, so that paths in the configuration of plugins are relative to
+	// the file, too.
+	Dir string
+	// Piped is what the file holds, with absolute paths, and without what is not taken over.
+	Piped *config.Piped
+	// Local are the repositories on this machine, without the environment's own.
+	Local []Repository
+
+	// spec are the keys to take over in the form of JSON.
+	spec   map[string]any
+	report *config.Report
+	// skipped are the names of plugins that are left out.
+	skipped map[string]bool
+}
+
+// Repository is a repository on this machine that the file names.
+type Repository struct {
+	*workspace.Repository
+	// ID is its repoId.
+	ID string
+}
+
+// Read reads the file. Mistakes in it, and conflicts with the environment that nothing can settle, come back as
+// config.Errors.
+func Read(file string, around Surroundings) (*Config, error) {
+	path, err := filepath.Abs(file)
+	if err != nil {
+		return nil, err
+	}
+	opened, err := inputfile.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read the piped configuration: %w", err)
+	}
+	defer opened.Close()
+	data, err := io.ReadAll(io.LimitReader(opened, config.MaxSize+1))
+	if err != nil {
+		return nil, fmt.Errorf("read the piped configuration: %w", err)
+	}
+	return parse(data, file, filepath.Dir(path), around)
+}
+
+// parse reads the content of a file in the directory dir; name is the file in messages.
+func parse(data []byte, name, dir string, around Surroundings) (*Config, error) {
+	report := config.CheckProvided(data, name, config.Provided{
+		Plugins: slices.Concat(around.Bundled, around.Given), Repositories: []string{workspace.RepositoryID},
+	})
+	if report.Piped == nil {
+		return nil, report.Errors
+	}
+	c := &Config{Dir: dir, Piped: report.Piped, report: report, skipped: map[string]bool{}}
+	if around.Check != nil {
+		around.Check(report)
+	}
+	c.spec, _ = report.Value("spec").Any().(map[string]any)
+	if c.spec == nil {
+		c.spec = map[string]any{}
+	}
+	c.resolvePaths()
+	c.leaveOutOwned()
+	c.checkRepositories()
+	c.checkPlugins(around)
+	c.checkSecrets()
+	if around.Foreign {
+		c.leaveOutOurs()
+	}
+	report.Sort()
+	if len(report.Errors) > 0 {
+		return nil, report.Errors
+	}
+	return c, nil
+}
+
+// Warnings say what of the file is not taken over, each with its place, and what is used instead.
+func (c *Config) Warnings() []string { return lines(c.report.Warnings) }
+
+func lines(list config.Errors) (all []string) {
+	for _, e := range list {
+		all = append(all, e.Error())
+	}
+	return all
+}
