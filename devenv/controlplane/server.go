@@ -120,6 +120,7 @@ func New(cfg Config) (*Server, error) {
 	apiservice.RegisterAPIServiceServer(s.grpc, publicapi.New(state))
 	deckv1.RegisterDeckServiceServer(s.grpc, s.deck)
 	deckv1.RegisterPlanPreviewServiceServer(s.grpc, deckapi.NewPlanPreviews(state))
+	deckv1.RegisterEventServiceServer(s.grpc, deckapi.NewEvents(state))
 	if cfg.Images != nil {
 		imagev1.RegisterImageServiceServer(s.grpc, cfg.Images)
 	}

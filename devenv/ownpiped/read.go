@@ -6,7 +6,6 @@ package ownpiped
 import (
 	"fmt"
 	"io"
-	"path/filepath"
 	"slices"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -53,20 +52,27 @@ type Repository struct {
 // Read reads the file. Mistakes in it, and conflicts with the environment that nothing can settle, come back as
 // config.Errors.
 func Read(file string, around Surroundings) (*Config, error) {
-	path, err := filepath.Abs(file)
+	data, dir, err := read(file)
 	if err != nil {
 		return nil, err
 	}
-	opened, err := inputfile.Open(path)
+	return parse(data, file, dir, around)
+}
+
+// read returns the content of a file, and the directory that its relative paths begin at.
+func read(file string) (data []byte, dir string, err error) {
+	if dir, err = directory(file); err != nil {
+		return nil, "", err
+	}
+	opened, err := inputfile.Open(file)
 	if err != nil {
-		return nil, fmt.Errorf("read the piped configuration: %w", err)
+		return nil, "", fmt.Errorf("read the piped configuration: %w", err)
 	}
 	defer opened.Close()
-	data, err := io.ReadAll(io.LimitReader(opened, config.MaxSize+1))
-	if err != nil {
-		return nil, fmt.Errorf("read the piped configuration: %w", err)
+	if data, err = io.ReadAll(io.LimitReader(opened, config.MaxSize+1)); err != nil {
+		return nil, "", fmt.Errorf("read the piped configuration: %w", err)
 	}
-	return parse(data, file, filepath.Dir(path), around)
+	return data, dir, nil
 }
 
 // parse reads the content of a file in the directory dir; name is the file in messages.
@@ -77,14 +83,10 @@ func parse(data []byte, name, dir string, around Surroundings) (*Config, error) 
 	if report.Piped == nil {
 		return nil, report.Errors
 	}
-	c := &Config{Dir: dir, Piped: report.Piped, report: report, skipped: map[string]bool{}}
 	if around.Check != nil {
 		around.Check(report)
 	}
-	c.spec, _ = report.Value("spec").Any().(map[string]any)
-	if c.spec == nil {
-		c.spec = map[string]any{}
-	}
+	c := newConfig(report, dir)
 	c.resolvePaths()
 	c.leaveOutOwned()
 	c.checkRepositories()

@@ -13,6 +13,6 @@ import (
 func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
 		newSyncCommand(t), newRetryCommand(t), newRollbackCommand(t), newApproveCommand(t), newSkipCommand(t),
-		newCancelCommand(t), newRestartCommand(t),
+		newCancelCommand(t), newRestartCommand(t), newEventCommand(t),
 	}
 }

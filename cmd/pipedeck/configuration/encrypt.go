@@ -19,7 +19,6 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/prompt"
@@ -35,13 +34,17 @@ var secretName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 func newEncryptCommand(t *session.Target) *cobra.Command {
 	var asBase64 bool
 	var output string
+	recipient := &recipient{}
 	cmd := &cobra.Command{
 		Use: "encrypt [NAME]", Short: "Encrypt a secret for the environment's piped", Args: cobra.MaximumNArgs(1),
 		Long: "Encrypt standard input for the piped of this environment. On a terminal, the command asks for the\n" +
 			"secret without showing it. It prints the encrypted text, and on standard error the lines to add to\n" +
-			"app.pipecd.yaml. A line break at the end of a single line is not part of the secret.",
+			"app.pipecd.yaml. A line break at the end of a single line is not part of the secret.\n\n" +
+			"With --key or --piped-config no environment is needed: the secret is encrypted for that key.",
 		Example: "  pipedeck encrypt password\n  pipedeck encrypt password < password.txt\n" +
-			"  pipedeck encrypt tls --base64 < tls.key",
+			"  pipedeck encrypt tls --base64 < tls.key\n" +
+			"  pipedeck encrypt password --key public.pem < password.txt\n" +
+			"  pipedeck encrypt password --piped-config piped.yaml < password.txt",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "password"
 			if len(args) > 0 {
@@ -51,32 +54,29 @@ func newEncryptCommand(t *session.Target) *cobra.Command {
 				return exit.Usage(fmt.Errorf("%q cannot be the name of a secret", name),
 					"use letters, digits and underscores, as in templates: {{ .encryptedSecrets.password }}")
 			}
-			w, err := t.Workspace()
+			encrypt, done, err := recipient.choose(cmd.Context(), t)
 			if err != nil {
 				return err
 			}
-			_, conn, err := t.Connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer conn.Close()
+			defer done()
 			secret, err := readSecret(cmd.Context(), cmd.InOrStdin(), cmd.ErrOrStderr(), asBase64)
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), session.CallTimeout)
-			defer cancel()
-			answer, err := apiservice.NewAPIServiceClient(conn).Encrypt(ctx, &apiservice.EncryptRequest{
-				PipedId: w.PipedID(), Plaintext: secret,
-			})
+			ciphertext, err := encrypt(cmd.Context(), secret)
 			if err != nil {
-				return notEncrypted(err)
+				return err
 			}
-			return printEncrypted(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, answer.GetCiphertext(), output == "json")
+			return printEncrypted(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, ciphertext, output == "json")
 		},
 	}
 	cmd.Flags().BoolVar(&asBase64, "base64", false,
 		"the secret is the base64 of the text, for the data of a Kubernetes Secret")
+	cmd.Flags().StringVar(&recipient.key, "key", "",
+		"`FILE` with the public key of a piped: RSA in PEM form, or recipients of age")
+	cmd.Flags().StringVar(&recipient.pipedConfig, "piped-config", "",
+		"`FILE` with a piped configuration, whose secretManagement names the key")
+	cmd.MarkFlagsMutuallyExclusive("key", "piped-config")
 	format.AddFlag(cmd, &output)
 	return cmd
 }

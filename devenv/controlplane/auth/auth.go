@@ -78,7 +78,7 @@ func (a *Authenticator) Check(ctx context.Context, method string, md metadata.MD
 	case "grpc.service.pipedservice.PipedService", "pipedeck.agent.v1.AgentService":
 		c.piped, err = a.pipedCaller(md)
 	case "grpc.service.apiservice.APIService", "pipedeck.deck.v1.DeckService", "pipedeck.deck.v1.PlanPreviewService",
-		"pipedeck.image.v1.ImageService":
+		"pipedeck.deck.v1.EventService", "pipedeck.image.v1.ImageService":
 		c.apiKey, err = a.apiCaller(md)
 	default:
 		// Not a refusal: clients of OpenTelemetry ask, and stop.

@@ -39,7 +39,7 @@ func (s *Server) Encrypt(_ context.Context, r *as.EncryptRequest) (*as.EncryptRe
 	if r.GetBase64Encoding() {
 		text = base64.StdEncoding.EncodeToString([]byte(text))
 	}
-	sealed, err := seal([]byte(encryption.GetPublicKey()), []byte(text))
+	sealed, err := Seal([]byte(encryption.GetPublicKey()), []byte(text))
 	if err != nil {
 		return nil, status.Errorf(codes.FailedPrecondition, "encrypt with the public key of piped %s: %v", p.GetName(),
 			err)
@@ -47,10 +47,10 @@ func (s *Server) Encrypt(_ context.Context, r *as.EncryptRequest) (*as.EncryptRe
 	return &as.EncryptResponse{Ciphertext: sealed}, nil
 }
 
-// seal encrypts as PipeCD v1 does: a fresh AES-256-GCM key for the text, that key with
+// Seal encrypts for an RSA public key in PEM form, as PipeCD v1 does: a fresh AES-256-GCM key for the text, that key with
 // RSA-OAEP-SHA256, all in base64 behind the big-endian length of the RSA part. The nonce is zero,
 // which is safe because no key is used twice.
-func seal(publicKey, text []byte) (string, error) {
+func Seal(publicKey, text []byte) (string, error) {
 	public, err := parsePublicKey(publicKey)
 	if err != nil {
 		return "", err

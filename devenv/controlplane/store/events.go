@@ -28,10 +28,13 @@ type Events struct {
 	all []*model.Event // the oldest first
 	// commits are the commits that caused events, by the event's id.
 	commits map[string]*model.Commit
+	// waits are closed when the event with that id was handled, or is not kept any more.
+	waits map[string]chan struct{}
 }
 
 func newEvents(l *ledger, e *Environment, s *signals) *Events {
-	return &Events{ledger: l, environment: e, signals: s, commits: map[string]*model.Commit{}}
+	return &Events{ledger: l, environment: e, signals: s, commits: map[string]*model.Commit{},
+		waits: map[string]chan struct{}{}}
 }
 
 // clear forgets all events. The store is frozen.
@@ -106,6 +109,7 @@ func (v *Events) put(e *model.Event, commit *model.Commit) {
 	}
 	if len(v.all) > v.ledger.limits.Events {
 		delete(v.commits, v.all[0].GetId())
+		v.wake(v.all[0].GetId())
 		v.all = slices.Delete(v.all, 0, 1)
 	}
 }
@@ -123,6 +127,46 @@ func (v *Events) commitOf(hash string) *model.Commit {
 		}
 	}
 	return nil
+}
+
+// Get returns the event with that id.
+func (v *Events) Get(id string) (*model.Event, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, e := range slices.Backward(v.all) {
+		if e.GetId() == id {
+			return proto.CloneOf(e), nil
+		}
+	}
+	return nil, notFound("event %s is not found", id)
+}
+
+// Handled returns a channel that is closed when a piped has reported what became of the event, or when the event is not
+// kept any more.
+func (v *Events) Handled(id string) <-chan struct{} {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	open := slices.ContainsFunc(v.all, func(e *model.Event) bool {
+		return e.GetId() == id && e.GetStatus() == model.EventStatus_EVENT_NOT_HANDLED
+	})
+	if wait := v.waits[id]; wait != nil {
+		return wait
+	}
+	wait := make(chan struct{})
+	if !open {
+		close(wait)
+		return wait
+	}
+	v.waits[id] = wait
+	return wait
+}
+
+// wake ends the waits for an event. The caller holds v.mu.
+func (v *Events) wake(id string) {
+	if wait := v.waits[id]; wait != nil {
+		close(wait)
+		delete(v.waits, id)
+	}
 }
 
 // Latest returns the newest event of that name and those labels.
@@ -150,6 +194,7 @@ func (v *Events) ReportStatus(id string, status model.EventStatus, description s
 		e.Status, e.StatusDescription, e.UpdatedAt = status, description, now
 		if status != model.EventStatus_EVENT_NOT_HANDLED {
 			e.HandledAt = now
+			v.wake(id)
 		}
 		v.keep(e)
 		v.judge(e)
