@@ -312,7 +312,7 @@ func (e *Environment) listen() (plane, metrics net.Listener, err error) {
 	e.address = plane.Addr().String()
 	e.running = workspace.Running{
 		PID: os.Getpid(), Address: e.address, Metrics: metrics.Addr().String(), StartedAt: time.Now(), Live: e.Live,
-		Restart:   e.Restart,
+		Removes: e.Remove, Restart: e.Restart,
 		Processes: map[string]workspace.Child{},
 	}
 	return plane, metrics, nil

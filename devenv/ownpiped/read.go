@@ -4,6 +4,7 @@
 package ownpiped
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"slices"
@@ -72,7 +73,16 @@ func read(file string) (data []byte, dir string, err error) {
 	if data, err = io.ReadAll(io.LimitReader(opened, config.MaxSize+1)); err != nil {
 		return nil, "", fmt.Errorf("read the piped configuration: %w", err)
 	}
+	if isKey(data) { // which messages about its content would repeat
+		return nil, "", config.Errors{{File: file, Message: "holds a key, not a configuration of piped"}}
+	}
 	return data, dir, nil
+}
+
+// isKey reports whether a file is a private key in place of a configuration that holds one.
+func isKey(data []byte) bool {
+	return !bytes.Contains(data, []byte("kind")) &&
+		(bytes.Contains(data, []byte("PRIVATE KEY-----")) || bytes.Contains(data, []byte("AGE-SECRET-KEY-")))
 }
 
 // parse reads the content of a file in the directory dir; name is the file in messages.

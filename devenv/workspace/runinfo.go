@@ -29,6 +29,8 @@ type Running struct {
 	Clusters map[string]string `json:"clusters"`
 	// Live says that the working tree is deployed as it is on disk.
 	Live bool `json:"live,omitempty"`
+	// Removes says that the environment removes what it made when its process ends.
+	Removes bool `json:"removes,omitempty"`
 	// Restart starts the environment again as it was started; nil when an older pipedeck has started it.
 	Restart *Restart `json:"restart,omitempty"`
 	// Processes are the children that were started, by component. They die with their parent;

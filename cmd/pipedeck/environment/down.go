@@ -138,7 +138,7 @@ func tearDown(ctx context.Context, w *workspace.Workspace, out io.Writer) error 
 	}
 	if alive {
 		fmt.Fprintf(out, "stopping environment %q\n", w.Name)
-		if err := askToEnd(ctx, w); err != nil {
+		if err := askToEnd(ctx, w, true); err != nil {
 			return err
 		}
 	}
@@ -181,8 +181,8 @@ func notDeleted(w *workspace.Workspace, err error) error {
 		"deleted", err, w.Dir), hint)
 }
 
-// askToEnd also removes: the running process knows what it made.
-func askToEnd(ctx context.Context, w *workspace.Workspace) error {
+// askToEnd asks the process of an environment to end, and to remove what it made unless that is to stay.
+func askToEnd(ctx context.Context, w *workspace.Workspace, remove bool) error {
 	deck, conn, err := session.Dial(ctx, w)
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func askToEnd(ctx context.Context, w *workspace.Workspace) error {
 	defer conn.Close()
 	bounded, cancel := context.WithTimeout(ctx, session.CallTimeout)
 	defer cancel()
-	_, err = deck.Shutdown(bounded, &deckv1.ShutdownRequest{Remove: true})
+	_, err = deck.Shutdown(bounded, &deckv1.ShutdownRequest{Remove: remove})
 	switch {
 	case err == nil:
 		return nil

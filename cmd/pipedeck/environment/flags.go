@@ -72,6 +72,9 @@ func (f *Flags) Register(cmd *cobra.Command) {
 // AddPlugin adds a plugin as --plugin does.
 func (f *Flags) AddPlugin(given string) { f.plugins = append(f.plugins, given) }
 
+// PipedConfig returns the user's own piped configuration; empty for none.
+func (f *Flags) PipedConfig() string { return f.pipedConfig }
+
 // registerLive is for the commands that keep an environment up.
 func (f *Flags) registerLive(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.live, "live", false, "deploy the working tree as it is on disk, whenever a file is saved")

@@ -20,18 +20,20 @@ func TestLiveIsAskedForWhenTheEnvironmentIsStarted(t *testing.T) {
 	w, err := workspace.At(t.TempDir(), "demo")
 	require.NoError(t, err)
 	require.NoError(t, w.Create())
-	live := &Flags{live: true}
-	require.NoError(t, live.checkSameMode(w, nil), "one that is just starting")
+	live, cmd := &Flags{}, &cobra.Command{Use: "up"}
+	live.Register(cmd)
+	live.registerLive(cmd)
+	require.NoError(t, cmd.ParseFlags([]string{"--live"}))
+	require.NoError(t, live.checkSameStart(w, nil), "one that is just starting")
 	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1"}))
-	require.ErrorContains(t, live.checkSameMode(w, nil), `environment "demo" is running and deploys commits only`)
+	require.ErrorContains(t, live.checkSameStart(w, nil), "--live   false     true")
 	var failure *exit.Error
-	require.ErrorAs(t, live.checkSameMode(w, nil), &failure)
+	require.ErrorAs(t, live.checkSameStart(w, nil), &failure)
 	flags := " --name demo --state-dir " + filepath.Dir(w.Dir)
 	require.Equal(t, "end it first, which deletes its clusters and its history: pipedeck down"+flags+
-		"; then pipedeck up"+flags+" --live", failure.Hint)
-	require.NoError(t, (&Flags{}).checkSameMode(w, nil))
+		"; then pipedeck up"+flags+" --live; or choose another --name", failure.Hint, "its flags are not known")
 	require.NoError(t, w.Publish(workspace.Running{PID: 1, Address: "127.0.0.1:1", Live: true}))
-	require.NoError(t, live.checkSameMode(w, nil))
+	require.NoError(t, live.checkSameStart(w, nil))
 	require.Contains(t, live.arguments(), "--live", "the host gets the flag")
 	require.NotContains(t, (&Flags{}).arguments(), "--live")
 }
@@ -49,19 +51,19 @@ func TestLiveIsAskedForWithTheOtherFlagsOfTheEnvironment(t *testing.T) {
 		flags, args []string
 		instead     string
 	}{
-		{[]string{"--live"}, nil, "--live --cluster=embedded --sample=hello-world"},
+		{[]string{"--live"}, nil, "--live"},
 		{[]string{"--sample", "hello-world", "--cluster", "embedded", "--live"}, nil,
 			"--cluster=embedded --sample=hello-world --live"},
-		{[]string{"--live"}, []string{"."}, "--live --cluster=embedded ."},
+		{[]string{"--live"}, []string{"."}, "--live ."},
 	} {
 		flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
 		flags.Register(cmd)
 		flags.registerLive(cmd)
 		require.NoError(t, cmd.ParseFlags(c.flags))
 		var failure *exit.Error
-		require.ErrorAs(t, flags.checkSameMode(w, c.args), &failure)
-		require.Equal(t, "end it first, which deletes its clusters, its history and its sample repository with your "+
-			"commits: pipedeck down"+demo+"; then pipedeck up"+demo+" "+c.instead, failure.Hint)
+		require.ErrorAs(t, flags.checkSameStart(w, c.args), &failure)
+		require.Equal(t, "start its process again with these flags, which keeps its clusters, history and keys: "+
+			"pipedeck up"+demo+" --apply "+c.instead+"; or choose another --name", failure.Hint)
 	}
 }
 
@@ -84,7 +86,7 @@ func TestLiveKeepsWhatTheUserTypedForAnEnvironmentOfAnotherVersion(t *testing.T)
 		flags.registerLive(cmd)
 		require.NoError(t, cmd.ParseFlags(c.flags))
 		var failure *exit.Error
-		require.ErrorAs(t, flags.checkSameMode(w, c.args), &failure)
-		require.Regexp(t, "; then pipedeck up --name demo --state-dir [^ ]+"+c.instead+"$", failure.Hint)
+		require.ErrorAs(t, flags.checkSameStart(w, c.args), &failure)
+		require.Regexp(t, "; then pipedeck up --name demo --state-dir [^ ]+"+c.instead+"; or choose another --name$", failure.Hint)
 	}
 }

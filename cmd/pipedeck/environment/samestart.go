@@ -6,7 +6,6 @@ package environment
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -28,7 +27,7 @@ type startFlag struct {
 	path func(dir, value string) string
 }
 
-// startFlags are all but --live, which is refused in its own words, and --yes, which consents and changes nothing.
+// startFlags are all but --yes, which consents and changes nothing, and --live, which a running environment says itself.
 var startFlags = []startFlag{
 	{"cluster", func(f *Flags) []string { return f.clusters }, nil},
 	{"context", func(f *Flags) []string { return oneValue(f.context) }, nil},
@@ -56,9 +55,6 @@ var startFlags = []startFlag{
 func (f *Flags) checkSame(ctx context.Context, w *workspace.Workspace, args []string) error {
 	refused := checkSameRepository(ctx, w, args)
 	if refused == nil {
-		refused = f.checkSameMode(w, args)
-	}
-	if refused == nil {
 		refused = f.checkSameStart(w, args)
 	}
 	if refused == nil {
@@ -80,62 +76,41 @@ func (f *Flags) checkInstead(ctx context.Context, w *workspace.Workspace, args [
 	if was == nil {
 		return f.check(ctx, w, args)
 	}
+	instead, dirs := f.instead(was, running, args)
+	if instead == nil {
+		return nil // they have been parsed before
+	}
+	return instead.check(ctx, w, dirs)
+}
+
+// instead returns the flags and the directory of an environment that takes the place of the running one: those of the
+// user, and those of the running environment that do not contradict them. It is nil when they cannot be read.
+func (f *Flags) instead(was *Flags, running *workspace.Running, args []string) (instead *Flags, dirs []string) {
 	arguments, dirs := f.argumentsInstead(was, running, args)
-	instead := &Flags{}
+	instead = &Flags{}
 	command := &cobra.Command{}
 	instead.Register(command)
 	instead.registerLive(command)
 	if err := command.ParseFlags(arguments); err != nil {
-		return nil // they have been parsed before
+		return nil, nil
 	}
 	instead.cmd = f.cmd // hints name the command of the user
-	return instead.check(ctx, w, dirs)
-}
-
-// checkSameMode refuses --live for an environment that was started without it: saving would deploy nothing.
-func (f *Flags) checkSameMode(w *workspace.Workspace, args []string) error {
-	running, err := w.Published()
-	if !f.live || err != nil || running.Live {
-		return nil // one that has published nothing yet is waited for later
-	}
-	return exit.Usage(fmt.Errorf("environment %q is running and deploys commits only", w.Name),
-		endFirst(w)+"; then "+f.startInstead(w, startedWith(running), running, args))
+	return instead, dirs
 }
 
 // checkSameStart refuses flags that the running environment was not started with: up attaches to it, and the flags
 // would change nothing. args is the repository that the user named, if any.
 func (f *Flags) checkSameStart(w *workspace.Workspace, args []string) error {
 	running, err := w.Published()
-	if err != nil || running.Restart == nil || f.cmd == nil {
+	if err != nil || f.cmd == nil {
 		return nil // one that has published nothing yet is waited for later
 	}
 	was := startedWith(running)
-	if was == nil {
-		return nil // another version of pipedeck has started it
+	different := f.differences(running, was)
+	if len(different) == 0 {
+		return nil
 	}
-	for _, flag := range startFlags {
-		if !f.cmd.Flags().Changed(flag.name) {
-			continue
-		}
-		before := flag.seenFrom(running.Restart.Directory, was)
-		if flag.name == "cluster" {
-			before = append(before, kinds(running.Clusters)...)
-		}
-		for i, value := range flag.seenFrom("", f) {
-			if slices.Contains(before, value) {
-				continue
-			}
-			said := "--" + flag.name
-			if wanted := flag.values(f)[i]; wanted == "false" {
-				said += "=" + wanted
-			} else if wanted != "true" {
-				said += " " + text.ShellWord(wanted)
-			}
-			return exit.Usage(fmt.Errorf("environment %q is running and was started without %s", w.Name, said),
-				endFirst(w)+"; then "+f.startInstead(w, was, running, args)+"; or choose another --name")
-		}
-	}
-	return nil
+	return exit.Usage(different.error(w), different.nextStep(f, w, was, running, args))
 }
 
 // startedWith returns the flags that a running environment was started with; nil when they are of another version.
@@ -193,9 +168,8 @@ func (f *Flags) argumentsInstead(was *Flags, running *workspace.Running, args []
 func (f *Flags) keptArguments(was *Flags, dir string) (kept []string) {
 	changed := f.cmd.Flags().Changed
 	for _, flag := range startFlags {
-		perPlugin := flag.name == "plugin" || flag.name == "plugin-config"
 		ofCluster := changed("cluster") && slices.Contains(clusterFlagNames, flag.name)
-		if flag.name == "sample" || ofCluster || changed(flag.name) && !perPlugin {
+		if flag.name == "sample" || ofCluster || changed(flag.name) && !perPlugin(flag.name) {
 			continue
 		}
 		given := map[string]bool{}
@@ -206,7 +180,7 @@ func (f *Flags) keptArguments(was *Flags, dir string) (kept []string) {
 		for _, value := range flag.values(was) {
 			name, _, _ := strings.Cut(value, "=")
 			switch {
-			case perPlugin && given[name]:
+			case perPlugin(flag.name) && given[name]:
 				continue
 			case flag.name == localPodsFlag && value == "true":
 				continue // it is the default

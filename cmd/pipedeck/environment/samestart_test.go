@@ -6,6 +6,7 @@ package environment
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -37,8 +38,8 @@ func TestFlagsThatARunningEnvironmentWasNotStartedWithAreRefused(t *testing.T) {
 	all := mine + others + configured + piped
 	for name, c := range map[string]struct {
 		flags, args []string
-		refused     string
-		instead     string
+		refused     string // the row of the list
+		instead     string // "--apply …" for what is applied
 	}{
 		"no flags":        {flags: nil},
 		"the same":        {flags: []string{"--cluster=auto", "--node-image=node:1", "--plugin=mine=/src/mine"}},
@@ -46,44 +47,53 @@ func TestFlagsThatARunningEnvironmentWasNotStartedWithAreRefused(t *testing.T) {
 		"consent":         {flags: []string{"--yes"}},
 		"the same program from elsewhere": {flags: []string{"--piped=piped",
 			"--plugin=theirs=https://example.com/theirs"}},
-		"another cluster": {[]string{"--cluster=none"}, nil, "--cluster none",
+		"another cluster": {[]string{"--cluster=none"}, nil, "--cluster   local=auto   none",
 			"--cluster=none" + all + " /src/app"},
 		"another name of the cluster": {[]string{"--cluster=dev=kind", "--plugin=mine=/src/mine"}, nil,
-			"--cluster dev=kind", "--cluster=dev=kind" + all + " /src/app"},
-		"another image": {[]string{"--node-image=node:2"}, nil, "--node-image node:2",
+			"--cluster   local=auto   dev=kind", "--cluster=dev=kind" + all + " /src/app"},
+		"another image": {[]string{"--node-image=node:2"}, nil, "--node-image   node:1    node:2",
 			"--node-image=node:2 --cluster=auto" + all + " /src/app"},
-		"another program": {[]string{"--plugin=mine=./mine"}, nil, "--plugin mine=./mine",
-			"--plugin=mine=./mine --cluster=auto --node-image=node:1" + others + configured + piped + " /src/app"},
-		"one more plugin": {[]string{"--plugin=wait=/bin/wait"}, []string{"/src/app"}, "--plugin wait=/bin/wait",
-
-			"--plugin=wait=/bin/wait --cluster=auto --node-image=node:1" + all + " /src/app"},
-		"a configuration": {[]string{"--plugin-config=mine=x y"}, nil, "--plugin-config 'mine=x y'",
-			"'--plugin-config=mine=x y' --cluster=auto --node-image=node:1" + mine + others + piped + " /src/app"},
-		"another agent": {[]string{"--piped=/bin/piped"}, nil, "--piped /bin/piped",
-			"--piped=/bin/piped --cluster=auto --node-image=node:1" + mine + others + configured + " /src/app"},
-		"a sample": {[]string{"--sample=hello-world"}, nil, "--sample hello-world",
+		"another program": {[]string{"--plugin=mine=./mine"}, nil, "--plugin   mine=/src/mine   mine=./mine",
+			"--apply --plugin=mine=./mine"},
+		"one more plugin": {[]string{"--plugin=wait=/bin/wait"}, []string{"/src/app"},
+			"--plugin   -         wait=/bin/wait", "--apply --plugin=wait=/bin/wait /src/app"},
+		"a configuration": {[]string{"--plugin-config=mine=x y"}, nil, "--plugin-config   mine=/etc/mine   mine=x y",
+			"--apply '--plugin-config=mine=x y'"},
+		"an own piped configuration": {[]string{"--piped-config=piped.yaml"}, nil,
+			"--piped-config   -         piped.yaml", "--apply --piped-config=piped.yaml"},
+		"another agent": {[]string{"--piped=/bin/piped"}, nil,
+			"--piped   " + filepath.Join(here, "piped") + "   /bin/piped", "--apply --piped=/bin/piped"},
+		"files as they are saved": {[]string{"--live"}, nil, "--live   false     true", "--apply --live"},
+		"one that is applied, and one that is not": {[]string{"--live", "--cluster=none"}, nil,
+			"--cluster   local=auto   none", "--cluster=none --live" + all + " /src/app"},
+		"a sample": {[]string{"--sample=hello-world"}, nil, "--sample   -         hello-world",
 			"--sample=hello-world --cluster=auto --node-image=node:1" + all},
-		"the current context": {[]string{"--export-kubeconfig"}, nil, "--export-kubeconfig",
-
+		"the current context": {[]string{"--export-kubeconfig"}, nil, "--export-kubeconfig   -         true",
 			"--export-kubeconfig --cluster=auto --node-image=node:1" + all + " /src/app"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
 			flags.Register(cmd)
+			flags.registerLive(cmd)
 			require.NoError(t, cmd.ParseFlags(c.flags))
 			err := flags.checkSameStart(w, c.args)
 			if c.refused == "" {
 				require.NoError(t, err)
 				return
 			}
-			require.EqualError(t, err, `environment "demo" is running and was started without `+c.refused)
+			require.ErrorContains(t, err, "environment \"demo\" is running with other flags:\n  FLAG")
+			require.ErrorContains(t, err, "\n  "+c.refused)
 			var failure *exit.Error
 			require.ErrorAs(t, err, &failure)
 			require.Equal(t, exit.WrongUsage, failure.Code, "as for another repository")
-			require.Equal(t, "end it first, which deletes its clusters and its history: pipedeck down"+demo+root+
-				"; then pipedeck up"+demo+root+" "+c.instead+
-				"; or choose another --name", failure.Hint)
+			const again = "start its process again with these flags, which keeps its clusters, history and keys: "
+			const end = "end it first, which deletes its clusters and its history: pipedeck down" + demo
+			want := end + root + "; then pipedeck up" + demo + root + " " + c.instead
+			if strings.HasPrefix(c.instead, "--apply") {
+				want = again + "pipedeck up" + demo + root + " " + c.instead
+			}
+			require.Equal(t, want+"; or choose another --name", failure.Hint)
 		})
 	}
 }

@@ -21,12 +21,15 @@ import (
 func newUpCommand(t *session.Target) *cobra.Command {
 	flags, look := &Flags{}, &look{}
 	var output string
-	var keep bool
+	var keep, apply bool
 	cmd := &cobra.Command{
 		Use: "up [DIR]", Short: "Start the environment, or attach to the running one", Args: cobra.MaximumNArgs(1),
 		Long: `Start a Kubernetes API, a control plane and piped with its plugins, watch a Git repository and
 show its deployments. DIR is the repository; the default is the repository around the current directory,
 which must hold application configurations. --sample creates a sample repository.
+
+Flags that a running environment was not started with are listed. --apply starts its process again with
+them; flags about clusters and samples need another environment.
 
 When you leave the UI with q, it asks whether to keep the environment running; Ctrl-C leaves and keeps it.
 Without a terminal, Ctrl-C ends it.` + samplesHelp(),
@@ -34,6 +37,8 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
   pipedeck up ~/src/my-app
   pipedeck up --sample hello-world
   pipedeck up --live
+  pipedeck up --piped-config piped.yaml
+  pipedeck up --apply --plugin greeter=./greeter
   pipedeck up --output plain`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			mode, err := ChooseOutput(output, true)
@@ -44,7 +49,7 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 				return err
 			}
 			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
-			return finish(mode, exit.Explain(cmd.Context(), s.up(cmd.Context(), look)))
+			return finish(mode, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
 		},
 	}
 	flags.Register(cmd)
@@ -52,11 +57,13 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 	look.register(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto", outputHelp)
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when leaving")
+	cmd.Flags().BoolVar(&apply, "apply", false, "start the process of a running environment again with the flags that "+
+		"are given besides its own; clusters, history and keys stay")
 	return cmd
 }
 
 // up shows the environment that runs already, or starts it.
-func (s *Setup) up(ctx context.Context, look *look) error {
+func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 	w, err := s.Target.Workspace()
 	if err != nil {
 		return err
@@ -64,6 +71,9 @@ func (s *Setup) up(ctx context.Context, look *look) error {
 	running, err := hasHolder(ctx, w)
 	if err != nil {
 		return err
+	}
+	if running && apply {
+		return s.applyFlags(ctx, w, look)
 	}
 	if running {
 		if err := s.Flags.checkSame(ctx, w, s.Args); err != nil {
@@ -76,15 +86,25 @@ func (s *Setup) up(ctx context.Context, look *look) error {
 		return attachReader(ctx, w, s.Mode)
 	}
 	// What the user got wrong is said before anything is started or drawn.
+	if err := s.check(ctx, w); err != nil {
+		return err
+	}
+	return s.start(ctx, w, look)
+}
+
+// check finds what would keep the environment from starting, or from deploying what is written.
+func (s *Setup) check(ctx context.Context, w *workspace.Workspace) error {
 	if err := s.Flags.check(ctx, w, s.Args); err != nil {
 		return err
 	}
 	if err := s.Flags.checkUnread(ctx, w, s.Args); err != nil {
 		return err
 	}
-	if err := s.checkFurther(ctx, w); err != nil {
-		return err
-	}
+	return s.checkFurther(ctx, w)
+}
+
+// start starts the environment, and shows it until the user leaves.
+func (s *Setup) start(ctx context.Context, w *workspace.Workspace, look *look) error {
 	if s.Mode != outputTUI {
 		return s.runWithReader(ctx)
 	}

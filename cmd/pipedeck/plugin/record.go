@@ -29,8 +29,9 @@ type recordFlags struct {
 	file, launcher, output string
 	maxMiB                 int64
 	timeout                time.Duration
-	// between and pipedConfig are for the process that piped starts in place of the plugin.
-	between, pipedConfig string
+	// between is for the process that piped starts in place of the plugin, and keys the piped configuration with the key
+	// of the secrets that it masks.
+	between, keys string
 }
 
 func newRecordCommand(t *session.Target) *cobra.Command {
@@ -45,7 +46,7 @@ Secrets are masked: those that applications keep encrypted, and values of the pl
 as password or token. Other data of deployments is in the file, which only you may read.
 
 With --launcher, nothing is run: it writes a program to name in the configuration of any PipeCD v1 piped in place of
-the plugin's.`,
+the plugin's. --piped-config is that configuration then: its key decrypts the secrets, so that they are masked.`,
 		Example: `  pipedeck plugin record greeter=./greeter ~/src/greetings --file calls.jsonl --cluster none
   pipedeck plugin record wait=bin/plugins/wait --sample hello-world --file calls.jsonl
   pipedeck plugin record greeter=dist/greeter --file /tmp/calls.jsonl --launcher /opt/plugins/greeter-recorded`,
@@ -63,7 +64,7 @@ the plugin's.`,
 			case flags.maxMiB <= 0:
 				return exit.Usage(fmt.Errorf("--max-size %d is not a size", flags.maxMiB), "give a number of MiB")
 			}
-			flags.file = file
+			flags.file, flags.keys = file, flags.PipedConfig()
 			switch {
 			case flags.between != "":
 				return flags.standBetween(cmd.Context(), args)
@@ -82,8 +83,6 @@ the plugin's.`,
 	own.StringVar(&flags.output, "output", "auto", "plain, reader (sentences), json (one event a line); auto is plain")
 	limit.Var(own, &flags.timeout, "timeout", 10*time.Minute, "give up after this time")
 	own.StringVar(&flags.between, "between", "", "")
-	own.StringVar(&flags.pipedConfig, "piped-config", "",
-		"piped configuration with the key of the applications' secrets, which are then masked")
 	_ = own.MarkHidden("between")
 	return cmd
 }
@@ -113,9 +112,7 @@ func (f *recordFlags) run(ctx context.Context, t *session.Target, args []string,
 	if err := os.Remove(f.file); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return exit.Usage(fmt.Errorf("replace the recording: %w", err), "give another --file")
 	}
-	if f.pipedConfig == "" {
-		f.pipedConfig = w.PipedConfig()
-	}
+	f.keys = w.PipedConfig()
 	launcher := filepath.Join(scratch, "launcher")
 	if err := f.writeLauncher(launcher, program); err != nil {
 		return err
@@ -175,8 +172,8 @@ func (f *recordFlags) writeLauncher(path, program string) error {
 	}
 	command := []string{self, "plugin", "record", "--between", program, "--file", f.file, "--max-size",
 		fmt.Sprint(f.maxMiB)}
-	if f.pipedConfig != "" {
-		command = append(command, "--piped-config", f.pipedConfig)
+	if f.keys != "" {
+		command = append(command, "--piped-config", f.keys)
 	}
 	text := "#!/bin/sh\n# Runs a plugin and records the calls between it and piped.\nexec " + shellQuoted(command) +
 		" -- \"$@\"\n"
@@ -197,7 +194,7 @@ func shellQuoted(words []string) string {
 
 // standBetween is the recorder: piped has started it in place of the plugin.
 func (f *recordFlags) standBetween(ctx context.Context, args []string) error {
-	mask := newRecordMask(f.pipedConfig)
+	mask := newRecordMask(f.keys)
 	recorder := &recording.Recorder{
 		Program: f.between, Args: args, Output: os.Stderr, Settle: mask.settle,
 		Writer: recording.WriterOptions{File: f.file, MaxBytes: f.maxMiB << 20, See: mask.see, Mask: mask.text},

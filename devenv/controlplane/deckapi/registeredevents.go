@@ -16,8 +16,11 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
-// maxListedEvents bounds the answer of ListEvents.
-const maxListedEvents = 200
+// The bounds of the answer of ListEvents.
+const (
+	maxListedEvents = 200
+	maxEventsBytes  = 2 << 20
+)
 
 // Events serves EventService.
 type Events struct {
@@ -71,7 +74,7 @@ func (s *Events) RegisterEvent(
 // ListEvents implements deckv1.EventServiceServer.
 func (s *Events) ListEvents(_ context.Context, r *deckv1.ListEventsRequest) (*deckv1.ListEventsResponse, error) {
 	named := func(e *model.Event) bool { return r.GetName() == "" || r.GetName() == e.GetName() }
-	events, _, err := s.store.Events.List(named, true, "", store.Bounds{Items: maxListedEvents})
+	events, _, err := s.store.Events.List(named, true, "", store.Bounds{Items: maxListedEvents, Bytes: maxEventsBytes})
 	if err != nil {
 		return nil, err
 	}
