@@ -68,7 +68,7 @@ func TestRelativePathsBeginAtTheFile(t *testing.T) {
 	for _, name := range []string{"key", "hosts", "token", "signature", "private", "public"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("x"), 0o600))
 	}
-	c, err := readSpec(t, dir, `  git: {sshKeyFile: key, knownHostsFile: ./hosts}
+	c, err := readSpec(t, dir, `  git: {sshKeyFile: key, knownHostsFile: ./hosts, sshConfigFilePath: made.later}
   pluginIndex: index.yaml
   repositories:
     - {repoId: a, remote: "50%25 more", branch: main}
@@ -85,6 +85,7 @@ func TestRelativePathsBeginAtTheFile(t *testing.T) {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	require.Equal(t, in("key"), mapping(spec, "git")["sshKeyFile"])
 	require.Equal(t, in("hosts"), mapping(spec, "git")["knownHostsFile"])
+	require.Equal(t, in("made.later"), mapping(spec, "git")["sshConfigFilePath"])
 	require.Equal(t, in("index.yaml"), spec["pluginIndex"])
 	repositories := list(spec, "repositories")
 	require.Equal(t, "file://"+dir+"/50%2525 more", repositories[0]["remote"], "a piped reads the escapes of a URL")
@@ -119,6 +120,9 @@ func TestTheWatchedRepositoryIsNotWatchedTwice(t *testing.T) {
 	require.NotContains(t, warnings[1], "token")
 	require.Len(t, list(spec, "repositories"), 1)
 	require.Equal(t, "local", list(mapping(spec, "eventWatcher"), "gitRepos")[0]["repoId"])
+
+	_, local, _ = c.Beside(&workspace.Repository{Root: root, Branch: workspace.DetachedBranch, Detached: true})
+	require.Empty(t, local, "a pull request is checked out")
 
 	spec, local, warnings = c.Beside(&workspace.Repository{Root: root, Branch: "topic"})
 	require.Empty(t, warnings, "another branch")

@@ -14,7 +14,7 @@ import (
 
 // gitFiles and secretFiles are the keys with paths of files.
 var (
-	gitFiles    = []string{"sshKeyFile", "knownHostsFile", "sshConfigFilePath"}
+	gitFiles    = []string{"sshKeyFile", "knownHostsFile"}
 	secretFiles = []string{
 		"privateKeyFile", "publicKeyFile", "identityFile", "decryptServiceAccountFile", "encryptServiceAccountFile",
 	}
@@ -24,6 +24,9 @@ var (
 // read by the plugins, in the directory of the file.
 func (c *Config) resolvePaths() {
 	c.files(mapping(c.spec, "git"), "spec.git", gitFiles...)
+	if path, ok := mapping(c.spec, "git")["sshConfigFilePath"].(string); ok && path != "" {
+		mapping(c.spec, "git")["sshConfigFilePath"] = c.absolute(path) // PipeCD's piped creates it
+	}
 	for i, repository := range list(c.spec, "repositories") {
 		c.files(mapping(repository, "git"), fmt.Sprintf("spec.repositories[%d].git", i), gitFiles...)
 	}

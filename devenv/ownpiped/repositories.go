@@ -84,7 +84,8 @@ func (c *Config) Beside(watched *workspace.Repository) (spec map[string]any, loc
 // isWatched reports whether a repository of the file is the watched one, or what that was cloned from.
 func (c *Config) isWatched(repository config.Repository, watched *workspace.Repository) bool {
 	for _, local := range c.Local {
-		if local.ID == repository.RepoID && sameDirectory(local.Root, watched.Root) && local.Branch == watched.Branch {
+		same := local.ID == repository.RepoID && sameDirectory(local.Root, watched.Root)
+		if same && (local.Branch == watched.Branch || watched.Detached) {
 			return true
 		}
 	}

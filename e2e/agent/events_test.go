@@ -52,7 +52,7 @@ func TestAnEventWhoseBranchIsInUseIsAProblemUntilItIsRegisteredAgain(t *testing.
 	e.registerEvent(t, "v2")
 	problem := e.deck.awaitProblem(t, "event image", "the branch is in use by a working tree")
 	require.Contains(t, problem.GetReason(), "git config receive.denyCurrentBranch updateInstead")
-	require.Contains(t, problem.GetNextStep(), "pipectl event register --name image")
+	require.Contains(t, problem.GetNextStep(), "pipedeck event register image --data VALUE")
 	e.git(t, "config", "receive.denyCurrentBranch", "updateInstead")
 	e.registerEvent(t, "v2")
 	e.deck.awaitNoProblem(t)

@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
+	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -35,7 +36,11 @@ func (f *Flags) readOwn() (*ownpiped.Config, error) {
 	checker := &options.Checker{Catalogue: known}
 	own, err := ownpiped.Read(f.pipedConfig, ownpiped.Surroundings{
 		Bundled: append(slices.Clone(bundledPlugins), multiclusterPlugin), Given: names(f.plugins),
-		Clusters: f.targets(), OnClusters: kubernetesPlugins, Foreign: f.piped != "", Check: checker.CheckOptions,
+		Clusters: f.targets(), OnClusters: kubernetesPlugins, Foreign: f.piped != "",
+		Check: func(report *config.Report) {
+			checker.CheckOptions(report)
+			checkTemplates(report)
+		},
 	})
 	if mistakes := (config.Errors)(nil); errors.As(err, &mistakes) {
 		return nil, exit.Usage(err, "correct the file, and run it again")
@@ -45,6 +50,15 @@ func (f *Flags) readOwn() (*ownpiped.Config, error) {
 	}
 	f.own = own
 	return own, nil
+}
+
+// checkTemplates tries the templates of notifications, which piped does before it starts.
+func checkTemplates(report *config.Report) {
+	for i, receiver := range report.Piped.Notifications.Receivers {
+		if err := notifier.CheckTemplate(receiver.Template); err != nil {
+			report.Add(fmt.Sprintf("spec.notifications.receivers[%d].template", i), err.Error())
+		}
+	}
 }
 
 // targets are the names of the clusters as deploy targets.

@@ -219,8 +219,9 @@ func (v *Events) judge(e *model.Event) {
 	}
 	v.environment.report(&deckv1.Problem{
 		Id: id, Part: "event " + e.GetName(), Component: v.environment.component("repository"),
-		Reason:   "it was not brought into Git: " + e.GetStatusDescription(),
-		NextStep: "fix the cause, then register the event again: pipectl event register --name " + e.GetName(),
+		Reason: "it was not brought into Git: " + e.GetStatusDescription(),
+		NextStep: "fix the cause, then register the event again: pipedeck event register " + e.GetName() +
+			" --data VALUE",
 	})
 }
 
