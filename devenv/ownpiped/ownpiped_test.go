@@ -109,7 +109,7 @@ func TestTheWatchedRepositoryIsNotWatchedTwice(t *testing.T) {
     - {repoId: here, remote: ./clone, branch: main}
     - {repoId: origin, remote: "https://user:token@example.com/team/apps.git", branch: main}
     - {repoId: other, remote: git@example.com:team/others.git, branch: main}
-  eventWatcher: {gitRepos: [{repoId: origin, commitMessage: Set it}, {repoId: local, commitMessage: Set that}]}
+  eventWatcher: {gitRepos: [{repoId: origin, commitMessage: Set it}, {repoId: here, commitMessage: Set that}]}
 `, around)
 	require.NoError(t, err)
 	spec, local, warnings := c.Beside(&workspace.Repository{Root: root, Branch: "main",
@@ -119,7 +119,8 @@ func TestTheWatchedRepositoryIsNotWatchedTwice(t *testing.T) {
 	require.Contains(t, warnings[1], "piped.yaml:6:7: spec.repositories[1]: not taken over: it is the repository that")
 	require.NotContains(t, warnings[1], "token")
 	require.Len(t, list(spec, "repositories"), 1)
-	require.Equal(t, "local", list(mapping(spec, "eventWatcher"), "gitRepos")[0]["repoId"])
+	require.Equal(t, []map[string]any{{"repoId": "local", "commitMessage": "Set it"}},
+		list(mapping(spec, "eventWatcher"), "gitRepos"), "piped refuses an id that is there twice")
 
 	_, local, _ = c.Beside(&workspace.Repository{Root: root, Branch: workspace.DetachedBranch, Detached: true})
 	require.Empty(t, local, "a pull request is checked out")
@@ -137,7 +138,7 @@ func TestPluginsAreMergedWithThoseOfTheEnvironment(t *testing.T) {
     - {name: wait, config: {more: 12345678901234567890}, limits: {memory: 1Gi}, port: 9000}
     - {name: kubernetes, deployTargets: [{name: far, config: {kubeConfigPath: far.yaml}}]}
     - {name: theirs, url: "https://example.com/theirs", sha256: `+strings.Repeat("a", 64)+`}
-    - {name: given, url: "https://example.com/given", config: {a: 1}}
+    - {name: given, url: "https://example.com/given", sha256: `+strings.Repeat("b", 64)+`, config: {a: 1}}
     - {name: analysis, config: {analysisProviders: []}}
 `, Surroundings{Bundled: around.Bundled, Given: []string{"given"}, Clusters: around.Clusters,
 		OnClusters: around.OnClusters})
@@ -155,12 +156,14 @@ func TestPluginsAreMergedWithThoseOfTheEnvironment(t *testing.T) {
 	require.EqualValues(t, "12345678901234567890", plugins[1].Config["more"])
 	require.Equal(t, "1Gi", plugins[1].Limits.Memory)
 	require.Equal(t, map[string]any{"b": 2}, plugins[2].Config, "--plugin-config counts alone")
+	require.Empty(t, plugins[2].SHA256, "it is that of another program")
 	require.Equal(t, workspace.Plugin{Name: "theirs", URL: "https://example.com/theirs",
 		SHA256: strings.Repeat("a", 64)}, plugins[3])
 	said := strings.Join(c.Warnings(), "\n")
 	for _, warning := range []string{
 		"spec.plugins[0].port: not taken over", `deployTargets[0].name: applications may deploy to "far", which is outside`,
-		"spec.plugins[3].url: not taken over: --plugin given is used", "pipedeck has no plugin analysis",
+		"spec.plugins[3].url: not taken over: --plugin given is used", "spec.plugins[3].sha256: not taken over",
+		"pipedeck has no plugin analysis",
 	} {
 		require.Contains(t, said, warning)
 	}

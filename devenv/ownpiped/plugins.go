@@ -32,6 +32,9 @@ func (c *Config) checkPlugins(around Surroundings) {
 		case p.Name == analysisPlugin && p.URL == "" && !bundled && !given:
 			c.leaveOutAnalysis(at)
 		}
+		if given || bundled {
+			c.leaveOutTrust(at, &c.Piped.Plugins[i])
+		}
 		if p.Port != 0 {
 			c.report.Warn(at+".port", "not taken over: the environment chooses free ports")
 		}
@@ -39,6 +42,17 @@ func (c *Config) checkPlugins(around Surroundings) {
 			c.checkTargets(at, p, around.Clusters)
 		}
 	}
+}
+
+// leaveOutTrust leaves out what the program at the url of the file must be, of which another one takes the place.
+func (c *Config) leaveOutTrust(at string, p *config.Plugin) {
+	if p.SHA256 != "" {
+		c.report.Warn(at+".sha256", "not taken over: it is that of the url")
+	}
+	if p.Signature != nil {
+		c.report.Warn(at+".signature", "not taken over: it is that of the url")
+	}
+	p.SHA256, p.Signature = "", nil
 }
 
 // checkTargets checks the deploy targets of a plugin that deploys to the clusters of the environment.

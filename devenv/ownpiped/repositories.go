@@ -106,12 +106,23 @@ func sameDirectory(a, b string) bool {
 func eventWatcher(settings map[string]any, replaced map[string]bool) map[string]any {
 	settings = maps.Clone(settings)
 	var repositories []any
-	for _, raw := range list(settings, "gitRepos") {
-		raw = maps.Clone(raw)
-		if id, _ := raw["repoId"].(string); replaced[id] {
-			raw["repoId"] = workspace.RepositoryID
+	seen := map[string]bool{}
+	// What the file says of the environment's repository itself counts more.
+	for _, renamed := range []bool{false, true} {
+		for _, raw := range list(settings, "gitRepos") {
+			id, _ := raw["repoId"].(string)
+			if replaced[id] != renamed {
+				continue
+			}
+			if renamed {
+				raw, id = maps.Clone(raw), workspace.RepositoryID
+				raw["repoId"] = id
+			}
+			if !seen[id] {
+				repositories = append(repositories, raw)
+			}
+			seen[id] = true
 		}
-		repositories = append(repositories, raw)
 	}
 	if repositories != nil {
 		settings["gitRepos"] = repositories

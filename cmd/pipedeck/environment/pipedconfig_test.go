@@ -45,8 +45,9 @@ func TestATemplateThatCannotWorkIsRefusedBeforeAnythingStarts(t *testing.T) {
 		"  plugins: [{name: kubernetes, config: {chartRepositorys: []}, deployTargets: [{name: a}]}]\n"), 0o600))
 	dir := filepath.Join(t.TempDir(), "state")
 	for _, verb := range []string{"ci", "up"} {
-		code, stdout, stderr := command(t.Context(), dir, verb, repo, "--cluster", "none", "--output", "plain",
-			"--piped-config", file)
+		args := ci(t, repo, "--piped-config", file)
+		args[0] = verb
+		code, stdout, stderr := command(t.Context(), dir, args...)
 		require.Equal(t, exit.WrongUsage, code, stderr)
 		require.Contains(t, stderr, file+":6:68: spec.notifications.receivers[0].template: ")
 		require.Contains(t, stderr, file+":7:41: spec.plugins[0].config.chartRepositorys: unknown key")
