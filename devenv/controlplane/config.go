@@ -40,7 +40,7 @@ type Config struct {
 	Open deckapi.Opener
 	// Selects reports by its configuration file, relative to its repository, whether an application that a piped finds
 	// in Git is registered. Nil: all are.
-	Selects func(configFile string) bool
+	Selects func(repository, configFile string) bool
 	// PodLog reads the logs of pods. Nil: none can be read.
 	PodLog deckapi.PodLogReader
 	// KeepFile is the file in which the state is kept for the next control plane; empty for nowhere. While it cannot be

@@ -16,7 +16,7 @@ import (
 func TestOnlyTheApplicationsThatAreSelectedAreRegistered(t *testing.T) {
 	t.Parallel()
 	p := start(t, func(c *controlplane.Config) {
-		c.Selects = func(file string) bool { return file == "a/app.pipecd.yaml" || file == "top.pipecd.yaml" }
+		c.Selects = func(_, file string) bool { return file == "a/app.pipecd.yaml" || file == "top.pipecd.yaml" }
 	})
 	newReplayer(t).play(p.pipedConn, recording(t, "a0")[:1], nil)
 	ctx := testContext(t)

@@ -31,7 +31,7 @@ type Options struct {
 	// it is received. Nil for what is checked out.
 	Commits <-chan string
 	// Selects reports by its configuration file whether an application is registered, and so deployed; nil for all.
-	Selects func(configFile string) bool
+	Selects func(repository, configFile string) bool
 	// Programs are compiled before piped is started; nil when piped and its plugins are there.
 	Programs *gobuild.Programs
 	// Piped is the agent's program.

@@ -34,20 +34,13 @@ type Config struct {
 	// Piped is what the file holds, with absolute paths, and without what is not taken over.
 	Piped *config.Piped
 	// Local are the repositories on this machine, without the environment's own.
-	Local []Repository
+	Local []*workspace.Repository
 
 	// spec are the keys to take over in the form of JSON.
 	spec   map[string]any
 	report *config.Report
 	// skipped are the names of plugins that are left out.
 	skipped map[string]bool
-}
-
-// Repository is a repository on this machine that the file names.
-type Repository struct {
-	*workspace.Repository
-	// ID is its repoId.
-	ID string
 }
 
 // Read reads the file. Mistakes in it, and conflicts with the environment that nothing can settle, come back as

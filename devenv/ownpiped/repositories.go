@@ -45,7 +45,8 @@ func (c *Config) checkRepositories() {
 			c.report.Add(field, err.Error()+hint)
 			continue
 		}
-		c.Local = append(c.Local, Repository{Repository: opened, ID: repository.RepoID})
+		opened.ID = repository.RepoID
+		c.Local = append(c.Local, opened)
 	}
 }
 
@@ -75,7 +76,7 @@ func (c *Config) Beside(watched *workspace.Repository) (spec map[string]any, loc
 	}
 	for _, repository := range c.Local {
 		if !replaced[repository.ID] {
-			local = append(local, repository.Repository)
+			local = append(local, repository)
 		}
 	}
 	return spec, local, lines(alone.Warnings)

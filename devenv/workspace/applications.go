@@ -177,7 +177,7 @@ func (r *Repository) checkEach(
 // Configurations returns the application configurations at Head as agents read them, by their files. A file that agents
 // refuse has errors.
 func (r *Repository) Configurations() (map[string]*config.Report, error) {
-	repo, err := gitobjects.Open(r.Root)
+	repo, err := r.open()
 	if err != nil {
 		return nil, fmt.Errorf("open the Git repository %s: %w", r.Root, err)
 	}

@@ -20,6 +20,8 @@ import (
 
 // Repository is a Git repository on this machine that an environment watches.
 type Repository struct {
+	// ID is the id in the piped configuration of a user; empty for the repository of the environment.
+	ID string
 	// Root is the absolute path of the work tree.
 	Root string
 	// Branch is the branch that is checked out, and watched; DetachedBranch when none is.
@@ -108,7 +110,7 @@ func describe(repo *gitobjects.Repository) (*Repository, error) {
 
 // At returns the repository as it is at a commit, which need not be checked out.
 func (r *Repository) At(commit string) (*Repository, error) {
-	repo, err := gitobjects.Open(r.Root)
+	repo, err := r.open()
 	if err != nil {
 		return nil, unreadable(r.Root, err)
 	}
@@ -126,7 +128,7 @@ func (r *Repository) Only(keep func(file string) bool) *Repository {
 
 // ChangedSince returns the sorted paths of the files that differ between another commit and Head.
 func (r *Repository) ChangedSince(commit string) ([]string, error) {
-	repo, err := gitobjects.Open(r.Root)
+	repo, err := r.open()
 	if err != nil {
 		return nil, unreadable(r.Root, err)
 	}

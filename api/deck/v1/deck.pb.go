@@ -1708,7 +1708,9 @@ type Application struct {
 	PipedId string `protobuf:"bytes,18,opt,name=piped_id,json=pipedId,proto3" json:"piped_id,omitempty"`
 	// Where it answers on this machine by itself, as "http://127.0.0.1:PORT" or host:port; empty while no pod of it is
 	// ready, and where OpenApplication has to be called first.
-	Url           string `protobuf:"bytes,19,opt,name=url,proto3" json:"url,omitempty"`
+	Url string `protobuf:"bytes,19,opt,name=url,proto3" json:"url,omitempty"`
+	// The id of its repository in the configuration of its piped; "local" is the one that the environment watches.
+	RepositoryId  string `protobuf:"bytes,20,opt,name=repository_id,json=repositoryId,proto3" json:"repository_id,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1872,6 +1874,13 @@ func (x *Application) GetPipedId() string {
 func (x *Application) GetUrl() string {
 	if x != nil {
 		return x.Url
+	}
+	return ""
+}
+
+func (x *Application) GetRepositoryId() string {
+	if x != nil {
+		return x.RepositoryId
 	}
 	return ""
 }
@@ -5342,7 +5351,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
 	"\x0fSTATE_CONNECTED\x10\x02\x12\x16\n" +
 	"\x12STATE_DISCONNECTED\x10\x03\x12\x12\n" +
-	"\x0eSTATE_DISABLED\x10\x04\"\x97\x06\n" +
+	"\x0eSTATE_DISABLED\x10\x04\"\xbc\x06\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -5364,7 +5373,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\bdisabled\x18\x10 \x01(\bR\bdisabled\x12>\n" +
 	"\tresources\x18\x11 \x01(\v2 .pipedeck.deck.v1.ResourceCountsR\tresources\x12\x19\n" +
 	"\bpiped_id\x18\x12 \x01(\tR\apipedId\x12\x10\n" +
-	"\x03url\x18\x13 \x01(\tR\x03url\x1a9\n" +
+	"\x03url\x18\x13 \x01(\tR\x03url\x12#\n" +
+	"\rrepository_id\x18\x14 \x01(\tR\frepositoryId\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +

@@ -36,6 +36,9 @@ func (p *phase) judge(d *state.Deck) verdict {
 	v := verdict{settled: true}
 	byFile := map[string]*deckv1.Application{}
 	for _, app := range d.Applications() {
+		if !isWatched(app) {
+			continue
+		}
 		byFile[fileOf(app)] = app
 		if newest := d.Newest(app.GetId()); newest != nil && state.Ended(newest.GetStatus()) &&
 			newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {

@@ -36,6 +36,8 @@ type Run struct {
 type Options struct {
 	// Repository is the repository at HEAD, with the applications that may be deployed.
 	Repository *workspace.Repository
+	// Further are other repositories on this machine, each of which is deployed at its Head.
+	Further []*workspace.Repository
 	// Range is nil without --from.
 	Range   *Range
 	Actions Actions
@@ -128,12 +130,16 @@ func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.
 // judge inspects the state for what the run deploys now.
 func (r *Run) judge(d *state.Deck) verdict {
 	if r.phase != nil {
-		return r.phase.judge(d)
+		v := r.phase.judge(d)
+		if r.atHead {
+			r.judgeFurther(d, &v)
+		}
+		return v
 	}
-	repository := r.options.Repository
+	all := append([]*workspace.Repository{r.options.Repository}, r.options.Further...)
 	var v verdict
-	v.settled, v.failed, v.broken = d.SettledAt(repository.Head, repository.Manual...)
-	v.settled = v.settled && len(d.Applications()) >= len(repository.Applications)
+	v.settled, v.failed, v.broken = d.SettledAtAny(heads(all), manual(all)...)
+	v.settled = v.settled && registered(all, d.Applications())
 	return v
 }
 

@@ -167,12 +167,16 @@ func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *sourc
 		}
 		repository = compared.Selected(repository)
 	}
-	if err := s.checkApplications(); err != nil {
+	further, err := s.further(ctx, w, repository)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkApplications(); err != nil && (len(further) == 0 || isUsage(err)) {
 		return nil, err
 	}
 	repository = repository.Only(s.results.deploys)
 	options := ci.Options{
-		Repository: repository, Range: compared, Actions: change.actions, Warn: s.warn, Flags: s.Target.Flags(),
+		Repository: repository, Further: further, Range: compared, Actions: change.actions, Warn: s.warn, Flags: s.Target.Flags(),
 		Tolerates: s.results.tolerates,
 	}
 	if compared == nil {
@@ -246,6 +250,9 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	}
 	checked, err := repository.CheckEach(checker)
 	if err != nil {
+		return err
+	}
+	if checked, err = s.selected(repository, checked); err != nil {
 		return err
 	}
 	return s.results.take(repository, checked)

@@ -8,12 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path"
 	"slices"
 	"strings"
 	"time"
 
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/devenv/ownpiped"
@@ -160,68 +158,70 @@ func (s *Setup) checkFurther(ctx context.Context, w *workspace.Workspace) error 
 	return nil
 }
 
-// further are the other repositories on this machine, with their applications checked. Those that appSelector leaves out
-// count nowhere.
-func (s *Setup) further(ctx context.Context, w *workspace.Workspace, watched *workspace.Repository) (awaited, error) {
-	local, err := s.warnOfOwn(watched)
-	if err != nil || s.Flags.own == nil {
+// watched limits a choice of applications to the repository of the environment.
+func watched(selects func(file string) bool) func(repository, file string) bool {
+	return func(repository, file string) bool { return repository != workspace.RepositoryID || selects(file) }
+}
+
+// selected leaves out the applications that appSelector leaves out: piped does not register them.
+func (s *Setup) selected(repository *workspace.Repository,
+	checked []*workspace.Checked) ([]*workspace.Checked, error) {
+	own, err := s.Flags.readOwn()
+	if err != nil || own == nil || len(own.Piped.AppSelector) == 0 {
+		return checked, err
+	}
+	s.results.unselected = map[string]bool{}
+	repository.Select(own.Piped.AppSelector)
+	return slices.DeleteFunc(slices.Clone(checked), func(one *workspace.Checked) bool {
+		out := !slices.Contains(repository.Applications, one.File)
+		s.results.unselected[one.File] = out
+		return out
+	}), nil
+}
+
+// further are the other repositories on this machine that the user's own configuration names, with their applications
+// checked. It says what of the configuration is not taken over.
+func (s *Setup) further(ctx context.Context, w *workspace.Workspace,
+	repository *workspace.Repository) ([]*workspace.Repository, error) {
+	local, err := s.warnOfOwn(repository)
+	if err != nil || len(local) == 0 {
 		return nil, err
 	}
-	for _, repository := range local {
-		if len(repository.Applications) == 0 {
-			continue
-		}
-		if err := s.checkApplications(ctx, w, repository); err != nil {
+	checker, err := s.Flags.checker(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	var mistakes []error
+	for _, one := range local {
+		checked, err := one.CheckEach(checker)
+		if err != nil {
 			return nil, err
 		}
+		one.Select(s.Flags.own.Piped.AppSelector)
+		s.results.facts.ByHand = append(s.results.facts.ByHand, one.Manual...)
+		for _, application := range checked {
+			if !slices.Contains(one.Applications, application.File) {
+				continue
+			}
+			for _, warning := range application.Warnings {
+				s.warn("warning: repository " + one.ID + ": " + warning)
+			}
+			if s.results.allowMissing && application.NoPlugin() {
+				continue
+			}
+			for _, mistake := range application.Errors {
+				mistakes = append(mistakes, fmt.Errorf("repository %s: %w", one.ID, mistake))
+			}
+		}
 	}
-	selector, selected := s.Flags.own.Piped.AppSelector, 0
-	for _, repository := range append(awaited{watched}, local...) {
-		repository.Select(selector)
-		selected += len(repository.Applications)
-	}
-	if selected == 0 {
-		return nil, exit.Usage(fmt.Errorf("no application has the labels of spec.appSelector in %s", s.Flags.pipedConfig),
-			"correct the labels, or remove appSelector")
+	if err := errors.Join(mistakes...); err != nil {
+		return nil, exit.Usage(err, "correct the file, commit it, and run again")
 	}
 	return local, nil
 }
 
-// awaited are the repositories whose applications ci waits for.
-type awaited []*workspace.Repository
-
-// heads are the commits to deploy.
-func (a awaited) heads() (commits []string) {
-	for _, repository := range a {
-		commits = append(commits, repository.Head)
-	}
-	return commits
-}
-
-// manual are the names of the applications that only users deploy.
-func (a awaited) manual() (all []string) {
-	for _, repository := range a {
-		all = append(all, repository.Manual...)
-	}
-	return all
-}
-
-// registered reports whether piped has registered every application. Those of other repositories, which are not on this
-// machine, do not count.
-func (a awaited) registered(applications []*deckv1.Application) bool {
-	left := map[string]int{}
-	for _, repository := range a {
-		for _, file := range repository.Applications {
-			left[file]++
-		}
-	}
-	for _, application := range applications {
-		left[path.Join(application.GetPath(), application.GetConfigFilename())]--
-	}
-	for _, missing := range left {
-		if missing > 0 {
-			return false
-		}
-	}
-	return true
+// isUsage reports whether an error is one of usage or configuration.
+func isUsage(err error) bool {
+	failure := (*exit.Error)(nil)
+	return errors.As(err, &failure) && failure.Code == exit.WrongUsage
 }

@@ -10,30 +10,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
-
-func TestApplicationsOfAllRepositoriesAreAwaited(t *testing.T) {
-	t.Parallel()
-	application := func(path, file string) *deckv1.Application {
-		return &deckv1.Application{Path: path, ConfigFilename: file}
-	}
-	all := awaited{
-		{Head: "a", Applications: []string{"app.pipecd.yaml", "web/app.pipecd.yaml"}, Manual: []string{"by-hand"}},
-		{Head: "b", Applications: []string{"web/app.pipecd.yaml"}},
-	}
-	require.Equal(t, []string{"a", "b"}, all.heads())
-	require.Equal(t, []string{"by-hand"}, all.manual())
-	registered := []*deckv1.Application{
-		application("", "app.pipecd.yaml"), application("web", "app.pipecd.yaml"), application("far", "app.pipecd.yaml"),
-	}
-	require.False(t, all.registered(registered), "one of a repository on a server does not stand for one of here")
-	require.True(t, all.registered(append(registered, application("web", "app.pipecd.yaml"))))
-	require.False(t, all.registered(nil))
-}
 
 func TestATemplateThatCannotWorkIsRefusedBeforeAnythingStarts(t *testing.T) {
 	t.Parallel()
@@ -45,7 +25,7 @@ func TestATemplateThatCannotWorkIsRefusedBeforeAnythingStarts(t *testing.T) {
 		"  plugins: [{name: kubernetes, config: {chartRepositorys: []}, deployTargets: [{name: a}]}]\n"), 0o600))
 	dir := filepath.Join(t.TempDir(), "state")
 	for _, verb := range []string{"ci", "up"} {
-		args := ci(t, repo, "--piped-config", file)
+		args := ciArguments(t, repo, "--piped-config", file)
 		args[0] = verb
 		code, stdout, stderr := command(t.Context(), dir, args...)
 		require.Equal(t, exit.WrongUsage, code, stderr)

@@ -36,6 +36,9 @@ type results struct {
 	allowMissing bool
 	exclude      []string
 
+	// unselected are the configuration files of applications that appSelector leaves out.
+	unselected map[string]bool
+
 	mode    OutputMode
 	out     io.Writer
 	actions actions
@@ -102,7 +105,7 @@ func (r *results) compared(of *ci.Range) {
 			r.leaveOut(a.File, report.Unchanged)
 		}
 	}
-	of.LeaveOut(func(file string) bool { return r.facts.Aside[file] == report.Excluded })
+	of.LeaveOut(func(file string) bool { return r.facts.Aside[file] == report.Excluded || r.unselected[file] })
 }
 
 // tolerates reports a deployment that has failed by what the environment may lack.

@@ -129,10 +129,10 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	}
 	if f := s.follows; f != nil {
 		options.Repository = func() (*workspace.Repository, error) { return f.first, nil }
-		options.Commits, options.Selects = f.commits, f.selects
+		options.Commits, options.Selects = f.commits, watched(f.selects)
 	}
 	if r := s.results; r != nil && options.Selects == nil {
-		options.Selects = r.deploys
+		options.Selects = watched(r.deploys)
 	}
 	checks := newPreflight(machine)
 	options.Clusters = checks.gate(clusters)

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,8 @@ type Facts struct {
 	Touched map[string]bool
 	// Aside has, by their configuration files, those that the run leaves out: EXCLUDED or UNCHANGED.
 	Aside map[string]Result
+	// ByHand are the names of applications of other repositories that only users deploy.
+	ByHand []string
 	// Deck is the last state of the environment; nil when it was not started.
 	Deck *state.Deck
 	// Logs are of the stages; may be nil.
@@ -45,6 +48,10 @@ func Build(f Facts) Run {
 	live := map[string]*deckv1.Application{}
 	if f.Deck != nil {
 		for _, a := range f.Deck.Applications() {
+			if !slices.Contains([]string{"", workspace.RepositoryID}, a.GetRepositoryId()) {
+				run.Applications = append(run.Applications, f.elsewhere(a))
+				continue
+			}
 			live[path.Join(a.GetPath(), a.GetConfigFilename())] = a
 		}
 	}
@@ -74,6 +81,30 @@ func (f *Facts) application(checked *workspace.Checked, live *deckv1.Application
 	}
 	f.describe(&a, newest)
 	f.end(&a, f.result(checked, live, newest))
+	return a
+}
+
+// elsewhere is the report of an application of another repository. Its file begins with the id of the repository.
+func (f *Facts) elsewhere(live *deckv1.Application) Application {
+	a := Application{Name: live.GetName(), Labels: live.GetLabels(),
+		File: live.GetRepositoryId() + ":" + path.Join(live.GetPath(), live.GetConfigFilename())}
+	newest := f.Deck.Newest(live.GetId())
+	f.describe(&a, newest)
+	o := outcome{result: Success}
+	switch {
+	case live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
+		o = outcome{result: Invalid, reason: cmp.Or(live.GetSyncReason(), live.GetSyncShortReason())}
+	case newest == nil && slices.Contains(f.ByHand, live.GetName()):
+		o = outcome{result: Manual, reason: "neither a commit, drift nor a chain deploys it"}
+	case newest == nil:
+		o = outcome{result: Unfinished, reason: "it was not deployed yet"}
+	case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
+		o = f.deployed(&workspace.Checked{}, live, newest)
+	}
+	a.Result, a.Reason, a.Cause = o.result, o.reason, o.cause
+	if a.Cause != "" && a.Result == Failure {
+		a.Result = Missing
+	}
 	return a
 }
 

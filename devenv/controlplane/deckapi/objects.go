@@ -39,7 +39,7 @@ func application(a *store.Application) *deckv1.Application {
 		Health:     healthStatuses[a.Health], Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
 		RunningCommit: running.GetTrigger().GetCommit().GetHash(), RunningVersions: versions(running.GetVersions()),
 		LatestDeploymentId: a.LatestDeploymentID, DeployTargets: targets(m.GetDeployTargetsByPlugin()),
-		Resources: resourceCounts(a.Counts), Url: a.URL,
+		Resources: resourceCounts(a.Counts), Url: a.URL, RepositoryId: m.GetGitPath().GetRepo().GetId(),
 	}
 }
 
@@ -56,7 +56,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		Versions:  versions(m.GetVersions()),
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
 		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
-		Cause:   causeOfDeployment(m),
+		Cause: causeOfDeployment(m),
 	}
 	out.RetryOf, out.RollbackTo = d.Again()
 	if d.EventCommit != nil {

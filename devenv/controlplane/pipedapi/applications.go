@@ -130,7 +130,7 @@ func (s *Server) selected(found []*model.ApplicationInfo) []*model.ApplicationIn
 		return found
 	}
 	return slices.DeleteFunc(slices.Clone(found), func(a *model.ApplicationInfo) bool {
-		return !s.selects(path.Join(a.GetPath(), a.GetConfigFilename()))
+		return !s.selects(a.GetRepoId(), path.Join(a.GetPath(), a.GetConfigFilename()))
 	})
 }
 

@@ -16,7 +16,7 @@ type Server struct {
 	pipedservice.UnimplementedPipedServiceServer
 	store *store.Store
 	// selects reports whether an application is registered, by its configuration file; nil: all are.
-	selects func(configFile string) bool
+	selects func(repository, configFile string) bool
 	log     *slog.Logger
 }
 
@@ -33,7 +33,7 @@ var (
 
 // New returns the services on a store. selects reports by its configuration file whether an application that a piped
 // finds in Git is registered; nil: all are.
-func New(s *store.Store, selects func(configFile string) bool, log *slog.Logger) (*Server, *Agent) {
+func New(s *store.Store, selects func(repository, configFile string) bool, log *slog.Logger) (*Server, *Agent) {
 	return &Server{store: s, selects: selects, log: log}, &Agent{store: s}
 }
 
