@@ -37,6 +37,9 @@ func TestApplicationsOfAllRepositoriesAreAwaited(t *testing.T) {
 	require.True(t, v.settled)
 	require.Len(t, v.failed, 1)
 
+	require.Equal(t, []string{"web/app.pipecd.yaml", ""}, []string{fileOf(web), fileOf(other)},
+		"the same file of another repository is another one")
+
 	// At HEAD of a range, the same; at its base, only the repository of the environment counts.
 	run.phase = &phase{commit: head, awaited: []Application{{File: "web/app.pipecd.yaml", Name: "web"}}}
 	for _, atHead := range []bool{false, true} {

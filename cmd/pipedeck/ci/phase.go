@@ -108,5 +108,14 @@ func (p *phase) isBroken(app *deckv1.Application) bool {
 	return app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG && p.stale[app.GetId()] != app.GetSyncReason()
 }
 
-// fileOf is the configuration file of an application in its repository.
-func fileOf(app *deckv1.Application) string { return path.Join(app.GetPath(), app.GetConfigFilename()) }
+// fileOf is the configuration file of an application in the repository of the environment; empty for an application of
+// another one, which may have the same file.
+func fileOf(app *deckv1.Application) string {
+	if !isWatched(app) {
+		return ""
+	}
+	return pathOf(app)
+}
+
+// pathOf is the configuration file of an application in its repository.
+func pathOf(app *deckv1.Application) string { return path.Join(app.GetPath(), app.GetConfigFilename()) }

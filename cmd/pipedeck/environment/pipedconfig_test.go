@@ -29,7 +29,7 @@ func TestATemplateThatCannotWorkIsRefusedBeforeAnythingStarts(t *testing.T) {
 		args[0] = verb
 		code, stdout, stderr := command(t.Context(), dir, args...)
 		require.Equal(t, exit.WrongUsage, code, stderr)
-		require.Contains(t, stderr, file+":6:68: spec.notifications.receivers[0].template: ")
+		require.Contains(t, stderr, file+":6:67: spec.notifications.receivers[0].template: ")
 		require.Contains(t, stderr, file+":7:41: spec.plugins[0].config.chartRepositorys: unknown key")
 		require.Contains(t, stderr, "next step: correct the file")
 		require.Empty(t, stdout)

@@ -10,7 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -115,7 +114,7 @@ func (r *results) tolerates(d *deckv1.Deployment) bool {
 	}
 	app := r.facts.Deck.Application(d.GetApplicationId())
 	return slices.ContainsFunc(r.facts.Checked, func(one *workspace.Checked) bool {
-		return one.File == path.Join(app.GetPath(), app.GetConfigFilename()) && one.NoPlugin()
+		return one.File == report.FileOf(app) && one.NoPlugin()
 	})
 }
 
@@ -246,7 +245,7 @@ func (r *results) expects(p *deckv1.Problem) bool {
 		return false
 	}
 	app := r.facts.Deck.Application(p.GetApplicationId())
-	file := path.Join(app.GetPath(), app.GetConfigFilename())
+	file := report.FileOf(app)
 	if !r.deploys(file) {
 		return true
 	}

@@ -48,11 +48,11 @@ func Build(f Facts) Run {
 	live := map[string]*deckv1.Application{}
 	if f.Deck != nil {
 		for _, a := range f.Deck.Applications() {
-			if !slices.Contains([]string{"", workspace.RepositoryID}, a.GetRepositoryId()) {
+			if !isWatched(a) {
 				run.Applications = append(run.Applications, f.elsewhere(a))
 				continue
 			}
-			live[path.Join(a.GetPath(), a.GetConfigFilename())] = a
+			live[FileOf(a)] = a
 		}
 	}
 	for _, checked := range f.Checked {
@@ -84,10 +84,24 @@ func (f *Facts) application(checked *workspace.Checked, live *deckv1.Application
 	return a
 }
 
-// elsewhere is the report of an application of another repository. Its file begins with the id of the repository.
+// isWatched reports whether an application is in the repository of the environment.
+func isWatched(a *deckv1.Application) bool {
+	return slices.Contains([]string{"", workspace.RepositoryID}, a.GetRepositoryId())
+}
+
+// FileOf is the configuration file of an application in its repository, with the id of the repository in front unless
+// that is the one of the environment.
+func FileOf(a *deckv1.Application) string {
+	file := path.Join(a.GetPath(), a.GetConfigFilename())
+	if !isWatched(a) {
+		return a.GetRepositoryId() + ":" + file
+	}
+	return file
+}
+
+// elsewhere is the report of an application of another repository.
 func (f *Facts) elsewhere(live *deckv1.Application) Application {
-	a := Application{Name: live.GetName(), Labels: live.GetLabels(),
-		File: live.GetRepositoryId() + ":" + path.Join(live.GetPath(), live.GetConfigFilename())}
+	a := Application{Name: live.GetName(), File: FileOf(live), Labels: live.GetLabels()}
 	newest := f.Deck.Newest(live.GetId())
 	f.describe(&a, newest)
 	o := outcome{result: Success}
