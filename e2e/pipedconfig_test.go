@@ -52,7 +52,7 @@ func commitFiles(t *testing.T, dir string, files map[string]string) {
 	gittest.Run(t, dir, "commit", "-qm", "Change files")
 }
 
-// pipedYAML writes a piped configuration with this spec into a directory of its own.
+// pipedYAML writes a piped configuration with this spec into a directory.
 func pipedYAML(t *testing.T, dir, spec string) string {
 	t.Helper()
 	path := filepath.Join(dir, "piped.yaml")
@@ -165,14 +165,14 @@ func TestConflictsWithTheEnvironmentAreNamedAtTheirPlaces(t *testing.T) {
     type: AGE
     config: {identityFile: identity}
   notifications:
-    routes: [{receiver: nobody}]
+    routes: [{receiver: absent}]
 `)
 	r := e.pipedeck("ci", repository, "--cluster", "none", "--piped-config", file)
 	require.Equal(t, 2, r.Code, r.Stderr)
 	for place, says := range map[string]string{
 		":5:16": `"local" is the repository of the environment`, ":6:30": "is not a Git repository",
 		":7:53": "has no branch absent", ":9:25": "the plugin wait comes with pipedeck",
-		":12:28": "identity does not exist", ":14:25": `"nobody" is not among`,
+		":12:28": "identity does not exist", ":14:25": `"absent" is not among`,
 	} {
 		require.Regexp(t, file+place+": .*"+says, r.Stderr)
 	}

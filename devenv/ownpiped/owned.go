@@ -11,7 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-// owned are the keys of the spec that the environment has of its own, and what is used.
+// owned are the keys of the spec that the environment has itself, and what is used.
 var owned = []struct{ key, instead string }{
 	{"projectID", "the project of the environment, " + workspace.ProjectID + ", is used"},
 	{"pipedID", "the environment's own piped is used"},

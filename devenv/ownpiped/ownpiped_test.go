@@ -80,7 +80,7 @@ func TestRelativePathsBeginAtTheFile(t *testing.T) {
   secretManagement: {type: KEY_PAIR, config: {privateKeyFile: private, publicKeyFile: public}}
 `, around)
 	require.NoError(t, err)
-	spec, local, warnings := c.Beside(&workspace.Repository{Root: dir, Branch: "main"})
+	spec, local, warnings := c.NextTo(&workspace.Repository{Root: dir, Branch: "main"})
 	require.Empty(t, append(warnings, c.Warnings()...))
 	in := func(name string) string { return filepath.Join(dir, name) }
 	require.Equal(t, in("key"), mapping(spec, "git")["sshKeyFile"])
@@ -112,7 +112,7 @@ func TestTheWatchedRepositoryIsNotWatchedTwice(t *testing.T) {
   eventWatcher: {gitRepos: [{repoId: origin, commitMessage: Set it}, {repoId: here, commitMessage: Set that}]}
 `, around)
 	require.NoError(t, err)
-	spec, local, warnings := c.Beside(&workspace.Repository{Root: root, Branch: "main",
+	spec, local, warnings := c.NextTo(&workspace.Repository{Root: root, Branch: "main",
 		Origin: "git@example.com:team/apps"})
 	require.Empty(t, local)
 	require.Len(t, warnings, 2)
@@ -122,10 +122,10 @@ func TestTheWatchedRepositoryIsNotWatchedTwice(t *testing.T) {
 	require.Equal(t, []map[string]any{{"repoId": "local", "commitMessage": "Set it"}},
 		list(mapping(spec, "eventWatcher"), "gitRepos"), "piped refuses an id that is there twice")
 
-	_, local, _ = c.Beside(&workspace.Repository{Root: root, Branch: workspace.DetachedBranch, Detached: true})
+	_, local, _ = c.NextTo(&workspace.Repository{Root: root, Branch: workspace.DetachedBranch, Detached: true})
 	require.Empty(t, local, "a pull request is checked out")
 
-	spec, local, warnings = c.Beside(&workspace.Repository{Root: root, Branch: "topic"})
+	spec, local, warnings = c.NextTo(&workspace.Repository{Root: root, Branch: "topic"})
 	require.Empty(t, warnings, "another branch")
 	require.Len(t, local, 1)
 	require.Len(t, list(spec, "repositories"), 3)
@@ -183,7 +183,7 @@ func TestAForeignPipedDoesNotGetKeysOfPipedeck(t *testing.T) {
 	foreign.Foreign = true
 	c, err := readSpec(t, dir, spec, foreign)
 	require.NoError(t, err)
-	merged, _, _ := c.Beside(&workspace.Repository{Root: dir})
+	merged, _, _ := c.NextTo(&workspace.Repository{Root: dir})
 	require.Equal(t, map[string]any{"username": "me"}, merged["git"])
 	require.NotContains(t, list(merged, "repositories")[0], "git")
 	require.NotContains(t, list(mapping(merged, "notifications"), "receivers")[0], "template")
@@ -221,7 +221,10 @@ func TestWhatCannotBeMergedIsAMistakeAtItsPlace(t *testing.T) {
 			require.ErrorAs(t, err, &mistakes)
 		})
 	}
-	for name, content := range map[string]string{"an empty file": "", "an application": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: a}\n", "no spec": strings.TrimSuffix(header, "spec:\n")} {
+	for name, content := range map[string]string{
+		"an empty file": "", "no spec": strings.TrimSuffix(header, "spec:\n"),
+		"an application": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: a}\n",
+	} {
 		path := filepath.Join(t.TempDir(), "piped.yaml")
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 		_, err := Read(path, around)

@@ -50,10 +50,10 @@ func (c *Config) checkRepositories() {
 	}
 }
 
-// Beside returns what is taken over next to the repository that the environment watches: the keys of the spec, and the
+// NextTo returns what is taken over next to the repository that the environment watches: the keys of the spec, and the
 // further repositories on this machine. A repository of the file that is the watched one is left out, and named in the
 // warnings: both would deploy the same applications.
-func (c *Config) Beside(watched *workspace.Repository) (spec map[string]any, local []*workspace.Repository,
+func (c *Config) NextTo(watched *workspace.Repository) (spec map[string]any, local []*workspace.Repository,
 	warnings []string) {
 	alone := *c.report
 	alone.Warnings = nil

@@ -11,8 +11,8 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-// SecretManagement returns the keys for secrets that a piped configuration names, with absolute paths; nil when it names
-// none. Mistakes elsewhere in the file do not count.
+// SecretManagement returns the keys for secrets that a piped configuration names, with absolute paths; nil when it
+// names none. Mistakes elsewhere in the file do not count.
 func SecretManagement(file string) (*config.SecretManagement, error) {
 	data, dir, err := read(file)
 	if err != nil {

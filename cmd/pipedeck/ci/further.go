@@ -47,8 +47,8 @@ func registered(all []*workspace.Repository, applications []*deckv1.Application)
 	return true
 }
 
-// judgeFurther adds how the applications of other repositories stand: each is deployed at the head of its repository, or
-// at the commit that piped finds on a server.
+// judgeFurther adds how the applications of other repositories stand: each is deployed at the head of its repository,
+// or at the commit that piped finds on a server.
 func (r *Run) judgeFurther(d *state.Deck, v *verdict) {
 	commits, byHand := heads(r.options.Further), manual(r.options.Further)
 	v.settled = v.settled && registered(r.options.Further, d.Applications())

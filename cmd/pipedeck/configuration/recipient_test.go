@@ -99,20 +99,27 @@ func TestAKeyThatEncryptsNothingIsRefusedWithoutShowingIt(t *testing.T) {
 		args []string
 		says string
 	}{
-		"a private key":    {[]string{"--key", filepath.Join(dir, "private")}, "openssl rsa -in"},
-		"an identity":      {[]string{"--key", filepath.Join(dir, "identity")}, "age-keygen -y"},
-		"no file":          {[]string{"--key", filepath.Join(dir, "absent")}, "does not exist"},
-		"an empty file":    {[]string{"--key", write("empty", "")}, "neither a public key in PEM form nor"},
-		"text":             {[]string{"--key", write("text", "hello\n")}, "neither a public key in PEM form nor"},
-		"a directory":      {[]string{"--key", dir}, "read the key"},
-		"a large file":     {[]string{"--key", write("large", string(bytes.Repeat([]byte("x"), 1<<20)))}, "64 KiB"},
-		"a certificate":    {[]string{"--key", write("cert", "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n")}, "is not a public key"},
-		"a key for a file": {[]string{"--piped-config", filepath.Join(dir, "identity")}, "holds a key, not a configuration"},
-		"both":             {[]string{"--key", "a", "--piped-config", "b"}, "give only one of"},
-		"no key in it":     {[]string{"--piped-config", write("none.yaml", pipedWith("null"))}, "has no spec.secretManagement"},
-		"another file":     {[]string{"--piped-config", filepath.Join(dir, "recipient")}, "the file holds no keys"},
-		"a missing key":    {[]string{"--piped-config", write("gone.yaml", pipedWith("{type: AGE, config: {identityFile: gone}}"))}, "gone.yaml:4:56: spec.secretManagement.config.identityFile"},
-		"a key elsewhere":  {[]string{"--piped-config", write("kms.yaml", pipedWith("{type: GCP_KMS, config: {keyName: k}}"))}, "use the type KEY_PAIR or AGE"},
+		"a private key": {[]string{"--key", filepath.Join(dir, "private")}, "openssl rsa -in"},
+		"an identity":   {[]string{"--key", filepath.Join(dir, "identity")}, "age-keygen -y"},
+		"no file":       {[]string{"--key", filepath.Join(dir, "absent")}, "does not exist"},
+		"an empty file": {[]string{"--key", write("empty", "")}, "neither a public key in PEM form nor"},
+		"text":          {[]string{"--key", write("text", "hello\n")}, "neither a public key in PEM form nor"},
+		"a directory":   {[]string{"--key", dir}, "read the key"},
+		"a large file":  {[]string{"--key", write("large", string(bytes.Repeat([]byte("x"), 1<<20)))}, "64 KiB"},
+		"a certificate": {[]string{"--key", write("cert", "-----BEGIN CERTIFICATE-----\n"+
+			"-----END CERTIFICATE-----\n")},
+			"is not a public key"},
+		"a key for a file": {[]string{"--piped-config", filepath.Join(dir, "identity")},
+			"holds a key, not a configuration"},
+		"both": {[]string{"--key", "a", "--piped-config", "b"}, "give only one of"},
+		"no key in it": {[]string{"--piped-config", write("none.yaml", pipedWith("null"))},
+			"has no spec.secretManagement"},
+		"another file": {[]string{"--piped-config", filepath.Join(dir, "recipient")}, "the file holds no keys"},
+		"a missing key": {[]string{"--piped-config", write("gone.yaml",
+			pipedWith("{type: AGE, config: {identityFile: gone}}"))},
+			"gone.yaml:4:56: spec.secretManagement.config.identityFile"},
+		"a key elsewhere": {[]string{"--piped-config", write("kms.yaml", pipedWith("{type: GCP_KMS, config: {keyName: k}}"))},
+			"use the type KEY_PAIR or AGE"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

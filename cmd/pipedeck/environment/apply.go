@@ -14,8 +14,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
-// applyFlags starts the process of a running environment again, with the flags that the user gives and those that it was
-// started with. Its clusters, its history and its keys stay. What would not start is refused while it still runs.
+// applyFlags starts the process of a running environment again, with the flags that the user gives and those that it
+// was started with. Its clusters, its history and its keys stay. What would not start is refused while it still runs.
 func (s *Setup) applyFlags(ctx context.Context, w *workspace.Workspace, look *look) error {
 	again, err := s.again(ctx, w)
 	if err != nil {

@@ -87,6 +87,7 @@ func TestLiveKeepsWhatTheUserTypedForAnEnvironmentOfAnotherVersion(t *testing.T)
 		require.NoError(t, cmd.ParseFlags(c.flags))
 		var failure *exit.Error
 		require.ErrorAs(t, flags.checkSameStart(w, c.args), &failure)
-		require.Regexp(t, "; then pipedeck up --name demo --state-dir [^ ]+"+c.instead+"; or choose another --name$", failure.Hint)
+		require.Regexp(t, "; then pipedeck up --name demo --state-dir [^ ]+"+c.instead+"; or choose another --name$",
+			failure.Hint)
 	}
 }

@@ -100,7 +100,7 @@ func (f *Flags) pipedSpec() func(*workspace.Repository) map[string]any {
 		return nil
 	}
 	return func(watched *workspace.Repository) map[string]any {
-		spec, _, _ := f.own.Beside(watched)
+		spec, _, _ := f.own.NextTo(watched)
 		return spec
 	}
 }
@@ -121,7 +121,7 @@ func (s *Setup) warnOfOwn(watched *workspace.Repository) ([]*workspace.Repositor
 	if err != nil || own == nil {
 		return nil, err
 	}
-	_, local, warnings := own.Beside(watched)
+	_, local, warnings := own.NextTo(watched)
 	for _, warning := range append(own.Warnings(), warnings...) {
 		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean("warning: "+warning)))
 	}

@@ -27,7 +27,8 @@ type startFlag struct {
 	path func(dir, value string) string
 }
 
-// startFlags are all but --yes, which consents and changes nothing, and --live, which a running environment says itself.
+// startFlags are all but --yes, which consents and changes nothing, and --live, which a running environment says
+// itself.
 var startFlags = []startFlag{
 	{"cluster", func(f *Flags) []string { return f.clusters }, nil},
 	{"context", func(f *Flags) []string { return oneValue(f.context) }, nil},

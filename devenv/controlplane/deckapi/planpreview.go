@@ -86,8 +86,8 @@ func (s *PlanPreviews) PlanPreview(
 	return stream.Send(&deckv1.PlanPreviewResponse{Kind: &deckv1.PlanPreviewResponse_Result{Result: result}})
 }
 
-// repository finds the watched repository by its id or remote. When it is not named, it is the only one, or else that of
-// the environment itself.
+// repository finds the watched repository by its id or remote. When it is not named, it is the only one, or else that
+// of the environment itself.
 func (s *PlanPreviews) repository(named string) (*model.ApplicationGitRepository, error) {
 	watched := s.store.Pipeds.WatchedRepositories()
 	if named == "" && len(watched) > 1 && slices.ContainsFunc(watched, func(r *model.ApplicationGitRepository) bool {

@@ -47,8 +47,8 @@ func (s *Server) Encrypt(_ context.Context, r *as.EncryptRequest) (*as.EncryptRe
 	return &as.EncryptResponse{Ciphertext: sealed}, nil
 }
 
-// Seal encrypts for an RSA public key in PEM form, as PipeCD v1 does: a fresh AES-256-GCM key for the text, that key with
-// RSA-OAEP-SHA256, all in base64 behind the big-endian length of the RSA part. The nonce is zero,
+// Seal encrypts for an RSA public key in PEM form, as PipeCD v1 does: a fresh AES-256-GCM key for the text, that key
+// with RSA-OAEP-SHA256, all in base64 behind the big-endian length of the RSA part. The nonce is zero,
 // which is safe because no key is used twice.
 func Seal(publicKey, text []byte) (string, error) {
 	public, err := parsePublicKey(publicKey)
