@@ -57,6 +57,8 @@ type Application struct {
 	Why string
 	// AtBase and AtHead say that a deployment of it is awaited there.
 	AtBase, AtHead bool
+	// twice: another application of the range has the same name.
+	twice bool
 	// follows: the chain of another application deploys it.
 	follows bool
 }

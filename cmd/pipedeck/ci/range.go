@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -54,10 +55,14 @@ func (r *Range) decide(head *workspace.Repository) error {
 	if err != nil {
 		return exit.Usage(err, "correct the pattern, commit it, and run again")
 	}
+	named := map[string]int{}
+	for _, a := range applications {
+		named[a.Name]++
+	}
 	for i := range applications {
-		if a := &applications[i]; r.Changed && !a.AtHead {
-			a.AtBase = false
-		}
+		a := &applications[i]
+		a.twice = named[a.Name] > 1
+		a.AtBase = a.AtBase && (a.AtHead || !r.Changed)
 	}
 	r.Applications = applications
 	return nil
@@ -162,12 +167,16 @@ func (r *Range) note(a Application) string {
 	return ""
 }
 
-// Title names an application for users.
+// Title names an application for users. The directory follows the name where another application has the same one, such
+// as before a move.
 func (a Application) Title() string {
-	if a.Name != "" {
-		return a.Name
+	switch {
+	case a.Name == "":
+		return a.File
+	case a.twice:
+		return a.Name + " in " + path.Dir(a.File)
 	}
-	return a.File
+	return a.Name
 }
 
 // all returns the configuration files of both commits, sorted.
