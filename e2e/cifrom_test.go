@@ -66,7 +66,7 @@ func TestCIFromTheCommitBeforeRunsTheCanary(t *testing.T) {
 		`pipedeck-ci approved as bob`, r.Stdout)
 	require.Regexp(t, `K8S_PRIMARY_ROLLOUT SUCCESS in \d`, r.Stdout)
 	require.Contains(t, r.Stdout, "db: unchanged, skipped")
-	require.Contains(t, r.Stderr, "web: stage WAIT is shortened, because of --wait fast")
+	require.Contains(t, r.Stdout, "web: stage WAIT is shortened, because of --wait fast")
 	require.Equal(t, state, gittest.Run(t, repo, "for-each-ref")+gittest.Run(t, repo, "status", "--porcelain"),
 		"the repository of the user is only read")
 	e.leavesNothing()

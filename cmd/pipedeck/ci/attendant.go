@@ -29,16 +29,18 @@ const (
 // attendant acts on the stages that wait: it approves them, shortens them, or names them with the remedy.
 type attendant struct {
 	actions Actions
-	warn    func(string)
-	flags   string
+	// say gets what was done, warn what a user has to know.
+	say, warn func(string)
+	flags     string
 	// sent are the approvers whose approvals were sent, by the key of the stage.
 	sent map[string][]string
 	// done has the keys of what was said or skipped.
 	done map[string]bool
 }
 
-func newAttendant(actions Actions, warn func(string), flags string) *attendant {
-	return &attendant{actions: actions, warn: warn, flags: flags, sent: map[string][]string{}, done: map[string]bool{}}
+func newAttendant(actions Actions, say, warn func(string), flags string) *attendant {
+	return &attendant{actions: actions, say: say, warn: warn, flags: flags, sent: map[string][]string{},
+		done: map[string]bool{}}
 }
 
 // waitingStage is a stage that runs.
@@ -155,7 +157,7 @@ func (a *attendant) skip(ctx context.Context, deck deckv1.DeckServiceClient, w w
 	})
 	switch {
 	case err == nil:
-		a.warn(w.title() + " is shortened, because of --wait fast")
+		a.say(w.title() + " is shortened, because of --wait fast")
 	case status.Code(err) != codes.FailedPrecondition && ctx.Err() == nil: // it has ended by itself
 		a.warn(w.title() + " cannot be shortened: " + status.Convert(err).Message())
 	}

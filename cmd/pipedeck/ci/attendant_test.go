@@ -31,7 +31,8 @@ func attended(t *testing.T, actions Actions, refusal error, stages ...*deckv1.St
 		server.Refuse(refusal)
 	}
 	deck := server.Dial(t)
-	a := newAttendant(actions, func(line string) { said = append(said, line) }, " --name x")
+	say := func(line string) { said = append(said, line) }
+	a := newAttendant(actions, say, say, " --name x")
 	for _, stage := range stages {
 		a.attend(t.Context(), deck, deckOf(app("web", synced, ""), deployed("web", head, 1, running, stage)))
 	}

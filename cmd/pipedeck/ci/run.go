@@ -47,7 +47,8 @@ type Options struct {
 	Switched func(base, head string)
 	// Tolerates reports a failed deployment that does not fail the run; nil for none.
 	Tolerates func(*deckv1.Deployment) bool
-	// Warn gets lines for standard error.
+	// Say gets lines between the events, Warn lines for standard error.
+	Say  func(text string)
 	Warn func(text string)
 	// Flags, each after a space, name the environment in commands for the user.
 	Flags string
@@ -57,7 +58,7 @@ type Options struct {
 func NewRun(o Options) *Run {
 	r := &Run{
 		outcome: &Outcome{Repository: o.Repository, Range: o.Range}, options: o,
-		stages: newAttendant(o.Actions, o.Warn, o.Flags), atHead: o.Range == nil,
+		stages: newAttendant(o.Actions, o.Say, o.Warn, o.Flags), atHead: o.Range == nil,
 	}
 	switch {
 	case o.Range == nil:

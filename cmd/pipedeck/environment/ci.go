@@ -176,9 +176,8 @@ func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *sourc
 	}
 	repository = repository.Only(s.results.deploys)
 	options := ci.Options{
-		Repository: repository, Further: further, Range: compared, Actions: change.actions, Warn: s.warn,
-		Flags:     s.Target.Flags(),
-		Tolerates: s.results.tolerates,
+		Repository: repository, Further: further, Range: compared, Actions: change.actions,
+		Say: s.say, Warn: s.warn, Flags: s.Target.Flags(), Tolerates: s.results.tolerates,
 	}
 	if compared == nil {
 		return ci.NewRun(options), nil
