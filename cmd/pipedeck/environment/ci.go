@@ -231,6 +231,7 @@ func discard(w *workspace.Workspace) error {
 // readApplications reads every application configuration at HEAD, before anything is started.
 func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	repository *workspace.Repository) error {
+	s.results.opened(repository)
 	skipped := repository.SkippedText()
 	if skipped != "" && len(repository.Applications) > 0 {
 		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), "warning: "+skipped))
@@ -255,7 +256,7 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	if checked, err = s.selected(repository, checked); err != nil {
 		return err
 	}
-	return s.results.take(repository, checked)
+	return s.results.take(checked)
 }
 
 // checkApplications shows what is wrong with the applications that are deployed, all at once.

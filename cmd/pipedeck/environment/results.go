@@ -76,9 +76,14 @@ func fileUsage(err error) error {
 	return err
 }
 
+// opened notes the repository.
+func (r *results) opened(repository *workspace.Repository) {
+	r.facts.Root, r.facts.Head = repository.Root, repository.Head
+}
+
 // take notes what is to be deployed, and what --exclude leaves out.
-func (r *results) take(repository *workspace.Repository, checked []*workspace.Checked) error {
-	r.facts.Root, r.facts.Head, r.facts.Checked = repository.Root, repository.Head, checked
+func (r *results) take(checked []*workspace.Checked) error {
+	r.facts.Checked = checked
 	exclusions, err := readExclusions(r.exclude)
 	if err != nil {
 		return exit.Usage(err, "see pipedeck ci --help")

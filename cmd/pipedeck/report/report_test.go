@@ -268,7 +268,7 @@ const hostile = "a\x1b[31m|b\x00 <b>&\"']]> `c` ::error::x ##[error]y %0A @ann \
 func hostileRun() Run {
 	return Run{Repository: "/w/r", ExitCode: 1, Reason: hostile, Applications: []Application{
 		{Name: hostile, File: hostile, Result: Failure, Reason: hostile, Deployment: "d",
-			Place: &Place{File: hostile, Line: 1},
+			Place:    &Place{File: hostile, Line: 1},
 			Warnings: []Warning{{Text: hostile}},
 			Stages: []Stage{{Name: hostile, Status: "FAILURE", Reason: hostile,
 				Log: []string{"```", hostile, "::error::in"}}}},
