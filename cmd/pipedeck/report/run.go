@@ -185,6 +185,6 @@ func (r *Run) sort() {
 	order := Results()
 	slices.SortStableFunc(r.Applications, func(a, b Application) int {
 		return cmp.Or(cmp.Compare(slices.Index(order, a.Result), slices.Index(order, b.Result)),
-			text.Natural(a.Name, b.Name), cmp.Compare(a.File, b.File))
+			text.Natural(a.Name, b.Name), text.Natural(a.File, b.File))
 	})
 }
