@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
+	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -133,6 +134,13 @@ func (r *results) leaveOut(file string, why report.Result) {
 
 // deploys reports whether the application with a configuration file is deployed.
 func (r *results) deploys(file string) bool { return r.facts.Aside[file] == "" }
+
+// apply keeps what is left out from being registered; nil leaves nothing out.
+func (r *results) apply(o *env.Options) {
+	if r != nil && o.Selects == nil {
+		o.Selects = watched(r.deploys)
+	}
+}
 
 // mistakes is the error of the configurations that are deployed; nil without mistakes. What the environment lacks is no
 // mistake where that is allowed.

@@ -131,9 +131,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 		options.Repository = func() (*workspace.Repository, error) { return f.first, nil }
 		options.Commits, options.Selects = f.commits, watched(f.selects)
 	}
-	if r := s.results; r != nil && options.Selects == nil {
-		options.Selects = watched(r.deploys)
-	}
+	s.results.apply(&options)
 	checks := newPreflight(machine)
 	options.Clusters = checks.gate(clusters)
 	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error { return env.Run(ctx, options) })
