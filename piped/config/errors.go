@@ -19,6 +19,8 @@ type Error struct {
 	Message string
 	// NoPlugin says that the plugin which the file asks for is not in the environment: nothing else is wrong here.
 	NoPlugin bool
+	// ForeignKey says that a secret is encrypted for a key that this piped does not have: nothing else is wrong here.
+	ForeignKey bool
 	// hidden is the number of mistakes that this one stands for, at the end of a list that was cut.
 	hidden int
 	// missing are the names of keys, one of which the mistake is the absence of.

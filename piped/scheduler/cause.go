@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -17,8 +18,12 @@ import (
 // the stages of plugins of our SDK have it: {"kind": "NO_PLUGIN"}. PipeCD's control plane keeps it and never shows it.
 const CauseMetadataKey = "pipedeck/cause"
 
-// causeNoPlugin: piped has no plugin that owns a stage of the application, or that the application names.
-const causeNoPlugin = "NO_PLUGIN"
+const (
+	// causeNoPlugin: piped has no plugin that owns a stage of the application, or that the application names.
+	causeNoPlugin = "NO_PLUGIN"
+	// causeForeignKey: the secrets of the application are encrypted for a key that piped does not have.
+	causeForeignKey = "FOREIGN_KEY"
+)
 
 // causeOf is what the environment lacks for a plan; empty for other errors. A name that is nearly one that piped has is
 // a slip of the author, and a plugin that has not started may be the one that owns the stage.
@@ -29,6 +34,11 @@ func causeOf(why error) string {
 	case errors.As(why, &stage) && len(stage.Down) == 0 && !config.Slip(stage.Stage, stage.Known),
 		errors.As(why, &plugin) && !config.Slip(plugin.Name, plugin.Known):
 		return causeNoPlugin
+	}
+	var mistakes config.Errors
+	mistaken := func(e *config.Error) bool { return !e.ForeignKey }
+	if errors.As(why, &mistakes) && len(mistakes) > 0 && !slices.ContainsFunc(mistakes, mistaken) {
+		return causeForeignKey
 	}
 	return ""
 }

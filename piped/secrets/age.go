@@ -5,6 +5,7 @@ package secrets
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -55,11 +56,12 @@ func (k *ageKeys) Decrypt(ciphertext string) (string, error) {
 	}
 	reader, err := age.Decrypt(file, k.identities...)
 	if err != nil {
-		return "", &CipherError{"no identity of this piped opens it, or it is not an age file; " + ageHint}
+		return "", &CipherError{Problem: "no identity of this piped opens it, or it is not an age file; " + ageHint,
+			Foreign: errors.As(err, new(*age.NoIdentityMatchError))}
 	}
 	text, err := io.ReadAll(reader)
 	if err != nil {
-		return "", &CipherError{"a part of it was changed or lost; " + ageHint}
+		return "", &CipherError{Problem: "a part of it was changed or lost; " + ageHint}
 	}
 	return string(text), nil
 }
@@ -68,7 +70,7 @@ func ageFile(ciphertext string) (io.Reader, error) {
 	if trimmed := strings.TrimSpace(ciphertext); strings.HasPrefix(trimmed, armor.Header) {
 		if len(trimmed) > MaxCiphertext {
 			return nil, &CipherError{
-				fmt.Sprintf(
+				Problem: fmt.Sprintf(
 					"it has %d bytes, more than the %d KiB that a secret may have", len(trimmed), MaxCiphertext>>10,
 				),
 			}

@@ -27,7 +27,11 @@ type Decrypter interface {
 }
 
 // CipherError says why a text is not a secret for this piped. It never holds a part of the secret.
-type CipherError struct{ Problem string }
+type CipherError struct {
+	Problem string
+	// Foreign says that it may be a secret for another key.
+	Foreign bool
+}
 
 func (e *CipherError) Error() string { return e.Problem }
 
@@ -80,14 +84,14 @@ func readKey(name, file, data string) (text, field string, err error) {
 func decode(ciphertext string) ([]byte, error) {
 	if len(ciphertext) > MaxCiphertext {
 		return nil, &CipherError{
-			fmt.Sprintf(
+			Problem: fmt.Sprintf(
 				"it has %d bytes, more than the %d KiB that a secret may have", len(ciphertext), MaxCiphertext>>10,
 			),
 		}
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(ciphertext), ""))
 	if err != nil {
-		return nil, &CipherError{"it is not base64: was the plain text put in its place, or a part of it lost?"}
+		return nil, &CipherError{Problem: "it is not base64: was the plain text put in its place, or a part of it lost?"}
 	}
 	return data, nil
 }

@@ -184,6 +184,7 @@ func TestBrokenCiphertextsAreExplained(t *testing.T) {
 			var broken *secrets.CipherError
 			require.ErrorAs(t, err, &broken)
 			require.ErrorContains(t, err, c.want)
+			require.Equal(t, name == "wrong key", broken.Foreign)
 		})
 	}
 }

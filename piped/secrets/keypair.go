@@ -68,8 +68,9 @@ func (k *keyPair) Decrypt(ciphertext string) (string, error) {
 	key, err := rsa.DecryptOAEP(sha256.New(), nil, k.private, wrapped, nil)
 	if err != nil || len(key) != 32 {
 		return "", &CipherError{
-			"the private key of this piped does not fit: was it encrypted for another piped, or the key pair " +
+			Problem: "the private key of this piped does not fit: was it encrypted for another piped, or the key pair " +
 				"replaced? Then " + keyPairHint,
+			Foreign: true,
 		}
 	}
 	block, err := aes.NewCipher(key)
@@ -82,7 +83,7 @@ func (k *keyPair) Decrypt(ciphertext string) (string, error) {
 	}
 	text, err := gcm.Open(nil, make([]byte, gcm.NonceSize()), sealed, nil)
 	if err != nil {
-		return "", &CipherError{"a part of it was changed or lost; " + keyPairHint}
+		return "", &CipherError{Problem: "a part of it was changed or lost; " + keyPairHint}
 	}
 	return string(text), nil
 }
@@ -90,11 +91,11 @@ func (k *keyPair) Decrypt(ciphertext string) (string, error) {
 // splitHybrid separates the encrypted key from the encrypted text.
 func splitHybrid(data []byte) (wrapped, sealed []byte, err error) {
 	if len(data) < 2 {
-		return nil, nil, &CipherError{"it is too short for an encrypted secret; " + keyPairHint}
+		return nil, nil, &CipherError{Problem: "it is too short for an encrypted secret; " + keyPairHint}
 	}
 	length := int(binary.BigEndian.Uint16(data))
 	if data = data[2:]; length == 0 || length > len(data) {
-		return nil, nil, &CipherError{"it is not in the form of an encrypted secret; " + keyPairHint}
+		return nil, nil, &CipherError{Problem: "it is not in the form of an encrypted secret; " + keyPairHint}
 	}
 	return data[:length], data[length:], nil
 }

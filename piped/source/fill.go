@@ -133,9 +133,9 @@ func (f *filler) decrypt(ciphertexts map[string]string) (map[string]string, erro
 		var broken *secrets.CipherError
 		switch {
 		case errors.As(err, &broken):
-			mistakes = append(
-				mistakes, f.mistake("spec.encryption.encryptedSecrets."+name, "cannot be decrypted: %v", err),
-			)
+			mistake := f.mistake("spec.encryption.encryptedSecrets."+name, "cannot be decrypted: %v", err)
+			mistake.ForeignKey = broken.Foreign
+			mistakes = append(mistakes, mistake)
 		case err != nil:
 			return nil, fmt.Errorf("decrypt the secret %s: %w", name, err)
 		}

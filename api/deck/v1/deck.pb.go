@@ -2588,7 +2588,8 @@ func (x *Deployment) GetCause() *Cause {
 type Cause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// NO_PLUGIN (no plugin owns a stage, or the application names one that is not there), NO_CRD (the cluster does not
-	// serve the kind of an object) or UNREACHABLE (a host with a part of the application cannot be reached).
+	// serve the kind of an object), UNREACHABLE (a host with a part of the application cannot be reached) or FOREIGN_KEY
+	// (a secret is encrypted for a key that piped does not have).
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Where the application asks for it, as file, file:line or file:line:column; empty where that is not known.
 	Place         string `protobuf:"bytes,2,opt,name=place,proto3" json:"place,omitempty"`

@@ -106,7 +106,7 @@ func (f *Facts) elsewhere(live *deckv1.Application) Application {
 	f.describe(&a, newest)
 	o := outcome{result: Success}
 	switch {
-	case live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
+	case isInvalid(live, newest):
 		o = outcome{result: Invalid, reason: cmp.Or(live.GetSyncReason(), live.GetSyncShortReason())}
 	case newest == nil && slices.Contains(f.ByHand, live.GetName()):
 		o = outcome{result: Manual, reason: "neither a commit, drift nor a chain deploys it"}
@@ -144,6 +144,11 @@ func (f *Facts) end(a *Application, o outcome) {
 	f.locate(a, o.place)
 }
 
+// isInvalid reports whether piped refuses the configuration, for another reason than what the environment lacks.
+func isInvalid(live *deckv1.Application, newest *deckv1.Deployment) bool {
+	return live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG && newest.GetCause() == nil
+}
+
 // outcome is how it went, where, and why.
 type outcome struct {
 	result        Result
@@ -168,7 +173,7 @@ func (f *Facts) result(checked *workspace.Checked, live *deckv1.Application, new
 			o.result, o.cause = Missing, NoPlugin
 		}
 		return o
-	case live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
+	case isInvalid(live, newest):
 		return outcome{result: Invalid, reason: cmp.Or(live.GetSyncReason(), live.GetSyncShortReason())}
 	case newest == nil && checked.Manual:
 		return outcome{result: Manual, reason: "neither a commit, drift nor a chain deploys it"}

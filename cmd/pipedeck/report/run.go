@@ -54,6 +54,8 @@ const (
 	NoCRD Cause = "NO_CRD"
 	// Unreachable: a host with a part of the application cannot be reached.
 	Unreachable Cause = "UNREACHABLE"
+	// ForeignKey: a secret is encrypted for a key that piped does not have.
+	ForeignKey Cause = "FOREIGN_KEY"
 )
 
 // Run is one run with every application of its repository, the worst first.
