@@ -15,6 +15,7 @@ func Absent() (kinds, features []string) {
 			"MutatingWebhookConfiguration (those that name a Service)",
 		}, []string{
 			"containers", "DNS", "addresses of pods and cluster IPs", "limits of processors",
-			"custom and external metrics", "several nodes",
+			"security contexts and host ports", "further ports of a container", "custom and external metrics",
+			"several nodes",
 		}
 }
