@@ -187,13 +187,15 @@ func TestCIDeploysTheChangeInTheCheckoutOfEachProvider(t *testing.T) {
 	}{
 		"GitHub Actions, pull_request": {
 			[][]string{{"init", "-q"}, {"remote", "add", "origin", s.url},
-				{"fetch", "-q", "--no-tags", "--prune", "--depth=1", "origin", "+" + s.merge + ":refs/remotes/pull/1/merge"},
+				{"fetch", "-q", "--no-tags", "--prune", "--depth=1", "origin",
+					"+" + s.merge + ":refs/remotes/pull/1/merge"},
 				{"checkout", "-q", "--force", "refs/remotes/pull/1/merge"}},
 			"origin/main", s.target, s.merge, "--depth=1 origin +refs/heads/main:refs/remotes/origin/main",
 		},
 		"GitHub Actions, pull_request, the parent of the merge commit": {
 			[][]string{{"init", "-q"}, {"remote", "add", "origin", s.url},
-				{"fetch", "-q", "--no-tags", "--prune", "--depth=1", "origin", "+" + s.merge + ":refs/remotes/pull/1/merge"},
+				{"fetch", "-q", "--no-tags", "--prune", "--depth=1", "origin",
+					"+" + s.merge + ":refs/remotes/pull/1/merge"},
 				{"checkout", "-q", "--force", "refs/remotes/pull/1/merge"}},
 			"HEAD^1", s.target, s.merge, "--deepen=1 origin " + s.merge,
 		},
@@ -206,7 +208,8 @@ func TestCIDeploysTheChangeInTheCheckoutOfEachProvider(t *testing.T) {
 		},
 		"GitHub Actions, push": {
 			[][]string{{"init", "-q"}, {"remote", "add", "origin", s.url},
-				{"fetch", "-q", "--no-tags", "--prune", "--depth=1", "origin", "+" + s.change + ":refs/remotes/origin/feature"},
+				{"fetch", "-q", "--no-tags", "--prune", "--depth=1", "origin",
+					"+" + s.change + ":refs/remotes/origin/feature"},
 				{"checkout", "-q", "--force", "-B", "feature", "refs/remotes/origin/feature"}},
 			"HEAD~1", s.base, s.change, "--deepen=1 origin",
 		},
@@ -218,7 +221,8 @@ func TestCIDeploysTheChangeInTheCheckoutOfEachProvider(t *testing.T) {
 			s.base, s.base, s.change, "",
 		},
 		"Jenkins": {
-			[][]string{{"init", "-q"}, {"fetch", "-q", "--tags", "--force", s.url, "+refs/heads/*:refs/remotes/origin/*"},
+			[][]string{{"init", "-q"},
+				{"fetch", "-q", "--tags", "--force", s.url, "+refs/heads/*:refs/remotes/origin/*"},
 				{"config", "remote.origin.url", s.url}, {"checkout", "-q", "-f", s.change}},
 			"origin/main", s.target, s.change, "",
 		},
@@ -260,7 +264,8 @@ func TestCIDeploysTheChangeInTheCheckoutOfEachProvider(t *testing.T) {
 			require.True(t, has(events, func(ev event) bool { return ev.is("switch", "base", c.base, "head", c.head) }))
 			require.True(t, has(events, deployed("note", "SUCCESS", "commit", c.base)))
 			require.True(t, has(events, deployed("note", "SUCCESS", "commit", c.head, "strategy", "PIPELINE")))
-			require.True(t, has(events, func(ev event) bool { return ev.is("stage", "name", "WAIT", "status", "SKIPPED") }))
+			require.True(t,
+				has(events, func(ev event) bool { return ev.is("stage", "name", "WAIT", "status", "SKIPPED") }))
 			e.leavesNothing()
 		})
 	}
@@ -269,7 +274,8 @@ func TestCIDeploysTheChangeInTheCheckoutOfEachProvider(t *testing.T) {
 func TestCIOfAChangeThatTouchesNothingStartsNothing(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	repo := repository(t, map[string]string{"note/app.pipecd.yaml": application("note", pipeline("WAIT", "duration: 1s"))})
+	repo := repository(t,
+		map[string]string{"note/app.pipecd.yaml": application("note", pipeline("WAIT", "duration: 1s"))})
 	gittest.Write(t, repo, "README", "words")
 	gittest.Commit(t, repo, "words")
 	r := e.pipedeck("ci", repo, "--from", "HEAD~1", "--changed")
@@ -280,5 +286,5 @@ func TestCIOfAChangeThatTouchesNothingStartsNothing(t *testing.T) {
 	r = e.pipedeck("ci", filepath.Join(repo, "note"), "--from", "HEAD", "--cluster", "none", "--timeout", "3m")
 	require.Zero(t, r.Code, r.Stderr)
 	require.Contains(t, r.Stdout, "is HEAD itself: there is no change to deploy")
-	require.Contains(t, r.Stdout, "note: unchanged, skipped")
+	require.Contains(t, r.Stdout, "note: unchanged, PIPELINE SUCCESS")
 }

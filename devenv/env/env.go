@@ -45,8 +45,8 @@ type Environment struct {
 	repository atomic.Pointer[workspace.Repository]
 	// tree is nil unless the environment is live or watches a detached HEAD.
 	tree *live.Tree
-	// pointer is nil unless Commits are deployed.
-	pointer    *live.Pointer
+	// commits is nil unless Commits are deployed.
+	commits    *commitBranch
 	treeReport *treeReport
 	address    string
 	addresses  *addresses
@@ -223,8 +223,8 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 		if e.tree != nil {
 			children.Go(func() error { return e.tree.Run(ctx, e.treeReport.show) })
 		}
-		if e.pointer != nil {
-			children.Go(func() error { return e.followCommits(ctx) })
+		if e.commits != nil {
+			children.Go(func() error { return e.commits.follow(ctx) })
 		}
 		if e.Images != nil {
 			children.Go(func() error {
@@ -265,7 +265,8 @@ func (e *Environment) openRepository(ctx context.Context) error {
 	}
 	e.server.SetEnvironment(e.describe())
 	if e.Commits != nil {
-		return e.openCommits(ctx)
+		e.commits, err = openCommits(ctx, e)
+		return err
 	}
 	if e.Live || repository.Detached {
 		return e.openTree(ctx)

@@ -25,13 +25,7 @@ type Options struct {
 	Images func(load LoadImage, has HasImage) imagev1.ImageServiceServer
 	// Repository opens or makes the repository to watch.
 	Repository func() (*workspace.Repository, error)
-	// Live deploys the working tree of the repository as it is on disk, whenever it changes.
-	Live bool
-	// Commits are deployed one after the other in place of what is checked out: the first at once, each other one when
-	// it is received. Nil for what is checked out.
-	Commits <-chan string
-	// Selects reports by its configuration file whether an application is registered, and so deployed; nil for all.
-	Selects func(repository, configFile string) bool
+	Content
 	// Programs are compiled before piped is started; nil when piped and its plugins are there.
 	Programs *gobuild.Programs
 	// Piped is the agent's program.
@@ -61,6 +55,17 @@ type Options struct {
 	WithKind string
 	Logger   *slog.Logger
 	waits
+}
+
+// Content is what of the repository is deployed; its zero value is all at the branch or commit that is checked out.
+type Content struct {
+	// Live deploys the working tree of the repository as it is on disk, whenever it changes.
+	Live bool
+	// Commits are deployed one after the other in place of what is checked out: the first at once, each other one when
+	// it is received. Nil for what is checked out.
+	Commits <-chan string
+	// Selects reports by its configuration file whether an application is registered, and so deployed; nil for all.
+	Selects func(repository, configFile string) bool
 }
 
 // waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.

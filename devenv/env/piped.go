@@ -223,8 +223,8 @@ func (e *Environment) pipedArguments() ([]string, error) {
 	switch {
 	case e.tree != nil:
 		config.Snapshots = e.tree.Repository()
-	case e.pointer != nil:
-		config.Snapshots = e.pointer.Repository()
+	case e.commits != nil:
+		config.Snapshots = e.commits.pointer.Repository()
 	}
 	if e.PipedSpec != nil {
 		config.Spec = e.PipedSpec(config.Repository)

@@ -101,8 +101,8 @@ func (d *Deck) Restart() {
 	d.next = &objects{}
 }
 
-// Clone returns the state as it is now. It shares the objects, which do not change.
-func (d *Deck) Clone() *Deck {
+// Clone returns the state of a deck as it is now. It shares the objects, which do not change.
+func Clone(d *Deck) *Deck {
 	clone := *d
 	o := &clone.objects
 	o.components, o.applications = maps.Clone(o.components), maps.Clone(o.applications)

@@ -217,7 +217,7 @@ func TestSettledAt(t *testing.T) {
 func TestACloneStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	d := deckOf(decktest.Application(), decktest.Canary(), &deckv1.Synced{})
-	clone := d.Clone()
+	clone := state.Clone(d)
 	next := decktest.Canary()
 	next.Id, next.CreatedAt = "dep-2", decktest.At(50)
 	other := decktest.Application()

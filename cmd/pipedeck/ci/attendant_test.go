@@ -66,13 +66,13 @@ func TestStagesAreApprovedUntilThereAreEnough(t *testing.T) {
 		"as one of them": {Actions{Approve: true, As: "bob"}, []*deckv1.Stage{ask([]string{"ann", "bob"}, 0)},
 			[]string{"bob"}, ""},
 		"as one of two": {Actions{Approve: true, As: "bob"}, []*deckv1.Stage{ask([]string{"ann", "bob"}, 2)},
-			[]string{"bob"}, "web: stage ask waits for 2 approvals of ann or bob; approve it now with: pipedeck approve web ask " +
-				"--as ann --name x; or run it again with --approve auto"},
+			[]string{"bob"}, "web: stage ask waits for 2 approvals of ann or bob; approve it now with: pipedeck " +
+				"approve web ask --as ann --name x; or run it again with --approve auto"},
 		"as another one": {Actions{Approve: true, As: "eve"}, []*deckv1.Stage{ask([]string{"ann", "bob"}, 0)}, nil,
 			"waits for an approval of ann or bob"},
 		"never": {Actions{}, []*deckv1.Stage{ask(nil, 0), ask(nil, 0)}, nil,
-			"web: stage ask waits for an approval; approve it now with: pipedeck approve web ask --name x; or run it again " +
-				"with --approve auto"},
+			"web: stage ask waits for an approval; approve it now with: pipedeck approve web ask --name x; or run it " +
+				"again with --approve auto"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

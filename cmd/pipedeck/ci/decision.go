@@ -144,7 +144,8 @@ func (d *decision) whyNew(file string) string {
 	case d.base.application(file) != nil:
 		return "no commit deploys it at the base, so HEAD is its first deployment"
 	case len(report.Errors) > 0:
-		return "its configuration at the base is not valid, so HEAD is its first deployment: " + report.Errors[0].Error()
+		return "its configuration at the base is not valid, so HEAD is its first deployment: " +
+			report.Errors[0].Error()
 	}
 	return "it has no name at the base, so HEAD is its first deployment"
 }

@@ -27,8 +27,8 @@ type Outcome struct {
 
 // Range is the change that a run deploys: from the commit of --from to HEAD.
 type Range struct {
-	// Ref is what the user gave to --from, Name what it was found as ("origin/main" for "main" in a clone that has no
-	// such branch of its own).
+	// Ref is what the user gave to --from, Name what it was found as ("origin/main" for "main" in a clone where only
+	// the remote has that branch).
 	Ref, Name string
 	// Base is the repository at the commit of Ref.
 	Base *workspace.Repository

@@ -56,28 +56,50 @@ func TestAPhaseSettlesWhenEachAwaitedApplicationIsDeployedFromTheCommit(t *testi
 		left           string
 	}{
 		"not registered": {nil, []Application{web}, false, 0, 0, "web: piped has not registered it yet"},
-		"only the base, and in sync with it": {[]proto.Message{app("web", synced, ""), deployed("web", base, 1, succeeded)},
-			[]Application{web}, false, 0, 0, "web: not deployed yet"},
-		"running": {[]proto.Message{app("web", synced, ""), deployed("web", head, 2, running)}, []Application{web}, false,
-			0, 0, "web: RUNNING: because"},
-		"deployed": {[]proto.Message{app("web", synced, ""), deployed("web", base, 1, succeeded),
-			deployed("web", head, 2, succeeded)}, []Application{web}, true, 0, 0, ""},
-		"failed": {[]proto.Message{app("web", synced, ""), deployed("web", head, 2, failed)}, []Application{web}, true, 1, 0,
-			""},
-		"another one still runs": {[]proto.Message{app("web", synced, ""), deployed("web", head, 2, succeeded),
-			app("other", synced, ""), deployed("other", base, 1, running)}, []Application{web}, false, 0, 0, ""},
-		"a chain goes on": {[]proto.Message{app("web", synced, ""), deployed("web", head, 2, succeeded),
-			app("next", synced, "")}, []Application{web, next}, false, 0, 0, "next: not deployed yet"},
-		"a chain has ended with a failure": {[]proto.Message{app("web", synced, ""), deployed("web", head, 2, failed),
-			app("next", synced, "")}, []Application{web, next}, true, 1, 0, "next: not deployed yet"},
-		"a configuration that is not valid": {[]proto.Message{app("web", invalid, "line 3")}, []Application{web}, true, 0, 1,
-			""},
-		"one that was not valid before": {[]proto.Message{app("web", invalid, "line 1")}, []Application{web}, false, 0, 0,
-			"web: not deployed yet"},
-		"disabled": {[]proto.Message{&deckv1.Application{Id: "web", Name: "web", Path: "web",
-			ConfigFilename: "app.pipecd.yaml", Disabled: true}}, []Application{web}, true, 0, 0, ""},
-		"nothing awaited": {[]proto.Message{app("web", synced, ""), deployed("web", base, 1, succeeded)}, nil, true, 0, 0,
-			""},
+		"only the base, and in sync with it": {
+			[]proto.Message{app("web", synced, ""), deployed("web", base, 1, succeeded)},
+			[]Application{web}, false, 0, 0, "web: not deployed yet",
+		},
+		"running": {
+			[]proto.Message{app("web", synced, ""), deployed("web", head, 2, running)},
+			[]Application{web}, false, 0, 0, "web: RUNNING: because",
+		},
+		"deployed": {
+			[]proto.Message{app("web", synced, ""), deployed("web", base, 1, succeeded),
+				deployed("web", head, 2, succeeded)},
+			[]Application{web}, true, 0, 0, "",
+		},
+		"failed": {
+			[]proto.Message{app("web", synced, ""), deployed("web", head, 2, failed)},
+			[]Application{web}, true, 1, 0, "",
+		},
+		"another one still runs": {
+			[]proto.Message{app("web", synced, ""), deployed("web", head, 2, succeeded), app("other", synced, ""),
+				deployed("other", base, 1, running)},
+			[]Application{web}, false, 0, 0, "",
+		},
+		"a chain goes on": {
+			[]proto.Message{app("web", synced, ""), deployed("web", head, 2, succeeded), app("next", synced, "")},
+			[]Application{web, next}, false, 0, 0, "next: not deployed yet",
+		},
+		"a chain has ended with a failure": {
+			[]proto.Message{app("web", synced, ""), deployed("web", head, 2, failed), app("next", synced, "")},
+			[]Application{web, next}, true, 1, 0, "next: not deployed yet",
+		},
+		"a configuration that is not valid": {
+			[]proto.Message{app("web", invalid, "line 3")}, []Application{web}, true, 0, 1, "",
+		},
+		"one that was not valid before": {
+			[]proto.Message{app("web", invalid, "line 1")}, []Application{web}, false, 0, 0, "web: not deployed yet",
+		},
+		"disabled": {
+			[]proto.Message{&deckv1.Application{Id: "web", Name: "web", Path: "web",
+				ConfigFilename: "app.pipecd.yaml", Disabled: true}},
+			[]Application{web}, true, 0, 0, "",
+		},
+		"nothing awaited": {
+			[]proto.Message{app("web", synced, ""), deployed("web", base, 1, succeeded)}, nil, true, 0, 0, "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -105,7 +105,7 @@ func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.
 		r.err = verdictOf(v)
 		return true
 	}
-	r.outcome.Base = d.Clone()
+	r.outcome.Base = state.Clone(d)
 	if r.options.Tolerates != nil {
 		v.failed = slices.DeleteFunc(v.failed, r.options.Tolerates)
 	}

@@ -27,7 +27,8 @@ func TestTheVerdictNamesEveryFailureAndItsReason(t *testing.T) {
 	require.Equal(t, exit.Failed, failure.Code)
 	require.ErrorContains(t, err, "no image")
 	require.ErrorContains(t, err, "by ann")
-	require.ErrorAs(t, verdictOf(verdict{broken: []*deckv1.Application{{Name: "web", SyncReason: "app.pipecd.yaml:3:1"}}}), &failure)
+	broken := []*deckv1.Application{{Name: "web", SyncReason: "app.pipecd.yaml:3:1"}}
+	require.ErrorAs(t, verdictOf(verdict{broken: broken}), &failure)
 	require.Equal(t, exit.WrongUsage, failure.Code)
 }
 
@@ -48,8 +49,9 @@ func run(t *testing.T, applications ...Application) (r *Run, moved *[]string, sa
 
 func TestHEADFollowsTheBaseOnceThatHasSettled(t *testing.T) {
 	t.Parallel()
-	r, moved, said := run(t, Application{File: "web/app.pipecd.yaml", Name: "web", Fate: Touched, AtBase: true,
-		AtHead: true}, Application{File: "db/app.pipecd.yaml", Name: "db", Fate: Unchanged, Why: "no file of it differs"})
+	r, moved, said := run(t,
+		Application{File: "web/app.pipecd.yaml", Name: "web", Fate: Touched, AtBase: true, AtHead: true},
+		Application{File: "db/app.pipecd.yaml", Name: "db", Fate: Unchanged, Why: "no file of it differs"})
 	step := func(objects ...proto.Message) bool { return r.Step(t.Context(), nil, deckOf(objects...)) }
 	require.Equal(t, []string{base}, *moved)
 	require.Equal(t, base, r.First().Head)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/reader"
@@ -34,8 +35,8 @@ func (c *changeFlags) register(cmd *cobra.Command) {
 		"deploy this commit first, then HEAD as a change of it: a branch, tag or hash, such as origin/main")
 	flags.BoolVar(&c.changed, "changed", false, "with --from: deploy only the applications that the change touches")
 	flags.StringVar(&c.approve, "approve", "never",
-		"stages that wait for an approval: auto (approve as each approver until there are enough), as:NAME (approve as "+
-			"that one user), never")
+		"stages that wait for an approval: auto (approve as each approver until there are enough), as:NAME (approve "+
+			"as that one user), never")
 	flags.StringVar(&c.wait, "wait", "full", "stages WAIT: full, or fast (end them at once)")
 }
 
@@ -60,6 +61,15 @@ type following struct {
 	commits <-chan string
 	// selects reports by its configuration file whether an application is registered.
 	selects func(configFile string) bool
+}
+
+// apply makes the environment watch it; nil leaves what is checked out.
+func (f *following) apply(o *env.Options) {
+	if f == nil {
+		return
+	}
+	o.Repository = func() (*workspace.Repository, error) { return f.first, nil }
+	o.Commits, o.Selects = f.commits, watched(f.selects)
 }
 
 // warn prints a line on standard error.

@@ -112,7 +112,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 		Helper:       s.Flags.helper,
 		Images:       images,
 		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
-		Live:         s.Flags.live,
+		Content:      env.Content{Live: s.Flags.live},
 		Programs:     programs,
 		Piped:        piped,
 		ForeignPiped: s.Flags.piped != "",
@@ -127,10 +127,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 		Listening:    to.listening,
 		Logger:       to.logger,
 	}
-	if f := s.follows; f != nil {
-		options.Repository = func() (*workspace.Repository, error) { return f.first, nil }
-		options.Commits, options.Selects = f.commits, watched(f.selects)
-	}
+	s.follows.apply(&options)
 	s.results.apply(&options)
 	checks := newPreflight(machine)
 	options.Clusters = checks.gate(clusters)

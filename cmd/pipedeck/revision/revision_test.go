@@ -62,9 +62,12 @@ func TestTheCommandForAShallowCloneBringsTheRevision(t *testing.T) {
 		// detached: HEAD is the merge commit of a pull request, fetched by its hash.
 		detached bool
 	}{
-		"a branch":                     {"release/1.x", "fetch --depth=1 origin +refs/heads/release/1.x:refs/remotes/origin/release/1.x", false},
-		"a branch of the remote":       {"origin/release/1.x", "fetch --depth=1 origin +refs/heads/release/1.x:refs/remotes/origin/release/1.x", false},
-		"the target of a pull request": {"origin/main", "fetch --depth=1 origin +refs/heads/main:refs/remotes/origin/main", true},
+		"a branch": {"release/1.x",
+			"fetch --depth=1 origin +refs/heads/release/1.x:refs/remotes/origin/release/1.x", false},
+		"a branch of the remote": {"origin/release/1.x",
+			"fetch --depth=1 origin +refs/heads/release/1.x:refs/remotes/origin/release/1.x", false},
+		"the target of a pull request": {"origin/main",
+			"fetch --depth=1 origin +refs/heads/main:refs/remotes/origin/main", true},
 		"the commit before":            {"HEAD~1", "fetch --deepen=1 origin", false},
 		"two commits before":           {"HEAD^~1", "fetch --deepen=2 origin", false},
 		"the parent of a merge commit": {"HEAD^1", "fetch --deepen=1 origin HASH", true},
