@@ -61,7 +61,11 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,
 		Interval: c.SyncInterval.Std(), Broken: a.observed.notifyBroken, Uses: a.uses, PluginReporter: client,
 		Configured: mistakes.configured, Nameless: nameless.found,
-		Looked: a.problems.looked, Passed: a.problems.passed, Logger: a.logger,
+		Looked: a.problems.looked, Logger: a.logger,
+		Passed: func(err error) {
+			a.problems.passed(err)
+			f.events.Looked()
+		},
 	})
 	f.events = eventwatcher.New(eventwatcher.Options{
 		ControlPlane: client, Repositories: a.repos.all(), Config: c.EventWatcher,

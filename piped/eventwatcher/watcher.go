@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -49,6 +50,8 @@ type Watcher struct {
 	options Options
 	logger  *slog.Logger
 	wake    chan struct{}
+	// open says that an event had no result at the last pass.
+	open atomic.Bool
 	// headTimeout is headTimeout but in tests.
 	headTimeout time.Duration
 }
@@ -81,6 +84,13 @@ func (w *Watcher) Changed() {
 	}
 }
 
+// Looked says that the repositories were read again: an event that no configuration has matched may match one now.
+func (w *Watcher) Looked() {
+	if w.open.Load() {
+		w.Changed()
+	}
+}
+
 // Run applies events after each Changed, until ctx ends. It always returns nil.
 func (w *Watcher) Run(ctx context.Context) error {
 	var timer <-chan time.Time
@@ -97,6 +107,7 @@ func (w *Watcher) Run(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		w.open.Store(open)
 		w.options.Passed(err)
 		switch {
 		case err != nil:

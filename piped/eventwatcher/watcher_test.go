@@ -390,6 +390,8 @@ func TestRunWaitsForWordAndTriesAgainAfterFailures(t *testing.T) {
 	w.plane.register(0, "other", "x", nil)
 	w.Changed()
 	require.Equal(t, 7*time.Minute, <-timers, "a configuration that wants the event may come")
+	w.Looked()
+	require.Equal(t, 7*time.Minute, <-timers, "a commit may have brought it")
 	cancel()
 	require.NoError(t, <-done)
 	require.Empty(t, timers)
