@@ -88,7 +88,8 @@ func findApplications(cmd *cobra.Command, dir string, pipeline discovery.Pipelin
 	}
 	root, found := gitroot.Of(dir)
 	if !found {
-		return nil, exit.Usage(fmt.Errorf("%s is not in a Git repository", dir), "create one: git -C "+text.ShellWord(dir)+" init")
+		return nil, exit.Usage(fmt.Errorf("%s is not in a Git repository", dir),
+			"create one: git -C "+text.ShellWord(dir)+" init")
 	}
 	below, err := filepath.Rel(root, dir)
 	if err != nil {
