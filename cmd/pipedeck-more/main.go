@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/complete"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/plugin"
@@ -32,5 +33,6 @@ func newRootCommand(target *session.Target) *cobra.Command {
 	root.AddCommand(configuration.Commands(target)...)
 	root.AddCommand(plugin.NewCommand(target))
 	root.AddCommand(newServeCommand())
+	complete.Add(root, target)
 	return root
 }

@@ -3,54 +3,15 @@
 
 // Command pipedeck brings up a local environment for piped and shows it in a terminal.
 //
-// The commands live in the packages below, one file for each: environment runs one, inspect reads it, action asks it to
-// act; more stands for the packages configuration and plugin, which the program pipedeck-more has. What each command
-// does, its flags and exit codes are a contract that scripts rely on: errors go to standard error and end with the next
-// step.
+// Package root assembles the commands, which live in the packages next to it, one file for each: environment runs an
+// environment, inspect reads it, action asks it to act; more stands for the packages configuration and plugin, which
+// the program pipedeck-more has. What each command does, its flags and exit codes are a contract that scripts rely on:
+// errors go to standard error and end with the next step.
 package main
 
 import (
-	"context"
-	"io"
-
-	"github.com/spf13/cobra"
-
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/action"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/environment"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/inspect"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/more"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/root"
 )
 
-func main() { exit.Main(run) }
-
-// run executes one command line and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	target := &session.Target{}
-	root := newRootCommand(target)
-	if other := more.Find(root, args); other != nil {
-		return exit.Run(ctx, more.NewCommand(target, other.Name(), args), []string{}, target.Flags, stdout, stderr)
-	}
-	return exit.Run(ctx, root, args, target.Flags, stdout, stderr)
-}
-
-func newRootCommand(target *session.Target) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "pipedeck",
-		Short: "Run piped and its plugins against a local Kubernetes",
-		Example: `  pipedeck up --sample hello-world   a sample repository
-  pipedeck up                        the repository you are in
-  pipedeck up ~/src/my-app           a repository of yours
-  pipedeck ci --output json          the same without a terminal, then gone
-  pipedeck down                      stop and remove the environment`,
-	}
-	target.Register(root.PersistentFlags())
-	root.AddCommand(environment.Commands(target)...)
-	root.AddCommand(inspect.Commands(target)...)
-	root.AddCommand(action.Commands(target)...)
-	root.AddCommand(more.Commands()...)
-	root.AddCommand(newVersionCommand())
-	addVersionFlag(root)
-	return root
-}
+func main() { exit.Main(root.Run) }

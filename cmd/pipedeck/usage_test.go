@@ -11,10 +11,11 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/root"
 )
 
 // command runs a command line as a user would who keeps environments in stateDir.
-var command = clitest.Program(run).Run
+var command = clitest.Program(root.Run).Run
 
 func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 	t.Parallel()
@@ -77,7 +78,7 @@ func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			clitest.Program(run).RequireRefusal(t, c.code, c.says, c.args...)
+			clitest.Program(root.Run).RequireRefusal(t, c.code, c.says, c.args...)
 		})
 	}
 }

@@ -5,6 +5,7 @@ package more
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -32,6 +33,11 @@ func standIn(use, short string) *cobra.Command {
 
 // about are the commands whose arguments are a command line.
 var about = []string{"help", cobra.ShellCompRequestCmd, cobra.ShellCompNoDescRequestCmd}
+
+// completes reports whether a shell asks for completions of a command line.
+func completes(args []string) bool {
+	return len(args) > 0 && strings.HasPrefix(args[0], cobra.ShellCompRequestCmd)
+}
 
 // Find returns the stand-in that a command line of root runs, asks for help with or completes; nil for none.
 func Find(root *cobra.Command, args []string) *cobra.Command {

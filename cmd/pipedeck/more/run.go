@@ -40,6 +40,11 @@ func NewCommand(t *session.Target, name string, args []string) *cobra.Command {
 			}
 			path := filepath.Join(dir, program)
 			err = syscall.Exec(path, append([]string{os.Args[0]}, args...), os.Environ())
+			if completes(args) {
+				// A shell would show an error in the command line of the user.
+				_, err := fmt.Fprintf(cmd.OutOrStdout(), ":%d\n", cobra.ShellCompDirectiveNoFileComp)
+				return err
+			}
 			if !errors.Is(err, fs.ErrNotExist) {
 				return exit.Usage(fmt.Errorf("run %s: %w", path, err), "build it with: make build")
 			}
