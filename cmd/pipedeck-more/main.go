@@ -13,6 +13,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/complete"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/plugin"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -23,7 +24,13 @@ func main() { exit.Main(run) }
 // run executes one command line and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	target := &session.Target{}
-	return exit.Run(ctx, newRootCommand(target), args, target.Flags, stdout, stderr)
+	root := newRootCommand(target)
+	from := defaults.OfUser()
+	from.Part = true
+	if err := defaults.Apply(root, args, from); err != nil {
+		return exit.Fail(exit.With(exit.WrongUsage, err, defaults.Hint), target.Flags, stderr)
+	}
+	return exit.Run(ctx, root, args, target.Flags, stdout, stderr)
 }
 
 // newRootCommand is named like the program that users run.

@@ -29,6 +29,9 @@ type Workspace struct {
 	// Warn gets a sentence when something in the directory was open to other users and is closed to them now. May be
 	// nil.
 	Warn func(string)
+	// Explicit is set when commands for the user have to name the environment and its place, because the user has other
+	// defaults for these flags.
+	Explicit bool
 }
 
 // rootMark marks a directory of environments that pipedeck has created.

@@ -17,6 +17,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/limit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -63,7 +64,7 @@ and with the stages of the pipeline.` + samplesHelp(),
 			if err := change.check(cmd); err != nil {
 				return err
 			}
-			if !cmd.Flags().Changed("name") {
+			if !defaults.GivenForCommand(cmd.Flags().Lookup("name")) {
 				// Its own, so that it disturbs neither a running environment nor another ci.
 				t.Name = "ci-" + uuid.NewString()[:8]
 			}

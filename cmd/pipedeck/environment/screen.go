@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
@@ -46,7 +47,7 @@ func (f *screenFlags) check() error {
 func (f *screenFlags) read(into *[]string) error {
 	environ := os.Environ()
 	set := func(flag, variable, value string) {
-		if f.cmd != nil && f.cmd.Flags().Changed(flag) {
+		if f.cmd != nil && defaults.Given(f.cmd.Flags().Lookup(flag)) {
 			environ = append(environ, variable+"="+value)
 		}
 	}

@@ -34,6 +34,11 @@ func Run(
 	if !errors.As(err, &failure) {
 		failure = With(WrongUsage, arguments(cmd, err), "see "+cmd.CommandPath()+" --help")
 	}
+	return Fail(failure, flags, stderr)
+}
+
+// Fail prints an error with its next step to stderr, and returns its exit code. flags is as for Run.
+func Fail(failure *Error, flags func() string, stderr io.Writer) int {
 	if failure.Err != nil {
 		// Errors quote what others wrote: commits, plugins, compilers.
 		message := line.WithFlags(plainerror.Text(failure.Err), flags())

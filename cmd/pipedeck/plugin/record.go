@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/environment"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/limit"
@@ -71,7 +72,7 @@ the plugin's. --piped-config is that configuration then: its key decrypts the se
 			case flags.launcher != "":
 				return flags.writeLauncherOnly(args)
 			}
-			return flags.run(cmd.Context(), t, args, cmd.Flags().Changed("name"))
+			return flags.run(cmd.Context(), t, args, defaults.GivenForCommand(cmd.Flags().Lookup("name")))
 		},
 	}
 	flags.Register(cmd)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/action"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/complete"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/environment"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/inspect"
@@ -20,8 +21,16 @@ import (
 
 // Run executes one command line and returns its exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return RunWith(ctx, defaults.OfUser(), args, stdout, stderr)
+}
+
+// RunWith is Run with the defaults of flags from a source.
+func RunWith(ctx context.Context, from defaults.Source, args []string, stdout, stderr io.Writer) int {
 	target := &session.Target{}
 	root := New(target)
+	if err := defaults.Apply(root, args, from); err != nil {
+		return exit.Fail(exit.With(exit.WrongUsage, err, defaults.Hint), target.Flags, stderr)
+	}
 	if other := more.Find(root, args); other != nil {
 		return exit.Run(ctx, more.NewCommand(target, other.Name(), args), []string{}, target.Flags, stdout, stderr)
 	}

@@ -13,10 +13,10 @@ import (
 // Flags returns what a hint must add to a command so that it finds this environment again.
 func Flags(w *workspace.Workspace) string {
 	flags := ""
-	if w.Name != "default" {
+	if w.Explicit || w.Name != "default" {
 		flags += " --name " + w.Name
 	}
-	if root, err := workspace.Root(); err != nil || filepath.Dir(w.Dir) != root {
+	if root, err := workspace.Root(); w.Explicit || err != nil || filepath.Dir(w.Dir) != root {
 		flags += " --state-dir " + text.ShellWord(filepath.Dir(w.Dir))
 	}
 	return flags

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -29,10 +30,13 @@ type Target struct {
 	Name string
 	// StateDir is where environments live; empty for the user's state directory.
 	StateDir string
+	// flags are those of Register; nil for none.
+	flags *pflag.FlagSet
 }
 
 // Register adds the flags that choose the environment.
 func (t *Target) Register(flags *pflag.FlagSet) {
+	t.flags = flags
 	flags.StringVar(&t.Name, "name", "default", "name of the environment; several can run side by side")
 	flags.StringVar(&t.StateDir, "state-dir", "", "where environments live (default: the user's state directory)")
 }
@@ -60,6 +64,7 @@ func (t *Target) Workspace() (*workspace.Workspace, error) {
 		return nil, exit.Usage(err, "choose another --name")
 	}
 	w.Warn = func(line string) { fmt.Fprintln(os.Stderr, text.Clean(line)) }
+	w.Explicit = t.flags != nil && (defaults.Set(t.flags.Lookup("name")) || defaults.Set(t.flags.Lookup("state-dir")))
 	return w, nil
 }
 

@@ -1,0 +1,6 @@
+# fish completes a command line by itself.
+pipedeck completion fish | source
+for line in $argv
+    echo "> $line"
+    complete -C "$line"
+end
