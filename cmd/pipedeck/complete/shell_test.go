@@ -4,12 +4,14 @@
 package complete_test
 
 import (
+	"context"
 	_ "embed"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -45,10 +47,12 @@ func (s shell) complete(t *testing.T, dir string, environ []string, lines ...str
 	if s.name != "fish" {
 		args = append(args, s.name)
 	}
-	cmd := exec.CommandContext(t.Context(), path, append(args, lines...)...)
-	cmd.Dir = dir
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, path, append(args, lines...)...)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	cmd.Env = append([]string{
-		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "TERM=dumb",
+		"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, ".config"), "TERM=xterm",
 		"XDG_DATA_HOME=" + filepath.Join(home, ".local/share"), "LANG=C.UTF-8",
 		"PATH=" + bin() + ":" + os.Getenv("PATH"),
 	}, environ...)
