@@ -61,6 +61,14 @@ if [ "$stale" -gt 20 ]; then
 else
   compile
 fi
+# pipedeck version reads the commit from a file with the time of the program: were it in the program, each commit would
+# have it linked again.
+rm -f "$out/pipedeck.commit"
+if commit=$(git log -1 --format='%H %cI' 2>/dev/null); then
+  git diff --quiet HEAD 2>/dev/null || commit="$commit modified"
+  echo "$commit" >"$out/pipedeck.commit"
+  touch -r "$out/pipedeck" "$out/pipedeck.commit"
+fi
 # The library that images of the samples are built from, so that the first image takes a moment only.
 [ -n "$first" ] || GOOS=linux go build -o /dev/null ./sample-apps/hello-world
 if [ $((SECONDS - started)) -gt 5 ]; then echo "built in $((SECONDS - started)) s"; fi

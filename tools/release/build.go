@@ -9,7 +9,9 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -20,6 +22,9 @@ const (
 
 // pluginNames are the bundled plugins.
 var pluginNames = []string{"kubernetes", "kubernetes_multicluster", "scriptrun", "wait", "waitapproval"}
+
+// manualFolder has the manual pages.
+const manualFolder = "share/man/man1"
 
 // documents are the files of the repository that a release holds.
 var documents = []string{"LICENSE", "README.md", "CHANGELOG.md"}
@@ -53,6 +58,9 @@ func (r *release) build(t target, dir string) error {
 	if err := r.compileSamples(t, filepath.Join(bin, "images")); err != nil {
 		return err
 	}
+	if err := r.manual(filepath.Join(dir, filepath.FromSlash(manualFolder))); err != nil {
+		return err
+	}
 	for _, name := range documents {
 		content, err := os.ReadFile(filepath.Join(r.root, name))
 		if err != nil {
@@ -63,6 +71,12 @@ func (r *release) build(t target, dir string) error {
 		}
 	}
 	return nil
+}
+
+// manual writes the manual pages.
+func (r *release) manual(dir string) error {
+	return run(exec.Command("go", "run", "./cmd/pipedeck/reference/generate", "-man", dir, "-version", r.version,
+		"-date", strconv.FormatInt(r.date.Unix(), 10)), r.root)
 }
 
 // mains are the folders with a main package directly below dir.
@@ -84,6 +98,7 @@ func (r *release) compile(t target, output, dir string, environ []string, args .
 	flags := strings.Join([]string{
 		"-s -w -X main.version=" + r.version,
 		set("cmd/pipedeck/version.linked", r.version), set("cmd/pipedeck/version.publicKey", r.key.public),
+		set("cmd/pipedeck/version.commit", r.commit), set("cmd/pipedeck/version.date", r.date.Format(time.RFC3339)),
 		set("plugins/sdk.version", r.version),
 	}, " ")
 	cmd := exec.Command("go", append([]string{

@@ -2,7 +2,8 @@
 # Installs pipedeck << .Version >> for this user, without a package manager.
 #   install.sh [--from DIRECTORY|URL] [--prefix DIRECTORY] [--require-signature]
 # It needs tar, gzip, sha256sum or shasum, and curl or wget for a URL. It verifies before it installs, and installs nothing
-# that is not as it was released. The files go to PREFIX/lib/pipedeck/VERSION, links to PREFIX/bin; PREFIX is ~/.local.
+# that is not as it was released. The files go to PREFIX/lib/pipedeck/VERSION, links to PREFIX/bin and PREFIX/share/man;
+# PREFIX is ~/.local.
 set -eu
 
 version='<< .Version >>'
@@ -84,6 +85,10 @@ fi
 mv "$name" "$to"
 for program in pipedeck piped; do
   ln -sf "../lib/pipedeck/$version/bin/$program" "$prefix/bin/$program"
+done
+mkdir -p "$prefix/share/man/man1"
+for page in "$to"/share/man/man1/*.1; do
+  ln -sf "../../../lib/pipedeck/$version/share/man/man1/${page##*/}" "$prefix/share/man/man1/${page##*/}"
 done
 echo "pipedeck $version is installed in $to"
 case :$PATH: in

@@ -46,7 +46,9 @@ type release struct {
 	url string
 	// date is that of the commit: it is the time of every file.
 	date time.Time
-	key  *signer
+	// commit is the hash of the commit; empty when the sources are no checkout.
+	commit string
+	key    *signer
 	// made are the files of the release, relative to output.
 	made []string
 }
@@ -129,6 +131,7 @@ func (r *release) prepare(keyFile string) (err error) {
 	if r.date, err = commitDate(r.root); err != nil {
 		return err
 	}
+	r.commit = commitHash(r.root)
 	if err := os.RemoveAll(r.output); err != nil {
 		return err
 	}
@@ -150,6 +153,15 @@ func commitDate(root string) (time.Time, error) {
 		return time.Time{}, fmt.Errorf("read the date of the commit: %w", err)
 	}
 	return time.Unix(seconds, 0).UTC(), nil
+}
+
+// commitHash is the hash of HEAD; empty when the sources are no checkout.
+func commitHash(root string) string {
+	out, err := exec.Command("git", "-C", root, "rev-parse", "HEAD").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // target makes the files of one target.

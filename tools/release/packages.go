@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/goreleaser/nfpm/v2"
 	_ "github.com/goreleaser/nfpm/v2/deb" // registers itself
@@ -61,6 +62,12 @@ func (r *release) packageInfo(t target, dir string, list []listed) *nfpm.Info {
 		}
 		add(files.Content{Source: filepath.Join(dir, f.Path), Destination: at,
 			FileInfo: &files.ContentFileInfo{Mode: f.mode, MTime: r.date}})
+	}
+	for _, f := range list {
+		if strings.HasPrefix(f.Path, manualFolder+"/") {
+			add(files.Content{Source: "../../../lib/pipedeck/" + f.Path, Destination: "/usr/" + f.Path,
+				Type: files.TypeSymlink, FileInfo: &files.ContentFileInfo{MTime: r.date}})
+		}
 	}
 	for _, name := range []string{"pipedeck", "piped"} {
 		add(files.Content{Source: "../lib/pipedeck/bin/" + name, Destination: "/usr/bin/" + name,

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -32,10 +31,11 @@ func newVersionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version [ARCHIVE]",
 		Short: "Print the version, or verify a release",
-		Long: `Print the version of this program. With --verify, check that every file of the installed release is as
-it was released and signed, or that ARCHIVE, a file of a release, is signed: its signature lies next to it with
-the ending .minisig. The key is the one that this program was released with; a program that was replaced may hold
-another key, so --key gives the one that you trust.
+		Long: `Print the version of this program, and the commit that it was built from where that is known.
+With --verify, check that every file of the installed release is as it was released and signed, or that ARCHIVE,
+a file of a release, is signed: its signature lies next to it with the ending .minisig. The key is the one that
+this program was released with; a program that was replaced may hold another key, so --key gives the one that
+you trust.
 
 Exit code 0: nothing was changed; 1: something was; 2: there is no release to verify.`,
 		Example: "  pipedeck version -o json\n  pipedeck version --verify\n" +
@@ -59,12 +59,9 @@ Exit code 0: nothing was changed; 1: something was; 2: there is no release to ve
 
 func (f *versionFlags) print(out io.Writer) error {
 	if f.output == "json" {
-		return json.NewEncoder(out).Encode(map[string]string{
-			"version": version.Build(), "go": runtime.Version(),
-			"platform": runtime.GOOS + "/" + runtime.GOARCH,
-		})
+		return json.NewEncoder(out).Encode(version.Read())
 	}
-	_, err := fmt.Fprintln(out, versionLine())
+	_, err := fmt.Fprintln(out, version.Read())
 	return err
 }
 
@@ -102,12 +99,7 @@ func (f *versionFlags) check(out io.Writer, args []string) error {
 
 // addVersionFlag gives the root command --version, which prints the same as `pipedeck version`.
 func addVersionFlag(root *cobra.Command) {
-	root.Version = versionLine()
+	root.Version = version.Read().String()
 	root.SetVersionTemplate("{{.Version}}\n")
 	root.Flags().Bool("version", false, "print the version")
-}
-
-// versionLine returns the version of this build and what it was built with.
-func versionLine() string {
-	return fmt.Sprintf("pipedeck %s (%s, %s/%s)", version.Build(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
