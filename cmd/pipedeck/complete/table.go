@@ -24,7 +24,7 @@ func arguments(t *session.Target) map[string][]cobra.CompletionFunc {
 		"cancel":   one(of(t, running)),
 		"restart":  one(of(t, plugins)),
 		"version":  one(files),
-		"validate": one(files, nil), "migrate": one(files),
+		"validate": one(files, nil), "migrate": one(files, nil),
 		"plugin new":    one(nothing, directories),
 		"plugin test":   one(files),
 		"plugin record": one(named(of(t, plugins)), directories),
@@ -77,6 +77,7 @@ func flags(t *session.Target) map[string]cobra.CompletionFunc {
 		"--approve":       values("auto", "never", "as:"),
 		"--wait":          values("fast"),
 
+		"version --key":       nothing,
 		"logs --plugin":       of(t, plugins),
 		"restart --piped":     of(t, pipeds),
 		"plugin push --file":  named(nil),

@@ -5,11 +5,16 @@ package configuration
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
+
+	"golang.org/x/term"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -23,6 +28,56 @@ type configurationFile struct {
 	content []byte
 	// link marks a symbolic link below the directory, which is not followed.
 	link bool
+}
+
+// standardInput is the argument for standard input, and inputName what messages call it.
+const (
+	standardInput = "-"
+	inputName     = "<stdin>"
+)
+
+// findAll reads what the arguments name, each file once, in their order; "-" is in.
+func findAll(ctx context.Context, in io.Reader, paths []string) ([]configurationFile, error) {
+	var all []configurationFile
+	seen := map[string]bool{}
+	for _, path := range paths {
+		var found []configurationFile
+		var err error
+		if path == standardInput {
+			found, err = readInput(ctx, in)
+		} else {
+			found, err = findConfigurations(ctx, path)
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range found {
+			if key := filepath.Clean(file.name); !seen[key] {
+				seen[key] = true
+				all = append(all, file)
+			}
+		}
+	}
+	return all, nil
+}
+
+// readInput reads standard input. It ends with ctx, also while no one writes.
+func readInput(ctx context.Context, in io.Reader) ([]configurationFile, error) {
+	if file, ok := in.(*os.File); ok {
+		if term.IsTerminal(int(file.Fd())) {
+			return nil, exit.Usage(errors.New("standard input is a terminal"),
+				"give a file in it, for example: pipedeck validate - < app.pipecd.yaml")
+		}
+		defer context.AfterFunc(ctx, func() { _ = file.SetReadDeadline(time.Now()) })()
+	}
+	content, err := io.ReadAll(io.LimitReader(in, config.MaxSize+1))
+	switch {
+	case ctx.Err() != nil:
+		return nil, exit.Silent(exit.Interrupted)
+	case err != nil:
+		return nil, exit.Usage(fmt.Errorf("read standard input: %w", err), "name a file instead of -")
+	}
+	return []configurationFile{{name: inputName, content: content}}, nil
 }
 
 // findConfigurations reads the file, or all configurations below the directory in the order of their

@@ -45,7 +45,7 @@ CustomResourceDefinitions alone, and what has an application configuration or is
 			if !known {
 				return exit.Usage(fmt.Errorf("--pipeline %q is unknown", pipeline), "use "+pipelineNames())
 			}
-			i, err := findApplications(cmd, pathArgument(args), chosen)
+			i, err := findApplications(cmd, pathArguments(args)[0], chosen)
 			if err != nil {
 				return err
 			}

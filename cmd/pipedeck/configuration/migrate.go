@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aymanbagabas/go-udiff"
@@ -27,16 +28,23 @@ func newMigrateCommand() *cobra.Command {
 	var write bool
 	var plugins map[string]string
 	cmd := &cobra.Command{
-		Use:   "migrate PATH",
+		Use:   "migrate PATH...",
 		Short: "Migrate configuration of PipeCD v0 to v1",
 		Long: `Turn a piped or application configuration of PipeCD v0, or all of them below a directory, into v1.
 Comments, order and layout stay. Without --write, the changes are printed as a unified diff and no
-file is touched. What cannot be carried over is reported with its line.`,
+file is touched. What cannot be carried over is reported with its line. For -, standard input, the migrated
+configuration is printed.`,
 		Example: `  pipedeck migrate app.pipecd.yaml
-  pipedeck migrate piped.yaml --write --plugin kubernetes=file:///opt/pipecd/kubernetes`,
-		Args: cobra.ExactArgs(1),
+  pipedeck migrate piped.yaml --write --plugin kubernetes=file:///opt/pipecd/kubernetes
+  pipedeck migrate - < old.pipecd.yaml > app.pipecd.yaml`,
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := findConfigurations(cmd.Context(), args[0])
+			filter := slices.Contains(args, standardInput)
+			if filter && (len(args) > 1 || write) {
+				return exit.Usage(errors.New("- goes alone and without --write"),
+					"pipedeck migrate - prints the migrated configuration")
+			}
+			files, err := findAll(cmd.Context(), cmd.InOrStdin(), args)
 			if err != nil {
 				return err
 			}
@@ -49,6 +57,8 @@ file is touched. What cannot be carried over is reported with its line.`,
 			}
 			if output == "json" {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(m)
+			} else if filter {
+				err = m.filter(cmd.OutOrStdout(), cmd.ErrOrStderr())
 			} else {
 				err = m.print(cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
@@ -75,6 +85,8 @@ type migration struct {
 	Diff    string          `json:"diff"`
 	Notes   []migrationNote `json:"notes"`
 	Error   string          `json:"error"`
+	// content is the migrated configuration, or what it was when nothing changes.
+	content []byte
 }
 
 // migrationNote is what a user has to know about one line of the source.
@@ -91,13 +103,14 @@ func migrateFile(file configurationFile, options migrate.Options, write bool) mi
 		m.Error = err.Error()
 		return m
 	}
-	m.Changed = result.Changed
+	m.Changed, m.content = result.Changed, file.content
 	for _, n := range result.Notes {
 		m.Notes = append(m.Notes, migrationNote{n.Line, n.Field, n.Message})
 	}
 	if !m.Changed {
 		return m
 	}
+	m.content = result.Content
 	m.Diff = udiff.Unified(file.name, file.name, string(file.content), string(result.Content))
 	if write {
 		if err := replaceFile(file.name, result.Content); err != nil {
@@ -165,6 +178,21 @@ func (m *migrations) print(out, report io.Writer) error {
 		say(report, "%s would change; to do it, add --write\n", line.Count(changed, "file"))
 	}
 	return errors.Join(errs...)
+}
+
+// filter writes the migrated standard input to out, and what is to be said about it to report.
+func (m *migrations) filter(out, report io.Writer) error {
+	one := m.Files[0]
+	if one.Error != "" {
+		_, err := fmt.Fprintln(report, text.Clean(one.Error))
+		return err
+	}
+	_, err := out.Write(one.content)
+	for _, n := range one.Notes {
+		_, noteErr := fmt.Fprintln(report, text.Clean(fmt.Sprintf("%s:%d: %s: %s", one.File, n.Line, n.Field, n.Message)))
+		err = errors.Join(err, noteErr)
+	}
+	return err
 }
 
 // cleanLines cleans each line by itself: a file may have carriage returns.

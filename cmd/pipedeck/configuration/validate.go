@@ -32,12 +32,12 @@ func newValidateCommand() *cobra.Command {
 	var pipedConfig string
 	var given []string
 	cmd := &cobra.Command{
-		Use:   "validate [PATH]",
+		Use:   "validate [PATH...]",
 		Short: "Check configuration files",
-		Long: `Check a file, or every configuration below a directory: app.pipecd.yaml, anything else ending in
-.pipecd.yaml, YAML and JSON files with apiVersion pipecd.dev/v1beta1 of the kinds Application, Piped,
-EventWatcher and AnalysisTemplate, piped-plugin.yaml of plugins under development, and plugin indexes
-that are called index.yaml or index.json.
+		Long: `Check files, or every configuration below directories; - is standard input. Configurations are
+app.pipecd.yaml, anything else ending in .pipecd.yaml, YAML and JSON files with apiVersion
+pipecd.dev/v1beta1 of the kinds Application, Piped, EventWatcher and AnalysisTemplate, piped-plugin.yaml
+of plugins under development, and plugin indexes that are called index.yaml or index.json.
 
 Applications are compared with each other and with the plugins of the piped configurations that are
 checked with them, or of --piped-config: plugins and stages that no piped has, and names used twice.
@@ -45,29 +45,25 @@ checked with them, or of --piped-config: plugins and stages that no piped has, a
 Options of plugins and of stages are checked against the schemas of the plugins. Those of pipedeck and of
 PipeCD are known by their names; --plugin asks the program of another plugin, which it runs as: PATH schema.
 
-A file keys.yaml that is named itself is checked as the key file of the terminal UI.
+A file keys.yaml that is named itself is checked as the key file of the terminal UI, and config.yaml as the file
+with the defaults of flags.
 
 Each problem is one line: file:line:column: error or warning: key: what is wrong and what is allowed.`,
 		Example: `  pipedeck validate
   pipedeck validate piped.yaml --strict
   pipedeck validate apps --piped-config piped.yaml
-  pipedeck validate apps --plugin greeter=dist/greeter`,
-		Args: cobra.MaximumNArgs(1),
+  pipedeck validate apps --plugin greeter=dist/greeter
+  pipedeck validate web/app.pipecd.yaml api/app.pipecd.yaml
+  git show HEAD:app.pipecd.yaml | pipedeck validate -`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			files, err := findConfigurations(cmd.Context(), pathArgument(args))
+			files, err := findAll(cmd.Context(), cmd.InOrStdin(), pathArguments(args))
 			if err != nil {
 				return err
 			}
-			v := checkKeys(files)
-			if v == nil {
-				c, err := pluginflag.NewChecker(cmd.Context(), given, cmd.ErrOrStderr())
-				if err != nil {
-					return err
-				}
-				validator := &validator{checker: c, given: given, pipedConfig: pipedConfig}
-				if v, err = validator.check(cmd.Context(), files, strict); err != nil {
-					return err
-				}
+			v, err := check(cmd, files, &validator{given: given, pipedConfig: pipedConfig}, strict)
+			if err != nil {
+				return err
 			}
 			if output == "json" {
 				err = json.NewEncoder(cmd.OutOrStdout()).Encode(v)
@@ -84,6 +80,20 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 		"`NAME=PATH` of a plugin whose program, or Go package, knows the schema of its options; repeatable")
 	format.AddFlag(cmd, &output)
 	return cmd
+}
+
+// check checks a file of pipedeck itself, or configuration of PipeCD.
+func check(cmd *cobra.Command, files []configurationFile, by *validator, strict bool) (v *validation, err error) {
+	if v = checkKeys(files); v != nil {
+		return v, nil
+	}
+	if v = checkDefaults(cmd.Root(), files); v != nil {
+		return v, nil
+	}
+	if by.checker, err = pluginflag.NewChecker(cmd.Context(), by.given, cmd.ErrOrStderr()); err != nil {
+		return nil, err
+	}
+	return by.check(cmd.Context(), files, strict)
 }
 
 // validator checks files together.
@@ -159,6 +169,7 @@ func (v *validator) read(file configurationFile) *config.Report {
 	case report.Application != nil && !config.IsReportablePath(file.name):
 		return config.Refuse(file.name, "the path is not one line of UTF-8 text, so piped skips the "+
 			"application; rename the directory")
+	case report.Application != nil && file.name == inputName: // it has no files next to it
 	case report.Application != nil:
 		checkKubernetesInputs(report)
 		checkFilledFiles(report)
@@ -203,12 +214,12 @@ func checkTemplates(report *config.Report) {
 	}
 }
 
-// pathArgument is the current directory when the user names nothing.
-func pathArgument(args []string) string {
+// pathArguments is the current directory when the user names nothing.
+func pathArguments(args []string) []string {
 	if len(args) == 0 {
-		return "."
+		return []string{"."}
 	}
-	return args[0]
+	return args
 }
 
 // validation is what a run of validate found, and its JSON.

@@ -55,6 +55,9 @@ func (s Source) variable(name string) string {
 // *Mistakes.
 func Apply(root *cobra.Command, args []string, from Source) error {
 	cmd, informs := called(root, args)
+	if cmd != nil && cmd.Hidden {
+		return nil
+	}
 	if informs {
 		// Help and completion show what they can, whatever is wrong.
 		_ = apply(root, cmd, from)
@@ -68,7 +71,7 @@ func Apply(root *cobra.Command, args []string, from Source) error {
 
 func apply(root, cmd *cobra.Command, from Source) error {
 	file, mistakes := load(root, from)
-	if cmd != nil && !cmd.Hidden {
+	if cmd != nil {
 		s := &setter{root: root, cmd: cmd, from: from, file: file, mistakes: mistakes}
 		for _, flag := range flagsOf(cmd) {
 			s.set(flag)
@@ -126,14 +129,18 @@ type setter struct {
 
 // set gives a flag its default.
 func (s *setter) set(flag *pflag.Flag) {
-	for _, name := range Variables(s.root, s.cmd, flag) {
+	names := Variables(s.root, s.cmd, flag)
+	if Refused(flag.Name) {
+		names = append(names, Common(flag.Name)) // so that it is refused, too
+	}
+	for _, name := range names {
 		value := s.from.variable(name)
 		switch {
 		case value == "":
 			continue
 		case Refused(flag.Name):
 			s.mistakes.add(place{name: name}, "--%s cannot be a default, %s", flag.Name, whyRefused)
-		case name == Common(flag.Name) && readElsewhere(flag):
+		case name == Common(flag.Name) && ReadElsewhere(flag):
 		default:
 			command := name != Common(flag.Name)
 			if err := assign(flag, lines(flag, value), command); err != nil {
@@ -203,7 +210,7 @@ func GivenForCommand(flag *pflag.Flag) bool {
 }
 
 // Hint is the next step after Mistakes.
-const Hint = "correct the lines above; docs/environment-variables.md lists what can be set"
+const Hint = "correct it; docs/environment-variables.md lists what can be set"
 
 // place is where a mistake is.
 type place struct {

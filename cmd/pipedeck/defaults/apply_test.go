@@ -66,7 +66,7 @@ func run(t *testing.T, content string, environ []string, args ...string) (line, 
 func TestTheCommandLineComesBeforeVariablesAndTheseBeforeTheFile(t *testing.T) {
 	t.Parallel()
 	const file = "up: {cluster: of-file, sample: [a, b], live: true, plugin: {x: y}}\n" +
-		"all: {name: mine, cluster: of-all}\nci: {timeout: 5m}\n"
+		"all: {name: mine, cluster: of-all}\nci: {timeout: 5m}\nstatus: {output: json}\n"
 	for name, c := range map[string]struct {
 		environ []string
 		args    string
@@ -87,6 +87,8 @@ func TestTheCommandLineComesBeforeVariablesAndTheseBeforeTheFile(t *testing.T) {
 				timeout: time.Minute, forCommand: true}},
 		"a flag that differs has no variable for all": {[]string{"PIPEDECK_TIMEOUT=9m", "PIPEDECK_OUTPUT=json"}, "ci",
 			line{name: "mine", cluster: "of-all", timeout: 5 * time.Minute}},
+		"a table does not read the variable of streams": {[]string{"PIPEDECK_OUTPUT=plain"}, "status",
+			line{name: "mine", cluster: "auto", output: "json", timeout: time.Minute}},
 		"the process of an environment takes none": {[]string{"PIPEDECK_CLUSTER=of-variable"}, "host",
 			line{name: "default", cluster: "auto", timeout: time.Minute}},
 	} {

@@ -44,17 +44,29 @@ type setting struct {
 
 // Mistakes are what is wrong with defaults.
 type Mistakes struct {
-	// List has one line for each, with its place.
-	List []string
+	// List has the first ones.
+	List []Mistake
 	more int
 }
 
+// Mistake is what is wrong at one place.
+type Mistake struct {
+	// Name is that of a file or a variable.
+	Name string
+	// Line and Column count from 1; both are 0 for a variable and for the whole file.
+	Line, Column int
+	Message      string
+}
+
 func (m *Mistakes) Error() string {
-	text := strings.Join(m.List, "\n")
-	if m.more > 0 {
-		text += fmt.Sprintf("\n%d more mistakes are not shown", m.more)
+	var lines []string
+	for _, one := range m.List {
+		lines = append(lines, place{one.Name, one.Line, one.Column}.String()+": "+one.Message)
 	}
-	return text
+	if m.more > 0 {
+		lines = append(lines, fmt.Sprintf("%d more mistakes are not shown", m.more))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (m *Mistakes) add(at place, format string, args ...any) {
@@ -62,7 +74,7 @@ func (m *Mistakes) add(at place, format string, args ...any) {
 		m.more++
 		return
 	}
-	m.List = append(m.List, at.String()+": "+fmt.Sprintf(format, args...))
+	m.List = append(m.List, Mistake{at.name, at.line, at.column, fmt.Sprintf(format, args...)})
 }
 
 // err is nil without a mistake.
@@ -86,6 +98,17 @@ func load(root *cobra.Command, from Source) (file, *Mistakes) {
 	}
 	r.read(content)
 	return r.into, r.mistakes
+}
+
+// Check returns the mistakes in the content of a configuration file; name is used in messages. part is as in Source.
+func Check(root *cobra.Command, content []byte, name string, part bool) *Mistakes {
+	r := &reading{root: root, name: name, part: part, mistakes: &Mistakes{}, into: file{}}
+	if len(content) > maxSize {
+		r.mistakes.add(place{name: name}, "is larger than %d KiB", maxSize>>10)
+		return r.mistakes
+	}
+	r.read(content)
+	return r.mistakes
 }
 
 // content reads the file. What another user could have written is refused: it may name programs to run.

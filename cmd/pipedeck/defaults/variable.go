@@ -22,10 +22,13 @@ func Refused(flag string) bool {
 	}, flag)
 }
 
-// readElsewhere reports whether the code behind a flag reads the variable itself, so that it keeps its meaning.
-// PIPEDECK_OUTPUT is for streams of events only, and PIPEDECK_ASCII=1 is no boolean of a flag.
-func readElsewhere(flag *pflag.Flag) bool {
-	return slices.Contains([]string{"output", "theme", "ascii", "reduced-motion", "big", "keys"}, flag.Name)
+// ReadElsewhere reports whether the code behind a flag reads the variable itself, so that it keeps its meaning.
+// PIPEDECK_OUTPUT is for streams of events only, whose --output is auto by default.
+func ReadElsewhere(flag *pflag.Flag) bool {
+	if flag.Name == "output" {
+		return flag.DefValue == "auto"
+	}
+	return slices.Contains([]string{"theme", "ascii", "reduced-motion", "big", "keys"}, flag.Name)
 }
 
 // severalMeanings are names of flags that mean different things in different commands, of which one program does not
@@ -38,7 +41,7 @@ func Common(flag string) string { return "PIPEDECK_" + variable(flag) }
 // Variables returns the environment variables that set a flag of a command, the one that counts first at the begin.
 func Variables(root, cmd *cobra.Command, flag *pflag.Flag) []string {
 	names := []string{"PIPEDECK_" + variable(pathOf(cmd)) + "_" + variable(flag.Name)}
-	if sameEverywhere(root, flag) || readElsewhere(flag) {
+	if sameEverywhere(root, flag) || ReadElsewhere(flag) {
 		names = append(names, Common(flag.Name))
 	}
 	return names

@@ -14,8 +14,8 @@ import (
 func Commands() []*cobra.Command {
 	return []*cobra.Command{
 		standIn("init [DIR]", "Write application configurations for a repository"),
-		standIn("validate [PATH]", "Check configuration files"),
-		standIn("migrate PATH", "Migrate configuration of PipeCD v0 to v1"),
+		standIn("validate [PATH...]", "Check configuration files"),
+		standIn("migrate PATH...", "Migrate configuration of PipeCD v0 to v1"),
 		standIn("encrypt [NAME]", "Encrypt a secret for the environment's piped"),
 		standIn("plugin", "Write, publish, sign, fetch and check plugins"),
 	}

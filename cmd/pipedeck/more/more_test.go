@@ -4,6 +4,7 @@
 package more
 
 import (
+	"bytes"
 	"errors"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
 func TestCommandLinesOfTheOtherProgramAreFound(t *testing.T) {
@@ -41,6 +43,15 @@ func TestCommandLinesOfTheOtherProgramAreFound(t *testing.T) {
 		require.NotNil(t, found, line)
 		require.Equal(t, want, found.Name(), line)
 	}
+}
+
+func TestCompletionIsSilentWhileTheOtherProgramIsMissing(t *testing.T) {
+	t.Parallel()
+	var out, errOut bytes.Buffer
+	cmd := NewCommand(&session.Target{}, "validate", []string{"__complete", "validate", ""})
+	require.Zero(t, exit.Run(t.Context(), cmd, []string{}, func() string { return "" }, &out, &errOut))
+	require.Equal(t, ":4\n", out.String(), "no files, no error")
+	require.Empty(t, errOut.String())
 }
 
 func TestACommandWhoseProgramIsMissingSaysWhatToDo(t *testing.T) {
