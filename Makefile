@@ -113,12 +113,17 @@ lint: ## Formatting, vet for Linux and macOS, staticcheck, errcheck, errorlint, 
 	@tools/lint.sh
 
 .PHONY: generate
-generate: ## Generate Go from the .proto files, schemas from the configuration types, the pages of keys and changes
+generate: ## Generate Go from the .proto files, schemas from the configuration types, the pages of keys, commands and changes
 	cd tools && GOWORK=off go run ./protogen -root ..
 	UPDATE_SCHEMA=1 go test -count=1 -run TestTheSchemaIsThatOfTheTypes $(foreach plugin,$(PLUGINS),./plugins/$(plugin))
 	go run ./docs/schemas/generate
 	go run ./tui/keymap/generate docs/keys.md
+	go run ./cmd/pipedeck/reference/generate docs/cli.md
 	cd tools && GOWORK=off go run ./changelog -root ..
+
+.PHONY: man
+man: ## Write the manual pages of all commands to .cache/man
+	go run ./cmd/pipedeck/reference/generate -man $(CACHE)/man
 
 .PHONY: pictures
 pictures: ## Draw the pictures of the UI in docs/pictures from fixed states

@@ -44,7 +44,9 @@ require sigs.k8s.io/yaml v1.6.0 // indirect
 require (
 	github.com/atotto/clipboard v0.1.4 // indirect
 	github.com/charmbracelet/x/term v0.2.2 // indirect
+	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
 	github.com/envoyproxy/protoc-gen-validate v1.3.3 // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
 )
 
 require (

@@ -18,6 +18,8 @@ mkdir -p .cache/tools
 (cd tools && GOWORK=off go run ./changelog -root .. -check) || failed=1
 go run ./tui/keymap/generate .cache/keys.md
 cmp -s .cache/keys.md docs/keys.md || fail "docs/keys.md is stale: run make generate"
+go run ./cmd/pipedeck/reference/generate .cache/cli.md
+cmp -s .cache/cli.md docs/cli.md || fail "docs/cli.md is stale: run make generate"
 
 step "pictures of the UI"
 go test -count=1 -run '^TestScreensAsPictures$' ./tui/app >/dev/null || fail "docs/pictures is stale: run make pictures"

@@ -55,6 +55,8 @@ func flags(t *session.Target) map[string]cobra.CompletionFunc {
 		"--piped-config":  files,
 		"--config-file":   files,
 		"--index":         files,
+		"--junit":         files,
+		"--report":        files,
 		"--key":           files,
 		"--keys":          files,
 		"--key-file":      files,
@@ -75,7 +77,8 @@ func flags(t *session.Target) map[string]cobra.CompletionFunc {
 		"--commit":        references(t),
 		"--from":          references(t),
 		"--approve":       values("auto", "never", "as:"),
-		"--wait":          values("fast"),
+		"--pipeline":      values("quick", "canary", "bluegreen"),
+		"--wait":          values("full", "fast"),
 
 		"version --key":       nothing,
 		"logs --plugin":       of(t, plugins),
