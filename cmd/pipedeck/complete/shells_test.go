@@ -91,7 +91,8 @@ func TestShellsOfferValuesAndFilesWithoutAnEnvironment(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	kubeconfig := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(kubeconfig, []byte("contexts:\n- name: staging\n  context: {cluster: one}\n"), 0o600))
+	const listed = "contexts:\n- name: staging\n  context: {cluster: one}\n"
+	require.NoError(t, os.WriteFile(kubeconfig, []byte(listed), 0o600))
 	for _, s := range shells {
 		t.Run(s.name, func(t *testing.T) {
 			t.Parallel()

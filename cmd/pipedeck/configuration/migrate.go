@@ -189,7 +189,8 @@ func (m *migrations) filter(out, report io.Writer) error {
 	}
 	_, err := out.Write(one.content)
 	for _, n := range one.Notes {
-		_, noteErr := fmt.Fprintln(report, text.Clean(fmt.Sprintf("%s:%d: %s: %s", one.File, n.Line, n.Field, n.Message)))
+		note := fmt.Sprintf("%s:%d: %s: %s", one.File, n.Line, n.Field, n.Message)
+		_, noteErr := fmt.Fprintln(report, text.Clean(note))
 		err = errors.Join(err, noteErr)
 	}
 	return err

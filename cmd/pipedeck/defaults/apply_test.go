@@ -177,6 +177,14 @@ func TestLinesOfCommandsOfAnotherProgramAreLeftToIt(t *testing.T) {
 	err = Apply(program(&line{}), []string{"up"}, Source{File: path, Part: true})
 	require.ErrorContains(t, err, `there is no flag "livee"`)
 	require.NotContains(t, err.Error(), "deploy")
+
+	whole := &cobra.Command{Use: "pipedeck"}
+	group := &cobra.Command{Use: "plugin"}
+	group.AddCommand(&cobra.Command{Use: "test", Run: func(*cobra.Command, []string) {}})
+	whole.AddCommand(group)
+	require.ErrorContains(t, Check(whole, []byte("plugin tset: {}\nup: {}\n"), "f", true).err(),
+		`f:1:1: there is no command "plugin tset"; did you mean plugin test?`)
+	require.NoError(t, Check(whole, []byte("plugin test: {}\nup: {}\n"), "f", true).err())
 }
 
 func TestAFileThatOthersCanWriteIsRefused(t *testing.T) {

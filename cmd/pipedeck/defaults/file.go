@@ -182,7 +182,8 @@ func (r *reading) read(content []byte) {
 		switch {
 		case known:
 			r.section(name.Value, command, value)
-		case !r.part && !r.elsewhere(name.Value):
+		case r.part && !r.belowOwn(name.Value):
+		case !r.elsewhere(name.Value):
 			r.mistake(name, "there is no command %q%s", name.Value, nearest(name.Value, keys(commands)))
 		}
 	})
@@ -208,6 +209,16 @@ func (r *reading) commands() map[string]*cobra.Command {
 func (r *reading) elsewhere(name string) bool {
 	for _, cmd := range r.root.Commands() {
 		if cmd.DisableFlagParsing && strings.HasPrefix(name, cmd.Name()+" ") {
+			return true
+		}
+	}
+	return false
+}
+
+// belowOwn reports whether a command would be below one of this program, which then knows all of them.
+func (r *reading) belowOwn(name string) bool {
+	for _, cmd := range r.root.Commands() {
+		if cmd.HasSubCommands() && strings.HasPrefix(name, cmd.Name()+" ") {
 			return true
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/auto"
@@ -149,7 +150,42 @@ func (f *clusterFlags) parse() ([]namedKind, error) {
 		}
 		parsed = append(parsed, namedKind{name, cluster.Kind(kind)})
 	}
+	f.dropDefaults(parsed)
 	return parsed, f.checkCombination(parsed)
+}
+
+// isDefault reports whether a flag has its value from a variable or from the configuration file.
+func (f *clusterFlags) isDefault(name string) bool {
+	if f.cmd == nil {
+		return false
+	}
+	flag := f.cmd.Flags().Lookup(name)
+	return defaults.Set(flag) && !flag.Changed
+}
+
+// dropDefaults clears defaults that are for other kinds of clusters than those that were chosen, such as the context of
+// a user who mostly deploys to an existing cluster.
+func (f *clusterFlags) dropDefaults(parsed []namedKind) {
+	has := func(kinds ...cluster.Kind) bool {
+		return slices.ContainsFunc(parsed, func(n namedKind) bool { return slices.Contains(kinds, n.kind) })
+	}
+	existing, inDocker := has(cluster.Existing), has(cluster.InDocker, clusterAuto)
+	for _, flag := range []struct {
+		name  string
+		fits  bool
+		clear func()
+	}{
+		{"context", existing, func() { f.context = "" }},
+		{"kubeconfig", existing, func() { f.kubeconfig = "" }},
+		{"node-image", inDocker, func() { f.nodeImage = "" }},
+		{"kind-config", inDocker, func() { f.kindConfig = "" }},
+		{"export-kubeconfig", inDocker, func() { f.exportKubeconfig = false }},
+		{"local-image", has(cluster.Embedded, clusterAuto), func() { f.localImages = nil }},
+	} {
+		if !flag.fits && f.isDefault(flag.name) {
+			flag.clear()
+		}
+	}
 }
 
 // checkCombination finds flags that contradict each other.

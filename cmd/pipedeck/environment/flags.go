@@ -126,6 +126,9 @@ type source struct {
 // asked for; else the repository around the working directory, which has to hold application
 // configurations. A directory that cannot be watched is an error; a sample never takes its place.
 func (f *Flags) chooseSource(args []string) (*source, error) {
+	if len(args) == 1 && f.isDefault("sample") {
+		f.samples = nil // what the user names counts
+	}
 	if len(args) == 1 {
 		if len(f.samples) > 0 {
 			return nil, exit.Usage(errors.New("give a directory or --sample, not both"),

@@ -23,8 +23,8 @@ func Page(tree *cobra.Command) string {
 	p.line("# Commands\n")
 	p.line("Every command of pipedeck with its flags, their defaults and its exit codes. This page is for users and " +
 		"for authors of scripts.")
-	p.line("`pipedeck COMMAND --help` prints the same. [Environment variables and defaults](environment-variables.md) " +
-		"says how to\nchange defaults.\n")
+	p.line("`pipedeck COMMAND --help` prints the same. The page\n[Environment variables and defaults]" +
+		"(environment-variables.md) says how to change defaults.\n")
 	p.index()
 	p.codes()
 	p.flags("Flags of all commands", tree.PersistentFlags(), nil)

@@ -49,7 +49,9 @@ func TestAMistakeInTheConfigurationFileIsWrongUsage(t *testing.T) {
 	require.Empty(t, stdout)
 	require.Contains(t, stderr, "pipedeck: "+path+`:2:3: up: there is no flag "clustr"; did you mean cluster?`+
 		"\nnext step: ")
-	for _, args := range []string{"help", "version", "--version", "completion bash", "__complete up --cl", "up --help"} {
+	for _, args := range []string{
+		"help", "version", "--version", "completion bash", "__complete up --cl", "up --help",
+	} {
 		code, _, stderr := run(t, defaults.Source{File: path}, strings.Split(args, " ")...)
 		require.Zero(t, code, "%s: %s", args, stderr)
 	}

@@ -34,7 +34,7 @@ func Build() string {
 // Info is what is known of this build.
 type Info struct {
 	Version string `json:"version"`
-	// Commit is the hash of the commit that this was built from, and CommitDate its time; empty when they are not known.
+	// Commit is the hash of the commit that this was built from, and CommitDate its time; empty when not known.
 	Commit     string `json:"commit"`
 	CommitDate string `json:"commit_date"`
 	// Modified is set when files of the commit were changed before the build.
