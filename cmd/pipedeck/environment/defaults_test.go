@@ -30,7 +30,7 @@ func defaulted(t *testing.T, environ []string, args ...string) *Flags {
 
 func TestDefaultsOfOtherClustersGiveWayToTheClusterThatIsNamed(t *testing.T) {
 	t.Parallel()
-	environ := []string{"PIPEDECK_CLUSTER=existing", "PIPEDECK_CONTEXT=staging"}
+	environ := []string{"PIPEDECK_CLUSTER=existing", "PIPEDECK_UP_CONTEXT=staging"}
 	f := defaulted(t, environ)
 	_, err := f.parse()
 	require.NoError(t, err)
