@@ -267,7 +267,8 @@ func TestFlagsAreAppliedToARunningEnvironmentWhoseHistoryStays(t *testing.T) {
 	e := newEnvironment(t)
 	repository := newRepository(t, map[string]string{"web/app.pipecd.yaml": scriptApplication("web", "echo hello", "")})
 	second := newRepository(t, map[string]string{"app.pipecd.yaml": scriptApplication("shop", "echo hello", "")})
-	file := pipedYAML(t, filepath.Dir(second), "  repositories: [{repoId: second, remote: ./repository, branch: main}]\n")
+	file := pipedYAML(t, filepath.Dir(second),
+		"  repositories: [{repoId: second, remote: ./repository, branch: main}]\n")
 	up := e.start("up", repository, "--cluster", "none")
 	before := up.await("the first deployment", deployed("web", "SUCCESS"))["id"]
 

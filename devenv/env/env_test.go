@@ -59,10 +59,10 @@ func options(w *workspace.Workspace) Options {
 		Workspace: w,
 		Clusters: []Cluster{{workspace.TargetName,
 			func(Hooks) (cluster.Provider, error) { return none.Provider{}, nil }}},
-		Repository: func() (*workspace.Repository, error) { return w.EnsureSample(sample{}) },
-		Piped:      pipedProgram,
-		Version:    "test",
-		Logger:     slog.New(slog.DiscardHandler),
+		Repository:   func() (*workspace.Repository, error) { return w.EnsureSample(sample{}) },
+		PipedOptions: PipedOptions{Piped: pipedProgram},
+		Version:      "test",
+		Logger:       slog.New(slog.DiscardHandler),
 	}
 }
 

@@ -28,15 +28,7 @@ type Options struct {
 	Content
 	// Programs are compiled before piped is started; nil when piped and its plugins are there.
 	Programs *gobuild.Programs
-	// Piped is the agent's program.
-	Piped string
-	// ForeignPiped says that Piped is not ours and knows only PipeCD's own flags.
-	ForeignPiped bool
-	Plugins      []workspace.Plugin
-	// PipedSpec returns further keys of the piped configuration for the repository that is watched; nil for none.
-	PipedSpec func(*workspace.Repository) map[string]any
-	// PipedDir is the working directory of piped; empty for that of this process.
-	PipedDir string
+	PipedOptions
 	// Helper does what needs libraries that this program is compiled without; nil for an environment whose clusters
 	// need none.
 	Helper Helper
@@ -66,6 +58,19 @@ type Content struct {
 	Commits <-chan string
 	// Selects reports by its configuration file whether an application is registered, and so deployed; nil for all.
 	Selects func(repository, configFile string) bool
+}
+
+// PipedOptions say what piped is, and what it runs.
+type PipedOptions struct {
+	// Piped is the agent's program.
+	Piped string
+	// ForeignPiped says that Piped is not ours and knows only PipeCD's own flags.
+	ForeignPiped bool
+	Plugins      []workspace.Plugin
+	// PipedSpec returns further keys of the piped configuration for the repository that is watched; nil for none.
+	PipedSpec func(*workspace.Repository) map[string]any
+	// PipedDir is the working directory of piped; empty for that of this process.
+	PipedDir string
 }
 
 // waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.

@@ -121,7 +121,7 @@ const partApplications = "applications"
 
 // watchSilence reports a piped that has not reported any application of a repository with some for too long.
 func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
-	if len(e.repository.Load().Applications) == 0 || e.selects() {
+	if len(e.repository.Load().Applications) == 0 || selects(e) {
 		return
 	}
 	defer e.server.ClearProblem(partApplications)
@@ -142,7 +142,7 @@ func (e *Environment) watchSilence(ctx context.Context, tooLong time.Duration) {
 }
 
 // selects reports whether piped may leave out all applications of the repository, because of their labels.
-func (e *Environment) selects() bool {
+func selects(e *Environment) bool {
 	if e.PipedSpec == nil {
 		return false
 	}

@@ -93,8 +93,8 @@ func (c *Config) leaveOutOurs() {
 func (c *Config) leaveOutOfPlugin(i int) {
 	p, at := &c.Piped.Plugins[i], fmt.Sprintf("spec.plugins[%d]", i)
 	if _, _, indexed := config.PluginReference(p.URL); indexed {
-		c.report.Add(at+".url", "is a name in a plugin index, which the piped of --piped does not read: want a URL with "+
-			"file://, https:// or oci://")
+		c.report.Add(at+".url", "is a name in a plugin index, which the piped of --piped does not read: want a URL "+
+			"with file://, https:// or oci://")
 	}
 	for _, key := range []string{"sha256", "signature", "stages", "limits"} {
 		if c.report.Has(at + "." + key) {

@@ -21,7 +21,8 @@ import (
 const header = "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n"
 
 var around = Surroundings{
-	Bundled: []string{"kubernetes", "wait", "scriptrun"}, Clusters: []string{"local"}, OnClusters: []string{"kubernetes"},
+	Bundled: []string{"kubernetes", "wait", "scriptrun"}, Clusters: []string{"local"},
+	OnClusters: []string{"kubernetes"},
 }
 
 // readSpec reads a file with this spec in the directory dir.
@@ -161,7 +162,8 @@ func TestPluginsAreMergedWithThoseOfTheEnvironment(t *testing.T) {
 		SHA256: strings.Repeat("a", 64)}, plugins[3])
 	said := strings.Join(c.Warnings(), "\n")
 	for _, warning := range []string{
-		"spec.plugins[0].port: not taken over", `deployTargets[0].name: applications may deploy to "far", which is outside`,
+		"spec.plugins[0].port: not taken over",
+		`deployTargets[0].name: applications may deploy to "far", which is outside`,
 		"spec.plugins[3].url: not taken over: --plugin given is used", "spec.plugins[3].sha256: not taken over",
 		"pipedeck has no plugin analysis",
 	} {

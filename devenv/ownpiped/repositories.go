@@ -66,8 +66,8 @@ func (c *Config) NextTo(watched *workspace.Repository) (spec map[string]any, loc
 			continue
 		}
 		replaced[repository.RepoID] = true
-		alone.Warn(fmt.Sprintf("spec.repositories[%d]", i), fmt.Sprintf("not taken over: it is the repository that the "+
-			"environment watches in %s as %q", watched.Root, workspace.RepositoryID))
+		alone.Warn(fmt.Sprintf("spec.repositories[%d]", i), fmt.Sprintf("not taken over: it is the repository that "+
+			"the environment watches in %s as %q", watched.Root, workspace.RepositoryID))
 	}
 	spec = maps.Clone(c.spec)
 	spec["repositories"] = repositories

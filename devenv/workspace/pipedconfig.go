@@ -111,7 +111,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 		if p.Config != nil {
 			entry["config"] = p.Config
 		}
-		if targets := w.targetsOf(p, c); len(targets) > 0 {
+		if targets := c.targetsOf(w, p); len(targets) > 0 {
 			entry["deployTargets"] = targets
 		}
 		if p.SHA256 != "" {
@@ -133,7 +133,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 	err := printYAML(data, map[string]any{
 		"apiVersion": "pipecd.dev/v1beta1",
 		"kind":       "Piped",
-		"spec":       w.spec(c, plugins),
+		"spec":       c.spec(w, plugins),
 	})
 	if err != nil {
 		return err
@@ -145,7 +145,7 @@ func (w *Workspace) WritePipedConfig(c PipedConfig) error {
 }
 
 // spec returns the spec. What the environment needs stands above the keys of the user.
-func (w *Workspace) spec(c PipedConfig, plugins []map[string]any) map[string]any {
+func (c PipedConfig) spec(w *Workspace, plugins []map[string]any) map[string]any {
 	spec := map[string]any{
 		"secretManagement": map[string]any{
 			"type": "KEY_PAIR",
@@ -172,7 +172,7 @@ func (w *Workspace) spec(c PipedConfig, plugins []map[string]any) map[string]any
 }
 
 // targetsOf returns the deploy targets of a plugin: the clusters, and those of the user.
-func (w *Workspace) targetsOf(p Plugin, c PipedConfig) (targets []any) {
+func (c PipedConfig) targetsOf(w *Workspace, p Plugin) (targets []any) {
 	if p.Kubernetes {
 		for _, target := range w.deployTargets(c) {
 			targets = append(targets, target)

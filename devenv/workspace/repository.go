@@ -89,7 +89,8 @@ func OpenRepository(dir string) (*Repository, error) {
 
 func describe(repo *gitobjects.Repository) (*Repository, error) {
 	root := repo.Root
-	found := &Repository{Root: root, Branch: DetachedBranch, Origin: repo.Origin(), files: map[string]gitobjects.Entry{}}
+	found := &Repository{Root: root, Branch: DetachedBranch, Origin: repo.Origin(),
+		files: map[string]gitobjects.Entry{}}
 	head, err := repo.Reference(plumbing.HEAD)
 	if err != nil {
 		return nil, unreadable(root, fmt.Errorf("read HEAD: %w", err))

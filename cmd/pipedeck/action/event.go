@@ -46,11 +46,11 @@ func newEventRegisterCommand(t *session.Target) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use: "register NAME", Short: "Register an event for event watchers", Args: cobra.ExactArgs(1),
-		Long: "Register an event, for which event watchers write its value into files of their repositories and push\n" +
-			"a commit. The command waits up to 8 s for the result.\n\n" +
-			"Exit code 0: the commit is pushed, or the value was there already; 1: an event watcher could not write\n" +
-			"it, or none matches the event; 4: no piped has reported a result yet. An event without a result is kept\n" +
-			"for an hour, and applied once an event watcher matches it.",
+		Long: "Register an event, for which event watchers write its value into files of their repositories and\n" +
+			"push a commit. The command waits up to 8 s for the result.\n\n" +
+			"Exit code 0: the commit is pushed, or the value was there already; 1: an event watcher could not\n" +
+			"write it, or none matches the event; 4: no piped has reported a result yet. An event without a\n" +
+			"result is kept for an hour, and applied once an event watcher matches it.",
 		Example: "  pipedeck event register image --data registry.example.com/shop:v2\n" +
 			"  pipedeck event register image --data v2 --label env=dev --label team=shop",
 	}
@@ -182,7 +182,8 @@ func eventResult(e *deckv1.RegisteredEvent, known watchers, r *deckv1.RegisterEv
 			known.advice())
 	}
 	return exit.With(exit.TimedOut, fmt.Errorf("no piped has reported a result for the event %s within %s", name,
-		eventWait), "see it later: pipedeck event list "+text.ShellWord(r.GetName())+"; what piped does: pipedeck status")
+		eventWait), "see it later: pipedeck event list "+text.ShellWord(r.GetName())+
+		"; what piped does: pipedeck status")
 }
 
 // shownEvent is an event in the JSON of commands.

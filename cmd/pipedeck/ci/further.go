@@ -38,7 +38,8 @@ func registered(all []*workspace.Repository, applications []*deckv1.Application)
 	for _, repository := range all {
 		for _, file := range repository.Applications {
 			if !slices.ContainsFunc(applications, func(app *deckv1.Application) bool {
-				return pathOf(app) == file && (app.GetRepositoryId() == repository.ID || repository.ID == "" && isWatched(app))
+				return pathOf(app) == file &&
+					(app.GetRepositoryId() == repository.ID || repository.ID == "" && isWatched(app))
 			}) {
 				return false
 			}

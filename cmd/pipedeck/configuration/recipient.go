@@ -163,7 +163,9 @@ func forPublicKey(text []byte, file string) (encrypter, error) {
 			return nil, exit.Usage(fmt.Errorf("%s is not a public key for secrets: %w", file, err),
 				"give an RSA key as openssl rsa -in PRIVATE -pubout writes it")
 		}
-		return func(_ context.Context, secret string) (string, error) { return publicapi.Seal(text, []byte(secret)) }, nil
+		return func(_ context.Context, secret string) (string, error) {
+			return publicapi.Seal(text, []byte(secret))
+		}, nil
 	}
 	recipients, err := age.ParseRecipients(bytes.NewReader(text))
 	if err != nil {

@@ -118,7 +118,8 @@ func TestAKeyThatEncryptsNothingIsRefusedWithoutShowingIt(t *testing.T) {
 		"a missing key": {[]string{"--piped-config", write("gone.yaml",
 			pipedWith("{type: AGE, config: {identityFile: gone}}"))},
 			"gone.yaml:4:56: spec.secretManagement.config.identityFile"},
-		"a key elsewhere": {[]string{"--piped-config", write("kms.yaml", pipedWith("{type: GCP_KMS, config: {keyName: k}}"))},
+		"a key elsewhere": {[]string{"--piped-config", write("kms.yaml",
+			pipedWith("{type: GCP_KMS, config: {keyName: k}}"))},
 			"use the type KEY_PAIR or AGE"},
 	} {
 		t.Run(name, func(t *testing.T) {

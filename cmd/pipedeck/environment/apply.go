@@ -21,7 +21,8 @@ func (s *Setup) applyFlags(ctx context.Context, w *workspace.Workspace, look *lo
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "starting the process of environment %q again; its clusters, history and keys stay\n", w.Name)
+	fmt.Fprintf(os.Stderr, "starting the process of environment %q again; its clusters, history and keys stay\n",
+		w.Name)
 	if err := endKeeping(ctx, w); err != nil {
 		return err
 	}
@@ -39,8 +40,8 @@ func (s *Setup) again(ctx context.Context, w *workspace.Workspace) (*Setup, erro
 	}
 	was := startedWith(running)
 	if was == nil {
-		return nil, exit.Usage(fmt.Errorf("environment %q was started by another version of pipedeck: its flags are not "+
-			"known", w.Name), endFirst(w)+"; then start it with all its flags")
+		return nil, exit.Usage(fmt.Errorf("environment %q was started by another version of pipedeck: its flags are "+
+			"not known", w.Name), endFirst(w)+"; then start it with all its flags")
 	}
 	different := s.Flags.differences(running, was)
 	if !different.applicable() {

@@ -41,7 +41,8 @@ func TestBundledPluginsOfAnOwnConfigurationAreStartedWhereTheyDeployTo(t *testin
 	t.Parallel()
 	write := func(spec string) string {
 		file := filepath.Join(t.TempDir(), "piped.yaml")
-		require.NoError(t, os.WriteFile(file, []byte("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n"+spec), 0o600))
+		require.NoError(t, os.WriteFile(file,
+			[]byte("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n"+spec), 0o600))
 		return file
 	}
 	named := func(f *Flags, name string) *workspace.Plugin {

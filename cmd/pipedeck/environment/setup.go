@@ -108,24 +108,23 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 		}
 	}
 	options := env.Options{
-		Workspace:    w,
-		Helper:       s.Flags.helper,
-		Images:       images,
-		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
-		Content:      env.Content{Live: s.Flags.live},
-		Programs:     programs,
-		Piped:        piped,
-		ForeignPiped: s.Flags.piped != "",
-		Plugins:      plugins,
-		PipedSpec:    s.Flags.pipedSpec(),
-		PipedDir:     s.Flags.pipedDirectory(),
-		Remove:       !s.Keep,
-		Restart:      again,
-		WithKind:     withKind,
-		Version:      version.Build(),
-		Flags:        session.Flags(w),
-		Listening:    to.listening,
-		Logger:       to.logger,
+		Workspace:  w,
+		Helper:     s.Flags.helper,
+		Images:     images,
+		Repository: func() (*workspace.Repository, error) { return from.open(w) },
+		Content:    env.Content{Live: s.Flags.live},
+		Programs:   programs,
+		PipedOptions: env.PipedOptions{
+			Piped: piped, ForeignPiped: s.Flags.piped != "", Plugins: plugins,
+			PipedSpec: s.Flags.pipedSpec(), PipedDir: s.Flags.pipedDirectory(),
+		},
+		Remove:    !s.Keep,
+		Restart:   again,
+		WithKind:  withKind,
+		Version:   version.Build(),
+		Flags:     session.Flags(w),
+		Listening: to.listening,
+		Logger:    to.logger,
 	}
 	s.follows.apply(&options)
 	s.results.apply(&options)
