@@ -38,7 +38,7 @@ func (e *environment) chain() map[string]map[string]any {
 	e.t.Helper()
 	found := map[string]map[string]any{}
 	for _, d := range e.list("deployments") {
-		name := d["application_name"].(string)
+		name := d["app"].(string)
 		require.NotContains(e.t, found, name)
 		found[name] = d
 	}
@@ -70,7 +70,7 @@ func TestAChainDeploysItsBlocksOneAfterAnother(t *testing.T) {
 	}
 	require.EqualValues(t, 2, found["last"]["chain_block"])
 	for name := range found {
-		require.Equal(t, found["first"]["chain_id"], found[name]["chain_id"])
+		require.Equal(t, found["first"]["chain"], found[name]["chain"])
 	}
 	table := e.pipedeck("deployments")
 	require.Contains(t, table.Stdout, "CHAIN")
@@ -87,8 +87,8 @@ func TestABlockThatFailsEndsItsChain(t *testing.T) {
 		})
 	}
 	found := e.chain()
-	require.Contains(t, found["web1"]["status_reason"], "the block before it in the deployment chain failed")
-	require.Contains(t, found["last"]["status_reason"], "the block before it in the deployment chain was cancelled")
+	require.Contains(t, found["web1"]["reason"], "the block before it in the deployment chain failed")
+	require.Contains(t, found["last"]["reason"], "the block before it in the deployment chain was cancelled")
 }
 
 func TestACancelledDeploymentEndsItsChain(t *testing.T) {
@@ -106,5 +106,5 @@ func TestACancelledDeploymentEndsItsChain(t *testing.T) {
 		return e.is("deployment", "app", "last", "status",
 			"CANCELLED")
 	})
-	require.Equal(t, "DEPLOYMENT_STATUS_CANCELLED", e.chain()["web1"]["status"])
+	require.Equal(t, "CANCELLED", e.chain()["web1"]["status"])
 }

@@ -78,13 +78,23 @@ func exitCode(t *testing.T, err error) int {
 	return 0
 }
 
+// nouns are the lists in the documents of the table commands.
+func nouns(table string) string {
+	if table == "apps" {
+		return "applications"
+	}
+	return table
+}
+
 // list runs a table command with -o json.
 func (e *environment) list(table string) []map[string]any {
 	e.t.Helper()
 	r := e.pipedeck(table, "-o", "json")
 	require.Zero(e.t, r.Code, r.Stderr)
+	var document map[string]json.RawMessage
+	require.NoError(e.t, json.Unmarshal([]byte(r.Stdout), &document), r.Stdout)
 	var objects []map[string]any
-	require.NoError(e.t, json.Unmarshal([]byte(r.Stdout), &objects), r.Stdout)
+	require.NoError(e.t, json.Unmarshal(document[nouns(table)], &objects), r.Stdout)
 	return objects
 }
 

@@ -56,7 +56,7 @@ func (p *pastStory) commit(file, content string) {
 func (p *pastStory) of(app string) (found []map[string]any) {
 	p.t.Helper()
 	for _, d := range p.list("deployments") {
-		if d["application_name"] == app {
+		if d["app"] == app {
 			found = append(found, d)
 		}
 	}
@@ -75,7 +75,7 @@ func (p *pastStory) ended(app string, n int, status string) (newest map[string]a
 		return true
 	})
 	require.Len(p.t, p.of(app), n)
-	require.Equal(p.t, "DEPLOYMENT_STATUS_"+status, newest["status"], newest["status_reason"])
+	require.Equal(p.t, status, newest["status"], newest["reason"])
 	return newest
 }
 
@@ -96,7 +96,7 @@ func (p *pastStory) runs() string {
 }
 
 func commitOf(deployment map[string]any) string {
-	return deployment["commit"].(map[string]any)["hash"].(string)
+	return deployment["commit"].(string)
 }
 
 // atRest returns the sync state of web and its reason once no deployment runs.
@@ -104,8 +104,8 @@ func (p *pastStory) atRest() (sync, reason string) {
 	p.t.Helper()
 	waitUntil(p.t, "web to be at rest", func() bool {
 		for _, a := range p.list("apps") {
-			if a["name"] == "web" && a["deploying"] == false && a["sync"] != "SYNC_STATUS_DEPLOYING" {
-				sync, reason = a["sync"].(string), a["sync_short_reason"].(string)
+			if a["name"] == "web" && a["deploying"] == false && a["sync"] != "DEPLOYING" {
+				sync, reason = a["sync"].(string), a["short_reason"].(string)
 				return true
 			}
 		}
@@ -145,7 +145,7 @@ func TestAFailedDeploymentIsRetriedAndRolledBackByKeys(t *testing.T) {
 	require.Equal(t, commitOf(first), commitOf(back))
 	require.Equal(t, "v1 v2 v2 v1", p.runs())
 	sync, reason := p.atRest()
-	require.Equal(t, "SYNC_STATUS_OUT_OF_SYNC", sync)
+	require.Equal(t, "OUT_OF_SYNC", sync)
 	require.Equal(t, "Rolled back to "+commitOf(first)[:7]+": out of sync until the next commit", reason)
 	ui.presses("B")
 	ui.sees(`no earlier deployment of web with another commit has succeeded`)
@@ -194,5 +194,5 @@ func TestARollbackStaysUntilTheNextCommitAlsoWhenPipedIsKilled(t *testing.T) {
 	p.ended("web", 7, "SUCCESS")
 	require.Equal(t, "v1 v2 v2 v1 v3 v1 v3", p.runs(), "a sync deploys the newest commit")
 	sync, _ := p.atRest()
-	require.Equal(t, "SYNC_STATUS_SYNCED", sync)
+	require.Equal(t, "SYNCED", sync)
 }

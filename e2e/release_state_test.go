@@ -36,7 +36,7 @@ func TestTheStateOfAnEarlierReleaseIsRead(t *testing.T) {
 			})
 			deployments := e.list("deployments")
 			require.Len(t, deployments, 1, "nothing is deployed again")
-			require.Equal(t, "script", deployments[0]["application_name"])
+			require.Equal(t, "script", deployments[0]["app"])
 			require.Contains(t, deployments[0]["status"], "SUCCESS")
 
 			require.NoError(t, os.WriteFile(filepath.Join(repository, "script", "more"), []byte("x"), 0o600))

@@ -197,9 +197,9 @@ func (p *panesStory) measures() {
 	var succeeded, failed int
 	for _, d := range p.list("deployments") {
 		switch d["status"] {
-		case "DEPLOYMENT_STATUS_SUCCESS":
+		case "SUCCESS":
 			succeeded++
-		case "DEPLOYMENT_STATUS_FAILURE":
+		case "FAILURE":
 			failed++
 		}
 	}

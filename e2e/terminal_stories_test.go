@@ -85,8 +85,7 @@ func TestABadManifestRollsBackWithTheReasonOnScreen(t *testing.T) {
 	var stages []string
 	for _, s := range e.newestDeployment("hello-world")["stages"].([]any) {
 		stage := s.(map[string]any)
-		stages = append(stages, stage["name"].(string)+" "+strings.TrimPrefix(stage["status"].(string),
-			"STAGE_STATUS_"))
+		stages = append(stages, stage["name"].(string)+" "+stage["status"].(string))
 	}
 	require.Contains(t, stages, "K8S_CANARY_ROLLOUT FAILURE")
 	require.Contains(t, stages, "K8S_ROLLBACK SUCCESS")
@@ -163,7 +162,7 @@ func TestAStageWithNamedApproversIsApprovedInAnEnvironment(t *testing.T) {
 func (e *environment) newestDeployment(app string) map[string]any {
 	e.t.Helper()
 	for _, d := range e.list("deployments") {
-		if d["application_name"] == app {
+		if d["app"] == app {
 			return d
 		}
 	}
@@ -173,7 +172,7 @@ func (e *environment) newestDeployment(app string) map[string]any {
 func (e *environment) awaitDeployment(app, status string) {
 	e.t.Helper()
 	waitUntil(e.t, app+" "+status, func() bool {
-		return e.running() && e.newestDeployment(app)["status"] == "DEPLOYMENT_STATUS_"+status
+		return e.running() && e.newestDeployment(app)["status"] == status
 	})
 }
 
@@ -183,7 +182,7 @@ func (e *environment) awaitStage(app, stage, status string) {
 		stages, _ := e.newestDeployment(app)["stages"].([]any)
 		for _, s := range stages {
 			s := s.(map[string]any)
-			if s["name"] == stage && s["status"] == "STAGE_STATUS_"+status {
+			if s["name"] == stage && s["status"] == status {
 				return true
 			}
 		}

@@ -197,7 +197,7 @@ func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
 
 	require.Zero(t, e.pipedeck("sync", "a").Code)
 	waitUntil(t, "the second deployment runs", func() bool {
-		return len(e.list("deployments")) == 2 && e.newestDeployment("a")["status"] == "DEPLOYMENT_STATUS_RUNNING"
+		return len(e.list("deployments")) == 2 && e.newestDeployment("a")["status"] == "RUNNING"
 	})
 	require.Zero(t, e.pipedeck("cancel", e.newestDeployment("a")["id"].(string)).Code)
 	e.awaitDeployment("a", "CANCELLED")

@@ -67,12 +67,13 @@ func (o *oracle) checkCommand(ctx context.Context, where string, now map[string]
 	if err != nil {
 		return err
 	}
-	var listed []struct{ ID string }
+	var listed struct{ Deployments []struct{ ID string } }
 	if err := json.Unmarshal([]byte(stdout), &listed); err != nil || code != 0 {
 		return fmt.Errorf("pipedeck deployments -o json ended with %d: %s (%v)", code, stderr, err)
 	}
-	if len(listed) != len(now) {
-		o.environment.findings.add("%s: pipedeck deployments lists %d, the deck API %d", where, len(listed), len(now))
+	if len(listed.Deployments) != len(now) {
+		o.environment.findings.add("%s: pipedeck deployments lists %d, the deck API %d", where,
+			len(listed.Deployments), len(now))
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
@@ -56,16 +57,7 @@ type Change struct {
 }
 
 // Name returns an enum value without its prefix: "RUNNING", "NOT_STARTED", "OUT_OF_SYNC".
-func Name(value fmt.Stringer) string {
-	name := value.String()
-	for _, prefix := range []string{"STAGE_STATUS_", "DEPLOYMENT_STATUS_", "SYNC_STATUS_", "HEALTH_STATUS_",
-		"SEVERITY_", "STATE_"} {
-		if rest, found := strings.CutPrefix(name, prefix); found {
-			return rest
-		}
-	}
-	return name
-}
+func Name(value fmt.Stringer) string { return document.Word(value) }
 
 // Differ turns events into changes. Not safe for concurrent use.
 type Differ struct {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -44,7 +45,7 @@ func plainLines(c Change, flags string) []string {
 			arrow(c.Component.GetHint()))
 	case Application:
 		return line("application", c.Application.GetName(), Name(c.Application.GetSync()),
-			Name(c.Application.GetHealth()), c.Application.GetSyncShortReason(), answers(c.Application))
+			document.Health(c.Application.GetHealth()), c.Application.GetSyncShortReason(), answers(c.Application))
 	case Deployment:
 		d := c.Deployment
 		about := text.FirstLine(d.GetCommit().GetMessage())
@@ -72,10 +73,10 @@ func plainLines(c Change, flags string) []string {
 		if shownByComponent(c) {
 			return nil
 		}
-		return line("problem", c.Problem.GetPart(), problemPresent, c.Problem.GetReason(),
+		return line("problem", c.Problem.GetPart(), document.ProblemPresent, c.Problem.GetReason(),
 			arrow(c.Problem.GetNextStep()))
 	case ProblemCleared:
-		return line("problem", c.Problem.GetPart(), problemCleared)
+		return line("problem", c.Problem.GetPart(), document.ProblemCleared)
 	case Log:
 		return logLines(c)
 	}

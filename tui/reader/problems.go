@@ -9,17 +9,12 @@ import (
 	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
-)
-
-// The words for the state of a problem.
-const (
-	problemPresent = "DEGRADED"
-	problemCleared = "CLEARED"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func (d *Differ) problem(at time.Time, p *deckv1.Problem) []Change {
 	d.problems[p.GetId()] = p
-	was, changed := d.news("problem "+p.GetId(), problemPresent, p.GetPart(), p.GetReason(), p.GetNextStep())
+	was, changed := d.news("problem "+p.GetId(), document.ProblemPresent, p.GetPart(), p.GetReason(), p.GetNextStep())
 	if !changed {
 		return nil
 	}
@@ -34,7 +29,7 @@ func (d *Differ) cleared(at time.Time, id string) []Change {
 	}
 	delete(d.problems, id)
 	delete(d.said, "problem "+id)
-	return []Change{{Kind: ProblemCleared, Time: at, Was: problemPresent, Problem: p}}
+	return []Change{{Kind: ProblemCleared, Time: at, Was: document.ProblemPresent, Problem: p}}
 }
 
 // clearMissing reports the end of the problems that are not in the complete state any more.

@@ -4,18 +4,20 @@
 package action
 
 import (
-	"bytes"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
@@ -39,6 +41,13 @@ func pastState(deployments ...[2]string) (*session.State, *deckv1.Application) {
 	return s, app
 }
 
+// typed returns a command line of a command with arguments.
+func typed(s *session.State, path string, args ...string) *resolve.Line {
+	root, of := &cobra.Command{Use: "pipedeck"}, &cobra.Command{Use: path}
+	root.AddCommand(of)
+	return resolve.New(&session.Session{State: s}, of, args)
+}
+
 func TestARollbackGoesToTheDeploymentThatItsArgumentNames(t *testing.T) {
 	t.Parallel()
 	s, app := pastState([2]string{"1111-x", "aaaa1111"}, [2]string{"2222-x", "aaaa1111"},
@@ -46,31 +55,33 @@ func TestARollbackGoesToTheDeploymentThatItsArgumentNames(t *testing.T) {
 	for to, want := range map[string]string{
 		"": "3333-x", "1111": "1111-x", "2222-x": "2222-x", "aaaa1": "2222-x", "aaaa2222": "3333-x",
 	} {
-		d, err := rollbackTarget(s, app, to)
+		d, err := rollbackTarget(s, app, typed(s, "rollback", "web"), to)
 		require.NoError(t, err, to)
 		require.Equal(t, want, d.GetId(), to)
 	}
 	for to, says := range map[string]string{
-		"aaaa": `"aaaa" begins 2 commits or deployments of web`,
-		"aaa":  `no earlier deployment of web that has succeeded is "aaa"`,
+		"aaaa": `"aaaa" fits 2 commits or deployments of web`,
+		"aab":  `no earlier deployment of web that has succeeded is "aab"`,
 		"4444": `that has succeeded is "4444"`, "bad0": `is "bad0"`, "5555": `is "5555"`, "cccc": `is "cccc"`,
 	} {
-		_, err := rollbackTarget(s, app, to)
+		_, err := rollbackTarget(s, app, typed(s, "rollback", "web"), to)
 		var usage *exit.Error
 		require.ErrorAs(t, err, &usage, to)
 		require.Equal(t, exit.WrongUsage, usage.Code)
 		require.ErrorContains(t, err, says)
 	}
-	_, err := rollbackTarget(s, app, "nothing")
+	_, err := rollbackTarget(s, app, typed(s, "rollback", "web"), "nothing")
 	var usage *exit.Error
 	require.ErrorAs(t, err, &usage)
-	require.Equal(t, "choose one of: aaaa222, aaaa111", usage.Hint)
+	require.Regexp(t, `^run one of:
+  pipedeck rollback web --to aaaa222   # deployment of web, SUCCESS, commit aaaa222, \d+ days ago
+  pipedeck rollback web --to aaaa111   # deployment of web, SUCCESS, commit aaaa111, \d+ days ago$`, usage.Hint)
 }
 
 func TestAReasonThatNamesTheNextStepIsAnErrorWithIt(t *testing.T) {
 	t.Parallel()
 	s, app := pastState([2]string{"1111", "aaaa1111"})
-	_, err := rollbackTarget(s, app, "")
+	_, err := rollbackTarget(s, app, typed(s, "rollback", "web"), "")
 	require.ErrorContains(t, err,
 		"cannot roll back web: no earlier deployment of web with another commit has succeeded")
 	require.Equal(t, "see pipedeck deployments", err.(*exit.Error).Hint)
@@ -79,17 +90,14 @@ func TestAReasonThatNamesTheNextStepIsAnErrorWithIt(t *testing.T) {
 	require.Equal(t, "cancel it first", running.Hint)
 }
 
-func TestWhatWasAskedForIsPrintedForPeopleAndMachines(t *testing.T) {
+func TestWhatWasAskedForNamesTheCommitAndTheDeployment(t *testing.T) {
 	t.Parallel()
 	of := &deckv1.Deployment{Id: "d1", ApplicationName: "web", Commit: &deckv1.Commit{Hash: "aaaa11112222"}}
-	var out bytes.Buffer
-	s := &session.Session{Out: &out}
-	require.NoError(t, past{"asked to retry web", of, "c", ""}.print(s, ""))
-	require.NoError(t, past{"asked to retry web", of, "c", "d2"}.print(s, ""))
-	require.Equal(t, "asked to retry web, by a deployment of commit aaaa111\n"+
-		"asked to retry web, by a deployment of commit aaaa111: d2\n", out.String())
-	out.Reset()
-	require.NoError(t, past{"asked to retry web", of, "c", "d2"}.print(s, "json"))
-	require.JSONEq(t, `{"application": "web", "commit": "aaaa11112222", "of": "d1", "command": "c",
-		"deployment": "d2"}`, out.String())
+	waiting := again("asked to retry web", of, "c", "")
+	require.Equal(t, "asked to retry web, by a deployment of commit aaaa111", waiting.Text)
+	require.Empty(t, waiting.Deployment)
+	created := again("asked to retry web", of, "c", "d2")
+	require.Equal(t, waiting.Text+": d2", created.Text)
+	require.Equal(t, document.Action{App: "web", Deployment: "d2", Commit: "aaaa11112222", Of: "d1", Command: "c",
+		Text: created.Text}, created)
 }

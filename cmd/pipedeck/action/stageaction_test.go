@@ -58,7 +58,7 @@ func TestAWaitingStageIsNamedWithoutAmbiguity(t *testing.T) {
 		if args == "CHECK IT" {
 			split = []string{args}
 		}
-		w, err := approving("").find(s, split)
+		w, err := approving().find(typed(s, "approve", split...))
 		require.NoError(t, err, args)
 		require.Equal(t, want, w.stage.GetId(), args)
 	}
@@ -72,9 +72,9 @@ func TestAWaitingStageIsNamedWithoutAmbiguity(t *testing.T) {
 		"idle":               "no stage of idle waits to be approved",
 		"idle WAIT_APPROVAL": `no stage "WAIT_APPROVAL" of idle waits to be approved`,
 		"nothing":            `no stage "nothing" waits to be approved`,
-		"nothing WAIT":       `there is no application "nothing"`,
+		"nothing WAIT":       `there is no application or deployment "nothing"`,
 	} {
-		_, err := approving("").find(s, strings.Fields(args))
+		_, err := approving().find(typed(s, "approve", strings.Fields(args)...))
 		failure := (*exit.Error)(nil)
 		require.True(t, errors.As(err, &failure), args)
 		require.Equal(t, exit.WrongUsage, failure.Code)
@@ -91,56 +91,74 @@ func TestAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
 		s.Apply(event)
 	}
 	for _, args := range [][]string{nil, {"approve"}, {"hello-world", "approve"}, {"hello-world", "WAIT_APPROVAL"}} {
-		w, err := approving("").find(s, args)
+		w, err := approving().find(typed(s, "approve", args...))
 		require.NoError(t, err, args)
 		require.Equal(t, "s3", w.stage.GetId())
-		require.Equal(t, "pipedeck approve hello-world approve", w.command)
+		require.Equal(t, []string{"hello-world", "approve"}, w.args)
 	}
 	d.Stages[1].Name, d.Stages[1].ConfigId, d.Stages[1].CanApprove = "WAIT_APPROVAL", "security", true
 	s.Apply(decktest.Events(d)[0])
-	w, err := approving("").find(s, []string{"hello-world", "security"})
+	w, err := approving().find(typed(s, "approve", "hello-world", "security"))
 	require.NoError(t, err)
 	require.Equal(t, "s2", w.stage.GetId())
-	_, err = approving("").find(s, []string{"WAIT_APPROVAL"})
+	_, err = approving().find(typed(s, "approve", "WAIT_APPROVAL"))
 	failure := (*exit.Error)(nil)
 	require.ErrorAs(t, err, &failure)
-	require.Equal(t, "run one of:\n  pipedeck approve hello-world security\n  pipedeck approve hello-world approve",
-		failure.Hint)
-	_, err = approving("").find(s, []string{""})
+	require.Regexp(t, `^run one of:
+  pipedeck approve hello-world security   # stage security \(WAIT_APPROVAL\), SUCCESS of the deployment of hello-world, .* ago
+  pipedeck approve hello-world approve   # stage approve \(WAIT_APPROVAL\), RUNNING of the .* ago$`, failure.Hint)
+	_, err = approving().find(typed(s, "approve", ""))
 	require.Error(t, err, "an empty word means no stage without an id")
 }
 
 func TestAPrintedCommandApprovesOneStageAsItStands(t *testing.T) {
 	t.Parallel()
 	s := waitingState(t)
-	_, err := skipping(" --name demo").find(s, nil)
+	_, err := skipping().find(typed(s, "skip"))
 	failure := (*exit.Error)(nil)
 	require.True(t, errors.As(err, &failure))
 	lines := strings.Split(failure.Hint, "\n")
 	require.Equal(t, "run one of:", lines[0])
-	require.ElementsMatch(t, []string{
-		"  pipedeck skip shop WAIT --name demo", "  pipedeck skip shop WAIT_APPROVAL --name demo",
-		"  pipedeck skip WAIT 'CHECK IT' --name demo",
-		"  pipedeck skip web-1 s-web-1 --name demo", "  pipedeck skip web-2 s-web-2 --name demo",
-	}, lines[1:])
-	seen := map[string]bool{}
+	var commands []string
 	for _, line := range lines[1:] {
-		words := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(line, "  pipedeck skip "), " --name demo"), " ",
-			2)
-		w, err := skipping("").find(s, []string{words[0], strings.Trim(words[1], "'")})
-		require.NoError(t, err, line)
+		command, about, _ := strings.Cut(line, "   # ")
+		require.Contains(t, about, "of the deployment of ")
+		commands = append(commands, command)
+	}
+	require.ElementsMatch(t, []string{
+		"  pipedeck skip shop WAIT", "  pipedeck skip shop WAIT_APPROVAL", "  pipedeck skip WAIT 'CHECK IT'",
+		"  pipedeck skip web-1 s-web-1", "  pipedeck skip web-2 s-web-2",
+	}, commands)
+	seen := map[string]bool{}
+	for _, command := range commands {
+		words := strings.SplitN(strings.TrimPrefix(command, "  pipedeck skip "), " ", 2)
+		w, err := skipping().find(typed(s, "skip", words[0], strings.Trim(words[1], "'")))
+		require.NoError(t, err, command)
 		require.False(t, seen[w.stage.GetId()])
 		seen[w.stage.GetId()] = true
 	}
 }
 
-// approve runs the subcommand's action on a deck server.
+func TestAWaitingStageIsNamedByABeginningThatNoOtherOneHas(t *testing.T) {
+	t.Parallel()
+	s := waitingState(t)
+	for args, want := range map[string]string{
+		"d-web-2": "s-web-2", "d-sh WAIT_": "s1", "sho WAIT": "s0", "CHECK": "s2", "d-web-1 WAIT_A": "s-web-1",
+	} {
+		w, err := approving().find(typed(s, "approve", strings.Fields(args)...))
+		require.NoError(t, err, args)
+		require.Equal(t, want, w.stage.GetId(), args)
+	}
+	_, err := approving().find(typed(s, "approve", "we"))
+	require.ErrorContains(t, err, `2 stages wait to be approved and fit "we"`)
+}
+
 func approve(t *testing.T, server *decktest.Server, as string, args ...string) error {
 	t.Helper()
 	deck := server.Dial(t)
 	s, err := session.ReadState(t.Context(), deck)
 	require.NoError(t, err)
-	_, err = approveStage(t.Context(), &session.Session{Deck: deck, State: s}, args, as)
+	_, err = approveStage(t.Context(), &session.Session{Deck: deck, State: s}, typed(s, "approve", args...), as)
 	return err
 }
 

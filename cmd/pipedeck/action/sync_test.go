@@ -4,7 +4,6 @@
 package action
 
 import (
-	"bytes"
 	"context"
 	"testing"
 
@@ -16,6 +15,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // syncDeck answers requests to sync.
@@ -31,44 +31,28 @@ func (d syncDeck) SyncApplication(
 	return d.answer, d.err
 }
 
-func TestSyncPrintsTheAnswerOfPiped(t *testing.T) {
+// synced runs the command for an application that a deck answers about.
+func synced(t *testing.T, deck syncDeck) (document.Action, error) {
+	t.Helper()
+	s, _ := pastState()
+	return syncApplication(t.Context(), &session.Session{Deck: deck, State: s}, typed(s, "sync", "web"), "AUTO")
+}
+
+func TestSyncReturnsTheAnswerOfPiped(t *testing.T) {
 	t.Parallel()
-	state, _ := pastState()
-	created := &deckv1.SyncApplicationResponse{CommandId: "c", DeploymentId: "d"}
-	away := &deckv1.SyncApplicationResponse{CommandId: "c", Unanswered: "piped has not answered within 8s"}
-	for _, c := range []struct {
-		answer       *deckv1.SyncApplicationResponse
-		output, want string
-	}{
-		{created, "", "asked for a deployment of web: d\n"},
-		{away, "", "asked for a deployment of web\n"},
-		{created, "json", `"deployment_id": "d"`},
-		{away, "json", `"unanswered": "piped has not answered within 8s"`},
-	} {
-		var out bytes.Buffer
-		s := &session.Session{Deck: syncDeck{answer: c.answer}, State: state, Out: &out}
-		err := syncApplication(t.Context(), s, "web", "AUTO", c.output)
-		require.Contains(t, out.String(), c.want)
-		if c.answer == created {
-			require.NoError(t, err)
-			continue
-		}
-		var failure *exit.Error
-		require.ErrorAs(t, err, &failure)
-		require.Equal(t, exit.TimedOut, failure.Code, "a script must not take it for a deployment")
-		require.Equal(t, "piped has not answered within 8s", failure.Error())
-		require.Contains(t, failure.Hint, "pipedeck status")
-	}
-	refused := status.Error(codes.FailedPrecondition, "piped refuses to deploy web: a; b is gone; add it")
-	for _, output := range []string{"", "json"} {
-		var out bytes.Buffer
-		s := &session.Session{Deck: syncDeck{err: refused}, State: state, Out: &out}
-		err := syncApplication(t.Context(), s, "web", "AUTO", output)
-		var failure *exit.Error
-		require.ErrorAs(t, err, &failure)
-		require.Equal(t, exit.Failed, failure.Code)
-		require.Equal(t, "piped refuses to deploy web: a; b is gone", failure.Error())
-		require.Equal(t, "add it", failure.Hint)
-		require.Empty(t, out.String())
-	}
+	done, err := synced(t, syncDeck{answer: &deckv1.SyncApplicationResponse{CommandId: "c", DeploymentId: "d"}})
+	require.NoError(t, err)
+	require.Equal(t, document.Action{App: "web", AppID: "a", Deployment: "d", Command: "c",
+		Text: "asked for a deployment of web: d"}, done)
+	done, err = synced(t, syncDeck{answer: &deckv1.SyncApplicationResponse{CommandId: "c", Unanswered: "not yet"}})
+	require.NoError(t, err)
+	require.Equal(t, "asked for a deployment of web", done.Text)
+	require.Equal(t, "not yet", done.Unanswered)
+	_, err = synced(t, syncDeck{err: status.Error(codes.FailedPrecondition,
+		"piped refuses to deploy web: a; b is gone; add it")})
+	var failure *exit.Error
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, exit.Failed, failure.Code)
+	require.Equal(t, "piped refuses to deploy web: a; b is gone", failure.Error())
+	require.Equal(t, "add it", failure.Hint)
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/prompt"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // maxSecret is in bytes; an encrypted secret may have 512 KiB, a third more than its text.
@@ -33,7 +34,7 @@ var secretName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 func newEncryptCommand(t *session.Target) *cobra.Command {
 	var asBase64 bool
-	var output string
+	var output format.Output
 	recipient := &recipient{}
 	cmd := &cobra.Command{
 		Use: "encrypt [NAME]", Short: "Encrypt a secret for the environment's piped", Args: cobra.MaximumNArgs(1),
@@ -67,7 +68,7 @@ func newEncryptCommand(t *session.Target) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return printEncrypted(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, ciphertext, output == "json")
+			return printEncrypted(cmd.OutOrStdout(), cmd.ErrOrStderr(), name, ciphertext, &output)
 		},
 	}
 	cmd.Flags().BoolVar(&asBase64, "base64", false,
@@ -94,9 +95,9 @@ func notEncrypted(err error) error {
 	return exit.With(exit.Failed, errors.New(s.Message()), hint)
 }
 
-func printEncrypted(stdout, stderr io.Writer, name, ciphertext string, asJSON bool) error {
-	if asJSON {
-		return format.JSON(stdout, map[string]any{"name": name, "ciphertext": ciphertext})
+func printEncrypted(stdout, stderr io.Writer, name, ciphertext string, output *format.Output) error {
+	if output.Machine() {
+		return output.Document(stdout, document.Encrypted{Head: document.NewHead(), Name: name, Ciphertext: ciphertext})
 	}
 	if _, err := fmt.Fprintln(stdout, ciphertext); err != nil {
 		return err

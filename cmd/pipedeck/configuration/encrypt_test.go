@@ -11,7 +11,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func TestASecretIsReadWithoutTheLineBreakOfItsLine(t *testing.T) {
@@ -50,12 +53,15 @@ func TestASecretThatIsNoTextGoesAsBase64Only(t *testing.T) {
 func TestTheEncryptedTextIsAllThatStandardOutputGets(t *testing.T) {
 	t.Parallel()
 	var out, help bytes.Buffer
-	require.NoError(t, printEncrypted(&out, &help, "token", "AQCy", false))
+	require.NoError(t, printEncrypted(&out, &help, "token", "AQCy", &format.Output{}))
 	require.Equal(t, "AQCy\n", out.String())
 	require.Contains(t, help.String(), "      token: AQCy\n")
 	out.Reset()
 	help.Reset()
-	require.NoError(t, printEncrypted(&out, &help, "token", "AQCy", true))
-	require.JSONEq(t, `{"name": "token", "ciphertext": "AQCy"}`, out.String())
+	require.NoError(t, printEncrypted(&out, &help, "token", "AQCy", clitest.JSON(t)))
+	var encrypted document.Encrypted
+	clitest.Document(t, "encrypted", out.String(), &encrypted)
+	require.Equal(t, "token", encrypted.Name)
+	require.Equal(t, "AQCy", encrypted.Ciphertext)
 	require.Empty(t, help.String())
 }

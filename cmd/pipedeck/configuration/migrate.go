@@ -4,7 +4,6 @@
 package configuration
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -20,11 +19,12 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config/migrate"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newMigrateCommand() *cobra.Command {
-	var output string
+	var output format.Output
 	var write bool
 	var plugins map[string]string
 	cmd := &cobra.Command{
@@ -48,18 +48,21 @@ configuration is printed.`,
 			if err != nil {
 				return err
 			}
-			m := migrations{Files: []migration{}}
+			m := migrations{Migrations: document.Migrations{Head: document.NewHead(), Files: []document.Migration{}}}
 			for _, file := range files {
 				if file.link {
 					continue // What it leads to is migrated where it is.
 				}
-				m.Files = append(m.Files, migrateFile(file, migrate.Options{PluginURLs: plugins}, write))
+				var one document.Migration
+				one, m.content = migrateFile(file, migrate.Options{PluginURLs: plugins}, write)
+				m.Files = append(m.Files, one)
 			}
-			if output == "json" {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(m)
-			} else if filter {
+			switch {
+			case output.Machine():
+				err = output.Document(cmd.OutOrStdout(), m.Migrations)
+			case filter:
 				err = m.filter(cmd.OutOrStdout(), cmd.ErrOrStderr())
-			} else {
+			default:
 				err = m.print(cmd.OutOrStdout(), cmd.ErrOrStderr())
 			}
 			return errors.Join(err, m.verdict())
@@ -72,54 +75,37 @@ configuration is printed.`,
 	return cmd
 }
 
-// migrations is what a run of migrate did, and its JSON.
+// migrations is what a run of migrate did.
 type migrations struct {
-	Files []migration `json:"files"`
-}
-
-// migration is one file. Error says why it could not be migrated.
-type migration struct {
-	File    string          `json:"file"`
-	Changed bool            `json:"changed"`
-	Written bool            `json:"written"`
-	Diff    string          `json:"diff"`
-	Notes   []migrationNote `json:"notes"`
-	Error   string          `json:"error"`
-	// content is the migrated configuration, or what it was when nothing changes.
+	document.Migrations
+	// content is that of the last file, after the migration.
 	content []byte
 }
 
-// migrationNote is what a user has to know about one line of the source.
-type migrationNote struct {
-	Line    int    `json:"line"`
-	Field   string `json:"field"`
-	Message string `json:"message"`
-}
-
-func migrateFile(file configurationFile, options migrate.Options, write bool) migration {
-	m := migration{File: file.name, Notes: []migrationNote{}}
+// migrateFile returns what has become of a file, and its migrated content, or that of the file when nothing changes.
+func migrateFile(file configurationFile, options migrate.Options, write bool) (m document.Migration, content []byte) {
+	m = document.Migration{File: file.name, Notes: []document.MigrationNote{}}
 	result, err := migrate.File(file.content, file.name, options)
 	if err != nil {
 		m.Error = err.Error()
-		return m
+		return m, nil
 	}
-	m.Changed, m.content = result.Changed, file.content
+	m.Changed = result.Changed
 	for _, n := range result.Notes {
-		m.Notes = append(m.Notes, migrationNote{n.Line, n.Field, n.Message})
+		m.Notes = append(m.Notes, document.MigrationNote{Line: n.Line, Field: n.Field, Message: n.Message})
 	}
 	if !m.Changed {
-		return m
+		return m, file.content
 	}
-	m.content = result.Content
 	m.Diff = udiff.Unified(file.name, file.name, string(file.content), string(result.Content))
 	if write {
 		if err := replaceFile(file.name, result.Content); err != nil {
 			m.Error = err.Error()
-			return m
+			return m, result.Content
 		}
 		m.Written = true
 	}
-	return m
+	return m, result.Content
 }
 
 // replaceFile exchanges the content at once, so that no reader sees a half, and keeps the mode. A
@@ -187,7 +173,7 @@ func (m *migrations) filter(out, report io.Writer) error {
 		_, err := fmt.Fprintln(report, text.Clean(one.Error))
 		return err
 	}
-	_, err := out.Write(one.content)
+	_, err := out.Write(m.content)
 	for _, n := range one.Notes {
 		note := fmt.Sprintf("%s:%d: %s: %s", one.File, n.Line, n.Field, n.Message)
 		_, noteErr := fmt.Fprintln(report, text.Clean(note))

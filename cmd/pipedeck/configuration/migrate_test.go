@@ -4,7 +4,6 @@
 package configuration
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 const oldApplication = `apiVersion: pipecd.dev/v1beta1
@@ -81,8 +81,8 @@ func TestMigrateForMachines(t *testing.T) {
 	file := oldFiles(t)
 	code, stdout, _ := command(t.Context(), t.TempDir(), "migrate", "-o", "json", filepath.Dir(file))
 	require.Zero(t, code)
-	var got migrations
-	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	var got document.Migrations
+	clitest.Document(t, "migrations", stdout, &got)
 	require.Len(t, got.Files, 2)
 	require.False(t, got.Files[0].Changed)
 	require.Equal(t, file, got.Files[1].File)

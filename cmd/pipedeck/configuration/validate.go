@@ -5,7 +5,6 @@ package configuration
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,12 +21,13 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/piped/notifier"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newValidateCommand() *cobra.Command {
-	var output string
+	var output format.Output
 	var strict bool
 	var pipedConfig string
 	var given []string
@@ -65,8 +65,8 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 			if err != nil {
 				return err
 			}
-			if output == "json" {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+			if output.Machine() {
+				err = output.Document(cmd.OutOrStdout(), v.Validation)
 			} else {
 				err = v.print(cmd.OutOrStdout())
 			}
@@ -135,7 +135,7 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 		}
 	}
 	v.checker.CheckTogether(reports...)
-	all := &validation{Checked: len(files), Problems: []problem{}}
+	all := newValidation(len(files))
 	for _, report := range reports {
 		all.add(report, strict)
 	}
@@ -198,9 +198,9 @@ func checkKeys(files []configurationFile) *validation {
 	if len(files) != 1 || filepath.Base(files[0].name) != "keys.yaml" || config.Claimed(files[0].content, "keys.yaml") {
 		return nil
 	}
-	v := &validation{Checked: 1, Problems: []problem{}}
+	v := newValidation(1)
 	for _, m := range keymap.Parse(files[0].content, files[0].name).Mistakes {
-		v.Problems = append(v.Problems, problem{m.File, m.Line, m.Column, "error", m.Field, m.Message})
+		v.Problems = append(v.Problems, document.Mistake{m.File, m.Line, m.Column, "error", m.Field, m.Message})
 	}
 	return v
 }
@@ -222,27 +222,20 @@ func pathArguments(args []string) []string {
 	return args
 }
 
-// validation is what a run of validate found, and its JSON.
-type validation struct {
-	Checked  int       `json:"checked"`
-	Problems []problem `json:"problems"`
-}
+// validation is what a run of validate found.
+type validation struct{ document.Validation }
 
-// problem is one mistake; Severity is "error" or "warning". Line and Column are 0 for a whole file.
-type problem struct {
-	File     string `json:"file"`
-	Line     int    `json:"line"`
-	Column   int    `json:"column"`
-	Severity string `json:"severity"`
-	Field    string `json:"field"`
-	Message  string `json:"message"`
+func newValidation(checked int) *validation {
+	return &validation{document.Validation{
+		Head: document.NewHead(), Checked: checked, Problems: []document.Mistake{},
+	}}
 }
 
 func (v *validation) add(report *config.Report, strict bool) {
 	first := len(v.Problems)
 	take := func(list config.Errors, severity string) {
 		for _, e := range list {
-			v.Problems = append(v.Problems, problem{e.File, e.Line, e.Column, severity, e.Field, e.Message})
+			v.Problems = append(v.Problems, document.Mistake{e.File, e.Line, e.Column, severity, e.Field, e.Message})
 		}
 	}
 	take(report.Errors, "error")
@@ -251,7 +244,7 @@ func (v *validation) add(report *config.Report, strict bool) {
 	} else {
 		take(report.Warnings, "warning")
 	}
-	slices.SortStableFunc(v.Problems[first:], func(a, b problem) int {
+	slices.SortStableFunc(v.Problems[first:], func(a, b document.Mistake) int {
 		return slices.Compare([]int{a.Line, a.Column}, []int{b.Line, b.Column})
 	})
 }

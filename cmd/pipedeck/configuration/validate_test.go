@@ -5,7 +5,6 @@ package configuration
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -20,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -194,8 +194,8 @@ func TestValidateForMachines(t *testing.T) {
 	code, stdout, _ := command(t.Context(), t.TempDir(), "validate", "-o", "json",
 		"testdata/validate/repository/misspelt.json")
 	require.Equal(t, exit.WrongUsage, code)
-	var got validation
-	require.NoError(t, json.Unmarshal([]byte(stdout), &got))
+	var got document.Validation
+	clitest.Document(t, "validation", stdout, &got)
 	require.Equal(t, 1, got.Checked)
 	require.Len(t, got.Problems, 1)
 	require.Equal(t, "testdata/validate/repository/misspelt.json", got.Problems[0].File)
@@ -206,7 +206,7 @@ func TestValidateForMachines(t *testing.T) {
 
 	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", "-o", "json", "testdata/validate/good")
 	require.Zero(t, code)
-	require.JSONEq(t, `{"checked": 2, "problems": []}`, stdout)
+	require.JSONEq(t, `{"schema": 1, "checked": 2, "problems": []}`, stdout)
 }
 
 func TestValidateOfNothingIsAMistake(t *testing.T) {

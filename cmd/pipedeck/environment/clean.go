@@ -20,12 +20,13 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/caches"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // cleaning is what the flags of clean ask for.
 type cleaning struct {
 	all, dryRun, yes bool
-	output           string
+	output           format.Output
 	now              time.Time
 }
 
@@ -57,7 +58,7 @@ Exit code 0: done, or there was nothing to do; 1: something could not be removed
 	cmd.Flags().BoolVar(&c.all, "all", false, "remove every cache that nothing uses, not only outdated ones")
 	cmd.Flags().BoolVar(&c.dryRun, "dry-run", false, "show what would be removed, and remove nothing")
 	cmd.Flags().BoolVar(&c.yes, "yes", false, "remove without a question")
-	format.AddFlag(cmd, &c.output)
+	format.AddListFlags(cmd, &c.output)
 	return cmd
 }
 
@@ -92,7 +93,7 @@ func (c *cleaning) run(cmd *cobra.Command, places *caches.Caches) error {
 			chosen, size = append(chosen, e), size+e.Bytes
 		}
 	}
-	if c.output != "json" {
+	if !c.output.Machine() && !c.output.Names() {
 		if err := c.show(cmd.OutOrStdout(), all, size); err != nil {
 			return err
 		}
@@ -131,7 +132,7 @@ func (c *cleaning) agreed(cmd *cobra.Command, count int, size int64) (bool, erro
 		return true, nil
 	case count == 0:
 		return false, nil
-	case c.output == "json":
+	case c.output.Machine(), c.output.Names():
 		return false, nil
 	}
 	yes, err := prompt.Confirm(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), "remove "+diskSize(size))
@@ -171,7 +172,10 @@ func (c *cleaning) show(out io.Writer, all []*caches.Entry, removable int64) err
 		total += e.Bytes
 		body = append(body, []string{e.Kind, diskSize(e.Bytes), age(c.now.Sub(e.UsedAt)), state, e.Path})
 	}
-	if err := format.Table(out, []string{"CACHE", "SIZE", "LAST USED", "STATE", "DIRECTORY"}, body); err != nil {
+	if err := c.output.Table(out, format.Table{Columns: []format.Column{
+		{Head: "CACHE", Yield: 1, Least: 16}, {Head: "SIZE"}, {Head: "LAST USED", Drop: 2}, {Head: "STATE", Drop: 1},
+		{Head: "DIRECTORY", Whole: true, Drop: 3},
+	}, Rows: body}); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "%s in all, of which %s can be removed%s\n", diskSize(total), diskSize(removable),
@@ -181,17 +185,32 @@ func (c *cleaning) show(out io.Writer, all []*caches.Entry, removable int64) err
 
 // report says what was done.
 func (c *cleaning) report(out io.Writer, all []*caches.Entry, freed int64, agreed bool) error {
-	if c.output == "json" {
-		if all == nil {
-			all = []*caches.Entry{}
+	switch {
+	case c.output.Machine():
+		return c.output.Document(out, cacheDocument(all, freed))
+	case c.output.Names():
+		var paths []string
+		for _, e := range all {
+			paths = append(paths, e.Path)
 		}
-		return format.JSON(out, map[string]any{"caches": all, "freed": freed})
+		return c.output.PrintNames(out, paths)
 	}
 	if !agreed {
 		return nil
 	}
 	_, err := fmt.Fprintf(out, "removed %s\n", diskSize(freed))
 	return err
+}
+
+func cacheDocument(all []*caches.Entry, freed int64) document.Caches {
+	found := document.Caches{Head: document.NewHead(), Caches: []document.Cache{}, Freed: freed}
+	for _, e := range all {
+		found.Caches = append(found.Caches, document.Cache{
+			Kind: e.Kind, Path: e.Path, Bytes: e.Bytes, UsedAt: document.Moment(e.UsedAt), UsedBy: e.UsedBy,
+			Outdated: e.Outdated, Removed: e.Removed,
+		})
+	}
+	return found
 }
 
 // diskSize shows a number of bytes.

@@ -4,7 +4,6 @@
 package environment
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,8 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
-	"github.com/pipedeck/pipedeck/devenv/caches"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func TestCleanShowsCachesAndRemovesThemOnRequest(t *testing.T) {
@@ -52,11 +52,8 @@ func TestCleanShowsCachesAndRemovesThemOnRequest(t *testing.T) {
 
 	code, stdout, _ = command(t.Context(), state, "clean", "--yes", "-o", "json")
 	require.Equal(t, exit.OK, code)
-	var answer struct {
-		Caches []caches.Entry `json:"caches"`
-		Freed  int64          `json:"freed"`
-	}
-	require.NoError(t, json.Unmarshal([]byte(stdout), &answer))
+	var answer document.Caches
+	clitest.Document(t, "caches", stdout, &answer)
 	require.Len(t, answer.Caches, 1)
 	require.True(t, answer.Caches[0].Removed)
 	require.Equal(t, int64(3<<20), answer.Freed)

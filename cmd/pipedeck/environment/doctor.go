@@ -4,9 +4,9 @@
 package environment
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -20,11 +20,12 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/doctor"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func newDoctorCommand(t *session.Target) *cobra.Command {
 	flags := &clusterFlags{}
-	var output string
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check this machine and name the commands that fix it", Args: cobra.NoArgs,
 		Long: `Check what an environment with the given clusters needs from this machine, and what earlier
@@ -44,14 +45,7 @@ start. up and ci first run the checks that concern their clusters.`,
 			if cmd.Context().Err() != nil {
 				return exit.Silent(exit.Interrupted)
 			}
-			if output == "json" {
-				encoder := json.NewEncoder(cmd.OutOrStdout())
-				encoder.SetIndent("", "  ")
-				err = encoder.Encode(checks)
-			} else {
-				err = format.Table(cmd.OutOrStdout(), []string{"CHECK", "STATE", "FOUND"}, rows(checks))
-			}
-			if err != nil {
+			if err := showChecks(cmd.OutOrStdout(), checks, &output); err != nil {
 				return err
 			}
 			failed := slices.DeleteFunc(checks, func(c doctor.Check) bool { return c.State != doctor.Fail })
@@ -63,8 +57,27 @@ start. up and ci first run the checks that concern their clusters.`,
 		},
 	}
 	flags.register(cmd)
-	format.AddFlag(cmd, &output)
+	format.AddListFlags(cmd, &output)
 	return cmd
+}
+
+func showChecks(w io.Writer, checks []doctor.Check, output *format.Output) error {
+	var names []string
+	for _, c := range checks {
+		names = append(names, c.Name)
+	}
+	report := func() any {
+		all := document.Doctor{Head: document.NewHead(), Checks: []document.DoctorCheck{}}
+		for _, c := range checks {
+			all.Checks = append(all.Checks, document.DoctorCheck{
+				Name: c.Name, State: string(c.State), Found: c.Found, Why: c.Why, Fix: c.Fix, Mend: c.Fix,
+			})
+		}
+		return all
+	}
+	return output.List(w, report, names, format.Table{Columns: []format.Column{
+		{Head: "CHECK"}, {Head: "STATE", State: true}, {Head: "FOUND", Whole: true}, // how to fix it is at the end
+	}, Rows: rows(checks)})
 }
 
 // rows puts all details of a failing check into its last, unaligned cell.

@@ -4,7 +4,6 @@
 package environment
 
 import (
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"os"
@@ -24,14 +23,16 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster/none"
 	"github.com/pipedeck/pipedeck/devenv/doctor"
 	"github.com/pipedeck/pipedeck/devenv/env"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func TestDoctorPrintsALineForEachCheck(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "state")
 	code, stdout, _ := command(t.Context(), dir, "doctor", "--cluster", "none", "-o", "json")
-	var checks []doctor.Check
-	require.NoError(t, json.Unmarshal([]byte(stdout), &checks))
+	var report document.Doctor
+	clitest.Document(t, "doctor", stdout, &report)
+	checks := report.Checks
 	require.Contains(t, []int{exit.OK, exit.NotStarted}, code, "it depends on the machine")
 
 	_, stdout, _ = command(t.Context(), dir, "doctor", "--cluster", "none")

@@ -18,10 +18,12 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -31,6 +33,7 @@ const downTimeout = 3 * time.Minute
 
 func newDownCommand(t *session.Target) *cobra.Command {
 	var all bool
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "down", Short: "Stop and remove what up created", Args: cobra.NoArgs,
 		Long: `Stop the environment and remove its cluster, its data and its sample repository.
@@ -44,37 +47,77 @@ Exit code 0: the environment is gone, or there was none; 1: something is left, a
 				return exit.Usage(errors.New("give --all or --name, not both"),
 					"pipedeck down --name "+text.ShellWord(t.Name)+" removes this environment only")
 			}
+			said := cmd.OutOrStdout()
+			if output.Machine() {
+				said = cmd.ErrOrStderr() // the document is all that goes to standard output
+			}
+			var gone []document.RemovedEnvironment
+			var err error
 			if all {
-				return tearDownAll(cmd.Context(), t, cmd.OutOrStdout(), cmd.ErrOrStderr())
+				gone, err = tearDownAll(cmd.Context(), t, said, cmd.ErrOrStderr())
+			} else {
+				gone, err = tearDownOne(cmd.Context(), t, said)
 			}
-			w, err := t.Workspace()
-			if err != nil {
-				return err
+			if output.Machine() && (err == nil || len(gone) > 0) {
+				err = errors.Join(err, output.Document(cmd.OutOrStdout(), document.Removal{
+					Head: document.NewHead(), Environments: document.List(gone),
+				}))
 			}
-			return exit.Explain(cmd.Context(), tearDown(cmd.Context(), w, cmd.OutOrStdout()))
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&all, "all", false, "every environment below the state directory")
+	format.AddFlag(cmd, &output)
 	return cmd
+}
+
+// tearDownOne ends and removes the environment that the flags name.
+func tearDownOne(ctx context.Context, t *session.Target, out io.Writer) ([]document.RemovedEnvironment, error) {
+	w, err := t.Workspace()
+	if err != nil {
+		return nil, err
+	}
+	exists, err := w.Exists()
+	if err != nil {
+		return []document.RemovedEnvironment{removed(w, err)}, exit.Explain(ctx, err)
+	}
+	err = exit.Explain(ctx, tearDown(ctx, w, out))
+	gone := removed(w, err)
+	if !exists {
+		gone.State = document.NotExisting
+	}
+	return []document.RemovedEnvironment{gone}, err
+}
+
+// removed returns what has become of an environment.
+func removed(w *workspace.Workspace, err error) document.RemovedEnvironment {
+	if err != nil {
+		return document.RemovedEnvironment{Name: w.Name, State: document.Left, Reason: err.Error()}
+	}
+	return document.RemovedEnvironment{Name: w.Name, State: document.Removed}
 }
 
 // tearDownAll ends and removes every environment below the state directory. It reports each failure at once, and
 // goes on with the next environment.
-func tearDownAll(ctx context.Context, t *session.Target, out, errOut io.Writer) error {
+func tearDownAll(ctx context.Context, t *session.Target, out, errOut io.Writer) ([]document.RemovedEnvironment,
+	error) {
 	root, err := t.Root()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, others, err := workspace.List(root)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	gone := []document.RemovedEnvironment{}
 	if len(found) == 0 {
 		fmt.Fprintf(out, "there is no environment in %s\n", root)
 	}
 	var left []string
 	for _, w := range found {
-		if err := exit.Explain(ctx, tearDown(ctx, w, out)); err != nil {
+		err := exit.Explain(ctx, tearDown(ctx, w, out))
+		gone = append(gone, removed(w, err))
+		if err != nil {
 			left = append(left, w.Name)
 			fmt.Fprintln(errOut, text.Clean(fmt.Sprintf("environment %q is left: %s", w.Name, err)))
 			if failure := (*exit.Error)(nil); errors.As(err, &failure) && failure.Hint != "" {
@@ -88,15 +131,15 @@ func tearDownAll(ctx context.Context, t *session.Target, out, errOut io.Writer) 
 	}
 	switch {
 	case len(left) > 0:
-		return exit.With(exit.Failed, fmt.Errorf("%d of %d environments are left: %s", len(left), len(found),
+		return gone, exit.With(exit.Failed, fmt.Errorf("%d of %d environments are left: %s", len(left), len(found),
 			strings.Join(left, ", ")), "run pipedeck down --name NAME for each")
 	case len(others) > 0:
-		return exit.With(exit.Failed, fmt.Errorf("%d directories in %s are not environments", len(others), root),
+		return gone, exit.With(exit.Failed, fmt.Errorf("%d directories in %s are not environments", len(others), root),
 			"keep only environments there, or choose another --state-dir")
 	case len(found) > 1:
 		fmt.Fprintf(out, "all %d environments are gone\n", len(found))
 	}
-	return nil
+	return gone, nil
 }
 
 // noEnvironment says which other environments there are: a user who forgot --name believes otherwise that nothing runs.

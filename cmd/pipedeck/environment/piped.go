@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,8 +16,10 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func newPipedCommand(t *session.Target) *cobra.Command {
@@ -27,6 +30,7 @@ func newPipedCommand(t *session.Target) *cobra.Command {
 
 func newPipedRegisterCommand(t *session.Target) *cobra.Command {
 	var keyFile, description string
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "register NAME", Short: "Register a further piped at the environment", Args: cobra.ExactArgs(1),
 		Long: `Register a further piped at the environment, of this version or of PipeCD v0 or v1. Its key is written to
@@ -51,20 +55,31 @@ a file that only you can read, and kept nowhere else. The output is the beginnin
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(cmd.OutOrStdout(), `apiVersion: pipecd.dev/v1beta1
+			return printRegistered(cmd.OutOrStdout(), document.RegisteredPiped{
+				Head: document.NewHead(), ID: registered.GetId(), Name: args[0], Project: workspace.ProjectID,
+				KeyFile: path, Address: conn.CanonicalTarget()[len("passthrough:///"):],
+			}, &output)
+		},
+	}
+	cmd.Flags().StringVar(&keyFile, "key-file", "", "new file for the key (default: NAME.key)")
+	cmd.Flags().StringVar(&description, "description", "", "what the piped is for")
+	format.AddFlag(cmd, &output)
+	return cmd
+}
+
+func printRegistered(w io.Writer, p document.RegisteredPiped, output *format.Output) error {
+	if output.Machine() {
+		return output.Document(w, p)
+	}
+	_, err := fmt.Fprintf(w, `apiVersion: pipecd.dev/v1beta1
 kind: Piped
 spec:
   projectID: %s
   pipedID: %s
   pipedKeyFile: %q
   apiAddress: %s
-`, workspace.ProjectID, registered.GetId(), path, conn.CanonicalTarget()[len("passthrough:///"):])
-			return nil
-		},
-	}
-	cmd.Flags().StringVar(&keyFile, "key-file", "", "new file for the key (default: NAME.key)")
-	cmd.Flags().StringVar(&description, "description", "", "what the piped is for")
-	return cmd
+`, p.Project, p.ID, p.KeyFile, p.Address)
+	return err
 }
 
 // registerPiped writes the key of a new piped to a file that must not exist.

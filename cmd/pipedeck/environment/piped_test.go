@@ -4,6 +4,7 @@
 package environment
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -14,6 +15,8 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/apiservice"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // registrar answers RegisterPiped.
@@ -44,4 +47,14 @@ func TestTheKeyOfANewPipedGoesIntoASeparateFile(t *testing.T) {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, "the key", string(data), "a file that is there stays as it is")
+}
+
+func TestARegisteredPipedIsADocument(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	require.NoError(t, printRegistered(&out, document.RegisteredPiped{Head: document.NewHead(), ID: "id", Name: "legacy",
+		Project: "p", KeyFile: "/k", Address: "127.0.0.1:1"}, clitest.JSON(t)))
+	var registered document.RegisteredPiped
+	clitest.Document(t, "registered-piped", out.String(), &registered)
+	require.Equal(t, "/k", registered.KeyFile)
 }

@@ -16,16 +16,8 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
-	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
-
-// address is where an application answers on this machine.
-type address struct {
-	Application   string `json:"application"`
-	ApplicationID string `json:"application_id"`
-	URL           string `json:"url"`
-	Detail        string `json:"detail"`
-}
 
 // addressTimeout bounds the question for addresses: a cluster that hangs must not keep the rest of a status back.
 const addressTimeout = 4 * time.Second
@@ -35,7 +27,7 @@ const parallelAddresses = 8
 
 // localAddresses asks for the addresses of the applications whose cluster runs pods as processes of this machine. It
 // opens nothing: their Services answer all the time. An application that cannot be reached has none.
-func localAddresses(ctx context.Context, s *session.Session) []address {
+func localAddresses(ctx context.Context, s *session.Session) []document.Address {
 	ctx, cancel := context.WithTimeout(ctx, addressTimeout)
 	defer cancel()
 	local := map[string]bool{}
@@ -49,20 +41,22 @@ func localAddresses(ctx context.Context, s *session.Session) []address {
 		_, target, _ := strings.Cut(app.GetDeployTargets()[0], "/")
 		return !local[target]
 	})
-	found := make([]*address, len(apps))
+	found := make([]*document.Address, len(apps))
 	var asking errgroup.Group
 	asking.SetLimit(parallelAddresses)
 	for i, app := range apps {
 		asking.Go(func() error {
 			opened, err := s.Deck.OpenApplication(ctx, &deckv1.OpenApplicationRequest{ApplicationId: app.GetId()})
 			if err == nil {
-				found[i] = &address{app.GetName(), app.GetId(), opened.GetUrl(), opened.GetDetail()}
+				found[i] = &document.Address{
+					App: app.GetName(), AppID: app.GetId(), URL: opened.GetUrl(), Detail: opened.GetDetail(),
+				}
 			}
 			return nil
 		})
 	}
 	_ = asking.Wait() // an application without an address is left out
-	addresses := []address{}
+	addresses := []document.Address{}
 	for _, one := range found {
 		if one != nil {
 			addresses = append(addresses, *one)
@@ -71,14 +65,16 @@ func localAddresses(ctx context.Context, s *session.Session) []address {
 	return addresses
 }
 
-func printAddresses(w io.Writer, addresses []address) error {
+func printAddresses(w io.Writer, addresses []document.Address, output *format.Output) error {
 	if len(addresses) == 0 {
 		return nil
 	}
 	var rows [][]string
 	for _, a := range addresses {
-		rows = append(rows, []string{a.Application, text.Line(a.URL), text.Line(a.Detail)})
+		rows = append(rows, []string{a.App, a.URL, a.Detail})
 	}
 	fmt.Fprintln(w)
-	return format.Table(w, []string{"APPLICATION", "ADDRESS", "ANSWERS"}, rows)
+	return output.Table(w, format.Table{Columns: []format.Column{
+		{Head: "APPLICATION", Yield: 1}, {Head: "ADDRESS"}, {Head: "ANSWERS", Yield: 2, Drop: 1},
+	}, Rows: rows})
 }

@@ -16,7 +16,9 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -25,7 +27,10 @@ import (
 type logReading struct {
 	deck       deckv1.DeckServiceClient
 	deployment string
-	out        *bufio.Writer
+	// stageName is the type of the stage; machine prints event lines.
+	stageName string
+	machine   bool
+	out       *bufio.Writer
 
 	// last is the block that was printed last; nil before the first.
 	last *deckv1.LogBlock
@@ -54,7 +59,7 @@ func (r *logReading) read(ctx context.Context, stage string, follow bool) error 
 		case err != nil:
 			return session.Refusal(err)
 		}
-		if response.Truncated && !begun {
+		if response.Truncated && !begun && !r.machine {
 			fmt.Fprintln(r.out, "(the beginning of this log is not kept)")
 		}
 		begun = true
@@ -86,9 +91,15 @@ func find(blocks []*deckv1.LogBlock, block *deckv1.LogBlock) int {
 
 func (r *logReading) print(blocks []*deckv1.LogBlock) error {
 	for _, block := range blocks {
+		r.last = block
+		if r.machine {
+			if err := format.Line(r.out, document.NewLogLine(block.Time.AsTime(), block, r.stageName)); err != nil {
+				return err
+			}
+			continue
+		}
 		fmt.Fprintf(r.out, "%s %s\n", block.Time.AsTime().Local().Format("15:04:05"),
 			strings.TrimRight(text.Clean(block.Text), "\n"))
-		r.last = block
 	}
 	return r.out.Flush()
 }

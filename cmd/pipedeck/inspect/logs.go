@@ -15,8 +15,11 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -25,35 +28,40 @@ import (
 func newLogsCommand(t *session.Target) *cobra.Command {
 	var stage, plugin string
 	var follow bool
+	var output format.Output
 	cmd := &cobra.Command{
-		Use: "logs [APP]", Short: "Print the logs of a deployment's stages, or of a plugin",
-		Args: cobra.MaximumNArgs(1),
-		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world --stage primary -f\n" +
-			"  pipedeck logs --plugin kubernetes -f",
+		Use: "logs [APP|DEPLOYMENT] [STAGE]", Short: "Print the logs of a deployment's stages, or of a plugin",
+		Args: cobra.MaximumNArgs(2),
+		Long: "Print the logs of the stages of a deployment: that of the given id, or the newest one of an " +
+			"application or of all.\nWith a stage, only those of this stage. With --plugin, print what its process " +
+			"has printed.",
+		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world primary -f\n" +
+			"  pipedeck logs 3f2a -o json\n  pipedeck logs --plugin kubernetes -f",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneLog(cmd, args); err != nil {
 				return err
 			}
 			if plugin != "" {
-				return exit.Explain(cmd.Context(), pluginLog(cmd.Context(), t, plugin, follow, cmd.OutOrStdout()))
+				return exit.Explain(cmd.Context(), pluginLog(cmd.Context(), t, plugin, follow,
+					pluginWriter(cmd.OutOrStdout(), &output)))
 			}
-			name := ""
-			if len(args) > 0 {
-				name = args[0]
-			}
-			return exit.Explain(cmd.Context(), stageLogs(cmd.Context(), t, name,
-				&logPrinter{stage: stage, follow: follow, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}))
+			return exit.Explain(cmd.Context(), stageLogs(cmd, t, args, stage, &logPrinter{
+				follow: follow, machine: output.Machine(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(),
+			}))
 		},
 	}
 	cmd.Flags().StringVar(&stage, "stage", "", "only this stage, by its id in the pipeline or its type")
 	cmd.Flags().StringVar(&plugin, "plugin", "", "the output of this plugin's process")
 	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the stage has ended, or for a plugin until Ctrl-C")
+	format.AddLineFlag(cmd, &output)
 	return cmd
 }
 
 // oneLog refuses --plugin together with what chooses stages: there are two kinds of logs.
 func oneLog(cmd *cobra.Command, args []string) error {
 	switch {
+	case len(args) > 1 && cmd.Flags().Changed("stage"):
+		return exit.Usage(errors.New("give the stage once"), "see pipedeck logs --help")
 	case !cmd.Flags().Changed("plugin"):
 		return nil
 	case len(args) > 0:
@@ -65,7 +73,8 @@ func oneLog(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func stageLogs(ctx context.Context, t *session.Target, name string, p *logPrinter) error {
+func stageLogs(cmd *cobra.Command, t *session.Target, args []string, stage string, p *logPrinter) error {
+	ctx := cmd.Context()
 	deck, conn, err := t.Connect(ctx)
 	if err != nil {
 		return err
@@ -77,11 +86,18 @@ func stageLogs(ctx context.Context, t *session.Target, name string, p *logPrinte
 	if err != nil {
 		return err
 	}
-	deployment, err := newestDeployment(s, name)
+	p.deck, p.flags = deck, t.Flags()
+	l := resolve.New(&session.Session{State: s, Flags: p.flags}, cmd, args)
+	deployment, err := chosenDeployment(l)
 	if err != nil {
 		return err
 	}
-	p.deck, p.flags = deck, t.Flags()
+	switch {
+	case len(args) > 1:
+		p.stage = l.Argument(1)
+	case stage != "":
+		p.stage = l.Flag("stage", stage)
+	}
 	if err := p.print(ctx, deployment); !errors.Is(err, reader.ErrEnded) {
 		return err
 	}
@@ -91,10 +107,12 @@ func stageLogs(ctx context.Context, t *session.Target, name string, p *logPrinte
 // logPrinter prints the logs of a deployment's stages.
 type logPrinter struct {
 	deck deckv1.DeckServiceClient
-	// stage names the only stage to print; empty for all.
-	stage string
+	// stage names the only stages to print; its zero value is all.
+	stage resolve.Word
 	// follow waits for the end of a running stage.
 	follow bool
+	// machine prints event lines.
+	machine bool
 	// flags name the environment in a next step.
 	flags string
 	// out gets the logs, err what is said about them.
@@ -103,41 +121,51 @@ type logPrinter struct {
 
 // print prints the logs of the stages that have begun.
 func (p *logPrinter) print(ctx context.Context, deployment *deckv1.Deployment) error {
-	var known, begun []string
-	asked, printed := "", false
-	for _, st := range deployment.Stages {
-		name := state.StageArgument(deployment.Stages, st)
-		known = append(known, name)
-		wanted := p.stage == "" || state.IsStage(st, p.stage)
-		if st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
-			if wanted {
-				asked = name
-			}
-			continue
+	wanted := deployment.GetStages()
+	if p.stage.Text != "" && len(wanted) > 0 {
+		var err error
+		if wanted, err = p.stage.Stages(deployment); err != nil {
+			return err
 		}
-		begun = append(begun, name)
-		if !wanted {
+	}
+	printed := false
+	for _, st := range wanted {
+		if st.Status == deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
 			continue
 		}
 		printed = true
-		fmt.Fprintf(p.out, "==> %s %s: %s\n", text.Line(deployment.ApplicationName), stageHead(name, st),
-			reader.Name(st.Status))
+		if !p.machine {
+			fmt.Fprintf(p.out, "==> %s %s: %s\n", text.Line(deployment.ApplicationName),
+				stageHead(state.StageArgument(deployment.Stages, st), st), document.Word(st.Status))
+		}
 		if err := p.printStage(ctx, deployment.Id, st); err != nil {
 			return err
 		}
 	}
-	switch {
-	case printed:
+	if printed {
 		return nil
-	case p.stage != "" && asked != "" && len(begun) > 0:
-		return exit.Usage(fmt.Errorf("stage %q of %s has no log, since it has not begun", asked,
-			deployment.ApplicationName), session.Choices("stage", begun))
-	case p.stage != "" && asked == "" && len(known) > 0:
-		return exit.Usage(fmt.Errorf("there is no stage %q in the newest deployment of %s", p.stage,
-			deployment.ApplicationName), session.Choices("stage", known))
 	}
-	_, err := fmt.Fprint(p.out, withoutStages(deployment, p.flags))
+	if begun := begunStages(deployment); p.stage.Text != "" && len(begun) > 0 {
+		return exit.Usage(fmt.Errorf("stage %q of %s has no log, since it has not begun",
+			state.StageArgument(deployment.Stages, wanted[0]), deployment.ApplicationName),
+			session.Choices("stage", begun))
+	}
+	out := p.out
+	if p.machine {
+		out = p.err
+	}
+	_, err := fmt.Fprint(out, withoutStages(deployment, p.flags))
 	return err
+}
+
+// begunStages returns the words for the stages that have a log.
+func begunStages(d *deckv1.Deployment) (begun []string) {
+	for _, st := range d.GetStages() {
+		if st.GetStatus() != deckv1.StageStatus_STAGE_STATUS_NOT_STARTED {
+			begun = append(begun, state.StageArgument(d.GetStages(), st))
+		}
+	}
+	return begun
 }
 
 // stageHead is a stage's name, with its type where this is another word.
@@ -152,7 +180,7 @@ func stageHead(name string, stage *deckv1.Stage) string {
 // begun.
 func withoutStages(d *deckv1.Deployment, flags string) string {
 	said := fmt.Sprintf("==> %s %s: %s\n", text.Line(d.GetApplicationName()), line.Commit(d.GetCommit().GetHash()),
-		reader.Name(d.GetStatus()))
+		document.Word(d.GetStatus()))
 	switch {
 	case !state.Ended(d.GetStatus()) && len(d.GetStages()) == 0:
 		return said + "its planning has not ended; it has no stage yet\n"
@@ -173,9 +201,11 @@ func withoutStages(d *deckv1.Deployment, flags string) string {
 		text.ShellWord(d.GetApplicationName()) + flags + "\n"
 }
 
-// newestDeployment returns the newest deployment of an application, or of all when name is empty.
-func newestDeployment(s *session.State, name string) (*deckv1.Deployment, error) {
-	if name == "" {
+// chosenDeployment returns the deployment that the first argument names: that of an id, the newest one of an
+// application, or of all without an argument.
+func chosenDeployment(l *resolve.Line) (*deckv1.Deployment, error) {
+	s := l.State
+	if len(l.Args()) == 0 {
 		if all := s.AllDeployments(); len(all) > 0 {
 			return all[0], nil
 		}
@@ -185,21 +215,22 @@ func newestDeployment(s *session.State, name string) (*deckv1.Deployment, error)
 		}
 		return nil, exit.Usage(errors.New("there is no deployment yet"), hint)
 	}
-	app, err := s.FindApplication(name)
-	if err != nil {
-		return nil, err
+	target, err := l.Argument(0).Target()
+	if err != nil || target.Deployment != nil {
+		return target.Deployment, err
 	}
-	if d := s.Newest(app.GetId()); d != nil {
+	if d := s.Newest(target.Application.GetId()); d != nil {
 		return d, nil
 	}
-	return nil, exit.Usage(fmt.Errorf("there is no deployment of %s yet", app.GetName()),
-		"commit a change of it, or: pipedeck sync "+text.ShellWord(name))
+	return nil, exit.Usage(fmt.Errorf("there is no deployment of %s yet", target.Application.GetName()),
+		"commit a change of it, or: pipedeck sync "+text.ShellWord(s.ApplicationArgument(target.Application)))
 }
 
 // printStage prints what there is; only with follow it waits for more, until the stage has ended. It returns
 // reader.ErrEnded when the environment ends first.
 func (p *logPrinter) printStage(ctx context.Context, deployment string, stage *deckv1.Stage) error {
-	reading := &logReading{deck: p.deck, deployment: deployment, out: bufio.NewWriter(p.out)}
+	reading := &logReading{deck: p.deck, deployment: deployment, stageName: stage.GetName(), machine: p.machine,
+		out: bufio.NewWriter(p.out)}
 	for {
 		following := p.follow && stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING
 		if err := reading.read(ctx, stage.GetId(), following); err != nil || !following {

@@ -9,12 +9,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -66,19 +69,29 @@ func TestTheLogOfAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
 	server.Log("s2", deckv1.Severity_SEVERITY_INFO, "three seconds")
 	server.CompleteLog("s2")
 	server.CompleteLog("s1")
-	for _, word := range []string{"pause", "WAIT", "s2"} {
+	for _, w := range []string{"pause", "WAIT", "s2", "pau"} {
 		var out bytes.Buffer
-		require.NoError(t, (&logPrinter{deck: server.Dial(t), stage: word, out: &out}).print(t.Context(), d))
-		require.Contains(t, out.String(), "==> hello-world pause (WAIT): SUCCESS\n", word)
+		require.NoError(t, (&logPrinter{deck: server.Dial(t), stage: word(w), out: &out}).print(t.Context(), d))
+		require.Contains(t, out.String(), "==> hello-world pause (WAIT): SUCCESS\n", w)
 		require.Contains(t, out.String(), "three seconds")
 	}
-	err := (&logPrinter{deck: server.Dial(t), stage: "paws", out: io.Discard}).print(t.Context(), d)
-	require.ErrorContains(t, err, `there is no stage "paws" in the newest deployment of hello-world`)
+	err := (&logPrinter{deck: server.Dial(t), stage: word("paws"), out: io.Discard}).print(t.Context(), d)
+	require.ErrorContains(t, err, `there is no stage "paws" in the deployment of hello-world`)
 	require.Equal(t, "choose one of: K8S_CANARY_ROLLOUT, pause, WAIT_APPROVAL, K8S_PRIMARY_ROLLOUT, "+
 		"K8S_CANARY_CLEAN, K8S_ROLLBACK", nextStep(t, err))
-	err = (&logPrinter{deck: server.Dial(t), stage: "K8S_CANARY_CLEAN", out: io.Discard}).print(t.Context(), d)
+	err = (&logPrinter{deck: server.Dial(t), stage: word("K8S_CANARY_CLEAN"), out: io.Discard}).print(t.Context(), d)
 	require.ErrorContains(t, err, `stage "K8S_CANARY_CLEAN" of hello-world has no log, since it has not begun`)
 	require.Equal(t, "choose one of: K8S_CANARY_ROLLOUT, pause, WAIT_APPROVAL", nextStep(t, err))
+}
+
+// word is the stage that a user names with --stage.
+func word(text string) resolve.Word {
+	return typed(&session.State{Deck: state.New()}).Flag("stage", text)
+}
+
+// typed returns a command line of logs.
+func typed(s *session.State, args ...string) *resolve.Line {
+	return resolve.New(&session.Session{State: s}, &cobra.Command{Use: "logs"}, args)
 }
 
 // nextStep returns the next step of an error about wrong usage.
@@ -99,7 +112,7 @@ func TestStagesOfOneTypeWithoutIDsHaveTheirIDsInLogs(t *testing.T) {
 	server.CompleteLog("s1")
 	server.CompleteLog("s2")
 	var out bytes.Buffer
-	require.NoError(t, (&logPrinter{deck: server.Dial(t), stage: "WAIT", out: &out}).print(t.Context(), d))
+	require.NoError(t, (&logPrinter{deck: server.Dial(t), stage: word("WAIT"), out: &out}).print(t.Context(), d))
 	require.Equal(t, "==> hello-world s1 (WAIT): SUCCESS\n==> hello-world s2 (WAIT): SUCCESS\n", out.String())
 }
 
@@ -120,7 +133,7 @@ func TestLogsOfNoDeploymentNameTheApplicationToSync(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}
-	_, err := newestDeployment(read(), "")
+	_, err := chosenDeployment(typed(read()))
 	require.EqualError(t, err, "there is no deployment yet")
 	require.Equal(t, "commit an application; see pipedeck apps", nextStep(t, err))
 	server.Publish(decktest.Application())
@@ -129,12 +142,12 @@ func TestLogsOfNoDeploymentNameTheApplicationToSync(t *testing.T) {
 		"hello-world": {"there is no deployment of hello-world yet",
 			"commit a change of it, or: pipedeck sync hello-world"},
 	} {
-		_, err := newestDeployment(read(), name)
+		_, err := chosenDeployment(typed(read(), strings.Fields(name)...))
 		require.EqualError(t, err, says[0])
 		require.Equal(t, says[1], nextStep(t, err))
 	}
 	server.Publish(decktest.Canary())
-	d, err := newestDeployment(read(), "hello-world")
+	d, err := chosenDeployment(typed(read(), "hello-world"))
 	require.NoError(t, err)
 	require.Equal(t, "dep-1", d.GetId())
 }

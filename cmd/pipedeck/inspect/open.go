@@ -15,13 +15,16 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/tui/browser"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newOpenCommand(t *session.Target) *cobra.Command {
-	var port, deployTarget, output string
+	var port, deployTarget string
+	var output format.Output
 	var inBrowser bool
 	cmd := &cobra.Command{
 		Use: "open APP", Short: "Reach a deployed application from this machine", Args: cobra.ExactArgs(1),
@@ -31,7 +34,7 @@ func newOpenCommand(t *session.Target) *cobra.Command {
 			"  pipedeck open shop --port backend:grpc",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
-				app, err := s.State.FindApplication(args[0])
+				app, err := resolve.New(s, cmd, args).Argument(0).Application()
 				if err != nil {
 					return err
 				}
@@ -46,7 +49,7 @@ func newOpenCommand(t *session.Target) *cobra.Command {
 						return exit.With(exit.Failed, err, "open it yourself: "+opened.Url)
 					}
 				}
-				return printOpened(s.Out, s.Err, opened, output == "json")
+				return printOpened(s.Out, s.Err, app, opened, &output)
 			})
 		},
 	}
@@ -59,9 +62,12 @@ func newOpenCommand(t *session.Target) *cobra.Command {
 }
 
 // printOpened gives scripts nothing but the address.
-func printOpened(stdout, stderr io.Writer, opened *deckv1.OpenApplicationResponse, asJSON bool) error {
-	if asJSON {
-		return format.JSON(stdout, opened)
+func printOpened(stdout, stderr io.Writer, app *deckv1.Application, opened *deckv1.OpenApplicationResponse,
+	output *format.Output) error {
+	if output.Machine() {
+		return output.Document(stdout, document.Opened{Head: document.NewHead(), Address: document.Address{
+			App: app.GetName(), AppID: app.GetId(), URL: opened.GetUrl(), Detail: opened.GetDetail(),
+		}})
 	}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		fmt.Fprintln(stderr, text.Line(opened.Detail))

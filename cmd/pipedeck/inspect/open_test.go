@@ -14,6 +14,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
@@ -21,12 +22,9 @@ func TestScriptsGetNothingButTheAddress(t *testing.T) {
 	t.Parallel()
 	opened := &deckv1.OpenApplicationResponse{Url: "http://127.0.0.1:34567", Detail: "Service default/web"}
 	var stdout, stderr bytes.Buffer
-	require.NoError(t, printOpened(&stdout, &stderr, opened, false))
+	require.NoError(t, printOpened(&stdout, &stderr, nil, opened, &format.Output{}))
 	require.Equal(t, "http://127.0.0.1:34567\n", stdout.String())
 	require.Empty(t, stderr.String(), "it is no terminal")
-	stdout.Reset()
-	require.NoError(t, printOpened(&stdout, &stderr, opened, true))
-	require.JSONEq(t, `{"url": "http://127.0.0.1:34567", "detail": "Service default/web"}`, stdout.String())
 }
 
 func TestTheAnswerOfTheEnvironmentHasItsNextStep(t *testing.T) {

@@ -18,8 +18,8 @@ import (
 func TestWhatOthersWroteDoesNotActOnTheTerminal(t *testing.T) {
 	t.Parallel()
 	var table, log bytes.Buffer
-	require.NoError(t, format.Table(&table, []string{"NAME", "REASON"},
-		[][]string{{"web\x1b[2J\tx", ""}, {"a\nb", "\u202eevil"}}))
+	require.NoError(t, (&format.Output{}).Table(&table, format.Table{Columns: format.Heads("NAME", "REASON"),
+		Rows: [][]string{{"web\x1b[2J\tx", ""}, {"a\nb", "\u202eevil"}}}))
 	require.NoError(t, printLines(&log, bufio.NewReader(strings.NewReader("\x1b]0;title\x07hello\n\x9b31mred\n"))))
 	for _, out := range []string{table.String(), log.String()} {
 		require.NotContains(t, out, "\x1b")

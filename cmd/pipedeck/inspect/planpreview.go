@@ -26,6 +26,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/gitobjects"
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -33,12 +34,11 @@ import (
 type previewOptions struct {
 	branch, commit string
 	timeout        time.Duration
-	json, markdown bool
+	output         format.Output
 }
 
 func newPlanPreviewCommand(t *session.Target) *cobra.Command {
 	options := previewOptions{}
-	var output string
 	cmd := &cobra.Command{
 		Use: "plan-preview", Short: "Show what merging a branch would deploy", Args: cobra.NoArgs,
 		Long: `Merge a commit of the watched repository into the branch that the environment watches, in a copy,
@@ -59,7 +59,6 @@ The exit code is 1 when the branches conflict, or when an application could not 
 			if options.timeout < time.Second {
 				return exit.Usage(fmt.Errorf("--timeout %s is too short", options.timeout), "give a second or more")
 			}
-			options.json, options.markdown = output == "json", output == "markdown"
 			err := planPreview(cmd.Context(), t, options, cmd.OutOrStdout(), cmd.ErrOrStderr())
 			return exit.Explain(cmd.Context(), err)
 		},
@@ -67,7 +66,7 @@ The exit code is 1 when the branches conflict, or when an application could not 
 	cmd.Flags().StringVar(&options.branch, "branch", "", "branch of the watched repository to preview")
 	cmd.Flags().StringVar(&options.commit, "commit", "", "commit of the watched repository to preview")
 	limit.Var(cmd.Flags(), &options.timeout, "timeout", 5*time.Minute, "give up after this time")
-	format.AddPageFlag(cmd, &output)
+	format.AddPageFlag(cmd, &options.output)
 	return cmd
 }
 
@@ -94,9 +93,9 @@ func planPreview(ctx context.Context, t *session.Target, options previewOptions,
 		return err
 	}
 	switch {
-	case options.json:
-		err = format.JSON(stdout, result)
-	case options.markdown:
+	case options.output.Machine():
+		err = options.output.Document(stdout, document.NewPlanPreview(result))
+	case options.output.Markdown():
 		_, err = io.WriteString(stdout, previewPage(result))
 	default:
 		text.CleanMessage(result)

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/exhaustion"
@@ -24,7 +25,8 @@ import (
 )
 
 // pluginLog prints the file in which piped keeps a plugin's output.
-func pluginLog(ctx context.Context, t *session.Target, plugin string, follow bool, out io.Writer) error {
+func pluginLog(ctx context.Context, t *session.Target, plugin string, follow bool,
+	lines func(plugin string) io.Writer) error {
 	w, err := t.Workspace()
 	if err != nil {
 		return err
@@ -32,15 +34,19 @@ func pluginLog(ctx context.Context, t *session.Target, plugin string, follow boo
 	if filepath.Base(plugin) != plugin {
 		return exit.Usage(fmt.Errorf("%q is not the name of a plugin", plugin), "see pipedeck plugins")
 	}
+	if plugin, err = writtenLog(w.PluginLogsDir(), plugin); err != nil {
+		return err
+	}
+	out := lines(plugin)
 	path := filepath.Join(w.PluginLogsDir(), plugin+".log")
 	file, err := os.Open(path)
 	if err != nil {
 		return withoutLog(ctx, t, w, plugin)
 	}
 	defer file.Close()
-	lines := bufio.NewReader(file)
+	log := bufio.NewReader(file)
 	if !follow {
-		return printLines(out, lines)
+		return errors.Join(printLines(out, log), flush(out))
 	}
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
@@ -51,10 +57,10 @@ func pluginLog(ctx context.Context, t *session.Target, plugin string, follow boo
 		return exit.With(exit.NotStarted, err, exhaustion.WatchAdvice(err))
 	}
 	for over := error(nil); ; {
-		if err := printLines(out, lines); err != nil {
+		if err := printLines(out, log); err != nil {
 			return err
 		}
-		if err := printRotated(out, file, lines); err != nil {
+		if err := printRotated(out, file, log); err != nil {
 			return err
 		}
 		switch {
@@ -122,7 +128,11 @@ func silentPlugin(s *session.State, plugin string, written []string) error {
 		names = append(names, p.GetName())
 	}
 	if !slices.Contains(names, plugin) {
-		return exit.Usage(fmt.Errorf("there is no plugin %q", plugin), session.Choices("plugin", names))
+		hint := session.Choices("plugin", names)
+		if near := resolve.Nearest(plugin, names); len(near) > 0 {
+			hint = "did you mean " + strings.Join(near, " or ") + "? " + hint
+		}
+		return exit.Usage(fmt.Errorf("there is no plugin %q", plugin), hint)
 	}
 	return exit.Usage(fmt.Errorf("plugin %q has written nothing", plugin), session.Choices("plugin", written))
 }
@@ -153,6 +163,23 @@ func printRotated(out io.Writer, file *os.File, lines *bufio.Reader) error {
 	}
 	lines.Reset(file)
 	return printLines(out, lines)
+}
+
+// writtenLog returns the plugin whose log a word names; the word itself when it names none.
+func writtenLog(dir, word string) (string, error) {
+	found := resolve.Best(writingPlugins(dir), func(name string) int { return resolve.Fit(word, name) })
+	switch len(found) {
+	case 0:
+		return word, nil
+	case 1:
+		return found[0], nil
+	}
+	var candidates []resolve.Candidate
+	for _, name := range found {
+		candidates = append(candidates, resolve.Candidate{Command: "pipedeck logs --plugin " + name})
+	}
+	return "", exit.Usage(fmt.Errorf("%q fits %d plugins", word, len(found)),
+		resolve.OneOf(candidates, "see pipedeck plugins"))
 }
 
 // writingPlugins names those that have written something.

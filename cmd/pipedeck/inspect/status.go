@@ -15,24 +15,20 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
-	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func newStatusCommand(t *session.Target) *cobra.Command {
-	var output string
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "status", Short: "Show the parts, pipeds and problems of an environment", Args: cobra.NoArgs,
 		Long: `Show the parts of the environment and its pipeds, the addresses of applications that run on this
 machine, and a table of problems with the next step for each.
 Exit code 0: no problem is known, though a part may still be starting; 5: the environment is degraded.`,
-		Example: "  pipedeck status\n  pipedeck status -o json",
+		Example: "  pipedeck status\n  pipedeck status -o wide\n  pipedeck status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
-				show := printStatus
-				if output == "json" {
-					show = printStatusJSON
-				}
-				if err := show(s.Out, s.State, localAddresses(ctx, s)); err != nil {
+				if err := showStatus(s, localAddresses(ctx, s), &output); err != nil {
 					return err
 				}
 				if len(s.State.Problems()) > 0 {
@@ -42,25 +38,39 @@ Exit code 0: no problem is known, though a part may still be starting; 5: the en
 			})
 		},
 	}
-	format.AddFlag(cmd, &output)
+	format.AddTableFlags(cmd, &output)
 	return cmd
 }
 
-func printStatus(w io.Writer, s *session.State, addresses []address) error {
+func showStatus(s *session.Session, addresses []document.Address, output *format.Output) error {
+	if output.Machine() {
+		return output.Document(s.Out, document.NewStatus(s.State.Environment(), s.State.Components(), s.State.Pipeds(),
+			s.State.Problems(), addresses))
+	}
+	return printStatus(s.Out, s.State, addresses, output)
+}
+
+// printStatus prints the tables for users.
+func printStatus(w io.Writer, s *session.State, addresses []document.Address, output *format.Output) error {
 	var components, problems [][]string
 	for _, c := range s.Components() {
-		components = append(components, []string{c.GetName(), reader.Name(c.GetState()),
+		components = append(components, []string{c.GetName(), document.Word(c.GetState()),
 			took(c.GetStartedAt(), c.GetEndedAt()), c.GetDetail()})
 	}
-	if err := format.Table(w, []string{"COMPONENT", "STATE", "TOOK", "DETAIL"}, components); err != nil {
+	if err := output.Table(w, format.Table{Columns: []format.Column{
+		{Head: "COMPONENT"}, {Head: "STATE", State: true}, {Head: "TOOK", Drop: 1},
+		{Head: "DETAIL", Yield: 1, Least: 12, Drop: 2},
+	}, Rows: components}); err != nil {
 		return err
 	}
 	fmt.Fprintln(w)
-	if err := format.Table(w, []string{"PIPED", "STATE", "VERSION", "APPLICATIONS", "REPOSITORIES", "ID"},
-		pipedRows(s)); err != nil {
+	if err := output.Table(w, format.Table{Columns: []format.Column{
+		{Head: "PIPED"}, {Head: "STATE", State: true}, {Head: "VERSION", Drop: 2}, {Head: "APPLICATIONS", Drop: 1},
+		{Head: "REPOSITORIES", Yield: 1, Drop: 3}, {Head: "ID", Yield: 2, ID: true, Drop: 4},
+	}, Rows: pipedRows(s)}); err != nil {
 		return err
 	}
-	if err := printAddresses(w, addresses); err != nil {
+	if err := printAddresses(w, addresses, output); err != nil {
 		return err
 	}
 	for _, p := range s.Problems() {
@@ -70,7 +80,10 @@ func printStatus(w io.Writer, s *session.State, addresses []address) error {
 		return nil
 	}
 	fmt.Fprintf(w, "\ndegraded: %s\n", line.Count(len(problems), "problem"))
-	return format.Table(w, []string{"PART", "FOR", "REASON", "NEXT STEP"}, problems)
+	return output.Table(w, format.Table{Columns: []format.Column{
+		{Head: "PART", Yield: 1}, {Head: "FOR", Drop: 1}, {Head: "REASON", Yield: 2, Least: 20},
+		{Head: "NEXT STEP", Whole: true},
+	}, Rows: problems})
 }
 
 func pipedRows(s *session.State) [][]string {
@@ -81,16 +94,9 @@ func pipedRows(s *session.State) [][]string {
 	var rows [][]string
 	for _, p := range s.Pipeds() {
 		rows = append(rows, []string{
-			p.GetName(), reader.Name(p.GetState()), p.GetVersion(), fmt.Sprint(applications[p.GetId()]),
+			p.GetName(), document.Word(p.GetState()), p.GetVersion(), fmt.Sprint(applications[p.GetId()]),
 			strings.Join(p.GetRepositories(), ","), p.GetId(),
 		})
 	}
 	return rows
-}
-
-func printStatusJSON(w io.Writer, s *session.State, addresses []address) error {
-	return format.JSON(w, map[string]any{
-		"environment": s.Environment(), "components": s.Components(), "pipeds": s.Pipeds(),
-		"degraded": len(s.Problems()) > 0, "problems": s.Problems(), "addresses": addresses,
-	})
 }

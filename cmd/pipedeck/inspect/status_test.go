@@ -12,8 +12,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
@@ -31,33 +35,32 @@ func degradedSnapshot() *session.State {
 func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, printStatus(&out, degradedSnapshot(), nil))
+	require.NoError(t, printStatus(&out, degradedSnapshot(), nil, &format.Output{}))
 	require.Contains(t, out.String(), "degraded: 2 problems")
 	require.Regexp(t,
 		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the binary, or run: pipedeck restart wait`,
 		out.String())
 
-	out.Reset()
-	require.NoError(t, printStatusJSON(&out, degradedSnapshot(), nil))
-	var shown struct {
-		Degraded bool `json:"degraded"`
-		Problems []struct {
-			Part     string `json:"part"`
-			Reason   string `json:"reason"`
-			NextStep string `json:"next_step"`
-			Since    string `json:"since"`
-		} `json:"problems"`
+	server := decktest.Start(t)
+	server.Publish(decktest.Environment())
+	stateDir, _ := running(t, server)
+	var shown document.Status
+	code, stdout, stderr := command(t.Context(), stateDir, "status", "-o", "json")
+	require.Zero(t, code, stderr)
+	clitest.Document(t, "status", stdout, &shown)
+	require.False(t, shown.Degraded)
+
+	for _, p := range decktest.Problems() {
+		server.Publish(p)
 	}
-	require.NoError(t, json.Unmarshal(out.Bytes(), &shown))
+	code, stdout, _ = command(t.Context(), stateDir, "status", "-o", "json")
+	require.Equal(t, exit.Degraded, code)
+	clitest.Document(t, "status", stdout, &shown)
 	require.True(t, shown.Degraded)
 	require.Equal(t, "Kubernetes", shown.Problems[0].Part)
 	require.NotEmpty(t, shown.Problems[0].Reason)
 	require.NotEmpty(t, shown.Problems[0].NextStep)
 	require.NotEmpty(t, shown.Problems[0].Since)
-
-	out.Reset()
-	require.NoError(t, printStatusJSON(&out, &session.State{Deck: state.New()}, nil))
-	require.Contains(t, out.String(), `"degraded": false`)
 }
 
 func TestStatusShowsWhereApplicationsAnswerOnThisMachine(t *testing.T) {
@@ -74,10 +77,10 @@ func TestStatusShowsWhereApplicationsAnswerOnThisMachine(t *testing.T) {
 	stateDir, _ := running(t, server)
 	code, stdout, stderr := command(t.Context(), stateDir, "status", "-o", "json")
 	require.Zero(t, code, stderr)
-	var shown struct{ Addresses []address }
-	require.NoError(t, json.Unmarshal([]byte(stdout), &shown))
-	require.Equal(t, []address{{
-		Application: app.GetName(), ApplicationID: app.GetId(), URL: "http://127.0.0.1:34567",
+	var shown document.Status
+	clitest.Document(t, "status", stdout, &shown)
+	require.Equal(t, []document.Address{{
+		App: app.GetName(), AppID: app.GetId(), URL: "http://127.0.0.1:34567",
 		Detail: "Service default/hello-world, port http, 2 of 2 pods ready",
 	}}, shown.Addresses, "a forward to another cluster is not opened")
 	_, stdout, _ = command(t.Context(), stateDir, "status")
@@ -105,10 +108,12 @@ func TestApplicationsAreListedWithTheMistakesOfTheirConfiguration(t *testing.T) 
 	require.Equal(t, 1, strings.Count(stdout, decktest.Mistake().GetReason()), "which is shown once: "+stdout)
 
 	_, stdout, _ = command(t.Context(), stateDir, "apps", "-o", "json")
-	var shown []struct{ Name, Problem string }
-	require.NoError(t, json.Unmarshal([]byte(stdout), &shown))
-	require.Equal(t, []struct{ Name, Problem string }{{app.GetName(), decktest.Mistake().GetReason()}, {"sound", ""}},
-		shown)
+	var shown document.Applications
+	clitest.Document(t, "applications", stdout, &shown)
+	require.Len(t, shown.Applications, 2)
+	require.Equal(t, decktest.Mistake().GetReason(), shown.Applications[0].Problem)
+	require.Empty(t, shown.Applications[1].Problem)
+	require.Equal(t, "INVALID_CONFIG", shown.Applications[0].Sync)
 }
 
 func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
@@ -125,7 +130,7 @@ func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 		s.Apply(event)
 	}
 	var out bytes.Buffer
-	require.NoError(t, printStatus(&out, s, nil))
+	require.NoError(t, printStatus(&out, s, nil, &format.Output{}))
 	require.Regexp(t, `default +CONNECTED +v0\.1\.0 +1 +sample +p1\nlegacy +DISCONNECTED +v0\.57\.1 +1 +- +p2\n`,
 		out.String())
 

@@ -4,6 +4,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -14,66 +15,70 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/line"
-	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
-// tableCommand shows a part of the environment's state, as a table or as JSON.
-//
-// note, unless nil, adds a line for users to standard error; "" adds none.
-func tableCommand(t *session.Target, use, short string, rows func(*session.State) ([]string, [][]string),
-	objects func(*session.State) any, note func(*session.State) string) *cobra.Command {
-	var output string
+// listing is a list in all its forms.
+type listing struct {
+	document func() any
+	// names are words that other commands accept.
+	names []string
+	table format.Table
+	// note is a line for users, which goes to standard error; empty for none.
+	note string
+}
+
+// listCommand lists a part of the environment's state.
+func listCommand(t *session.Target, use, short string, list func(*session.State) listing) *cobra.Command {
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: use, Short: short, Args: cobra.NoArgs,
-		Example: "  pipedeck " + use + "\n  pipedeck " + use + " -o json",
+		Example: "  pipedeck " + use + "\n  pipedeck " + use + " -o wide\n  pipedeck " + use + " -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.Run(cmd, func(_ context.Context, s *session.Session) error {
-				if note != nil && note(s.State) != "" {
-					fmt.Fprintln(s.Err, note(s.State))
+				l := list(s.State)
+				if l.note != "" {
+					fmt.Fprintln(s.Err, l.note)
 				}
-				if output == "json" {
-					return format.JSON(s.Out, objects(s.State))
-				}
-				header, body := rows(s.State)
-				return format.Table(s.Out, header, body)
+				return output.List(s.Out, l.document, l.names, l.table)
 			})
 		},
 	}
-	format.AddFlag(cmd, &output)
+	format.AddListFlags(cmd, &output)
 	return cmd
 }
 
 func newAppsCommand(t *session.Target) *cobra.Command {
-	return tableCommand(t, "apps", "List the applications", func(s *session.State) ([]string, [][]string) {
-		var body [][]string
-		for _, a := range s.Applications() {
-			body = append(body, []string{s.PipedName(a.PipedId), a.Name, reader.Name(a.Sync), healthWord(a),
-				line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path, reason(s, a)})
-		}
-		return withPipeds(s, []string{"PIPED", "NAME", "SYNC", "HEALTH", "COMMIT", "VERSIONS", "PATH", "REASON"}, body)
-	}, func(s *session.State) any {
-		list := []format.Extended{}
-		for _, a := range s.Applications() {
-			problem := ""
-			if p := s.ProblemOf(a.GetId()); p != nil {
-				problem = p.GetReason()
-			}
-			list = append(list, format.Extended{Message: a, More: map[string]any{"problem": problem}})
-		}
-		return list
-	}, nil)
+	return listCommand(t, "apps", "List the applications", listApplications)
 }
 
-// healthWord is the health of an application as the UI names it. PipeCD calls what is not healthy OTHER.
-func healthWord(a *deckv1.Application) string {
-	if a.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER {
-		return "UNHEALTHY"
+func listApplications(s *session.State) listing {
+	l := listing{table: format.Table{Columns: []format.Column{
+		{Head: "PIPED", Yield: 3, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true},
+		{Head: "HEALTH", State: true}, {Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Drop: 5},
+		{Head: "PATH", Yield: 5, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1}, {Head: "ID", Wide: true},
+		{Head: "TARGETS", Wide: true},
+	}}}
+	for _, a := range s.Applications() {
+		l.names = append(l.names, s.ApplicationArgument(a))
+		l.table.Rows = append(l.table.Rows, []string{s.PipedName(a.PipedId), a.Name, document.Word(a.Sync),
+			document.Health(a.GetHealth()), line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path,
+			reason(s, a), a.GetId(), strings.Join(a.GetDeployTargets(), ",")})
 	}
-	return reader.Name(a.GetHealth())
+	withPipeds(s, &l.table)
+	l.document = func() any {
+		all := document.Applications{Head: document.NewHead(), Applications: []document.Application{}}
+		for _, a := range s.Applications() {
+			all.Applications = append(all.Applications, document.NewApplication(a, s.ProblemOf(a.GetId())))
+		}
+		return all
+	}
+	return l
 }
 
 // reason says why an application is not as it should be: its sync state, and its configuration.
@@ -91,16 +96,38 @@ func reason(s *session.State, a *deckv1.Application) string {
 }
 
 func newDeploymentsCommand(t *session.Target) *cobra.Command {
-	return tableCommand(t, "deployments", "List the deployments, the newest first",
-		func(s *session.State) ([]string, [][]string) {
-			var body [][]string
-			for _, d := range s.AllDeployments() {
-				body = append(body, []string{d.Id, d.ApplicationName, reader.Name(d.Status),
-					line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt,
-						d.CompletedAt), stagesLine(d), chainLine(d), deploymentReason(s, d)})
-			}
-			return []string{"ID", "APPLICATION", "STATUS", "COMMIT", "TOOK", "STAGES", "CHAIN", "REASON"}, body
-		}, func(s *session.State) any { return s.AllDeployments() }, forgotten)
+	return listCommand(t, "deployments", "List the deployments, the newest first", listDeployments)
+}
+
+func listDeployments(s *session.State) listing {
+	l := listing{note: forgotten(s), table: format.Table{Columns: []format.Column{
+		{Head: "ID", ID: true, Yield: 4}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "STATUS", State: true},
+		{Head: "COMMIT"}, {Head: "TOOK", Drop: 2}, {Head: "STAGES", Yield: 3, Drop: 3},
+		{Head: "CHAIN", Yield: 5, Drop: 4}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
+		{Head: "STRATEGY", Wide: true}, {Head: "BY", Wide: true}, {Head: "CREATED", Wide: true},
+	}}}
+	for _, d := range s.AllDeployments() {
+		l.names = append(l.names, d.GetId())
+		l.table.Rows = append(l.table.Rows, []string{d.Id, d.ApplicationName, document.Word(d.Status),
+			line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), chainLine(d),
+			deploymentReason(s, d), d.GetStrategy(), cmp.Or(d.GetCommander(), d.GetCommit().GetAuthor()),
+			created(d)})
+	}
+	l.document = func() any {
+		all := document.Deployments{Head: document.NewHead(), Deployments: []document.Deployment{}}
+		for _, d := range s.AllDeployments() {
+			all.Deployments = append(all.Deployments, document.WithStages(d, s.Ahead(d)))
+		}
+		return all
+	}
+	return l
+}
+
+func created(d *deckv1.Deployment) string {
+	if d.GetCreatedAt() == nil {
+		return ""
+	}
+	return d.GetCreatedAt().AsTime().Local().Format(time.DateTime)
 }
 
 // deploymentReason is why a deployment has its status, or what it waits for.
@@ -127,30 +154,40 @@ func forgotten(s *session.State) string {
 }
 
 func newPluginsCommand(t *session.Target) *cobra.Command {
-	return tableCommand(t, "plugins", "List the plugin processes", func(s *session.State) ([]string, [][]string) {
-		var body [][]string
-		for _, p := range s.Plugins() {
-			body = append(body, []string{
-				s.PipedName(p.PipedId), p.Name, reader.Name(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
-				memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
-				fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), known(p.Goroutines), strings.Join(p.Stages, ","),
-				p.Detail,
-			})
-		}
-		return withPipeds(s, []string{"PIPED", "NAME", "STATE", "PID", "RESTARTS", "MEMORY", "CPU", "FILES", "THREADS",
-			"GOROUTINES", "STAGES", "DETAIL"}, body)
-	}, func(s *session.State) any { return s.Plugins() }, nil)
+	return listCommand(t, "plugins", "List the plugin processes", listPlugins)
+}
+
+func listPlugins(s *session.State) listing {
+	l := listing{table: format.Table{Columns: []format.Column{
+		{Head: "PIPED", Yield: 3, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true},
+		{Head: "PID", Drop: 2}, {Head: "RESTARTS", Drop: 3}, {Head: "MEMORY", Drop: 5}, {Head: "CPU", Drop: 6},
+		{Head: "FILES", Drop: 9}, {Head: "THREADS", Drop: 10}, {Head: "GOROUTINES", Drop: 11},
+		{Head: "STAGES", Yield: 4, Drop: 8}, {Head: "DETAIL", Yield: 2, Least: 12, Drop: 1},
+		{Head: "VERSION", Wide: true}, {Head: "BINARY", Wide: true},
+	}}}
+	for _, p := range s.Plugins() {
+		l.names = append(l.names, resolve.PluginArgument(s, p))
+		l.table.Rows = append(l.table.Rows, []string{
+			s.PipedName(p.PipedId), p.Name, document.Word(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
+			memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
+			fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), known(p.Goroutines), strings.Join(p.Stages, ","),
+			p.Detail, p.GetVersion(), p.GetBinary(),
+		})
+	}
+	withPipeds(s, &l.table)
+	l.document = func() any { return document.NewPlugins(s.Plugins()) }
+	return l
 }
 
 // withPipeds leaves out the first column, the piped, where there is only one.
-func withPipeds(s *session.State, header []string, body [][]string) ([]string, [][]string) {
+func withPipeds(s *session.State, table *format.Table) {
 	if len(s.Pipeds()) > 1 {
-		return header, body
+		return
 	}
-	for i := range body {
-		body[i] = body[i][1:]
+	table.Columns = table.Columns[1:]
+	for i := range table.Rows {
+		table.Rows[i] = table.Rows[i][1:]
 	}
-	return header[1:], body
 }
 
 // known shows a number that not every plugin reports.

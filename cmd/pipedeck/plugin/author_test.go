@@ -15,9 +15,11 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/system/buildtest"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func TestAPluginIsTestedAndReplayed(t *testing.T) {
@@ -26,10 +28,8 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "test", wait, "--with", `{"duration": "100ms"}`,
 		"-o", "json")
 	require.Zero(t, code, stdout+stderr)
-	var tested struct {
-		Checks []struct{ Name, State string }
-	}
-	require.NoError(t, json.Unmarshal([]byte(stdout), &tested))
+	var tested document.PluginTest
+	clitest.Document(t, "plugin-test", stdout, &tested)
 	require.NotEmpty(t, tested.Checks)
 	for _, check := range tested.Checks {
 		require.NotEqual(t, "failed", check.State, check.Name)
@@ -61,14 +61,8 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 		"--ignore", "(?s).*(line|Wait|Until).*")
 	require.Equal(t, exit.Failed, code)
 	require.NotContains(t, stderr, "2 of")
-	var replayed struct {
-		Calls []struct {
-			Name        string
-			Same        bool
-			Differences []struct{ What, Recorded, Replayed string }
-		}
-	}
-	require.NoError(t, json.Unmarshal([]byte(stdout), &replayed))
+	var replayed document.Replay
+	clitest.Document(t, "plugin-replay", stdout, &replayed)
 	require.Len(t, replayed.Calls, 5)
 	require.True(t, replayed.Calls[2].Same)
 	require.Equal(t, "metadata", replayed.Calls[3].Differences[0].What,

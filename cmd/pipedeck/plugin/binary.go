@@ -6,7 +6,6 @@ package plugin
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,48 +13,29 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/index"
 	"github.com/pipedeck/pipedeck/piped/workdir"
 	"github.com/pipedeck/pipedeck/system/plainerror"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // pluginFlags say which piped the plugins are for.
-type pluginFlags struct{ configFile, workDir, output, index string }
-
-// pluginBinary is what is known of the binary of a plugin, and its JSON.
-type pluginBinary struct {
-	Name string `json:"name"`
-	// URL is without secrets. For a plugin of an index it is where that leads.
-	URL string `json:"url"`
-	// Reference is the name in the index, Version what it means now; empty for a plugin that needs no index.
-	Reference string `json:"reference,omitempty"`
-	Version   string `json:"version,omitempty"`
-	// State is local, missing, fetched (before), downloaded, unchanged or stale (its server does not answer).
-	State  string `json:"state"`
-	Path   string `json:"path"`
-	SHA256 string `json:"sha256"`
-	// Pinned is set when the configuration holds the digest, or the url does.
-	Pinned bool `json:"pinned"`
-	// Policy is that of the signature; empty without one.
-	Policy string `json:"policy"`
-	// SignedBy is the wanted key, SignatureURL where the signature is.
-	SignedBy     string `json:"signedBy"`
-	SignatureURL string `json:"signatureURL"`
-	// Signed is set when the signature was checked and is right; Comment is what the signer says.
-	Signed  bool   `json:"signed"`
-	Comment string `json:"comment"`
-	// Warning is something that does not keep the plugin from starting, Problem what does.
-	Warning string `json:"warning"`
-	Problem string `json:"problem"`
+type pluginFlags struct {
+	configFile, workDir, index string
+	output                     format.Output
 }
+
+// pluginBinary is what is known of the binary of a plugin.
+type pluginBinary struct{ document.Binary }
 
 // binaryFinder looks at the binary of a plugin whose url leads to it.
 type binaryFinder func(context.Context, *fetch.Fetcher, config.Plugin) pluginBinary
@@ -66,7 +46,9 @@ type binaryCommand struct {
 	// asks has names looked up in the index as its server has it now, otherwise as it was fetched before.
 	asks  bool
 	find  binaryFinder
-	print func(io.Writer, []pluginBinary) error
+	print func(io.Writer, []pluginBinary, *format.Output) error
+	// index shows the index itself when that is given without a piped configuration; nil for commands that do not.
+	index func(io.Writer, *index.Index, *format.Output) error
 }
 
 // command returns the command, which runs find for each plugin and prints the results.
@@ -82,11 +64,14 @@ func (b binaryCommand) command() *cobra.Command {
 			"NAME is a name in it")
 	cmd.Flags().StringVar(&flags.workDir, "work-dir", "",
 		"the work directory of piped (default piped in the user's cache directory)")
-	format.AddFlag(cmd, &flags.output)
+	format.AddListFlags(cmd, &flags.output)
 	return cmd
 }
 
 func (b binaryCommand) run(cmd *cobra.Command, flags *pluginFlags, names []string) error {
+	if b.index != nil && flags.index != "" && flags.configFile == "" {
+		return showIndex(cmd, flags, names, b.index)
+	}
 	plugins, err := flags.plugins(names)
 	if err != nil {
 		return err
@@ -102,7 +87,7 @@ func (b binaryCommand) run(cmd *cobra.Command, flags *pluginFlags, names []strin
 			return exit.Silent(exit.Interrupted)
 		}
 	}
-	return showBinaries(cmd.OutOrStdout(), found, flags.output == "json", b.print)
+	return showBinaries(cmd.OutOrStdout(), found, &flags.output, b.print)
 }
 
 func (f *pluginFlags) plugins(names []string) ([]config.Plugin, error) {
@@ -123,12 +108,15 @@ func (f *pluginFlags) plugins(names []string) ([]config.Plugin, error) {
 	}
 	var chosen []config.Plugin
 	for _, name := range names {
-		at := slices.IndexFunc(piped.Plugins, func(p config.Plugin) bool { return p.Name == name })
-		if at < 0 {
-			return nil, exit.Usage(fmt.Errorf("no plugin of %s is named %q", f.configFile, name),
-				"see them with: pipedeck plugin list --config-file "+f.configFile)
+		found := resolve.Best(piped.Plugins, func(p config.Plugin) int { return resolve.Fit(name, p.Name) })
+		if len(found) != 1 {
+			problem := fmt.Errorf("no plugin of %s is named %q", f.configFile, name)
+			if len(found) > 1 {
+				problem = fmt.Errorf("%q fits %d plugins of %s", name, len(found), f.configFile)
+			}
+			return nil, exit.Usage(problem, "see them with: pipedeck plugin list --config-file "+f.configFile)
 		}
-		chosen = append(chosen, piped.Plugins[at])
+		chosen = append(chosen, found[0])
 	}
 	return chosen, nil
 }
@@ -151,8 +139,8 @@ func (f *pluginFlags) fetcher(logs io.Writer) (*fetch.Fetcher, error) {
 // findBinary looks at what is on this machine. No one is asked.
 func findBinary(_ context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {
 	u, _ := url.Parse(plugin.URL) // the configuration has been checked
-	b := pluginBinary{Name: plugin.Name, URL: fetch.Redact(plugin.URL), State: "missing", SHA256: "",
-		Pinned: plugin.SHA256 != "" || fetch.Pinned(plugin.URL)}
+	b := pluginBinary{document.Binary{Name: plugin.Name, URL: fetch.Redact(plugin.URL), State: "missing", SHA256: "",
+		Pinned: plugin.SHA256 != "" || fetch.Pinned(plugin.URL)}}
 	if plugin.Signature != nil {
 		b.Policy, b.SignedBy, b.SignatureURL = plugin.Signature.Policy, plugin.Signature.PublicKey,
 			fetch.Redact(fetch.SignatureURL(plugin))
@@ -186,12 +174,24 @@ func (b *pluginBinary) verify(ctx context.Context, fetcher *fetch.Fetcher, plugi
 	}
 }
 
-func showBinaries(w io.Writer, found []pluginBinary, asJSON bool, print func(io.Writer, []pluginBinary) error) error {
+func showBinaries(w io.Writer, found []pluginBinary, output *format.Output,
+	print func(io.Writer, []pluginBinary, *format.Output) error) error {
 	var err error
-	if asJSON {
-		err = json.NewEncoder(w).Encode(map[string]any{"plugins": found})
-	} else {
-		err = print(w, found)
+	switch {
+	case output.Machine():
+		all := document.Binaries{Head: document.NewHead(), Plugins: []document.Binary{}}
+		for _, b := range found {
+			all.Plugins = append(all.Plugins, b.Binary)
+		}
+		err = output.Document(w, all)
+	case output.Names():
+		var names []string
+		for _, b := range found {
+			names = append(names, b.Name)
+		}
+		err = output.PrintNames(w, names)
+	default:
+		err = print(w, found, output)
 	}
 	problems := 0
 	for _, b := range found {
@@ -206,13 +206,17 @@ func showBinaries(w io.Writer, found []pluginBinary, asJSON bool, print func(io.
 	return err
 }
 
-func binariesTable(w io.Writer, found []pluginBinary) error {
+func binariesTable(w io.Writer, found []pluginBinary, output *format.Output) error {
 	var body [][]string
 	for _, b := range found {
 		body = append(body, []string{b.Name, b.State, shortDigest(b.SHA256), yes(b.Pinned), b.signature(), b.URL,
 			cmp.Or(b.Problem, b.Warning)})
 	}
-	return format.Table(w, []string{"NAME", "STATE", "SHA256", "PINNED", "SIGNATURE", "URL", "DETAIL"}, body)
+	return output.Table(w, format.Table{Columns: []format.Column{
+		{Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true}, {Head: "SHA256", Drop: 3},
+		{Head: "PINNED", Drop: 4}, {Head: "SIGNATURE", Drop: 2}, {Head: "URL", Yield: 2, Least: 12, Drop: 5},
+		{Head: "DETAIL", Whole: true, Drop: 1},
+	}, Rows: body})
 }
 
 // signature prints the policy before a check, and the outcome after it.

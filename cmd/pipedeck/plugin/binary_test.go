@@ -5,7 +5,6 @@ package plugin
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -21,7 +20,9 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // binaries runs a plugin command on a piped configuration with these plugins.
@@ -37,11 +38,11 @@ func binaries(t *testing.T, work, plugins, subcommand string, args ...string) (c
 	if code == exit.WrongUsage {
 		return code, nil, stderr
 	}
-	var all struct{ Plugins []pluginBinary }
-	require.NoError(t, json.Unmarshal([]byte(stdout), &all), stdout)
+	var all document.Binaries
+	clitest.Document(t, "plugin-binaries", stdout, &all)
 	found = map[string]pluginBinary{}
 	for _, b := range all.Plugins {
-		found[b.Name] = b
+		found[b.Name] = pluginBinary{b}
 	}
 	return code, found, stderr
 }
@@ -100,7 +101,7 @@ func TestPluginsAreInstalledAndVerified(t *testing.T) {
 
 	var info bytes.Buffer
 	b := found["local"]
-	require.NoError(t, printBinaries(&info, []pluginBinary{b}))
+	require.NoError(t, printBinaries(&info, []pluginBinary{b}, nil))
 	for _, fact := range []string{b.Name, b.URL, b.SHA256, b.Path} {
 		require.Contains(t, info.String(), "   "+fact+"\n")
 	}

@@ -5,7 +5,6 @@ package plugin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/index"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -54,7 +54,7 @@ func (f *pluginFlags) find(ctx context.Context, fetcher *fetch.Fetcher, plugin c
 		resolved, known, err = fetcher.ResolveKept(f.index, plugin)
 	}
 	if err != nil || !known {
-		b := pluginBinary{Name: plugin.Name, Reference: plugin.URL, State: "missing"}
+		b := pluginBinary{document.Binary{Name: plugin.Name, Reference: plugin.URL, State: "missing"}}
 		if err != nil {
 			b.Problem = err.Error()
 		} else {
@@ -73,44 +73,58 @@ func (f *pluginFlags) find(ctx context.Context, fetcher *fetch.Fetcher, plugin c
 	return b
 }
 
-// orIndex has a command show the index itself when that is given without a piped configuration.
-func orIndex(cmd *cobra.Command, print func(io.Writer, *index.Index) error) *cobra.Command {
-	binaries := cmd.RunE
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		at, output := cmd.Flag("index").Value.String(), cmd.Flag("output").Value.String()
-		if at == "" || cmd.Flag("config-file").Value.String() != "" {
-			return binaries(cmd, args)
-		}
-		if output != "" && output != "json" {
-			return exit.Usage(fmt.Errorf("--output %q is unknown", output), "use -o json, or nothing for a table")
-		}
-		flags := pluginFlags{workDir: cmd.Flag("work-dir").Value.String()}
-		fetcher, err := flags.fetcher(cmd.ErrOrStderr())
-		if err != nil {
-			return err
-		}
-		found, err := fetcher.Index(cmd.Context(), at)
-		switch {
-		case cmd.Context().Err() != nil:
-			return exit.Silent(exit.Interrupted)
-		case err != nil:
-			var failed *fetch.Error
-			if errors.As(err, &failed) {
-				return exit.With(exit.Failed, fmt.Errorf("the plugin index %s: %w", failed.URL, failed.Err),
-					failed.Step)
-			}
-			return err
-		}
-		chosen, err := choose(found.Index, args)
-		if err != nil {
-			return err
-		}
-		if output == "json" {
-			return json.NewEncoder(cmd.OutOrStdout()).Encode(chosen)
-		}
-		return print(cmd.OutOrStdout(), chosen)
+// showIndex shows the index itself, or the named plugins of it.
+func showIndex(cmd *cobra.Command, flags *pluginFlags, names []string,
+	print func(io.Writer, *index.Index, *format.Output) error) error {
+	fetcher, err := flags.fetcher(cmd.ErrOrStderr())
+	if err != nil {
+		return err
 	}
-	return cmd
+	found, err := fetcher.Index(cmd.Context(), flags.index)
+	switch {
+	case cmd.Context().Err() != nil:
+		return exit.Silent(exit.Interrupted)
+	case err != nil:
+		var failed *fetch.Error
+		if errors.As(err, &failed) {
+			return exit.With(exit.Failed, fmt.Errorf("the plugin index %s: %w", failed.URL, failed.Err),
+				failed.Step)
+		}
+		return err
+	}
+	chosen, err := choose(found.Index, names)
+	if err != nil {
+		return err
+	}
+	switch {
+	case flags.output.Machine():
+		return flags.output.Document(cmd.OutOrStdout(), indexDocument(chosen))
+	case flags.output.Names():
+		return flags.output.PrintNames(cmd.OutOrStdout(), slices.Sorted(maps.Keys(chosen.Plugins)))
+	}
+	return print(cmd.OutOrStdout(), chosen, &flags.output)
+}
+
+func indexDocument(x *index.Index) document.PluginIndex {
+	all := document.PluginIndex{Head: document.NewHead(), Plugins: []document.IndexedPlugin{}}
+	for _, name := range slices.Sorted(maps.Keys(x.Plugins)) {
+		plugin := x.Plugins[name]
+		one := document.IndexedPlugin{Name: name, Description: plugin.Description, Newest: plugin.Newest(),
+			Versions: []document.IndexedVersion{}}
+		for _, version := range plugin.Sorted() {
+			binaries := []document.IndexedBinary{}
+			for _, platform := range plugin.Versions[version].Platforms() {
+				binary := plugin.Versions[version][platform]
+				binaries = append(binaries, document.IndexedBinary{
+					Platform: platform, URL: fetch.Redact(binary.URL), SHA256: binary.SHA256,
+					Signature: fetch.Redact(binary.Signature),
+				})
+			}
+			one.Versions = append(one.Versions, document.IndexedVersion{Version: version, Binaries: binaries})
+		}
+		all.Plugins = append(all.Plugins, one)
+	}
+	return all
 }
 
 // choose is the index with the named plugins alone, or with all when none is named.
@@ -137,7 +151,7 @@ func choose(x *index.Index, names []string) (*index.Index, error) {
 }
 
 // indexTable is one line for each plugin.
-func indexTable(w io.Writer, x *index.Index) error {
+func indexTable(w io.Writer, x *index.Index, output *format.Output) error {
 	here := runtime.GOOS + "/" + runtime.GOARCH
 	var body [][]string
 	for _, name := range slices.Sorted(maps.Keys(x.Plugins)) {
@@ -147,11 +161,13 @@ func indexTable(w io.Writer, x *index.Index) error {
 		body = append(body, []string{name, newest, yes(available), strings.Join(versions[:min(len(versions), 5)], " "),
 			plugin.Description})
 	}
-	return format.Table(w, []string{"NAME", "NEWEST", "FOR " + here, "VERSIONS", "DESCRIPTION"}, body)
+	return output.Table(w, format.Table{
+		Columns: format.Heads("NAME", "NEWEST", "FOR "+here, "VERSIONS", "DESCRIPTION"), Rows: body,
+	})
 }
 
 // indexDetails is one line for each binary.
-func indexDetails(w io.Writer, x *index.Index) error {
+func indexDetails(w io.Writer, x *index.Index, output *format.Output) error {
 	for i, name := range slices.Sorted(maps.Keys(x.Plugins)) {
 		plugin := x.Plugins[name]
 		if i > 0 {
@@ -167,7 +183,8 @@ func indexDetails(w io.Writer, x *index.Index) error {
 				body = append(body, []string{name + "@" + version, platform, binary.SHA256, fetch.Redact(binary.URL)})
 			}
 		}
-		if err := format.Table(w, []string{"NAME", "PLATFORM", "SHA256", "URL"}, body); err != nil {
+		table := format.Table{Columns: format.Heads("NAME", "PLATFORM", "SHA256", "URL"), Rows: body}
+		if err := output.Table(w, table); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@
 package plugin
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -15,7 +14,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func TestPluginsOfAnIndexAreListedAndInstalledByName(t *testing.T) {
@@ -52,12 +53,17 @@ func TestPluginsOfAnIndexAreListedAndInstalledByName(t *testing.T) {
 	require.NotContains(t, stdout, "v1.0.0")
 	code, stdout, stderr = plugin("list", "-o", "json")
 	require.Zero(t, code, stderr)
-	require.True(t, json.Valid([]byte(stdout)))
+	var listed document.PluginIndex
+	clitest.Document(t, "plugin-index", stdout, &listed)
+	require.Equal(t, "canary", listed.Plugins[0].Name)
+	require.Equal(t, "v1.1.0", listed.Plugins[0].Versions[0].Version)
+	_, stdout, _ = plugin("list", "-o", "name", "--no-headers")
+	require.Equal(t, "canary\nelsewhere\n", stdout)
 
 	code, stdout, stderr = plugin("install", "canary@v1.0.0", "-o", "json")
 	require.Zero(t, code, stderr)
-	var all struct{ Plugins []pluginBinary }
-	require.NoError(t, json.Unmarshal([]byte(stdout), &all))
+	var all document.Binaries
+	clitest.Document(t, "plugin-binaries", stdout, &all)
 	require.Equal(t, "downloaded", all.Plugins[0].State)
 	require.Equal(t, "v1.0.0", all.Plugins[0].Version)
 	require.Equal(t, digest, all.Plugins[0].SHA256)

@@ -10,11 +10,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newInfoCommand() *cobra.Command {
-	return orIndex(binaryCommand{
+	return binaryCommand{
 		use: "info", short: "Show all that is known of the binaries of plugins",
 		long: `Show the whole digest of a binary, its file, and where its signature comes from. No server is asked
 and nothing is checked.
@@ -23,12 +24,12 @@ With --index alone, NAME is a plugin of that index, whose versions are shown.`,
 		example: `  pipedeck plugin info kubernetes --config-file piped.yaml
   pipedeck plugin info kubernetes --config-file piped.yaml -o json
   pipedeck plugin info canary --index https://example.com/plugins/index.yaml`,
-		find: findBinary, print: printBinaries,
-	}.command(), indexDetails)
+		find: findBinary, print: printBinaries, index: indexDetails,
+	}.command()
 }
 
 // printBinaries writes one line for each fact, and an empty one between plugins.
-func printBinaries(w io.Writer, found []pluginBinary) error {
+func printBinaries(w io.Writer, found []pluginBinary, _ *format.Output) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
 	for i, b := range found {
 		if i > 0 {

@@ -20,8 +20,10 @@ import (
 	"golang.org/x/mod/module"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // sdkModule is the module that holds the SDK.
@@ -45,6 +47,7 @@ type scaffold struct {
 
 func newNewCommand() *cobra.Command {
 	var modulePath, sdk string
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "new NAME [DIR]", Short: "Create a new plugin that works", Args: cobra.RangeArgs(1, 2),
 		Long: `Write a plugin in Go with one stage, a test, a README and an application to try it with. DIR must
@@ -63,12 +66,18 @@ not exist or be empty; without it, it is a directory NAME here.`,
 			if err := s.write(dir); err != nil {
 				return err
 			}
+			if output.Machine() {
+				return output.Document(cmd.OutOrStdout(), document.NewPluginSources{
+					Head: document.NewHead(), Name: s.Name, Stage: s.Stage, Module: s.Module, Directory: dir,
+				})
+			}
 			return s.nextSteps(cmd.OutOrStdout(), dir)
 		},
 	}
 	cmd.Flags().StringVar(&modulePath, "module", "", "path of the Go module (default example.com/NAME)")
 	cmd.Flags().StringVar(&sdk, "sdk", "", "clone of pipedeck to take the SDK from (default: the one this program "+
 		"was built in, else its released version)")
+	format.AddFlag(cmd, &output)
 	return cmd
 }
 

@@ -21,7 +21,8 @@ import (
 
 // programFlags name a plugin that a command runs by itself, without piped.
 type programFlags struct {
-	name, configFile, output string
+	name, configFile string
+	output           format.Output
 }
 
 func (f *programFlags) register(cmd *cobra.Command) {
@@ -30,7 +31,6 @@ func (f *programFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.configFile, "config", "",
 		"`FILE` with the plugin's config and deployTargets as in the piped configuration (default: "+
 			pluginflag.ConfigName+" in the directory of the plugin)")
-	format.AddFlag(cmd, &f.output)
 }
 
 // runnable is a program of a plugin and how it is configured.

@@ -4,7 +4,6 @@
 package plugin
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -13,11 +12,13 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func newPushCommand() *cobra.Command {
 	var files map[string]string
-	var output, signKey, comment string
+	var signKey, comment string
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "push URL", Short: "Push a plugin to a registry", Args: cobra.ExactArgs(1),
 		Long: `Put the binaries of a plugin into a registry as PipeCD does, so that any piped can fetch the one for its
@@ -48,8 +49,10 @@ With --sign-key the binaries are signed as pipedeck plugin sign does, before the
 				return exit.With(exit.Failed, err, "correct it and push again; what is there already is not sent twice")
 			}
 			pinned := args[0] + "@" + digest
-			if output == "json" {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(map[string]string{"url": pinned, "digest": digest})
+			if output.Machine() {
+				return output.Document(cmd.OutOrStdout(), document.Push{
+					Head: document.NewHead(), URL: pinned, Digest: digest,
+				})
 			}
 			_, err = fmt.Fprintln(cmd.OutOrStdout(), pinned)
 			return err

@@ -4,7 +4,6 @@
 package plugin
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -16,10 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 	"github.com/pipedeck/pipedeck/system/inputfile"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -48,6 +49,7 @@ Without --config the plugin gets the recorded configuration, in which secrets ar
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0], args[1]) },
 	}
 	flags.register(cmd)
+	format.AddFlag(cmd, &flags.output)
 	return cmd
 }
 
@@ -94,7 +96,7 @@ func (f *replayFlags) run(cmd *cobra.Command, file, place string) (err error) {
 	if err != nil || cmd.Context().Err() != nil {
 		return notRun(cmd.Context(), mask, err)
 	}
-	return showOutcomes(cmd.OutOrStdout(), mask, outcomes, f.output == "json")
+	return showOutcomes(cmd.OutOrStdout(), mask, outcomes, &f.output)
 }
 
 // options are those of the flags.
@@ -153,27 +155,15 @@ func replaySettings(rec *recording.Recording, given sdk.Settings, explicit bool)
 	return given, nil
 }
 
-// replayed is the JSON of one outcome.
-type replayed struct {
-	Name        string           `json:"name"`
-	Same        bool             `json:"same"`
-	Differences []replayedDiffer `json:"differences"`
-}
-
-type replayedDiffer struct {
-	What     string `json:"what"`
-	Recorded string `json:"recorded"`
-	Replayed string `json:"replayed"`
-}
-
-func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, asJSON bool) error {
-	all := []replayed{}
+func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, output *format.Output) error {
+	all := []document.ReplayedCall{}
 	differ := 0
 	for _, outcome := range outcomes {
-		one := replayed{Name: outcome.Name, Same: len(outcome.Differences) == 0, Differences: []replayedDiffer{}}
+		one := document.ReplayedCall{Name: outcome.Name, Same: len(outcome.Differences) == 0,
+			Differences: []document.Difference{}}
 		for _, d := range outcome.Differences {
-			one.Differences = append(one.Differences, replayedDiffer{d.What, mask.text(d.Recorded),
-				mask.text(d.Replayed)})
+			one.Differences = append(one.Differences, document.Difference{What: d.What,
+				Recorded: mask.text(d.Recorded), Replayed: mask.text(d.Replayed)})
 		}
 		if !one.Same {
 			differ++
@@ -181,8 +171,8 @@ func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, a
 		all = append(all, one)
 	}
 	var err error
-	if asJSON {
-		err = json.NewEncoder(w).Encode(map[string]any{"calls": all})
+	if output.Machine() {
+		err = output.Document(w, document.Replay{Head: document.NewHead(), Calls: all})
 	} else {
 		err = printOutcomes(w, all)
 	}
@@ -193,7 +183,7 @@ func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, a
 	return err
 }
 
-func printOutcomes(w io.Writer, all []replayed) error {
+func printOutcomes(w io.Writer, all []document.ReplayedCall) error {
 	var b strings.Builder
 	for _, one := range all {
 		if one.Same {

@@ -19,23 +19,14 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
 	"github.com/pipedeck/pipedeck/system/inputfile"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // signFlags say who signs how.
 type signFlags struct {
-	key, format, comment, output string
-	generate, noPassword         bool
-}
-
-// signedBinary is a binary that has been signed, and its JSON.
-type signedBinary struct {
-	// Platform of a binary in a registry.
-	Platform string `json:"platform,omitempty"`
-	SHA256   string `json:"sha256"`
-	// Signature is the file of the signature; empty for one in a registry.
-	Signature string `json:"signature,omitempty"`
-	// Before is set when the key had signed the binary in the registry already.
-	Before bool `json:"before,omitempty"`
+	key, format, comment string
+	generate, noPassword bool
+	output               format.Output
 }
 
 func newSignCommand() *cobra.Command {
@@ -58,7 +49,7 @@ a key on a terminal, or reads the variable ` + passwordVariable + `; it is never
 			if err != nil {
 				return err
 			}
-			var signed []signedBinary
+			var signed []document.SignedBinary
 			if len(args) > 0 {
 				if signed, err = flags.sign(cmd.Context(), args[0], key); err != nil {
 					return err
@@ -110,7 +101,7 @@ func (f *signFlags) load(cmd *cobra.Command) (*signature.PrivateKey, error) {
 	return key, err
 }
 
-func (f *signFlags) sign(ctx context.Context, what string, key *signature.PrivateKey) ([]signedBinary, error) {
+func (f *signFlags) sign(ctx context.Context, what string, key *signature.PrivateKey) ([]document.SignedBinary, error) {
 	if strings.Contains(what, "://") && !strings.HasPrefix(what, "file://") {
 		return f.signRemote(ctx, what, key)
 	}
@@ -132,14 +123,14 @@ func (f *signFlags) sign(ctx context.Context, what string, key *signature.Privat
 	if err != nil {
 		return nil, err
 	}
-	signed := signedBinary{SHA256: digest, Signature: path + key.Public().Form().Extension()}
+	signed := document.SignedBinary{SHA256: digest, Signature: path + key.Public().Form().Extension()}
 	if err := os.WriteFile(signed.Signature, text, 0o644); err != nil {
 		return nil, fmt.Errorf("write the signature: %w", err)
 	}
-	return []signedBinary{signed}, nil
+	return []document.SignedBinary{signed}, nil
 }
 
-func (f *signFlags) signRemote(ctx context.Context, url string, key *signature.PrivateKey) ([]signedBinary, error) {
+func (f *signFlags) signRemote(ctx context.Context, url string, key *signature.PrivateKey) ([]document.SignedBinary, error) {
 	done, err := remoteFetcher().Sign(ctx, url, newSigner(key, f.comment, url))
 	switch {
 	case ctx.Err() != nil:
@@ -148,9 +139,9 @@ func (f *signFlags) signRemote(ctx context.Context, url string, key *signature.P
 		return nil, exit.With(exit.Failed, err, "correct it and sign again; what is signed by this key already is "+
 			"not signed twice")
 	}
-	var signed []signedBinary
+	var signed []document.SignedBinary
 	for _, one := range done {
-		signed = append(signed, signedBinary{Platform: one.Platform, SHA256: one.SHA256, Before: one.Before})
+		signed = append(signed, document.SignedBinary{Platform: one.Platform, SHA256: one.SHA256, Before: one.Before})
 	}
 	return signed, nil
 }
@@ -163,10 +154,11 @@ func newSigner(key *signature.PrivateKey, comment, url string) *fetch.Signer {
 }
 
 // show prints what was signed, and to standard error what the piped configuration wants.
-func (f *signFlags) show(stdout, stderr io.Writer, signed []signedBinary, key signature.PublicKey) error {
-	if f.output == "json" {
-		return format.JSON(stdout, map[string]any{"publicKey": key.String(),
-			"signed": append([]signedBinary{}, signed...)})
+func (f *signFlags) show(stdout, stderr io.Writer, signed []document.SignedBinary, key signature.PublicKey) error {
+	if f.output.Machine() {
+		return f.output.Document(stdout, document.Signing{
+			Head: document.NewHead(), PublicKey: key.String(), Signed: document.List(signed),
+		})
 	}
 	for _, one := range signed {
 		line := one.Signature

@@ -19,8 +19,10 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/signature"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // newSignKey creates a key without a password; its public half is returned as a text of YAML.
@@ -30,8 +32,8 @@ func newSignKey(t *testing.T, format string) (path, public string) {
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "sign", "--generate-key", "--no-password",
 		"--key", path, "--format", format, "-o", "json")
 	require.Zero(t, code, stderr)
-	var made struct{ PublicKey string }
-	require.NoError(t, json.Unmarshal([]byte(stdout), &made))
+	var made document.Signing
+	clitest.Document(t, "plugin-signing", stdout, &made)
 	text, err := json.Marshal(made.PublicKey)
 	require.NoError(t, err)
 	return path, string(text)

@@ -20,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // testFlags say what of a plugin is tested.
@@ -51,6 +52,7 @@ are masked in all that is printed.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0]) },
 	}
 	flags.register(cmd)
+	format.AddListFlags(cmd, &flags.output)
 	return cmd
 }
 
@@ -99,7 +101,7 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 	for i := range checks {
 		checks[i].Detail = mask.text(checks[i].Detail)
 	}
-	return showChecks(cmd.OutOrStdout(), checks, f.output == "json")
+	return showChecks(cmd.OutOrStdout(), checks, &f.output)
 }
 
 // accept returns the mistakes in --with that the schema of the plugin shows, as wrong usage.
@@ -126,21 +128,23 @@ func (f *testFlags) accept(ctx context.Context, plugin *runnable, stage string, 
 		"correct it; the plugin prints the schema of its options when it is run as: PROGRAM schema")
 }
 
-func showChecks(w io.Writer, checks []conformance.Check, asJSON bool) error {
-	var err error
+func showChecks(w io.Writer, checks []conformance.Check, output *format.Output) error {
 	failed := 0
 	var body [][]string
+	var names []string
+	all := document.PluginTest{Head: document.NewHead(), Checks: []document.PluginCheck{}}
 	for _, check := range checks {
 		if check.State == conformance.Failed {
 			failed++
 		}
-		body = append(body, []string{string(check.State), check.Name, check.Detail})
+		body, names = append(body, []string{string(check.State), check.Name, check.Detail}), append(names, check.Name)
+		all.Checks = append(all.Checks, document.PluginCheck{
+			Name: check.Name, State: string(check.State), Detail: check.Detail,
+		})
 	}
-	if asJSON {
-		err = json.NewEncoder(w).Encode(map[string]any{"checks": checks})
-	} else {
-		err = format.Table(w, []string{"RESULT", "CHECK", "DETAIL"}, body)
-	}
+	err := output.List(w, func() any { return all }, names, format.Table{Columns: []format.Column{
+		{Head: "RESULT", State: true}, {Head: "CHECK", Yield: 1, Least: 20}, {Head: "DETAIL", Whole: true},
+	}, Rows: body})
 	if failed > 0 {
 		err = errors.Join(err, exit.With(exit.Failed, fmt.Errorf("%s failed", line.Count(failed, "check")),
 			"see docs/plugin-author-guide.md for what a plugin has to do"))

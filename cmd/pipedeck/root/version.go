@@ -5,7 +5,6 @@ package root
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,12 +17,14 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // versionFlags are the flags of the version command.
 type versionFlags struct {
-	verify      bool
-	key, output string
+	verify bool
+	key    string
+	output format.Output
 }
 
 func newVersionCommand() *cobra.Command {
@@ -58,8 +59,12 @@ Exit code 0: nothing was changed; 1: something was; 2: there is no release to ve
 }
 
 func (f *versionFlags) print(out io.Writer) error {
-	if f.output == "json" {
-		return json.NewEncoder(out).Encode(version.Read())
+	if f.output.Machine() {
+		known := version.Read()
+		return f.output.Document(out, document.Version{
+			Head: document.NewHead(), Version: known.Version, Commit: known.Commit, CommitDate: known.CommitDate,
+			Modified: known.Modified, Go: known.Go, Platform: known.Platform,
+		})
 	}
 	_, err := fmt.Fprintln(out, version.Read())
 	return err
@@ -76,6 +81,11 @@ func (f *versionFlags) check(out io.Writer, args []string) error {
 		if err := version.VerifyFile(args[0], key); err != nil {
 			return exit.With(exit.Failed, err, "do not use it; download the file and its signature again")
 		}
+		if f.output.Machine() {
+			return f.output.Document(out, document.Verification{
+				Head: document.NewHead(), Archive: args[0], Files: 1, Key: key,
+			})
+		}
 		_, err := fmt.Fprintf(out, "%s is signed by the key %s\n", args[0], key)
 		return err
 	}
@@ -91,6 +101,12 @@ func (f *versionFlags) check(out io.Writer, args []string) error {
 	if err != nil {
 		return exit.With(exit.Failed, fmt.Errorf("the release in %s is not as it was published: %w", dir, err),
 			"install it again")
+	}
+	if f.output.Machine() {
+		return f.output.Document(out, document.Verification{
+			Head: document.NewHead(), Version: release.Version, Platform: release.Platform, Files: len(release.Files),
+			Key: key,
+		})
 	}
 	_, err = fmt.Fprintf(out, "pipedeck %s for %s: %s are as released and signed by the key %s\n", release.Version,
 		release.Platform, line.Count(len(release.Files), "file"), key)

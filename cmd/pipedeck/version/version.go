@@ -33,14 +33,14 @@ func Build() string {
 
 // Info is what is known of this build.
 type Info struct {
-	Version string `json:"version"`
+	Version string
 	// Commit is the hash of the commit that this was built from, and CommitDate its time; empty when not known.
-	Commit     string `json:"commit"`
-	CommitDate string `json:"commit_date"`
+	Commit     string
+	CommitDate string
 	// Modified is set when files of the commit were changed before the build.
-	Modified bool   `json:"modified"`
-	Go       string `json:"go"`
-	Platform string `json:"platform"`
+	Modified bool
+	Go       string
+	Platform string
 }
 
 // Read returns what is known of this build.

@@ -1,7 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command generate writes the JSON Schemas of the configuration files, and the tables of keys in their documentation.
+// Command generate writes the JSON Schemas of the configuration files and of what commands print, and the tables of keys
+// and fields in their documentation.
 // The schemas of plugins are written before, by the tests of the plugins.
 //
 //	go run ./docs/schemas/generate
@@ -40,14 +41,21 @@ func run(root string) error {
 			return err
 		}
 	}
-	name := filepath.Join(root, page)
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return err
+	for name, write := range map[string]func(text, root string) (string, error){
+		page: reference, outputPage: outputReference,
+	} {
+		name = filepath.Join(root, name)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		written, err := write(string(text), root)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		if err := os.WriteFile(name, []byte(written), 0o644); err != nil {
+			return err
+		}
 	}
-	written, err := reference(string(text), root)
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return os.WriteFile(name, []byte(written), 0o644)
+	return nil
 }

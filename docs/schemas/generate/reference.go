@@ -31,13 +31,9 @@ func reference(text, root string) (string, error) {
 		return "", err
 	}
 	for name, table := range map[string]string{"piped": piped, "application": application, "plugins": chapters} {
-		begin, end := fmt.Sprintf("<!-- begin %s -->\n", name), fmt.Sprintf("<!-- end %s -->", name)
-		before, rest, ok := strings.Cut(text, begin)
-		_, after, found := strings.Cut(rest, end)
-		if !ok || !found {
-			return "", fmt.Errorf("the text has no lines %q and %q", strings.TrimSpace(begin), end)
+		if text, err = between(text, name, table); err != nil {
+			return "", err
 		}
-		text = before + begin + "\n" + table + "\n" + end + after
 	}
 	return text, nil
 }

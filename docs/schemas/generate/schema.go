@@ -5,6 +5,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -52,7 +53,7 @@ func generate(root string) (map[string][]byte, error) {
 			return nil, err
 		}
 	}
-	return files, others(comments, files)
+	return files, errors.Join(others(comments, files), outputs(root, files))
 }
 
 func knownPlugins() ([]options.Plugin, error) {

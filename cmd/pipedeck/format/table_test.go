@@ -1,0 +1,93 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package format
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/tui/text"
+)
+
+func example() Table {
+	return Table{Columns: []Column{
+		{Head: "ID", ID: true, Yield: 3}, {Head: "NAME", Yield: 1, Least: 8}, {Head: "STATUS", State: true},
+		{Head: "CHAIN", Drop: 2}, {Head: "REASON", Yield: 2, Least: 10, Drop: 1}, {Head: "MORE", Wide: true},
+	}, Rows: [][]string{
+		{"0123456789-aaaa", "shop", "SUCCESS", "", strings.Repeat("because ", 10), "x"},
+		{"0123456789-bbbb", "a longer name", "FAILURE", "1", "", "y"},
+	}}
+}
+
+func shown(t *testing.T, table Table, s screen) []string {
+	t.Helper()
+	var b strings.Builder
+	require.NoError(t, table.print(&b, s))
+	return strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+}
+
+func TestATableInAPipeIsWholeAndPlain(t *testing.T) {
+	t.Parallel()
+	lines := shown(t, example(), screen{})
+	require.Equal(t, "ID                NAME            STATUS    CHAIN   REASON", lines[0])
+	require.Contains(t, lines[1], strings.TrimSpace(strings.Repeat("because ", 10)))
+	require.NotContains(t, strings.Join(lines, ""), "\x1b")
+	require.NotContains(t, lines[0], "MORE")
+}
+
+func TestATableFitsEveryTerminal(t *testing.T) {
+	t.Parallel()
+	for width := 40; width < 160; width++ {
+		for _, line := range shown(t, example(), newScreen(width, []string{"TERM=xterm"})) {
+			require.LessOrEqual(t, text.Width(line), width, line)
+		}
+	}
+	wide := example()
+	wide.whole, wide.extra = true, true
+	require.Contains(t, shown(t, wide, newScreen(40, nil))[0], "MORE")
+}
+
+func TestReasonsAreShortenedFirstAndNamesLast(t *testing.T) {
+	t.Parallel()
+	plain := []string{"NO_COLOR=1"}
+	lines := shown(t, example(), newScreen(80, plain))
+	require.Equal(t, "0123456789-aaaa   shop            SUCCESS   -       because because because be…", lines[1])
+	require.True(t, strings.HasSuffix(lines[1], "…"), lines[1])
+	require.Contains(t, lines[2], "a longer name")
+	narrow := shown(t, example(), newScreen(44, plain))
+	require.Contains(t, narrow[1], "0123456789-a ", "ids are cut to what is unique, without a sign")
+	require.NotContains(t, narrow[1], "0123456789-aa ")
+	require.NotContains(t, narrow[0], "CHAIN")
+}
+
+func TestStatesHaveColoursOnTerminalsThatShowThem(t *testing.T) {
+	t.Parallel()
+	coloured := strings.Join(shown(t, example(), newScreen(200, []string{"TERM=xterm-256color"})), "\n")
+	require.Contains(t, coloured, "\x1b[32mSUCCESS\x1b[")
+	require.Regexp(t, "\x1b\\[[0-9;]*31mFAILURE\x1b", coloured)
+	for _, environ := range [][]string{{"NO_COLOR=1", "TERM=xterm"}, {"TERM=dumb"}} {
+		require.NotContains(t, strings.Join(shown(t, example(), newScreen(200, environ)), ""), "\x1b")
+	}
+}
+
+func TestATableHasNoHeadsWhenTheyAreNotWanted(t *testing.T) {
+	t.Parallel()
+	table := example()
+	table.headless = true
+	require.True(t, strings.HasPrefix(shown(t, table, screen{})[0], "0123456789-aaaa"))
+	empty := Table{Columns: Heads("A", "B")}
+	require.Equal(t, []string{"A   B"}, shown(t, empty, newScreen(20, []string{"NO_COLOR=1"})))
+}
+
+func TestAFileIsNoTerminal(t *testing.T) {
+	t.Parallel()
+	file, err := os.Create(t.TempDir() + "/out")
+	require.NoError(t, err)
+	defer file.Close()
+	require.Zero(t, screenOf(file).width)
+	require.False(t, screenOf(file).colours)
+}

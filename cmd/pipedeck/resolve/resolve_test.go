@@ -1,0 +1,187 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package resolve
+
+import (
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+func environment(objects ...proto.Message) *session.State {
+	s := &session.State{Deck: state.New()}
+	for _, event := range decktest.Events(objects...) {
+		s.Apply(event)
+	}
+	return s
+}
+
+func app(id, name, piped string) *deckv1.Application {
+	return &deckv1.Application{Id: id, Name: name, PipedId: piped, Path: name,
+		Sync: deckv1.SyncStatus_SYNC_STATUS_SYNCED}
+}
+
+func deployment(id, of string, status deckv1.DeploymentStatus) *deckv1.Deployment {
+	return &deckv1.Deployment{Id: id, ApplicationId: of + "-id", ApplicationName: of, Status: status,
+		Commit: &deckv1.Commit{Hash: "cafe" + id}}
+}
+
+const (
+	success = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+	running = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING
+)
+
+func example() *session.State {
+	return environment(app("shop-id", "shop", "p"), app("shopping-id", "shopping", "p"), app("api-id", "api", "p"),
+		deployment("aaaa-1", "shop", success), deployment("aaaa-2", "shop", running),
+		deployment("bbbb-1", "api", running), deployment("bbbb-2", "api", running),
+		deployment("cccc-1", "shopping", success))
+}
+
+// typed returns a command line with a flag that is set.
+func typed(s *session.State, args ...string) *Line {
+	root, cmd := &cobra.Command{Use: "pipedeck"}, &cobra.Command{Use: "cancel"}
+	root.AddCommand(cmd)
+	cmd.Flags().Bool("no-rollback", false, "")
+	_ = cmd.Flags().Set("no-rollback", "true")
+	return New(&session.Session{State: s, Flags: " --name demo"}, cmd, args)
+}
+
+// refused returns the next step of an error about wrong usage.
+func refused(t *testing.T, err error) string {
+	t.Helper()
+	var failure *exit.Error
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, exit.WrongUsage, failure.Code)
+	return failure.Hint
+}
+
+func TestAWordNamesAnApplicationOrADeploymentByItsBeginning(t *testing.T) {
+	t.Parallel()
+	s := example()
+	for word, want := range map[string]string{
+		"shop": "shop-id", "shop-id": "shop-id", "shopp": "shopping-id", "a": "", "ap": "api-id", "api": "api-id",
+		"aaaa-1": "shop-id aaaa-1", "c": "shopping-id cccc-1", "bbbb-2": "api-id bbbb-2",
+	} {
+		target, err := typed(s, word).Argument(0).Target()
+		if want == "" {
+			require.Error(t, err)
+			continue
+		}
+		require.NoError(t, err, word)
+		got := target.Application.GetId()
+		if target.Deployment != nil {
+			got += " " + target.Deployment.GetId()
+		}
+		require.Equal(t, want, got, word)
+	}
+}
+
+func TestAWordThatFitsSeveralListsTheirCommands(t *testing.T) {
+	t.Parallel()
+	_, err := typed(example(), "aaaa").Argument(0).Target()
+	require.EqualError(t, err, `"aaaa" fits 2 applications or deployments`)
+	require.Equal(t, "run one of:\n"+
+		"  pipedeck cancel aaaa-1 --no-rollback --name demo   # deployment of shop, SUCCESS, commit cafeaaa\n"+
+		"  pipedeck cancel aaaa-2 --no-rollback --name demo   # deployment of shop, RUNNING, commit cafeaaa",
+		refused(t, err))
+	_, err = typed(example(), "sho").Argument(0).Application()
+	require.EqualError(t, err, `"sho" fits 2 applications`)
+	require.Equal(t, "run one of:\n"+
+		"  pipedeck cancel shop --no-rollback --name demo   # application shop, SYNCED, in shop\n"+
+		"  pipedeck cancel shopping --no-rollback --name demo   # application shopping, SYNCED, in shopping",
+		refused(t, err))
+}
+
+func TestApplicationsOfOneNameAreDistinguishedByTheirPipeds(t *testing.T) {
+	t.Parallel()
+	s := environment(&deckv1.Piped{Id: "p1", Name: "first"}, &deckv1.Piped{Id: "p2", Name: "second"},
+		app("a1", "web", "p1"), app("a2", "web", "p2"))
+	_, err := typed(s, "web").Argument(0).Application()
+	require.EqualError(t, err, `"web" fits 2 applications`)
+	require.Contains(t, refused(t, err), "  pipedeck cancel a2 --no-rollback --name demo   # application web of piped second")
+	a, err := typed(s, "a2").Argument(0).Application()
+	require.NoError(t, err)
+	require.Equal(t, "a2", a.GetId())
+}
+
+func TestADeploymentNamesItsApplication(t *testing.T) {
+	t.Parallel()
+	for _, word := range []string{"aaaa", "aaaa-2"} {
+		a, err := typed(example(), word).Argument(0).Application()
+		require.NoError(t, err, word)
+		require.Equal(t, "shop", a.GetName())
+	}
+}
+
+func TestTheRunningDeploymentIsNamedByItsApplication(t *testing.T) {
+	t.Parallel()
+	d, err := typed(example(), "shop").Argument(0).Running()
+	require.NoError(t, err)
+	require.Equal(t, "aaaa-2", d.GetId())
+	_, err = typed(example(), "shopping").Argument(0).Running()
+	require.EqualError(t, err, `no deployment of "shopping" is under way`)
+	_, err = typed(example(), "api").Argument(0).Running()
+	require.EqualError(t, err, `2 deployments of "api" are under way`)
+	require.Contains(t, refused(t, err), "\n  pipedeck cancel bbbb-1 --no-rollback --name demo   # ")
+}
+
+func TestAnUnknownWordNamesTheNearestOnes(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"shpo": "did you mean shop? see pipedeck apps", "shoping": "did you mean shopping? see pipedeck apps",
+		"APIS": "did you mean api? see pipedeck apps", "x": "choose one of: api, shop, shopping",
+		"": "see pipedeck apps",
+	} {
+		_, err := typed(example(), word).Argument(0).Application()
+		require.Equal(t, want, refused(t, err), word)
+	}
+	_, err := typed(environment(), "x").Argument(0).Application()
+	require.Equal(t, "there is no application at present; see pipedeck status", refused(t, err))
+	require.Equal(t, []string{"abc"}, Nearest("acb", []string{"xyz", "abc"}))
+}
+
+func TestAPluginOfSeveralPipedsIsNamedWithItsPiped(t *testing.T) {
+	t.Parallel()
+	s := environment(&deckv1.Piped{Id: "p1", Name: "first"}, &deckv1.Piped{Id: "p2", Name: "second"},
+		&deckv1.Plugin{Name: "wait", PipedId: "p1"}, &deckv1.Plugin{Name: "wait", PipedId: "p2"},
+		&deckv1.Plugin{Name: "kubernetes", PipedId: "p1"})
+	for word, piped := range map[string]string{"second/wait": "p2", "first/w": "p1", "ku": "p1"} {
+		p, err := typed(s, word).Argument(0).Plugin("")
+		require.NoError(t, err, word)
+		require.Equal(t, piped, p.GetPipedId(), word)
+	}
+	p, err := typed(s, "wait").Argument(0).Plugin("second")
+	require.NoError(t, err)
+	require.Equal(t, "p2", p.GetPipedId())
+	_, err = typed(s, "wait").Argument(0).Plugin("")
+	require.Contains(t, refused(t, err), "\n  pipedeck cancel second/wait --no-rollback --name demo   # plugin of piped second")
+	_, err = typed(s, "kubrenetes").Argument(0).Plugin("")
+	require.Equal(t, "did you mean kubernetes? see pipedeck plugins", refused(t, err))
+}
+
+func TestStagesAreNamedByTheirTypeOrTheBeginningOfAnID(t *testing.T) {
+	t.Parallel()
+	d := &deckv1.Deployment{ApplicationName: "shop", Stages: []*deckv1.Stage{
+		{Id: "1a", Name: "WAIT"}, {Id: "1b", Name: "WAIT"}, {Id: "2", Name: "WAIT_APPROVAL", ConfigId: "legal"},
+	}}
+	for word, want := range map[string]int{"WAIT": 2, "le": 1, "1a": 1, "WAIT_": 1} {
+		stages, err := typed(example()).Flag("stage", word).Stages(d)
+		require.NoError(t, err, word)
+		require.Len(t, stages, want, word)
+	}
+	_, err := typed(example(), "shop").Flag("stage", "1").Stages(d)
+	require.EqualError(t, err, `"1" fits 2 stages of shop`)
+	require.Contains(t, refused(t, err), "\n  pipedeck cancel shop --no-rollback --stage 1b --name demo   # stage WAIT")
+	_, err = typed(example()).Flag("stage", "lgeal").Stages(d)
+	require.Contains(t, refused(t, err), "did you mean legal? ")
+}

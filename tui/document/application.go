@@ -1,0 +1,81 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package document
+
+import deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+
+// Application is one application.
+type Application struct {
+	// ID identifies the application at the control plane.
+	ID string `json:"id"`
+	// Name is that of its configuration.
+	Name string `json:"name"`
+	// Sync says whether the cluster has what Git asks for.
+	Sync string `json:"sync" words:"sync"`
+	// Health says whether its resources work.
+	Health string `json:"health" words:"health"`
+	// Reason says why it is not in sync, in full.
+	Reason string `json:"reason"`
+	// ShortReason is the reason in one line.
+	ShortReason string `json:"short_reason"`
+	// Problem says what is wrong with its configuration.
+	Problem string `json:"problem"`
+	// Path is its directory in the repository.
+	Path string `json:"path"`
+	// ConfigFilename is the name of its configuration file.
+	ConfigFilename string `json:"config_filename"`
+	// URL is where it answers on this machine; empty while that is not known.
+	URL string `json:"url"`
+	// Description is that of its configuration.
+	Description string `json:"description"`
+	// Labels are those of its configuration.
+	Labels map[string]string `json:"labels"`
+	// Commit is what its last successful deployment has deployed.
+	Commit string `json:"commit"`
+	// Versions are those of its artifacts that run.
+	Versions []string `json:"versions"`
+	// Deploying says that a deployment of it is under way.
+	Deploying bool `json:"deploying"`
+	// LatestDeployment is the id of the newest deployment.
+	LatestDeployment string `json:"latest_deployment"`
+	// DeployTargets are its deploy targets, as plugin/target.
+	DeployTargets []string `json:"deploy_targets"`
+	// Disabled says that it is not deployed.
+	Disabled bool `json:"disabled"`
+	// Resources counts its live resources; left out while none are known.
+	Resources *ResourceCounts `json:"resources,omitempty"`
+	// Piped is the id of the piped that deploys it.
+	Piped string `json:"piped"`
+}
+
+// ResourceCounts counts the live resources of an application.
+type ResourceCounts struct {
+	// Total counts all of them.
+	Total uint32 `json:"total"`
+	// Unhealthy counts those that do not work.
+	Unhealthy uint32 `json:"unhealthy"`
+	// Unknown counts those of unknown health.
+	Unknown uint32 `json:"unknown"`
+	// Drifted counts those that are not as in Git.
+	Drifted uint32 `json:"drifted"`
+}
+
+// NewApplication returns the object of an application. problem is what is wrong with its configuration, if anything.
+func NewApplication(a *deckv1.Application, problem *deckv1.Problem) Application {
+	application := Application{
+		ID: a.GetId(), Name: a.GetName(), Sync: Word(a.GetSync()), Health: Health(a.GetHealth()),
+		Reason: a.GetSyncReason(), ShortReason: a.GetSyncShortReason(), Problem: problem.GetReason(),
+		Path: a.GetPath(), ConfigFilename: a.GetConfigFilename(), URL: a.GetUrl(), Description: a.GetDescription(),
+		Labels: a.GetLabels(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
+		Deploying: a.GetDeploying(), LatestDeployment: a.GetLatestDeploymentId(),
+		DeployTargets: List(a.GetDeployTargets()), Disabled: a.GetDisabled(), Piped: a.GetPipedId(),
+	}
+	if application.Labels == nil {
+		application.Labels = map[string]string{}
+	}
+	if r := a.GetResources(); r != nil {
+		application.Resources = &ResourceCounts{r.GetTotal(), r.GetUnhealthy(), r.GetUnknown(), r.GetDrifted()}
+	}
+	return application
+}
