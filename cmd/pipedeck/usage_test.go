@@ -53,7 +53,7 @@ func TestWrongUsageAndMissingEnvironmentsHaveTheirExitCodes(t *testing.T) {
 		"status of nothing":      {[]string{"status"}, exit.NotStarted, "start it with: pipedeck up"},
 		"open nothing":           {[]string{"open"}, exit.WrongUsage, "takes 1 argument, got none"},
 		"open of nothing":        {[]string{"open", "web"}, exit.NotStarted, "start it with: pipedeck up"},
-		"unknown output of open": {[]string{"open", "web", "-o", "name"}, exit.WrongUsage, "use -o json"},
+		"unknown output of open": {[]string{"open", "web", "-o", "yaml"}, exit.WrongUsage, "use -o json"},
 		"all and one": {[]string{"down", "--all", "--name", "x"}, exit.WrongUsage,
 			"give --all or --name, not both"},
 		"help about nothing": {[]string{"help", "foo"}, exit.WrongUsage, `unknown command "foo" for "pipedeck"`},

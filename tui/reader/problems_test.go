@@ -29,7 +29,8 @@ func TestProblemsAreReportedWhenTheyComeAndWhenTheyGo(t *testing.T) {
 	line, err := json.Marshal(jsonLine(changes[0]))
 	require.NoError(t, err)
 	require.JSONEq(t,
-		`{"time":"2026-08-20T12:00:01Z","type":"problem","part":"plugin wait","state":"DEGRADED","reason":"`+
+		`{"time":"2026-08-20T12:00:01Z","type":"problem","schema":1,"id":"`+p.GetId()+
+			`","component":"piped","app_id":"","part":"plugin wait","state":"DEGRADED","reason":"`+
 			p.GetReason()+
 			`","next_step":"`+p.GetNextStep()+`","since":"2026-08-20T11:59:58Z"}`, string(line))
 

@@ -179,7 +179,7 @@ func TestResultIsTheLastLine(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, reader.Result(&out, 1, "the deployment of hello-world failed"))
 	require.Regexp(t,
-		`^\{"time":"[^"]+Z","type":"result","exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`,
+		`^\{"time":"[^"]+Z","type":"result","schema":1,"exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`,
 		out.String())
 }
 
@@ -321,9 +321,9 @@ func TestAnApplicationThatAnswersSaysWhere(t *testing.T) {
 	t.Parallel()
 	const at = "http://127.0.0.1:13579"
 	for want, to := range map[string]read{
-		"application  hello-world  SYNCED  HEALTHY  answers at " + at:                 reader.Plain,
-		"Application hello-world is in sync and healthy and answers at " + at:         reader.Sentences,
-		`"sync":"SYNCED","health":"HEALTHY","path":"hello-world","url":"` + at + `"}`: reader.JSON,
+		"application  hello-world  SYNCED  HEALTHY  answers at " + at:         reader.Plain,
+		"Application hello-world is in sync and healthy and answers at " + at: reader.Sentences,
+		`"url":"` + at + `"`: reader.JSON,
 	} {
 		server := decktest.Start(t)
 		app := decktest.Application()

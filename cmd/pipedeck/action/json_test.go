@@ -68,6 +68,7 @@ func TestAnEarlierCommitIsDeployedWithADocument(t *testing.T) {
 	code, stdout, stderr = clitest.Run(t.Context(), Commands, stateDir, "rollback", failed.GetId(), "-o", "json")
 	require.Equal(t, 2, code)
 	require.Empty(t, stdout)
-	require.Contains(t, stderr, "next step: to roll back to it: pipedeck rollback hello-world --to "+failed.GetId())
+	require.Contains(t, stderr, "next step: to roll back to it: pipedeck rollback hello-world --output json --to "+
+		failed.GetId())
 	require.False(t, json.Valid([]byte(stderr)), "errors are text")
 }

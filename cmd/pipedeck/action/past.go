@@ -78,7 +78,7 @@ func newRollbackCommand(t *session.Target) *cobra.Command {
 		}
 		if d := target.Deployment; d != nil {
 			return document.Action{}, resolve.NotADeployment(d, "to roll back to it: "+
-				"pipedeck rollback "+s.State.ApplicationArgument(target.Application)+" --to "+d.GetId())
+				l.CommandWith("to", d.GetId(), s.State.ApplicationArgument(target.Application)))
 		}
 		d, err := rollbackTarget(s.State, target.Application, l, to)
 		if err != nil {

@@ -200,7 +200,9 @@ func checkKeys(files []configurationFile) *validation {
 	}
 	v := newValidation(1)
 	for _, m := range keymap.Parse(files[0].content, files[0].name).Mistakes {
-		v.Problems = append(v.Problems, document.Mistake{m.File, m.Line, m.Column, "error", m.Field, m.Message})
+		v.Problems = append(v.Problems, document.Mistake{
+			File: m.File, Line: m.Line, Column: m.Column, Severity: "error", Field: m.Field, Message: m.Message,
+		})
 	}
 	return v
 }
@@ -235,7 +237,9 @@ func (v *validation) add(report *config.Report, strict bool) {
 	first := len(v.Problems)
 	take := func(list config.Errors, severity string) {
 		for _, e := range list {
-			v.Problems = append(v.Problems, document.Mistake{e.File, e.Line, e.Column, severity, e.Field, e.Message})
+			v.Problems = append(v.Problems, document.Mistake{
+				File: e.File, Line: e.Line, Column: e.Column, Severity: severity, Field: e.Field, Message: e.Message,
+			})
 		}
 	}
 	take(report.Errors, "error")

@@ -72,10 +72,8 @@ func (o *Output) PrintNames(w io.Writer, names []string) error {
 	return nil
 }
 
-// AddFlag adds -o to a command that has its RunE, and refuses values other than json, yaml and none.
-func AddFlag(cmd *cobra.Command, output *Output) {
-	addForms(cmd, output, "json or yaml for machines", jsonForm, yamlForm)
-}
+// AddFlag adds -o to a command that has its RunE, and refuses values other than json and none.
+func AddFlag(cmd *cobra.Command, output *Output) { addForms(cmd, output, "json for machines", jsonForm) }
 
 // AddLineFlag adds -o to a command that has its RunE and prints event lines, and refuses values other than json and
 // none.

@@ -67,10 +67,10 @@ func (s screen) state(word, shown string) string {
 func (s screen) tone(word string) theme.Tone {
 	tones := s.theme.Tones
 	switch word {
-	case "SYNCED", "HEALTHY", "SUCCESS", "READY", "CONNECTED", "RUNNING", "ok", "passed", "local", "fetched", "downloaded",
+	case "SYNCED", "HEALTHY", "SUCCESS", "READY", "CONNECTED", "REMOVED", "ok", "passed", "local", "fetched", "downloaded",
 		"unchanged":
 		return tones.Good
-	case "DEPLOYING", "PLANNED", "PENDING", "STARTING", "RESTARTING":
+	case "RUNNING", "DEPLOYING", "PLANNED", "PENDING", "STARTING", "RESTARTING":
 		return tones.Running
 	case "OUT_OF_SYNC", "NEVER_CONNECTED", "DISCONNECTED", "CANCELLED", "STOPPED", "warn", "noted", "stale":
 		return tones.Warn

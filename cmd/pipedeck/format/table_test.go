@@ -51,14 +51,14 @@ func TestATableFitsEveryTerminal(t *testing.T) {
 	require.Contains(t, shown(t, wide, newScreen(40, nil))[0], "MORE")
 }
 
-func TestReasonsAreShortenedFirstAndNamesLast(t *testing.T) {
+func TestIdsAndReasonsAreShortenedFirstAndNamesLast(t *testing.T) {
 	t.Parallel()
 	plain := []string{"NO_COLOR=1"}
 	lines := shown(t, example(), newScreen(80, plain))
-	require.Equal(t, "0123456789-aaaa   shop            SUCCESS   -       because because because be…", lines[1])
+	require.Equal(t, "0123456789-a   shop            SUCCESS   -       because because because becaus…", lines[1])
 	require.True(t, strings.HasSuffix(lines[1], "…"), lines[1])
 	require.Contains(t, lines[2], "a longer name")
-	narrow := shown(t, example(), newScreen(44, plain))
+	narrow := shown(t, example(), newScreen(34, plain))
 	require.Contains(t, narrow[1], "0123456789-a ", "ids are cut to what is unique, without a sign")
 	require.NotContains(t, narrow[1], "0123456789-aa ")
 	require.NotContains(t, narrow[0], "CHAIN")

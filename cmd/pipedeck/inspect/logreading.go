@@ -27,6 +27,7 @@ import (
 type logReading struct {
 	deck       deckv1.DeckServiceClient
 	deployment string
+	stage      string
 	// stageName is the type of the stage; machine prints event lines.
 	stageName string
 	machine   bool
@@ -38,11 +39,11 @@ type logReading struct {
 
 // read prints the log until it is complete, or where it does not follow, until the last line that there is. It returns
 // reader.ErrEnded when the environment ends before.
-func (r *logReading) read(ctx context.Context, stage string, follow bool) error {
+func (r *logReading) read(ctx context.Context, follow bool) error {
 	watching, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := r.deck.WatchStageLog(watching,
-		&deckv1.WatchStageLogRequest{DeploymentId: r.deployment, StageId: stage})
+		&deckv1.WatchStageLogRequest{DeploymentId: r.deployment, StageId: r.stage})
 	if err != nil {
 		return session.Refusal(err)
 	}
@@ -93,7 +94,9 @@ func (r *logReading) print(blocks []*deckv1.LogBlock) error {
 	for _, block := range blocks {
 		r.last = block
 		if r.machine {
-			if err := format.Line(r.out, document.NewLogLine(block.Time.AsTime(), block, r.stageName)); err != nil {
+			line := document.NewLogLine(block.Time.AsTime(), block, r.stageName)
+			line.Deployment, line.Stage = r.deployment, r.stage // the blocks of one stage do not repeat them
+			if err := format.Line(r.out, line); err != nil {
 				return err
 			}
 			continue

@@ -229,11 +229,11 @@ func chosenDeployment(l *resolve.Line) (*deckv1.Deployment, error) {
 // printStage prints what there is; only with follow it waits for more, until the stage has ended. It returns
 // reader.ErrEnded when the environment ends first.
 func (p *logPrinter) printStage(ctx context.Context, deployment string, stage *deckv1.Stage) error {
-	reading := &logReading{deck: p.deck, deployment: deployment, stageName: stage.GetName(), machine: p.machine,
-		out: bufio.NewWriter(p.out)}
+	reading := &logReading{deck: p.deck, deployment: deployment, stage: stage.GetId(), stageName: stage.GetName(),
+		machine: p.machine, out: bufio.NewWriter(p.out)}
 	for {
 		following := p.follow && stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING
-		if err := reading.read(ctx, stage.GetId(), following); err != nil || !following {
+		if err := reading.read(ctx, following); err != nil || !following {
 			return err
 		}
 		now, err := p.awaitEnd(ctx, deployment, stage)

@@ -5,7 +5,6 @@ package inspect
 
 import (
 	"bytes"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -135,19 +134,9 @@ func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 		out.String())
 
 	out.Reset()
-	require.NoError(t, printStatusJSON(&out, s, nil))
-	var shown struct {
-		Pipeds []struct{ ID, Name, State string } `json:"pipeds"`
-	}
-	require.NoError(t, json.Unmarshal(out.Bytes(), &shown))
-	require.Equal(t, []struct{ ID, Name, State string }{{"p1", "default", "STATE_CONNECTED"},
-		{"p2", "legacy", "STATE_DISCONNECTED"}}, shown.Pipeds)
-
-	_, err := s.FindPlugin("wait", "")
-	require.ErrorContains(t, err, "2 pipeds run a plugin")
-	p, err := s.FindPlugin("wait", "legacy")
-	require.NoError(t, err)
-	require.Equal(t, "p2", p.GetPipedId())
-	_, err = s.FindPlugin("wait", "other")
-	require.ErrorContains(t, err, `no plugin "wait" of piped "other"`)
+	require.NoError(t, showStatus(&session.Session{State: s, Out: &out}, nil, clitest.JSON(t)))
+	var shown document.Status
+	clitest.Document(t, "status", out.String(), &shown)
+	require.Equal(t, "legacy DISCONNECTED", shown.Pipeds[1].Name+" "+shown.Pipeds[1].State)
+	require.True(t, shown.Pipeds[0].Own)
 }

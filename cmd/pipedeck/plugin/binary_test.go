@@ -127,6 +127,12 @@ func TestPluginIsPushedAndInstalledByItsDigest(t *testing.T) {
 	require.Zero(t, code, stderr)
 	pinned := strings.TrimSpace(stdout)
 	require.True(t, strings.HasPrefix(pinned, url+"@sha256:"), pinned)
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "push", url, "-o", "json", "--file",
+		runtime.GOOS+"/"+runtime.GOARCH+"="+program)
+	require.Zero(t, code, stderr)
+	var pushed document.Push
+	clitest.Document(t, "plugin-push", stdout, &pushed)
+	require.Equal(t, pinned, pushed.URL)
 
 	code, found, stderr := binaries(t, t.TempDir(), `    - {name: p, url: "`+pinned+`", port: 0}`+"\n", "install")
 	require.Zero(t, code, stderr)

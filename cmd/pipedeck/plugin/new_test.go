@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // What a new plugin does is tested in e2e/guide.
@@ -47,6 +48,13 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 	program := clitest.PrintingPlugin(t, filepath.Join(dir, "schema.json"))
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "validate", dir, "--plugin", "smoke-test="+program)
 	require.Zero(t, code, stdout+stderr)
+
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "new", "other", filepath.Join(dir, "other"),
+		"--sdk", "../../..", "-o", "json")
+	require.Zero(t, code, stderr)
+	var written document.NewPluginSources
+	clitest.Document(t, "plugin-new", stdout, &written)
+	require.Equal(t, "OTHER", written.Stage)
 
 	code, _, stderr = command(t.Context(), t.TempDir(), "plugin", "new", "smoke-test", dir, "--sdk", "../../..")
 	require.Equal(t, exit.WrongUsage, code)

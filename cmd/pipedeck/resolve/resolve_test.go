@@ -91,8 +91,8 @@ func TestAWordThatFitsSeveralListsTheirCommands(t *testing.T) {
 	_, err := typed(example(), "aaaa").Argument(0).Target()
 	require.EqualError(t, err, `"aaaa" fits 2 applications or deployments`)
 	require.Equal(t, "run one of:\n"+
-		"  pipedeck cancel aaaa-1 --no-rollback --name demo   # deployment of shop, SUCCESS, commit cafeaaa\n"+
-		"  pipedeck cancel aaaa-2 --no-rollback --name demo   # deployment of shop, RUNNING, commit cafeaaa",
+		"  pipedeck cancel aaaa-2 --no-rollback --name demo   # deployment of shop, RUNNING, commit cafeaaa\n"+
+		"  pipedeck cancel aaaa-1 --no-rollback --name demo   # deployment of shop, SUCCESS, commit cafeaaa",
 		refused(t, err))
 	_, err = typed(example(), "sho").Argument(0).Application()
 	require.EqualError(t, err, `"sho" fits 2 applications`)
