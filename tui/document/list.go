@@ -133,7 +133,7 @@ type RemovedEnvironment struct {
 	// Name is that of --name.
 	Name string `json:"name"`
 	// State is REMOVED, NOT_EXISTING when there was none, or LEFT when something is left.
-	State string `json:"state" words:"environment"`
+	State string `json:"state" words:"removal"`
 	// Reason says why something is left.
 	Reason string `json:"reason"`
 }

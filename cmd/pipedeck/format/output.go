@@ -73,7 +73,9 @@ func (o *Output) PrintNames(w io.Writer, names []string) error {
 }
 
 // AddFlag adds -o to a command that has its RunE, and refuses values other than json and none.
-func AddFlag(cmd *cobra.Command, output *Output) { addForms(cmd, output, "json for machines", jsonForm) }
+func AddFlag(cmd *cobra.Command, output *Output) {
+	addForms(cmd, output, "json for machines", jsonForm)
+}
 
 // AddLineFlag adds -o to a command that has its RunE and prints event lines, and refuses values other than json and
 // none.

@@ -75,21 +75,21 @@ func lines() []printed {
 // words are the values of the fields with a tag words.
 func words() map[string][]string {
 	return map[string][]string{
-		"sync":       wordsOf[deckv1.SyncStatus](deckv1.SyncStatus_name),
-		"health":     {"UNSPECIFIED", "UNKNOWN", "HEALTHY", "UNHEALTHY"},
-		"deployment": wordsOf[deckv1.DeploymentStatus](deckv1.DeploymentStatus_name),
-		"stage":      wordsOf[deckv1.StageStatus](deckv1.StageStatus_name),
-		"plugin":     wordsOf[deckv1.Plugin_State](deckv1.Plugin_State_name),
-		"component":  wordsOf[deckv1.Component_State](deckv1.Component_State_name),
-		"piped":      wordsOf[deckv1.Piped_State](deckv1.Piped_State_name),
-		"severity":   wordsOf[deckv1.Severity](deckv1.Severity_name),
-		"problem":    {cli.ProblemPresent, cli.ProblemCleared},
-		"environment": {cli.Running, cli.Starting, cli.Stopped, cli.Killed, cli.Unreadable,
-			cli.Removed, cli.NotExisting, cli.Left},
-		"doctor":  {"ok", "warn", "fail"},
-		"mistake": {"error", "warning"},
-		"binary":  {"local", "missing", "fetched", "downloaded", "unchanged", "stale"},
-		"check":   {"passed", "failed", "noted", "n/a"},
+		"sync":        wordsOf[deckv1.SyncStatus](deckv1.SyncStatus_name),
+		"health":      {"UNSPECIFIED", "UNKNOWN", "HEALTHY", "UNHEALTHY"},
+		"deployment":  wordsOf[deckv1.DeploymentStatus](deckv1.DeploymentStatus_name),
+		"stage":       wordsOf[deckv1.StageStatus](deckv1.StageStatus_name),
+		"plugin":      wordsOf[deckv1.Plugin_State](deckv1.Plugin_State_name),
+		"component":   wordsOf[deckv1.Component_State](deckv1.Component_State_name),
+		"piped":       wordsOf[deckv1.Piped_State](deckv1.Piped_State_name),
+		"severity":    wordsOf[deckv1.Severity](deckv1.Severity_name),
+		"problem":     {cli.ProblemPresent, cli.ProblemCleared},
+		"environment": {cli.Running, cli.Starting, cli.Stopped, cli.Killed, cli.Unreadable},
+		"removal":     {cli.Removed, cli.NotExisting, cli.Left},
+		"doctor":      {"ok", "warn", "fail"},
+		"mistake":     {"error", "warning"},
+		"binary":      {"local", "missing", "fetched", "downloaded", "unchanged", "stale"},
+		"check":       {"passed", "failed", "noted", "n/a"},
 	}
 }
 

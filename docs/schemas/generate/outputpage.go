@@ -114,7 +114,7 @@ func (o *outputTables) rows(t reflect.Type) {
 			o.rows(field.Type)
 			continue
 		}
-		meaning := o.comments.Of(t, field.Name)
+		meaning := meaningOf(name, o.comments.Of(t, field.Name))
 		if allowed := known[field.Tag.Get("words")]; len(allowed) > 0 && !strings.Contains(meaning, allowed[0]) {
 			meaning += " Values: `" + strings.Join(allowed, "`, `") + "`."
 		}
@@ -123,6 +123,15 @@ func (o *outputTables) rows(t reflect.Type) {
 		}
 		fmt.Fprintf(&o.b, "| `%s` | %s | %s |\n", name, o.typeName(field), strings.ReplaceAll(meaning, "|", "\\|"))
 	}
+}
+
+// meaningOf returns a comment without the name of the field, which stands next to it in the table.
+func meaningOf(name, comment string) string {
+	meaning := strings.TrimPrefix(comment, name+" ")
+	for _, verb := range []string{"is ", "are "} {
+		meaning = strings.TrimPrefix(meaning, verb)
+	}
+	return strings.ToUpper(meaning[:1]) + meaning[1:]
 }
 
 // typeName is what a reader of the table calls the type of a field.
