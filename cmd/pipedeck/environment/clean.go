@@ -174,7 +174,7 @@ func (c *cleaning) show(out io.Writer, all []*caches.Entry, removable int64) err
 	}
 	if err := c.output.Table(out, format.Table{Columns: []format.Column{
 		{Head: "CACHE", Yield: 1, Least: 16}, {Head: "SIZE"}, {Head: "LAST USED", Drop: 2}, {Head: "STATE", Drop: 1},
-		{Head: "DIRECTORY", Whole: true, Drop: 3},
+		{Head: "DIRECTORY", Drop: 3},
 	}, Rows: body}); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func showChecks(w io.Writer, checks []doctor.Check, output *format.Output) error
 		return all
 	}
 	return output.List(w, report, names, format.Table{Columns: []format.Column{
-		{Head: "CHECK"}, {Head: "STATE", State: true}, {Head: "FOUND", Whole: true}, // how to fix it is at the end
+		{Head: "CHECK"}, {Head: "STATE", State: true}, {Head: "FOUND"}, // how to fix it is at the end
 	}, Rows: rows(checks)})
 }
 

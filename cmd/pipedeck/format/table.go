@@ -20,17 +20,15 @@ type Table struct {
 	whole, extra, headless bool
 }
 
-// Column is one column. Its zero value but for Head is shown whole as long as there is room.
+// Column is one column. Its zero value but for Head is always shown, and whole.
 type Column struct {
 	Head string
 	// Yield says how early the column is shortened where there is no room: the largest first.
 	Yield int
 	// Drop says how early it is left out when shortening all columns is not enough: the largest first. 0 is never.
 	Drop int
-	// Least is the width to which it is shortened; 0 is the width of the head.
+	// Least is the width to which it is shortened; 0 for a column that is of no use in part, which never is.
 	Least int
-	// Whole says that it is never shortened: what it says is of no use in part.
-	Whole bool
 	// State cells are words for a state, which have a colour on a terminal.
 	State bool
 	// ID cells are identifiers whose beginning is enough where it is unique.
@@ -43,7 +41,7 @@ type Column struct {
 func Heads(heads ...string) []Column {
 	columns := make([]Column, len(heads))
 	for i, head := range heads {
-		columns[i] = Column{Head: head, Yield: i, Drop: i}
+		columns[i] = Column{Head: head, Yield: i, Least: shortID, Drop: i}
 	}
 	return columns
 }
@@ -112,7 +110,7 @@ func (t *Table) fit(widths []int, rows [][]string, room int) {
 	natural := slices.Clone(widths)
 	order := t.order(func(c Column) int { return c.Yield })
 	for _, i := range order {
-		if excess := total(widths) - room; excess > 0 && widths[i] != hidden && !t.Columns[i].Whole {
+		if excess := total(widths) - room; excess > 0 && widths[i] != hidden && (t.Columns[i].Least > 0 || t.Columns[i].ID) {
 			widths[i] = max(min(widths[i], t.least(i, rows)), widths[i]-excess)
 		}
 	}

@@ -75,6 +75,6 @@ func printAddresses(w io.Writer, addresses []document.Address, output *format.Ou
 	}
 	fmt.Fprintln(w)
 	return output.Table(w, format.Table{Columns: []format.Column{
-		{Head: "APPLICATION", Yield: 1}, {Head: "ADDRESS"}, {Head: "ANSWERS", Yield: 2, Drop: 1},
+		{Head: "APPLICATION", Yield: 1, Least: 8}, {Head: "ADDRESS"}, {Head: "ANSWERS", Yield: 2, Least: 8, Drop: 1},
 	}, Rows: rows})
 }

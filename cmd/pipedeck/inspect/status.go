@@ -66,7 +66,7 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 	fmt.Fprintln(w)
 	if err := output.Table(w, format.Table{Columns: []format.Column{
 		{Head: "PIPED"}, {Head: "STATE", State: true}, {Head: "VERSION", Drop: 2}, {Head: "APPLICATIONS", Drop: 1},
-		{Head: "REPOSITORIES", Yield: 1, Drop: 3}, {Head: "ID", Yield: 2, ID: true, Drop: 4},
+		{Head: "REPOSITORIES", Yield: 1, Least: 8, Drop: 3}, {Head: "ID", Yield: 2, ID: true, Drop: 4},
 	}, Rows: pipedRows(s)}); err != nil {
 		return err
 	}
@@ -81,8 +81,8 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 	}
 	fmt.Fprintf(w, "\ndegraded: %s\n", line.Count(len(problems), "problem"))
 	return output.Table(w, format.Table{Columns: []format.Column{
-		{Head: "PART", Yield: 1}, {Head: "FOR", Drop: 1}, {Head: "REASON", Yield: 2, Least: 20},
-		{Head: "NEXT STEP", Whole: true},
+		{Head: "PART", Yield: 1, Least: 12}, {Head: "FOR", Drop: 1}, {Head: "REASON", Yield: 2, Least: 20},
+		{Head: "NEXT STEP"},
 	}, Rows: problems})
 }
 

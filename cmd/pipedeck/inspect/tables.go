@@ -59,9 +59,9 @@ func newAppsCommand(t *session.Target) *cobra.Command {
 
 func listApplications(s *session.State) listing {
 	l := listing{table: format.Table{Columns: []format.Column{
-		{Head: "PIPED", Yield: 3, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true},
-		{Head: "HEALTH", State: true}, {Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Drop: 5},
-		{Head: "PATH", Yield: 5, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1}, {Head: "ID", Wide: true},
+		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true},
+		{Head: "HEALTH", State: true}, {Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Least: 8, Drop: 5},
+		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1}, {Head: "ID", Wide: true},
 		{Head: "TARGETS", Wide: true},
 	}}}
 	for _, a := range s.Applications() {
@@ -102,8 +102,8 @@ func newDeploymentsCommand(t *session.Target) *cobra.Command {
 func listDeployments(s *session.State) listing {
 	l := listing{note: forgotten(s), table: format.Table{Columns: []format.Column{
 		{Head: "ID", ID: true, Yield: 4}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "STATUS", State: true},
-		{Head: "COMMIT"}, {Head: "TOOK", Drop: 2}, {Head: "STAGES", Yield: 3, Drop: 3},
-		{Head: "CHAIN", Yield: 5, Drop: 4}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
+		{Head: "COMMIT"}, {Head: "TOOK", Drop: 2}, {Head: "STAGES", Yield: 3, Least: 8, Drop: 3},
+		{Head: "CHAIN", Yield: 5, Least: 8, Drop: 4}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
 		{Head: "STRATEGY", Wide: true}, {Head: "BY", Wide: true}, {Head: "CREATED", Wide: true},
 	}}}
 	for _, d := range s.AllDeployments() {
@@ -159,10 +159,10 @@ func newPluginsCommand(t *session.Target) *cobra.Command {
 
 func listPlugins(s *session.State) listing {
 	l := listing{table: format.Table{Columns: []format.Column{
-		{Head: "PIPED", Yield: 3, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true},
+		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true},
 		{Head: "PID", Drop: 2}, {Head: "RESTARTS", Drop: 3}, {Head: "MEMORY", Drop: 5}, {Head: "CPU", Drop: 6},
 		{Head: "FILES", Drop: 9}, {Head: "THREADS", Drop: 10}, {Head: "GOROUTINES", Drop: 11},
-		{Head: "STAGES", Yield: 4, Drop: 8}, {Head: "DETAIL", Yield: 2, Least: 12, Drop: 1},
+		{Head: "STAGES", Yield: 4, Least: 8, Drop: 8}, {Head: "DETAIL", Yield: 2, Least: 12, Drop: 1},
 		{Head: "VERSION", Wide: true}, {Head: "BINARY", Wide: true},
 	}}}
 	for _, p := range s.Plugins() {
