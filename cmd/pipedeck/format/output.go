@@ -21,6 +21,7 @@ const (
 	names    = "name"
 	jsonForm = "json"
 	yamlForm = "yaml"
+	markdown = "markdown"
 )
 
 // Output is what the flags of a command say about the form of its result. Register it with AddFlag or AddListFlags.
@@ -31,6 +32,9 @@ type Output struct {
 
 // Machine reports whether the result is a document for programs.
 func (o *Output) Machine() bool { return o.form == jsonForm || o.form == yamlForm }
+
+// Markdown reports whether the result is a page.
+func (o *Output) Markdown() bool { return o.form == markdown }
 
 // Names reports whether only names are wanted.
 func (o *Output) Names() bool { return o.form == names }
@@ -75,6 +79,11 @@ func (o *Output) PrintNames(w io.Writer, names []string) error {
 // AddFlag adds -o to a command that has its RunE, and refuses values other than json and none.
 func AddFlag(cmd *cobra.Command, output *Output) {
 	addForms(cmd, output, "json for machines", jsonForm)
+}
+
+// AddPageFlag is AddFlag with the value markdown.
+func AddPageFlag(cmd *cobra.Command, output *Output) {
+	addForms(cmd, output, "json for machines, markdown for a comment on a pull request", jsonForm, markdown)
 }
 
 // AddLineFlag adds -o to a command that has its RunE and prints event lines, and refuses values other than json and

@@ -67,6 +67,7 @@ func lines() []printed {
 		{"log", "a stage has written a block of its log; also pipedeck logs -o json", cli.LogLine{}},
 		{"plugin", "a plugin process has changed", cli.PluginLine{}},
 		{"problem", "a problem has come or gone", cli.ProblemLine{}},
+		{"switch", "the deployments of a base have ended, and those of HEAD begin; only ci --from", cli.SwitchLine{}},
 		{"result", "how the command ends; the last line", cli.ResultLine{}},
 		{"plugin_log", "a line of pipedeck logs --plugin NAME -o json", cli.PluginLogLine{}},
 	}
