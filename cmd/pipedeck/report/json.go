@@ -7,7 +7,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"time"
+
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // JSON returns the run as one object, as docs/schemas/ci-report.json describes it.
@@ -33,7 +34,8 @@ func Lines(w io.Writer, run Run) error {
 			Time string `json:"time"`
 			Type string `json:"type"`
 			Application
-		}{run.Ended.Format(time.RFC3339Nano), "outcome", a}
+			Schema int `json:"schema"`
+		}{document.Moment(run.Ended), "outcome", a, document.Schema}
 		if err := out.Encode(line); err != nil {
 			return err
 		}

@@ -131,6 +131,11 @@ func outputs(root string, files map[string][]byte) error {
 		all[strings.TrimPrefix(name, "#/definitions/")].(object)["properties"].(object)["type"].(object)["const"] = of.name
 		branches = append(branches, schema)
 	}
+	outcome, err := outcomeLine(root, all)
+	if err != nil {
+		return err
+	}
+	branches = append(branches, outcome)
 	return addOutput(files, "event", "Event line of --output json and of pipedeck logs -o json",
 		object{"oneOf": branches}, all)
 }
