@@ -21,16 +21,9 @@ type Application struct {
 	ShortReason string `json:"short_reason"`
 	// Problem says what is wrong with its configuration.
 	Problem string `json:"problem"`
-	// Path is its directory in the repository.
-	Path string `json:"path"`
-	// ConfigFilename is the name of its configuration file.
-	ConfigFilename string `json:"config_filename"`
+	Configured
 	// URL is where it answers on this machine; empty while that is not known.
 	URL string `json:"url"`
-	// Description is that of its configuration.
-	Description string `json:"description"`
-	// Labels are those of its configuration.
-	Labels map[string]string `json:"labels"`
 	// Commit is what its last successful deployment has deployed.
 	Commit string `json:"commit"`
 	// Versions are those of its artifacts that run.
@@ -47,6 +40,18 @@ type Application struct {
 	Resources *ResourceCounts `json:"resources,omitempty"`
 	// Piped is the id of the piped that deploys it.
 	Piped string `json:"piped"`
+}
+
+// Configured is what the configuration of an application says, and where it is.
+type Configured struct {
+	// Path is its directory in the repository.
+	Path string `json:"path"`
+	// ConfigFilename is the name of its configuration file.
+	ConfigFilename string `json:"config_filename"`
+	// Description is that of its configuration.
+	Description string `json:"description"`
+	// Labels are those of its configuration.
+	Labels map[string]string `json:"labels"`
 }
 
 // ResourceCounts counts the live resources of an application.
@@ -66,8 +71,8 @@ func NewApplication(a *deckv1.Application, problem *deckv1.Problem) Application 
 	application := Application{
 		ID: a.GetId(), Name: a.GetName(), Sync: Word(a.GetSync()), Health: Health(a.GetHealth()),
 		Reason: a.GetSyncReason(), ShortReason: a.GetSyncShortReason(), Problem: problem.GetReason(),
-		Path: a.GetPath(), ConfigFilename: a.GetConfigFilename(), URL: a.GetUrl(), Description: a.GetDescription(),
-		Labels: a.GetLabels(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
+		Configured: Configured{a.GetPath(), a.GetConfigFilename(), a.GetDescription(), a.GetLabels()},
+		URL:        a.GetUrl(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
 		Deploying: a.GetDeploying(), LatestDeployment: a.GetLatestDeploymentId(),
 		DeployTargets: List(a.GetDeployTargets()), Disabled: a.GetDisabled(), Piped: a.GetPipedId(),
 	}

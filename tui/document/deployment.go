@@ -5,7 +5,7 @@ package document
 
 import deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 
-// Deployment is one deployment. Its stages are left out of event lines: each stage has a line of its own.
+// Deployment is one deployment. Its stages are left out of event lines: each stage has a separate line.
 type Deployment struct {
 	// ID identifies the deployment; commands take its beginning, too.
 	ID string `json:"id"`
@@ -23,6 +23,36 @@ type Deployment struct {
 	Strategy string `json:"strategy"`
 	// Summary says what it does.
 	Summary string `json:"summary"`
+	Change
+	// CreatedAt is when it was created.
+	CreatedAt string `json:"created_at,omitempty" format:"date-time"`
+	// CompletedAt is when it ended.
+	CompletedAt string `json:"completed_at,omitempty" format:"date-time"`
+	// RollbackOnRequest says that it is rolled back only when a user asks for that.
+	RollbackOnRequest bool `json:"rollback_on_request"`
+	Relations
+	// Piped is the id of the piped that runs it.
+	Piped string `json:"piped"`
+	// Stages are its stages in their order; left out of event lines.
+	Stages *[]Stage `json:"stages,omitempty"`
+}
+
+// Relations are what a deployment has to do with other ones.
+type Relations struct {
+	// Chain is the id of its deployment chain; empty for none.
+	Chain string `json:"chain"`
+	// ChainBlock is its block in the chain.
+	ChainBlock uint32 `json:"chain_block"`
+	// RetryOf is the id of the deployment that it repeats; empty for others.
+	RetryOf string `json:"retry_of"`
+	// RollbackTo is the id of the deployment that it goes back to; empty for others.
+	RollbackTo string `json:"rollback_to"`
+	// WaitsFor is the id of the deployment that has to end before; empty for others, and in event lines.
+	WaitsFor string `json:"waits_for"`
+}
+
+// Change is what a deployment deploys, and who asked for it.
+type Change struct {
 	// CommitMessage is that of the commit.
 	CommitMessage string `json:"commit_message"`
 	// CommitAuthor is that of the commit.
@@ -39,26 +69,6 @@ type Deployment struct {
 	RunningCommit string `json:"running_commit"`
 	// Versions are those of the artifacts that it deploys.
 	Versions []string `json:"versions"`
-	// CreatedAt is when it was created.
-	CreatedAt string `json:"created_at,omitempty" format:"date-time"`
-	// CompletedAt is when it ended.
-	CompletedAt string `json:"completed_at,omitempty" format:"date-time"`
-	// RollbackOnRequest says that it is rolled back only when a user asks for that.
-	RollbackOnRequest bool `json:"rollback_on_request"`
-	// Chain is the id of its deployment chain; empty for none.
-	Chain string `json:"chain"`
-	// ChainBlock is its block in the chain.
-	ChainBlock uint32 `json:"chain_block"`
-	// RetryOf is the id of the deployment that it repeats; empty for others.
-	RetryOf string `json:"retry_of"`
-	// RollbackTo is the id of the deployment that it goes back to; empty for others.
-	RollbackTo string `json:"rollback_to"`
-	// WaitsFor is the id of the deployment that has to end before; empty for others, and in event lines.
-	WaitsFor string `json:"waits_for"`
-	// Piped is the id of the piped that runs it.
-	Piped string `json:"piped"`
-	// Stages are its stages in their order; left out of event lines.
-	Stages *[]Stage `json:"stages,omitempty"`
 }
 
 // NewDeployment returns the object of a deployment without its stages.
@@ -67,11 +77,17 @@ func NewDeployment(d *deckv1.Deployment) Deployment {
 	return Deployment{
 		ID: d.GetId(), App: d.GetApplicationName(), AppID: d.GetApplicationId(), Status: Word(d.GetStatus()),
 		Commit: commit.GetHash(), Reason: d.GetStatusReason(), Strategy: d.GetStrategy(), Summary: d.GetSummary(),
-		CommitMessage: commit.GetMessage(), CommitAuthor: commit.GetAuthor(), CommitURL: commit.GetUrl(),
-		Branch: commit.GetBranch(), EventCommit: d.GetEventCommit().GetHash(), Commander: d.GetCommander(),
-		RunningCommit: d.GetRunningCommit(), Versions: List(d.GetVersions()), CreatedAt: moment(d.GetCreatedAt()),
-		CompletedAt: moment(d.GetCompletedAt()), RollbackOnRequest: d.GetRollbackOnRequest(), Chain: d.GetChainId(),
-		ChainBlock: d.GetChainBlock(), RetryOf: d.GetRetryOf(), RollbackTo: d.GetRollbackTo(), Piped: d.GetPipedId(),
+		Change: Change{
+			CommitMessage: commit.GetMessage(), CommitAuthor: commit.GetAuthor(), CommitURL: commit.GetUrl(),
+			Branch: commit.GetBranch(), EventCommit: d.GetEventCommit().GetHash(), Commander: d.GetCommander(),
+			RunningCommit: d.GetRunningCommit(), Versions: List(d.GetVersions()),
+		},
+		CreatedAt: moment(d.GetCreatedAt()), CompletedAt: moment(d.GetCompletedAt()),
+		RollbackOnRequest: d.GetRollbackOnRequest(), Piped: d.GetPipedId(),
+		Relations: Relations{
+			Chain: d.GetChainId(), ChainBlock: d.GetChainBlock(), RetryOf: d.GetRetryOf(),
+			RollbackTo: d.GetRollbackTo(),
+		},
 	}
 }
 

@@ -22,8 +22,6 @@ type DoctorCheck struct {
 	Why string `json:"why"`
 	// Fix is the command, or the short instruction, that fixes it; empty when the state is ok.
 	Fix string `json:"fix"`
-	// Mend is the earlier name of fix.
-	Mend string `json:"mend"`
 }
 
 // Caches is the document of pipedeck clean.

@@ -35,6 +35,15 @@ type Plugin struct {
 	Version string `json:"version"`
 	// Linked says that it is a part of the program piped.
 	Linked bool `json:"linked"`
+	Usage
+	// LastOutput are the newest lines that it has printed.
+	LastOutput []string `json:"last_output"`
+	// OutputLines counts the lines that it has printed.
+	OutputLines int64 `json:"output_lines"`
+}
+
+// Usage is what a plugin process uses, and its limits.
+type Usage struct {
 	// OpenFiles counts its open files.
 	OpenFiles uint32 `json:"open_files"`
 	// Threads counts its threads.
@@ -47,10 +56,6 @@ type Plugin struct {
 	CPULimit float64 `json:"cpu_limit"`
 	// PIDsLimit is the most processes and threads that it may have; 0 for no limit.
 	PIDsLimit uint32 `json:"pids_limit"`
-	// LastOutput are the newest lines that it has printed.
-	LastOutput []string `json:"last_output"`
-	// OutputLines counts the lines that it has printed.
-	OutputLines int64 `json:"output_lines"`
 }
 
 // NewPlugin returns the object of a plugin.
@@ -59,8 +64,11 @@ func NewPlugin(p *deckv1.Plugin) Plugin {
 		Name: p.GetName(), State: Word(p.GetState()), PID: p.GetPid(), Restarts: p.GetRestarts(), RSS: p.GetRssBytes(),
 		CPU: p.GetCpuPercent(), Detail: p.GetDetail(), Piped: p.GetPipedId(), StartedAt: moment(p.GetStartedAt()),
 		Stages: List(p.GetStages()), DeployTargets: List(p.GetDeployTargets()), Binary: p.GetBinary(),
-		Version: p.GetVersion(), Linked: p.GetLinked(), OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(),
-		Goroutines: p.GetGoroutines(), MemoryLimit: p.GetMemoryLimitBytes(), CPULimit: p.GetCpuLimitCores(),
-		PIDsLimit: p.GetPidsLimit(), LastOutput: List(p.GetLastOutput()), OutputLines: p.GetOutputLines(),
+		Version: p.GetVersion(), Linked: p.GetLinked(),
+		Usage: Usage{
+			OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Goroutines: p.GetGoroutines(),
+			MemoryLimit: p.GetMemoryLimitBytes(), CPULimit: p.GetCpuLimitCores(), PIDsLimit: p.GetPidsLimit(),
+		},
+		LastOutput: List(p.GetLastOutput()), OutputLines: p.GetOutputLines(),
 	}
 }

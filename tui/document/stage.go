@@ -37,6 +37,22 @@ type Stage struct {
 	Index int32 `json:"index"`
 	// Display is what the plugin shows with it.
 	Display string `json:"display"`
+	Approval
+	Times
+}
+
+// Times are those of a stage.
+type Times struct {
+	// StartedAt is when its present attempt began.
+	StartedAt string `json:"started_at,omitempty" format:"date-time"`
+	// FirstStartedAt is when its first attempt began.
+	FirstStartedAt string `json:"first_started_at,omitempty" format:"date-time"`
+	// CompletedAt is when it ended.
+	CompletedAt string `json:"completed_at,omitempty" format:"date-time"`
+}
+
+// Approval is who may act on a stage, and who has.
+type Approval struct {
 	// CanApprove says that it waits for an approval.
 	CanApprove bool `json:"can_approve"`
 	// CanSkip says that it can be skipped now.
@@ -47,12 +63,6 @@ type Stage struct {
 	ApprovalsNeeded int32 `json:"approvals_needed"`
 	// ApprovedBy are the users who have approved it.
 	ApprovedBy []string `json:"approved_by"`
-	// StartedAt is when its present attempt began.
-	StartedAt string `json:"started_at,omitempty" format:"date-time"`
-	// FirstStartedAt is when its first attempt began.
-	FirstStartedAt string `json:"first_started_at,omitempty" format:"date-time"`
-	// CompletedAt is when it ended.
-	CompletedAt string `json:"completed_at,omitempty" format:"date-time"`
 }
 
 // Progress is how far a stage is.
@@ -82,10 +92,11 @@ func NewStage(d *deckv1.Deployment, s *deckv1.Stage) Stage {
 		Status: Word(s.GetStatus()), Requires: List(s.GetRequires()), Reason: s.GetStatusReason(),
 		Attempt: s.GetRetries() + 1, Rollback: s.GetRollback(), Targets: each(s.GetTargets(), newStageTarget),
 		ConfigID: s.GetConfigId(), Description: s.GetDesc(), Index: s.GetIndex(), Display: s.GetDisplay(),
-		CanApprove: s.GetCanApprove(), CanSkip: s.GetCanSkip(), Approvers: List(s.GetApprovers()),
-		ApprovalsNeeded: s.GetApprovalsNeeded(), ApprovedBy: List(s.GetApprovedBy()),
-		StartedAt: moment(s.GetStartedAt()), FirstStartedAt: moment(s.GetFirstStartedAt()),
-		CompletedAt: moment(s.GetCompletedAt()),
+		Approval: Approval{
+			CanApprove: s.GetCanApprove(), CanSkip: s.GetCanSkip(), Approvers: List(s.GetApprovers()),
+			ApprovalsNeeded: s.GetApprovalsNeeded(), ApprovedBy: List(s.GetApprovedBy()),
+		},
+		Times: Times{moment(s.GetStartedAt()), moment(s.GetFirstStartedAt()), moment(s.GetCompletedAt())},
 	}
 	if p := s.GetProgress(); p != nil {
 		stage.Progress = &Progress{p.GetDone(), p.GetTotal(), p.GetText()}

@@ -179,7 +179,8 @@ func TestResultIsTheLastLine(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, reader.Result(&out, 1, "the deployment of hello-world failed"))
 	require.Regexp(t,
-		`^\{"time":"[^"]+Z","type":"result","schema":1,"exit_code":1,"reason":"the deployment of hello-world failed"\}\n$`,
+		`^\{"time":"[^"]+Z","type":"result","schema":1,"exit_code":1,`+
+			`"reason":"the deployment of hello-world failed"\}\n$`,
 		out.String())
 }
 

@@ -105,7 +105,7 @@ func TestAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
 	failure := (*exit.Error)(nil)
 	require.ErrorAs(t, err, &failure)
 	require.Regexp(t, `^run one of:
-  pipedeck approve hello-world security   # stage security \(WAIT_APPROVAL\), SUCCESS of the deployment of hello-world, .* ago
+  pipedeck approve hello-world security   # stage security \(WAIT_APPROVAL\), SUCCESS of the deployment of .* ago
   pipedeck approve hello-world approve   # stage approve \(WAIT_APPROVAL\), RUNNING of the .* ago$`, failure.Hint)
 	_, err = approving().find(typed(s, "approve", ""))
 	require.Error(t, err, "an empty word means no stage without an id")

@@ -47,7 +47,8 @@ without stopping it; pipedeck up starts it again, pipedeck down removes it.`,
 				return exit.Usage(err, "choose another --state-dir")
 			}
 			for _, dir := range others {
-				fmt.Fprintln(cmd.ErrOrStderr(), text.Clean(dir+" is not an environment that you may read; it is not listed"))
+				fmt.Fprintln(cmd.ErrOrStderr(),
+					text.Clean(dir+" is not an environment that you may read; it is not listed"))
 			}
 			listed := []document.ListedEnvironment{}
 			for _, w := range found {
@@ -142,7 +143,8 @@ func sizeOf(dir string) (bytes int64) {
 func printEnvironments(cmd *cobra.Command, listed []document.ListedEnvironment, output *format.Output) error {
 	var names []string
 	table := format.Table{Columns: []format.Column{
-		{Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true}, {Head: "CLUSTERS", Yield: 3, Least: 8, Drop: 2},
+		{Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true},
+		{Head: "CLUSTERS", Yield: 3, Least: 8, Drop: 2},
 		{Head: "REPOSITORY", Yield: 4, Least: 16, Drop: 3}, {Head: "ADDRESS", Drop: 1}, {Head: "AGE", Drop: 4},
 		{Head: "SIZE", Drop: 5}, {Head: "REASON", Yield: 2, Least: 8, Wide: true}, {Head: "PID", Wide: true},
 		{Head: "DIRECTORY", Wide: true},

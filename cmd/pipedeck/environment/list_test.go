@@ -99,7 +99,8 @@ func TestDownSaysWhatHasBecomeOfEachEnvironment(t *testing.T) {
 		clitest.Document(t, "removal", stdout, &gone)
 		return gone
 	}
-	require.Equal(t, []document.RemovedEnvironment{{Name: "x", State: "NOT_EXISTING"}}, down("--name", "x").Environments)
+	require.Equal(t, []document.RemovedEnvironment{{Name: "x", State: "NOT_EXISTING"}},
+		down("--name", "x").Environments)
 	require.Equal(t, []document.RemovedEnvironment{{Name: "a", State: "REMOVED"}, {Name: "b", State: "REMOVED"}},
 		down("--all").Environments)
 	require.Empty(t, down("--all").Environments)

@@ -52,8 +52,8 @@ func TestTheKeyOfANewPipedGoesIntoASeparateFile(t *testing.T) {
 func TestARegisteredPipedIsADocument(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
-	require.NoError(t, printRegistered(&out, document.RegisteredPiped{Head: document.NewHead(), ID: "id", Name: "legacy",
-		Project: "p", KeyFile: "/k", Address: "127.0.0.1:1"}, clitest.JSON(t)))
+	require.NoError(t, printRegistered(&out, document.RegisteredPiped{Head: document.NewHead(), ID: "id",
+		Name: "legacy", Project: "p", KeyFile: "/k", Address: "127.0.0.1:1"}, clitest.JSON(t)))
 	var registered document.RegisteredPiped
 	clitest.Document(t, "registered-piped", out.String(), &registered)
 	require.Equal(t, "/k", registered.KeyFile)

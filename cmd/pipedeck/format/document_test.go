@@ -27,9 +27,11 @@ type odd struct {
 
 func oddValues() []odd {
 	var all []odd
-	for _, text := range []string{"", "yes", "1e3", "0x10", "~", "null", "2026-11-24", "a: b", "# no", "- x", "two\nlines",
+	for _, text := range []string{"", "yes", "1e3", "0x10", "~", "null", "2026-11-24", "a: b", "# no", "- x",
+		"two\nlines",
 		"\x1b[2J\x7f\u009b31m\u0085", "<a&b>", "\u2028", "日本語", " spaces ", "=", "\ttab", "'\"", "%", "@x"} {
-		all = append(all, odd{1, text, []string{text, text}, map[string]string{text: text}, math.MaxUint64, 0.5, nil, true})
+		all = append(all, odd{1, text, []string{text, text}, map[string]string{text: text}, math.MaxUint64, 0.5, nil,
+			true})
 	}
 	return all
 }

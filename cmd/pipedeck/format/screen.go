@@ -34,8 +34,8 @@ func screenOf(w io.Writer) screen {
 	return newScreen(width, os.Environ())
 }
 
-// newScreen returns a terminal of a width. Its colours are the 16 that users choose for their terminal, since commands do
-// not ask it for its background; NO_COLOR and TERM=dumb have none.
+// newScreen returns a terminal of a width. Its colours are the 16 that users choose for their terminal, since commands
+// do not ask it for its background; NO_COLOR and TERM=dumb have none.
 func newScreen(width int, environ []string) screen {
 	options, err := theme.FromEnvironment(environ)
 	if err != nil { // of a theme that does not exist; the UI says so
@@ -67,8 +67,8 @@ func (s screen) state(word, shown string) string {
 func (s screen) tone(word string) theme.Tone {
 	tones := s.theme.Tones
 	switch word {
-	case "SYNCED", "HEALTHY", "SUCCESS", "READY", "CONNECTED", "REMOVED", "ok", "passed", "local", "fetched", "downloaded",
-		"unchanged":
+	case "SYNCED", "HEALTHY", "SUCCESS", "READY", "CONNECTED", "REMOVED", "ok", "passed", "local", "fetched",
+		"downloaded", "unchanged":
 		return tones.Good
 	case "RUNNING", "DEPLOYING", "PLANNED", "PENDING", "STARTING", "RESTARTING":
 		return tones.Running

@@ -110,7 +110,10 @@ func (t *Table) fit(widths []int, rows [][]string, room int) {
 	natural := slices.Clone(widths)
 	order := t.order(func(c Column) int { return c.Yield })
 	for _, i := range order {
-		if excess := total(widths) - room; excess > 0 && widths[i] != hidden && (t.Columns[i].Least > 0 || t.Columns[i].ID) {
+		if t.Columns[i].Least == 0 && !t.Columns[i].ID {
+			continue
+		}
+		if excess := total(widths) - room; excess > 0 && widths[i] != hidden {
 			widths[i] = max(min(widths[i], t.least(i, rows)), widths[i]-excess)
 		}
 	}

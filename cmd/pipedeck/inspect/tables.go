@@ -61,8 +61,8 @@ func listApplications(s *session.State) listing {
 	l := listing{table: format.Table{Columns: []format.Column{
 		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true},
 		{Head: "HEALTH", State: true}, {Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Least: 8, Drop: 5},
-		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1}, {Head: "ID", Wide: true},
-		{Head: "TARGETS", Wide: true},
+		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
+		{Head: "ID", Wide: true}, {Head: "TARGETS", Wide: true},
 	}}}
 	for _, a := range s.Applications() {
 		l.names = append(l.names, s.ApplicationArgument(a))

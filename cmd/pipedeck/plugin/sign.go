@@ -130,7 +130,8 @@ func (f *signFlags) sign(ctx context.Context, what string, key *signature.Privat
 	return []document.SignedBinary{signed}, nil
 }
 
-func (f *signFlags) signRemote(ctx context.Context, url string, key *signature.PrivateKey) ([]document.SignedBinary, error) {
+func (f *signFlags) signRemote(ctx context.Context, url string, key *signature.PrivateKey) ([]document.SignedBinary,
+	error) {
 	done, err := remoteFetcher().Sign(ctx, url, newSigner(key, f.comment, url))
 	switch {
 	case ctx.Err() != nil:

@@ -4,6 +4,7 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -76,21 +77,21 @@ func (l *Line) CommandWith(flag, value string, args ...string) string {
 }
 
 func (l *Line) command(args []string, options []option) string {
-	words := []string{l.path}
+	named, flags := "", ""
 	for _, argument := range args {
-		if strings.HasPrefix(argument, "-") {
-			words = append(words, "--") // never an id, but names may begin so
-		}
-		words = append(words, text.ShellWord(argument))
+		named += " " + text.ShellWord(argument)
 	}
 	for _, o := range options {
-		word := "--" + o.name
+		flags += " --" + o.name
 		if o.value != "" {
-			word += " " + text.ShellWord(o.value)
+			flags += " " + text.ShellWord(o.value)
 		}
-		words = append(words, word)
 	}
-	return strings.Join(words, " ") + l.flags
+	flags += l.flags
+	if slices.ContainsFunc(args, func(argument string) bool { return strings.HasPrefix(argument, "-") }) {
+		return l.path + flags + " --" + named // never an id, but names may begin so
+	}
+	return l.path + named + flags
 }
 
 // with returns the command line with another word in this place.

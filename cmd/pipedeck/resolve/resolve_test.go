@@ -108,10 +108,17 @@ func TestApplicationsOfOneNameAreDistinguishedByTheirPipeds(t *testing.T) {
 		app("a1", "web", "p1"), app("a2", "web", "p2"))
 	_, err := typed(s, "web").Argument(0).Application()
 	require.EqualError(t, err, `"web" fits 2 applications`)
-	require.Contains(t, refused(t, err), "  pipedeck cancel a2 --no-rollback --name demo   # application web of piped second")
+	require.Contains(t, refused(t, err),
+		"  pipedeck cancel a2 --no-rollback --name demo   # application web of piped second")
 	a, err := typed(s, "a2").Argument(0).Application()
 	require.NoError(t, err)
 	require.Equal(t, "a2", a.GetId())
+}
+
+func TestACommandForANameThatLooksLikeAFlagWorksAsItStands(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "pipedeck cancel --no-rollback --name demo -- -web 'the stage'", typed(example()).Command("-web",
+		"the stage"))
 }
 
 func TestADeploymentNamesItsApplication(t *testing.T) {
@@ -164,7 +171,8 @@ func TestAPluginOfSeveralPipedsIsNamedWithItsPiped(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "p2", p.GetPipedId())
 	_, err = typed(s, "wait").Argument(0).Plugin("")
-	require.Contains(t, refused(t, err), "\n  pipedeck cancel second/wait --no-rollback --name demo   # plugin of piped second")
+	require.Contains(t, refused(t, err),
+		"\n  pipedeck cancel second/wait --no-rollback --name demo   # plugin of piped second")
 	_, err = typed(s, "kubrenetes").Argument(0).Plugin("")
 	require.Equal(t, "did you mean kubernetes? see pipedeck plugins", refused(t, err))
 }

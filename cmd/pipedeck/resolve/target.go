@@ -55,16 +55,6 @@ func (w Word) Application() (*deckv1.Application, error) {
 	return target.Application, err
 }
 
-// Deployment finds the deployment that the word names.
-func (w Word) Deployment() (*deckv1.Deployment, error) {
-	var choices []choice[Target]
-	for _, d := range w.line.State.AllDeployments() {
-		choices = append(choices, w.deployment(d))
-	}
-	target, err := pick(w, "deployment", "see pipedeck deployments", choices)
-	return target.Deployment, err
-}
-
 // Running finds the deployment that the word names, by its id or by its application when that has one under way.
 func (w Word) Running() (*deckv1.Deployment, error) {
 	target, err := w.Target()
@@ -128,7 +118,8 @@ func (w Word) Earlier(among []*deckv1.Deployment, app *deckv1.Application) (*dec
 				candidates = append(candidates, Candidate{w.with(line.Commit(hash)), w.line.About(d)})
 			}
 		}
-		return nil, exit.Usage(fmt.Errorf("no earlier deployment of %s that has succeeded is %q", app.GetName(), w.Text),
+		return nil, exit.Usage(fmt.Errorf("no earlier deployment of %s that has succeeded is %q", app.GetName(),
+			w.Text),
 			OneOf(candidates, "see pipedeck deployments"))
 	}
 	return nil, exit.Usage(fmt.Errorf("%q fits %d commits or deployments of %s", w.Text, len(first), app.GetName()),

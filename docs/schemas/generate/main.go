@@ -1,8 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command generate writes the JSON Schemas of the configuration files and of what commands print, and the tables of keys
-// and fields in their documentation.
+// Command generate writes the JSON Schemas of the configuration files and of what commands print, and the tables of
+// keys and fields in their documentation.
 // The schemas of plugins are written before, by the tests of the plugins.
 //
 //	go run ./docs/schemas/generate

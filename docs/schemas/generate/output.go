@@ -127,8 +127,8 @@ func outputs(root string, files map[string][]byte) error {
 			return err
 		}
 		maps.Copy(all, definitions)
-		name := schema["$ref"].(string)
-		all[strings.TrimPrefix(name, "#/definitions/")].(object)["properties"].(object)["type"].(object)["const"] = of.name
+		line := all[strings.TrimPrefix(schema["$ref"].(string), "#/definitions/")].(object)
+		line["properties"].(object)["type"].(object)["const"] = of.name
 		branches = append(branches, schema)
 	}
 	outcome, err := outcomeLine(root, all)
