@@ -24,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -43,7 +44,7 @@ func newEventCommand(t *session.Target) *cobra.Command {
 func newEventRegisterCommand(t *session.Target) *cobra.Command {
 	request := &deckv1.RegisterEventRequest{}
 	var labels, contexts []string
-	var output string
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "register NAME", Short: "Register an event for event watchers", Args: cobra.ExactArgs(1),
 		Long: "Register an event, for which event watchers write its value into files of their repositories and\n" +
@@ -80,7 +81,7 @@ func newEventRegisterCommand(t *session.Target) *cobra.Command {
 			if err != nil {
 				return refusedEvent(err)
 			}
-			if err := printEvent(cmd.OutOrStdout(), answer.GetEvent(), output); err != nil {
+			if err := printEvent(cmd.OutOrStdout(), answer.GetEvent(), &output); err != nil {
 				return err
 			}
 			return eventResult(answer.GetEvent(), known, request)
@@ -97,7 +98,7 @@ func newEventRegisterCommand(t *session.Target) *cobra.Command {
 }
 
 func newEventListCommand(t *session.Target) *cobra.Command {
-	var output string
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "list [NAME]", Short: "List registered events, the newest first", Args: cobra.MaximumNArgs(1),
 		Example: "  pipedeck event list\n  pipedeck event list image -o json",
@@ -108,10 +109,10 @@ func newEventListCommand(t *session.Target) *cobra.Command {
 			if err != nil {
 				return refusedEvent(err)
 			}
-			return printEvents(cmd.OutOrStdout(), answer.GetEvents(), output)
+			return printEvents(cmd.OutOrStdout(), answer.GetEvents(), &output)
 		})
 	}
-	format.AddFlag(cmd, &output)
+	format.AddListFlags(cmd, &output)
 	return cmd
 }
 
@@ -186,41 +187,13 @@ func eventResult(e *deckv1.RegisteredEvent, known watchers, r *deckv1.RegisterEv
 		"; what piped does: pipedeck status")
 }
 
-// shownEvent is an event in the JSON of commands.
-type shownEvent struct {
-	ID          string            `json:"id"`
-	Name        string            `json:"name"`
-	Data        string            `json:"data"`
-	Labels      map[string]string `json:"labels"`
-	Status      string            `json:"status"`
-	Description string            `json:"description"`
-	CreatedAt   string            `json:"created_at"`
-	HandledAt   string            `json:"handled_at,omitempty"`
-}
-
-func shown(e *deckv1.RegisteredEvent) shownEvent {
-	s := shownEvent{
-		ID: e.GetId(), Name: e.GetName(), Data: e.GetData(), Labels: e.GetLabels(), Status: eventWord(e),
-		Description: e.GetDescription(), CreatedAt: e.GetCreatedAt().AsTime().Format(time.RFC3339),
+func printEvent(w io.Writer, e *deckv1.RegisteredEvent, output *format.Output) error {
+	if output.Machine() {
+		return output.Document(w, document.EventRegistration{
+			Head: document.NewHead(), RegisteredEvent: document.NewRegisteredEvent(e),
+		})
 	}
-	if s.Labels == nil {
-		s.Labels = map[string]string{}
-	}
-	if e.GetHandledAt() != nil {
-		s.HandledAt = e.GetHandledAt().AsTime().Format(time.RFC3339)
-	}
-	return s
-}
-
-func eventWord(e *deckv1.RegisteredEvent) string {
-	return strings.TrimPrefix(e.GetStatus().String(), "EVENT_STATUS_")
-}
-
-func printEvent(w io.Writer, e *deckv1.RegisteredEvent, output string) error {
-	if output == "json" {
-		return format.JSON(w, shown(e))
-	}
-	line := fmt.Sprintf("registered event %s: %s %s", e.GetName(), e.GetId(), eventWord(e))
+	line := fmt.Sprintf("registered event %s: %s %s", e.GetName(), e.GetId(), document.EventWord(e.GetStatus()))
 	if e.GetDescription() != "" && e.GetStatus() == deckv1.EventStatus_EVENT_STATUS_SUCCESS {
 		line += ": " + e.GetDescription()
 	}
@@ -228,19 +201,23 @@ func printEvent(w io.Writer, e *deckv1.RegisteredEvent, output string) error {
 	return err
 }
 
-func printEvents(w io.Writer, events []*deckv1.RegisteredEvent, output string) error {
-	all, rows := []shownEvent{}, [][]string{}
+func printEvents(w io.Writer, events []*deckv1.RegisteredEvent, output *format.Output) error {
+	var names []string
+	var rows [][]string
 	for _, e := range events {
-		all = append(all, shown(e))
 		var labels []string
 		for _, key := range slices.Sorted(maps.Keys(e.GetLabels())) {
 			labels = append(labels, key+"="+e.GetLabels()[key])
 		}
+		names = append(names, e.GetName())
 		rows = append(rows, []string{e.GetCreatedAt().AsTime().Local().Format("15:04:05"), e.GetName(),
-			strings.Join(labels, ","), e.GetData(), eventWord(e), e.GetDescription()})
+			strings.Join(labels, ","), e.GetData(), document.EventWord(e.GetStatus()), e.GetDescription()})
 	}
-	if output == "json" {
-		return format.JSON(w, all)
-	}
-	return format.Table(w, []string{"REGISTERED", "NAME", "LABELS", "DATA", "STATUS", "DESCRIPTION"}, rows)
+	return output.List(w, func() any { return document.NewRegisteredEvents(events) }, names, format.Table{
+		Columns: []format.Column{
+			{Head: "REGISTERED", Drop: 2}, {Head: "NAME", Yield: 1, Least: 12},
+			{Head: "LABELS", Yield: 3, Least: 8, Drop: 3}, {Head: "DATA", Yield: 4, Least: 8, Drop: 4},
+			{Head: "STATUS", State: true}, {Head: "DESCRIPTION", Yield: 2, Least: 16, Drop: 1},
+		}, Rows: rows,
+	})
 }

@@ -4,7 +4,6 @@
 package configuration
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,7 +21,8 @@ import (
 )
 
 func newInitCommand() *cobra.Command {
-	var output, pipeline string
+	var pipeline string
+	var output format.Output
 	var write bool
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
@@ -52,8 +52,8 @@ CustomResourceDefinitions alone, and what has an application configuration or is
 			if write {
 				i.write()
 			}
-			if output == "json" {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(i)
+			if output.Machine() {
+				err = output.Document(cmd.OutOrStdout(), i.Initialization)
 			} else {
 				err = i.print(cmd.OutOrStdout(), cmd.ErrOrStderr(), commandLine(args, pipeline))
 			}

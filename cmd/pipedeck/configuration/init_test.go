@@ -4,7 +4,6 @@
 package configuration
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,9 +11,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/system/filetest"
 	"github.com/pipedeck/pipedeck/system/gittest"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 const someDeployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n"
@@ -98,15 +99,15 @@ func TestInitIsJSONForMachines(t *testing.T) {
 	})
 	code, stdout, _ := command(t.Context(), t.TempDir(), "init", dir, "-o", "json")
 	require.Equal(t, exit.WrongUsage, code, "there is a mistake")
-	var found initialization
-	require.NoError(t, json.Unmarshal([]byte(stdout), &found))
+	var found document.Initialization
+	clitest.Document(t, "initialization", stdout, &found)
 	require.Equal(t, dir, found.Repository)
 	require.Len(t, found.Applications, 1)
 	require.Equal(t, "shop", found.Applications[0].Name)
 	require.Equal(t, "manifests", found.Applications[0].Source)
 	require.Contains(t, found.Applications[0].Content, "name: shop\n")
 	require.False(t, found.Applications[0].Written)
-	require.Equal(t, []initializedPath{{"tests", "manifests for tests"}}, found.LeftOut)
+	require.Equal(t, []document.LeftOutPath{{Path: "tests", Reason: "manifests for tests"}}, found.LeftOut)
 	require.Len(t, found.Problems, 1)
 	require.Equal(t, "bad/x.yaml", found.Problems[0].File)
 	for _, list := range []string{"applications", "existing", "left_out", "problems", "notes"} {

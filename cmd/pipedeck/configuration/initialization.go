@@ -17,63 +17,28 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration/discovery"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-// initialization is what a run of init found and did, and its JSON.
-type initialization struct {
-	Repository   string            `json:"repository"`
-	Applications []initialized     `json:"applications"`
-	Existing     []string          `json:"existing"`
-	LeftOut      []initializedPath `json:"left_out"`
-	Problems     []initializedNote `json:"problems"`
-}
-
-// initialized is one application. Error says why its file could not be written.
-type initialized struct {
-	File    string            `json:"file"`
-	Name    string            `json:"name"`
-	Source  string            `json:"source"`
-	Reason  string            `json:"reason"`
-	Notes   []initializedNote `json:"notes"`
-	Content string            `json:"content"`
-	Written bool              `json:"written"`
-	Error   string            `json:"error"`
-}
-
-type initializedPath struct {
-	Path   string `json:"path"`
-	Reason string `json:"reason"`
-}
-
-// initializedNote is about a line of a file; Line is 0 for a whole file.
-type initializedNote struct {
-	File    string `json:"file"`
-	Line    int    `json:"line"`
-	Message string `json:"message"`
-}
-
-func (n initializedNote) String() string {
-	if n.Line == 0 {
-		return n.File + ": " + n.Message
-	}
-	return fmt.Sprintf("%s:%d: %s", n.File, n.Line, n.Message)
-}
+// initialization is what a run of init found and did.
+type initialization struct{ document.Initialization }
 
 func newInitialization(root string, found *discovery.Result, pipeline discovery.Pipeline) *initialization {
-	i := &initialization{
-		Repository: root, Applications: []initialized{}, Existing: append([]string{}, found.Existing...),
-		LeftOut: []initializedPath{}, Problems: initializedNotes(found.Problems),
-	}
+	i := &initialization{document.Initialization{
+		Head: document.NewHead(), Repository: root, Applications: []document.InitializedApplication{},
+		Existing: append([]string{}, found.Existing...), LeftOut: []document.LeftOutPath{},
+		Problems: initializedNotes(found.Problems),
+	}}
 	for _, s := range found.Skipped {
-		i.LeftOut = append(i.LeftOut, initializedPath{s.Path, s.Reason})
+		i.LeftOut = append(i.LeftOut, document.LeftOutPath{Path: s.Path, Reason: s.Reason})
 	}
 	for _, a := range found.Applications {
 		notes := append(a.Notes, a.Services(pipeline)...)
 		if reason := a.Suits(pipeline); reason != "" {
 			notes = append(notes, discovery.Problem{File: a.File(), Message: reason + ", so it gets a quick sync"})
 		}
-		i.Applications = append(i.Applications, initialized{
+		i.Applications = append(i.Applications, document.InitializedApplication{
 			File: a.File(), Name: a.Name, Source: a.Source, Reason: a.Why, Notes: initializedNotes(notes),
 			Content: a.Configuration(pipeline),
 		})
@@ -81,10 +46,10 @@ func newInitialization(root string, found *discovery.Result, pipeline discovery.
 	return i
 }
 
-func initializedNotes(problems []discovery.Problem) []initializedNote {
-	notes := []initializedNote{}
+func initializedNotes(problems []discovery.Problem) []document.InitializationNote {
+	notes := []document.InitializationNote{}
 	for _, p := range problems {
-		notes = append(notes, initializedNote{p.File, p.Line, p.Message})
+		notes = append(notes, document.InitializationNote{File: p.File, Line: p.Line, Message: p.Message})
 	}
 	return notes
 }

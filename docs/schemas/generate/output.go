@@ -46,6 +46,9 @@ func documents() []printed {
 		{"registered-piped", "pipedeck piped register", cli.RegisteredPiped{}},
 		{"validation", "pipedeck validate", cli.Validation{}},
 		{"migrations", "pipedeck migrate", cli.Migrations{}},
+		{"initialization", "pipedeck init", cli.Initialization{}},
+		{"event-registration", "pipedeck event register", cli.EventRegistration{}},
+		{"registered-events", "pipedeck event list", cli.RegisteredEvents{}},
 		{"encrypted", "pipedeck encrypt", cli.Encrypted{}},
 		{"plugin-binaries", "pipedeck plugin list, info, install and verify", cli.Binaries{}},
 		{"plugin-index", "pipedeck plugin list and info with --index", cli.PluginIndex{}},
@@ -87,11 +90,19 @@ func words() map[string][]string {
 		"problem":     {cli.ProblemPresent, cli.ProblemCleared},
 		"environment": {cli.Running, cli.Starting, cli.Stopped, cli.Killed, cli.Unreadable},
 		"removal":     {cli.Removed, cli.NotExisting, cli.Left},
+		"event":       eventWords(),
 		"doctor":      {"ok", "warn", "fail"},
 		"mistake":     {"error", "warning"},
 		"binary":      {"local", "missing", "fetched", "downloaded", "unchanged", "stale"},
 		"check":       {"passed", "failed", "noted", "n/a"},
 	}
+}
+
+func eventWords() (all []string) {
+	for _, number := range slices.Sorted(maps.Keys(deckv1.EventStatus_name)) {
+		all = append(all, cli.EventWord(deckv1.EventStatus(number)))
+	}
+	return all
 }
 
 // wordsOf returns the words for the values of an enum.
