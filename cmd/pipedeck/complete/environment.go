@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -40,6 +41,17 @@ type query struct {
 	state *session.State
 	// args are the arguments before the one that is completed.
 	args []string
+}
+
+// application returns the application that the first argument names; nil when it names none, or several.
+func (q query) application() *deckv1.Application {
+	found := resolve.Best(q.state.Applications(), func(a *deckv1.Application) int {
+		return resolve.Fit(q.args[0], a.GetName(), a.GetId())
+	})
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
 }
 
 // of offers what find finds in the running environment. It waits at most for patience.
@@ -126,8 +138,8 @@ func rollbackTargets(q query, found *offers) {
 	if len(q.args) == 0 {
 		return
 	}
-	app, err := q.state.FindApplication(q.args[0])
-	if err != nil {
+	app := q.application()
+	if app == nil {
 		return
 	}
 	targets, _ := q.state.RollbackTargets(app)

@@ -82,7 +82,7 @@ func logStages(q query, found *offers) {
 	var newest *deckv1.Deployment
 	switch {
 	case len(q.args) > 0:
-		if app, err := q.state.FindApplication(q.args[0]); err == nil {
+		if app := q.application(); app != nil {
 			newest = q.state.Newest(app.GetId())
 		}
 	default:

@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/root"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // checkDefaults checks a file with defaults of flags that is named itself; nil for anything else. more has the commands
@@ -23,13 +24,13 @@ func checkDefaults(more *cobra.Command, files []configurationFile) *validation {
 		return nil
 	}
 	file := files[0]
-	v := &validation{Checked: 1, Problems: []problem{}}
+	v := newValidation(1)
 	for _, mistakes := range []*defaults.Mistakes{
 		defaults.Check(root.New(&session.Target{}), file.content, file.name, false),
 		defaults.Check(more, file.content, file.name, true),
 	} {
 		for _, m := range mistakes.List {
-			found := problem{File: m.Name, Line: m.Line, Column: m.Column, Severity: "error", Message: m.Message}
+			found := document.Mistake{File: m.Name, Line: m.Line, Column: m.Column, Severity: "error", Message: m.Message}
 			if !slices.Contains(v.Problems, found) { // both see lines for all commands
 				v.Problems = append(v.Problems, found)
 			}

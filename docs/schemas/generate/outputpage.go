@@ -110,7 +110,10 @@ func (o *outputTables) rows(t reflect.Type) {
 	known := words()
 	for field := range t.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" {
+		switch name {
+		case "-":
+			continue
+		case "":
 			o.rows(field.Type)
 			continue
 		}
