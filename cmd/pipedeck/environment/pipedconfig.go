@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/ownpiped"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -94,24 +96,27 @@ func (f *Flags) withOwn(plugins []workspace.Plugin, bin string) ([]workspace.Plu
 	}, names(f.pluginConfigs))
 }
 
-// pipedSpec returns what the environment takes over of the user's own configuration besides plugins; nil for nothing.
-func (f *Flags) pipedSpec() func(*workspace.Repository) map[string]any {
-	if f.own == nil {
-		return nil
+// pipedOptions say what piped is. The file of the user's own configuration has been read.
+func (f *Flags) pipedOptions(piped string, plugins []workspace.Plugin) env.PipedOptions {
+	options := env.PipedOptions{Piped: piped, ForeignPiped: f.piped != "", Plugins: plugins}
+	if f.own != nil {
+		options.PipedDir = f.own.Dir
+		options.PipedSpec = func(watched *workspace.Repository) map[string]any {
+			spec, _, _ := f.own.NextTo(watched)
+			return spec
+		}
 	}
-	return func(watched *workspace.Repository) map[string]any {
-		spec, _, _ := f.own.NextTo(watched)
-		return spec
-	}
+	return options
 }
 
-// pipedDirectory is where piped runs, which relative paths in the configuration of plugins begin at; empty for where
-// this process runs.
-func (f *Flags) pipedDirectory() string {
+// logOwn writes into the log what of the user's own configuration is not taken over.
+func (f *Flags) logOwn(logger *slog.Logger) {
 	if f.own == nil {
-		return ""
+		return
 	}
-	return f.own.Dir
+	for _, warning := range f.own.Warnings() {
+		logger.Warn("not all of the piped configuration is taken over", "reason", warning)
+	}
 }
 
 // warnOfOwn says what of the user's own configuration is not taken over, and returns the further repositories on this

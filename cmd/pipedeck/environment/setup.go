@@ -102,29 +102,22 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
-	if own, err := s.Flags.readOwn(); err == nil && own != nil {
-		for _, warning := range own.Warnings() {
-			to.logger.Warn("not all of the piped configuration is taken over", "reason", warning)
-		}
-	}
+	s.Flags.logOwn(to.logger)
 	options := env.Options{
-		Workspace:  w,
-		Helper:     s.Flags.helper,
-		Images:     images,
-		Repository: func() (*workspace.Repository, error) { return from.open(w) },
-		Content:    env.Content{Live: s.Flags.live},
-		Programs:   programs,
-		PipedOptions: env.PipedOptions{
-			Piped: piped, ForeignPiped: s.Flags.piped != "", Plugins: plugins,
-			PipedSpec: s.Flags.pipedSpec(), PipedDir: s.Flags.pipedDirectory(),
-		},
-		Remove:    !s.Keep,
-		Restart:   again,
-		WithKind:  withKind,
-		Version:   version.Build(),
-		Flags:     session.Flags(w),
-		Listening: to.listening,
-		Logger:    to.logger,
+		Workspace:    w,
+		Helper:       s.Flags.helper,
+		Images:       images,
+		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
+		Content:      env.Content{Live: s.Flags.live},
+		Programs:     programs,
+		PipedOptions: s.Flags.pipedOptions(piped, plugins),
+		Remove:       !s.Keep,
+		Restart:      again,
+		WithKind:     withKind,
+		Version:      version.Build(),
+		Flags:        session.Flags(w),
+		Listening:    to.listening,
+		Logger:       to.logger,
 	}
 	s.follows.apply(&options)
 	s.results.apply(&options)
