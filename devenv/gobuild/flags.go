@@ -19,7 +19,7 @@ const withoutC = "CGO_ENABLED=0"
 // withoutPaths keeps the place of the sources out of programs: the packages of another clone are the same.
 const withoutPaths = "-trimpath"
 
-// noTables tells a compiler to leave out the tables for debuggers, which are an eighth of its time.
+// noTables makes a compiler leave out the tables for debuggers, which are an eighth of its time.
 const noTables = "-dwarf=false"
 
 // withoutTables leaves the tables for debuggers out of all packages.

@@ -15,7 +15,8 @@ import (
 
 func TestOnlyAPlanThatLacksNothingButKeysHasThatCause(t *testing.T) {
 	t.Parallel()
-	foreign, mistake := &config.Error{Message: "cannot be decrypted", ForeignKey: true}, &config.Error{Message: "no key"}
+	foreign := &config.Error{Message: "cannot be decrypted", ForeignKey: true}
+	mistake := &config.Error{Message: "no key"}
 	require.Equal(t, "FOREIGN_KEY", causeOf(fmt.Errorf("planning failed: %w", config.Errors{foreign, foreign})))
 	require.Empty(t, causeOf(config.Errors{foreign, mistake}), "a mistake is never hidden")
 	require.Empty(t, causeOf(config.Errors{mistake}))

@@ -91,7 +91,9 @@ func decode(ciphertext string) ([]byte, error) {
 	}
 	data, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(ciphertext), ""))
 	if err != nil {
-		return nil, &CipherError{Problem: "it is not base64: was the plain text put in its place, or a part of it lost?"}
+		return nil, &CipherError{
+			Problem: "it is not base64: was the plain text put in its place, or a part of it lost?",
+		}
 	}
 	return data, nil
 }

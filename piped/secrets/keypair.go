@@ -68,8 +68,8 @@ func (k *keyPair) Decrypt(ciphertext string) (string, error) {
 	key, err := rsa.DecryptOAEP(sha256.New(), nil, k.private, wrapped, nil)
 	if err != nil || len(key) != 32 {
 		return "", &CipherError{
-			Problem: "the private key of this piped does not fit: was it encrypted for another piped, or the key pair " +
-				"replaced? Then " + keyPairHint,
+			Problem: "the private key of this piped does not fit: was it encrypted for another piped, or the key " +
+				"pair replaced? Then " + keyPairHint,
 			Foreign: true,
 		}
 	}

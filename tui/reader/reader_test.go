@@ -29,6 +29,9 @@ func story(t *testing.T, to read, opts reader.Options) string {
 	return storyOf(t, to, opts, decktest.Canary(), decktest.Failed())
 }
 
+// ended reports whether the deployment of the story has ended.
+func ended(d *state.Deck) bool { return state.Ended(d.Deployment("dep-1").GetStatus()) }
+
 // storyOf is a story of a deployment that is running and then has failed.
 func storyOf(t *testing.T, to read, opts reader.Options, running, failed *deckv1.Deployment) string {
 	t.Helper()
@@ -40,10 +43,7 @@ func storyOf(t *testing.T, to read, opts reader.Options, running, failed *deckv1
 	server.Publish(&deckv1.LogBlock{DeploymentId: "dep-1", StageId: "s3", Text: "no such image",
 		Severity: deckv1.Severity_SEVERITY_ERROR, Index: 1})
 	server.Publish(failed)
-	opts.Until = func(d *state.Deck) bool {
-		settled, failed, _ := d.SettledAt("8b21f00cafe5")
-		return settled && len(failed) == 1
-	}
+	opts.Until = ended
 	var out bytes.Buffer
 	require.NoError(t, to(context.Background(), server.Dial(t), &out, opts))
 	return out.String()
@@ -115,10 +115,7 @@ func TestAClusterOfLocalProcessesIsNotCalledSimulated(t *testing.T) {
 		environment.Simulated, environment.LocalPods = false, true
 		server.Publish(environment, decktest.Application(), decktest.Canary(), decktest.Failed())
 		var out bytes.Buffer
-		require.NoError(t, to(t.Context(), server.Dial(t), &out, reader.Options{Until: func(d *state.Deck) bool {
-			settled, _, _ := d.SettledAt("8b21f00cafe5")
-			return settled
-		}}))
+		require.NoError(t, to(t.Context(), server.Dial(t), &out, reader.Options{Until: ended}))
 		require.Contains(t, out.String(), want)
 		require.NotContains(t, out.String(), "no container runs")
 	}
@@ -280,10 +277,7 @@ func TestProgressAndTargetsAreStageLinesOfJSON(t *testing.T) {
 	server.Publish(running)
 	server.Publish(decktest.Failed())
 	var out bytes.Buffer
-	require.NoError(t, reader.JSON(t.Context(), server.Dial(t), &out, reader.Options{Until: func(d *state.Deck) bool {
-		settled, _, _ := d.SettledAt("8b21f00cafe5")
-		return settled
-	}}))
+	require.NoError(t, reader.JSON(t.Context(), server.Dial(t), &out, reader.Options{Until: ended}))
 	found := 0
 	for line := range strings.Lines(out.String()) {
 		if strings.Contains(line, `"progress"`) {

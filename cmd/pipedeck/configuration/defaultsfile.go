@@ -30,7 +30,9 @@ func checkDefaults(more *cobra.Command, files []configurationFile) *validation {
 		defaults.Check(more, file.content, file.name, true),
 	} {
 		for _, m := range mistakes.List {
-			found := document.Mistake{File: m.Name, Line: m.Line, Column: m.Column, Severity: "error", Message: m.Message}
+			found := document.Mistake{
+				File: m.Name, Line: m.Line, Column: m.Column, Severity: "error", Message: m.Message,
+			}
 			if !slices.Contains(v.Problems, found) { // both see lines for all commands
 				v.Problems = append(v.Problems, found)
 			}

@@ -30,8 +30,8 @@ type recordFlags struct {
 	file, launcher, output string
 	maxMiB                 int64
 	timeout                time.Duration
-	// between is for the process that piped starts in place of the plugin, and keys the piped configuration with the key
-	// of the secrets that it masks.
+	// between is for the process that piped starts in place of the plugin, and keys is the piped configuration with the
+	// key of the secrets that it masks.
 	between, keys string
 }
 
