@@ -5,7 +5,6 @@ package doctor
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -33,25 +32,16 @@ const (
 	Fail State = "fail"
 )
 
-// Check is one line of the report. The names of the fields in JSON are a contract.
+// Check is one line of the report.
 type Check struct {
-	Name  string `json:"name"`
-	State State  `json:"state"`
+	Name  string
+	State State
 	// Found is what there is.
-	Found string `json:"found"`
+	Found string
 	// Why says why it matters; empty when the state is OK.
-	Why string `json:"why,omitempty"`
+	Why string
 	// Fix is the command, or the short instruction, that fixes it; empty when the state is OK.
-	Fix string `json:"fix,omitempty"`
-}
-
-// MarshalJSON adds the key mend, the earlier name of fix, because programs may read it.
-func (c Check) MarshalJSON() ([]byte, error) {
-	type fields Check
-	return json.Marshal(struct {
-		fields
-		Mend string `json:"mend,omitempty"`
-	}{fields(c), c.Fix})
+	Fix string
 }
 
 // String is the check in one line.

@@ -401,16 +401,3 @@ func TestThisMachineIsExamined(t *testing.T) {
 		require.NoDirExists(t, d.StateDir, "nothing is made")
 	}
 }
-
-func TestTheJSONOfACheckAlsoHasTheEarlierNameOfItsFix(t *testing.T) {
-	t.Parallel()
-	got, err := json.Marshal([]Check{
-		{Name: "ports", State: Fail, Found: "none", Why: "all talk over it", Fix: "ip link set lo up"},
-		{Name: "git", State: OK, Found: "2"},
-	})
-	require.NoError(t, err)
-	require.JSONEq(t,
-		`[{"name":"ports","state":"fail","found":"none","why":"all talk over it",
-		"fix":"ip link set lo up","mend":"ip link set lo up"},
-		{"name":"git","state":"ok","found":"2"}]`, string(got))
-}

@@ -22,6 +22,8 @@ type DoctorCheck struct {
 	Why string `json:"why"`
 	// Fix is the command, or the short instruction, that fixes it; empty when the state is ok.
 	Fix string `json:"fix"`
+	// Mend is the same as fix, for programs that know the old name.
+	Mend string `json:"mend"`
 }
 
 // Caches is the document of pipedeck clean.

@@ -21,6 +21,7 @@ import (
 // Options say when a reader stops and what to leave out. The zero value reads everything until ctx ends.
 type Options struct {
 	// Until is asked whenever the state is complete and something has happened; true ends the reader.
+	// See state.Deck.SettledAt for "everything at this commit has been deployed".
 	Until func(*state.Deck) bool
 	// OnChange sees every change after it has been written.
 	OnChange func(Change)

@@ -171,6 +171,49 @@ func TestStopping(t *testing.T) {
 	require.True(t, deckOf(part, agent).Stopping())
 }
 
+func TestEveryApplicationHasBeenBroughtToACommit(t *testing.T) {
+	t.Parallel()
+	head := []string{"8b21f00cafe5"}
+	succeeded := decktest.Canary()
+	succeeded.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+	older := decktest.Canary()
+	older.Status, older.Commit.Hash = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, "0123456"
+	synced, invalid, outOfSync := decktest.Application(), decktest.Application(), decktest.Application()
+	synced.Sync = deckv1.SyncStatus_SYNC_STATUS_SYNCED
+	invalid.Sync = deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG
+	outOfSync.Sync = deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC
+	for name, c := range map[string]struct {
+		objects        []proto.Message
+		settled        bool
+		failed, broken int
+	}{
+		"no application yet":                 {nil, false, 0, 0},
+		"no deployment yet":                  {[]proto.Message{synced}, false, 0, 0},
+		"running":                            {[]proto.Message{synced, decktest.Canary()}, false, 0, 0},
+		"succeeded":                          {[]proto.Message{synced, succeeded}, true, 0, 0},
+		"failed":                             {[]proto.Message{outOfSync, decktest.Failed()}, true, 1, 0},
+		"an older commit that is in sync":    {[]proto.Message{synced, older}, true, 0, 0},
+		"an older commit that has to follow": {[]proto.Message{outOfSync, older}, false, 0, 0},
+		"a configuration that is not valid":  {[]proto.Message{invalid}, true, 0, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := deckOf(append(c.objects, &deckv1.Synced{})...)
+			settled, failed, broken := d.SettledAt(head)
+			require.Equal(t, c.settled, settled)
+			require.Len(t, failed, c.failed)
+			require.Len(t, broken, c.broken)
+		})
+	}
+	settled, _, _ := deckOf(synced, succeeded).SettledAt(head)
+	require.False(t, settled, "the state is not complete")
+
+	settled, _, _ = deckOf(synced, &deckv1.Synced{}).SettledAt(head, synced.GetName())
+	require.True(t, settled, "no commit deploys it")
+	settled, _, _ = deckOf(synced, decktest.Canary(), &deckv1.Synced{}).SettledAt(head, synced.GetName())
+	require.False(t, settled, "a user deploys it")
+}
+
 func TestACloneStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	d := deckOf(decktest.Application(), decktest.Canary(), &deckv1.Synced{})

@@ -93,6 +93,43 @@ func (d *Deck) Starting() bool {
 // Deploying reports whether a deployment has not ended.
 func (d *Deck) Deploying() bool { return len(d.running) > 0 }
 
+// SettledAt reports whether every application has been brought to one of the commits, that of its repository, or will
+// not be: the newest deployment of each has ended and none that has to be deployed is left. failed are the newest
+// deployments that did not succeed, broken the applications whose configuration is invalid.
+// It is false before the state is complete and while there is no application. Only applications that
+// have been seen count: whoever waits for all of them must know how many there are.
+// Those that manual names are not waited for until they are deployed.
+func (d *Deck) SettledAt(
+	commits []string, manual ...string,
+) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
+	if !d.synced || d.next != nil || len(d.applications) == 0 {
+		return false, nil, nil
+	}
+	settled = true
+	for _, app := range d.Applications() {
+		if app.GetDisabled() {
+			continue
+		}
+		if app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG {
+			broken = append(broken, app)
+			continue
+		}
+		newest := d.Newest(app.GetId())
+		switch {
+		case newest == nil:
+			settled = settled && slices.Contains(manual, app.GetName())
+		case !Ended(newest.GetStatus()):
+			settled = false
+		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
+			failed = append(failed, newest)
+		case !slices.Contains(commits, newest.GetCommit().GetHash()) &&
+			app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_SYNCED:
+			settled = false // an older commit, and the new one changes this application
+		}
+	}
+	return settled, failed, broken
+}
+
 // plainName makes "Control plane", "control-plane" and "controlplane" one.
 func plainName(name string) string {
 	return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(name))

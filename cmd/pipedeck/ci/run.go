@@ -139,7 +139,7 @@ func (r *Run) judge(d *state.Deck) verdict {
 	}
 	all := append([]*workspace.Repository{r.options.Repository}, r.options.Further...)
 	var v verdict
-	v.settled, v.failed, v.broken = d.SettledAtAny(heads(all), manual(all)...)
+	v.settled, v.failed, v.broken = d.SettledAt(heads(all), manual(all)...)
 	v.settled = v.settled && registered(all, d.Applications())
 	return v
 }

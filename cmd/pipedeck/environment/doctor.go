@@ -70,7 +70,7 @@ func showChecks(w io.Writer, checks []doctor.Check, output *format.Output) error
 		all := document.Doctor{Head: document.NewHead(), Checks: []document.DoctorCheck{}}
 		for _, c := range checks {
 			all.Checks = append(all.Checks, document.DoctorCheck{
-				Name: c.Name, State: string(c.State), Found: c.Found, Why: c.Why, Fix: c.Fix,
+				Name: c.Name, State: string(c.State), Found: c.Found, Why: c.Why, Fix: c.Fix, Mend: c.Fix,
 			})
 		}
 		return all
