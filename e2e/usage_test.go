@@ -205,7 +205,7 @@ func TestASecondUserSeesTheRunningEnvironment(t *testing.T) {
 	waitUntil(t, "the plugin was restarted", func() bool {
 		for _, p := range e.list("plugins") {
 			if p["name"] == "wait" {
-				return p["restarts"].(float64) >= 1 && p["state"] == "STATE_RUNNING"
+				return p["restarts"].(float64) >= 1 && p["state"] == "RUNNING"
 			}
 		}
 		return false
