@@ -128,6 +128,15 @@ func (v Drift) style(f *deckv1.FieldDrift, which int, value string) theme.Style 
 
 // verdict says which of the three was changed, and by whom.
 func (v Drift) verdict(f *deckv1.FieldDrift, width int) []string {
+	var lines []string
+	for _, part := range text.Wrap(Verdict(f), max(8, width-4)) {
+		lines = append(lines, "   "+v.Theme.Dim.Render(part))
+	}
+	return lines
+}
+
+// Verdict says which of the three values of a field was changed, and by whom.
+func Verdict(f *deckv1.FieldDrift) string {
 	by := ""
 	if f.GetWriter() != "" {
 		by = " by " + f.GetWriter()
@@ -146,11 +155,7 @@ func (v Drift) verdict(f *deckv1.FieldDrift, width int) []string {
 	if f.GetSecret() {
 		said += "; values of Secrets are never shown"
 	}
-	var lines []string
-	for _, part := range text.Wrap(said, max(8, width-4)) {
-		lines = append(lines, "   "+v.Theme.Dim.Render(part))
-	}
-	return lines
+	return said
 }
 
 // Text is the diff alone, for the clipboard.

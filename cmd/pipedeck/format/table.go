@@ -35,6 +35,8 @@ type Column struct {
 	ID bool
 	// Wide columns are shown with -o wide only.
 	Wide bool
+	// Indented cells keep the spaces that they begin with.
+	Indented bool
 }
 
 // Heads returns columns that are shortened, and left out, from the last to the first.
@@ -76,9 +78,12 @@ func (t *Table) clean() [][]string {
 	rows := make([][]string, len(t.Rows))
 	for i, row := range t.Rows {
 		rows[i] = make([]string, len(t.Columns))
-		for j := range t.Columns {
+		for j, column := range t.Columns {
 			if rows[i][j] = text.Line(row[j]); rows[i][j] == "" {
 				rows[i][j] = "-"
+			}
+			if column.Indented {
+				rows[i][j] = strings.Repeat(" ", len(row[j])-len(strings.TrimLeft(row[j], " "))) + rows[i][j]
 			}
 		}
 	}

@@ -6,6 +6,7 @@ package inspect
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/preview"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
@@ -13,6 +14,7 @@ import (
 func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
 		newStatusCommand(t), newAppsCommand(t), newDeploymentsCommand(t), newPluginsCommand(t),
-		newLogsCommand(t), newOpenCommand(t), newPlanPreviewCommand(t),
+		newLogsCommand(t), newOpenCommand(t), preview.NewCommand(t),
+		newTreeCommand(t), newDiffCommand(t), newEventsCommand(t), newHistoryCommand(t),
 	}
 }

@@ -99,23 +99,27 @@ func newDeploymentsCommand(t *session.Target) *cobra.Command {
 	return listCommand(t, "deployments", "List the deployments, the newest first", listDeployments)
 }
 
-func listDeployments(s *session.State) listing {
+func listDeployments(s *session.State) listing { return deploymentList(s, s.AllDeployments()) }
+
+// deploymentList lists deployments in their order.
+func deploymentList(s *session.State, deployments []*deckv1.Deployment) listing {
 	l := listing{note: forgotten(s), table: format.Table{Columns: []format.Column{
 		{Head: "ID", ID: true, Yield: 4}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "STATUS", State: true},
 		{Head: "COMMIT"}, {Head: "TOOK", Drop: 2}, {Head: "STAGES", Yield: 3, Least: 8, Drop: 3},
 		{Head: "CHAIN", Yield: 5, Least: 8, Drop: 4}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
 		{Head: "STRATEGY", Wide: true}, {Head: "BY", Wide: true}, {Head: "CREATED", Wide: true},
+		{Head: "FOR", Wide: true},
 	}}}
-	for _, d := range s.AllDeployments() {
+	for _, d := range deployments {
 		l.names = append(l.names, d.GetId())
 		l.table.Rows = append(l.table.Rows, []string{d.Id, d.ApplicationName, document.Word(d.Status),
 			line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), chainLine(d),
 			deploymentReason(s, d), d.GetStrategy(), cmp.Or(d.GetCommander(), d.GetCommit().GetAuthor()),
-			created(d)})
+			created(d), kindOf(d)})
 	}
 	l.document = func() any {
 		all := document.Deployments{Head: document.NewHead(), Deployments: []document.Deployment{}}
-		for _, d := range s.AllDeployments() {
+		for _, d := range deployments {
 			all.Deployments = append(all.Deployments, document.WithStages(d, s.Ahead(d)))
 		}
 		return all

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package inspect
+package preview
 
 import (
 	"bytes"
@@ -9,10 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
@@ -62,7 +66,7 @@ web  apps/web
 	require.Contains(t, out.String(), "\n  QUICK_SYNC  No pipeline\n  warning: a\n  warning: b\n")
 
 	out.Reset()
-	require.NoError(t, printPreview(&out, previewed, painter{'+': "32"}))
+	require.NoError(t, printPreview(&out, previewed, format.Painter{'+': "32"}))
 	require.Contains(t, out.String(), "    \x1b[32m+b\x1b[0m\n")
 	require.Contains(t, out.String(), "    -a\n")
 
@@ -77,7 +81,7 @@ web  apps/web
 	require.Equal(t, "Merging f (c0ffee1) into main cannot be previewed\n\n"+
 		"  error: piped p: detected conflicts:\n    a: both\n", out.String())
 	require.True(t, previewFailed(conflict))
-	require.Nil(t, colours(&out))
+	require.Nil(t, format.Colours(&out))
 }
 
 func TestWhatIsPreviewedIsFoundInTheRepository(t *testing.T) {
@@ -121,6 +125,8 @@ func TestWhatIsPreviewedIsFoundInTheRepository(t *testing.T) {
 	require.Equal(t, exit.NotStarted, failure.Code)
 }
 
+func commands(t *session.Target) []*cobra.Command { return []*cobra.Command{NewCommand(t)} }
+
 func TestPlanPreviewChecksItsFlagsFirst(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(t.TempDir(), "state")
@@ -134,7 +140,7 @@ func TestPlanPreviewChecksItsFlagsFirst(t *testing.T) {
 		{[]string{"plan-preview", "-o", "yaml"}, exit.WrongUsage, "unknown"},
 		{[]string{"plan-preview"}, exit.NotStarted, "no environment"},
 	} {
-		code, _, stderr := command(t.Context(), state, c.args...)
+		code, _, stderr := clitest.Run(t.Context(), commands, state, c.args...)
 		require.Equal(t, c.code, code, c.args)
 		require.Contains(t, stderr, c.says)
 	}

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package inspect
+package preview
 
 import (
 	"context"
@@ -30,6 +30,9 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
+// DefaultTimeout bounds a preview where the user does not say how long to wait.
+const DefaultTimeout = 5 * time.Minute
+
 // previewOptions is what the user wants to see.
 type previewOptions struct {
 	branch, commit string
@@ -37,7 +40,8 @@ type previewOptions struct {
 	output         format.Output
 }
 
-func newPlanPreviewCommand(t *session.Target) *cobra.Command {
+// NewCommand returns the command plan-preview.
+func NewCommand(t *session.Target) *cobra.Command {
 	options := previewOptions{}
 	cmd := &cobra.Command{
 		Use: "plan-preview", Short: "Show what merging a branch would deploy", Args: cobra.NoArgs,
@@ -65,7 +69,7 @@ The exit code is 1 when the branches conflict, or when an application could not 
 	}
 	cmd.Flags().StringVar(&options.branch, "branch", "", "branch of the watched repository to preview")
 	cmd.Flags().StringVar(&options.commit, "commit", "", "commit of the watched repository to preview")
-	limit.Var(cmd.Flags(), &options.timeout, "timeout", 5*time.Minute, "give up after this time")
+	limit.Var(cmd.Flags(), &options.timeout, "timeout", DefaultTimeout, "give up after this time")
 	format.AddPageFlag(cmd, &options.output)
 	return cmd
 }
@@ -99,7 +103,7 @@ func planPreview(ctx context.Context, t *session.Target, options previewOptions,
 		_, err = io.WriteString(stdout, previewPage(result))
 	default:
 		text.CleanMessage(result)
-		err = printPreview(stdout, result, colours(stdout))
+		err = printPreview(stdout, result, format.Colours(stdout))
 	}
 	if err == nil && previewFailed(result) {
 		err = exit.Silent(exit.Failed) // said above

@@ -1,22 +1,20 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package inspect
+package preview
 
 import (
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
-	"golang.org/x/term"
-
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/devenv/line"
 )
 
 // printPreview writes a result for people, whose text is clean already.
-func printPreview(w io.Writer, p *deckv1.PlanPreview, paint painter) error {
+func printPreview(w io.Writer, p *deckv1.PlanPreview, paint format.Painter) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Merging %s (%s) into %s", p.GetHeadBranch(), line.Commit(p.GetHeadCommit()), p.GetBaseBranch())
 	switch n := len(p.GetApplications()); {
@@ -30,17 +28,17 @@ func printPreview(w io.Writer, p *deckv1.PlanPreview, paint painter) error {
 		fmt.Fprintf(&b, " concerns %d applications\n", n)
 	}
 	for _, e := range p.GetErrors() {
-		fmt.Fprintf(&b, "\n%s\n", paint.of('!', indented("error: "+e, "  ")))
+		fmt.Fprintf(&b, "\n%s\n", paint.Of('!', indented("error: "+e, "  ")))
 	}
 	for _, a := range p.GetApplications() {
-		printApplicationPreview(&b, a, paint)
+		printApplication(&b, a, paint)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func printApplicationPreview(b *strings.Builder, a *deckv1.ApplicationPlanPreview, paint painter) {
-	fmt.Fprintf(b, "\n%s  %s", paint.of('*', a.GetName()), a.GetPath())
+func printApplication(b *strings.Builder, a *deckv1.ApplicationPlanPreview, paint format.Painter) {
+	fmt.Fprintf(b, "\n%s  %s", paint.Of('*', a.GetName()), a.GetPath())
 	if a.GetNoChange() {
 		b.WriteString("  no change")
 	}
@@ -48,7 +46,7 @@ func printApplicationPreview(b *strings.Builder, a *deckv1.ApplicationPlanPrevie
 		reason, warnings, warned := strings.Cut(reason, "\n")
 		fmt.Fprintf(b, "\n  %s  %s", a.GetStrategy(), reason)
 		if warned {
-			fmt.Fprintf(b, "\n%s", paint.of('!', "  "+strings.ReplaceAll(warnings, "\n", "\n  ")))
+			fmt.Fprintf(b, "\n%s", paint.Of('!', "  "+strings.ReplaceAll(warnings, "\n", "\n  ")))
 		}
 	}
 	b.WriteByte('\n')
@@ -68,36 +66,15 @@ func printApplicationPreview(b *strings.Builder, a *deckv1.ApplicationPlanPrevie
 			if one.GetLanguage() != "diff" {
 				kind = ' '
 			}
-			fmt.Fprintf(b, "    %s\n", paint.of(kind, line))
+			fmt.Fprintf(b, "    %s\n", paint.Of(kind, line))
 		}
 	}
 	if a.GetError() != "" {
-		fmt.Fprintf(b, "%s\n", paint.of('!', indented("error: "+a.GetError(), "  ")))
+		fmt.Fprintf(b, "%s\n", paint.Of('!', indented("error: "+a.GetError(), "  ")))
 	}
 }
 
 // indented puts every line behind the indent.
 func indented(text, indent string) string {
 	return indent + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+indent+"  ")
-}
-
-// painter colours text by what it is: the first character of a line of a diff, '*' for a heading, '!' for an error.
-type painter map[byte]string
-
-// of returns the text as it is where there is no colour for it.
-func (p painter) of(kind byte, text string) string {
-	code, ok := p[kind]
-	if !ok {
-		return text
-	}
-	return "\x1b[" + code + "m" + text + "\x1b[0m"
-}
-
-// colours are those of a terminal, and none anywhere else.
-func colours(w io.Writer) painter {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
-		return nil
-	}
-	return painter{'+': "32", '-': "31", '@': "36", '#': "1", '*': "1", '!': "31"}
 }

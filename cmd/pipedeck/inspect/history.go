@@ -1,0 +1,66 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+)
+
+func newHistoryCommand(t *session.Target) *cobra.Command {
+	var output format.Output
+	cmd := &cobra.Command{
+		Use: "history APP", Short: "List the deployments of an application", Args: cobra.ExactArgs(1),
+		Long: `List the deployments of one application, the newest first, with what they were: a commit, a retry or a
+rollback. pipedeck rollback deploys the commit of an earlier one again.`,
+		Example: "  pipedeck history hello-world\n  pipedeck history hello-world -o wide\n" +
+			"  pipedeck rollback hello-world --to 3f2a1c9",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return t.Run(cmd, func(_ context.Context, s *session.Session) error {
+				app, err := resolve.New(s, cmd, args).Argument(0).Application()
+				if err != nil {
+					return err
+				}
+				l := deploymentList(s.State, s.State.Deployments(app.GetId()))
+				withoutApplication(&l.table)
+				if l.note != "" {
+					fmt.Fprintln(s.Err, l.note)
+				}
+				return output.List(s.Out, l.document, l.names, l.table)
+			})
+		},
+	}
+	format.AddListFlags(cmd, &output)
+	return cmd
+}
+
+// withoutApplication leaves out the column that is the same in all rows.
+func withoutApplication(table *format.Table) {
+	at := slices.IndexFunc(table.Columns, func(c format.Column) bool { return c.Head == "APPLICATION" })
+	table.Columns = slices.Delete(table.Columns, at, at+1)
+	for i := range table.Rows {
+		table.Rows[i] = slices.Delete(table.Rows[i], at, at+1)
+	}
+}
+
+// kindOf says what a deployment was made for, unless it is for a commit.
+func kindOf(d *deckv1.Deployment) string {
+	switch {
+	case d.GetRetryOf() != "":
+		return "retry of " + d.GetRetryOf()
+	case d.GetRollbackTo() != "":
+		return "rollback to " + d.GetRollbackTo()
+	case d.GetCommander() != "":
+		return "sync"
+	}
+	return "commit"
+}
