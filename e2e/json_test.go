@@ -32,6 +32,8 @@ func TestTheOutputOfARunningEnvironmentIsAsItsSchemasSay(t *testing.T) {
 	p.document("status", 0, "status")
 	p.document("applications", 0, "apps")
 	p.document("deployments", 0, "deployments")
+	p.document("deployments", 0, "history", "web")
+	p.document("application-events", 0, "events", "web")
 	p.document("plugins", 0, "plugins")
 	listed := p.document("environments", 0, "list")["environments"].([]any)
 	require.Len(t, listed, 1)

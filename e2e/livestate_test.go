@@ -49,6 +49,10 @@ func TestAnEditByHandShowsWithoutBeingAskedFor(t *testing.T) {
 	up.await("the edit is drift", sync("OUT_OF_SYNC", `data.color: "blue" in Git, "red" live`))
 	require.Equal(t, map[string]any{"total": 1.0, "drifted": 1.0, "unhealthy": 0.0, "unknown": 0.0},
 		e.list("apps")[0]["resources"])
+	tree := e.document("resources", 0, "tree", "settings")["resources"].([]any)
+	require.Equal(t, `data.color: "blue" in Git, "red" live`, tree[0].(map[string]any)["drift"])
+	require.Equal(t, tree, e.document("resources", 1, "diff", "settings", "--exit-code")["resources"])
+	require.Contains(t, e.pipedeck("diff", "settings").Stdout, "  data.color: live was changed by editor")
 	edit("green")
 	up.await("another edit is another drift", sync("OUT_OF_SYNC", `"green" live`))
 }

@@ -49,6 +49,10 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests",
 		preview.Applications[0].Targets[0].Summary)
 	require.Contains(t, preview.Applications[0].Targets[0].Details, "-  v: \"1\"\n+  v: \"2\"\n")
+	e.document("plan-preview", 0, "diff", "conf", "--commit", "feature")
+	r = e.pipedeck("diff", "conf", "--commit", "feature")
+	require.Zero(t, r.Code, r.Stderr)
+	require.Contains(t, r.Stdout, "-  v: \"1\"\n    +  v: \"2\"\n")
 
 	gittest.Run(t, repo, "checkout", "-q", "-b", "refused")
 	write("2")
