@@ -29,10 +29,10 @@ func newDiffCommand(t *session.Target) *cobra.Command {
 	var exitCode bool
 	cmd := &cobra.Command{
 		Use: "diff APP", Short: "Show how an application differs from Git", Args: cobra.ExactArgs(1),
-		Long: `Show the fields in which the live resources of an application differ from Git, and who changed them. Lines
-with - are live, lines with + are in Git.
-With --commit: what merging that commit would change in the cluster, as pipedeck plan-preview shows it for all
-applications.`,
+		Long: `Show the fields in which the live resources of an application differ from Git, and who changed
+them. Lines with - are live, lines with + are in Git.
+With --commit: what merging that commit would change in the cluster, as pipedeck plan-preview shows it
+for all applications.`,
 		Example: "  pipedeck diff hello-world\n  pipedeck diff hello-world --exit-code\n" +
 			"  pipedeck diff hello-world --commit feature",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -142,5 +142,5 @@ func showCommitDiff(cmd *cobra.Command, t *session.Target, args []string, commit
 		return err
 	}
 	of := preview.Commit{Directory: s.State.Environment().GetRepository(), Revision: commit}
-	return preview.Application(ctx, conn, app, of, output, s.Out, s.Err)
+	return preview.Application(ctx, s, conn, app, of, output)
 }

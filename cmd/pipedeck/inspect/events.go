@@ -26,9 +26,9 @@ func newEventsCommand(t *session.Target) *cobra.Command {
 	var output format.Output
 	cmd := &cobra.Command{
 		Use: "events APP", Short: "Show what happened to an application", Args: cobra.ExactArgs(1),
-		Long: `Show what happened to an application, the oldest first: its deployments, their stages and approvals, and how
-each ended. What a stage has written is in pipedeck logs; events that registered images or versions are in
-pipedeck event list.`,
+		Long: `Show what happened to an application, the oldest first: its deployments, their stages and
+approvals, and how each ended. What a stage has written is in pipedeck logs; events that registered
+images or versions are in pipedeck event list.`,
 		Example: "  pipedeck events hello-world\n  pipedeck events hello-world -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.Run(cmd, func(_ context.Context, s *session.Session) error {

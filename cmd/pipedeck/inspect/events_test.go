@@ -37,7 +37,8 @@ func TestEventsAreInTheOrderInWhichTheyHappened(t *testing.T) {
 
 	code, stdout, stderr = command(t.Context(), stateDir, "events", "hello-world")
 	require.Zero(t, code, stderr)
-	require.Regexp(t, `STAGE_ENDED .* K8S_PRIMARY_ROLLOUT +FAILURE .* the rollout did not become ready in time\n`, stdout)
+	require.Regexp(t, `STAGE_ENDED .* K8S_PRIMARY_ROLLOUT +FAILURE .* the rollout did not become ready in time\n`,
+		stdout)
 }
 
 func moment(t *testing.T, e document.ApplicationEvent) time.Time {

@@ -22,8 +22,8 @@ const maxResources = 64 << 20
 // tree would be a claim.
 func readResources(ctx context.Context, s *session.Session, app *deckv1.Application) ([]state.TreeRow, error) {
 	if app.GetResources() == nil {
-		return nil, exit.With(exit.Failed, fmt.Errorf("the live resources of %s are not known: it was not deployed yet, "+
-			"or its plugin has not reported live state", app.GetName()),
+		return nil, exit.With(exit.Failed, fmt.Errorf("the live resources of %s are not known: it was not deployed "+
+			"yet, or its plugin has not reported live state", app.GetName()),
 			"see pipedeck history "+s.State.ApplicationArgument(app)+" and pipedeck status")
 	}
 	ctx, cancel := context.WithCancel(ctx)

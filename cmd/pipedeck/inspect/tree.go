@@ -23,8 +23,8 @@ func newTreeCommand(t *session.Target) *cobra.Command {
 	var output format.Output
 	cmd := &cobra.Command{
 		Use: "tree APP", Short: "Show the live resources of an application", Args: cobra.ExactArgs(1),
-		Long: `Show what runs of an application: each object in the cluster below its owner, its health, and why it is
-not healthy or not as in Git.`,
+		Long: `Show what runs of an application: each object in the cluster below its owner, its health, and why
+it is not healthy or not as in Git.`,
 		Example: "  pipedeck tree hello-world\n  pipedeck tree hello-world -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.Run(cmd, func(ctx context.Context, s *session.Session) error {

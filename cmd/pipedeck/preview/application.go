@@ -17,6 +17,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/document"
@@ -28,15 +29,15 @@ type Commit struct{ Directory, Revision string }
 
 // Application prints what merging a commit would change for one application. A failed preview ends with exit.Failed
 // after it was printed.
-func Application(ctx context.Context, conn grpc.ClientConnInterface, app *deckv1.Application, of Commit,
-	output *format.Output, stdout, stderr io.Writer) error {
+func Application(ctx context.Context, s *session.Session, conn grpc.ClientConnInterface, app *deckv1.Application,
+	of Commit, output *format.Output) error {
 	name, hash, err := findCommitOf(ctx, app, of)
 	if err != nil {
 		return err
 	}
 	all, err := askPreview(ctx, deckv1.NewPlanPreviewServiceClient(conn), &deckv1.PlanPreviewRequest{
 		HeadBranch: name, HeadCommit: hash, Timeout: durationpb.New(DefaultTimeout), Repository: app.GetRepositoryId(),
-	}, stderr)
+	}, s.Err)
 	if err != nil {
 		return err
 	}
@@ -44,10 +45,10 @@ func Application(ctx context.Context, conn grpc.ClientConnInterface, app *deckv1
 		return one.GetId() != app.GetId()
 	})
 	if output.Machine() {
-		err = output.Document(stdout, document.NewPlanPreview(all))
+		err = output.Document(s.Out, document.NewPlanPreview(all))
 	} else {
 		text.CleanMessage(all)
-		err = printOne(stdout, app.GetName(), all, format.Colours(stdout))
+		err = printOne(s.Out, app.GetName(), all, format.Colours(s.Out))
 	}
 	if err == nil && previewFailed(all) {
 		err = exit.Silent(exit.Failed) // said above
@@ -55,8 +56,8 @@ func Application(ctx context.Context, conn grpc.ClientConnInterface, app *deckv1
 	return err
 }
 
-// findCommitOf resolves a commit of the repository on this machine. That of another repository has to be a full hash: it
-// cannot be looked up here.
+// findCommitOf resolves a commit of the repository on this machine. That of another repository has to be a full hash,
+// because it cannot be looked up here.
 func findCommitOf(ctx context.Context, app *deckv1.Application, of Commit) (name, hash string, err error) {
 	if id := app.GetRepositoryId(); id == "" || id == workspace.RepositoryID {
 		return findHead(ctx, of.Directory, previewOptions{commit: of.Revision})
