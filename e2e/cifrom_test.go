@@ -280,9 +280,15 @@ func TestCIOfAChangeThatTouchesNothingStartsNothing(t *testing.T) {
 	gittest.Commit(t, repo, "words")
 	r := e.pipedeck("ci", repo, "--from", "HEAD~1", "--changed")
 	require.Zero(t, r.Code, r.Stderr)
-	require.Contains(t, r.Stdout, "the range touches no application")
+	require.Contains(t, r.Stdout,
+		"nothing to deploy: HEAD~1..HEAD touches no application; 1 application: 1 UNCHANGED")
 	require.NotContains(t, r.Stdout, "component")
 	e.leavesNothing()
+	r = e.pipedeck("ci", repo, "--from", "HEAD~1", "--changed", "--output", "json")
+	require.Zero(t, r.Code, r.Stderr)
+	events := parse(t, r.Stdout)
+	require.True(t, events[len(events)-1].is("result", "nothing_to_deploy", true, "reason",
+		"nothing to deploy: HEAD~1..HEAD touches no application"), r.Stdout)
 	r = e.pipedeck("ci", filepath.Join(repo, "note"), "--from", "HEAD", "--cluster", "none", "--timeout", "3m")
 	require.Zero(t, r.Code, r.Stderr)
 	require.Contains(t, r.Stdout, "is HEAD itself: there is no change to deploy")

@@ -40,6 +40,14 @@ func Result(w io.Writer, exitCode int, reason string) error {
 	})
 }
 
+// NothingToDeploy writes the last line of a run of ci whose commits touch no application.
+func NothingToDeploy(w io.Writer, reason string) error {
+	return encoder(w).Encode(document.ResultLine{
+		LineHead: document.NewLineHead(time.Now(), "result"),
+		Result:   document.Result{Reason: reason, NothingToDeploy: true},
+	})
+}
+
 func encoder(w io.Writer) *json.Encoder {
 	out := json.NewEncoder(w)
 	out.SetEscapeHTML(false)

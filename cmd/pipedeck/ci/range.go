@@ -10,6 +10,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/revision"
@@ -143,6 +144,27 @@ func (r *Range) Notes() []string {
 		}
 	}
 	return notes
+}
+
+// Untouched says that the range touches no application, and what else it does to applications: it deletes
+// configurations, or may change applications that only users deploy.
+func (r *Range) Untouched() string {
+	words := r.Name + "..HEAD touches no application"
+	var removed []string
+	manual := false
+	for _, a := range r.Applications {
+		manual = manual || a.Fate == Manual
+		if a.Fate == Removed {
+			removed = append(removed, a.Title())
+		}
+	}
+	if manual {
+		words += " that commits deploy"
+	}
+	if len(removed) > 0 {
+		words += "; it removes " + strings.Join(removed, ", ") + ", which pipedeck does not delete"
+	}
+	return words
 }
 
 func (r *Range) base() string { return "base " + line.Commit(r.Base.Head) }

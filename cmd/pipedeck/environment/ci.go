@@ -94,7 +94,11 @@ func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
 	if err := s.results.begin(s.Mode, os.Stdout, os.Stderr); err != nil {
 		return finish(s.Mode, err)
 	}
-	return finish(s.Mode, s.results.conclude(exit.Explain(ctx, s.ci(ctx))))
+	err := s.results.conclude(exit.Explain(ctx, s.ci(ctx)))
+	if err == nil && s.results.untouched != "" && s.Mode == outputJSON {
+		return reader.NothingToDeploy(os.Stdout, s.results.untouched)
+	}
+	return finish(s.Mode, err)
 }
 
 func (s *Setup) ci(ctx context.Context) error {
@@ -163,8 +167,7 @@ func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *sourc
 			s.say(note)
 		}
 		if change.changed && !compared.DeploysHead() {
-			s.say("nothing is deployed")
-			return nil, s.results.nothing()
+			return nil, s.results.withoutDeployments(compared)
 		}
 		repository = compared.Selected(repository)
 	}

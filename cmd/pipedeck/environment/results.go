@@ -38,6 +38,9 @@ type results struct {
 
 	// unselected are the configuration files of applications that appSelector leaves out.
 	unselected map[string]bool
+	// untouched says that there is nothing to deploy, because the commits of --from touch no application; empty for
+	// other runs.
+	untouched string
 
 	mode    OutputMode
 	out     io.Writer
@@ -105,7 +108,7 @@ func (r *results) take(checked []*workspace.Checked) error {
 func (r *results) compared(of *ci.Range) {
 	r.facts.Base, r.facts.Touched = of.Base.Head, map[string]bool{}
 	for _, a := range of.Applications {
-		r.facts.Touched[a.File] = a.AtHead
+		r.facts.Touched[a.File] = a.AtHead && !r.unselected[a.File]
 		if of.Changed && a.Fate == ci.Unchanged && r.deploys(a.File) {
 			r.leaveOut(a.File, report.Unchanged)
 		}
@@ -163,16 +166,23 @@ func (r *results) mistakes() error {
 	return exit.Usage(errors.Join(all...), hint)
 }
 
-// nothing is the error of a run that has no application to deploy; nil for others. Commits that touch no application
-// are no reason to fail.
+// withoutDeployments ends a run whose commits leave nothing to deploy. Commits that touch no application are no reason
+// to fail; every other reason is.
+func (r *results) withoutDeployments(of *ci.Range) error {
+	for _, touched := range r.facts.Touched {
+		if touched {
+			return r.nothing()
+		}
+	}
+	if len(r.facts.Checked) == 0 {
+		return r.nothing()
+	}
+	r.untouched = "nothing to deploy: " + of.Untouched()
+	return nil
+}
+
+// nothing is the error of a run that has no application to deploy; nil for others.
 func (r *results) nothing() error {
-	touched := r.facts.Touched == nil
-	for _, is := range r.facts.Touched {
-		touched = touched || is
-	}
-	if !touched {
-		return nil
-	}
 	for _, one := range r.facts.Checked {
 		if r.deploys(one.File) && len(one.Errors) == 0 && !one.Manual {
 			return nil
@@ -196,7 +206,8 @@ func (r *results) conclude(err error) error {
 	run := r.run(time.Now())
 	run.ExitCode, run.Reason = codeAndReason(err)
 	if run.ExitCode == exit.OK {
-		run.Reason = report.Summary(run)
+		run.NothingToDeploy = r.untouched != ""
+		run.Reason = cmp.Or(r.untouched, report.Summary(run))
 	}
 	failed := fileUsage(r.files.Write(run))
 	// When no one reads the output, the files are there, and this process ends in good order.

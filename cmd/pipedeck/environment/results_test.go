@@ -139,7 +139,11 @@ func TestTheVerdictNamesEveryFailureAndItsReason(t *testing.T) {
 		"nothing but manual and excluded ones": {run(report.Application{Result: report.Manual},
 			report.Application{Result: report.Excluded}), exit.Failed,
 			"no application was deployed: 2 applications: 1 MANUAL, 1 EXCLUDED"},
-		"nothing has changed": {run(report.Application{Result: report.Unchanged}), exit.OK, ""},
+		"nothing has changed since the base deployed it": {run(report.Application{Result: report.Unchanged,
+			Deployment: "d"}), exit.OK, ""},
+		"nothing has changed, and nothing was deployed": {run(report.Application{Result: report.Unchanged}),
+			exit.Failed, "no application was deployed: 1 application: 1 UNCHANGED"},
+		"no application": {run(), exit.Failed, "no application was deployed: 0 applications"},
 		"more than an error names": {run(web, web, web, web, web, web, web), exit.Failed,
 			"; and 2 more, which the table above has"},
 	} {

@@ -46,7 +46,7 @@ func verdict(run report.Run) error {
 		return exit.With(exit.Failed, errors.New(words),
 			"see the stage logs above; --keep keeps the environment to look at")
 	}
-	if slices.ContainsFunc(run.Applications, deployed) || run.Count(report.Unchanged) == len(run.Applications) {
+	if slices.ContainsFunc(run.Applications, deployed) {
 		return nil
 	}
 	return nothingDeployed(run)

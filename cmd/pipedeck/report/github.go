@@ -49,6 +49,9 @@ func Annotations(w io.Writer, run Run, workspace string) error {
 	if run.ExitCode != 0 && !named {
 		fmt.Fprintf(&b, "::error title=pipedeck ci::%s\n", commandData(text.Line(run.Reason)))
 	}
+	if run.NothingToDeploy {
+		fmt.Fprintf(&b, "::notice title=pipedeck ci::%s\n", commandData(text.Line(run.Reason)))
+	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }

@@ -69,6 +69,9 @@ func JUnit(run Run) ([]byte, error) {
 			{"exit_code", fmt.Sprint(run.ExitCode)}, {"reason", plain(run.Reason)},
 		},
 	}
+	if run.NothingToDeploy {
+		suite.Properties = append(suite.Properties, junitProperty{"nothing_to_deploy", "true"})
+	}
 	if run.Base != "" {
 		suite.Properties = append(suite.Properties, junitProperty{"base", plain(run.Base)})
 	}

@@ -75,6 +75,8 @@ type Run struct {
 	Reason string `json:"reason"`
 	// AllowMissing: applications with the result MISSING do not fail the run.
 	AllowMissing bool          `json:"allow_missing"`
+	// NothingToDeploy: the commits from Base to Head were inspected, and they touch no application. The run is well.
+	NothingToDeploy bool `json:"nothing_to_deploy,omitempty"`
 	Applications []Application `json:"applications"`
 }
 

@@ -96,8 +96,16 @@ func Why(a *Application) string {
 	return why
 }
 
-// Summary counts the applications: "25 applications: 16 FAILURE, 9 SUCCESS".
+// Summary counts the applications: "25 applications: 16 FAILURE, 9 SUCCESS". A run that had nothing to deploy says so
+// first.
 func Summary(run Run) string {
+	if run.NothingToDeploy {
+		return text.Line(run.Reason) + "; " + count(run)
+	}
+	return count(run)
+}
+
+func count(run Run) string {
 	var parts []string
 	for _, result := range Results() {
 		if n := run.Count(result); n > 0 {
