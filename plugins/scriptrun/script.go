@@ -30,6 +30,8 @@ type script struct {
 // outcome is how a script ended.
 type outcome struct {
 	success bool
+	// exitCode is -1 for a script that a signal ended.
+	exitCode int
 	// how is the exit code or signal in words.
 	how string
 	// stopped is whether the context ended the script.
@@ -66,7 +68,10 @@ func (s *script) run(ctx context.Context) (outcome, error) {
 
 	err = cmd.Wait()
 	close(ended)
-	result := outcome{success: cmd.ProcessState.Success(), how: describe(cmd), stopped: <-stopped}
+	result := outcome{
+		success: cmd.ProcessState.Success(), exitCode: cmd.ProcessState.ExitCode(), how: describe(cmd),
+		stopped: <-stopped,
+	}
 	if result.stopped || !result.success {
 		result.left = end(tree)
 	} else {

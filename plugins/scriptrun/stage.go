@@ -128,7 +128,8 @@ func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text 
 		return sdk.Failure, err
 	}
 	output := req.Log.Lines()
-	s := script{text: text, env: environ, output: output, stopGrace: p.stopGrace}
+	end := &tail{to: output}
+	s := script{text: text, env: environ, output: end, stopGrace: p.stopGrace}
 	if req.Target != nil {
 		s.dir = req.Target.Dir
 	}
@@ -152,7 +153,12 @@ func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text 
 	}
 	took := time.Since(begin).Round(time.Millisecond)
 	if !outcome.success {
-		return sdk.Failure, fmt.Errorf("the script failed after %s: %s", took, outcome.how)
+		err := fmt.Errorf("the script failed after %s: %s", took, outcome.how)
+		if program := missingProgram(outcome.exitCode, end.kept, s.dir); program != "" {
+			err = sdk.WithCause(fmt.Errorf("%w: the program %s is not installed on the machine of piped", err, program),
+				sdk.Cause{Kind: sdk.CauseNoProgram})
+		}
+		return sdk.Failure, err
 	}
 	req.Log.Successf("The script succeeded after %s", took)
 	return sdk.Success, nil

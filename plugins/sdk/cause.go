@@ -3,7 +3,10 @@
 
 package sdk
 
-import "errors"
+import (
+	"errors"
+	"os/exec"
+)
 
 // CauseMetadataKey is the key of stage metadata with the Cause of a stage that has failed, as JSON:
 // {"kind": "NO_CRD", "place": "app/certificate.yaml:2"}. Only pipedeck reads it; others show it, if at all, as it is.
@@ -15,6 +18,9 @@ const (
 	CauseNoCRD = "NO_CRD"
 	// CauseUnreachable: a host with a part of the application, such as a chart, cannot be reached.
 	CauseUnreachable = "UNREACHABLE"
+	// CauseNoProgram: a program that the stage runs is not installed on the machine of piped. Errors that wrap
+	// exec.ErrNotFound have this cause without WithCause.
+	CauseNoProgram = "NO_PROGRAM"
 )
 
 // Cause is what an environment lacks for a stage: nothing is wrong with the application.
@@ -45,6 +51,9 @@ func causeOf(err error) (Cause, bool) {
 			if kind, place := caused.Cause(); kind != "" {
 				return Cause{kind, place}, true
 			}
+		}
+		if err == exec.ErrNotFound { //nolint:errorlint // the errors below it are inspected one by one
+			return Cause{Kind: CauseNoProgram}, true
 		}
 		if several, is := err.(interface{ Unwrap() []error }); is {
 			var first Cause

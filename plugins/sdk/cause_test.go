@@ -6,6 +6,7 @@ package sdk
 import (
 	"errors"
 	"fmt"
+	"os/exec"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -25,12 +26,15 @@ func TestACauseIsFoundBelowOtherErrorsAndNeverHidesAMistakeNextToIt(t *testing.T
 		"wrapped": {fmt.Errorf("apply: %w", missing), Cause{CauseNoCRD, "app/cert.yaml:2"}},
 		"several causes": {fmt.Errorf("apply: %w", errors.Join(missing, unreachable)),
 			Cause{CauseNoCRD, "app/cert.yaml:2"}},
-		"a mistake next to it":      {errors.Join(missing, mistake), Cause{}},
-		"a mistake before it":       {errors.Join(mistake, missing), Cause{}},
-		"an error without":          {mistake, Cause{}},
-		"no error":                  {nil, Cause{}},
-		"a cause around a mistake":  {WithCause(mistake, Cause{Kind: CauseUnreachable}), Cause{Kind: CauseUnreachable}},
-		"an empty cause on a cause": {WithCause(missing, Cause{}), Cause{CauseNoCRD, "app/cert.yaml:2"}},
+		"a mistake next to it":     {errors.Join(missing, mistake), Cause{}},
+		"a mistake before it":      {errors.Join(mistake, missing), Cause{}},
+		"an error without":         {mistake, Cause{}},
+		"no error":                 {nil, Cause{}},
+		"a cause around a mistake": {WithCause(mistake, Cause{Kind: CauseUnreachable}), Cause{Kind: CauseUnreachable}},
+		"a program that is not installed": {fmt.Errorf("render: %w", &exec.Error{Name: "helm", Err: exec.ErrNotFound}),
+			Cause{Kind: CauseNoProgram}},
+		"a program that must not run here": {&exec.Error{Name: "helm", Err: exec.ErrDot}, Cause{}},
+		"an empty cause on a cause":        {WithCause(missing, Cause{}), Cause{CauseNoCRD, "app/cert.yaml:2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

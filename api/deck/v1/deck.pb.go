@@ -2588,8 +2588,9 @@ func (x *Deployment) GetCause() *Cause {
 type Cause struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// NO_PLUGIN (no plugin owns a stage, or the application names one that is not there), NO_CRD (the cluster does not
-	// serve the kind of an object), UNREACHABLE (a host with a part of the application cannot be reached) or FOREIGN_KEY
-	// (a secret is encrypted for a key that piped does not have).
+	// serve the kind of an object), UNREACHABLE (a host with a part of the application cannot be reached), FOREIGN_KEY (a
+	// secret is encrypted for a key that piped does not have) or NO_PROGRAM (a program that a stage runs is not installed
+	// on the machine of piped).
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Where the application asks for it, as file, file:line or file:line:column; empty where that is not known.
 	Place         string `protobuf:"bytes,2,opt,name=place,proto3" json:"place,omitempty"`

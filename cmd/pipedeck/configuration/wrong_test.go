@@ -132,7 +132,7 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{kubernetesOf + "{quickSync: {§failurePolicy: any}}\n", `unknown key "failurePolicy" is not read`},
 		{kubernetesOf + "{trafficRouting: {method: §linkerd}}\n", "want podselector or istio or gateway"},
 		{kubernetesOf + "{workloads: §{kind: Deployment}}\n", "want a list"},
-		{kubernetesOf + "{input: {helmChart: {§gitRemote: a}}}\n", `unknown key "gitRemote" is not read`},
+		{kubernetesOf + "{input: {helmChart: {§gitRemot: a}}}\n", `unknown key "gitRemot" is not read`},
 		{kubernetesOf + "§7\n", "want a mapping"},
 		{clustersOf + "{input: {multiTargets: [{§targets: {name: a}}]}}\n", `did you mean "target"?`},
 		{clustersOf + "{quickSync: {failurePolicy: §most}}\n", "want all, any, or {maxFailed: 1}"},

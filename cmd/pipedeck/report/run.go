@@ -56,6 +56,8 @@ const (
 	Unreachable Cause = "UNREACHABLE"
 	// ForeignKey: a secret is encrypted for a key that piped does not have.
 	ForeignKey Cause = "FOREIGN_KEY"
+	// NoProgram: a program that a stage runs is not installed on the machine of piped.
+	NoProgram Cause = "NO_PROGRAM"
 )
 
 // Run is one run with every application of its repository, the worst first.
@@ -73,10 +75,10 @@ type Run struct {
 	ExitCode int     `json:"exit_code"`
 	// Reason says why it ended so.
 	Reason string `json:"reason"`
-	// AllowMissing: applications with the result MISSING do not fail the run.
-	AllowMissing bool          `json:"allow_missing"`
 	// NothingToDeploy: the commits from Base to Head were inspected, and they touch no application. The run is well.
 	NothingToDeploy bool `json:"nothing_to_deploy,omitempty"`
+	// AllowMissing: applications with the result MISSING do not fail the run.
+	AllowMissing bool          `json:"allow_missing"`
 	Applications []Application `json:"applications"`
 }
 

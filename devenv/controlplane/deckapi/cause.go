@@ -16,7 +16,7 @@ import (
 const causeKey = "pipedeck/cause"
 
 // causes are the kinds that the deck API has.
-var causes = []string{"NO_PLUGIN", "NO_CRD", "UNREACHABLE", "FOREIGN_KEY"}
+var causes = []string{"NO_PLUGIN", "NO_CRD", "UNREACHABLE", "FOREIGN_KEY", "NO_PROGRAM"}
 
 // cause is nil when nothing is known to be lacking. Anything that is not a cause counts as if it was not there.
 func cause(text string) *deckv1.Cause {

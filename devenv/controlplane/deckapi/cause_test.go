@@ -25,6 +25,9 @@ func TestAFailedStageShowsWhatTheEnvironmentLacks(t *testing.T) {
 		strings.Repeat("x", maxReport) + `"}`} {
 		require.Nil(t, causeOfStage(failed(text)), text)
 	}
+	for _, kind := range []string{"NO_PLUGIN", "NO_CRD", "UNREACHABLE", "FOREIGN_KEY", "NO_PROGRAM"} {
+		require.Equal(t, kind, causeOfStage(failed(`{"kind":"`+kind+`"}`)).GetKind())
+	}
 	again := failed(`{"kind":"NO_CRD"}`)
 	again.Status = model.StageStatus_STAGE_SUCCESS
 	require.Nil(t, causeOfStage(again), "a later attempt has succeeded")

@@ -292,20 +292,10 @@ func (a *application) adapt(e *entry) *stop {
 		a.note(e.line, e.path, "is left out: the terraform plugin has no options for quick sync")
 		a.drop(a.spec, e)
 	case "kubernetes.input":
-		for _, key := range []string{"gitRemote", "ref"} {
-			if found, _ := e.at("helmChart", key); found == nil {
-				continue
-			}
-			chart := e.opened().find("helmChart")
-			old := chart.opened().find(key)
-			if old == nil {
-				return a.cannotOpen(e)
-			}
-			a.note(old.line, old.path, "is left out: PipeCD v1 takes no chart from a Git repository; use a chart "+
-				"repository, a registry or a path")
-			a.drop(chart.mapping, old)
-			a.dropEmpty(e.mapping, chart)
-			a.dropEmpty(a.spec, e)
+		if remote, _ := e.at("helmChart", "gitRemote"); remote != nil {
+			a.note(remote.Line, join(join(e.path, "helmChart"), "gitRemote"), "is kept, but no plugin of v1 takes a chart "+
+				"from another Git repository; publish the chart in a repository or a registry, or commit it here and set "+
+				"path")
 		}
 	case "kubernetes.trafficRouting":
 		if host, _ := e.at("istio", "host"); host != nil {

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"net/url"
@@ -108,8 +109,11 @@ type HelmChart struct {
 	Name string `json:"name"`
 	// Version is the version of the chart, or a range. Default: the newest one.
 	Version string `json:"version"`
-	// GitRemote is a key of PipeCD v0, which this plugin refuses.
-	GitRemote string `json:"gitRemote" jsonschema:"-"`
+	// GitRemote is the Git repository of the chart, of PipeCD v0. Nothing is fetched from there, so the application cannot
+	// be deployed: publish the chart in a repository or a registry, or commit it here and set path.
+	GitRemote string `json:"gitRemote" jsonschema:"deprecated"`
+	// Ref is the commit in gitRemote. It is not read.
+	Ref string `json:"ref" jsonschema:"deprecated"`
 }
 
 // HelmOptions are those of `helm template`.
@@ -130,11 +134,8 @@ type HelmOptions struct {
 
 func (c *HelmChart) validate() error {
 	switch {
-	case c == nil:
+	case c == nil, c.GitRemote != "":
 		return nil
-	case c.GitRemote != "":
-		return errors.New("input.helmChart.gitRemote: charts of other Git repositories are not read; publish the " +
-			"chart in a repository or a registry, or commit it here and set path")
 	case c.Path == "" && c.Repository == "":
 		return errors.New("input.helmChart: give path, or repository and name")
 	case c.Path != "" && c.Repository != "":
@@ -156,4 +157,24 @@ func ApplicationName(data []byte) string {
 		return ""
 	}
 	return document.Spec.Name
+}
+
+// gitRemotePaths are where an application's configuration may have the key.
+var gitRemotePaths = []string{
+	"$.spec.plugins.kubernetes.input.helmChart.gitRemote",
+	"$.spec.plugins.kubernetes_multicluster.input.helmChart.gitRemote",
+}
+
+// GitRemoteLine returns the line of gitRemote in an application's configuration; 0 where it is not found.
+func GitRemoteLine(data []byte) int {
+	for _, path := range gitRemotePaths {
+		at, err := yaml.PathString(path)
+		if err != nil {
+			continue
+		}
+		if node, err := at.ReadNode(bytes.NewReader(data)); err == nil {
+			return node.GetToken().Position.Line
+		}
+	}
+	return 0
 }

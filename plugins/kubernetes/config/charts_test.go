@@ -17,8 +17,6 @@ func TestSettingsOfChartsThatCannotWorkAreReported(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"path": "a", "repository": "b", "name": "c"}`: "input.helmChart: give path, or repository and name, not both",
 		`{"repository": "b"}`:                           "input.helmChart.name: must be given with repository",
-		`{"gitRemote": "git@host:x", "path": "a"}`: "input.helmChart.gitRemote: " +
-			"charts of other Git repositories are not read",
 	} {
 		_, err := decode(t, `{"input": {"helmChart": `+text+`}}`)
 		require.ErrorContains(t, err, want)
@@ -59,4 +57,18 @@ func TestTheNameOfAnApplicationIsRead(t *testing.T) {
 	require.Equal(t, "web", config.ApplicationName([]byte("spec: {name: web}\n")))
 	require.Empty(t, config.ApplicationName([]byte("spec: {}\n")))
 	require.Empty(t, config.ApplicationName([]byte("spec: [\n")))
+}
+
+func TestTheLineOfAChartInAnotherGitRepositoryIsFound(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"spec:\n  plugins:\n    kubernetes:\n      input:\n        helmChart:\n          gitRemote: git@host:x\n": 6,
+		"spec:\n  plugins:\n    kubernetes_multicluster: {input: {helmChart: {gitRemote: x}}}\n":                  3,
+		`{"spec": {"plugins": {"kubernetes": {"input": {"helmChart": {` + "\n" + `"gitRemote": "x"}}}}}}`:         2,
+		"spec: {}\n": 0,
+		"spec: [\n":  0,
+		"":           0,
+	} {
+		require.Equal(t, want, config.GitRemoteLine([]byte(text)), text)
+	}
 }

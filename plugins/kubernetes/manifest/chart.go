@@ -22,12 +22,17 @@ type Chart struct {
 	// Release is the name of the release.
 	Release string
 	Options helm.Options
+	// Elsewhere is where the configuration says that the chart is in another Git repository; empty for other charts.
+	Elsewhere string
 }
 
 // renderChart turns a chart into manifests. Hooks of installs and upgrades are manifests as all others (PipeCD v1: no
 // hook is); those of tests, deletions and rollbacks are left out.
 func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir string, c Chart, namespace string,
 	allowed []string) (*result, error) {
+	if c.Elsewhere != "" {
+		return nil, &RemoteError{c.Elsewhere, "the chart of helmChart.gitRemote"}
+	}
 	rendered, err := l.charts.Render(ctx, helm.Request{
 		Tree: tree, Dir: dir, Path: c.Path, Repository: c.Repository, Name: c.Name, Version: c.Version,
 		ReleaseName: c.Release, Namespace: namespace, Options: c.Options, AllowedAddresses: allowed,

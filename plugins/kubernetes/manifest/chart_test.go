@@ -94,3 +94,15 @@ func TestOptionsOfAChartReachIt(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{"value": "two"}, manifests[1].Object["data"])
 }
+
+func TestAChartInAnotherGitRepositoryIsNotReachable(t *testing.T) {
+	t.Parallel()
+	req := chartRequest(write(t, chartFiles()))
+	req.Chart.Elsewhere = "app.pipecd.yaml:9"
+	_, err := load(t, req)
+	var remote *manifest.RemoteError
+	require.ErrorAs(t, err, &remote)
+	kind, place := remote.Cause()
+	require.Equal(t, []string{"UNREACHABLE", "app.pipecd.yaml:9"}, []string{kind, place})
+	require.ErrorContains(t, err, "app.pipecd.yaml:9: the chart of helmChart.gitRemote is on another machine")
+}

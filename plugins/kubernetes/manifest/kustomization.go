@@ -261,7 +261,7 @@ func (k *kustomization) remove(key string) {
 	}
 }
 
-// RemoteError is a part of a kustomization on another machine, from which nothing is fetched.
+// RemoteError is a chart, or a part of a kustomization, on another machine, from which nothing is fetched.
 type RemoteError struct {
 	// Place is "file:line"; What names the part.
 	Place, What string

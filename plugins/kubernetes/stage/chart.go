@@ -5,6 +5,7 @@ package stage
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
@@ -18,8 +19,15 @@ func chartOf(s *Source) *manifest.Chart {
 	if chart == nil {
 		return nil
 	}
+	elsewhere := ""
+	if chart.GitRemote != "" {
+		elsewhere = s.ConfigFilename
+		if line := config.GitRemoteLine(s.ConfigData); line > 0 {
+			elsewhere = fmt.Sprintf("%s:%d", elsewhere, line)
+		}
+	}
 	return &manifest.Chart{
-		Path: chart.Path, Repository: chart.Repository, Name: chart.Name, Version: chart.Version,
+		Elsewhere: elsewhere, Path: chart.Path, Repository: chart.Repository, Name: chart.Name, Version: chart.Version,
 		Release: cmp.Or(options.ReleaseName, config.ApplicationName(s.ConfigData)),
 		Options: helm.Options{
 			ValueFiles: options.ValueFiles, SetValues: options.SetValues, SetFiles: options.SetFiles,
