@@ -18,6 +18,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -29,6 +32,8 @@ import (
 type restartingAPI struct {
 	proxy            http.Handler
 	breaks, refusals atomic.Int32
+	// applying is called before an object of the name "first" is applied, once.
+	applying atomic.Pointer[func()]
 }
 
 func (r *restartingAPI) restart() {
@@ -47,6 +52,11 @@ func (r *restartingAPI) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			`{"kind":"Status","apiVersion":"v1","status":"Failure","code":403,"reason":"Forbidden",`+
 				`"message":"forbidden: User admin cannot list %s"}`, req.URL.Path)
 	default:
+		if req.Method == http.MethodPatch && strings.HasSuffix(req.URL.Path, "/first") {
+			if applying := r.applying.Swap(nil); applying != nil {
+				(*applying)()
+			}
+		}
 		r.proxy.ServeHTTP(w, req)
 	}
 }
@@ -92,6 +102,32 @@ func TestStageAndRollbackOutlastARestartOfTheAPI(t *testing.T) {
 		require.Contains(t, log, "accepts requests again")
 	}
 	a.get(configMaps, "c")
+}
+
+func TestAnAPIThatHasJustStartedMayServeAKindLater(t *testing.T) {
+	t.Parallel()
+	api, path := startRestartingAPI(t)
+	a := newAppAt(t, path)
+	w := newWidgets(a)
+	late := func(kind string) map[string]string {
+		return map[string]string{"first.yaml": configMap("first"), "widget.yaml": "apiVersion: " + w.group +
+			"/v1\nkind: " + kind + "\nmetadata: {name: late}\n"}
+	}
+	define := func() {
+		definition := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal([]byte(w.definition()), &definition.Object); err != nil {
+			t.Error(err)
+		}
+		_, err := a.live().Dynamic.Resource(crds).Create(t.Context(), definition, metav1.CreateOptions{})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	api.applying.Store(&define)
+	api.restart()
+	a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: late("Widget")}, nil)
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa2", Files: late("Wodget")}, nil)
+	require.Contains(t, log, "no matches for kind Wodget", "the wait for a kind has an end")
 }
 
 func TestAMissingPermissionIsNotTakenForARestart(t *testing.T) {

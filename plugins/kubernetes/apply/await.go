@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
@@ -27,7 +28,8 @@ const (
 	// goneTimeout bounds the wait for an object that is deleted to make place; a finalizer may hold it.
 	goneTimeout = 2 * time.Minute
 
-	// settleTimeout bounds how long the API may hold an object against the definition as it was before.
+	// settleTimeout bounds how long the API may hold an object against the definition as it was before, and how long an
+	// API that has just started may not know a kind.
 	settleTimeout = 5 * time.Second
 
 	firstServedPause   = 10 * time.Millisecond
@@ -51,13 +53,21 @@ func (r *run) awaitServing(ctx context.Context, applied []Applied) error {
 }
 
 // applySettled applies a manifest. Right after its definition has changed the API may still hold it against the old
-// one, or not serve it yet: then it is tried again for a while, since nothing reports when that is over.
+// one, or not serve it yet; and an API that has just started serves the kinds of definitions later than its own. Then it
+// is tried again for a while, since nothing reports when that is over.
 func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, string, error) {
 	begun, pauses := time.Now(), cluster.Pauses(firstServedPause, longestServedPause)
 	for {
 		applied, how, err := r.applyOne(ctx, m)
 		refused, ok := errors.AsType[*RefusedError](err)
-		if !ok || !r.fresh[m.GroupVersionKind().Group] || !refused.unsettled || time.Since(begun) > settleTimeout {
+		if !ok || time.Since(begun) > settleTimeout {
+			return applied, how, err
+		}
+		switch group := m.GroupVersionKind().Group; {
+		case r.fresh[group] && refused.unsettled:
+		case strings.Contains(group, ".") && meta.IsNoMatchError(refused.Err) && r.client.JustStarted():
+			r.client.Mapper.Reset()
+		default:
 			return applied, how, err
 		}
 		if cluster.Wait(ctx, pauses) != nil {

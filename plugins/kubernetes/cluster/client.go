@@ -85,6 +85,9 @@ func NewClient(cfg *rest.Config, namespace string) (*Client, error) {
 	return c, nil
 }
 
+// JustStarted reports whether the server has just started, as far as the requests so far show.
+func (c *Client) JustStarted() bool { return c.restarts.recentlyAway() }
+
 // Resource returns the objects of a kind in a namespace.
 func (c *Client) Resource(gvr schema.GroupVersionResource, namespace string) Watchable {
 	return c.Dynamic.Resource(gvr).Namespace(namespace)
