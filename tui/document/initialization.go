@@ -18,6 +18,16 @@ type Initialization struct {
 	LeftOut []LeftOutPath `json:"left_out"`
 	// Problems are what could not be read.
 	Problems []InitializationNote `json:"problems"`
+	// Unrendered says why applications were not rendered; empty when they were.
+	Unrendered string `json:"unrendered"`
+}
+
+// ObjectCount is how many objects of a kind an application has.
+type ObjectCount struct {
+	// Kind is that of the objects.
+	Kind string `json:"kind"`
+	// Count is how many there are.
+	Count int `json:"count"`
 }
 
 // InitializedApplication is an application that init has found.
@@ -32,6 +42,12 @@ type InitializedApplication struct {
 	Reason string `json:"reason"`
 	// Notes are what a user has to know.
 	Notes []InitializationNote `json:"notes"`
+	// Objects are the numbers of its objects by their kinds; empty when it was not rendered.
+	Objects []ObjectCount `json:"objects"`
+	// RenderError says why it cannot be rendered; empty when it can, and when it was not tried.
+	RenderError string `json:"render_error"`
+	// RenderPlace is where the repository has the cause of that, as file:line; empty when that is not known.
+	RenderPlace string `json:"render_place"`
 	// Content is the configuration.
 	Content string `json:"content"`
 	// Written says that the file was created.

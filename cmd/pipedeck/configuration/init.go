@@ -32,7 +32,8 @@ plain manifests, each kustomization that no other uses, and each Helm chart. DIR
 of its folders; the default is the current directory.
 
 Without --write, the files are printed as a patch, with the reason of each, and nothing is written. --write
-creates them; it changes no file that exists.
+creates them; it changes no file that exists. Each application is rendered as a deployment would do it,
+without the network: its objects are counted by their kinds, and what fails is named with its file and line.
 
 Left out are files that Git ignores, hidden folders, node_modules, vendor, tests, generated files, folders of
 CustomResourceDefinitions alone, and what has an application configuration or is a part of one.`,
@@ -47,6 +48,9 @@ CustomResourceDefinitions alone, and what has an application configuration or is
 			}
 			i, err := findApplications(cmd, pathArguments(args)[0], chosen)
 			if err != nil {
+				return err
+			}
+			if err := i.render(cmd.Context()); err != nil {
 				return err
 			}
 			if write {

@@ -40,7 +40,7 @@ func newInitialization(root string, found *discovery.Result, pipeline discovery.
 		}
 		i.Applications = append(i.Applications, document.InitializedApplication{
 			File: a.File(), Name: a.Name, Source: a.Source, Reason: a.Why, Notes: initializedNotes(notes),
-			Content: a.Configuration(pipeline),
+			Objects: []document.ObjectCount{}, Content: a.Configuration(pipeline),
 		})
 	}
 	return i
@@ -106,6 +106,9 @@ func (i *initialization) print(out, report io.Writer, command string) error {
 		default:
 			say(out, "%s\n", text.Clean(fmt.Sprintf("%s: %s: %s", a.File, a.Name, a.Reason)))
 		}
+		if objects := objectsOf(a); objects != "" {
+			say(out, "  %s\n", text.Clean(objects))
+		}
 		for _, note := range a.Notes {
 			say(out, "  note: %s\n", text.Clean(note.String()))
 		}
@@ -118,6 +121,9 @@ func (i *initialization) print(out, report io.Writer, command string) error {
 	}
 	for _, p := range i.Problems {
 		say(report, "%s\n", text.Clean(p.String()))
+	}
+	if i.Unrendered != "" && len(i.Applications) > 0 {
+		say(report, "%s\n", text.Clean("not rendered: "+i.Unrendered))
 	}
 	say(report, "%s\n", text.Clean(i.next(written, command)))
 	return errors.Join(errs...)

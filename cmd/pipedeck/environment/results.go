@@ -56,7 +56,7 @@ func (r *results) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&r.files.Reports, "report", nil,
 		"write the results to this file: Markdown for .md, JSON for .json")
 	flags.BoolVar(&r.allowMissing, "allow-missing", false, "applications for which the environment lacks a plugin, a "+
-		"CustomResourceDefinition or a host do not fail the run")
+		"CustomResourceDefinition, a host, a key or a program do not fail the run")
 	flags.StringArrayVar(&r.exclude, "exclude", nil,
 		"do not deploy these applications: label:KEY=VALUE, path:GLOB or a path in the repository")
 }

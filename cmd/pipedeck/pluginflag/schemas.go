@@ -110,7 +110,7 @@ func SchemaOf(ctx context.Context, program, dir string) (*options.Schema, error)
 func printedSchema(ctx context.Context, program, dir string) []byte {
 	ctx, cancel := context.WithTimeout(ctx, schemaTimeout)
 	defer cancel()
-	output := &boundedBuffer{limit: options.MaxSchema + 1}
+	output := NewBoundedBuffer(options.MaxSchema + 1)
 	cmd := exec.CommandContext(ctx, program, "schema") //nolint:gosec // the user gives the program
 	cmd.Stdout, cmd.WaitDelay, cmd.Dir = output, schemaGrace, dir
 	if err := cmd.Run(); err != nil {
@@ -119,13 +119,17 @@ func printedSchema(ctx context.Context, program, dir string) []byte {
 	return bytes.TrimSpace(output.Bytes())
 }
 
-// boundedBuffer keeps the first bytes that are written to it.
-type boundedBuffer struct {
+// BoundedBuffer keeps the first bytes that are written to it.
+type BoundedBuffer struct {
 	bytes.Buffer
 	limit int
 }
 
-func (b *boundedBuffer) Write(p []byte) (int, error) {
+// NewBoundedBuffer returns a buffer for limit bytes at most.
+func NewBoundedBuffer(limit int) *BoundedBuffer { return &BoundedBuffer{limit: limit} }
+
+// Write takes all that it is given, and keeps what fits.
+func (b *BoundedBuffer) Write(p []byte) (int, error) {
 	_, _ = b.Buffer.Write(p[:min(len(p), b.limit-b.Len())])
 	return len(p), nil
 }

@@ -53,12 +53,14 @@ func (f *Facts) locate(a *Application, known string) {
 	}
 }
 
-// find returns the first place in the text whose file is in the repository, below dir or below the root, and how it is
-// written there; nil for none.
-func (f *Facts) find(in, dir string) (place *Place, written string) {
+func (f *Facts) find(in, dir string) (place *Place, written string) { return FindPlace(f.Root, in, dir) }
+
+// FindPlace returns the first place in a text whose file is in the work tree at root, below its folder dir or below the
+// root, and how it is written in the text; nil for none.
+func FindPlace(root, in, dir string) (place *Place, written string) {
 	for _, match := range placed.FindAllStringSubmatch(in, 20) {
 		for _, file := range []string{match[1], path.Join(dir, match[1])} {
-			if file = path.Clean(file); !f.has(file) {
+			if file = path.Clean(file); !has(root, file) {
 				continue
 			}
 			place := &Place{File: file}
@@ -71,10 +73,10 @@ func (f *Facts) find(in, dir string) (place *Place, written string) {
 }
 
 // has reports whether the work tree has the file.
-func (f *Facts) has(file string) bool {
-	if f.Root == "" || !filepath.IsLocal(filepath.FromSlash(file)) {
+func has(root, file string) bool {
+	if root == "" || !filepath.IsLocal(filepath.FromSlash(file)) {
 		return false
 	}
-	info, err := os.Lstat(filepath.Join(f.Root, filepath.FromSlash(file)))
+	info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(file)))
 	return err == nil && info.Mode().IsRegular()
 }

@@ -130,7 +130,9 @@ func TestSchemasTakeWhatTheDecodersTake(t *testing.T) {
 		report := config.Check(content, name)
 		checker.CheckOptions(report)
 		require.Empty(t, report.Errors, name)
-		require.Empty(t, report.Warnings)
+		for _, warning := range report.Warnings { // migrate keeps these keys, and says that nothing fetches the chart
+			require.Regexp(t, `helmChart\.(gitRemote|ref)`, warning.Error())
+		}
 		schema := application
 		if report.Kind == config.KindPiped {
 			schema = piped

@@ -88,7 +88,10 @@ func (e *explainer) unread(v *jsonschema.ValidationError, name string) {
 		e.key(v.InstanceLocation, name, reason)
 		return
 	}
-	known := slices.Sorted(maps.Keys(asObject(e.schema.lookup(v.SchemaURL)["properties"])))
+	properties := asObject(e.schema.lookup(v.SchemaURL)["properties"])
+	known := slices.DeleteFunc(slices.Sorted(maps.Keys(properties)), func(name string) bool {
+		return asObject(properties[name])["deprecated"] == true // read, but no advice
+	})
 	path := append(slices.Clone(v.InstanceLocation), name)
 	e.list = append(e.list, finding{path: path, onKey: true, unread: true, message: unread(name, known)})
 }

@@ -35,6 +35,7 @@ type PlanRequest = sdk.PlanRequest[config.Plugin, config.DeployTarget, config.Ap
 // Main runs the plugin that build makes of an engine. schema is the JSON Schema of its options.
 func Main(schema []byte, build func(*Engine) Plugin) {
 	helm.ServeIfChild()
+	ServeIfRendering()
 	e := New()
 	e.loader.RenderIn(helm.NewChildren(helm.Limits{}))
 	sdk.Main(sdk.ForDeployment(build(e)).WithSchema(schema))

@@ -27,6 +27,8 @@ type guard struct {
 	// scope distinguishes charts that only one request may get from those that all requests may get.
 	scope  string
 	dialer net.Dialer
+	// offline refuses all connections.
+	offline bool
 }
 
 // CheckAllowed reports what is wrong with an entry of allowed addresses: a host, host:port, an IP address or a network
@@ -37,7 +39,8 @@ func CheckAllowed(entry string) error {
 
 // newGuard allows what an operator names: the configured repositories and registries, and the addresses of both lists.
 func newGuard(sources Sources, more []string) (*guard, error) {
-	g := &guard{places: map[string]bool{}, scope: strings.Join(more, " "), dialer: net.Dialer{Timeout: connectTimeout}}
+	g := &guard{places: map[string]bool{}, scope: strings.Join(more, " "), dialer: net.Dialer{Timeout: connectTimeout},
+		offline: sources.Offline}
 	for _, r := range sources.Repositories {
 		if u, err := url.Parse(r.Address); err == nil {
 			g.places[place(u)] = true
@@ -122,6 +125,9 @@ func (g *guard) transport(insecure bool) *transport {
 }
 
 func (t *transport) RoundTrip(request *http.Request) (*http.Response, error) {
+	if t.guard.offline {
+		return nil, errors.New("nothing is fetched from the network here")
+	}
 	proxy, err := t.proxyOf(request)
 	switch {
 	case err != nil:

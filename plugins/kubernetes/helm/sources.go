@@ -21,6 +21,8 @@ type Sources struct {
 	// AllowedAddresses may be asked although they are not of the public internet, as the repositories and registries
 	// may: hosts, host:port, IP addresses and networks such as 10.0.0.0/8.
 	AllowedAddresses []string
+	// Offline fetches nothing: charts that are not in the checkout or in the cache cannot be reached.
+	Offline bool
 	// Children render the templates; nil renders them in this process, without limits. They stay the caller's.
 	Children *Children
 	// CacheDir keeps charts of exact versions. Empty: pipedeck/charts in the user's directory for caches.

@@ -14,8 +14,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// sharedConfigFolder is where a repository keeps shared PipeCD configuration, directly below its root (PipeCD v1).
-const sharedConfigFolder = ".pipe"
+// SharedConfigFolder is where a repository keeps shared PipeCD configuration, directly below its root (PipeCD v1).
+const SharedConfigFolder = ".pipe"
 
 // Images are those that are built from the sources of applications.
 type Images interface {
@@ -44,6 +44,11 @@ func (l *Loader) Configure(c config.Plugin) {
 	sources := chartSources(c)
 	sources.Children = l.children
 	l.files.UseCharts(helm.New(sources))
+}
+
+// Disconnect takes the place of Configure where nothing may be fetched.
+func (l *Loader) Disconnect() {
+	l.files.UseCharts(helm.New(helm.Sources{Offline: true, Children: l.children}))
 }
 
 // RenderIn renders charts in child processes, which Close ends. It has to be called before Configure.
@@ -110,7 +115,7 @@ func loadRequest(s *Source) manifest.Request {
 // repositoryRoot finds the checkout that the application's directory is in; that directory itself when it is not
 // known.
 func repositoryRoot(s *Source) string {
-	if filepath.Base(s.SharedConfigDir) != sharedConfigFolder {
+	if filepath.Base(s.SharedConfigDir) != SharedConfigFolder {
 		return s.Dir
 	}
 	root := filepath.Dir(s.SharedConfigDir)
