@@ -3,7 +3,11 @@
 
 package document
 
-import deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+import (
+	"cmp"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
 
 // Application is one application.
 type Application struct {
@@ -44,6 +48,9 @@ type Application struct {
 
 // Configured is what the configuration of an application says, and where it is.
 type Configured struct {
+	// Repository is the id of its repository in the configuration of its piped; local is the one that the environment
+	// watches.
+	Repository string `json:"repository"`
 	// Path is its directory in the repository.
 	Path string `json:"path"`
 	// ConfigFilename is the name of its configuration file.
@@ -52,6 +59,14 @@ type Configured struct {
 	Description string `json:"description"`
 	// Labels are those of its configuration.
 	Labels map[string]string `json:"labels"`
+}
+
+// watchedRepository is the id of the repository that an environment watches.
+const watchedRepository = "local"
+
+// RepositoryOf returns the id of the repository of an application.
+func RepositoryOf(a *deckv1.Application) string {
+	return cmp.Or(a.GetRepositoryId(), watchedRepository)
 }
 
 // ResourceCounts counts the live resources of an application.
@@ -71,7 +86,7 @@ func NewApplication(a *deckv1.Application, problem *deckv1.Problem) Application 
 	application := Application{
 		ID: a.GetId(), Name: a.GetName(), Sync: Word(a.GetSync()), Health: Health(a.GetHealth()),
 		Reason: a.GetSyncReason(), ShortReason: a.GetSyncShortReason(), Problem: problem.GetReason(),
-		Configured: Configured{a.GetPath(), a.GetConfigFilename(), a.GetDescription(), a.GetLabels()},
+		Configured: Configured{RepositoryOf(a), a.GetPath(), a.GetConfigFilename(), a.GetDescription(), a.GetLabels()},
 		URL:        a.GetUrl(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
 		Deploying: a.GetDeploying(), LatestDeployment: a.GetLatestDeploymentId(),
 		DeployTargets: List(a.GetDeployTargets()), Disabled: a.GetDisabled(), Piped: a.GetPipedId(),

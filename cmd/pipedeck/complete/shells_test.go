@@ -69,6 +69,7 @@ func TestShellsOfferWhatTheRunningEnvironmentKnows(t *testing.T) {
 				{"pipedeck restart ", []string{"kubernetes"}, nil},
 				{"pipedeck restart kubernetes --piped ", []string{"first"}, nil},
 				{"pipedeck logs ", []string{"hello-world"}, nil},
+				{"pipedeck logs hello-world ", []string{"WAIT_APPROVAL"}, []string{"K8S_PRIMARY_ROLLOUT"}},
 				{"pipedeck logs hello-world --stage ", []string{"K8S_CANARY_ROLLOUT", "WAIT_APPROVAL"},
 					[]string{"K8S_PRIMARY_ROLLOUT"}},
 				{"pipedeck logs --plugin ", []string{"kubernetes"}, nil},

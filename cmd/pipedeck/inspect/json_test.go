@@ -4,6 +4,7 @@
 package inspect
 
 import (
+	"cmp"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -56,6 +57,34 @@ func TestListsAreDocumentsWithTheWordsOfTheTables(t *testing.T) {
 	require.Contains(t, run("apps", "-o", "wide"), "TARGETS")
 	require.NotContains(t, run("apps", "--no-headers"), "SYNC")
 	require.Equal(t, 1, strings.Count(run("apps", "--no-headers"), "\n"))
+}
+
+func TestApplicationsOfSeveralRepositoriesShowTheirRepository(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		repositories []string
+		shown        bool
+	}{{[]string{"", "local"}, false}, {[]string{"second", "second"}, false}, {[]string{"", "second"}, true}} {
+		server := decktest.Start(t)
+		server.Publish(decktest.Environment())
+		for i, repository := range c.repositories {
+			app := decktest.Application()
+			app.Id, app.Name, app.RepositoryId = string(rune('a'+i)), "app-"+string(rune('a'+i)), repository
+			server.Publish(app)
+		}
+		stateDir, _ := running(t, server)
+		code, stdout, stderr := command(t.Context(), stateDir, "apps", "-o", "wide")
+		require.Zero(t, code, stderr)
+		require.Equal(t, c.shown, strings.Contains(stdout, "REPOSITORY"), stdout)
+		if c.shown {
+			require.Regexp(t, `(?m)^local +app-a .*\n^second +app-b `, stdout)
+		}
+		code, stdout, stderr = command(t.Context(), stateDir, "apps", "-o", "json")
+		require.Zero(t, code, stderr)
+		var apps document.Applications
+		clitest.Document(t, "applications", stdout, &apps)
+		require.Equal(t, cmp.Or(c.repositories[0], "local"), apps.Applications[0].Repository)
+	}
 }
 
 func TestListsOfNothingAreEmptyDocuments(t *testing.T) {

@@ -33,9 +33,10 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 		Use: "logs [APP|DEPLOYMENT] [STAGE]", Short: "Print the logs of a deployment's stages, or of a plugin",
 		Args: cobra.MaximumNArgs(2),
 		Long: "Print the logs of the stages of a deployment: that of the given id, or the newest one of an " +
-			"application or of all.\nWith a stage, only those of this stage. With --plugin, print what its process " +
-			"has printed.",
-		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world primary -f\n" +
+			"application or of all.\nWith a stage, only those of this stage. A single argument may be the stage, where " +
+			"it names no application and\nno deployment, and only one application has such a stage in its newest " +
+			"deployment. With --plugin, print\nwhat its process has printed.",
+		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world primary -f\n  pipedeck logs primary\n" +
 			"  pipedeck logs 3f2a -o json\n  pipedeck logs --plugin kubernetes -f",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := oneLog(cmd, args); err != nil {
@@ -88,7 +89,14 @@ func stageLogs(cmd *cobra.Command, t *session.Target, args []string, stage strin
 	}
 	p.deck, p.flags = deck, t.Flags()
 	l := resolve.New(&session.Session{State: s, Flags: p.flags}, cmd, args)
-	deployment, err := chosenDeployment(l)
+	var deployment *deckv1.Deployment
+	if len(args) == 1 && stage == "" && !l.Argument(0).FitsTarget() {
+		// A single argument that names no deployment is a stage.
+		p.stage = l.Argument(0)
+		deployment, err = p.stage.DeploymentWithStage()
+	} else {
+		deployment, err = chosenDeployment(l)
+	}
 	if err != nil {
 		return err
 	}

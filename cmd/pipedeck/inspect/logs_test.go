@@ -84,6 +84,23 @@ func TestTheLogOfAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
 	require.Equal(t, "choose one of: K8S_CANARY_ROLLOUT, pause, WAIT_APPROVAL", nextStep(t, err))
 }
 
+func TestASingleArgumentOfLogsMayBeAStage(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Environment(), decktest.Application(), decktest.Canary())
+	server.Log("s2", deckv1.Severity_SEVERITY_INFO, "three seconds")
+	server.CompleteLog("s2")
+	stateDir, _ := running(t, server)
+	code, stdout, stderr := command(t.Context(), stateDir, "logs", "WAIT")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "==> hello-world WAIT: SUCCESS\n")
+	require.Contains(t, stdout, "three seconds")
+	require.NotContains(t, stdout, "K8S_CANARY_ROLLOUT")
+	code, _, stderr = command(t.Context(), stateDir, "logs", "PAUSE")
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stderr, `there is no application or deployment "PAUSE"`)
+}
+
 // word is the stage that a user names with --stage.
 func word(text string) resolve.Word {
 	return typed(&session.State{Deck: state.New()}).Flag("stage", text)

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,17 +60,18 @@ func newAppsCommand(t *session.Target) *cobra.Command {
 
 func listApplications(s *session.State) listing {
 	l := listing{table: format.Table{Columns: []format.Column{
-		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true},
-		{Head: "HEALTH", State: true}, {Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Least: 8, Drop: 5},
+		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: repositoryHead, Yield: 6, Least: 8, Drop: 7},
+		{Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true}, {Head: "HEALTH", State: true}, {Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Least: 8, Drop: 5},
 		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
 		{Head: "ID", Wide: true}, {Head: "TARGETS", Wide: true},
 	}}}
 	for _, a := range s.Applications() {
 		l.names = append(l.names, s.ApplicationArgument(a))
-		l.table.Rows = append(l.table.Rows, []string{s.PipedName(a.PipedId), a.Name, document.Word(a.Sync),
+		l.table.Rows = append(l.table.Rows, []string{s.PipedName(a.PipedId), document.RepositoryOf(a), a.Name, document.Word(a.Sync),
 			document.Health(a.GetHealth()), line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path,
 			reason(s, a), a.GetId(), strings.Join(a.GetDeployTargets(), ",")})
 	}
+	withRepositories(s, &l.table)
 	withPipeds(s, &l.table)
 	l.document = func() any {
 		all := document.Applications{Head: document.NewHead(), Applications: []document.Application{}}
@@ -188,9 +190,28 @@ func withPipeds(s *session.State, table *format.Table) {
 	if len(s.Pipeds()) > 1 {
 		return
 	}
-	table.Columns = table.Columns[1:]
+	without(table, 0)
+}
+
+// repositoryHead is the head of the column of repositories.
+const repositoryHead = "REPOSITORY"
+
+// withRepositories leaves out the second column, the repository, where there is only one.
+func withRepositories(s *session.State, table *format.Table) {
+	repositories := map[string]bool{}
+	for _, a := range s.Applications() {
+		repositories[document.RepositoryOf(a)] = true
+	}
+	if len(repositories) < 2 {
+		without(table, 1)
+	}
+}
+
+// without leaves a column out.
+func without(table *format.Table, column int) {
+	table.Columns = slices.Delete(table.Columns, column, column+1)
 	for i := range table.Rows {
-		table.Rows[i] = table.Rows[i][1:]
+		table.Rows[i] = slices.Delete(table.Rows[i], column, column+1)
 	}
 }
 

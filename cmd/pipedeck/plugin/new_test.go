@@ -92,8 +92,20 @@ func TestWhatIsWrongWithANewPluginIsSaid(t *testing.T) {
 func TestThePluginProtocolIsWhole(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plugin.pb")
-	code, _, stderr := command(t.Context(), t.TempDir(), "plugin", "protos", path)
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "protos", path)
 	require.Zero(t, code, stderr)
+	require.Empty(t, stdout)
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "protos", path, "-o", "json")
+	require.Zero(t, code, stderr)
+	var written document.WrittenProtocol
+	clitest.Document(t, "plugin-protos", stdout, &written)
+	require.Equal(t, path, written.File)
+	methods := map[string][]string{}
+	for _, service := range written.Services {
+		methods[service.Name] = service.Methods
+	}
+	require.Contains(t, methods["grpc.plugin.deploymentapi.v1alpha1.DeploymentService"], "ExecuteStage")
+	require.Equal(t, "google/protobuf/descriptor.proto", written.Protos[0], "what is imported comes first")
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	set := &descriptorpb.FileDescriptorSet{}

@@ -8,12 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/piped/config/options"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func newSchemaCommand() *cobra.Command {
 	var given []string
+	var output format.Output
 	cmd := &cobra.Command{
 		Use: "schema [application|piped]", Short: "Print the JSON Schema of configuration files, for editors",
 		Args: cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs), ValidArgs: []string{"application", "piped"},
@@ -26,15 +29,25 @@ plugins of pipedeck and of PipeCD, and of those given with --plugin. An editor c
 			if err != nil {
 				return err
 			}
-			document, err := options.Compose(slices.Concat(args, []string{"application"})[0], c.Catalogue)
+			kind := slices.Concat(args, []string{"application"})[0]
+			schema, err := options.Compose(kind, c.Catalogue)
 			if err != nil {
 				return err
 			}
-			_, err = cmd.OutOrStdout().Write(document)
-			return err
+			if !output.Machine() {
+				_, err = cmd.OutOrStdout().Write(schema)
+				return err
+			}
+			printed := document.EditorSchema{Head: document.NewHead(), Configuration: kind, Plugins: []string{},
+				JSONSchema: schema}
+			for _, plugin := range c.Catalogue {
+				printed.Plugins = append(printed.Plugins, plugin.Name)
+			}
+			return output.Document(cmd.OutOrStdout(), printed)
 		},
 	}
 	cmd.Flags().StringArrayVar(&given, "plugin", nil,
 		"`NAME=PATH` of another plugin, whose program or Go package knows its schema; repeatable")
+	format.AddFlag(cmd, &output)
 	return cmd
 }

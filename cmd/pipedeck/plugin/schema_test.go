@@ -12,6 +12,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 func TestTheSchemaForEditorsHasTheOptionsOfThePluginOfAThirdParty(t *testing.T) {
@@ -29,6 +30,13 @@ func TestTheSchemaForEditorsHasTheOptionsOfThePluginOfAThirdParty(t *testing.T) 
 	want, err := os.ReadFile("../../../docs/schemas/piped.json")
 	require.NoError(t, err)
 	require.Equal(t, string(want), published)
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "schema", "piped", "-o", "json")
+	require.Zero(t, code, stderr)
+	var printed document.EditorSchema
+	clitest.Document(t, "plugin-schema", stdout, &printed)
+	require.Equal(t, "piped", printed.Configuration)
+	require.Contains(t, printed.Plugins, "kubernetes")
+	require.JSONEq(t, string(want), string(printed.JSONSchema))
 	code, _, _ = command(t.Context(), t.TempDir(), "plugin", "schema", "other")
 	require.Equal(t, exit.WrongUsage, code)
 }

@@ -53,7 +53,9 @@ func (f *Facts) locate(a *Application, known string) {
 	}
 }
 
-func (f *Facts) find(in, dir string) (place *Place, written string) { return FindPlace(f.Root, in, dir) }
+func (f *Facts) find(in, dir string) (place *Place, written string) {
+	return FindPlace(f.Root, in, dir)
+}
 
 // FindPlace returns the first place in a text whose file is in the work tree at root, below its folder dir or below the
 // root, and how it is written in the text; nil for none.

@@ -193,3 +193,34 @@ func TestStagesAreNamedByTheirTypeOrTheBeginningOfAnID(t *testing.T) {
 	_, err = typed(example()).Flag("stage", "lgeal").Stages(d)
 	require.Contains(t, refused(t, err), "did you mean legal? ")
 }
+
+func TestASingleWordMayNameAStageOfOneApplication(t *testing.T) {
+	t.Parallel()
+	withStages := func(d *deckv1.Deployment, names ...string) *deckv1.Deployment {
+		for i, name := range names {
+			d.Stages = append(d.Stages, &deckv1.Stage{Id: name + string(rune('0'+i)), Name: name})
+		}
+		return d
+	}
+	s := environment(app("shop-id", "shop", "p"), app("api-id", "api", "p"),
+		withStages(deployment("aaaa-1", "shop", success), "WAIT", "SMOKE"),
+		withStages(deployment("bbbb-1", "api", success), "WAIT", "WAITER"), app("new-id", "new", "p"))
+	for word, want := range map[string]string{"SMOKE": "aaaa-1", "SM": "aaaa-1", "WAITER": "bbbb-1"} {
+		one := typed(s, word).Argument(0)
+		require.False(t, one.FitsTarget(), word)
+		found, err := one.DeploymentWithStage()
+		require.NoError(t, err, word)
+		require.Equal(t, want, found.GetId(), word)
+	}
+	for _, word := range []string{"shop", "sh", "aaaa", "n"} {
+		require.True(t, typed(s, word).Argument(0).FitsTarget(), word)
+	}
+	_, err := typed(s, "WAIT").Argument(0).DeploymentWithStage()
+	require.EqualError(t, err, `2 applications have a stage "WAIT"`)
+	require.Contains(t, refused(t, err), "pipedeck cancel shop WAIT --no-rollback --name demo   # deployment of shop")
+	for word, says := range map[string]string{"": "is empty", "none": `there is no application or deployment "none"`} {
+		require.False(t, typed(s, word).Argument(0).FitsTarget(), word)
+		_, err = typed(s, word).Argument(0).DeploymentWithStage()
+		require.ErrorContains(t, err, says)
+	}
+}

@@ -59,6 +59,8 @@ func documents() []printed {
 		{"plugin-test", "pipedeck plugin test", cli.PluginTest{}},
 		{"plugin-replay", "pipedeck plugin replay", cli.Replay{}},
 		{"plugin-new", "pipedeck plugin new", cli.NewPluginSources{}},
+		{"plugin-protos", "pipedeck plugin protos", cli.WrittenProtocol{}},
+		{"plugin-schema", "pipedeck plugin schema", cli.EditorSchema{}},
 	}
 }
 

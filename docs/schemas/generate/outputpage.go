@@ -4,6 +4,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"reflect"
@@ -140,6 +141,9 @@ func meaningOf(name, comment string) string {
 // typeName is what a reader of the table calls the type of a field.
 func (o *outputTables) typeName(field reflect.StructField) string {
 	t, list := field.Type, ""
+	if t == reflect.TypeFor[json.RawMessage]() {
+		return "object"
+	}
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice {
 		if t.Kind() == reflect.Slice {
 			list = "list of "
