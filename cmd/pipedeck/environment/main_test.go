@@ -17,10 +17,17 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/helper/server"
 )
 
-// TestMain lets this program be the helper, too, which commands look for next to themselves.
+// TestMain lets this program be the helper, too, which commands look for next to themselves, and minisign.
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == helper.Command {
 		if err := server.ServeParent(context.Background(), slog.New(slog.DiscardHandler)); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	if filepath.Base(os.Args[0]) == minisignCommand {
+		if err := verifyAsMinisign(os.Args[1:]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
