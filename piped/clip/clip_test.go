@@ -16,7 +16,8 @@ import (
 func TestCharactersAreCounted(t *testing.T) {
 	t.Parallel()
 	for want, text := range map[string]string{
-		"": "", "abcd": "abcd", "abcd…": "abcde", "äöüß": "äöüß", "äöüß…": "äöüß€", "😀😀😀😀…": "😀😀😀😀😀😀",
+		"": "", "abcd": "abcd", "abcd…": "abcde", "äöüß": "äöüß", "äöüß…": "äöüß€",
+		"😀😀😀😀…": "😀😀😀😀😀😀",
 	} {
 		require.Equal(t, want, clip.Characters(text, 4))
 	}

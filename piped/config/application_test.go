@@ -141,7 +141,8 @@ func TestAgentsReadWhatOnlyAuthorsHaveToCorrect(t *testing.T) {
 
 func TestNamesOfEveryLanguageAreNames(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"web", "my shop", "店", "магазин", "خانه\u200cها", "👩‍🚀", "é", "é"} {
+	for _, name := range []string{"web", "my shop", "店", "магазин", "خانه\u200cها",
+		"👩‍🚀", "é", "é"} {
 		report := Check([]byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: "+name+
 			"\n  plugins: {kubernetes: {}}\n"), "app.pipecd.yaml")
 		require.Empty(t, report.Errors, name)

@@ -101,7 +101,8 @@ func TestAChoiceSurvivesALostConnection(t *testing.T) {
 
 // wideWords are words and others of the same width; joinedWords have code points that only some terminals join.
 var (
-	wideWords = [][2]string{{"支払い🚀", "abcd;fgh"}, {"検査段階", "ijklmnop"}, {"日本語", "qrstuv"}, {"빌드", "wxyz"},
+	wideWords = [][2]string{{"支払い🚀", "abcd;fgh"}, {"検査段階", "ijklmnop"},
+		{"日本語", "qrstuv"}, {"빌드", "wxyz"},
 		{"café", "late"}, {"完了", "ABCD"}}
 	joinedWords = [][2]string{{"👨\u200d👩\u200d👧", "EF"}, {"🇯🇵", "GH"}, {"👍🏽", "IJ"}}
 )

@@ -34,7 +34,8 @@ const longestLevel = len("emergency")
 const leadBytes = 80
 
 // LevelOf recognises the level of a line of text: a field "level" of JSON or of key=value, the header of klog
-// ("E1123 14:…"), or a word such as WARN, [error] or "panic:" near the start. found is false when the line names none.
+// ("E1123 14:…"), or a word such as WARN, [error] or "panic:" near the start. found is false when the line names
+// none.
 func LevelOf(text string) (level Level, found bool) {
 	text = strings.TrimLeft(text, " ")
 	if text == "" {

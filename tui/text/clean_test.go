@@ -85,7 +85,8 @@ func FuzzCleanedTextIsInert(f *testing.F) {
 	for _, seed := range []string{
 		"plain", "\x1b[31mred", "\x1b]52;c;x\x07", "\x1bP1;2|x\x1b\\", "\x1b\x1b[31m[", "a\tb\rc", "\u202e\u2066",
 		"\x9b31m",
-		"👨‍👩‍👧 🇩🇪 ☝🏽", "\xff\x1b\xc3", "e\u0301\u0301\u0301\u0301", "\u1100\u1161", "\x1b(B\x1b#8\x1bc", "\u0600x",
+		"👨‍👩‍👧 🇩🇪 ☝🏽", "\xff\x1b\xc3", "e\u0301\u0301\u0301\u0301",
+		"\u1100\u1161", "\x1b(B\x1b#8\x1bc", "\u0600x",
 	} {
 		f.Add(seed)
 	}

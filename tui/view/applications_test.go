@@ -25,5 +25,6 @@ func TestTheStripKeepsTheCountAndTheRunningStageAtEachWidth(t *testing.T) {
 		require.Contains(t, strip, count, "%d columns", width)
 	}
 	require.Equal(t, "…✓●○… 14/30", ansi.Strip(Strip(th, stages, 11)))
-	require.Equal(t, "✓✓✓✓✓✓✓✓✓✓✓✓✓✓●○○○○○○○○○○○○○○○ 14/30", ansi.Strip(Strip(th, stages, 36)))
+	require.Equal(t, "✓✓✓✓✓✓✓✓✓✓✓✓✓✓●○○○○○○○○○○○○○○○ 14/30",
+		ansi.Strip(Strip(th, stages, 36)))
 }

@@ -41,7 +41,8 @@ func composed(base, top string, x, y int) string {
 func TestWhatStandsOverTheScreenCoversItsCellsOnly(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(21, 3))
-	words := []string{"a", "word ", "│", "──╮", "● ", "é", "e\u0301", "two words", "日本", "👍🏽 ", "🇩🇪", "각 "}
+	words := []string{"a", "word ", "│", "──╮", "● ", "é", "e\u0301",
+		"two words", "日本", "👍🏽 ", "🇩🇪", "각 "}
 	for range 500 {
 		width, height := 8+random.IntN(40), 2+random.IntN(6)
 		w, h := 1+random.IntN(width), 1+random.IntN(height)

@@ -23,7 +23,8 @@ func oneApplication(name string, lines ...string) string {
 		"\n  plugins: {kubernetes: {}}\n" + strings.Join(lines, "")
 }
 
-const byUsersOnly = "  trigger: {onCommit: {disabled: true}, onOutOfSync: {disabled: true}, onChain: {disabled: true}}\n"
+const byUsersOnly = "  trigger: {onCommit: {disabled: true}, onOutOfSync: {disabled: true}, " +
+	"onChain: {disabled: true}}\n"
 
 func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *testing.T) {
 	t.Parallel()

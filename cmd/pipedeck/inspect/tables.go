@@ -61,13 +61,15 @@ func newAppsCommand(t *session.Target) *cobra.Command {
 func listApplications(s *session.State) listing {
 	l := listing{table: format.Table{Columns: []format.Column{
 		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: repositoryHead, Yield: 6, Least: 8, Drop: 7},
-		{Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true}, {Head: "HEALTH", State: true}, {Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Least: 8, Drop: 5},
+		{Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true}, {Head: "HEALTH", State: true},
+		{Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Least: 8, Drop: 5},
 		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
 		{Head: "ID", Wide: true}, {Head: "TARGETS", Wide: true},
 	}}}
 	for _, a := range s.Applications() {
 		l.names = append(l.names, s.ApplicationArgument(a))
-		l.table.Rows = append(l.table.Rows, []string{s.PipedName(a.PipedId), document.RepositoryOf(a), a.Name, document.Word(a.Sync),
+		l.table.Rows = append(l.table.Rows, []string{
+			s.PipedName(a.PipedId), document.RepositoryOf(a), a.Name, document.Word(a.Sync),
 			document.Health(a.GetHealth()), line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path,
 			reason(s, a), a.GetId(), strings.Join(a.GetDeployTargets(), ",")})
 	}

@@ -31,7 +31,8 @@ func TestKindsStepsBecomeOurs(t *testing.T) {
 	s := newSteps(func(detail string, done, total int64) { seen = append(seen, progress{detail, done, total}) }, log,
 		wanted)
 	s.V(0).Infof("Creating cluster %q ...\n", "a")
-	for _, step := range []string{"Ensuring node image (node:v1) 🖼️", "Preparing nodes 📦 ", "Writing configuration 📜",
+	for _, step := range []string{"Ensuring node image (node:v1) 🖼️", "Preparing nodes 📦 ",
+		"Writing configuration 📜",
 		"Starting control-plane 🕹️", "Installing CNI 🔌", "Installing StorageClass 💾"} {
 		s.V(0).Infof(" • %s  ...\n", step)
 		s.V(0).Infof(" ✓ %s\n", step)

@@ -53,8 +53,8 @@ func (r *run) awaitServing(ctx context.Context, applied []Applied) error {
 }
 
 // applySettled applies a manifest. Right after its definition has changed the API may still hold it against the old
-// one, or not serve it yet; and an API that has just started serves the kinds of definitions later than its own. Then it
-// is tried again for a while, since nothing reports when that is over.
+// one, or not serve it yet; and an API that has just started serves the kinds of definitions later than its own. Then
+// it is tried again for a while, since nothing reports when that is over.
 func (r *run) applySettled(ctx context.Context, m manifest.Manifest) (Applied, string, error) {
 	begun, pauses := time.Now(), cluster.Pauses(firstServedPause, longestServedPause)
 	for {
