@@ -5,6 +5,7 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -27,13 +28,14 @@ func (w Word) FitsTarget() bool {
 }
 
 // DeploymentWithStage finds the deployment with the stage that the word names, among the newest one of each
-// application. The word is the only argument. Where several applications have such a stage, the error has a command for
+// application that has stages: one that waits for its turn has none yet. The word is the only argument. Where several applications have such a stage, the error has a command for
 // each; where none has, it is that of a word that names no application.
 func (w Word) DeploymentWithStage() (*deckv1.Deployment, error) {
 	var newest []*deckv1.Deployment
 	for _, app := range w.line.State.Applications() {
-		if d := w.line.State.Newest(app.GetId()); d != nil {
-			newest = append(newest, d)
+		all := w.line.State.Deployments(app.GetId())
+		if i := slices.IndexFunc(all, func(d *deckv1.Deployment) bool { return len(d.GetStages()) > 0 }); i >= 0 {
+			newest = append(newest, all[i])
 		}
 	}
 	fits := func(s *deckv1.Stage) int { return Fit(w.Text, StageNames(s)...) }

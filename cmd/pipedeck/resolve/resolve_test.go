@@ -204,7 +204,8 @@ func TestASingleWordMayNameAStageOfOneApplication(t *testing.T) {
 	}
 	s := environment(app("shop-id", "shop", "p"), app("api-id", "api", "p"),
 		withStages(deployment("aaaa-1", "shop", success), "WAIT", "SMOKE"),
-		withStages(deployment("bbbb-1", "api", success), "WAIT", "WAITER"), app("new-id", "new", "p"))
+		withStages(deployment("bbbb-1", "api", success), "WAIT", "WAITER"), app("new-id", "new", "p"),
+		deployment("bbbb-2", "api", running)) // it has no stages yet
 	for word, want := range map[string]string{"SMOKE": "aaaa-1", "SM": "aaaa-1", "WAITER": "bbbb-1"} {
 		one := typed(s, word).Argument(0)
 		require.False(t, one.FitsTarget(), word)
