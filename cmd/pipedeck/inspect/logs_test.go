@@ -183,6 +183,17 @@ func TestAPluginWithoutALogExistsOrDoesNot(t *testing.T) {
 	require.Equal(t, "choose one of: wait", nextStep(t, err))
 }
 
+func TestTheLogsThatAWordFitsAreNamedWithTheirEnvironment(t *testing.T) {
+	t.Parallel()
+	stateDir, w := running(t, decktest.Start(t))
+	for _, name := range []string{"wait", "waitapproval"} {
+		require.NoError(t, os.WriteFile(filepath.Join(w.PluginLogsDir(), name+".log"), []byte("hello\n"), 0o600))
+	}
+	code, _, stderr := command(t.Context(), stateDir, "logs", "--plugin", "wai")
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stderr, "pipedeck logs --plugin waitapproval --state-dir "+stateDir+"\n")
+}
+
 func TestLogsAreOfStagesOrOfAPlugin(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

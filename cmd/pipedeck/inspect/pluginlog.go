@@ -34,7 +34,7 @@ func pluginLog(ctx context.Context, t *session.Target, plugin string, follow boo
 	if filepath.Base(plugin) != plugin {
 		return exit.Usage(fmt.Errorf("%q is not the name of a plugin", plugin), "see pipedeck plugins")
 	}
-	if plugin, err = writtenLog(w.PluginLogsDir(), plugin); err != nil {
+	if plugin, err = writtenLog(w.PluginLogsDir(), plugin, session.Flags(w)); err != nil {
 		return err
 	}
 	out := lines(plugin)
@@ -165,8 +165,8 @@ func printRotated(out io.Writer, file *os.File, lines *bufio.Reader) error {
 	return printLines(out, lines)
 }
 
-// writtenLog returns the plugin whose log a word names; the word itself when it names none.
-func writtenLog(dir, word string) (string, error) {
+// writtenLog returns the plugin whose log a word names; the word itself when it names none. flags name the environment.
+func writtenLog(dir, word, flags string) (string, error) {
 	found := resolve.Best(writingPlugins(dir), func(name string) int { return resolve.Fit(word, name) })
 	switch len(found) {
 	case 0:
@@ -176,7 +176,7 @@ func writtenLog(dir, word string) (string, error) {
 	}
 	var candidates []resolve.Candidate
 	for _, name := range found {
-		candidates = append(candidates, resolve.Candidate{Command: "pipedeck logs --plugin " + name})
+		candidates = append(candidates, resolve.Candidate{Command: "pipedeck logs --plugin " + name + flags})
 	}
 	return "", exit.Usage(fmt.Errorf("%q fits %d plugins", word, len(found)),
 		resolve.OneOf(candidates, "see pipedeck plugins"))
