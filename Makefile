@@ -35,6 +35,10 @@ test: ## Unit tests with the race detector
 	$(RACE) -count=1 -timeout 10m $(PACKAGES)
 	cd tools && GOWORK=off go test -count=1 ./...
 
+.PHONY: powershell
+powershell: ## Fetch the parser of PowerShell for the test of its completion script (needs npm)
+	cd tools/powershell && npm ci --ignore-scripts --omit=peer --no-audit --no-fund
+
 .PHONY: e2e
 e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 	tools/embeddedk8s.sh test -count=1 -timeout 10m ./...
