@@ -107,14 +107,10 @@ func (c *Checked) take(report *config.Report) {
 // accept chains are not among them.
 func manual(reports []*config.Report) (names []string) {
 	chained := slices.ContainsFunc(reports, func(r *config.Report) bool {
-		return r.Application != nil && r.Application.PostSync != nil && r.Application.PostSync.Chain != nil
+		return r.Application != nil && r.Application.HasChain()
 	})
 	for _, report := range reports {
-		if report.Application == nil {
-			continue
-		}
-		rule := report.Application.Trigger
-		if rule.OnCommit.Disabled && rule.OnOutOfSync.Disabled && (rule.OnChain.Disabled || !chained) {
+		if report.Application != nil && report.Application.Trigger.IsManual(chained) {
 			names = append(names, report.Application.Name)
 		}
 	}

@@ -103,6 +103,15 @@ type Trigger struct {
 	OnChain OnChain `json:"onChain"`
 }
 
+// IsManual reports whether only users start deployments: neither a commit nor drift does, and no chain can. chained says
+// whether there is a chain that may.
+func (t Trigger) IsManual(chained bool) bool {
+	return t.OnCommit.Disabled && t.OnOutOfSync.Disabled && (t.OnChain.Disabled || !chained)
+}
+
+// HasChain reports whether the application starts a deployment chain.
+func (a *Application) HasChain() bool { return a.PostSync != nil && a.PostSync.Chain != nil }
+
 // OnCommit starts a deployment when a commit touches the application. Paths and Ignores are patterns
 // as in .dockerignore, matched against paths from the repository root.
 type OnCommit struct {

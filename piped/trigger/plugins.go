@@ -36,10 +36,16 @@ type pluginUses struct {
 	uses     func(*config.Application) (plugins []string, known bool) // nil to report none
 	reporter PluginReporter                                           // nil to report none
 
-	reported map[string][]string // plugins as reported last, by fileKey
+	reported map[string]use // as reported last, by fileKey
 }
 
-// report reports the plugins of the files where they have changed, and again, after each listing of the applications
+// use is what is reported of an application: its plugins, and whether only users deploy it.
+type use struct {
+	plugins []string
+	manual  bool
+}
+
+// report reports the uses of the files where they have changed, and again, after each listing of the applications
 // (fresh), for applications that are not registered: the control plane may be a new one. retargeted reports that the
 // control plane may have given registered applications other deploy targets.
 func (p *pluginUses) report(ctx context.Context, files []usedFile, fresh bool) (retargeted bool, err error) {
@@ -47,20 +53,23 @@ func (p *pluginUses) report(ctx context.Context, files []usedFile, fresh bool) (
 		return false, nil
 	}
 	var changed []*agentv1.ApplicationPlugins
-	uses := map[string][]string{}
+	uses := map[string]use{}
+	chained := slices.ContainsFunc(files, func(f usedFile) bool { return f.file.application.HasChain() })
 	for _, f := range files {
 		plugins, known := p.uses(f.file.application)
 		if !known {
 			continue
 		}
+		now := use{plugins, f.file.application.Trigger.IsManual(chained)}
 		key := fileKey(f.repository, f.file.path)
-		uses[key] = plugins
+		uses[key] = now
 		before, reported := p.reported[key]
-		if reported && slices.Equal(before, plugins) && (f.registered != nil || !fresh) {
+		same := reported && slices.Equal(before.plugins, now.plugins)
+		if same && before.manual == now.manual && (f.registered != nil || !fresh) {
 			continue
 		}
-		retargeted = retargeted || f.registered != nil
-		changed = append(changed, f.describe(plugins))
+		retargeted = retargeted || f.registered != nil && !same
+		changed = append(changed, f.describe(now))
 	}
 	if len(changed) == 0 {
 		p.reported = uses
@@ -77,15 +86,15 @@ func (p *pluginUses) report(ctx context.Context, files []usedFile, fresh bool) (
 	return retargeted && !unimplemented, nil
 }
 
-// describe is the report of the plugins. Registered applications are found by repository and configuration file.
-func (f usedFile) describe(plugins []string) *agentv1.ApplicationPlugins {
+// describe is the report of a use. Registered applications are found by repository and configuration file.
+func (f usedFile) describe(now use) *agentv1.ApplicationPlugins {
+	described := &agentv1.ApplicationPlugins{
+		RepoId: f.repository, Path: gitPathOf(f.file.dir()), ConfigFilename: f.file.base(), Plugins: now.plugins,
+		Manual: now.manual,
+	}
 	if f.registered != nil {
 		place := f.registered.GetGitPath()
-		return &agentv1.ApplicationPlugins{
-			RepoId: f.repository, Path: place.GetPath(), ConfigFilename: place.GetConfigFilename(), Plugins: plugins,
-		}
+		described.Path, described.ConfigFilename = place.GetPath(), place.GetConfigFilename()
 	}
-	return &agentv1.ApplicationPlugins{
-		RepoId: f.repository, Path: gitPathOf(f.file.dir()), ConfigFilename: f.file.base(), Plugins: plugins,
-	}
+	return described
 }

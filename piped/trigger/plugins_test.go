@@ -5,6 +5,7 @@ package trigger_test
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -19,9 +20,10 @@ import (
 
 // pluginReports remembers the plugins of applications, by directory, in the plane's order of calls.
 type pluginReports struct {
-	plane *controlPlane
-	got   map[string][]string
-	calls int
+	plane  *controlPlane
+	got    map[string][]string
+	manual map[string]bool // those that only users deploy
+	calls  int
 	// registered is the number of applications reported before the first call.
 	registered int
 }
@@ -37,6 +39,9 @@ func (r *pluginReports) ReportApplicationPlugins(
 	}
 	for _, a := range request.GetApplications() {
 		r.got[a.GetPath()] = a.GetPlugins()
+		if r.manual != nil {
+			r.manual[a.GetPath()] = a.GetManual()
+		}
 	}
 	return &agentv1.ReportApplicationPluginsResponse{}, nil
 }
@@ -73,4 +78,26 @@ func TestPluginsOfApplicationsAreReportedBeforeTheyAreRegistered(t *testing.T) {
 		require.Equal(t, map[string][]string{"web": {"wait"}, "waits": {"wait"}}, reports.got)
 		require.Equal(t, 3, reports.calls, "only changes are reported")
 	})
+}
+
+func TestApplicationsThatOnlyUsersDeployAreReportedAsSuch(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	reports := &pluginReports{plane: w.plane, got: map[string][]string{}, manual: map[string]bool{}}
+	w.reporter = reports
+	w.uses = func(*config.Application) ([]string, bool) { return nil, true }
+	byUsers := "  name: %s\n  trigger: {onCommit: {disabled: true}%s}\n"
+	w.application("web", "  name: web\n")
+	w.application("tool", fmt.Sprintf(byUsers, "tool", ""))
+	w.application("member", fmt.Sprintf(byUsers, "member", ", onChain: {disabled: false}"))
+	w.commit("Add")
+	w.start()
+	w.plane.await(t, "all reports", func() bool { return len(reports.manual) == 3 })
+	w.plane.read(func() {
+		require.Equal(t, map[string]bool{"web": false, "tool": true, "member": true}, reports.manual)
+	})
+	w.application("web", "  name: web\n  postSync: {chain: {applications: [{name: member}]}}\n")
+	w.commit("Deploy the member after web")
+	w.plane.await(t, "the member, which a chain deploys now", func() bool { return !reports.manual["member"] })
+	w.plane.read(func() { require.Equal(t, 2, reports.calls, "only changes are reported") })
 }

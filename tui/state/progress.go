@@ -98,7 +98,7 @@ func (d *Deck) Deploying() bool { return len(d.running) > 0 }
 // deployments that did not succeed, broken the applications whose configuration is invalid.
 // It is false before the state is complete and while there is no application. Only applications that
 // have been seen count: whoever waits for all of them must know how many there are.
-// Those that manual names are not waited for until they are deployed.
+// Those that manual names, or that their piped reports as manual, are not waited for until they are deployed.
 func (d *Deck) SettledAt(
 	commits []string, manual ...string,
 ) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
@@ -117,7 +117,7 @@ func (d *Deck) SettledAt(
 		newest := d.Newest(app.GetId())
 		switch {
 		case newest == nil:
-			settled = settled && slices.Contains(manual, app.GetName())
+			settled = settled && (app.GetManual() || slices.Contains(manual, app.GetName()))
 		case !Ended(newest.GetStatus()):
 			settled = false
 		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:

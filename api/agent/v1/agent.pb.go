@@ -507,7 +507,7 @@ func (*ReportApplicationPluginsResponse) Descriptor() ([]byte, []int) {
 	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{7}
 }
 
-// The plugins that an application of the calling piped uses by its configuration.
+// The plugins that an application of the calling piped uses by its configuration, and who deploys it.
 type ApplicationPlugins struct {
 	state  protoimpl.MessageState `protogen:"open.v1"`
 	RepoId string                 `protobuf:"bytes,1,opt,name=repo_id,json=repoId,proto3" json:"repo_id,omitempty"`
@@ -515,8 +515,10 @@ type ApplicationPlugins struct {
 	// Empty is app.pipecd.yaml.
 	ConfigFilename string   `protobuf:"bytes,3,opt,name=config_filename,json=configFilename,proto3" json:"config_filename,omitempty"`
 	Plugins        []string `protobuf:"bytes,4,rep,name=plugins,proto3" json:"plugins,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Only users deploy it: neither a commit nor drift does, and no chain can.
+	Manual        bool `protobuf:"varint,5,opt,name=manual,proto3" json:"manual,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ApplicationPlugins) Reset() {
@@ -575,6 +577,13 @@ func (x *ApplicationPlugins) GetPlugins() []string {
 		return x.Plugins
 	}
 	return nil
+}
+
+func (x *ApplicationPlugins) GetManual() bool {
+	if x != nil {
+		return x.Manual
+	}
+	return false
 }
 
 type ReportPluginsRequest struct {
@@ -1479,12 +1488,13 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursor\"l\n" +
 	"\x1fReportApplicationPluginsRequest\x12I\n" +
 	"\fapplications\x18\x01 \x03(\v2%.pipedeck.agent.v1.ApplicationPluginsR\fapplications\"\"\n" +
-	" ReportApplicationPluginsResponse\"\x84\x01\n" +
+	" ReportApplicationPluginsResponse\"\x9c\x01\n" +
 	"\x12ApplicationPlugins\x12\x17\n" +
 	"\arepo_id\x18\x01 \x01(\tR\x06repoId\x12\x12\n" +
 	"\x04path\x18\x02 \x01(\tR\x04path\x12'\n" +
 	"\x0fconfig_filename\x18\x03 \x01(\tR\x0econfigFilename\x12\x18\n" +
-	"\aplugins\x18\x04 \x03(\tR\aplugins\"K\n" +
+	"\aplugins\x18\x04 \x03(\tR\aplugins\x12\x16\n" +
+	"\x06manual\x18\x05 \x01(\bR\x06manual\"K\n" +
 	"\x14ReportPluginsRequest\x123\n" +
 	"\aplugins\x18\x01 \x03(\v2\x19.pipedeck.agent.v1.PluginR\aplugins\"\x17\n" +
 	"\x15ReportPluginsResponse\"M\n" +

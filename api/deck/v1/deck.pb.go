@@ -1710,7 +1710,10 @@ type Application struct {
 	// ready, and where OpenApplication has to be called first.
 	Url string `protobuf:"bytes,19,opt,name=url,proto3" json:"url,omitempty"`
 	// The id of its repository in the configuration of its piped; "local" is the one that the environment watches.
-	RepositoryId  string `protobuf:"bytes,20,opt,name=repository_id,json=repositoryId,proto3" json:"repository_id,omitempty"`
+	RepositoryId string `protobuf:"bytes,20,opt,name=repository_id,json=repositoryId,proto3" json:"repository_id,omitempty"`
+	// Only users deploy it, by its configuration: neither a commit nor drift does, and no chain can. False for applications
+	// of pipeds that do not report it, such as PipeCD's.
+	Manual        bool `protobuf:"varint,21,opt,name=manual,proto3" json:"manual,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1883,6 +1886,13 @@ func (x *Application) GetRepositoryId() string {
 		return x.RepositoryId
 	}
 	return ""
+}
+
+func (x *Application) GetManual() bool {
+	if x != nil {
+		return x.Manual
+	}
+	return false
 }
 
 // What lives of an application, in numbers.
@@ -5353,7 +5363,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
 	"\x0fSTATE_CONNECTED\x10\x02\x12\x16\n" +
 	"\x12STATE_DISCONNECTED\x10\x03\x12\x12\n" +
-	"\x0eSTATE_DISABLED\x10\x04\"\xbc\x06\n" +
+	"\x0eSTATE_DISABLED\x10\x04\"\xd4\x06\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -5376,7 +5386,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\tresources\x18\x11 \x01(\v2 .pipedeck.deck.v1.ResourceCountsR\tresources\x12\x19\n" +
 	"\bpiped_id\x18\x12 \x01(\tR\apipedId\x12\x10\n" +
 	"\x03url\x18\x13 \x01(\tR\x03url\x12#\n" +
-	"\rrepository_id\x18\x14 \x01(\tR\frepositoryId\x1a9\n" +
+	"\rrepository_id\x18\x14 \x01(\tR\frepositoryId\x12\x16\n" +
+	"\x06manual\x18\x15 \x01(\bR\x06manual\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +

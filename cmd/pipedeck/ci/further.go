@@ -62,7 +62,7 @@ func (r *Run) judgeFurther(d *state.Deck, v *verdict) {
 		case app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 			v.broken = append(v.broken, app)
 		case newest == nil:
-			v.settled = v.settled && slices.Contains(byHand, app.GetName())
+			v.settled = v.settled && (app.GetManual() || slices.Contains(byHand, app.GetName()))
 		case !state.Ended(newest.GetStatus()):
 			v.settled = false
 		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:

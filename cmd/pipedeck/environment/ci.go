@@ -324,6 +324,7 @@ func waiting(d *state.Deck) (left []string) {
 	}
 	for _, a := range d.Applications() {
 		switch newest := d.Newest(a.Id); {
+		case newest == nil && a.GetManual():
 		case newest == nil:
 			left = append(left, a.Name+": not deployed yet")
 		case !state.Ended(newest.Status):

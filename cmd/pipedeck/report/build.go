@@ -108,7 +108,7 @@ func (f *Facts) elsewhere(live *deckv1.Application) Application {
 	switch {
 	case isInvalid(live, newest):
 		o = outcome{result: Invalid, reason: cmp.Or(live.GetSyncReason(), live.GetSyncShortReason())}
-	case newest == nil && slices.Contains(f.ByHand, live.GetName()):
+	case newest == nil && (live.GetManual() || slices.Contains(f.ByHand, live.GetName())):
 		o = outcome{result: Manual, reason: "neither a commit, drift nor a chain deploys it"}
 	case newest == nil:
 		o = outcome{result: Unfinished, reason: "it was not deployed yet"}

@@ -24,6 +24,8 @@ type Application struct {
 	LatestDeploymentID string
 	// URL is where it answers on this machine; empty when that is not known.
 	URL string
+	// Manual: only users deploy it, as its piped has reported.
+	Manual bool
 }
 
 // Applications are the registered applications, and those that were deleted: these stay deleted although Git still
@@ -37,6 +39,8 @@ type Applications struct {
 	index applicationIndex
 	// uses are the plugins that applications use by their configuration, by piped and place, as pipeds reported them.
 	uses map[string]map[place][]string
+	// manual are the places of the applications that only users deploy. They are among those of uses.
+	manual map[place]bool
 	// urls are where applications answer, by their ids, as SetURLs got them last.
 	urls map[string]string
 }
@@ -55,7 +59,8 @@ type application struct {
 }
 
 func newApplications(l *ledger, o *offers, s *signals) *Applications {
-	a := &Applications{ledger: l, offers: o, signals: s, uses: map[string]map[place][]string{}}
+	a := &Applications{ledger: l, offers: o, signals: s, uses: map[string]map[place][]string{},
+		manual: map[place]bool{}}
 	a.clear()
 	return a
 }
@@ -347,7 +352,7 @@ func (a *Applications) publish(one *application) {
 
 func (a *Applications) view(one *application) *Application {
 	return &Application{Model: a.effective(one), Health: one.health, Counts: one.counts, LatestDeploymentID: one.latest,
-		URL: a.urls[one.model.GetId()]}
+		URL: a.urls[one.model.GetId()], Manual: a.manual[one.filed]}
 }
 
 // effective is the application with the targets and the platform provider that it is deployed to: those of its piped

@@ -203,9 +203,16 @@ func (a *Applications) ReportPlugins(pipedID string, applications []*agentv1.App
 			return exhausted("the plugins of %d applications are known already", len(uses))
 		}
 		uses[at] = slices.Clone(reported.GetPlugins())
+		changed := a.manual[at] != reported.GetManual()
+		if a.manual[at] = true; !reported.GetManual() {
+			delete(a.manual, at)
+		}
 		if one := a.index.places[at]; one != nil && !one.model.GetDeleted() {
 			a.use(one)
 			a.refreshTargetsOf(one)
+			if changed {
+				a.publish(one)
+			}
 		}
 	}
 	return nil

@@ -47,6 +47,34 @@ func TestAnApplicationGetsTargetsOfThePluginsThatItUses(t *testing.T) {
 	require.Equal(t, []string{"local"}, targets(s)["waits"], "its configuration has changed")
 }
 
+func TestApplicationsShowThatOnlyUsersDeployThem(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	reportMeta(t, s, meta("/srv/repo"))
+	report := func(path string, manual bool) {
+		require.NoError(t, s.Applications.ReportPlugins(piped,
+			[]*agentv1.ApplicationPlugins{{RepoId: "repo", Path: path, Manual: manual}}))
+	}
+	report("tool", true)
+	_, err := s.Applications.Register(piped, []*model.ApplicationInfo{info("tool"), info("web")})
+	require.NoError(t, err)
+	manual := func() map[string]bool {
+		all := map[string]bool{}
+		sub, changes := s.Subscribe(false)
+		defer sub.Close()
+		for _, change := range changes {
+			if change.Application != nil {
+				all[change.Application.Model.GetName()] = change.Application.Manual
+			}
+		}
+		return all
+	}
+	require.Equal(t, map[string]bool{"tool": true, "web": false}, manual())
+	report("tool", false)
+	report("web", true)
+	require.Equal(t, map[string]bool{"tool": false, "web": true}, manual())
+}
+
 func TestApplicationsOfAnOlderPipedGetItsPlatformProvider(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})
