@@ -103,8 +103,8 @@ type Trigger struct {
 	OnChain OnChain `json:"onChain"`
 }
 
-// IsManual reports whether only users start deployments: neither a commit nor drift does, and no chain can. chained says
-// whether there is a chain that may.
+// IsManual reports whether only users start deployments: neither a commit nor drift does, and no chain can. chained
+// says whether there is a chain that may.
 func (t Trigger) IsManual(chained bool) bool {
 	return t.OnCommit.Disabled && t.OnOutOfSync.Disabled && (t.OnChain.Disabled || !chained)
 }

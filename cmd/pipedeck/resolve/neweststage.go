@@ -28,8 +28,9 @@ func (w Word) FitsTarget() bool {
 }
 
 // DeploymentWithStage finds the deployment with the stage that the word names, among the newest one of each
-// application that has stages: one that waits for its turn has none yet. The word is the only argument. Where several applications have such a stage, the error has a command for
-// each; where none has, it is that of a word that names no application.
+// application that has stages: one that waits for its turn has none yet. The word is the only argument. Where several
+// applications have such a stage, the error has a command for each; where none has, it is that of a word that names no
+// application.
 func (w Word) DeploymentWithStage() (*deckv1.Deployment, error) {
 	var newest []*deckv1.Deployment
 	for _, app := range w.line.State.Applications() {
