@@ -52,9 +52,6 @@ func causeOf(err error) (Cause, bool) {
 				return Cause{kind, place}, true
 			}
 		}
-		if err == exec.ErrNotFound { //nolint:errorlint // the errors below it are inspected one by one
-			return Cause{Kind: CauseNoProgram}, true
-		}
 		if several, is := err.(interface{ Unwrap() []error }); is {
 			var first Cause
 			all := several.Unwrap()
@@ -69,7 +66,11 @@ func causeOf(err error) (Cause, bool) {
 			}
 			return first, len(all) > 0
 		}
-		err = errors.Unwrap(err)
+		below := errors.Unwrap(err)
+		if below == nil && errors.Is(err, exec.ErrNotFound) {
+			return Cause{Kind: CauseNoProgram}, true
+		}
+		err = below
 	}
 	return Cause{}, false
 }

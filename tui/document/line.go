@@ -100,7 +100,8 @@ type Result struct {
 	ExitCode int `json:"exit_code"`
 	// Reason says why.
 	Reason string `json:"reason"`
-	// NothingToDeploy is true when the commits of ci --from --changed touch no application, so that nothing was deployed.
+	// NothingToDeploy is true when the commits of ci --from --changed touch no application, so that nothing was
+	// deployed.
 	NothingToDeploy bool `json:"nothing_to_deploy,omitempty"`
 }
 

@@ -37,11 +37,11 @@ func TestApplicationsOfAllRepositoriesAreAwaited(t *testing.T) {
 	require.True(t, v.settled)
 	require.Len(t, v.failed, 1)
 
-	far.Manual = true
-	require.True(t, run.judge(deckOf(web, of(web, head, succeeded), other, of(other, "0second", succeeded), far)).settled,
-		"only users deploy the one of a server")
-	far.Manual = false
-	require.False(t, run.judge(deckOf(web, of(web, head, succeeded), other, of(other, "0second", succeeded), far)).settled)
+	for _, byUsers := range []bool{true, false} {
+		far.Manual = byUsers
+		all := deckOf(web, of(web, head, succeeded), other, of(other, "0second", succeeded), far)
+		require.Equal(t, byUsers, run.judge(all).settled, "only users deploy the one of a server")
+	}
 
 	require.Equal(t, []string{"web/app.pipecd.yaml", ""}, []string{fileOf(web), fileOf(other)},
 		"the same file of another repository is another one")

@@ -18,7 +18,8 @@ func arguments(t *session.Target) map[string][]cobra.CompletionFunc {
 	return map[string][]cobra.CompletionFunc{
 		"up": one(directories), "ci": one(directories), "host": one(directories), "init": one(directories),
 		"sync": one(apps), "retry": one(apps), "rollback": one(apps), "remove": one(apps), "open": one(apps),
-		"logs": one(apps, of(t, logStages)), "tree": one(apps), "diff": one(apps), "events": one(apps), "history": one(apps),
+		"logs": one(apps, of(t, logStages)), "tree": one(apps), "diff": one(apps), "events": one(apps),
+		"history":  one(apps),
 		"approve":  one(of(t, waiting(approvable)), of(t, waiting(approvable))),
 		"skip":     one(of(t, waiting(skippable)), of(t, waiting(skippable))),
 		"cancel":   one(of(t, running)),

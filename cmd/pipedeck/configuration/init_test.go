@@ -34,7 +34,8 @@ func TestInitShowsAPatchThatGitTakesAndWritesNothing(t *testing.T) {
 	dir := ownRepository(t, map[string]string{"k8s/web.yaml": someDeployment, "api/d.yaml": someDeployment})
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "init", dir, "--pipeline", "canary")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "k8s/app.pipecd.yaml: shop: 1 plain manifest: Deployment web\n  1 object: 1 Deployment\n")
+	require.Contains(t, stdout,
+		"k8s/app.pipecd.yaml: shop: 1 plain manifest: Deployment web\n  1 object: 1 Deployment\n")
 	require.Contains(t, stdout, "+      - name: K8S_CANARY_ROLLOUT\n")
 	require.Contains(t, stderr, "2 files would be written in "+dir+"; to do it, run: pipedeck init "+dir+
 		" --pipeline canary --write\n")
@@ -66,7 +67,8 @@ func TestInitWritesFilesOnceAndValidateAcceptsThem(t *testing.T) {
 
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "init", dir, "--write")
 	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "wrote charts/web/app.pipecd.yaml: web: a Helm chart\n  cannot be rendered: no manifests")
+	require.Contains(t, stdout,
+		"wrote charts/web/app.pipecd.yaml: web: a Helm chart\n  cannot be rendered: no manifests")
 	require.Contains(t, stderr, "left out: .: Terraform is not supported yet\n")
 	require.Contains(t, stderr, "k8s/app.pipecd.yaml exists already; wrote 1 file in "+dir)
 	after, err := os.ReadFile(file)

@@ -21,8 +21,8 @@ func TestInitRendersWhatItFinds(t *testing.T) {
 			"apiVersion: v1\nkind: Service\nmetadata: {name: other}\n",
 		"charts/front/Chart.yaml":  chartYAML,
 		"charts/front/values.yaml": "count: 2\n",
-		"charts/front/templates/c.yaml": "{{ range until (int .Values.count) }}\n---\napiVersion: v1\nkind: ConfigMap\n" +
-			"metadata: {name: front-{{ . }}}\n{{ end }}\n",
+		"charts/front/templates/c.yaml": "{{ range until (int .Values.count) }}\n---\napiVersion: v1\n" +
+			"kind: ConfigMap\nmetadata: {name: front-{{ . }}}\n{{ end }}\n",
 		"overlays/prod/kustomization.yaml": "resources: [../../base]\nnamePrefix: prod-\n",
 		"base/kustomization.yaml":          "resources: [s.yaml]\n",
 		"base/s.yaml":                      "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\n",

@@ -89,7 +89,8 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 			gittest.Commit(t, repo, "change")
 
 			dir := t.TempDir()
-			junit, markdown, machine := filepath.Join(dir, "j.xml"), filepath.Join(dir, "r.md"), filepath.Join(dir, "r.json")
+			junit, markdown := filepath.Join(dir, "j.xml"), filepath.Join(dir, "r.md")
+			machine := filepath.Join(dir, "r.json")
 			args := ciArguments(t, repo, "--from", "HEAD~1", "--changed", "--junit", junit, "--report", markdown,
 				"--report", machine)
 			if c.selector != "" {

@@ -33,9 +33,9 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 		Use: "logs [APP|DEPLOYMENT] [STAGE]", Short: "Print the logs of a deployment's stages, or of a plugin",
 		Args: cobra.MaximumNArgs(2),
 		Long: "Print the logs of the stages of a deployment: that of the given id, or the newest one of an " +
-			"application or of all.\nWith a stage, only those of this stage. A single argument may be the stage, where " +
-			"it names no application and\nno deployment, and only one application has such a stage in its newest " +
-			"deployment. With --plugin, print\nwhat its process has printed.",
+			"application or of all.\nWith a stage, only those of this stage. A single argument may be the stage, " +
+			"where it names no application and\nno deployment, and only one application has such a stage in its " +
+			"newest deployment. With --plugin, print\nwhat its process has printed.",
 		Example: "  pipedeck logs hello-world\n  pipedeck logs hello-world primary -f\n  pipedeck logs primary\n" +
 			"  pipedeck logs 3f2a -o json\n  pipedeck logs --plugin kubernetes -f",
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -59,7 +59,8 @@ func (w Word) DeploymentWithStage() (*deckv1.Deployment, error) {
 		app := w.line.State.Application(d.GetApplicationId())
 		stage := Best(d.GetStages(), fits)[0]
 		candidates = append(candidates, Candidate{
-			w.line.Command(w.line.State.ApplicationArgument(app), state.StageArgument(d.GetStages(), stage)), w.line.About(d),
+			w.line.Command(w.line.State.ApplicationArgument(app), state.StageArgument(d.GetStages(), stage)),
+			w.line.About(d),
 		})
 	}
 	return nil, exit.Usage(fmt.Errorf("%d applications have a stage %q", len(found), w.Text),

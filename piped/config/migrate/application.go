@@ -293,9 +293,9 @@ func (a *application) adapt(e *entry) *stop {
 		a.drop(a.spec, e)
 	case "kubernetes.input":
 		if remote, _ := e.at("helmChart", "gitRemote"); remote != nil {
-			a.note(remote.Line, join(join(e.path, "helmChart"), "gitRemote"), "is kept, but no plugin of v1 takes a chart "+
-				"from another Git repository; publish the chart in a repository or a registry, or commit it here and set "+
-				"path")
+			a.note(remote.Line, join(join(e.path, "helmChart"), "gitRemote"), "is kept, but no plugin of v1 takes a "+
+				"chart from another Git repository; publish the chart in a repository or a registry, or commit it "+
+				"here and set path")
 		}
 	case "kubernetes.trafficRouting":
 		if host, _ := e.at("istio", "host"); host != nil {

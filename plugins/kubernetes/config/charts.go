@@ -109,8 +109,8 @@ type HelmChart struct {
 	Name string `json:"name"`
 	// Version is the version of the chart, or a range. Default: the newest one.
 	Version string `json:"version"`
-	// GitRemote is the Git repository of the chart, of PipeCD v0. Nothing is fetched from there, so the application cannot
-	// be deployed: publish the chart in a repository or a registry, or commit it here and set path.
+	// GitRemote is the Git repository of the chart, of PipeCD v0. Nothing is fetched from there, so the application
+	// cannot be deployed: publish the chart in a repository or a registry, or commit it here and set path.
 	GitRemote string `json:"gitRemote" jsonschema:"deprecated"`
 	// Ref is the commit in gitRemote. It is not read.
 	Ref string `json:"ref" jsonschema:"deprecated"`

@@ -28,7 +28,8 @@ type Rendered struct {
 	File string `json:"file"`
 	// Kinds are the numbers of its objects by their kinds, in the order in which they are applied.
 	Kinds []Kind `json:"kinds,omitempty"`
-	// Error says why it cannot be rendered; empty when it can. Files in it are relative to the folder of the application.
+	// Error says why it cannot be rendered; empty when it can. Files in it are relative to the folder of the
+	// application.
 	Error string `json:"error,omitempty"`
 }
 
