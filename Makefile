@@ -37,7 +37,9 @@ test: ## Unit tests with the race detector
 
 .PHONY: powershell
 powershell: ## Fetch the parser of PowerShell for the test of its completion script (needs npm)
-	cd tools/powershell && npm ci --ignore-scripts --omit=peer --no-audit --no-fund
+	@mkdir -p $(CACHE)/powershell
+	cp tools/powershell/package.json tools/powershell/package-lock.json $(CACHE)/powershell/
+	cd $(CACHE)/powershell && npm ci --ignore-scripts --omit=peer --no-audit --no-fund
 
 .PHONY: e2e
 e2e: build embeddedk8s ## Drive the built programs against the embedded cluster

@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reads a PowerShell script from standard input, and prints each place that is not PowerShell. Exit code 1: there are some.
+// The argument is the directory with the packages, which make powershell fetches.
 // Run it with node --liftoff-only: Node would take minutes to optimise the grammar, which parses one short script.
 
-import { readFileSync } from "node:fs";
+import { readFileSync, realpathSync } from "node:fs";
 import { createRequire } from "node:module";
-import { Language, Parser } from "web-tree-sitter";
 
-const grammar = createRequire(import.meta.url).resolve("tree-sitter-powershell/tree-sitter-powershell.wasm");
+const fetched = createRequire(`${realpathSync(process.argv[2])}/`);
+const { Language, Parser } = fetched("web-tree-sitter");
+const grammar = fetched.resolve("tree-sitter-powershell/tree-sitter-powershell.wasm");
 await Parser.init();
 const parser = new Parser();
 parser.setLanguage(await Language.load(grammar));

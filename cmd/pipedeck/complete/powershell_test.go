@@ -15,16 +15,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// powershellDir has a parser of PowerShell, which make powershell fetches.
-const powershellDir = "../../../tools/powershell"
+const (
+	// powershellDir has a parser of PowerShell, which make powershell fetches.
+	powershellDir    = "../../../.cache/powershell"
+	powershellParser = "../../../tools/powershell/parse.mjs"
+)
 
 // parsePowerShell returns what is wrong with a script; empty for nothing.
 func parsePowerShell(t *testing.T, script string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "node", "--liftoff-only", "parse.mjs")
-	cmd.Dir, cmd.Stdin, cmd.WaitDelay = powershellDir, strings.NewReader(script), time.Second
+	cmd := exec.CommandContext(ctx, "node", "--liftoff-only", powershellParser, powershellDir)
+	cmd.Stdin, cmd.WaitDelay = strings.NewReader(script), time.Second
 	out, err := cmd.CombinedOutput()
 	if cmd.ProcessState.ExitCode() != 1 {
 		require.NoError(t, err, string(out))
