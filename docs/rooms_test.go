@@ -53,7 +53,7 @@ func TestThePictureOfTheArchitectureNamesFoldersThatExist(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("architecture.md")
 	require.NoError(t, err)
-	_, rest, found := strings.Cut(string(page), "```\n")
+	_, rest, found := strings.Cut(string(page), "```text\n")
 	require.True(t, found)
 	picture, _, found := strings.Cut(rest, "```\n")
 	require.True(t, found)

@@ -16,12 +16,13 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
-const page = "../../docs/plugin-author-guide.md"
+// authors is the page that this story follows.
+const authors = "docs/plugin-author-guide.md"
 
 func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)
-	printed := r.follow(t, blocks(t, page, func(heading string) bool { return heading != otherLanguage }))
+	printed := r.follow(t, sections(t, func(name string) bool { return name != otherLanguage }))
 
 	require.Contains(t, printed["go mod tidy\ngo test ./..."], "ok  \texample.com/greeter")
 	deployed := printed["pipedeck ci --cluster none --plugin greeter=../greeter --timeout 3m"]

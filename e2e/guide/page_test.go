@@ -7,47 +7,24 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/docs/page"
 )
 
-// block is a part of a page between fences: what stands there, and the first line's language and what follows it.
-type block struct {
-	language, argument, text string
-}
+// otherLanguage is the section of the guide that starts again, with other tools.
+const otherLanguage = "In another language"
 
-// otherLanguage is the part of the guide that starts again, with other tools.
-const otherLanguage = "## In another language"
-
-// blocks reads the fenced blocks of the sections whose heading, of the second level, is wanted.
-func blocks(t *testing.T, page string, wanted func(heading string) bool) []block {
+// sections reads the blocks of the sections of the guide that are wanted.
+func sections(t *testing.T, wanted func(name string) bool) []page.Block {
 	t.Helper()
-	data, err := os.ReadFile(page)
+	blocks, err := page.Read("../../" + authors)
 	require.NoError(t, err)
-	var list []block
-	var open *block
-	inside := wanted("")
-	for line := range strings.Lines(string(data)) {
-		info, fence := strings.CutPrefix(strings.TrimRight(line, "\n"), "```")
-		switch {
-		case fence && open == nil:
-			language, argument, _ := strings.Cut(info, " ")
-			open = &block{language: language, argument: argument}
-		case fence:
-			if inside {
-				list = append(list, *open)
-			}
-			open = nil
-		case open != nil:
-			open.text += line
-		case strings.HasPrefix(line, "## "):
-			inside = wanted(strings.TrimSpace(line))
-		}
-	}
-	require.Nil(t, open, "%s: a block does not end", page)
-	return list
+	return slices.DeleteFunc(blocks, func(b page.Block) bool { return !wanted(b.Section) })
 }
 
 // reader follows a page.
@@ -58,19 +35,17 @@ type reader struct {
 }
 
 // follow writes the files and runs the commands; it returns what the commands printed, by their text.
-func (r *reader) follow(t *testing.T, list []block) map[string]string {
+func (r *reader) follow(t *testing.T, list []page.Block) map[string]string {
 	t.Helper()
 	printed := map[string]string{}
 	for _, b := range list {
 		switch {
-		case b.argument == "":
-		case b.argument == "run":
-			printed[strings.TrimSpace(b.text)] += r.run(t, b.text)
-		default:
-			require.True(t, filepath.IsLocal(b.argument), b.argument)
-			path := filepath.Join(r.dir, b.argument)
+		case b.Language == "sh" && b.Mark == page.Run:
+			printed[strings.TrimSpace(b.Text)] += r.run(t, b.Text)
+		case b.File() != "":
+			path := filepath.Join(r.dir, b.File())
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-			require.NoError(t, os.WriteFile(path, []byte(b.text), 0o644))
+			require.NoError(t, os.WriteFile(path, []byte(b.Text), 0o644))
 		}
 	}
 	return printed

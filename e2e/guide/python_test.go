@@ -22,7 +22,7 @@ import (
 func TestThePluginInPythonDeploysAndPassesTheTestKit(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)
-	printed := r.follow(t, blocks(t, page, func(heading string) bool { return heading == otherLanguage }))
+	printed := r.follow(t, sections(t, func(name string) bool { return name == otherLanguage }))
 	deployed := ""
 	for command, output := range printed {
 		if strings.Contains(command, "pipedeck ci") {

@@ -43,8 +43,7 @@ var keyFilePage = fmt.Sprintf(`
 
 To change keys, write a file with one line for each action: its name from the tables above, then its keys.
 
-`+"```yaml"+`
-# keys.yaml
+`+"```yaml keys.yaml"+`
 global.sync: [f5, ctrl+s] # a list of keys
 log.follow: f6             # or one key
 confirm: never             # ask (the default) or never

@@ -33,7 +33,7 @@ func TestThePageNamesEveryKeyOfEveryBinding(t *testing.T) {
 
 func TestTheExampleOfAKeyFileOnThePageIsOne(t *testing.T) {
 	t.Parallel()
-	_, rest, found := strings.Cut(keymap.Default().Page(), "```yaml\n")
+	_, rest, found := strings.Cut(keymap.Default().Page(), "```yaml keys.yaml\n")
 	require.True(t, found)
 	example, _, _ := strings.Cut(rest, "```")
 	file := keymap.Parse([]byte(example), "keys.yaml")

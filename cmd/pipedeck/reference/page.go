@@ -68,13 +68,13 @@ func (p *page) codes() {
 func (p *page) command(cmd *cobra.Command) {
 	p.line("## %s\n", path(cmd))
 	p.line("%s.\n", cmd.Short)
-	p.block("", usage(cmd))
+	p.block("text usage", usage(cmd))
 	if cmd.Long != "" {
 		p.block("text", cmd.Long)
 	}
 	if cmd.Example != "" {
 		p.line("Examples:\n")
-		p.block("", cmd.Example)
+		p.block("text usage", cmd.Example)
 	}
 	p.flags("", cmd.NonInheritedFlags(), cmd)
 }

@@ -1,0 +1,55 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package page
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Marks of blocks with the language sh. Each block has one of them.
+const (
+	Run      = "run"          // a story runs the block, and it succeeds
+	Terminal = "run terminal" // the same, and its last command keeps a terminal: the UI
+)
+
+// Needs returns why no story runs a block: what its mark says it needs. "" is not such a mark.
+func (b Block) Needs() string {
+	need, _ := strings.CutPrefix(b.Mark, "needs ")
+	if need == b.Mark {
+		return ""
+	}
+	return need
+}
+
+// RunBy returns the script that runs the commands of a block in place of a story, from the root of the repository.
+func (b Block) RunBy() string {
+	script, _ := strings.CutPrefix(b.Mark, "run-by ")
+	if script == b.Mark {
+		return ""
+	}
+	return script
+}
+
+// Reasons are what a block may need that a story has not, with what it means.
+func Reasons() map[string]string {
+	return map[string]string{
+		"account": "an account at a service",
+		"clone":   "a clone in which nothing else builds meanwhile",
+		"engine":  "a container engine",
+		"files":   "files of yours that no page creates",
+		"network": "the network",
+		"program": "a program of others",
+		"release": "a release; make e2e-release installs one",
+		"server":  "a server, such as PipeCD's control plane or a registry",
+	}
+}
+
+// File returns the file that a block shows whole, relative to the directory of the reader; "" for other blocks.
+func (b Block) File() string {
+	if b.Language == "sh" || b.Language == "text" || !filepath.IsLocal(b.Mark) {
+		return ""
+	}
+	return b.Mark
+}

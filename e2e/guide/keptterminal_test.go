@@ -1,0 +1,105 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package guide
+
+import (
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/docs/page"
+	"github.com/pipedeck/pipedeck/system/logtest"
+)
+
+// terminal is a real pseudo-terminal whose program keeps it.
+type terminal struct {
+	cmd   *exec.Cmd
+	file  *os.File
+	text  logtest.Buffer
+	ended chan struct{}
+}
+
+// output is what the program has written until now.
+func (term *terminal) output() string { return term.text.String() }
+
+func (term *terminal) read() {
+	defer close(term.ended)
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := term.file.Read(buffer)
+		_, _ = term.text.Write(buffer[:n])
+		if err != nil {
+			_ = term.cmd.Wait()
+			return
+		}
+	}
+}
+
+// close presses Ctrl-C, and waits for the end of the program.
+func (term *terminal) close() {
+	_, _ = term.file.WriteString("\x03")
+	select {
+	case <-term.ended:
+	case <-time.After(patience):
+		_ = term.cmd.Process.Kill()
+		<-term.ended
+	}
+	_ = term.file.Close()
+}
+
+// ui is what a terminal gets when a full screen begins.
+const ui = "\x1b[?1049h"
+
+// ready succeeds when every part of the environment runs and every application is deployed.
+const ready = `pipedeck status >/dev/null && ! pipedeck apps --no-headers | grep -v -w -e SYNCED -e OUT_OF_SYNC -e INVALID_CONFIG`
+
+// keep opens a terminal for a block. It leaves the UI by Ctrl-C, which keeps the environment, once that is ready; other
+// programs go on until the page ends.
+func (v *visitor) keep(t *testing.T, b page.Block) *terminal {
+	t.Helper()
+	term := &terminal{cmd: v.shell(t, b.Text), ended: make(chan struct{})}
+	var err error
+	term.file, err = pty.StartWithSize(term.cmd, &pty.Winsize{Cols: 160, Rows: 50})
+	require.NoError(t, err, b.Place())
+	go term.read()
+	v.terminals = append(v.terminals, term)
+	if !strings.Contains(b.Text, "pipedeck up") && !strings.Contains(b.Text, "pipedeck attach") {
+		return term
+	}
+	await(t, patience, func() string {
+		if strings.Contains(term.output(), ui) || term.hasEnded() {
+			return ""
+		}
+		return b.Place() + ": no UI\n" + term.output()
+	})
+	require.False(t, term.hasEnded(), "%s\n%s", b.Place(), term.output())
+	v.await(t, b.Place(), named(b.Text)+ready)
+	term.close()
+	return term
+}
+
+func (term *terminal) hasEnded() bool {
+	select {
+	case <-term.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// named chooses the environment that a command names.
+func named(script string) string {
+	_, rest, found := strings.Cut(script, "--name ")
+	if !found {
+		return ""
+	}
+	return "export PIPEDECK_NAME=" + strings.Fields(rest)[0] + "\n"
+}

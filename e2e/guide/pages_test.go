@@ -1,0 +1,78 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package guide
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/docs/page"
+)
+
+// before are the commands with which the reader of a page has come to it. Most pages begin in an empty folder, next to
+// a running environment.
+var before = map[string]string{}
+
+// running starts the environment that a page without other commands begins with.
+const running = "pipedeck up --sample hello-world"
+
+func TestTheCommandsOfEveryPageDoWhatThePageSays(t *testing.T) {
+	t.Parallel()
+	root, err := filepath.Abs("../..")
+	require.NoError(t, err)
+	paths, err := page.All(root)
+	require.NoError(t, err)
+	for _, path := range paths {
+		blocks, err := page.Read(path)
+		require.NoError(t, err)
+		name, err := filepath.Rel(root, path)
+		require.NoError(t, err)
+		isRun := func(b page.Block) bool { return b.Language == "sh" && strings.HasPrefix(b.Mark, page.Run) && b.RunBy() == "" }
+		if name == authors || !slices.ContainsFunc(blocks, isRun) {
+			continue
+		}
+		t.Run(name, func(t *testing.T) {
+			v := newVisitor(t)
+			commands, other := before[name]
+			if !other {
+				v.keep(t, page.Block{Text: running})
+			} else if commands != "" {
+				out, err := v.shell(t, commands).CombinedOutput()
+				require.NoError(t, err, "%s\n%s", commands, out)
+			}
+			v.follow(t, blocks)
+		})
+	}
+}
+
+// compare holds what a page shows against what was printed, which a program that goes on may still do.
+func (v *visitor) compare(t *testing.T, b page.Block, printed func() string) {
+	t.Helper()
+	home := strings.NewReplacer(v.home, "/home/you")
+	await(t, 20*time.Second, func() string {
+		if difference := dissimilar(b.Text, home.Replace(printed())); difference != "" {
+			return b.Place() + ": " + difference
+		}
+		return ""
+	})
+}
+
+// await asks until nothing is missing any more.
+func await(t *testing.T, patience time.Duration, missing func() string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		what := missing()
+		if what == "" {
+			return
+		}
+		require.True(t, time.Now().Before(end), what)
+	}
+}
