@@ -46,7 +46,7 @@ func unmarked(t *testing.T, b page.Block) string {
 	t.Helper()
 	reason, _, _ := strings.Cut(b.Needs(), ":")
 	switch {
-	case b.Mark == page.Run, b.Mark == page.Terminal:
+	case b.Mark == page.Run, b.Mark == page.RunTerminal:
 		return ""
 	case b.Needs() != "":
 		if _, known := page.Reasons()[reason]; !known {
@@ -73,9 +73,9 @@ func TestCommandsAreInBlocksOfCommands(t *testing.T) {
 	t.Parallel()
 	for _, b := range every(t) {
 		switch b.Language {
-		case "sh", "go", "python", page.Until:
+		case "sh", "go", "python", page.Before, page.Until:
 		case "text":
-			if b.Mark != "usage" {
+			if b.Mark != page.Usage {
 				require.NotRegexp(t, command, b.Text, "%s: a block of output holds a command", b.Place())
 			}
 		case "yaml", "json":

@@ -51,8 +51,8 @@ func Read(path string) ([]Block, error) {
 		case strings.HasPrefix(text, "## "):
 			section = strings.TrimSpace(text[len("## "):])
 		default:
-			if command, found := until(text); found {
-				blocks = append(blocks, Block{Page: path, Line: line, Section: section, Language: Until, Text: command})
+			if language, command, found := comment(text); found {
+				blocks = append(blocks, Block{Page: path, Line: line, Section: section, Language: language, Text: command})
 			}
 		}
 	}

@@ -8,10 +8,18 @@ import (
 	"strings"
 )
 
-// Marks of blocks with the language sh. Each block has one of them.
+// Marks of blocks of commands, which have the language sh, and of their output, which has the language text. Each block
+// of commands has one of these, Needs or RunBy.
 const (
-	Run      = "run"          // a story runs the block, and it succeeds
-	Terminal = "run terminal" // the same, and its last command keeps a terminal: the UI
+	// Run is that of commands that a story runs, and that succeed. The first block of output behind them, in the same
+	// section, shows what they print.
+	Run = "run"
+	// RunTerminal is the same for commands that keep their terminal, as the UI does.
+	RunTerminal = "run terminal"
+	// OfTerminal is that of output that the last RunTerminal prints, also later.
+	OfTerminal = "terminal"
+	// Usage is that of the forms of a command, with placeholders.
+	Usage = "usage"
 )
 
 // Needs returns why no story runs a block: what its mark says it needs. "" is not such a mark.

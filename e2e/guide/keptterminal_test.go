@@ -58,12 +58,15 @@ func (term *terminal) close() {
 // ui is what a terminal gets when a full screen begins.
 const ui = "\x1b[?1049h"
 
-// ready succeeds when every part of the environment runs and every application is deployed.
-const ready = `pipedeck status >/dev/null && ! pipedeck apps --no-headers | grep -v -w -e SYNCED -e OUT_OF_SYNC -e INVALID_CONFIG`
+// ready succeeds when every part of the environment runs and every application is deployed, or cannot be.
+const ready = `
+pipedeck status
+pipedeck apps --no-headers | grep .
+[ -z "$(pipedeck apps --no-headers | grep -v -w -e SYNCED -e OUT_OF_SYNC -e INVALID_CONFIG)" ]`
 
 // keep opens a terminal for a block. It leaves the UI by Ctrl-C, which keeps the environment, once that is ready; other
 // programs go on until the page ends.
-func (v *visitor) keep(t *testing.T, b page.Block) *terminal {
+func (v *visitor) keep(t *testing.T, b page.Block) {
 	t.Helper()
 	term := &terminal{cmd: v.shell(t, b.Text), ended: make(chan struct{})}
 	var err error
@@ -71,8 +74,8 @@ func (v *visitor) keep(t *testing.T, b page.Block) *terminal {
 	require.NoError(t, err, b.Place())
 	go term.read()
 	v.terminals = append(v.terminals, term)
-	if !strings.Contains(b.Text, "pipedeck up") && !strings.Contains(b.Text, "pipedeck attach") {
-		return term
+	if !opensUI(b) {
+		return
 	}
 	await(t, patience, func() string {
 		if strings.Contains(term.output(), ui) || term.hasEnded() {
@@ -83,7 +86,11 @@ func (v *visitor) keep(t *testing.T, b page.Block) *terminal {
 	require.False(t, term.hasEnded(), "%s\n%s", b.Place(), term.output())
 	v.await(t, b.Place(), named(b.Text)+ready)
 	term.close()
-	return term
+}
+
+// opensUI reports whether a block ends with the UI.
+func opensUI(b page.Block) bool {
+	return strings.Contains(b.Text, "pipedeck up") || strings.Contains(b.Text, "pipedeck attach")
 }
 
 func (term *terminal) hasEnded() bool {

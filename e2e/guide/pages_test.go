@@ -17,13 +17,6 @@ import (
 	"github.com/pipedeck/pipedeck/docs/page"
 )
 
-// before are the commands with which the reader of a page has come to it. Most pages begin in an empty folder, next to
-// a running environment.
-var before = map[string]string{}
-
-// running starts the environment that a page without other commands begins with.
-const running = "pipedeck up --sample hello-world"
-
 func TestTheCommandsOfEveryPageDoWhatThePageSays(t *testing.T) {
 	t.Parallel()
 	root, err := filepath.Abs("../..")
@@ -40,15 +33,7 @@ func TestTheCommandsOfEveryPageDoWhatThePageSays(t *testing.T) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
-			v := newVisitor(t)
-			commands, other := before[name]
-			if !other {
-				v.keep(t, page.Block{Text: running})
-			} else if commands != "" {
-				out, err := v.shell(t, commands).CombinedOutput()
-				require.NoError(t, err, "%s\n%s", commands, out)
-			}
-			v.follow(t, blocks)
+			newVisitor(t).follow(t, blocks)
 		})
 	}
 }

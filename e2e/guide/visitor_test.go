@@ -34,6 +34,8 @@ type visitor struct {
 // such as the embedded Kubernetes, takes minutes to build.
 func newVisitor(t *testing.T) *visitor {
 	t.Helper()
+	clone, err := filepath.Abs("../..")
+	require.NoError(t, err)
 	bin := os.Getenv("PIPEDECK_BIN")
 	require.NotEmpty(t, bin, "run the stories with: make e2e")
 	// Not t.TempDir: the paths of sockets are short.
@@ -52,7 +54,7 @@ func newVisitor(t *testing.T) *visitor {
 	v := &visitor{
 		home: home, dir: filepath.Join(home, "work"), session: filepath.Join(home, "session"),
 		variables: []string{
-			"HOME=" + home, "PATH=" + bin + ":" + programs + ":" + os.Getenv("PATH"), "TERM=xterm-256color",
+			"HOME=" + home, "PIPEDECK=" + clone, "PATH=" + bin + ":" + programs + ":" + os.Getenv("PATH"), "TERM=xterm-256color",
 			"XDG_CACHE_HOME=" + cache, "GOCACHE=" + caches[0], "GOMODCACHE=" + caches[1], "GOPATH=" + caches[2],
 			"GOSUMDB=off", "GOWORK=off", "GIT_CONFIG_NOSYSTEM=1",
 			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com",
@@ -90,25 +92,46 @@ func (v *visitor) shell(t *testing.T, script string) *exec.Cmd {
 // follow does what the blocks of a page say, in their order.
 func (v *visitor) follow(t *testing.T, blocks []page.Block) {
 	t.Helper()
-	var printed func() string // what the last block of commands has printed until now
+	var last output
 	for _, b := range blocks {
 		switch {
 		case b.Language == page.Until:
 			v.await(t, b.Place(), b.Text)
-		case b.Language == "sh" && b.Mark == page.Run:
-			out, err := v.shell(t, b.Text).CombinedOutput()
-			require.NoError(t, err, "%s\n%s\n%s", b.Place(), b.Text, out)
-			printed = func() string { return string(out) }
-		case b.Language == "sh" && b.Mark == page.Terminal:
-			printed = v.keep(t, b).output
+		case b.Language == page.Before && !opensUI(b), b.Language == "sh" && b.Mark == page.Run:
+			out := v.run(t, b)
+			last = output{b.Section, func() string { return out }}
+		case b.Language == page.Before, b.Language == "sh" && b.Mark == page.RunTerminal:
+			v.keep(t, b)
+			last = output{}
 		case b.Language == "sh":
-			printed = nil
-		case b.Language == "text" && b.Mark == "" && printed != nil:
-			v.compare(t, b, printed)
+			last = output{}
+		case b.Language == "text" && b.Mark == page.OfTerminal:
+			v.compare(t, b, v.terminals[len(v.terminals)-1].output)
+		case b.Language == "text" && b.Mark == "" && last.section == b.Section && last.text != nil:
+			v.compare(t, b, last.text)
+			last = output{}
 		case b.File() != "":
 			v.write(t, b)
 		}
 	}
+}
+
+// run runs the commands of a block to their end, and returns what they print.
+func (v *visitor) run(t *testing.T, b page.Block) string {
+	t.Helper()
+	command := v.shell(t, b.Text)
+	command.WaitDelay = time.Second // what goes on in the background may keep the pipe
+	late := time.AfterFunc(patience, func() { _ = command.Process.Kill() })
+	defer late.Stop()
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s\n%s\n%s", b.Place(), b.Text, out)
+	return string(out)
+}
+
+// output is what commands in a section of the page have printed until now.
+type output struct {
+	section string
+	text    func() string
 }
 
 // write writes the file that a block shows.
