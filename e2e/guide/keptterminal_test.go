@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,16 +44,28 @@ func (term *terminal) read() {
 	}
 }
 
-// close presses Ctrl-C, and waits for the end of the program.
-func (term *terminal) close() {
+// interrupt presses Ctrl-C, by which the UI ends.
+func (term *terminal) interrupt() {
 	_, _ = term.file.WriteString("\x03")
+	term.await()
+}
+
+// close ends what still runs, as a terminal does whose window is closed.
+func (term *terminal) close() {
+	if !term.hasEnded() {
+		_ = syscall.Kill(-term.cmd.Process.Pid, syscall.SIGHUP)
+	}
+	term.await()
+	_ = term.file.Close()
+}
+
+func (term *terminal) await() {
 	select {
 	case <-term.ended:
 	case <-time.After(patience):
 		_ = term.cmd.Process.Kill()
 		<-term.ended
 	}
-	_ = term.file.Close()
 }
 
 // ui is what a terminal gets when a full screen begins.
@@ -85,7 +98,7 @@ func (v *visitor) keep(t *testing.T, b page.Block) {
 	})
 	require.False(t, term.hasEnded(), "%s\n%s", b.Place(), term.output())
 	v.await(t, b.Place(), named(b.Text)+ready)
-	term.close()
+	term.interrupt()
 }
 
 // opensUI reports whether a block ends with the UI.

@@ -10,10 +10,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/docs/page"
+	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
 // otherLanguage is the section of the guide that starts again, with other tools.
@@ -42,6 +44,8 @@ func (r *reader) follow(t *testing.T, list []page.Block) map[string]string {
 		switch {
 		case b.Language == "sh" && b.Mark == page.Run:
 			printed[strings.TrimSpace(b.Text)] += r.run(t, b.Text)
+		case b.Language == "sh" && b.Mark == page.RunTerminal:
+			r.runUntilDeployed(t, b.Text)
 		case b.File() != "":
 			path := filepath.Join(r.dir, b.File())
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -51,11 +55,31 @@ func (r *reader) follow(t *testing.T, list []page.Block) map[string]string {
 	return printed
 }
 
-func (r *reader) run(t *testing.T, script string) string {
+// shell runs a script where the last one has ended.
+func (r *reader) shell(t *testing.T, script string) *exec.Cmd {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "sh", "-euc", script+"\npwd > \"$GUIDE_CWD\"\n")
+	command := exec.CommandContext(t.Context(), "sh", "-euc", script)
 	command.Dir = r.dir
 	command.Env = append(os.Environ(), append(r.variables, "GUIDE_CWD="+r.cwd)...)
+	return command
+}
+
+// runUntilDeployed starts an environment, and ends its process when it has deployed.
+func (r *reader) runUntilDeployed(t *testing.T, script string) {
+	t.Helper()
+	command := r.shell(t, "exec "+script)
+	var output logtest.Buffer
+	command.Stdout, command.Stderr = &output, &output
+	require.NoError(t, command.Start())
+	require.Eventually(t, func() bool { return strings.Contains(output.String(), "  SUCCESS  ") },
+		2*time.Minute, 50*time.Millisecond, "%s", script)
+	require.NoError(t, command.Process.Signal(os.Interrupt))
+	_ = command.Wait() // it was interrupted
+}
+
+func (r *reader) run(t *testing.T, script string) string {
+	t.Helper()
+	command := r.shell(t, script+"\npwd > \"$GUIDE_CWD\"\n")
 	out, err := command.CombinedOutput()
 	require.NoError(t, err, "%s\n%s", script, out)
 	dir, err := os.ReadFile(r.cwd)

@@ -28,7 +28,9 @@ func TestTheCommandsOfEveryPageDoWhatThePageSays(t *testing.T) {
 		require.NoError(t, err)
 		name, err := filepath.Rel(root, path)
 		require.NoError(t, err)
-		isRun := func(b page.Block) bool { return b.Language == "sh" && strings.HasPrefix(b.Mark, page.Run) && b.RunBy() == "" }
+		isRun := func(b page.Block) bool {
+			return b.Language == "sh" && strings.HasPrefix(b.Mark, page.Run) && b.RunBy() == ""
+		}
 		if name == authors || !slices.ContainsFunc(blocks, isRun) {
 			continue
 		}
@@ -38,12 +40,16 @@ func TestTheCommandsOfEveryPageDoWhatThePageSays(t *testing.T) {
 	}
 }
 
-// compare holds what a page shows against what was printed, which a program that goes on may still do.
-func (v *visitor) compare(t *testing.T, b page.Block, printed func() string) {
+// difference says where what was printed is not what a page shows.
+func (v *visitor) difference(b page.Block, printed string) string {
+	return dissimilar(b.Text, strings.ReplaceAll(printed, v.home, "/home/you"))
+}
+
+// compareLater waits until a terminal shows what the page shows.
+func (v *visitor) compareLater(t *testing.T, b page.Block, printed func() string) {
 	t.Helper()
-	home := strings.NewReplacer(v.home, "/home/you")
-	await(t, 20*time.Second, func() string {
-		if difference := dissimilar(b.Text, home.Replace(printed())); difference != "" {
+	await(t, patience, func() string {
+		if difference := v.difference(b, printed()); difference != "" {
 			return b.Place() + ": " + difference
 		}
 		return ""

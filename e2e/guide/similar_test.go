@@ -18,13 +18,13 @@ var varying = []struct {
 	by   string
 }{
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "ID"},
+	{regexp.MustCompile(`-[0-9a-z]{8,10}-[0-9a-z]{5}\b`), "-POD"},
 	{regexp.MustCompile(`\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d(\.\d+)?Z?`), "TIME"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d(\.\d+)?\b`), "TIME"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d+`), "ADDRESS"},
 	{regexp.MustCompile(`\b[0-9a-f]{7,64}\b`), "HASH"},
 	{regexp.MustCompile(`\b(\d+(\.\d+)?(ms|µs|s|m|h))+\b`), "DURATION"},
 	{regexp.MustCompile(`\b\d+(\.\d+)? ?([KMG]i?B)\b`), "SIZE"},
-	{regexp.MustCompile(`-[0-9a-z]{8,10}-[0-9a-z]{5}\b`), "-POD"},
 	{regexp.MustCompile(`\s+`), " "},
 }
 

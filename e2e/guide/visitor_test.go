@@ -98,17 +98,16 @@ func (v *visitor) follow(t *testing.T, blocks []page.Block) {
 		case b.Language == page.Until:
 			v.await(t, b.Place(), b.Text)
 		case b.Language == page.Before && !opensUI(b), b.Language == "sh" && b.Mark == page.Run:
-			out := v.run(t, b)
-			last = output{b.Section, func() string { return out }}
+			last = output{b.Section, v.run(t, b)}
 		case b.Language == page.Before, b.Language == "sh" && b.Mark == page.RunTerminal:
 			v.keep(t, b)
 			last = output{}
 		case b.Language == "sh":
 			last = output{}
 		case b.Language == "text" && b.Mark == page.OfTerminal:
-			v.compare(t, b, v.terminals[len(v.terminals)-1].output)
-		case b.Language == "text" && b.Mark == "" && last.section == b.Section && last.text != nil:
-			v.compare(t, b, last.text)
+			v.compareLater(t, b, v.terminals[len(v.terminals)-1].output)
+		case b.Language == "text" && b.Mark == "" && last.section == b.Section && last.text != "":
+			require.Empty(t, v.difference(b, last.text), b.Place())
 			last = output{}
 		case b.File() != "":
 			v.write(t, b)
@@ -128,11 +127,8 @@ func (v *visitor) run(t *testing.T, b page.Block) string {
 	return string(out)
 }
 
-// output is what commands in a section of the page have printed until now.
-type output struct {
-	section string
-	text    func() string
-}
+// output is what the last commands in a section of the page have printed.
+type output struct{ section, text string }
 
 // write writes the file that a block shows.
 func (v *visitor) write(t *testing.T, b page.Block) {
