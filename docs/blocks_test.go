@@ -54,7 +54,7 @@ func unmarked(t *testing.T, b page.Block) string {
 		}
 		return ""
 	case b.RunBy() == "":
-		return "the mark is none of run, run terminal, needs REASON and run-by FILE: see docs/README.md"
+		return "the mark is none of run, run terminal, needs REASON and run-by FILE: see CONTRIBUTING.md"
 	}
 	script, err := os.ReadFile(filepath.Join("..", b.RunBy()))
 	require.NoError(t, err, b.Place())

@@ -4,6 +4,7 @@
 package page
 
 import (
+	"path"
 	"path/filepath"
 	"strings"
 )
@@ -60,4 +61,10 @@ func (b Block) File() string {
 		return ""
 	}
 	return b.Mark
+}
+
+// Configures reports whether a block shows a whole configuration of piped or of an application.
+func (b Block) Configures() bool {
+	name := path.Base(b.File())
+	return strings.HasSuffix(name, ".pipecd.yaml") || strings.HasPrefix(name, "piped") && strings.HasSuffix(name, ".yaml")
 }

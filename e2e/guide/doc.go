@@ -1,10 +1,9 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package guide follows the steps of docs/plugin-author-guide.md: its tests write the files, run
-// the commands and look at what comes out. A guide that no longer works fails them.
+// Package guide follows the pages of the documentation as their readers do: its tests write the files, run the commands
+// and compare what comes out. A page that no longer works fails them. CONTRIBUTING.md lists how a page marks its blocks.
 //
-// A block whose first line names a file, such as ```go main.go, is written to that file; one that begins with
-// ```sh run is run. Both happen in the order of the page, in the directory that the last command has left.
-// Other blocks are for reading only.
+// A reader follows docs/plugin-author-guide.md, whose plugins need no cluster. A visitor follows every other page with
+// the built programs, in a home of its own.
 package guide

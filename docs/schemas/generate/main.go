@@ -15,8 +15,8 @@ import (
 	"path/filepath"
 )
 
-// page is the documentation with the tables.
-const page = "docs/configuration.md"
+// keysPage is the documentation with the tables of keys.
+const keysPage = "docs/configuration.md"
 
 func main() {
 	root := flag.String("root", ".", "root of the repository")
@@ -42,7 +42,7 @@ func run(root string) error {
 		}
 	}
 	for name, write := range map[string]func(text, root string) (string, error){
-		page: reference, outputPage: outputReference,
+		keysPage: reference, outputPage: outputReference,
 	} {
 		name = filepath.Join(root, name)
 		text, err := os.ReadFile(name)

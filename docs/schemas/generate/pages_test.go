@@ -6,83 +6,40 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/docs/page"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
-// TestConfigurationInTheDocumentationIsRight checks every example in the documentation that is a configuration, or a
-// part of one from its spec or a key of its spec on. Of a part, only required keys may be missing.
+// TestConfigurationInTheDocumentationIsRight checks every block of YAML: one that names no file is a configuration, or a
+// part of one from its spec or a key of its spec on. Of a part, only required keys may be missing. Files of other kinds
+// are those of TestFilesInTheDocumentationAreRight.
 func TestConfigurationInTheDocumentationIsRight(t *testing.T) {
 	t.Parallel()
-	pages, err := filepath.Glob(filepath.Join(root, "docs", "*.md"))
+	pages, err := page.All(root)
 	require.NoError(t, err)
 	checker, checked := newChecker(t), 0
-	for _, page := range append(pages, filepath.Join(root, "README.md")) {
-		data, err := os.ReadFile(page)
+	for _, path := range pages {
+		blocks, err := page.Read(path)
 		require.NoError(t, err)
-		for _, example := range examples(string(data)) {
-			name := fmt.Sprintf("%s:%d", filepath.Base(page), example.line)
-			if problems, ok := problemsOf(checker, example.text, name); ok {
-				checked++
-				require.Empty(t, problems, "%s\n%s", name, example.text)
+		for _, b := range blocks {
+			if b.Language != "yaml" || b.File() != "" && !b.Configures() {
+				continue
 			}
+			problems, ok := problemsOf(checker, b.Text, b.Place())
+			require.True(t, ok, "%s: no part of a configuration: name the file in the fence, or begin at spec:", b.Place())
+			require.Empty(t, problems, "%s\n%s", b.Place(), b.Text)
+			checked++
 		}
 	}
 	require.Greater(t, checked, 20)
-}
-
-type example struct {
-	line int
-	text string
-}
-
-var fence = regexp.MustCompile("^\\s*```")
-
-// examples are the blocks of code of a page, fenced or indented.
-func examples(page string) []example {
-	var all []example
-	var block []string
-	var start int
-	end := func() {
-		if len(block) > 0 {
-			all = append(all, example{start, strings.Join(block, "\n") + "\n"})
-		}
-		block = nil
-	}
-	fenced := false
-	for i, line := range strings.Split(page, "\n") {
-		inner, indented := strings.CutPrefix(line, "    ")
-		switch {
-		case fence.MatchString(line):
-			end()
-			fenced = !fenced
-			continue
-		case fenced:
-			inner = line
-		case line == "" && block != nil:
-			inner = ""
-		case !indented:
-			end()
-			continue
-		}
-		if block == nil {
-			start = i + 1
-		}
-		block = append(block, inner)
-	}
-	end()
-	return all
 }
 
 // problemsOf reports what is wrong with an example; ok is false for what is no configuration.

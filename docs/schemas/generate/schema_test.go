@@ -36,11 +36,11 @@ func TestPublishedSchemasAreThoseOfTheTypes(t *testing.T) {
 
 func TestTheTablesInTheDocumentationAreThoseOfTheTypes(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, page))
+	text, err := os.ReadFile(filepath.Join(root, keysPage))
 	require.NoError(t, err)
 	want, err := reference(string(text), root)
 	require.NoError(t, err)
-	require.True(t, want == string(text), "%s is stale: run make generate", page)
+	require.True(t, want == string(text), "%s is stale: run make generate", keysPage)
 	_, err = reference("no marks", root)
 	require.ErrorContains(t, err, "the text has no lines")
 }
