@@ -6,6 +6,7 @@ package page
 import (
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 )
 
@@ -22,8 +23,11 @@ type Block struct {
 // Place is where the block begins, as FILE:LINE.
 func (b Block) Place() string { return fmt.Sprintf("%s:%d", b.Page, b.Line) }
 
-// Read returns the blocks of a page in their order. Blocks that are indented in place of fenced have no mark: they are
-// errors, and so are fences that do not end.
+// unmarked begins a block in another form: indented, between other fences, in a quotation or in HTML.
+var unmarked = regexp.MustCompile("^(    |\t|\\s*(~~~|````|> *```|<pre))")
+
+// Read returns the blocks of a page in their order. Blocks in other forms than between fences of ``` have no mark: they
+// are errors, and so are fences that do not end.
 func Read(path string) ([]Block, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -37,6 +41,8 @@ func Read(path string) ([]Block, error) {
 		trimmed := strings.TrimLeft(text, " ")
 		info, fence := strings.CutPrefix(strings.TrimSpace(text), "```")
 		switch {
+		case open == nil && unmarked.MatchString(text):
+			return nil, fmt.Errorf("%s:%d: a block that cannot say what it is: put it between lines of ```", path, line)
 		case fence && open == nil:
 			language, mark, _ := strings.Cut(info, " ")
 			open = &Block{Page: path, Line: line, Section: section, Language: language, Mark: mark}
@@ -46,12 +52,13 @@ func Read(path string) ([]Block, error) {
 			open = nil
 		case open != nil:
 			open.Text += strings.TrimPrefix(text, indentation)
-		case strings.HasPrefix(text, "    ") || strings.HasPrefix(text, "\t"):
-			return nil, fmt.Errorf("%s:%d: an indented block says nothing about itself: put it between fences", path, line)
 		case strings.HasPrefix(text, "## "):
 			section = strings.TrimSpace(text[len("## "):])
 		default:
 			if language, command, found := comment(text); found {
+				if language != Before && language != Until {
+					return nil, fmt.Errorf("%s:%d: a comment %q: the stories know before and until", path, line, language)
+				}
 				blocks = append(blocks, Block{Page: path, Line: line, Section: section, Language: language, Text: command})
 			}
 		}

@@ -3,7 +3,7 @@
 
 package page
 
-import "strings"
+import "regexp"
 
 // Languages of comments that a story reads and a reader does not see. Each is one line of the page, such as
 // <!-- until: COMMAND -->, and the text of its block is the command.
@@ -15,13 +15,14 @@ const (
 	Until = "until"
 )
 
+// instruction is the form of such a comment.
+var instruction = regexp.MustCompile(`^\s*<!-- (\w+): (.*) -->\s*$`)
+
 // comment returns the language and the command of such a comment.
 func comment(line string) (language, command string, found bool) {
-	inner, found := strings.CutPrefix(strings.TrimSpace(line), "<!-- ")
-	if !found {
+	parts := instruction.FindStringSubmatch(line)
+	if parts == nil {
 		return "", "", false
 	}
-	inner, found = strings.CutSuffix(inner, " -->")
-	language, command, _ = strings.Cut(inner, ": ")
-	return language, command, found && (language == Before || language == Until)
+	return parts[1], parts[2], true
 }
