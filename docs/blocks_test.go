@@ -46,7 +46,7 @@ func unmarked(t *testing.T, b page.Block) string {
 	t.Helper()
 	reason, _, _ := strings.Cut(b.Needs(), ":")
 	switch {
-	case b.Mark == page.Run, b.Mark == page.RunTerminal:
+	case b.IsRun():
 		return ""
 	case b.Needs() != "":
 		if _, known := page.Reasons()[reason]; !known {

@@ -26,8 +26,8 @@ var (
 	end = regexp.MustCompile(` (\||&&|;|<|>|#) ?`)
 )
 
-// commands are the flags of each command of pipedeck by its path, such as "plugin sign", as docs/cli.md lists them; lint
-// holds that page against the program. Those of all commands are under "".
+// commands are the flags of each command of pipedeck by its path, such as "plugin sign", as docs/cli.md lists them.
+// lint holds that page against the program. The flags of all commands are under "".
 func commands(t *testing.T) map[string][]string {
 	t.Helper()
 	text, err := os.ReadFile("cli.md")
@@ -126,7 +126,8 @@ func TestFlagsWithoutACommandExist(t *testing.T) {
 			continue // another program
 		}
 		for _, line := range lines {
-			if flag := regexp.MustCompile(`^--([a-z][a-z0-9-]*)`).FindStringSubmatch(line); flag != nil && !known[flag[1]] {
+			flag := regexp.MustCompile(`^--([a-z][a-z0-9-]*)`).FindStringSubmatch(line)
+			if flag != nil && !known[flag[1]] {
 				t.Errorf("%s: no program has the flag %s", place, line)
 			}
 		}

@@ -42,7 +42,7 @@ func Read(path string) ([]Block, error) {
 		info, fence := strings.CutPrefix(strings.TrimSpace(text), "```")
 		switch {
 		case open == nil && unmarked.MatchString(text):
-			return nil, fmt.Errorf("%s:%d: a block that cannot say what it is: put it between lines of ```", path, line)
+			return nil, fmt.Errorf("%s:%d: this block cannot have a mark: put it between lines of ```", path, line)
 		case fence && open == nil:
 			language, mark, _ := strings.Cut(info, " ")
 			open = &Block{Page: path, Line: line, Section: section, Language: language, Mark: mark}
@@ -57,9 +57,11 @@ func Read(path string) ([]Block, error) {
 		default:
 			if language, command, found := comment(text); found {
 				if language != Before && language != Until {
-					return nil, fmt.Errorf("%s:%d: a comment %q: the stories know before and until", path, line, language)
+					return nil, fmt.Errorf("%s:%d: the stories know the comments before and until, not %q", path, line,
+						language)
 				}
-				blocks = append(blocks, Block{Page: path, Line: line, Section: section, Language: language, Text: command})
+				b := Block{Page: path, Line: line, Section: section, Language: language, Text: command}
+				blocks = append(blocks, b)
 			}
 		}
 	}

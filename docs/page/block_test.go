@@ -61,7 +61,9 @@ func TestABlockThatSaysNothingAboutItselfIsRefused(t *testing.T) {
 func TestEveryPageOfARepositoryIsFound(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
-	for _, name := range []string{"a.md", "docs/b.md", "docs/deep/c.md", "docs/d.txt", "testdata/e.md", ".cache/f.md", "bin/g.md"} {
+	for _, name := range []string{
+		"a.md", "docs/b.md", "docs/deep/c.md", "docs/d.txt", "testdata/e.md", ".cache/f.md", "bin/g.md",
+	} {
 		path := filepath.Join(root, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		require.NoError(t, os.WriteFile(path, nil, 0o600))

@@ -23,6 +23,9 @@ const (
 	Usage = "usage"
 )
 
+// IsRun reports whether a story runs the commands of a block.
+func (b Block) IsRun() bool { return b.Language == "sh" && (b.Mark == Run || b.Mark == RunTerminal) }
+
 // Needs returns why no story runs a block: what its mark says it needs. "" is not such a mark.
 func (b Block) Needs() string {
 	need, _ := strings.CutPrefix(b.Mark, "needs ")
@@ -66,5 +69,6 @@ func (b Block) File() string {
 // Configures reports whether a block shows a whole configuration of piped or of an application.
 func (b Block) Configures() bool {
 	name := path.Base(b.File())
-	return strings.HasSuffix(name, ".pipecd.yaml") || strings.HasPrefix(name, "piped") && strings.HasSuffix(name, ".yaml")
+	ofPiped := strings.HasPrefix(name, "piped") && strings.HasSuffix(name, ".yaml")
+	return ofPiped || strings.HasSuffix(name, ".pipecd.yaml")
 }

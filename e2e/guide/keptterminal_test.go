@@ -26,6 +26,7 @@ type terminal struct {
 	file  *os.File
 	text  logtest.Buffer
 	ended chan struct{}
+	left  bool // the story has left the program, by Ctrl-C
 }
 
 // output is what the program has written until now.
@@ -46,6 +47,7 @@ func (term *terminal) read() {
 
 // interrupt presses Ctrl-C, by which the UI ends.
 func (term *terminal) interrupt() {
+	term.left = true
 	_, _ = term.file.WriteString("\x03")
 	term.await()
 }

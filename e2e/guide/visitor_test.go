@@ -52,9 +52,10 @@ func newVisitor(t *testing.T) *visitor {
 		require.NoError(t, os.Symlink(kubectl, filepath.Join(programs, "kubectl")))
 	}
 	v := &visitor{
-		home: home, dir: filepath.Join(home, "work"), session: filepath.Join(home, "session"),
+		home: home, dir: home, session: filepath.Join(home, "session"),
 		variables: []string{
-			"HOME=" + home, "PIPEDECK=" + clone, "PATH=" + bin + ":" + programs + ":" + os.Getenv("PATH"), "TERM=xterm-256color",
+			"HOME=" + home, "PIPEDECK=" + clone, "TERM=xterm-256color",
+			"PATH=" + bin + ":" + programs + ":" + os.Getenv("PATH"),
 			"XDG_CACHE_HOME=" + cache, "GOCACHE=" + caches[0], "GOMODCACHE=" + caches[1], "GOPATH=" + caches[2],
 			"GOSUMDB=off", "GOWORK=off", "GIT_CONFIG_NOSYSTEM=1",
 			"GIT_AUTHOR_NAME=Ada", "GIT_AUTHOR_EMAIL=ada@example.com",
@@ -63,19 +64,26 @@ func newVisitor(t *testing.T) *visitor {
 			"PIPEDECK_CLUSTER=embedded",
 		},
 	}
-	require.NoError(t, os.Mkdir(v.dir, 0o755))
 	t.Cleanup(func() { v.leave(t) })
 	return v
 }
 
 // leave removes what the page has left.
 func (v *visitor) leave(t *testing.T) {
-	for _, open := range v.terminals {
-		open.close()
-	}
 	said, err := v.shell(t, "cd\npipedeck down --all\npipedeck list -o name").CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	require.NoError(t, os.RemoveAll(v.home))
+}
+
+// closeTerminals ends what a page has left in its terminals, which runs until then or has succeeded.
+func (v *visitor) closeTerminals(t *testing.T) {
+	t.Helper()
+	for _, open := range v.terminals {
+		ended := open.hasEnded()
+		open.close()
+		require.True(t, !ended || open.cmd.ProcessState.Success() || open.left, open.output())
+	}
+	v.terminals = nil
 }
 
 // shell is a shell in the directory and with the variables that the last block has left.
@@ -89,9 +97,14 @@ func (v *visitor) shell(t *testing.T, script string) *exec.Cmd {
 	return command
 }
 
-// follow does what the blocks of a page say, in their order.
+// follow does what the blocks of a page say, in their order. It begins in an empty folder with new terminals.
 func (v *visitor) follow(t *testing.T, blocks []page.Block) {
 	t.Helper()
+	var err error
+	v.dir, err = os.MkdirTemp(v.home, "work")
+	require.NoError(t, err)
+	v.session = v.dir + ".session"
+	defer v.closeTerminals(t)
 	var last output
 	for _, b := range blocks {
 		switch {

@@ -18,9 +18,9 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
-// TestConfigurationInTheDocumentationIsRight checks every block of YAML: one that names no file is a configuration, or a
-// part of one from its spec or a key of its spec on. Of a part, only required keys may be missing. Files of other kinds
-// are those of TestFilesInTheDocumentationAreRight.
+// TestConfigurationInTheDocumentationIsRight checks every block of YAML: a block that names no file is a configuration,
+// or a part of one from its spec or a key of its spec on. Of a part, only required keys may be missing. Files of other
+// kinds are checked by TestFilesInTheDocumentationAreRight.
 func TestConfigurationInTheDocumentationIsRight(t *testing.T) {
 	t.Parallel()
 	pages, err := page.All(root)
@@ -34,7 +34,8 @@ func TestConfigurationInTheDocumentationIsRight(t *testing.T) {
 				continue
 			}
 			problems, ok := problemsOf(checker, b.Text, b.Place())
-			require.True(t, ok, "%s: no part of a configuration: name the file in the fence, or begin at spec:", b.Place())
+			require.True(t, ok, "%s: no part of a configuration: name the file in the fence, or begin at spec:",
+				b.Place())
 			require.Empty(t, problems, "%s\n%s", b.Place(), b.Text)
 			checked++
 		}
