@@ -84,6 +84,9 @@ func (v *visitor) closeTerminals(t *testing.T) {
 		require.True(t, !ended || open.cmd.ProcessState.Success() || open.left, open.output())
 	}
 	v.terminals = nil
+	if t.Failed() { // the next page begins anew
+		_ = v.shell(t, "cd\npipedeck down --all").Run()
+	}
 }
 
 // shell is a shell in the directory and with the variables that the last block has left.
