@@ -75,7 +75,8 @@ const ui = "\x1b[?1049h"
 
 // ready succeeds when every part of the environment runs and every application is deployed, or cannot be.
 const ready = `
-pipedeck status
+pipedeck status | grep ' CONNECTED '
+[ -z "$(pipedeck status | grep -w -e PENDING -e STARTING)" ]
 pipedeck apps --no-headers | grep .
 [ -z "$(pipedeck apps --no-headers | grep -v -w -e SYNCED -e OUT_OF_SYNC -e INVALID_CONFIG)" ]`
 
