@@ -84,7 +84,7 @@ func (v *visitor) closeTerminals(t *testing.T) {
 		require.True(t, !ended || open.cmd.ProcessState.Success() || open.left, open.output())
 	}
 	v.terminals = nil
-	if t.Failed() { // the next page begins anew
+	if t.Failed() { // the next page starts an environment again
 		_ = v.shell(t, "cd\npipedeck down --all").Run()
 	}
 }
