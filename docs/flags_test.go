@@ -18,6 +18,9 @@ import (
 var (
 	// longFlag is a flag as a user writes it.
 	longFlag = regexp.MustCompile(`(^|[\s\[(|])--([a-z][a-z0-9-]*)`)
+	// flagRow begins the row of a flag in docs/cli.md, and firstFlag code that is a flag.
+	flagRow   = regexp.MustCompile("^\\| (?:`-\\w`, )?`--([a-z0-9-]+)")
+	firstFlag = regexp.MustCompile(`^--([a-z][a-z0-9-]*)`)
 	// call begins a call of pipedeck; the words behind it may be subcommands.
 	call = regexp.MustCompile(`\bpipedeck((?: [a-z][a-z-]*)+)`)
 	// fenced is a block.
@@ -38,7 +41,7 @@ func commands(t *testing.T) map[string][]string {
 			current = strings.TrimSpace(path)
 			all[current] = []string{}
 		}
-		if flag := regexp.MustCompile("^\\| (?:`-\\w`, )?`--([a-z0-9-]+)").FindStringSubmatch(line); flag != nil {
+		if flag := flagRow.FindStringSubmatch(line); flag != nil {
 			all[current] = append(all[current], flag[1])
 		}
 	}
@@ -126,7 +129,7 @@ func TestFlagsWithoutACommandExist(t *testing.T) {
 			continue // another program
 		}
 		for _, line := range lines {
-			flag := regexp.MustCompile(`^--([a-z][a-z0-9-]*)`).FindStringSubmatch(line)
+			flag := firstFlag.FindStringSubmatch(line)
 			if flag != nil && !known[flag[1]] {
 				t.Errorf("%s: no program has the flag %s", place, line)
 			}
