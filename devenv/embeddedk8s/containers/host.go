@@ -22,6 +22,9 @@ import (
 // open for ever.
 const drainTimeout = time.Second
 
+// MarkVariable is the variable that carries the Mark of a container.
+const MarkVariable = "PIPEDECK_CONTAINER"
+
 // Spec is one run of a container.
 type Spec struct {
 	// Path is the program, Args are the arguments behind it.
@@ -29,7 +32,10 @@ type Spec struct {
 	Args []string
 	// Env is the whole environment.
 	Env []string
-	Dir string
+	// Mark is the value of MarkVariable in Env, which no other run has. Processes that left the process group, and those
+	// that started them, are found by it. Empty for none.
+	Mark string
+	Dir  string
 	// Stdin asks for a standard input that Process.Stdin writes to; without it the input is empty.
 	Stdin bool
 	// Log receives the output; the process closes it.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -87,14 +88,16 @@ func (k *Kubelet) sweepPods() error {
 // Local is what runs pods as processes; nil when every pod is simulated.
 func (k *Kubelet) Local() *localpods.Manager { return k.local }
 
-// HostPort returns where a port of a pod answers on this machine, as in 127.0.0.1:30123; ok is false for pods that are
-// simulated or that do not run just now.
-func (k *Kubelet) HostPort(podIP string, port int32) (hostPort string, ok bool) {
+// HostPort returns where a port of a pod answers on this machine, as in 127.0.0.1:30123. The error says why no process
+// of the pod answers there.
+func (k *Kubelet) HostPort(podIP string, port int32) (hostPort string, err error) {
 	if k.local == nil {
-		return "", false
+		return "", errSimulated
 	}
 	return k.local.HostPort(podIP, port)
 }
+
+var errSimulated = errors.New("all pods are simulated")
 
 func (k *Kubelet) runs(pod *corev1.Pod) bool { return k.local != nil && k.local.Runs(pod.UID) }
 

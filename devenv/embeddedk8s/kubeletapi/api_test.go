@@ -92,9 +92,11 @@ func (n *node) Inside(pod types.UID, container string) (Inside, error) {
 	}, nil
 }
 
-func (n *node) HostPort(podIP string, port int32) (string, bool) {
-	address, ok := n.ports[port]
-	return address, ok && podIP == "10.244.0.7"
+func (n *node) HostPort(podIP string, port int32) (string, error) {
+	if address, ok := n.ports[port]; ok && podIP == "10.244.0.7" {
+		return address, nil
+	}
+	return "", errors.New("it does not listen")
 }
 
 // get returns an answer that is no stream.

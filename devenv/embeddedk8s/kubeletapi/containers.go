@@ -24,8 +24,8 @@ type Containers interface {
 
 // Addresses knows where the ports of pods answer on this machine.
 type Addresses interface {
-	// HostPort returns an address as in 127.0.0.1:41234.
-	HostPort(podIP string, port int32) (hostPort string, ok bool)
+	// HostPort returns an address as in 127.0.0.1:41234. The error says why no process of the pod answers there.
+	HostPort(podIP string, port int32) (hostPort string, err error)
 }
 
 // Output is what a container writes.

@@ -28,9 +28,9 @@ var _ portforward.PortForwarder = forwarder{}
 // PortForward implements portforward.PortForwarder. It returns when the program has closed the connection.
 func (f forwarder) PortForward(ctx context.Context, _, _ string, port int32, stream io.ReadWriteCloser) error {
 	defer stream.Close()
-	address, ok := f.addresses.HostPort(f.pod.Status.PodIP, port)
-	if !ok {
-		return fmt.Errorf("no process of pod %s answers on port %d", f.pod.Name, port)
+	address, err := f.addresses.HostPort(f.pod.Status.PodIP, port)
+	if err != nil {
+		return fmt.Errorf("no process of pod %s answers on port %d: %w", f.pod.Name, port, err)
 	}
 	dialer := net.Dialer{Timeout: dialTimeout}
 	conn, err := dialer.DialContext(ctx, "tcp", address)

@@ -28,16 +28,16 @@ func (c *container) check(spec *corev1.Probe) func(context.Context) string {
 	timeout := (&probe{spec: spec}).timeout()
 	switch {
 	case spec.HTTPGet != nil:
-		request, err := c.httpRequest(spec.HTTPGet, "probe")
 		return func(ctx context.Context) string {
+			request, err := c.httpRequest(spec.HTTPGet, "probe")
 			if err != nil {
 				return err.Error()
 			}
-			return problem(httpProber.Probe(request.Clone(ctx), timeout))
+			return problem(httpProber.Probe(request.WithContext(ctx), timeout))
 		}
 	case spec.TCPSocket != nil:
-		host, port, err := c.target(spec.TCPSocket.Host, spec.TCPSocket.Port)
 		return func(context.Context) string {
+			host, port, err := c.target(spec.TCPSocket.Host, spec.TCPSocket.Port)
 			if err != nil {
 				return err.Error()
 			}
@@ -48,8 +48,11 @@ func (c *container) check(spec *corev1.Probe) func(context.Context) string {
 		if spec.GRPC.Service != nil {
 			service = *spec.GRPC.Service
 		}
-		port := c.hostPort(int(spec.GRPC.Port))
 		return func(context.Context) string {
+			port, err := c.pod.places.find(spec.GRPC.Port)
+			if err != nil {
+				return err.Error()
+			}
 			return problem(grpcProber.Probe(nodeAddress, service, port, timeout))
 		}
 	case spec.Exec != nil:
@@ -75,13 +78,15 @@ func problem(result kubeprobe.Result, output string, err error) string {
 	return output
 }
 
-// target is where a port of the container answers, unless the manifest names another host.
+// target is where a port of the container answers, unless the manifest names another host. The error says so when no
+// process of the pod listens there.
 func (c *container) target(host string, of intstr.IntOrString) (string, int, error) {
 	port, err := kubeprobe.ResolveContainerPort(of, c.spec)
 	if err != nil || host != "" {
 		return host, port, err
 	}
-	return nodeAddress, c.hostPort(port), nil
+	number, err := c.pod.places.find(int32(port))
+	return nodeAddress, number, err
 }
 
 // httpRequest is the request of a probe or a hook.

@@ -45,7 +45,6 @@ type container struct {
 	init bool
 
 	run      *run
-	launched bool // since this cluster has started
 	created  bool // ever
 	port     int  // the one in PORT; 0: none
 	restarts int32
@@ -70,7 +69,9 @@ type run struct {
 	startup        *probe
 	liveness       *probe
 	readiness      *probe
-	hook           *hook // postStart
+	listening      *listening // nil: nothing to check
+	listens        bool       // listening has passed
+	hook           *hook      // postStart
 	stop           *stop
 	// problem is why the container is stopped, if it is not the pod's end.
 	problem string
@@ -161,6 +162,7 @@ func (c *container) collect(now time.Time) {
 	}
 	ran := c.run
 	c.run = nil
+	c.pod.places.end(c.spec.Name)
 	ran.endProbes()
 	state := &corev1.ContainerStateTerminated{
 		ExitCode: int32(exit.Code), Reason: reasonCompleted, StartedAt: stamp(ran.process.StartedAt),
@@ -204,6 +206,9 @@ func (c *container) ended(state *corev1.ContainerStateTerminated, now time.Time)
 func (c *container) id() string {
 	return fmt.Sprintf("process://%s/%s/%d", c.pod.uid, c.spec.Name, c.restarts)
 }
+
+// mark is by which the processes of the current run are found, or those of the next one.
+func (c *container) mark() string { return c.pod.manager.token + "/" + c.id() }
 
 // release gives the port back.
 func (c *container) release() {

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/kubernetes/third_party/forked/golang/expansion"
 
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/containers"
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/programs"
 )
 
@@ -76,7 +77,7 @@ func (c *container) environment(ctx context.Context, program programs.Program) (
 
 // addOwn adds what is so here whatever the manifest says.
 func (c *container) addOwn(env variables) {
-	env["POD_ROOT"] = c.root()
+	env["POD_ROOT"], env[containers.MarkVariable] = c.root(), c.mark()
 	if c.port != 0 {
 		env["PORT"], env["HOST"] = strconv.Itoa(c.port), "127.0.0.1"
 	}

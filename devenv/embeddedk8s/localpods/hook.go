@@ -67,8 +67,8 @@ func (c *container) handler(handler *corev1.LifecycleHandler) func(context.Conte
 			return nil
 		}
 	case handler.HTTPGet != nil:
-		request, err := c.httpRequest(handler.HTTPGet, "lifecycle")
 		return func(ctx context.Context) error {
+			request, err := c.httpRequest(handler.HTTPGet, "lifecycle")
 			if err != nil {
 				return err
 			}

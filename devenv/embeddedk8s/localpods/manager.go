@@ -5,6 +5,8 @@ package localpods
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -54,12 +56,15 @@ type Config struct {
 // Manager runs pods. Its methods may be called from any goroutine.
 type Manager struct {
 	config Config
+	token  string // in the marks of all processes
 	host   *containers.Host
 	ports  *containers.Ports
-	limits *containers.Limits
-	probes *prober
-	ctx    context.Context
-	cancel context.CancelFunc
+	// listeners shows who listens at a port.
+	listeners *containers.Listeners
+	limits    *containers.Limits
+	probes    *prober
+	ctx       context.Context
+	cancel    context.CancelFunc
 
 	mu   sync.RWMutex
 	pods map[types.UID]*pod
@@ -77,7 +82,8 @@ func New(config Config) (*Manager, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Manager{
-		config: config, host: host, ports: containers.NewPorts(), limits: containers.NewLimits(config.Dir),
+		config: config, token: rand.Text(), host: host, ports: containers.NewPorts(), listeners: containers.NewListeners(),
+		limits: containers.NewLimits(config.Dir),
 		probes: newProber(), ctx: ctx, cancel: cancel,
 		pods: map[types.UID]*pod{}, byIP: map[string]*pod{},
 	}, nil
@@ -160,19 +166,22 @@ func (m *Manager) Forget(uid types.UID) {
 	}
 }
 
-// HostPort returns where a pod's port answers on this machine; ok is false while no container of it runs.
-func (m *Manager) HostPort(podIP string, port int32) (hostPort string, ok bool) {
+// HostPort returns where a pod's port answers on this machine. The error says why no process of the pod answers there.
+func (m *Manager) HostPort(podIP string, port int32) (hostPort string, err error) {
 	m.mu.RLock()
 	p := m.byIP[podIP]
 	m.mu.RUnlock()
 	if p == nil {
-		return "", false
+		return "", errNoPod
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	number, ok := p.ports.of(port)
-	return loopback(number), ok
+	number, err := p.places.find(port)
+	if err != nil {
+		return "", err
+	}
+	return loopback(number), nil
 }
+
+var errNoPod = errors.New("it does not run as a process of this machine")
 
 // Close ends all pods and returns when their processes have ended.
 func (m *Manager) Close() {

@@ -31,6 +31,7 @@ type pod struct {
 	uid     types.UID
 	address string
 	dir     string
+	places  *places
 	wake    chan struct{}
 	done    chan struct{} // closed when the goroutine has ended: no process is left
 
@@ -56,14 +57,13 @@ type shared struct {
 	stale     bool // an object that the volumes are made of has changed
 	shown     Status
 	running   map[string]*run // by the name of the container
-	ports     ports
 }
 
 func newPod(m *Manager, of *corev1.Pod, address string) *pod {
 	p := &pod{
 		manager: m, uid: of.UID, address: address, dir: filepath.Join(m.config.Dir, string(of.UID)),
 		wake: make(chan struct{}, 1), done: make(chan struct{}), started: time.Now(), now: of,
-		tokens: map[tokenKey]token{}, shared: shared{latest: of},
+		tokens: map[tokenKey]token{}, shared: shared{latest: of}, places: newPlaces(m.listeners, of),
 	}
 	if of.Status.StartTime != nil {
 		p.started = of.Status.StartTime.Time
@@ -266,7 +266,7 @@ func (p *pod) publish() {
 		}
 	}
 	p.mu.Lock()
-	p.running, p.ports = running, portsOf(p.all)
+	p.running = running
 	changed := !equality.Semantic.DeepEqual(status, p.shown)
 	p.shown = status
 	p.mu.Unlock()

@@ -18,6 +18,9 @@ const (
 	// A probe that has not passed yet is repeated soon, ever more seldom up to its period: a program starts much faster
 	// than the seconds in which periods are counted. These tries do not count as failures.
 	firstQuick = 30 * time.Millisecond
+	// A pause that grows does so at most that often, and up to slowest.
+	maxSlower = 5
+	slowest   = 30 * time.Second
 )
 
 // prober runs probes. Between two runs of a probe there is only a timer.
@@ -52,6 +55,8 @@ type probe struct {
 	// changed is called when the result has changed, failed for each failure that counts.
 	changed func()
 	failed  func(problem string)
+	// slower is set when the pause doubles with each failure.
+	slower bool
 
 	mu                  sync.Mutex
 	timer               *time.Timer
@@ -74,10 +79,14 @@ func (c *container) startProbe(spec *corev1.Probe, kind string, good bool) *prob
 	if good {
 		b.now = probePassed
 	}
+	b.begin(time.Duration(spec.InitialDelaySeconds) * time.Second)
+	return b
+}
+
+func (b *probe) begin(delay time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.timer = time.AfterFunc(time.Duration(spec.InitialDelaySeconds)*time.Second, b.once)
-	return b
+	b.timer = time.AfterFunc(delay, b.once)
 }
 
 func (b *probe) result() probeResult {
@@ -145,6 +154,9 @@ func (b *probe) record(passed bool) (counted bool) {
 
 // pause is the time until the next check.
 func (b *probe) pause(counted bool) time.Duration {
+	if counted && b.slower {
+		return min(b.period()<<min(b.failures, maxSlower), slowest)
+	}
 	if counted {
 		return b.period()
 	}

@@ -38,8 +38,8 @@ func TestTwoPodsOfOneProgramAnswerSideBySide(t *testing.T) {
 		c.Run(pod, address)
 		status := c.await(t, pod, "the pod is ready", isReady)
 		require.True(t, *status.Containers[0].Started)
-		at, ok := c.HostPort(address, 8080)
-		require.True(t, ok)
+		at, err := c.HostPort(address, 8080)
+		require.NoError(t, err)
 		require.JSONEq(t, `{"8080":"`+at+`"}`, status.Addresses)
 		greeting, err := fetch("http://" + at)
 		require.NoError(t, err)
@@ -47,8 +47,8 @@ func TestTwoPodsOfOneProgramAnswerSideBySide(t *testing.T) {
 		addresses[at] = true
 	}
 	require.Len(t, addresses, 2)
-	_, ok := c.HostPort("10.244.9.9", 8080)
-	require.False(t, ok)
+	_, err := c.HostPort("10.244.9.9", 8080)
+	require.Error(t, err)
 }
 
 func TestADeletedPodEndsAndLeavesNothing(t *testing.T) {
@@ -68,8 +68,8 @@ func TestADeletedPodEndsAndLeavesNothing(t *testing.T) {
 	require.Equal(t, "Completed", terminated.Reason)
 	require.Equal(t, "serving\nstopped\n", c.output(t, pod, "main", false))
 	<-inside.Ended
-	_, ok := c.HostPort("10.244.0.1", 8080)
-	require.False(t, ok)
+	_, err = c.HostPort("10.244.0.1", 8080)
+	require.Error(t, err)
 
 	c.Forget(pod.UID)
 	c.eventually(t, "the folder is gone", func() bool {

@@ -71,7 +71,8 @@ func (c *container) start(now time.Time) {
 		}, now)
 		return
 	}
-	c.run, c.created, c.launched = next, true, true
+	c.run, c.created = next, true
+	p.places.start(c.spec.Name, c.port, next.process)
 	p.event(corev1.EventTypeNormal, "Started", fmt.Sprintf("Started container %s as process %d of this machine",
 		c.spec.Name, next.process.PID))
 	c.begin(now)
@@ -103,7 +104,7 @@ func (c *container) launch(next *run, path string, args []string) (*containers.P
 	}
 	process, err := c.pod.manager.host.Start(containers.Spec{
 		Path: path, Args: args, Env: next.env, Dir: next.dir, Stdin: c.spec.Stdin, Log: log, Limit: c.limit(),
-		Ended: c.pod.look,
+		Mark: c.mark(), Ended: c.pod.look,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start container %s: %w", c.spec.Name, err)

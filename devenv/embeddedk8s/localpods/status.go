@@ -19,21 +19,29 @@ type Status struct {
 	Ended bool
 	// Addresses is a JSON object from the ports of the pod to addresses of this machine; empty for none.
 	Addresses string
+	// Ports is set when a container does not listen on a port that it declares.
+	Ports *Problem
 	// Memory names the means by which the limits of memory hold; empty when no container has one.
 	Memory string
 	// CPU names the means by which the limits of processors hold, always "none" here; empty when no container has one.
 	CPU string
 }
 
+// Problem is what does not work in a pod that runs.
+type Problem struct{ Reason, Message string }
+
 // noLimit is the means by which a limit holds that does not.
 const noLimit = "none"
 
 func (p *pod) describe() Status {
-	status := Status{Initialized: p.ready, Ended: p.over, Addresses: portsOf(p.all).addresses()}
+	status := Status{Initialized: p.ready, Ended: p.over, Addresses: p.places.addresses()}
 	if p.ending != nil {
 		status.Failed, status.Reason, status.Message = p.ending.failed, p.ending.reason, p.ending.message
 	}
 	for _, c := range p.all {
+		if trouble := c.trouble(); trouble != nil && (status.Ports == nil || trouble.taken) {
+			status.Ports = &Problem{trouble.reason(), trouble.text}
+		}
 		if !c.spec.Resources.Limits.Memory().IsZero() {
 			status.Memory = p.manager.limits.How()
 		}

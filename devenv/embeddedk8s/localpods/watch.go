@@ -71,6 +71,7 @@ func (c *container) watchStartup(now time.Time) bool {
 		run.startup.end()
 	}
 	run.started = true
+	run.listening = c.startListening()
 	if c.spec.LivenessProbe != nil {
 		run.liveness = c.startProbe(c.spec.LivenessProbe, "Liveness", true)
 	}
@@ -82,7 +83,12 @@ func (c *container) watchStartup(now time.Time) bool {
 
 func (c *container) watchLife(now time.Time) {
 	run := c.run
-	run.ready = run.readiness == nil || run.readiness.result() == probePassed
+	c.watchListening()
+	if run.readiness != nil {
+		run.ready = run.readiness.result() == probePassed
+	} else {
+		run.ready = run.isReached()
+	}
 	if run.liveness != nil && run.liveness.result() == probeFailed {
 		c.giveUp(now, "Killing", fmt.Sprintf("Container %s failed liveness probe, will be restarted", c.spec.Name),
 			c.spec.LivenessProbe)
@@ -147,5 +153,8 @@ func (r *run) endProbes() {
 		if probe != nil {
 			probe.end()
 		}
+	}
+	if r.listening != nil {
+		r.listening.end()
 	}
 }

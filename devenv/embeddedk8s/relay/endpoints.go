@@ -23,9 +23,9 @@ type Address struct {
 	Port int32
 }
 
-// Resolver returns where an endpoint answers on this machine, as host:port. ok is false while nothing answers there.
+// Resolver returns where an endpoint answers on this machine, as host:port. The error says why nothing answers there.
 // It is called for each endpoint at each connection, from several goroutines.
-type Resolver func(Address) (hostPort string, ok bool)
+type Resolver func(Address) (hostPort string, err error)
 
 // ErrNoEndpoint is in the error of Dial when no endpoint can be tried. The error's text names the reason.
 var ErrNoEndpoint = errors.New("no endpoint")
@@ -141,7 +141,7 @@ func (e *Endpoints) pick(tried map[*member]bool, chosen func(Address) bool) (nex
 		if m.retired || tried[m] || next != nil && !before(m, next) || !chosen(m.address) {
 			continue
 		}
-		if found, ok := e.resolve(m.address); ok {
+		if found, err := e.resolve(m.address); err == nil {
 			next, hostPort = m, found
 		}
 	}
@@ -163,18 +163,21 @@ func (e *Endpoints) reason() string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	going, running := 0, 0
+	var unreached error
 	for _, m := range e.members {
 		if m.retired {
 			going++
-		} else if _, ok := e.resolve(m.address); ok {
+		} else if _, err := e.resolve(m.address); err == nil {
 			running++
+		} else {
+			unreached = err
 		}
 	}
 	switch ready := len(e.members) - going; {
 	case running > 0:
 		return fmt.Sprintf("%d ready, but none of the version that is meant", ready)
 	case ready > 0:
-		return fmt.Sprintf("%d ready, but none runs as a process that listens there", ready)
+		return fmt.Sprintf("%d ready, but none listens there: %v", ready, unreached)
 	case going+e.unready > 0:
 		return fmt.Sprintf("none of %d is ready", going+e.unready)
 	}

@@ -5,6 +5,7 @@ package relay
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -22,9 +23,11 @@ type pods struct {
 func newPods(t *testing.T) *pods { return &pods{t: t, ports: map[Address]string{}} }
 
 // resolve implements Resolver. The map does not change while connections are made.
-func (p *pods) resolve(address Address) (string, bool) {
-	port, ok := p.ports[address]
-	return port, ok
+func (p *pods) resolve(address Address) (string, error) {
+	if port, ok := p.ports[address]; ok {
+		return port, nil
+	}
+	return "", errors.New("it is simulated")
 }
 
 // start starts a program that greets with its IP.
@@ -131,7 +134,7 @@ func TestAConnectionWithoutEndpointSaysWhy(t *testing.T) {
 		"nothing is selected": {func(*Endpoints) {}, "no endpoint: no pod is selected"},
 		"nothing is ready":    {func(e *Endpoints) { e.Set(nil, 3) }, "no endpoint: none of 3 is ready"},
 		"pods are simulated": {func(e *Endpoints) { e.Set([]Address{{IP: "10.244.0.9", Port: 80}}, 0) },
-			"no endpoint: 1 ready, but none runs as a process that listens there"},
+			"no endpoint: 1 ready, but none listens there: it is simulated"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -4,6 +4,7 @@
 package routes
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -57,9 +58,11 @@ func (w *world) Backend(name types.NamespacedName, number int32, portName string
 // service has a pod for each version; versions are the pods' labels "version".
 func (w *world) service(name string, versions ...string) {
 	w.t.Helper()
-	endpoints := relay.NewEndpoints(func(a relay.Address) (string, bool) {
-		address, ok := w.ports[a]
-		return address, ok
+	endpoints := relay.NewEndpoints(func(a relay.Address) (string, error) {
+		if address, ok := w.ports[a]; ok {
+			return address, nil
+		}
+		return "", errors.New("it does not listen")
 	})
 	var ready []relay.Address
 	for _, version := range versions {

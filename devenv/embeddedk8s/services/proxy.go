@@ -39,10 +39,10 @@ const (
 	retireTimeout = time.Second
 )
 
-// PodAddresses says where a pod's port answers on this machine, as host:port; ok is false while no process listens
-// there. It is asked at each connection, from several goroutines.
+// PodAddresses says where a pod's port answers on this machine, as host:port; the error says why no process of the pod
+// answers there. It is asked at each connection, from several goroutines.
 type PodAddresses interface {
-	HostPort(podIP string, port int32) (hostPort string, ok bool)
+	HostPort(podIP string, port int32) (hostPort string, err error)
 }
 
 // Route chooses the endpoints of an HTTP request to a Service's port. It returns nil where nothing but the Service
@@ -214,7 +214,7 @@ func (p *Proxy) sync(ctx context.Context, name types.NamespacedName) error {
 	return errors.Join(p.publish(ctx, service, open, simulated), p.publishBalancer(ctx, service, open))
 }
 
-func (p *Proxy) resolve(address relay.Address) (string, bool) {
+func (p *Proxy) resolve(address relay.Address) (string, error) {
 	return p.pods.HostPort(address.IP, address.Port)
 }
 

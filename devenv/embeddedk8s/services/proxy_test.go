@@ -5,6 +5,7 @@ package services
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -91,11 +92,13 @@ func (w *world) service(namespace, name string) *corev1.Service {
 }
 
 // HostPort implements PodAddresses.
-func (w *world) HostPort(podIP string, port int32) (string, bool) {
+func (w *world) HostPort(podIP string, port int32) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	address, ok := w.ports[net.JoinHostPort(podIP, strconv.Itoa(int(port)))]
-	return address, ok
+	if address, ok := w.ports[net.JoinHostPort(podIP, strconv.Itoa(int(port)))]; ok {
+		return address, nil
+	}
+	return "", errors.New("it does not listen")
 }
 
 // pod runs a web server at port 8080 of a pod.

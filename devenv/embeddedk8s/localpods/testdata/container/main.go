@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +17,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
 func main() {
@@ -88,8 +93,38 @@ func do(name, value string) {
 	case "pause":
 		pause, _ := time.ParseDuration(value)
 		time.Sleep(pause)
+	case "listen": // closes each connection
+		listener, err := net.Listen("tcp", "127.0.0.1:"+os.ExpandEnv(value))
+		fmt.Println("listen", err)
+		if err == nil {
+			go accept(listener)
+		}
+	case "daemon": // leaves a process behind that does a step in its own session
+		command := exec.Command(os.Args[0], value, "wait")
+		command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		if err := command.Start(); err == nil {
+			fmt.Println("daemon", command.Process.Pid)
+		}
+	case "grpc": // answers health checks on PORT
+		listener, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
+		if err == nil {
+			server := grpc.NewServer()
+			grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+			err = server.Serve(listener)
+		}
+		fmt.Println(err)
 	case "serve":
 		serve()
+	}
+}
+
+func accept(listener net.Listener) {
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_ = conn.Close()
 	}
 }
 
