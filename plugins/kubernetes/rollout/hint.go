@@ -26,33 +26,53 @@ const (
 	// eventAge is how old an event may have been at the beginning, by a clock that may differ a little: those of an
 	// earlier rollout stay for an hour.
 	eventAge = time.Minute
-	// maxHints bounds the pods that are asked about, maxEvents the events of one.
+	// maxPods bounds the pods that are looked at, maxHints those that are asked about, maxEvents the events of one.
+	maxPods   = 50
 	maxHints  = 3
 	maxEvents = 50
 )
 
 var eventResource = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
-// stuck are the objects that only events explain: a workload whose pods are not made, and pods whose containers
-// are not begun, without a word in their status (a volume's secret that is missing, for one).
-func (t *tracker) stuck() []*unstructured.Unstructured {
-	var found []*unstructured.Unstructured
+// stuck are the objects that only events explain, each with what is said of it: a workload whose pods are not made, and
+// pods of which containers are not begun (a volume's secret that is missing, for one) or are not ready (the answer of a
+// probe), without a word in their status.
+func (t *tracker) stuck() (found []stuckObject) {
 	live := t.workload.Live
 	if live.GetKind() != "Pod" && isObserved(live) && wantsMorePods(live) {
-		found = append(found, live)
+		found = append(found, stuckObject{live, "its pods are not made"})
 	}
 	for _, u := range t.pods {
 		var pod corev1.Pod
-		if len(found) == maxHints || fromUnstructured(u.Object, &pod) != nil || pod.DeletionTimestamp != nil {
+		if len(found) == maxPods || fromUnstructured(u.Object, &pod) != nil || pod.DeletionTimestamp != nil {
 			continue
 		}
-		if slices.ContainsFunc(slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses),
-			isCreating) {
-			found = append(found, u)
+		all := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
+		switch {
+		case slices.ContainsFunc(all, isCreating):
+			found = append(found, stuckObject{u, "pod " + u.GetName() + " does not start"})
+		case slices.ContainsFunc(all, isUnready):
+			found = append(found, stuckObject{u, "pod " + u.GetName() + " is not ready"})
 		}
 	}
 	return found
 }
+
+// stuckObject is an object whose events are asked, and what is the matter with it.
+type stuckObject struct {
+	*unstructured.Unstructured
+	what string
+}
+
+// ofNewRevision leaves out the pods of older templates: they may be on their way out.
+func (t *tracker) ofNewRevision(ctx context.Context, stuck []stuckObject) []stuckObject {
+	revision, err := t.newRevision(ctx)
+	return slices.DeleteFunc(stuck, func(o stuckObject) bool {
+		return o.GetKind() == "Pod" && (err != nil || !revision.owns(o.Unstructured))
+	})
+}
+
+func isUnready(s corev1.ContainerStatus) bool { return s.State.Running != nil && !s.Ready }
 
 func isCreating(s corev1.ContainerStatus) bool {
 	return s.State.Waiting != nil && s.State.Waiting.Reason == "ContainerCreating"
@@ -85,16 +105,15 @@ func (t *tracker) lookForHints(ctx context.Context, now time.Time) {
 	}
 	t.hintGap = min(2*t.hintGap, hintPause)
 	t.hints, t.hintAt = nil, now.Add(t.hintGap)
-	for _, o := range stuck {
-		text := t.newestWarning(ctx, o)
+	for i, o := range t.ofNewRevision(ctx, stuck) {
+		if i == maxHints {
+			break
+		}
+		text := t.newestWarning(ctx, o.Unstructured)
 		if text == "" {
 			continue
 		}
-		what := "its pods are not made"
-		if o.GetKind() == "Pod" {
-			what = "pod " + o.GetName() + " does not start"
-		}
-		h := problem{class: classHint, pod: o.GetName(), text: what + ": " + text}
+		h := problem{class: classHint, pod: o.GetName(), text: o.what + ": " + text}
 		t.hints = append(t.hints, h)
 		t.say(h)
 	}

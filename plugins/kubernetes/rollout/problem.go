@@ -25,6 +25,9 @@ const (
 	logTimeout = 3 * time.Second
 )
 
+// conditionListening is false on a pod of an embedded Kubernetes that does not listen on a port that it declares.
+const conditionListening corev1.PodConditionType = "pipedeck.dev/Listening"
+
 type class int
 
 const (
@@ -126,6 +129,12 @@ func problemsOf(pod *corev1.Pod, old map[string]problem) []problem {
 			problems = append(problems, problem{
 				class: classSchedule, pod: pod.Name, namespace: pod.Namespace,
 				text: fmt.Sprintf("pod %s cannot be scheduled: %s", pod.Name, c.Message),
+			})
+		}
+		if c.Type == conditionListening && c.Status == corev1.ConditionFalse {
+			problems = append(problems, problem{
+				class: classHint, pod: pod.Name, namespace: pod.Namespace, container: string(c.Type),
+				text: fmt.Sprintf("pod %s is not reached: %s", pod.Name, c.Message),
 			})
 		}
 	}

@@ -222,3 +222,46 @@ func TestPodsThatARecreationEndsAreNotThoseOfTheNewTemplate(t *testing.T) {
 		require.NoError(t, (<-ended).err)
 	})
 }
+
+// warning is an Event about the pod of a revision.
+func warning(t *testing.T, reason, message string) *unstructured.Unstructured {
+	t.Helper()
+	o := object(t, "{apiVersion: v1, kind: Event, metadata: {name: a, uid: a}, type: Warning, reason: "+reason+"}")
+	o.Object["message"], o.Object["lastTimestamp"] = message, time.Now().UTC().Format(time.RFC3339)
+	return o
+}
+
+func TestTheAnswerOfAProbeIsLoggedForAPodThatIsNotReady(t *testing.T) {
+	t.Parallel()
+	const unready = `ready: false, state: {running: {}}`
+	synctest.Test(t, func(t *testing.T) {
+		c, live := scene(t, pod(t, 1, unready), pod(t, 2, unready))
+		c.resource("events").set(warning(t, "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503"))
+		log := &lines{}
+		r := <-wait(t.Context(), c, live, log)
+		const want = "pod web-2-x is not ready: Readiness probe failed: HTTP probe failed with statuscode: 503 (Unhealthy)"
+		require.Contains(t, log.String(), "Deployment web: "+want+"\n")
+		require.NotContains(t, log.String(), "web-1-x", "an old pod does not count")
+		require.ErrorContains(t, r.err, want)
+		require.Equal(t, time.Minute, r.took)
+	})
+}
+
+func TestAPodThatIsReadyButNotReachedIsLogged(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		silent := pod(t, 2, running)
+		require.NoError(t, unstructured.SetNestedSlice(silent.Object, []any{map[string]any{
+			"type": "pipedeck.dev/Listening", "status": "False", "reason": "NotListening",
+			"message": "container main does not listen on port 80; it listens on no port",
+		}}, "status", "conditions"))
+		c, live := scene(t, silent)
+		log := &lines{}
+		ended := wait(t.Context(), c, live, log)
+		synctest.Wait()
+		c.resource("deployments").set(deploymentAt(t, 2, 2, 3, 3))
+		require.NoError(t, (<-ended).err, "it is no failure")
+		require.Contains(t, log.String(), "Deployment web: pod web-2-x is not reached: container main does not listen on "+
+			"port 80; it listens on no port\n")
+	})
+}
