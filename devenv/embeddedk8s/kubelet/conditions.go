@@ -5,9 +5,12 @@ package kubelet
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/localpods"
 )
 
 // conditions are the pod's conditions after the kubelet's own five have been set; those of others stay.
@@ -37,6 +40,9 @@ func (v *podView) conditions(status corev1.PodStatus) []corev1.PodCondition {
 	}
 	if names := unready(status.ContainerStatuses); names != "" {
 		message := fmt.Sprintf("containers with unready status: [%s]", names)
+		if v.unready != "" {
+			message += "; " + v.unready
+		}
 		set(corev1.ContainersReady, false, "ContainersNotReady", message)
 		set(corev1.PodReady, false, "ContainersNotReady", message)
 		return conditions
@@ -51,6 +57,23 @@ func (v *podView) conditions(status corev1.PodStatus) []corev1.PodCondition {
 		set(corev1.PodReady, true, "", "")
 	}
 	return conditions
+}
+
+// ListeningCondition is false on a pod of which a container does not listen on a port that it declares, so that no
+// connection reaches it there. A pod to which that never happened does not have it.
+const ListeningCondition corev1.PodConditionType = "pipedeck.dev/Listening"
+
+func setListening(
+	conditions []corev1.PodCondition, generation int64, problem *localpods.Problem, now metav1.Time,
+) []corev1.PodCondition {
+	has := slices.ContainsFunc(conditions, func(c corev1.PodCondition) bool { return c.Type == ListeningCondition })
+	wanted := corev1.PodCondition{Type: ListeningCondition, Status: corev1.ConditionTrue}
+	if problem != nil {
+		wanted.Status, wanted.Reason, wanted.Message = corev1.ConditionFalse, problem.Reason, problem.Message
+	} else if !has {
+		return conditions
+	}
+	return setCondition(conditions, wanted, generation, now)
 }
 
 // setCondition puts wanted among conditions; its transition time is now only if it comes to hold, or ceases to, with

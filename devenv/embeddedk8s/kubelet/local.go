@@ -184,7 +184,7 @@ func (k *Kubelet) writeLocal(ctx context.Context, pod *corev1.Pod, address strin
 // assessLocal is the status of a pod whose containers fare so.
 func assessLocal(pod *corev1.Pod, address string, local localpods.Status, now time.Time) corev1.PodStatus {
 	status, view := beginStatus(pod, address, nil, now)
-	view.blocked = !local.Initialized
+	view.blocked, view.unready = !local.Initialized, local.Unready
 	status.InitContainerStatuses, status.ContainerStatuses = local.Init, local.Containers
 	status.Phase = view.phase(status.ContainerStatuses)
 	if local.Failed {
@@ -194,7 +194,7 @@ func assessLocal(pod *corev1.Pod, address string, local localpods.Status, now ti
 		}
 		status.Reason, status.Message = local.Reason, local.Message
 	}
-	status.Conditions = view.conditions(status)
+	status.Conditions = setListening(view.conditions(status), pod.Generation, local.Ports, view.now)
 	return status
 }
 

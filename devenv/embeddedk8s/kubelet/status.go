@@ -62,7 +62,8 @@ type podView struct {
 	start   time.Time
 	since   time.Duration // since the pod's start
 	now     metav1.Time
-	blocked bool // an init container has not finished
+	blocked bool   // an init container has not finished
+	unready string // why containers that run are not ready; empty where that is not known
 	again   time.Duration
 	reports []report
 }

@@ -79,11 +79,23 @@ func (c *container) environment(ctx context.Context, program programs.Program) (
 func (c *container) addOwn(env variables) {
 	env["POD_ROOT"], env[containers.MarkVariable] = c.root(), c.mark()
 	if c.port != 0 {
-		env["PORT"], env["HOST"] = strconv.Itoa(c.port), "127.0.0.1"
+		c.replace(env, "PORT", strconv.Itoa(c.port))
+		c.replace(env, "HOST", nodeAddress)
 	}
 	if tree := os.Getenv(treeVariable); tree != "" {
 		env[treeVariable] = tree
 	}
+}
+
+// replace sets a variable; an Event says so when the manifest gives it another value, once for all runs.
+func (c *container) replace(env variables, name, value string) {
+	manifest := slices.ContainsFunc(c.spec.Env, func(entry corev1.EnvVar) bool { return entry.Name == name })
+	if before := env[name]; manifest && before != value && !c.created {
+		c.pod.event(corev1.EventTypeWarning, "VariableReplaced", fmt.Sprintf(
+			"container %s: %s is %s, not %s as in the manifest: the program has to listen there", c.spec.Name, name,
+			value, before))
+	}
+	env[name] = value
 }
 
 func searchPath() string {

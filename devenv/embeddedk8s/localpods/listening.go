@@ -17,8 +17,8 @@ import (
 type listening struct {
 	*probe
 
-	mu      sync.Mutex
-	problem *unreached // what the last check has found
+	mu   sync.Mutex
+	last *unreached // what the last check has found
 }
 
 // startListening starts the check of the container's run; nil when there is nothing to check, or no way to.
@@ -38,8 +38,7 @@ func (c *container) startListening() *listening {
 		failed: func(problem string) {
 			if problem != last {
 				last = problem
-				p.manager.config.Event(of, corev1.EventTypeWarning, l.trouble().reason(), problem)
-				p.look()
+				p.manager.config.Event(of, corev1.EventTypeWarning, l.found().reason(), problem)
 			}
 		},
 	}
@@ -58,17 +57,17 @@ func (l *listening) check(places *places, ports []int32) string {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.problem = first; first == nil {
+	if l.last = first; first == nil {
 		return ""
 	}
 	return first.Error()
 }
 
-// trouble is what the last check has found; nil for nothing.
-func (l *listening) trouble() *unreached {
+// found is what the last check has found; nil for nothing.
+func (l *listening) found() *unreached {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.problem
+	return l.last
 }
 
 // watchListening takes note of a check that has passed, and reports where ports are that were expected elsewhere.
@@ -93,7 +92,7 @@ func (c *container) trouble() *unreached {
 	if c.run == nil || c.run.listening == nil || c.run.listening.result() != probeFailed {
 		return nil
 	}
-	return c.run.listening.trouble()
+	return c.run.listening.found()
 }
 
 // isReached reports whether a run that nothing else probes counts as ready: it listens, or it had its time to begin and
@@ -102,12 +101,12 @@ func (r *run) isReached() bool {
 	if r.listening == nil {
 		return true
 	}
-	trouble := r.listening.trouble()
+	found := r.listening.found()
 	switch r.listening.result() {
 	case probePassed:
 		return true
 	case probeFailed:
-		return trouble == nil || !trouble.taken
+		return found == nil || !found.taken
 	}
 	return false
 }

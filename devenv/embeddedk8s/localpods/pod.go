@@ -253,6 +253,7 @@ func (p *pod) prepare(now time.Time) bool {
 	}
 	p.prepared = true
 	warnOfLimits(p)
+	warnOfIgnored(p)
 	return true
 }
 

@@ -52,7 +52,7 @@ type probe struct {
 	spec   *corev1.Probe
 	// check returns an empty text when the container does well, else the problem.
 	check func(ctx context.Context) (problem string)
-	// changed is called when the result has changed, failed for each failure that counts.
+	// changed is called when the result has changed, or the problem; failed for each failure that counts.
 	changed func()
 	failed  func(problem string)
 	// slower is set when the pause doubles with each failure.
@@ -63,6 +63,7 @@ type probe struct {
 	ended               bool
 	now                 probeResult
 	passes, failures    int
+	problem             string // of the last check that counted; empty when it passed
 	quick, quickElapsed time.Duration
 }
 
@@ -72,8 +73,7 @@ func (c *container) startProbe(spec *corev1.Probe, kind string, good bool) *prob
 	b := &probe{
 		prober: p.manager.probes, spec: spec, check: c.check(spec), changed: p.look, quick: firstQuick,
 		failed: func(problem string) {
-			p.manager.config.Event(of, corev1.EventTypeWarning, "Unhealthy",
-				fmt.Sprintf("%s probe failed: %s", kind, problem))
+			p.manager.config.Event(of, corev1.EventTypeWarning, "Unhealthy", failureOf(kind, problem))
 		},
 	}
 	if good {
@@ -94,6 +94,23 @@ func (b *probe) result() probeResult {
 	defer b.mu.Unlock()
 	return b.now
 }
+
+// trouble is the problem that the last check has found; empty for none.
+func (b *probe) trouble() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.problem
+}
+
+// failure is the problem with the kind of the probe; empty for none.
+func (b *probe) failure(kind string) string {
+	if problem := b.trouble(); problem != "" {
+		return failureOf(kind, problem)
+	}
+	return ""
+}
+
+func failureOf(kind, problem string) string { return fmt.Sprintf("%s probe failed: %s", kind, problem) }
 
 // end ends the probe. A check that runs is not waited for; its result is dropped.
 func (b *probe) end() {
@@ -120,15 +137,18 @@ func (b *probe) once() {
 		b.mu.Unlock()
 		return
 	}
-	before := b.now
+	before, said := b.now, b.problem
 	counted := b.record(problem == "")
-	after := b.now
+	if counted {
+		b.problem = problem
+	}
+	news := b.now != before || b.problem != said && b.now != probePassed
 	b.timer.Reset(b.pause(counted))
 	b.mu.Unlock()
 	if counted && problem != "" {
 		b.failed(problem)
 	}
-	if after != before {
+	if news {
 		b.changed()
 	}
 }

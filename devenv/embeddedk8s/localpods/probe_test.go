@@ -29,8 +29,9 @@ func TestReadinessFollowsItsProbe(t *testing.T) {
 	status := c.await(t, pod, "it is not ready", func(s Status) bool { return !isReady(s) })
 	require.NotNil(t, status.Containers[0].State.Running)
 	require.True(t, c.said("Unhealthy: Readiness probe failed: HTTP probe failed with statuscode: 503"))
+	require.Equal(t, "main: Readiness probe failed: HTTP probe failed with statuscode: 503", status.Unready)
 	require.NoError(t, os.Remove(unready))
-	c.await(t, pod, "it is ready again", isReady)
+	require.Empty(t, c.await(t, pod, "it is ready again", isReady).Unready)
 	require.Zero(t, status.Containers[0].RestartCount)
 }
 

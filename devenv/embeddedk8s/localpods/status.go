@@ -4,6 +4,9 @@
 package localpods
 
 import (
+	"fmt"
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -21,6 +24,8 @@ type Status struct {
 	Addresses string
 	// Ports is set when a container does not listen on a port that it declares.
 	Ports *Problem
+	// Unready says why the containers that run are not ready, as far as their probes say so.
+	Unready string
 	// Memory names the means by which the limits of memory hold; empty when no container has one.
 	Memory string
 	// CPU names the means by which the limits of processors hold, always "none" here; empty when no container has one.
@@ -39,6 +44,9 @@ func (p *pod) describe() Status {
 		status.Failed, status.Reason, status.Message = p.ending.failed, p.ending.reason, p.ending.message
 	}
 	for _, c := range p.all {
+		if reason := c.whyUnready(); reason != "" {
+			status.Unready = strings.TrimPrefix(status.Unready+"; "+reason, "; ")
+		}
 		if trouble := c.trouble(); trouble != nil && (status.Ports == nil || trouble.taken) {
 			status.Ports = &Problem{trouble.reason(), trouble.text}
 		}
@@ -55,6 +63,30 @@ func (p *pod) describe() Status {
 		}
 	}
 	return status
+}
+
+// maxReason bounds what is shown of the problem that a probe has found.
+const maxReason = 500
+
+// whyUnready says why a container that runs is not ready; empty when that is not known.
+func (c *container) whyUnready() string {
+	run := c.run
+	if run == nil || run.ready {
+		return ""
+	}
+	problem := ""
+	switch {
+	case !run.started && run.startup != nil:
+		problem = run.startup.failure("Startup")
+	case run.readiness != nil:
+		problem = run.readiness.failure("Readiness")
+	case run.listening != nil:
+		problem = run.listening.trouble()
+	}
+	if problem == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s: %.*s", c.spec.Name, maxReason, problem)
 }
 
 // warnOfLimits records an Event for limits that do not hold on this machine.

@@ -32,6 +32,9 @@ const (
 	maxEvents = 50
 )
 
+// asides are the reasons of warnings of an embedded Kubernetes that hold no pod.
+var asides = []string{"FieldsIgnored", "LimitNotEnforced", "VariableReplaced"}
+
 var eventResource = schema.GroupVersionResource{Version: "v1", Resource: "events"}
 
 // stuck are the objects that only events explain, each with what is said of it: a workload whose pods are not made, and
@@ -133,7 +136,8 @@ func (t *tracker) newestWarning(ctx context.Context, o *unstructured.Unstructure
 	var newest corev1.Event
 	for _, u := range list.Items {
 		var event corev1.Event
-		if fromUnstructured(u.Object, &event) == nil && happened(event).After(happened(newest)) {
+		if fromUnstructured(u.Object, &event) == nil && !slices.Contains(asides, event.Reason) &&
+			happened(event).After(happened(newest)) {
 			newest = event
 		}
 	}
