@@ -22,9 +22,6 @@ import (
 // open for ever.
 const drainTimeout = time.Second
 
-// MarkVariable is the variable that carries the Mark of a container.
-const MarkVariable = "PIPEDECK_CONTAINER"
-
 // Spec is one run of a container.
 type Spec struct {
 	// Path is the program, Args are the arguments behind it.
@@ -146,7 +143,7 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 	}
 	spec.Limit.enter(command.Process.Pid)
 	_ = command.Process.Release() // reap waits for it
-	problem := h.records.write(p.PID)
+	problem := h.records.write(p.PID, spec.Mark)
 	go p.copyOutput()
 	h.mu.Lock()
 	h.running[p.PID] = p
@@ -175,7 +172,9 @@ func (h *Host) reap() {
 			return
 		case <-h.signals:
 		}
-		for p, exit := range h.collectAll() {
+		exits := h.collectAll()
+		endLeftBehind(exits)
+		for p, exit := range exits {
 			_ = p.output.SetReadDeadline(time.Now().Add(drainTimeout))
 			p.setExit(exit)
 		}

@@ -87,7 +87,7 @@ func kept(t *testing.T, dir string, change func(*record)) *exec.Cmd {
 	t.Cleanup(func() { _ = command.Process.Kill() })
 	started, ok := startOf(command.Process.Pid)
 	require.True(t, ok)
-	last := record{command.Process.Pid, started}
+	last := record{command.Process.Pid, started, ""}
 	change(&last)
 	content := `{"pid":` + strconv.Itoa(last.PID) + `,"started":` + strconv.FormatUint(last.Started, 10) + "}"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(last.PID)+".json"), []byte(content), 0o600))

@@ -19,6 +19,8 @@ func (l *Limit) enter(int) {}
 
 func (l *Limit) exceeded() bool { return false }
 
+func (l *Limit) kill() {}
+
 func (l *Limit) release() {}
 
 func memoryOf(int) int64 { return 0 }

@@ -124,6 +124,22 @@ func (l *Limit) exceeded() bool {
 	return false
 }
 
+// kill ends the processes that are left in the group.
+func (l *Limit) kill() {
+	if l == nil || l.group == "" {
+		return
+	}
+	if l.version == 2 && os.WriteFile(filepath.Join(l.group, "cgroup.kill"), []byte("1"), 0) == nil {
+		return
+	}
+	pids, _ := os.ReadFile(filepath.Join(l.group, "cgroup.procs"))
+	for field := range strings.FieldsSeq(string(pids)) {
+		if pid, err := strconv.Atoi(field); err == nil {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+}
+
 // release removes the group. All of its processes have ended.
 func (l *Limit) release() {
 	if l != nil && l.group != "" {

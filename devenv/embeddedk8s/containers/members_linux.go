@@ -83,6 +83,29 @@ func familyOf(pid int) (parent, group, session int, ok bool) {
 	return number(statParent), number(statGroup), number(statSession), true
 }
 
+// endMarked ends the processes that carry one of the marks.
+func endMarked(marks map[string]bool) {
+	if len(marks) == 0 {
+		return
+	}
+	for range markRounds {
+		found := false
+		for _, pid := range processes() {
+			process, err := os.FindProcess(pid) // before the look, so that the number cannot become another process's
+			if err != nil {
+				continue
+			}
+			if hasMark(pid, marks) && process.Kill() == nil {
+				found = true
+			}
+			_ = process.Release()
+		}
+		if !found {
+			return
+		}
+	}
+}
+
 // hasMark reports whether a process has one of the marks in the environment with which it was started.
 func hasMark(pid int, marks map[string]bool) bool {
 	environment, err := os.ReadFile(procFile(pid, "environ"))

@@ -70,7 +70,7 @@ func (p *Process) signal(to int, signal syscall.Signal) {
 // Join records another process group, such as that of kubectl exec, so that it is ended after a kill of the Host.
 // The caller calls forget when it has ended.
 func (p *Process) Join(pid int) (forget func()) {
-	if p.host.records.write(pid) != nil {
+	if p.host.records.write(pid, p.spec.Mark) != nil {
 		return func() {}
 	}
 	return func() { p.host.records.remove(pid) }

@@ -29,16 +29,18 @@ type record struct {
 	PID int `json:"pid"`
 	// Started is in units of the system.
 	Started uint64 `json:"started"`
+	// Mark is in the environment of the process and of those that it has started; empty for none.
+	Mark string `json:"mark,omitempty"`
 }
 
 func (r records) path(pid int) string { return filepath.Join(r.dir, strconv.Itoa(pid)+".json") }
 
-func (r records) write(pid int) error {
+func (r records) write(pid int, mark string) error {
 	started, ok := startOf(pid)
 	if !ok {
 		return nil // it has ended
 	}
-	content, err := json.Marshal(record{pid, started})
+	content, err := json.Marshal(record{pid, started, mark})
 	if err == nil {
 		err = os.WriteFile(r.path(pid), content, 0o600)
 	}
@@ -50,25 +52,30 @@ func (r records) write(pid int) error {
 
 func (r records) remove(pid int) { _ = os.Remove(r.path(pid)) }
 
-// endLeft ends the process groups that are recorded and still there. A number that another process has by now is left
-// alone.
+// endLeft ends the process groups that are recorded and still there, and what carries their marks. A number that another
+// process has by now is left alone.
 func (r records) endLeft() error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {
 		return fmt.Errorf("read the records of processes: %w", err)
 	}
 	var left []record
+	marks := map[string]bool{}
 	for _, entry := range entries {
 		var last record
 		content, err := os.ReadFile(filepath.Join(r.dir, entry.Name()))
 		if err != nil || json.Unmarshal(content, &last) != nil || last.PID <= 1 {
 			continue // half written: its process was ended by the kernel or by the environment
 		}
+		if last.Mark != "" {
+			marks[last.Mark] = true
+		}
 		if last.runs() {
 			_ = syscall.Kill(-last.PID, syscall.SIGKILL)
 			left = append(left, last)
 		}
 	}
+	endMarked(marks)
 	deadline := time.Now().Add(endPatience)
 	for _, last := range left {
 		for last.runs() {
