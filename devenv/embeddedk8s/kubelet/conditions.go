@@ -26,15 +26,19 @@ func (v *podView) conditions(status corev1.PodStatus) []corev1.PodCondition {
 	set(corev1.PodScheduled, true, "", "")
 	set(corev1.PodReadyToStartContainers, !finished(status.Phase), "", "")
 
+	incomplete := fmt.Sprintf("containers with incomplete status: [%s]", unready(status.InitContainerStatuses))
 	if finished(status.Phase) {
-		set(corev1.PodInitialized, true, "PodCompleted", "")
+		if v.blocked {
+			set(corev1.PodInitialized, false, "ContainersNotInitialized", incomplete)
+		} else {
+			set(corev1.PodInitialized, true, "PodCompleted", "")
+		}
 		set(corev1.ContainersReady, false, "PodCompleted", "")
 		set(corev1.PodReady, false, "PodCompleted", "")
 		return conditions
 	}
 	if v.blocked {
-		set(corev1.PodInitialized, false, "ContainersNotInitialized",
-			fmt.Sprintf("containers with incomplete status: [%s]", unready(status.InitContainerStatuses)))
+		set(corev1.PodInitialized, false, "ContainersNotInitialized", incomplete)
 	} else {
 		set(corev1.PodInitialized, true, "", "")
 	}

@@ -25,14 +25,16 @@ const (
 
 // Reasons that a kubelet and its container runtime give.
 const (
-	reasonCompleted   = "Completed"
-	reasonError       = "Error"
-	reasonOutOfMemory = "OOMKilled"
-	reasonStartError  = "StartError"
-	reasonCrashLoop   = "CrashLoopBackOff"
-	reasonConfigError = "CreateContainerConfigError"
-	reasonRefused     = "CreateContainerError"
-	reasonLost        = "ContainerStatusUnknown"
+	reasonCreating     = "ContainerCreating"
+	reasonInitializing = "PodInitializing"
+	reasonCompleted    = "Completed"
+	reasonError        = "Error"
+	reasonOutOfMemory  = "OOMKilled"
+	reasonStartError   = "StartError"
+	reasonCrashLoop    = "CrashLoopBackOff"
+	reasonConfigError  = "CreateContainerConfigError"
+	reasonRefused      = "CreateContainerError"
+	reasonLost         = "ContainerStatusUnknown"
 )
 
 // startErrorCode is the exit code of a container whose program could not be started.
@@ -79,7 +81,9 @@ type run struct {
 
 func newContainer(p *pod, spec *corev1.Container, init bool, statuses []corev1.ContainerStatus) *container {
 	c := &container{pod: p, spec: spec, init: init}
-	c.waiting.Reason = "ContainerCreating"
+	if c.waiting.Reason = reasonCreating; !init && len(p.now.Spec.InitContainers) > 0 {
+		c.waiting.Reason = reasonInitializing
+	}
 	for i := range statuses {
 		if statuses[i].Name != spec.Name {
 			continue

@@ -74,7 +74,8 @@ func TestAFailedInitContainerFailsAPodWithoutRestarts(t *testing.T) {
 	status := c.await(t, pod, "the pod has ended", hasEnded)
 	require.True(t, status.Failed)
 	require.Equal(t, "no database\n", status.Init[0].State.Terminated.Message)
-	require.NotNil(t, status.Containers[0].State.Waiting)
+	require.False(t, status.Initialized)
+	require.Equal(t, "PodInitializing", status.Containers[0].State.Waiting.Reason)
 }
 
 func TestAnInitContainerIsTriedAgain(t *testing.T) {

@@ -246,7 +246,7 @@ func (p *pod) prepare(now time.Time) bool {
 			p.event(corev1.EventTypeWarning, "FailedMount", err.Error())
 		}
 		for _, c := range p.all {
-			c.waiting = corev1.ContainerStateWaiting{Reason: "ContainerCreating", Message: err.Error()}
+			c.waiting = corev1.ContainerStateWaiting{Reason: c.waiting.Reason, Message: err.Error()}
 		}
 		p.again(now.Add(prepareRetry))
 		return false
