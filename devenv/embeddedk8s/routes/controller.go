@@ -7,13 +7,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"net/http"
+	"slices"
 	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
@@ -79,7 +83,7 @@ func New(config Config) (*Controller, error) {
 	}
 	events := record.NewBroadcaster()
 	c := &Controller{
-		config: config, router: newRouter(config.Services, pods.GetIndexer()),
+		config:    config,
 		ingresses: config.Informers.Networking().V1().Ingresses().Informer(),
 		dynamic:   dynamicinformer.NewDynamicSharedInformerFactory(config.Dynamic, 0),
 		custom:    map[schema.GroupVersionResource]cache.SharedIndexInformer{},
@@ -87,6 +91,7 @@ func New(config Config) (*Controller, error) {
 		recorder:  events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "pipedeck-routes"}),
 		changed:   make(chan struct{}, 1), warned: map[types.UID]map[string]bool{},
 	}
+	c.router = newRouter(config.Services, pods.GetIndexer(), c.newReporter())
 	watched := []cache.SharedIndexInformer{c.ingresses}
 	for _, resource := range []schema.GroupVersionResource{httpRoutes, gateways, virtualServices, destinationRules} {
 		c.custom[resource] = c.dynamic.ForResource(resource).Informer()
@@ -230,6 +235,7 @@ func (c *Controller) readHTTPRoutes() (edge []*rule, _ map[types.NamespacedName]
 			continue
 		}
 		rules, moreMesh, attachments := routeRules(route, known)
+		own(object, http.StatusInternalServerError, rules, moreMesh)
 		edge = append(edge, rules...)
 		for name, rules := range moreMesh {
 			mesh[name] = append(mesh[name], rules...)
@@ -250,6 +256,15 @@ func (c *Controller) readHTTPRoutes() (edge []*rule, _ map[types.NamespacedName]
 	return edge, mesh, reports
 }
 
+// own makes an object the owner of its rules.
+func own(object runtime.Object, missing int, edge []*rule, mesh map[types.NamespacedName][]*rule) {
+	for _, rules := range append(slices.Collect(maps.Values(mesh)), edge) {
+		for _, r := range rules {
+			r.owner, r.missing = object, missing
+		}
+	}
+}
+
 func (c *Controller) readVirtualServices() (edge []*rule, _ map[types.NamespacedName][]*rule, reports []report) {
 	mesh := map[types.NamespacedName][]*rule{}
 	known := subsets{}
@@ -263,6 +278,7 @@ func (c *Controller) readVirtualServices() (edge []*rule, _ map[types.Namespaced
 		if err != nil {
 			problems = append(problems, err.Error())
 		}
+		own(object, 0, rules, moreMesh)
 		edge = append(edge, rules...)
 		for name, rules := range moreMesh {
 			mesh[name] = append(mesh[name], rules...)

@@ -16,8 +16,8 @@ func ingressRules(ingress *networkingv1.Ingress) []*rule {
 	var rules []*rule
 	add := func(host, how, path string, to networkingv1.IngressBackend) {
 		r := &rule{
-			object: fmt.Sprintf("Ingress %s/%s", ingress.Namespace, ingress.Name), part: "path " + host + path,
-			created: ingress.CreationTimestamp.Time, backends: []backend{ingressBackend(ingress.Namespace, to)},
+			object: fmt.Sprintf("Ingress %s/%s", ingress.Namespace, ingress.Name), part: part(host + path),
+			owner: ingress, created: ingress.CreationTimestamp.Time, backends: []backend{ingressBackend(ingress.Namespace, to)},
 		}
 		if host != "" {
 			r.hosts = []string{strings.ToLower(host)}
@@ -50,6 +50,14 @@ func ingressRules(ingress *networkingv1.Ingress) []*rule {
 		add("", "", "", *ingress.Spec.DefaultBackend)
 	}
 	return rules
+}
+
+// part names a rule of an Ingress.
+func part(path string) string {
+	if path == "" {
+		return "default backend"
+	}
+	return "path " + path
 }
 
 func ingressBackend(namespace string, to networkingv1.IngressBackend) backend {

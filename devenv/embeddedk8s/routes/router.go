@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
 
@@ -30,8 +31,10 @@ type Services interface {
 type Router struct {
 	services Services
 	// pods has the index podIPIndex.
-	pods  cache.Indexer
-	table atomic.Pointer[table]
+	pods cache.Indexer
+	// unreached is called with the owner of a rule that names no Service which is there, and the problem.
+	unreached func(owner runtime.Object, problem string)
+	table     atomic.Pointer[table]
 }
 
 // podIPIndex finds pods by their address.
@@ -51,8 +54,10 @@ func indexPods(pods cache.SharedIndexInformer) error {
 	return nil
 }
 
-func newRouter(services Services, pods cache.Indexer) *Router {
-	router := &Router{services: services, pods: pods}
+func newRouter(
+	services Services, pods cache.Indexer, unreached func(owner runtime.Object, problem string),
+) *Router {
+	router := &Router{services: services, pods: pods, unreached: unreached}
 	router.table.Store(&table{})
 	return router
 }
@@ -155,7 +160,10 @@ func (t *Router) dialer(r *rule, port int32) (relay.Dialer, error) {
 		endpoints, err = t.services.Backend(to.service, 0, "")
 	}
 	if err != nil {
-		return refuse(http.StatusInternalServerError, err.Error())
+		if r.owner != nil {
+			t.unreached(r.owner, fmt.Sprintf("%s: %v", r.part, err))
+		}
+		return refuse(cmp.Or(r.missing, http.StatusServiceUnavailable), err.Error())
 	}
 	if to.labels == nil {
 		return endpoints.Dial, nil

@@ -16,8 +16,11 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/record"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/yaml"
 
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
@@ -38,7 +41,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, services: map[string]*relay.Endpoints{}, ports: map[relay.Address]string{}}
 	w.pods = cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
 	require.NoError(t, indexPods(w.pods))
-	w.router = newRouter(w, w.pods.GetIndexer())
+	w.router = newRouter(w, w.pods.GetIndexer(), func(runtime.Object, string) {})
 	w.proxy = relay.HTTP{Choose: w.router.forHost, Failed: func(error) {}, Forwarded: true}.Handler()
 	return w
 }
@@ -177,6 +180,34 @@ func TestAnIngressSendsByHostAndPath(t *testing.T) {
 	require.Empty(t, report.problems)
 	ingress.Spec.TLS = []networkingv1.IngressTLS{{}}
 	require.Len(t, ingressProblems(ingress), 1)
+}
+
+func TestAnIngressToAServiceThatIsNotThereIsUnavailableAndSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	recorder := record.NewFakeRecorder(10)
+	controller := &Controller{recorder: recorder, config: Config{Clock: clock.RealClock{}}}
+	w.router.unreached = controller.newReporter()
+	ingress := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "1"}}
+	ingress.Spec.DefaultBackend = to("gone")
+	w.router.set(ingressRules(ingress), nil)
+	for range 2 {
+		code, text := ask(w.proxy, http.MethodGet, "http://127.0.0.1/")
+		require.Equal(t, http.StatusServiceUnavailable, code)
+		require.Contains(t, text, "Ingress default/web, default backend: there is no Service default/gone")
+	}
+	require.Contains(t, <-recorder.Events, "Warning NoService a request was refused: default backend: there is no Service default/gone")
+	require.Empty(t, recorder.Events, "it is said once in a while")
+}
+
+func TestAnHTTPRouteToAServiceThatIsNotThereIsAnErrorOfTheServer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	edge, _, _ := routeRules(route(t, weighted), httpGateway("edge"))
+	own(&networkingv1.Ingress{}, http.StatusInternalServerError, edge, nil)
+	w.router.set(edge, nil)
+	code, _ := ask(w.proxy, http.MethodGet, "http://web.localhost/")
+	require.Equal(t, http.StatusInternalServerError, code, "as the Gateway API wants it")
 }
 
 func to(service string) *networkingv1.IngressBackend {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/relay"
@@ -28,6 +29,10 @@ type table struct {
 type rule struct {
 	// object names the rule's object, as in "HTTPRoute default/web", and part the rule in it, as in "rules[1]".
 	object, part string
+	// owner is the object, for its Events; nil for none.
+	owner runtime.Object
+	// missing is the status of the answer when there is no such Service; 0 for 503. The Gateway API asks for 500.
+	missing int
 	// hosts are lower-case names, "*.example.com" for all under one, or empty for every host.
 	hosts []string
 	// match is nil for every request.

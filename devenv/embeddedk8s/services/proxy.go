@@ -71,6 +71,7 @@ type Proxy struct {
 	queue     workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	recorder  record.EventRecorder
 	events    record.EventBroadcaster
+	headless  headless
 
 	// ctx ends with Run; running counts what uses it. It does not grow once closed is set.
 	ctx     context.Context
@@ -225,10 +226,16 @@ func (p *Proxy) Backend(name types.NamespacedName, number int32, portName string
 	if err != nil {
 		return nil, fmt.Errorf("there is no Service %s", name)
 	}
+	if service.Spec.Type == corev1.ServiceTypeExternalName {
+		return nil, fmt.Errorf("Service %s is of the type ExternalName, which has no pods", name)
+	}
 	for _, port := range service.Spec.Ports {
 		other := number != 0 && port.Port != number || number == 0 && portName != "" && port.Name != portName
 		if other || !isTCP(port) {
 			continue
+		}
+		if service.Spec.ClusterIP == corev1.ClusterIPNone {
+			return p.headless.endpoints(p, service, port)
 		}
 		p.mu.Lock()
 		open := p.opened[name][port.Port]

@@ -300,7 +300,10 @@ func TestNodePortsAndLoadBalancersAnswerToo(t *testing.T) {
 	require.Len(t, ingress, 1)
 	require.Equal(t, "127.0.0.1", ingress[0].IP)
 	require.Equal(t, PortTaken, *ingress[0].Ports[0].Error)
-	require.Contains(t, <-w.recorder.Events, "PortTaken port "+strconv.Itoa(portOf(taken.Addr().String())))
+	event, number := <-w.recorder.Events, strconv.Itoa(portOf(taken.Addr().String()))
+	require.Contains(t, event, "PortTaken port "+number)
+	service = w.service("default", "hello-world")
+	require.Contains(t, event, "; port "+number+" of the Service answers at "+readAddresses(service)[service.Spec.Ports[0].Port])
 
 	require.NoError(t, taken.Close())
 	w.sync(service)
@@ -366,6 +369,36 @@ func TestARetiredPodGetsNoMoreConnections(t *testing.T) {
 		_, text := get(t, w.address(80))
 		require.Equal(t, "v2", text)
 	}
+}
+
+func TestRoutesReachThePodsOfAHeadlessService(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pod("10.244.0.1", "v1")
+	w.pod("10.244.0.2", "v2")
+	w.endpoints("one", true, "10.244.0.1", "10.244.0.2")
+	service := web(httpPort)
+	service.Spec.ClusterIP = corev1.ClusterIPNone
+	w.add(service)
+	require.Empty(t, w.address(80))
+	name := types.NamespacedName{Namespace: "default", Name: "hello-world"}
+	handler := relay.HTTP{Failed: func(error) {}, Choose: func(*http.Request) (relay.Dialer, error) {
+		endpoints, err := w.proxy.Backend(name, 80, "")
+		require.NoError(t, err)
+		return endpoints.Dial, nil
+	}}.Handler()
+	counts := map[string]int{}
+	for range 10 {
+		answer := httptest.NewRecorder()
+		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+		counts[answer.Body.String()]++
+	}
+	require.Equal(t, map[string]int{"v1": 5, "v2": 5}, counts)
+	w.proxy.Retire(t.Context(), "10.244.0.1")
+	_, err := w.proxy.Backend(name, 80, "other")
+	require.NoError(t, err, "the number counts")
+	w.proxy.forget(name)
+	require.Empty(t, w.proxy.headless.every())
 }
 
 func TestProgramsFindServicesByTheirEnvironment(t *testing.T) {

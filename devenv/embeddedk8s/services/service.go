@@ -70,7 +70,8 @@ func (p *Proxy) open(service *corev1.Service, name types.NamespacedName) snapsho
 		}
 		p.setExtra(result[number], extraNumbers(service, port))
 		for taken, err := range result[number].taken {
-			p.warn(service, name, "PortTaken", fmt.Sprintf("port %d of this machine is not open: %v", taken, err))
+			p.warn(service, name, "PortTaken", fmt.Sprintf("port %d of this machine is not open: %v; port %d of the "+
+				"Service answers at %s", taken, err, number, result[number].address))
 		}
 	}
 	if len(result) > 0 {
@@ -114,6 +115,7 @@ func (p *Proxy) warn(service *corev1.Service, name types.NamespacedName, reason,
 // forget closes what a deleted Service has open.
 func (p *Proxy) forget(name types.NamespacedName) {
 	p.open(&corev1.Service{}, name)
+	p.headless.forget(name)
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.warned, name)
@@ -137,9 +139,9 @@ func (p *Proxy) countPorts() int {
 }
 
 func (p *Proxy) allEndpoints() []*relay.Endpoints {
+	all := p.headless.every()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var all []*relay.Endpoints
 	for _, ports := range p.opened {
 		for _, port := range ports {
 			all = append(all, port.endpoints)
