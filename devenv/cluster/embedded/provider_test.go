@@ -77,8 +77,12 @@ func TestTheServerIsReadyAndEndsWithTheContext(t *testing.T) {
 	require.ErrorIs(t, syscall.Kill(chantest.Receive(t, r.pids), 0), syscall.ESRCH)
 	require.Equal(t, cluster.Embedded, r.provider.Describe().Kind)
 	require.True(t, r.provider.Describe().Local)
+	group := filepath.Join(t.TempDir(), "pipedeck-pods-0123") // as a killed server leaves it
+	require.NoError(t, os.MkdirAll(filepath.Join(group, "uid-main-0"), 0o700))
+	write(t, filepath.Join(r.provider.dir, "pods", "cgroup"), group)
 	require.NoError(t, r.provider.Delete(context.Background()))
 	require.NoDirExists(t, r.provider.dir)
+	require.NoDirExists(t, group)
 	require.NoError(t, r.provider.Delete(context.Background()), "there may be nothing to delete")
 }
 

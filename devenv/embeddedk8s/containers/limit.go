@@ -9,6 +9,9 @@ import (
 	"time"
 )
 
+// GroupFile is the file in the directory of a cluster's pods that holds the directory of their control group.
+const GroupFile = "cgroup"
+
 // watchPeriod is the time between two looks at the memory of containers whose limit no control group enforces.
 const watchPeriod = time.Second
 
@@ -25,6 +28,7 @@ type Limit struct {
 type Limits struct {
 	group   string // the control group that holds those of containers; empty for none
 	version int
+	note    string // the file that names group
 }
 
 // How names the means: "cgroup v2", "cgroup v1", "checked every second" or "none".

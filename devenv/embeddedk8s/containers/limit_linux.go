@@ -29,19 +29,25 @@ const (
 	removePause = time.Millisecond
 )
 
-// NewLimits finds out what the machine allows. The directory of the cluster's pods names its control group, so that
-// the next Limits removes what a killed cluster has left. No process of an earlier run is left.
+// NewLimits finds out what the machine allows. The directory of the cluster's pods names its control group, and a file
+// in it says where that is, so that the next Limits removes what a killed cluster has left, also when it runs in
+// another control group itself. No process of an earlier run is left.
 func NewLimits(dir string) *Limits {
 	sum := sha256.Sum256([]byte(dir))
 	name := groupPrefix + hex.EncodeToString(sum[:8])
+	note := filepath.Join(dir, GroupFile)
+	if left, err := os.ReadFile(note); err == nil && filepath.Base(string(left)) == name {
+		removeGroup(string(left))
+	}
+	_ = os.Remove(note)
 	for _, place := range memoryGroups() {
 		group := filepath.Join(place.dir, name)
 		removeGroup(group)
 		if os.Mkdir(group, 0o755) != nil {
 			continue
 		}
-		limits := &Limits{group: group, version: place.version}
-		if limits.works() {
+		limits := &Limits{group: group, version: place.version, note: note}
+		if limits.works() && os.WriteFile(note, []byte(group), 0o600) == nil {
 			return limits
 		}
 		removeGroup(group)
@@ -63,6 +69,7 @@ func (l *Limits) works() bool {
 func (l *Limits) Close() {
 	if l.group != "" {
 		removeGroup(l.group)
+		_ = os.Remove(l.note)
 	}
 }
 

@@ -99,8 +99,8 @@ func (m *Manager) Sweep(there func(types.UID) bool) error {
 		return fmt.Errorf("look for the folders of deleted pods: %w", err)
 	}
 	for _, entry := range entries {
-		if entry.Name() != recordsDir && !there(types.UID(entry.Name())) {
-			if err := removeTree(filepath.Join(m.config.Dir, entry.Name())); err != nil {
+		if name := entry.Name(); name != recordsDir && name != containers.GroupFile && !there(types.UID(name)) {
+			if err := removeTree(filepath.Join(m.config.Dir, name)); err != nil {
 				return fmt.Errorf("remove the folder of a deleted pod: %w", err)
 			}
 		}
