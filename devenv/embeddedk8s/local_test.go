@@ -131,6 +131,10 @@ func TestPodsOfListedImagesRunAsProcesses(t *testing.T) {
 		require.Equal(t, "true", pod.Annotations[kubelet.LocalKey])
 		require.NotContains(t, pod.Annotations, kubelet.SimulatedKey)
 	}
+	node, err := client.CoreV1().Nodes().Get(t.Context(), "embedded", metav1.GetOptions{})
+	require.NoError(t, err)
+	require.Equal(t, "this machine (pods run as processes, or are simulated)", node.Status.NodeInfo.OSImage)
+	require.Equal(t, "LocalPods", node.Status.Conditions[0].Reason)
 	for name, reason := range map[string]string{
 		"other": "image nginx:1.27 is not one that runs as a process of this machine",
 		"host":  "volume host is of the kind hostPath, which has no directory on this machine",

@@ -73,8 +73,24 @@ func (k *Kubelet) node() *corev1.Node {
 	}
 }
 
+// whatRuns says what the node does with pods, in the status of the node.
+type whatRuns struct{ reason, message, runtime, image string }
+
+func (k *Kubelet) whatRuns() whatRuns {
+	if k.local == nil {
+		return whatRuns{
+			"Simulated", "simulated node: pods run no containers", "simulated://none", "simulated (runs no containers)",
+		}
+	}
+	return whatRuns{
+		"LocalPods", "pods of known images run as processes of this machine, others are simulated", "process://pipedeck",
+		"this machine (pods run as processes, or are simulated)",
+	}
+}
+
 // nodeStatus promises more than anyone will ask for: nothing is used up here.
 func (k *Kubelet) nodeStatus() corev1.NodeStatus {
+	what := k.whatRuns()
 	now := metav1.NewTime(k.config.Clock.Now())
 	capacity := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse("64"),
@@ -90,8 +106,8 @@ func (k *Kubelet) nodeStatus() corev1.NodeStatus {
 			{Type: corev1.NodeHostName, Address: k.config.NodeName},
 		},
 		Conditions: []corev1.NodeCondition{{
-			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "Simulated",
-			Message:           "simulated node: pods run no containers",
+			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: what.reason,
+			Message:           what.message,
 			LastHeartbeatTime: now, LastTransitionTime: now,
 		}},
 		DaemonEndpoints: corev1.NodeDaemonEndpoints{
@@ -99,8 +115,8 @@ func (k *Kubelet) nodeStatus() corev1.NodeStatus {
 		},
 		NodeInfo: corev1.NodeSystemInfo{
 			KubeletVersion:          k.config.Version,
-			ContainerRuntimeVersion: "simulated://none",
-			OSImage:                 "simulated (runs no containers)",
+			ContainerRuntimeVersion: what.runtime,
+			OSImage:                 what.image,
 			OperatingSystem:         string(corev1.Linux),
 			Architecture:            runtime.GOARCH,
 		},

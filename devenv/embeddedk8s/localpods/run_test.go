@@ -51,6 +51,17 @@ func TestTwoPodsOfOneProgramAnswerSideBySide(t *testing.T) {
 	require.Error(t, err)
 }
 
+func TestALimitThatIsTooSmallForAnyProcessIsNamed(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pod := newPodOf("tiny", "wait")
+	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: quantity.MustParse("1Ki")}
+	c.Run(pod, "10.244.0.1")
+	c.eventually(t, "an Event says so", func() bool {
+		return c.said("LimitNotEnforced: container main: a limit of memory of 1Ki is less than a process needs to begin")
+	})
+}
+
 func TestADeletedPodEndsAndLeavesNothing(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -65,6 +65,9 @@ func (p *pod) describe() Status {
 	return status
 }
 
+// leastMemory is what a process needs to begin, about. It may get that before its control group counts.
+const leastMemory = 8 << 20
+
 // maxReason bounds what is shown of the problem that a probe has found.
 const maxReason = 500
 
@@ -96,6 +99,12 @@ func warnOfLimits(p *pod) {
 		if means == noLimit {
 			p.event(corev1.EventTypeWarning, "LimitNotEnforced", "limits of "+name+" do not bound processes of this "+
 				"machine: the containers use what they get")
+		}
+	}
+	for _, c := range p.all {
+		if limit := c.spec.Resources.Limits.Memory(); !limit.IsZero() && limit.Value() < leastMemory {
+			p.event(corev1.EventTypeWarning, "LimitNotEnforced", fmt.Sprintf("container %s: a limit of memory of %s is "+
+				"less than a process needs to begin; what it has by then may not count", c.spec.Name, limit))
 		}
 	}
 }

@@ -57,7 +57,8 @@ func (s *Set) Check(p Program) error {
 	}
 	if content := hex.EncodeToString(sum.Sum(nil)); content != p.SHA256 {
 		return fmt.Errorf("check the program of image %s: %s has changed since it was listed: "+
-			"its SHA-256 is %s, not %s", p.Image, p.Path, content, p.SHA256)
+			"its SHA-256 is %s, not %s\nnext step: start the environment again, which lists the program as it is now",
+			p.Image, p.Path, content, p.SHA256)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
