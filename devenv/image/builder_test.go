@@ -215,7 +215,7 @@ func TestWhatCannotBeBuiltIsExplained(t *testing.T) {
 		want  string
 	}{
 		"a library": {map[string]string{"go.mod": "module sample\n",
-			"web/lib.go": "package lib\n"}, "it is no program"},
+			"web/lib.go": "package lib\n"}, "web is a Go library, not a program"},
 		"a folder without a module": {map[string]string{"web/main.go": program}, "go.mod"},
 		"a package that is not there": {map[string]string{"go.mod": "module sample\n",
 			"web/main.go": "package main\n\nimport _ \"sample/gone\"\n\nfunc main() {}\n"}, "sample/gone"},
@@ -230,7 +230,7 @@ func TestWhatCannotBeBuiltIsExplained(t *testing.T) {
 			_, err := newBuilder(t.TempDir()).Build(t.Context(), s, platform, nil, func(string) {})
 			var complaint *CompileError
 			require.ErrorAs(t, err, &complaint)
-			require.Contains(t, complaint.Output, c.want)
+			require.ErrorContains(t, complaint, c.want)
 		})
 	}
 }

@@ -35,10 +35,15 @@ type CompileError struct {
 	Folder string
 	// Output is what the go command said, with paths relative to the repository.
 	Output string
+	// Library is set when the folder holds a package that is no program.
+	Library bool
 }
 
 func (e *CompileError) Error() string {
 	// The first line may be all that is shown.
+	if e.Library {
+		return e.Folder + " is a Go library, not a program: an image is built from a package main; name the folder of one"
+	}
 	return fmt.Sprintf("%s does not compile: %s", e.Folder, e.Output)
 }
 
@@ -73,7 +78,7 @@ func compile(ctx context.Context, s *Sources, p Platform, output string) error {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
 		case errors.As(err, &exit) && strings.Contains(said.String(), notMain):
-			return &CompileError{Folder: s.Folder, Output: "it is no program: an image is built from a package main"}
+			return &CompileError{Folder: s.Folder, Output: said.String(), Library: true}
 		case errors.As(err, &exit):
 			return &CompileError{Folder: s.Folder, Output: relativePaths(said.String(), s.Directory, module)}
 		}

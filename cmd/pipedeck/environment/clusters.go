@@ -76,7 +76,8 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 		"on the embedded cluster, run the images that are built here as processes; false: every pod is simulated")
 	flags.StringArrayVar(&f.localImages, "local-image", nil,
 		"on the embedded cluster, run an image as this program: IMAGE=PROGRAM[,port][,may-run=PROGRAM]\n"+
-			"(port: it listens on $PORT; may-run: manifests may name that program, too, or * for any)")
+			"(port: it listens on $PORT; may-run: manifests may name that program, too, or * for any);\n"+
+			"without PROGRAM for images that are built here")
 	flags.BoolVar(&f.yes, "yes", false, "use an existing cluster that does not look like one for development")
 }
 

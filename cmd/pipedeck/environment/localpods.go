@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
+	imageref "github.com/pipedeck/pipedeck/devenv/image"
 )
 
 const (
@@ -41,8 +43,11 @@ func (f *clusterFlags) runsLocally() (bool, error) {
 func (f *clusterFlags) mapped() (images []embedded.LocalImage, err error) {
 	for _, given := range f.localImages {
 		image, err := parseLocalImage(given)
-		if err == nil {
+		if err == nil && !image.IsBuilt() {
 			image.SHA256, err = digestOf(image.Path)
+		}
+		if err == nil {
+			err = contradiction(images, image)
 		}
 		if err != nil {
 			return nil, exit.Usage(fmt.Errorf("--local-image %s: %w", given, err), localImageExample)
@@ -52,20 +57,50 @@ func (f *clusterFlags) mapped() (images []embedded.LocalImage, err error) {
 	return images, nil
 }
 
-// parseLocalImage reads IMAGE=PROGRAM[,port][,may-run=PROGRAM].
+// contradiction is the error of an image that was given before in another way.
+func contradiction(before []embedded.LocalImage, image embedded.LocalImage) error {
+	for _, other := range before {
+		if keyOf(other.Image) == keyOf(image.Image) && !reflect.DeepEqual(other, image) {
+			return fmt.Errorf("the image %s is given twice, with different programs or options", image.Image)
+		}
+	}
+	return nil
+}
+
+// everyTag stands for the tag of a reference without one, which is for all tags.
+const everyTag = "every-tag"
+
+// keyOf is the same for two references of one image.
+func keyOf(image string) string {
+	reference, err := name.ParseReference(image, name.WithDefaultTag(everyTag))
+	if err != nil {
+		return image // parseLocalImage has refused it
+	}
+	return reference.Name()
+}
+
+// parseLocalImage reads IMAGE=PROGRAM[,port][,may-run=PROGRAM]. The program of an image that is built here is not given:
+// IMAGE=,may-run=PROGRAM.
 func parseLocalImage(given string) (embedded.LocalImage, error) {
 	reference, rest, found := strings.Cut(given, "=")
 	if !found {
 		return embedded.LocalImage{}, errors.New("want IMAGE=PROGRAM")
 	}
-	if _, err := name.ParseReference(reference); err != nil {
+	parsed, err := name.ParseReference(reference)
+	if err != nil {
 		return embedded.LocalImage{}, fmt.Errorf("the image %q: %w", reference, err)
 	}
 	program, options, _ := strings.Cut(rest, ",")
-	if program == "" {
-		return embedded.LocalImage{}, errors.New("it names no program")
+	image := embedded.LocalImage{Image: reference}
+	switch built := parsed.Context().RegistryStr() == imageref.Domain; {
+	case built && program != "":
+		return image, fmt.Errorf("pipedeck builds the program of images of %s; leave it out, as in %s=,may-run=/bin/sh",
+			imageref.Domain, reference)
+	case !built && program == "":
+		return image, errors.New("it names no program")
+	case !built:
+		image.Path = absolute("", program)
 	}
-	image := embedded.LocalImage{Image: reference, Path: absolute("", program)}
 	for option := range strings.SplitSeq(options, ",") {
 		other, mayRun := strings.CutPrefix(option, "may-run=")
 		switch {
@@ -110,7 +145,10 @@ func digestOf(program string) (string, error) {
 func absoluteLocalImage(dir, value string) string {
 	image, rest, _ := strings.Cut(value, "=")
 	program, options, more := strings.Cut(rest, ",")
-	value = image + "=" + absolute(dir, program)
+	if program != "" { // else it is built
+		program = absolute(dir, program)
+	}
+	value = image + "=" + program
 	if more {
 		value += "," + options
 	}

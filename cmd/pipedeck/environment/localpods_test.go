@@ -51,6 +51,8 @@ func TestAMappingThatCannotWorkIsRefusedBeforeAnythingIsStarted(t *testing.T) {
 	require.NoError(t, os.WriteFile(text, nil, 0o600))
 	program := filepath.Join(dir, "program")
 	require.NoError(t, os.WriteFile(program, nil, 0o700))
+	other := filepath.Join(dir, "other")
+	require.NoError(t, os.WriteFile(other, nil, 0o700))
 	for name, c := range map[string]struct {
 		arguments []string
 		want      string
@@ -64,6 +66,12 @@ func TestAMappingThatCannotWorkIsRefusedBeforeAnythingIsStarted(t *testing.T) {
 		"an unknown option":         {[]string{"--local-image=shop=" + program + ",root"}, "unknown option"},
 		"a relative program": {[]string{"--local-image=shop=" + program + ",may-run=sh"},
 			"want an absolute path"},
+		"a program of an image that is built": {[]string{"--local-image=pipedeck.dev/web=" + program},
+			"pipedeck builds the program of images of pipedeck.dev; leave it out"},
+		"two programs of an image": {[]string{"--local-image=shop=" + program, "--local-image=docker.io/library/shop=" + other},
+			"is given twice"},
+		"two sets of options of an image": {[]string{"--local-image=shop:v1=" + program, "--local-image=shop:v1=" + program + ",port"},
+			"is given twice"},
 		"another kind of cluster": {[]string{"--local-image=shop=" + program, "--cluster=kind"}, "embedded cluster"},
 		"a contradiction": {[]string{"--local-image=shop=" + program, "--local-pods=false"},
 			"contradict each other"},
@@ -74,6 +82,17 @@ func TestAMappingThatCannotWorkIsRefusedBeforeAnythingIsStarted(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
+}
+
+func TestAnImageThatIsBuiltMayRunOtherPrograms(t *testing.T) {
+	t.Parallel()
+	flags := givenFlags(t, "--cluster=embedded", "--local-image=pipedeck.dev/web=,may-run=/bin/sh",
+		"--local-image=pipedeck.dev/web=,may-run=/bin/sh")
+	images, err := flags.mapped()
+	require.NoError(t, err)
+	require.True(t, images[0].IsBuilt())
+	require.Equal(t, []string{"/bin/sh"}, images[0].MayRun)
+	require.Equal(t, "pipedeck.dev/web=,may-run=/bin/sh", absoluteLocalImage("/dir", "pipedeck.dev/web=,may-run=/bin/sh"))
 }
 
 func TestProgramsAreBuiltForThisMachineOnlyWhereTheyMayRun(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -52,6 +53,9 @@ type LocalImage struct {
 	Entrypoint string `json:"entrypoint,omitempty"`
 }
 
+// IsBuilt reports whether the program is the one that LoadImage brings: then the image says only what it MayRun.
+func (i LocalImage) IsBuilt() bool { return i.Path == "" }
+
 // programList is the file that the server reads.
 type programList struct {
 	Version  int          `json:"version"`
@@ -63,6 +67,8 @@ type programList struct {
 type programStore struct {
 	dir    string
 	mapped []LocalImage
+	// options are what the user says of images that are built.
+	options []LocalImage
 
 	now func() time.Time
 
@@ -74,7 +80,15 @@ type programStore struct {
 }
 
 func newProgramStore(dir string, mapped []LocalImage) *programStore {
-	return &programStore{dir: dir, mapped: mapped, now: time.Now, loaded: map[string]time.Time{}}
+	s := &programStore{dir: dir, now: time.Now, loaded: map[string]time.Time{}}
+	for _, image := range mapped {
+		if image.IsBuilt() {
+			s.options = append(s.options, image)
+		} else {
+			s.mapped = append(s.mapped, image)
+		}
+	}
+	return s
 }
 
 // list is the path of the list.
@@ -179,7 +193,7 @@ func (s *programStore) digests() (digests []string) {
 
 // write replaces the list, then removes programs that it does not name. The caller holds mu.
 func (s *programStore) write() error {
-	content, err := json.MarshalIndent(programList{listVersion, append(slices.Clone(s.mapped), s.built...)}, "", " ")
+	content, err := json.MarshalIndent(programList{listVersion, append(slices.Clone(s.mapped), s.allowed()...)}, "", " ")
 	if err != nil {
 		return err
 	}
@@ -203,6 +217,29 @@ func (s *programStore) write() error {
 		return fmt.Errorf("remove old programs: %w", err)
 	}
 	return nil
+}
+
+// allowed are the built images with what the user lets them run. The caller holds mu.
+func (s *programStore) allowed() []LocalImage {
+	images := slices.Clone(s.built)
+	for i := range images {
+		images[i].MayRun = nil
+		for _, given := range s.options {
+			if given.Image == images[i].Image || given.Image == repositoryOf(images[i].Image) {
+				images[i].MayRun = append(images[i].MayRun, given.MayRun...)
+			}
+		}
+	}
+	return images
+}
+
+// repositoryOf is a reference without its tag or digest, which stands for all of them.
+func repositoryOf(reference string) string {
+	reference, _, _ = strings.Cut(reference, "@")
+	if i := strings.LastIndexByte(reference, ':'); i > strings.LastIndexByte(reference, '/') {
+		return reference[:i]
+	}
+	return reference
 }
 
 var isDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)

@@ -47,6 +47,22 @@ func built(t *testing.T, content string) string {
 	return path
 }
 
+func TestABuiltImageMayRunWhatTheUserLetsIt(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "programs")
+	s := storeOf(t, dir, LocalImage{Image: "pipedeck.dev/web", MayRun: []string{"/bin/sh"}},
+		LocalImage{Image: "pipedeck.dev/api:2", MayRun: []string{"/bin/cat"}})
+	require.Empty(t, listed(t, s), "nothing is built yet")
+	require.NoError(t, s.add(built(t, "web"), []string{"pipedeck.dev/web:1"}))
+	require.NoError(t, s.add(built(t, "api"), []string{"pipedeck.dev/api:1", "pipedeck.dev/api:2"}))
+	require.Equal(t, []string{"/bin/sh"}, listed(t, s)["pipedeck.dev/web:1"].MayRun)
+	require.Empty(t, listed(t, s)["pipedeck.dev/api:1"].MayRun)
+	require.Equal(t, []string{"/bin/cat"}, listed(t, s)["pipedeck.dev/api:2"].MayRun)
+
+	s = storeOf(t, dir)
+	require.Empty(t, listed(t, s)["pipedeck.dev/web:1"].MayRun, "it ends with the flag")
+}
+
 func TestAProgramIsKeptUnderTheDigestOfItsContent(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "programs")
