@@ -79,6 +79,12 @@ func (h *healthClient) ask(ctx context.Context, provider cluster.Provider, kubec
 	return err
 }
 
+// askOnce is ask for a client that is not used again.
+func (h *healthClient) askOnce(ctx context.Context, provider cluster.Provider, kubeconfig string) error {
+	defer h.close()
+	return h.ask(ctx, provider, kubeconfig)
+}
+
 func (h *healthClient) open(kubeconfig string) error {
 	content, err := kubeapi.Read(kubeconfig)
 	if err != nil || h.api != nil && bytes.Equal(content, h.kubeconfig) {

@@ -35,7 +35,10 @@ func (e *Environment) open(ctx context.Context, o deckapi.Opening) (url, detail 
 		return "", "", fmt.Errorf("this environment has no cluster to reach %s in; %s", o.Name, e.withKind())
 	case d.Simulated:
 		return "", "", fmt.Errorf("the cluster is simulated: no container of %s runs that could answer; %s", o.Name,
-			e.withKind())
+			e.withPods())
+	}
+	if err := (&healthClient{}).askOnce(ctx, c.provider, d.Kubeconfig); err != nil {
+		return "", "", fmt.Errorf("cluster %s does not answer: %w; %s", c.name, err, e.clusterAdvice(c, d))
 	}
 	if d.Local {
 		address, err := published(ctx, d.Kubeconfig, services.Request{

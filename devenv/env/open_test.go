@@ -4,7 +4,9 @@
 package env
 
 import (
+	"log/slog"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,8 +35,14 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 	const kind = "end this environment, which deletes its clusters, its history and its sample repository with your " +
 		"commits, and start one that runs containers: " + again
 	e := &Environment{Options: Options{Workspace: w, WithKind: again}}
+	e.Logger = slog.New(slog.DiscardHandler)
 	add(e, "nothing", true, none.Provider{})
 	add(e, "simulated", true, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
+	gone := filepath.Join(t.TempDir(), "kubeconfig") // of a server that listens no more
+	require.NoError(t, os.WriteFile(gone, []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\n"+
+		"contexts: [{name: a, context: {cluster: a, user: a}}]\nclusters: [{name: a, cluster: {server: 'https://127.0.0.1:1'}}]\n"+
+		"users: [{name: a, user: {}}]\n"), 0o600))
+	add(e, "down", true, embedded.New(embedded.Config{Kubeconfig: gone, LocalPods: true}))
 	add(e, "starting", false, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	for target, says := range map[string]string{
 		"nothing":   "this environment has no cluster to reach web in; " + kind,
@@ -46,4 +54,11 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 		_, _, err := e.open(t.Context(), deckapi.Opening{ApplicationID: "id", Name: "web", Target: target})
 		require.EqualError(t, err, says)
 	}
+	_, _, err = e.open(t.Context(), deckapi.Opening{ApplicationID: "id", Name: "web", Target: "down"})
+	require.ErrorContains(t, err, "cluster down does not answer: ")
+	require.ErrorContains(t, err, "connection refused")
+
+	e.WithLocalPods = "pipedeck down && pipedeck up --cluster=embedded /src"
+	_, _, err = e.open(t.Context(), deckapi.Opening{ApplicationID: "id", Name: "web", Target: "simulated"})
+	require.ErrorContains(t, err, "and start one that runs pods as processes of this machine: "+e.WithLocalPods)
 }

@@ -45,7 +45,10 @@ type Options struct {
 	Restart *workspace.Restart
 	// WithKind is the command that ends the environment and starts it again with a cluster that runs containers.
 	WithKind string
-	Logger   *slog.Logger
+	// WithLocalPods is the command that ends the environment and starts it again with pods that run as processes; empty
+	// when they do.
+	WithLocalPods string
+	Logger        *slog.Logger
 	waits
 }
 
@@ -109,7 +112,17 @@ func (e *StartError) Error() string { return e.Component + ": " + e.Err.Error() 
 func (e *StartError) Unwrap() error { return e.Err }
 
 // withKind is the next step of a user who needs containers.
-func (o *Options) withKind() string {
-	return "end this environment, which deletes " + workspace.LossOf(o.Workspace) + ", and start one that runs " +
-		"containers: " + o.WithKind
+func (o *Options) withKind() string { return o.anew("containers", o.WithKind) }
+
+// withPods is the next step of a user whose pods are simulated.
+func (o *Options) withPods() string {
+	if o.WithLocalPods == "" {
+		return o.withKind()
+	}
+	return o.anew("pods as processes of this machine", o.WithLocalPods)
+}
+
+func (o *Options) anew(what, command string) string {
+	return "end this environment, which deletes " + workspace.LossOf(o.Workspace) + ", and start one that runs " + what +
+		": " + command
 }

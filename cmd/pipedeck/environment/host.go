@@ -106,7 +106,22 @@ func (f *Flags) withKind(w *workspace.Workspace, args []string) (string, error) 
 	other := *f
 	other.clusters, other.context, other.kubeconfig, other.yes = []string{string(cluster.InDocker)}, "", "", false
 	other.localPods, other.localImages = true, nil
-	command, err := other.restart(args)
+	return other.anew(w, args)
+}
+
+// withLocalPods is the command that ends an environment and starts it again with pods that run; empty when they do.
+func (f *Flags) withLocalPods(w *workspace.Workspace, args []string) (string, error) {
+	if f.localPods {
+		return "", nil
+	}
+	other := *f
+	other.localPods = true
+	return other.anew(w, args)
+}
+
+// anew is the command that ends an environment and starts it with these flags.
+func (f *Flags) anew(w *workspace.Workspace, args []string) (string, error) {
+	command, err := f.restart(args)
 	if err != nil {
 		return "", err
 	}

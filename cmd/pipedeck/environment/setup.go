@@ -102,22 +102,27 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
+	withLocalPods, err := s.Flags.withLocalPods(w, s.Args)
+	if err != nil {
+		return err
+	}
 	s.Flags.logOwn(to.logger)
 	options := env.Options{
-		Workspace:    w,
-		Helper:       s.Flags.helper,
-		Images:       images,
-		Repository:   func() (*workspace.Repository, error) { return from.open(w) },
-		Content:      env.Content{Live: s.Flags.live},
-		Programs:     programs,
-		PipedOptions: s.Flags.pipedOptions(piped, plugins),
-		Remove:       !s.Keep,
-		Restart:      again,
-		WithKind:     withKind,
-		Version:      version.Build(),
-		Flags:        session.Flags(w),
-		Listening:    to.listening,
-		Logger:       to.logger,
+		Workspace:     w,
+		Helper:        s.Flags.helper,
+		Images:        images,
+		Repository:    func() (*workspace.Repository, error) { return from.open(w) },
+		Content:       env.Content{Live: s.Flags.live},
+		Programs:      programs,
+		PipedOptions:  s.Flags.pipedOptions(piped, plugins),
+		Remove:        !s.Keep,
+		Restart:       again,
+		WithKind:      withKind,
+		WithLocalPods: withLocalPods,
+		Version:       version.Build(),
+		Flags:         session.Flags(w),
+		Listening:     to.listening,
+		Logger:        to.logger,
 	}
 	s.follows.apply(&options)
 	s.results.apply(&options)
