@@ -12,8 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// maxIgnored bounds the fields that one Event lists.
-const maxIgnored = 15
+const (
+	// maxIgnored bounds the fields that one Event lists.
+	maxIgnored = 15
+	// tokenVolume begins the name of the volume that the API server adds for the token of the service account.
+	tokenVolume = "kube-api-access-"
+)
 
 // Patterns of fields that have no effect on processes of this machine: "*" stands for each field or element. Fields are
 // left out that say what is so anyway (hostNetwork), or what a cluster of one node does not need (topology), and those
@@ -53,6 +57,8 @@ func ignoredFields(pod *corev1.Pod) []string {
 			add(&all[i], fmt.Sprintf("spec.%s[%s]", kind, all[i].Name), ignoredOfContainers)
 		}
 	}
+	// The API server itself makes the mount of the token read-only.
+	found = slices.DeleteFunc(found, func(path string) bool { return strings.Contains(path, "["+tokenVolume) })
 	slices.Sort(found)
 	return found
 }

@@ -49,6 +49,9 @@ func TestAPlainPodHasNoFieldsWithoutEffect(t *testing.T) {
 	pod.Spec.SecurityContext = &corev1.PodSecurityContext{} // what the API server fills in
 	pod.Spec.DNSPolicy, pod.Spec.SchedulerName = corev1.DNSClusterFirst, corev1.DefaultSchedulerName
 	pod.Spec.Containers[0].TerminationMessagePolicy = corev1.TerminationMessageReadFile
+	pod.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{
+		{Name: "kube-api-access-x", MountPath: "/var/run/secrets/kubernetes.io/serviceaccount", ReadOnly: true},
+	}
 	require.Empty(t, ignoredFields(pod))
 }
 
