@@ -24,6 +24,9 @@ type View struct {
 	// links are the descriptors of the own processes by the names of their sockets.
 	links    map[string]string
 	thorough bool // links are those of all processes of own, not only of the first ones
+	// blind is set when the descriptors of an own process are not shown, as is so with programs that have capabilities
+	// of their files: then what no visible process has, and this user does, is taken for own.
+	blind bool
 }
 
 // Look returns who listens now. Own are the processes whose listeners are to be told from others.
@@ -65,7 +68,7 @@ func (v *View) Own(port int, thorough bool) (Listener, bool) {
 	if v.links == nil {
 		v.links = map[string]string{}
 		for _, p := range v.own {
-			maps.Copy(v.links, socketsOf(p.PID))
+			v.addLinks(p.PID)
 		}
 	}
 	if !v.hasAll(sockets) && thorough {
@@ -79,7 +82,9 @@ func (v *View) Own(port int, thorough bool) (Listener, bool) {
 }
 
 func (v *View) hasAll(sockets []socket) bool {
-	return !slices.ContainsFunc(sockets, func(s socket) bool { return v.links[s.target()] == "" })
+	return !slices.ContainsFunc(sockets, func(s socket) bool {
+		return v.links[s.target()] == "" && !(v.blind && s.user == os.Geteuid() && s.holder().PID == 0)
+	})
 }
 
 func (v *View) lookThoroughly() {
@@ -91,8 +96,14 @@ func (v *View) lookThoroughly() {
 		v.links = map[string]string{}
 	}
 	for _, pid := range membersOf(v.own) {
-		maps.Copy(v.links, socketsOf(pid))
+		v.addLinks(pid)
 	}
+}
+
+func (v *View) addLinks(pid int) {
+	links, err := socketsOf(pid)
+	maps.Copy(v.links, links)
+	v.blind = v.blind || errors.Is(err, fs.ErrPermission)
 }
 
 // OwnPorts are the ports at which own processes listen, in their order.
@@ -136,7 +147,7 @@ func (s socket) target() string { return "socket:[" + strconv.FormatUint(s.inode
 func (s socket) holder() Holder {
 	target := s.target()
 	for _, pid := range processes() {
-		if socketsOf(pid)[target] == "" {
+		if links, _ := socketsOf(pid); links[target] == "" {
 			continue
 		}
 		name, _ := os.ReadFile(procFile(pid, "comm"))
@@ -196,12 +207,13 @@ func readSockets(name string, specificities map[string]int) (all []socket, err e
 	return all, nil
 }
 
-// socketsOf are the descriptors of a process by the names of their sockets; none for processes of other users.
-func socketsOf(pid int) map[string]string {
+// socketsOf are the descriptors of a process by the names of their sockets. The error is fs.ErrPermission for processes
+// of other users.
+func socketsOf(pid int) (map[string]string, error) {
 	dir := procFile(pid, "fd")
 	entries, err := os.Open(dir)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	defer entries.Close()
 	names, _ := entries.Readdirnames(-1)
@@ -212,7 +224,7 @@ func socketsOf(pid int) map[string]string {
 			links[target] = link
 		}
 	}
-	return links
+	return links, nil
 }
 
 func procFile(pid int, name string) string { return filepath.Join("/proc", strconv.Itoa(pid), name) }

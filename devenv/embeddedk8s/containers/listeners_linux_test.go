@@ -94,6 +94,21 @@ func TestTheMostSpecificAddressGetsTheConnection(t *testing.T) {
 	require.False(t, own, "connections go to either of the two")
 }
 
+func TestAListenerThatNoProcessShowsIsOwnWhenAnOwnProcessIsHidden(t *testing.T) {
+	t.Parallel()
+	view := &View{sockets: map[int][]socket{}, links: map[string]string{}, thorough: true}
+	view.add(socket{port: 80, inode: 1, specificity: 3, user: os.Geteuid()}) // no process has a socket of this number
+	_, own := view.Own(80, true)
+	require.False(t, own)
+	view.blind = true
+	listener, own := view.Own(80, true)
+	require.True(t, own)
+	require.False(t, listener.Open(), "it is looked for again each time")
+	view.add(socket{port: 81, inode: 1, specificity: 3, user: os.Geteuid() + 1})
+	_, own = view.Own(81, true)
+	require.False(t, own, "it belongs to another user")
+}
+
 func TestAHolderOfAnotherUserIsNamedByTheUser(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "a process of user 70", Holder{User: 70}.String())

@@ -6,9 +6,6 @@ package containers
 // MarkVariable is the variable that carries the Mark of a container.
 const MarkVariable = "PIPEDECK_CONTAINER"
 
-// markRounds bounds how often processes are looked for that were started while others were ended.
-const markRounds = 10
-
 // endLeftBehind ends what runs of containers have left outside of their process groups: what carries their mark, and
 // what is in the control group of their limit.
 func endLeftBehind(exits map[*Process]Exit) {

@@ -20,8 +20,9 @@ const (
 	// listenGrace is how long after its start a container may take to listen until that counts as a problem, and until
 	// another port is taken for the one that it declares.
 	listenGrace = 2 * time.Second
-	// viewAge is how long a look at the listeners of this machine serves for what was not found.
-	viewAge = 20 * time.Millisecond
+	// viewAge is how long a look at the listeners of this machine serves for what was not found, in the time in which a
+	// program begins to listen; lateViewAge is that afterwards.
+	viewAge, lateViewAge = 20 * time.Millisecond, 200 * time.Millisecond
 )
 
 // places knows where the ports of a pod answer on this machine. Where the system shows who listens, only listeners of
@@ -36,8 +37,10 @@ type places struct {
 	// were expected.
 	known map[int]containers.Listener
 	moved map[int32]int
-	view  *containers.View
-	seen  time.Time // when view was made
+	// view is the last look, of the time seen; failed are the ports that were not found in it.
+	view   *containers.View
+	seen   time.Time
+	failed map[int32]error
 }
 
 // member is a container of the pod.
@@ -116,11 +119,14 @@ func (l *places) find(port int32) (number int, err error) {
 		return number, nil
 	}
 	delete(l.moved, port)
-	view, err := l.look()
+	late := time.Since(m.process.StartedAt) > listenGrace
+	view, err := l.look(late)
 	if err != nil {
 		return 0, &unreached{text: err.Error()}
 	}
-	late := time.Since(m.process.StartedAt) > listenGrace
+	if err := l.failed[port]; err != nil {
+		return 0, err
+	}
 	for i, number := range numbers {
 		if listener, own := view.Own(number, i == 0 || late); own {
 			l.found(port, listener, numbers[0])
@@ -131,7 +137,8 @@ func (l *places) find(port int32) (number int, err error) {
 		l.found(port, listener, numbers[0])
 		return listener.Port, nil
 	}
-	return 0, m.why(view, port, numbers[0], late)
+	l.failed[port] = m.why(view, port, numbers[0], late)
+	return 0, l.failed[port]
 }
 
 // expected returns the container of a port and where it may listen on this machine, the likeliest place first; nil while
@@ -186,8 +193,12 @@ func (l *places) open(numbers []int) int {
 	return 0
 }
 
-func (l *places) look() (*containers.View, error) {
-	if l.view != nil && time.Since(l.seen) < viewAge {
+func (l *places) look(late bool) (*containers.View, error) {
+	age := viewAge
+	if late {
+		age = lateViewAge
+	}
+	if l.view != nil && time.Since(l.seen) < age {
 		return l.view, nil
 	}
 	var own []*containers.Process
@@ -197,7 +208,7 @@ func (l *places) look() (*containers.View, error) {
 		}
 	}
 	view, err := l.listeners.Look(own...)
-	l.view, l.seen = view, time.Now()
+	l.view, l.seen, l.failed = view, time.Now(), map[int32]error{}
 	return view, err
 }
 
