@@ -9,7 +9,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -198,4 +200,34 @@ func TestPodsRunAgainAfterAKillOfTheCluster(t *testing.T) {
 		return true
 	})
 	require.Equal(t, []string{"again\n", "again\n", "again\n"}, greetings(t, client, "web"))
+}
+
+func TestAnotherProgramOnAPortOfAPodDoesNotAnswerForIt(t *testing.T) {
+	t.Parallel()
+	foreign := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintln(w, "not yours")
+	}))
+	t.Cleanup(foreign.Close)
+	port := int32(foreign.Listener.Addr().(*net.TCPAddr).Port)
+	dir := t.TempDir()
+	server := startReady(t, dir, "--programs", listPrograms(t, dir))
+	client := server.client(t)
+	template := serving("hello")
+	main := &template.Spec.Containers[0]
+	main.Ports = append(main.Ports, corev1.ContainerPort{Name: "admin", ContainerPort: port})
+	main.ReadinessProbe.HTTPGet = &corev1.HTTPGetAction{Path: "/", Port: intstr.FromString("admin")}
+	create(t, client, deployment("web", template))
+	says := fmt.Sprintf("port %d is in use by PID %d (", port, os.Getpid())
+	requireEvent(t, client, "Unhealthy", "Readiness probe failed: "+says)
+	requireEvent(t, client, "PortInUse", says)
+	eventually(t, "the pods say so", func() bool {
+		return !slices.ContainsFunc(podsOf(t, client, "web"), func(p corev1.Pod) bool {
+			return !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+				return c.Type == kubelet.ListeningCondition && c.Status == corev1.ConditionFalse && strings.Contains(c.Message, says)
+			})
+		})
+	})
+	for _, pod := range podsOf(t, client, "web") {
+		require.False(t, pod.Status.ContainerStatuses[0].Ready)
+	}
 }
