@@ -223,7 +223,8 @@ func TestAnotherProgramOnAPortOfAPodDoesNotAnswerForIt(t *testing.T) {
 	eventually(t, "the pods say so", func() bool {
 		return !slices.ContainsFunc(podsOf(t, client, "web"), func(p corev1.Pod) bool {
 			return !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-				return c.Type == kubelet.ListeningCondition && c.Status == corev1.ConditionFalse && strings.Contains(c.Message, says)
+				return c.Type == kubelet.ListeningCondition && c.Status == corev1.ConditionFalse &&
+					strings.Contains(c.Message, says)
 			})
 		})
 	})

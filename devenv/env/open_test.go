@@ -40,7 +40,8 @@ func TestWhereNothingAnswersOpeningSaysWhy(t *testing.T) {
 	add(e, "simulated", true, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))
 	gone := filepath.Join(t.TempDir(), "kubeconfig") // of a server that listens no more
 	require.NoError(t, os.WriteFile(gone, []byte("apiVersion: v1\nkind: Config\ncurrent-context: a\n"+
-		"contexts: [{name: a, context: {cluster: a, user: a}}]\nclusters: [{name: a, cluster: {server: 'https://127.0.0.1:1'}}]\n"+
+		"contexts: [{name: a, context: {cluster: a, user: a}}]\nclusters: "+
+		"[{name: a, cluster: {server: 'https://127.0.0.1:1'}}]\n"+
 		"users: [{name: a, user: {}}]\n"), 0o600))
 	add(e, "down", true, embedded.New(embedded.Config{Kubeconfig: gone, LocalPods: true}))
 	add(e, "starting", false, embedded.New(embedded.Config{Kubeconfig: "kubeconfig"}))

@@ -112,17 +112,17 @@ func (e *StartError) Error() string { return e.Component + ": " + e.Err.Error() 
 func (e *StartError) Unwrap() error { return e.Err }
 
 // withKind is the next step of a user who needs containers.
-func (o *Options) withKind() string { return o.anew("containers", o.WithKind) }
+func (o *Options) withKind() string { return o.instead("containers", o.WithKind) }
 
 // withPods is the next step of a user whose pods are simulated.
 func (o *Options) withPods() string {
 	if o.WithLocalPods == "" {
 		return o.withKind()
 	}
-	return o.anew("pods as processes of this machine", o.WithLocalPods)
+	return o.instead("pods as processes of this machine", o.WithLocalPods)
 }
 
-func (o *Options) anew(what, command string) string {
-	return "end this environment, which deletes " + workspace.LossOf(o.Workspace) + ", and start one that runs " + what +
-		": " + command
+func (o *Options) instead(what, command string) string {
+	return "end this environment, which deletes " + workspace.LossOf(o.Workspace) + ", and start one that runs " +
+		what + ": " + command
 }

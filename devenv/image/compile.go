@@ -42,7 +42,8 @@ type CompileError struct {
 func (e *CompileError) Error() string {
 	// The first line may be all that is shown.
 	if e.Library {
-		return e.Folder + " is a Go library, not a program: an image is built from a package main; name the folder of one"
+		return e.Folder + " is a Go library, not a program: an image is built from a package main; name the folder " +
+			"of such a package"
 	}
 	return fmt.Sprintf("%s does not compile: %s", e.Folder, e.Output)
 }

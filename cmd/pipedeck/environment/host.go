@@ -101,12 +101,21 @@ func (f *Flags) restart(args []string) (*workspace.Restart, error) {
 	return &workspace.Restart{Arguments: append(append(f.arguments(), "--"), args...), Directory: directory}, nil
 }
 
+// alternatives are the commands of withKind and withLocalPods.
+func (f *Flags) alternatives(w *workspace.Workspace, args []string) (withKind, withLocalPods string, err error) {
+	if withKind, err = f.withKind(w, args); err != nil {
+		return "", "", err
+	}
+	withLocalPods, err = f.withLocalPods(w, args)
+	return withKind, withLocalPods, err
+}
+
 // withKind is the command that ends an environment and starts it again with a kind cluster.
 func (f *Flags) withKind(w *workspace.Workspace, args []string) (string, error) {
 	other := *f
 	other.clusters, other.context, other.kubeconfig, other.yes = []string{string(cluster.InDocker)}, "", "", false
 	other.localPods, other.localImages = true, nil
-	return other.anew(w, args)
+	return other.fromScratch(w, args)
 }
 
 // withLocalPods is the command that ends an environment and starts it again with pods that run; empty when they do.
@@ -116,11 +125,11 @@ func (f *Flags) withLocalPods(w *workspace.Workspace, args []string) (string, er
 	}
 	other := *f
 	other.localPods = true
-	return other.anew(w, args)
+	return other.fromScratch(w, args)
 }
 
-// anew is the command that ends an environment and starts it with these flags.
-func (f *Flags) anew(w *workspace.Workspace, args []string) (string, error) {
+// fromScratch is the command that ends an environment and starts it with these flags.
+func (f *Flags) fromScratch(w *workspace.Workspace, args []string) (string, error) {
 	command, err := f.restart(args)
 	if err != nil {
 		return "", err

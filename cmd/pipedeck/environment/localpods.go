@@ -79,8 +79,8 @@ func keyOf(image string) string {
 	return reference.Name()
 }
 
-// parseLocalImage reads IMAGE=PROGRAM[,port][,may-run=PROGRAM]. The program of an image that is built here is not given:
-// IMAGE=,may-run=PROGRAM.
+// parseLocalImage reads IMAGE=PROGRAM[,port][,may-run=PROGRAM]. The program of an image that is built here is not
+// given: IMAGE=,may-run=PROGRAM.
 func parseLocalImage(given string) (embedded.LocalImage, error) {
 	reference, rest, found := strings.Cut(given, "=")
 	if !found {

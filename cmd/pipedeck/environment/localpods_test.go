@@ -68,10 +68,10 @@ func TestAMappingThatCannotWorkIsRefusedBeforeAnythingIsStarted(t *testing.T) {
 			"want an absolute path"},
 		"a program of an image that is built": {[]string{"--local-image=pipedeck.dev/web=" + program},
 			"pipedeck builds the program of images of pipedeck.dev; leave it out"},
-		"two programs of an image": {[]string{"--local-image=shop=" + program, "--local-image=docker.io/library/shop=" + other},
-			"is given twice"},
-		"two sets of options of an image": {[]string{"--local-image=shop:v1=" + program, "--local-image=shop:v1=" + program + ",port"},
-			"is given twice"},
+		"two programs of an image": {[]string{"--local-image=shop=" + program,
+			"--local-image=docker.io/library/shop=" + other}, "is given twice"},
+		"two sets of options of an image": {[]string{"--local-image=shop:v1=" + program,
+			"--local-image=shop:v1=" + program + ",port"}, "is given twice"},
 		"another kind of cluster": {[]string{"--local-image=shop=" + program, "--cluster=kind"}, "embedded cluster"},
 		"a contradiction": {[]string{"--local-image=shop=" + program, "--local-pods=false"},
 			"contradict each other"},
@@ -92,7 +92,8 @@ func TestAnImageThatIsBuiltMayRunOtherPrograms(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, images[0].IsBuilt())
 	require.Equal(t, []string{"/bin/sh"}, images[0].MayRun)
-	require.Equal(t, "pipedeck.dev/web=,may-run=/bin/sh", absoluteLocalImage("/dir", "pipedeck.dev/web=,may-run=/bin/sh"))
+	const given = "pipedeck.dev/web=,may-run=/bin/sh"
+	require.Equal(t, given, absoluteLocalImage("/dir", given))
 }
 
 func TestProgramsAreBuiltForThisMachineOnlyWhereTheyMayRun(t *testing.T) {

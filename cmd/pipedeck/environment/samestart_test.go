@@ -175,4 +175,13 @@ func TestTheCommandForAClusterWithContainersKeepsTheOtherFlags(t *testing.T) {
 	require.Equal(t, "pipedeck down"+demo+root+" && cd "+here+" && pipedeck up"+demo+root+
 		" --cluster=kind --plugin=mine=./mine app", command)
 	require.Equal(t, []string{"existing"}, flags.clusters, "the flags stay as they are")
+
+	command, err = flags.withLocalPods(w, []string{"app"})
+	require.NoError(t, err)
+	require.Empty(t, command, "they are on")
+	require.NoError(t, cmd.ParseFlags([]string{"--local-pods=false"}))
+	command, err = flags.withLocalPods(w, []string{"app"})
+	require.NoError(t, err)
+	require.Contains(t, command, "pipedeck up"+demo+root+" --cluster=existing --context=prod")
+	require.NotContains(t, command, "local-pods")
 }

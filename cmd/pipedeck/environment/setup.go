@@ -98,11 +98,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	if err != nil {
 		return err
 	}
-	withKind, err := s.Flags.withKind(w, s.Args)
-	if err != nil {
-		return err
-	}
-	withLocalPods, err := s.Flags.withLocalPods(w, s.Args)
+	withKind, withLocalPods, err := s.Flags.alternatives(w, s.Args)
 	if err != nil {
 		return err
 	}

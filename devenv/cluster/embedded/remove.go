@@ -17,8 +17,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
-// podsGroup begins the name of the control group of a cluster's pods, and podsNote is the file of the cluster's data that
-// holds its directory while the cluster runs, and when it was killed (package containers of the embedded Kubernetes).
+// podsGroup begins the name of the control group of a cluster's pods, and podsNote is the file of the cluster's data
+// that holds its directory while the cluster runs, and when it was killed (package containers of the embedded
+// Kubernetes).
 const (
 	podsGroup = "pipedeck-pods-"
 	podsNote  = "pods/cgroup"

@@ -193,7 +193,8 @@ func (s *programStore) digests() (digests []string) {
 
 // write replaces the list, then removes programs that it does not name. The caller holds mu.
 func (s *programStore) write() error {
-	content, err := json.MarshalIndent(programList{listVersion, append(slices.Clone(s.mapped), s.allowed()...)}, "", " ")
+	programs := append(slices.Clone(s.mapped), s.allowed()...)
+	content, err := json.MarshalIndent(programList{listVersion, programs}, "", " ")
 	if err != nil {
 		return err
 	}

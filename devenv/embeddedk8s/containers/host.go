@@ -29,8 +29,8 @@ type Spec struct {
 	Args []string
 	// Env is the whole environment.
 	Env []string
-	// Mark is the value of MarkVariable in Env, which no other run has. Processes that left the process group, and those
-	// that started them, are found by it. Empty for none.
+	// Mark is the value of MarkVariable in Env, which no other run has. By it, processes are found that left the
+	// process group. Empty for none.
 	Mark string
 	Dir  string
 	// Stdin asks for a standard input that Process.Stdin writes to; without it the input is empty.

@@ -3,5 +3,5 @@
 
 package containers
 
-// endMarked does nothing: the system shows the environment of few programs. The environment ends what is left at its end.
+// endMarked does nothing: the system shows the environment of few programs. What is left is ended with the cluster.
 func endMarked(map[string]bool) {}

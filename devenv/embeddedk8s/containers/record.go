@@ -52,8 +52,8 @@ func (r records) write(pid int, mark string) error {
 
 func (r records) remove(pid int) { _ = os.Remove(r.path(pid)) }
 
-// endLeft ends the process groups that are recorded and still there, and what carries their marks. A number that another
-// process has by now is left alone.
+// endLeft ends the process groups that are recorded and still there, and what carries their marks. A number that
+// another process has by now is left alone.
 func (r records) endLeft() error {
 	entries, err := os.ReadDir(r.dir)
 	if err != nil {

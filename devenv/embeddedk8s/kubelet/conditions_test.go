@@ -62,9 +62,10 @@ func kinds(status corev1.PodStatus) (all []corev1.PodConditionType) {
 
 func TestAPodWhoseInitContainerFailedIsNotInitialized(t *testing.T) {
 	t.Parallel()
-	local := localpods.Status{Failed: true, Ended: true, Init: []corev1.ContainerStatus{{
-		Name: "setup", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}},
-	}}}
+	failed := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error"}}
+	local := localpods.Status{
+		Failed: true, Ended: true, Init: []corev1.ContainerStatus{{Name: "setup", State: failed}},
+	}
 	status := assessLocal(newPod(Healthy, "app:v1"), "10.244.0.1", local, birth)
 	require.Equal(t, corev1.PodFailed, status.Phase)
 	condition := conditionOf(t, status, corev1.PodInitialized)

@@ -83,8 +83,8 @@ func (k *Kubelet) whatRuns() whatRuns {
 		}
 	}
 	return whatRuns{
-		"LocalPods", "pods of known images run as processes of this machine, others are simulated", "process://pipedeck",
-		"this machine (pods run as processes, or are simulated)",
+		"LocalPods", "pods of known images run as processes of this machine, others are simulated",
+		"process://pipedeck", "this machine (pods run as processes, or are simulated)",
 	}
 }
 

@@ -211,8 +211,8 @@ func (c *container) id() string {
 	return fmt.Sprintf("process://%s/%s/%d", c.pod.uid, c.spec.Name, c.restarts)
 }
 
-// mark is by which the processes of the current run are found, or those of the next one.
-func (c *container) mark() string { return c.pod.manager.token + "/" + c.id() }
+// markOf is by which the processes of the current run are found, or those of the next one.
+func markOf(c *container) string { return c.pod.manager.token + "/" + c.id() }
 
 // release gives the port back.
 func (c *container) release() {

@@ -77,10 +77,10 @@ func (c *container) environment(ctx context.Context, program programs.Program) (
 
 // addOwn adds what is so here whatever the manifest says.
 func (c *container) addOwn(env variables) {
-	env["POD_ROOT"], env[containers.MarkVariable] = c.root(), c.mark()
+	env["POD_ROOT"], env[containers.MarkVariable] = c.root(), markOf(c)
 	if c.port != 0 {
-		c.replace(env, "PORT", strconv.Itoa(c.port))
-		c.replace(env, "HOST", nodeAddress)
+		replace(c, env, "PORT", strconv.Itoa(c.port))
+		replace(c, env, "HOST", nodeAddress)
 	}
 	if tree := os.Getenv(treeVariable); tree != "" {
 		env[treeVariable] = tree
@@ -88,7 +88,7 @@ func (c *container) addOwn(env variables) {
 }
 
 // replace sets a variable; an Event says so when the manifest gives it another value, once for all runs.
-func (c *container) replace(env variables, name, value string) {
+func replace(c *container, env variables, name, value string) {
 	manifest := slices.ContainsFunc(c.spec.Env, func(entry corev1.EnvVar) bool { return entry.Name == name })
 	if before := env[name]; manifest && before != value && !c.created {
 		c.pod.event(corev1.EventTypeWarning, "VariableReplaced", fmt.Sprintf(

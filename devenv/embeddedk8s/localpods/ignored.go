@@ -78,7 +78,8 @@ func matches(value any, prefix string, pattern []string) (found []string) {
 	case []any:
 		for i, element := range value {
 			if pattern[0] == "*" {
-				found = append(found, matches(element, fmt.Sprintf("%s[%s]", prefix, keyOf(element, i)), pattern[1:])...)
+				path := fmt.Sprintf("%s[%s]", prefix, keyOf(element, i))
+				found = append(found, matches(element, path, pattern[1:])...)
 			}
 		}
 	}

@@ -24,7 +24,9 @@ func TestFieldsWithoutEffectAreListedByTheirPaths(t *testing.T) {
 	main.SecurityContext = &corev1.SecurityContext{
 		RunAsUser: new(int64(1000)), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 	}
-	main.Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 8080, HostPort: 80}, {ContainerPort: 9090, HostPort: 90}}
+	main.Ports = []corev1.ContainerPort{
+		{Name: "http", ContainerPort: 8080, HostPort: 80}, {ContainerPort: 9090, HostPort: 90},
+	}
 	main.VolumeMounts = []corev1.VolumeMount{{Name: "cache", MountPath: "/cache", ReadOnly: true}}
 	init := *main.DeepCopy()
 	init.Name, init.Ports, init.VolumeMounts = "first", nil, nil

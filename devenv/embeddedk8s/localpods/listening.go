@@ -21,8 +21,8 @@ type listening struct {
 	last *unreached // what the last check has found
 }
 
-// startListening starts the check of the container's run; nil when there is nothing to check, or no way to.
-func (c *container) startListening() *listening {
+// startListening starts the check of a container's run; nil when there is nothing to check, or no way to.
+func startListening(c *container) *listening {
 	p := c.pod
 	member := p.places.memberOf(c.spec.Name)
 	if member == nil || len(member.declared) == 0 || !p.manager.listeners.Shown() {
@@ -87,12 +87,13 @@ func (c *container) watchListening() {
 	}
 }
 
-// trouble is why the container is not reached at a port that it declares; nil when it is, or may be soon.
-func (c *container) trouble() *unreached {
-	if c.run == nil || c.run.listening == nil || c.run.listening.result() != probeFailed {
+// trouble is why a run is not reached at a port that its container declares; nil when it is, or may be soon, and for no
+// run.
+func (r *run) trouble() *unreached {
+	if r == nil || r.listening == nil || r.listening.result() != probeFailed {
 		return nil
 	}
-	return c.run.listening.found()
+	return r.listening.found()
 }
 
 // isReached reports whether a run that nothing else probes counts as ready: it listens, or it had its time to begin and

@@ -82,7 +82,8 @@ func New(config Config) (*Manager, error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Manager{
-		config: config, token: rand.Text(), host: host, ports: containers.NewPorts(), listeners: containers.NewListeners(),
+		config: config, token: rand.Text(), host: host,
+		ports: containers.NewPorts(), listeners: containers.NewListeners(),
 		limits: containers.NewLimits(config.Dir),
 		probes: newProber(), ctx: ctx, cancel: cancel,
 		pods: map[types.UID]*pod{}, byIP: map[string]*pod{},

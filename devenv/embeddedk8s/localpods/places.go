@@ -141,8 +141,8 @@ func (l *places) find(port int32) (number int, err error) {
 	return 0, l.failed[port]
 }
 
-// expected returns the container of a port and where it may listen on this machine, the likeliest place first; nil while
-// it does not run.
+// expected returns the container of a port and where it may listen on this machine, the likeliest place first; nil
+// while it does not run.
 func (l *places) expected(port int32) (*member, []int) {
 	var running *member
 	for _, m := range l.members {

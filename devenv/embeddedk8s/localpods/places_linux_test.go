@@ -157,8 +157,8 @@ func TestAProgramThatListensElsewhereIsNamed(t *testing.T) {
 	status := c.await(t, pod, "it counts as ready", isReady)
 	require.NotNil(t, status.Ports)
 	require.Equal(t, ReasonNotListening, status.Ports.Reason)
-	require.Regexp(t, fmt.Sprintf(`^container main does not listen on port \d+ \(PORT\), which stands for its port %d; `+
-		`it listens on %d, %d$`, declared, min(one, two), max(one, two)), status.Ports.Message)
+	require.Regexp(t, fmt.Sprintf(`^container main does not listen on port \d+ \(PORT\), which stands for its port `+
+		`%d; it listens on %d, %d$`, declared, min(one, two), max(one, two)), status.Ports.Message)
 	require.True(t, c.said("NotListening: container main does not listen on port"))
 	_, err := c.HostPort("10.244.0.1", declared)
 	require.ErrorContains(t, err, "does not listen")

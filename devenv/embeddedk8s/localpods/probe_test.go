@@ -5,6 +5,8 @@ package localpods
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,8 +14,13 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/programs"
 )
 
 func TestReadinessFollowsItsProbe(t *testing.T) {
@@ -65,10 +72,25 @@ func TestAContainerHasStartedWhenItsStartupProbeHasPassed(t *testing.T) {
 	require.True(t, *status.Containers[0].Started)
 }
 
+// serveGRPC has the program of the tests answer health checks on PORT.
+const serveGRPC = "serve-grpc"
+
+func answerHealthChecks() {
+	listener, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
+	if err == nil {
+		server := grpc.NewServer()
+		grpc_health_v1.RegisterHealthServer(server, health.NewServer())
+		err = server.Serve(listener)
+	}
+	fmt.Println(err)
+}
+
 func TestProbesSpeakGRPC(t *testing.T) {
 	t.Parallel()
-	c := newCluster(t)
-	pod := newPodOf("grpc", "grpc")
+	own, err := os.Executable()
+	require.NoError(t, err)
+	c := newCluster(t, func(_ *Config, program *programs.Program) { program.Path = own })
+	pod := newPodOf("grpc", serveGRPC)
 	pod.Spec.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 9000}}
 	check := corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 9000}}
 	pod.Spec.Containers[0].ReadinessProbe = &corev1.Probe{PeriodSeconds: 1, TimeoutSeconds: 5, ProbeHandler: check}

@@ -58,7 +58,7 @@ func TestALimitThatIsTooSmallForAnyProcessIsNamed(t *testing.T) {
 	pod.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: quantity.MustParse("1Ki")}
 	c.Run(pod, "10.244.0.1")
 	c.eventually(t, "an Event says so", func() bool {
-		return c.said("LimitNotEnforced: container main: a limit of memory of 1Ki is less than a process needs to begin")
+		return c.said("LimitNotEnforced: container main: a limit of memory of 1Ki is less than a process needs")
 	})
 }
 

@@ -104,7 +104,7 @@ func (c *container) launch(next *run, path string, args []string) (*containers.P
 	}
 	process, err := c.pod.manager.host.Start(containers.Spec{
 		Path: path, Args: args, Env: next.env, Dir: next.dir, Stdin: c.spec.Stdin, Log: log, Limit: c.limit(),
-		Mark: c.mark(), Ended: c.pod.look,
+		Mark: markOf(c), Ended: c.pod.look,
 	})
 	if err != nil {
 		return nil, nil, fmt.Errorf("start container %s: %w", c.spec.Name, err)

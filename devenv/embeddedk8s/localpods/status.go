@@ -44,10 +44,11 @@ func (p *pod) describe() Status {
 		status.Failed, status.Reason, status.Message = p.ending.failed, p.ending.reason, p.ending.message
 	}
 	for _, c := range p.all {
-		if reason := c.whyUnready(); reason != "" {
+		if reason := c.run.whyUnready(); reason != "" {
+			reason = fmt.Sprintf("%s: %.*s", c.spec.Name, maxReason, reason)
 			status.Unready = strings.TrimPrefix(status.Unready+"; "+reason, "; ")
 		}
-		if trouble := c.trouble(); trouble != nil && (status.Ports == nil || trouble.taken) {
+		if trouble := c.run.trouble(); trouble != nil && (status.Ports == nil || trouble.taken) {
 			status.Ports = &Problem{trouble.reason(), trouble.text}
 		}
 		if !c.spec.Resources.Limits.Memory().IsZero() {
@@ -71,25 +72,18 @@ const leastMemory = 8 << 20
 // maxReason bounds what is shown of the problem that a probe has found.
 const maxReason = 500
 
-// whyUnready says why a container that runs is not ready; empty when that is not known.
-func (c *container) whyUnready() string {
-	run := c.run
-	if run == nil || run.ready {
-		return ""
-	}
-	problem := ""
+// whyUnready says why a run is not ready; empty when that is not known, and for no run.
+func (r *run) whyUnready() string {
 	switch {
-	case !run.started && run.startup != nil:
-		problem = run.startup.failure("Startup")
-	case run.readiness != nil:
-		problem = run.readiness.failure("Readiness")
-	case run.listening != nil:
-		problem = run.listening.trouble()
+	case r == nil, r.ready:
+	case !r.started && r.startup != nil:
+		return r.startup.failure("Startup")
+	case r.readiness != nil:
+		return r.readiness.failure("Readiness")
+	case r.listening != nil:
+		return r.listening.trouble()
 	}
-	if problem == "" {
-		return ""
-	}
-	return fmt.Sprintf("%s: %.*s", c.spec.Name, maxReason, problem)
+	return ""
 }
 
 // warnOfLimits records an Event for limits that do not hold on this machine.
@@ -103,8 +97,8 @@ func warnOfLimits(p *pod) {
 	}
 	for _, c := range p.all {
 		if limit := c.spec.Resources.Limits.Memory(); !limit.IsZero() && limit.Value() < leastMemory {
-			p.event(corev1.EventTypeWarning, "LimitNotEnforced", fmt.Sprintf("container %s: a limit of memory of %s is "+
-				"less than a process needs to begin; what it has by then may not count", c.spec.Name, limit))
+			p.event(corev1.EventTypeWarning, "LimitNotEnforced", fmt.Sprintf("container %s: a limit of memory of %s "+
+				"is less than a process needs to begin; what it has by then may not count", c.spec.Name, limit))
 		}
 	}
 }

@@ -71,7 +71,7 @@ func (c *container) watchStartup(now time.Time) bool {
 		run.startup.end()
 	}
 	run.started = true
-	run.listening = c.startListening()
+	run.listening = startListening(c)
 	if c.spec.LivenessProbe != nil {
 		run.liveness = c.startProbe(c.spec.LivenessProbe, "Liveness", true)
 	}

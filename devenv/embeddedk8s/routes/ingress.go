@@ -17,7 +17,8 @@ func ingressRules(ingress *networkingv1.Ingress) []*rule {
 	add := func(host, how, path string, to networkingv1.IngressBackend) {
 		r := &rule{
 			object: fmt.Sprintf("Ingress %s/%s", ingress.Namespace, ingress.Name), part: part(host + path),
-			owner: ingress, created: ingress.CreationTimestamp.Time, backends: []backend{ingressBackend(ingress.Namespace, to)},
+			owner: ingress, created: ingress.CreationTimestamp.Time,
+			backends: []backend{ingressBackend(ingress.Namespace, to)},
 		}
 		if host != "" {
 			r.hosts = []string{strings.ToLower(host)}

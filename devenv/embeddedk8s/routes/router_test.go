@@ -196,7 +196,8 @@ func TestAnIngressToAServiceThatIsNotThereIsUnavailableAndSaysSo(t *testing.T) {
 		require.Equal(t, http.StatusServiceUnavailable, code)
 		require.Contains(t, text, "Ingress default/web, default backend: there is no Service default/gone")
 	}
-	require.Contains(t, <-recorder.Events, "Warning NoService a request was refused: default backend: there is no Service default/gone")
+	require.Contains(t, <-recorder.Events,
+		"Warning NoService a request was refused: default backend: there is no Service default/gone")
 	require.Empty(t, recorder.Events, "it is said once in a while")
 }
 

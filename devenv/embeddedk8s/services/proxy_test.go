@@ -303,7 +303,8 @@ func TestNodePortsAndLoadBalancersAnswerToo(t *testing.T) {
 	event, number := <-w.recorder.Events, strconv.Itoa(portOf(taken.Addr().String()))
 	require.Contains(t, event, "PortTaken port "+number)
 	service = w.service("default", "hello-world")
-	require.Contains(t, event, "; port "+number+" of the Service answers at "+readAddresses(service)[service.Spec.Ports[0].Port])
+	require.Contains(t, event,
+		"; port "+number+" of the Service answers at "+readAddresses(service)[service.Spec.Ports[0].Port])
 
 	require.NoError(t, taken.Close())
 	w.sync(service)

@@ -236,10 +236,11 @@ func TestTheAnswerOfAProbeIsLoggedForAPodThatIsNotReady(t *testing.T) {
 	const unready = `ready: false, state: {running: {}}`
 	synctest.Test(t, func(t *testing.T) {
 		c, live := scene(t, pod(t, 1, unready), pod(t, 2, unready))
-		c.resource("events").set(warning(t, "Unhealthy", "Readiness probe failed: HTTP probe failed with statuscode: 503"))
+		const answer = "Readiness probe failed: HTTP probe failed with statuscode: 503"
+		c.resource("events").set(warning(t, "Unhealthy", answer))
 		log := &lines{}
 		r := <-wait(t.Context(), c, live, log)
-		const want = "pod web-2-x is not ready: Readiness probe failed: HTTP probe failed with statuscode: 503 (Unhealthy)"
+		const want = "pod web-2-x is not ready: " + answer + " (Unhealthy)"
 		require.Contains(t, log.String(), "Deployment web: "+want+"\n")
 		require.NotContains(t, log.String(), "web-1-x", "an old pod does not count")
 		require.ErrorContains(t, r.err, want)
@@ -261,7 +262,7 @@ func TestAPodThatIsReadyButNotReachedIsLogged(t *testing.T) {
 		synctest.Wait()
 		c.resource("deployments").set(deploymentAt(t, 2, 2, 3, 3))
 		require.NoError(t, (<-ended).err, "it is no failure")
-		require.Contains(t, log.String(), "Deployment web: pod web-2-x is not reached: container main does not listen on "+
-			"port 80; it listens on no port\n")
+		require.Contains(t, log.String(), "Deployment web: pod web-2-x is not reached: container main does not "+
+			"listen on port 80; it listens on no port\n")
 	})
 }

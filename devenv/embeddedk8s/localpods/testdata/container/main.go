@@ -17,10 +17,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/health"
-	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
 func main() {
@@ -105,14 +101,6 @@ func do(name, value string) {
 		if err := command.Start(); err == nil {
 			fmt.Println("daemon", command.Process.Pid)
 		}
-	case "grpc": // answers health checks on PORT
-		listener, err := net.Listen("tcp", "127.0.0.1:"+os.Getenv("PORT"))
-		if err == nil {
-			server := grpc.NewServer()
-			grpc_health_v1.RegisterHealthServer(server, health.NewServer())
-			err = server.Serve(listener)
-		}
-		fmt.Println(err)
 	case "serve":
 		serve()
 	}
