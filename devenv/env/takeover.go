@@ -14,6 +14,7 @@ import (
 
 	"github.com/shirou/gopsutil/v4/process"
 
+	"github.com/pipedeck/pipedeck/devenv/cluster/embedded"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
@@ -67,6 +68,7 @@ func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
 		if n := endTree(ctx, w.ClusterDir(name)); n > 0 {
 			ended = append(ended, processesOf(n, "pods on "+name))
 		}
+		embedded.RemovePodsGroup(w.ClusterDir(name))
 	}
 	slices.Sort(ended)
 	return ended

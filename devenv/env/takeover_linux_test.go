@@ -80,3 +80,15 @@ func ended(pid int) bool {
 	status, err := p.Status()
 	return err != nil || slices.Contains(status, process.Zombie)
 }
+
+func TestTheControlGroupOfPodsThatAKillHasLeftIsRemoved(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "group")
+	group := filepath.Join(t.TempDir(), "pipedeck-pods-0123")
+	require.NoError(t, os.MkdirAll(filepath.Join(group, "uid-main-0"), 0o700))
+	pods := filepath.Join(w.ClusterDir("local"), "pods")
+	require.NoError(t, os.MkdirAll(pods, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(pods, "cgroup"), []byte(group), 0o600))
+	EndOrphans(t.Context(), w)
+	require.NoDirExists(t, group)
+}

@@ -27,7 +27,7 @@ const (
 
 // Delete removes the data, the kubeconfig, and the control group that a killed server has left.
 func (p *Provider) Delete(context.Context) error {
-	removePodsGroup(p.dir)
+	RemovePodsGroup(p.dir)
 	err := workspace.RemoveCluster(p.dir)
 	if removeErr := os.Remove(p.kubeconfig); !errors.Is(removeErr, os.ErrNotExist) {
 		err = errors.Join(err, removeErr)
@@ -38,9 +38,9 @@ func (p *Provider) Delete(context.Context) error {
 	return nil
 }
 
-// removePodsGroup removes the control group of pods that is named in the cluster's data, and those in it. Only empty
+// RemovePodsGroup removes the control group of pods that is named in the cluster's data in dir, and those in it. Only empty
 // ones can be removed; the system removes what is left when it restarts.
-func removePodsGroup(dir string) {
+func RemovePodsGroup(dir string) {
 	content, err := os.ReadFile(filepath.Join(dir, podsNote))
 	group := string(content)
 	if err != nil || !filepath.IsAbs(group) || !strings.HasPrefix(filepath.Base(group), podsGroup) {
