@@ -107,7 +107,7 @@ func describe(err error, m manifest.Manifest) error {
 	for _, pattern := range []*regexp.Regexp{undeclared, unknown} {
 		if found := pattern.FindStringSubmatch(text); found != nil {
 			path := normalPath(found[1])
-			refused.Where = m.Origin.At(path)
+			refused.Where = m.At(path)
 			refused.Reason = fmt.Sprintf("the field %s does not exist in %s %s", path, m.GetAPIVersion(), m.GetKind())
 			refused.Remedy = "look for a misspelling or a wrong indentation"
 			refused.unsettled = true
@@ -116,7 +116,7 @@ func describe(err error, m manifest.Manifest) error {
 	}
 	if found := mistyped.FindStringSubmatch(text); found != nil {
 		path := normalPath(found[1])
-		refused.Where = m.Origin.At(path)
+		refused.Where = m.At(path)
 		what := rawValue.ReplaceAllString(found[2], "$1")
 		if m.Is(manifest.KindSecret) { // the value may be the secret
 			what, _, _ = strings.Cut(what, ", got ")
@@ -145,7 +145,7 @@ func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) erro
 	immutable := false
 	for i, cause := range status.Status().Details.Causes {
 		if i == 0 {
-			refused.Where = m.Origin.At(normalPath(cause.Field))
+			refused.Where = m.At(normalPath(cause.Field))
 		}
 		immutable = immutable || saysImmutable(cause.Message)
 		reasons = append(reasons, cause.Field+": "+shorten(cause.Message))
@@ -173,7 +173,7 @@ func saysImmutable(text string) bool {
 	return slices.ContainsFunc(immutables, func(words string) bool { return strings.Contains(text, words) })
 }
 
-// normalPath writes a path as the loader does: no leading dot, list items by number.
+// normalPath writes a path as the loader does, without a leading dot.
 func normalPath(path string) string {
 	return strings.TrimPrefix(path, ".")
 }

@@ -186,8 +186,12 @@ func (t *restarts) probe(ctx context.Context) {
 	}
 }
 
+// typedPatch is how a server begins its answer to an object that does not fit the schema of its kind. Its status is 500.
+const typedPatch = "failed to create typed patch object"
+
 // refusalOf returns status and message of an answer that a server gives while it starts; empty for all others. A 403 of
-// admission is about the object, so it counts only when admission itself is not ready.
+// admission is about the object, so it counts only when admission itself is not ready. So is an object that does not fit
+// its schema: waiting cannot help it.
 func refusalOf(resp *http.Response) string {
 	forbidden := resp.StatusCode == http.StatusForbidden
 	switch resp.StatusCode {
@@ -198,6 +202,9 @@ func refusalOf(resp *http.Response) string {
 	}
 	message := peek(resp)
 	if forbidden && !strings.Contains(message, " cannot ") && !strings.Contains(message, "not yet ready") {
+		return ""
+	}
+	if strings.Contains(message, typedPatch) {
 		return ""
 	}
 	if message == "" {

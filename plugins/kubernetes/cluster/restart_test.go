@@ -143,6 +143,19 @@ func TestWhatAServerRefusesRightAfterItsStartIsTriedAgain(t *testing.T) {
 	}
 }
 
+func TestAnObjectThatDoesNotFitItsSchemaIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	r := &restarting{status: 500, message: "failed to create typed patch object (team/made; v1, Kind=ConfigMap): " +
+		".dat: field not declared in schema"}
+	ctx, client, log := r.use(t)
+	r.breaks.Store(100)
+	require.Error(t, list(t.Context(), client), "the connection breaks")
+	r.breaks.Store(0)
+	r.refusals.Store(1000)
+	require.ErrorContains(t, list(ctx, client), "field not declared in schema")
+	require.Empty(t, log.all(), "the server is not to blame")
+}
+
 func TestDiscoveryOutlastsARestartToo(t *testing.T) {
 	t.Parallel()
 	r := &restarting{status: 403, message: `forbidden: User "admin" cannot get path "/api"`}
