@@ -49,6 +49,15 @@ func TestARepositoryIsReadAsGitWroteIt(t *testing.T) {
 			gittest.Run(t, dir, "worktree", "add", "-q", "-b", "linked", linked)
 			return linked
 		},
+		"a clone that borrows the objects": func(t *testing.T, dir string) string {
+			shared := filepath.Join(t.TempDir(), "shared")
+			gittest.Run(t, dir, "clone", "-q", "--shared", dir, shared)
+			return shared
+		},
+		"a sparse checkout": func(t *testing.T, dir string) string {
+			gittest.Run(t, dir, "sparse-checkout", "set", "dir")
+			return dir
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

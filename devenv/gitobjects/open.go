@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
@@ -90,10 +91,18 @@ func open(root string, dotGit fs.FileInfo) (*Repository, error) {
 	if err != nil {
 		return nil, err
 	}
-	storage := filesystem.NewStorage(dotgit.NewRepositoryFilesystem(osfs.New(dir), common),
-		cache.NewObjectLRUDefault())
+	storage := filesystem.NewStorageWithOptions(dotgit.NewRepositoryFilesystem(osfs.New(dir), common),
+		cache.NewObjectLRUDefault(), borrowing)
 	return &Repository{Root: root, storage: storage}, check(storage)
 }
+
+// borrowing lets a repository read the objects of those that it borrows from, which are anywhere on this machine: git
+// clone --shared and --reference.
+var borrowing = filesystem.Options{AlternatesFS: osfs.New("/")}
+
+// harmless are the extensions that change nothing in how objects and references are read: settings of each work tree,
+// which a sparse checkout has, objects that must not be removed, and a remote that holds missing objects.
+var harmless = []string{"noop", "noop-v1", "worktreeconfig", "preciousobjects", "partialclone"}
 
 // commonDir is what a linked work tree shares with the others; nil for another one.
 func commonDir(dir string) (billy.Filesystem, error) {
@@ -141,7 +150,7 @@ func check(storage *filesystem.Storage) error {
 		return fmt.Errorf("core.repositoryformatversion %q is not supported", version)
 	}
 	for _, option := range settings.Raw.Section("extensions").Options {
-		if key := strings.ToLower(option.Key); key != "noop" && key != "noop-v1" {
+		if key := strings.ToLower(option.Key); !slices.Contains(harmless, key) {
 			return fmt.Errorf("the extension %s is not supported", key)
 		}
 	}
@@ -190,6 +199,21 @@ func (r *Repository) Branches() (names []string, err error) {
 func OpenBare(dir string) (*Repository, error) {
 	storage := filesystem.NewStorage(osfs.New(dir), cache.NewObjectLRUDefault())
 	return &Repository{Root: dir, storage: storage}, check(storage)
+}
+
+// Promisor returns the name of the remote that holds the objects which a partial clone leaves out; empty when the
+// repository is not a partial clone.
+func (r *Repository) Promisor() string {
+	settings, err := r.storage.Config()
+	if err != nil {
+		return ""
+	}
+	for _, remote := range settings.Raw.Section("remote").Subsections {
+		if strings.EqualFold(remote.Option("promisor"), "true") {
+			return remote.Name
+		}
+	}
+	return ""
 }
 
 // Origin returns the URL of the remote origin; empty when there is none.

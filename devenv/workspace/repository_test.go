@@ -111,6 +111,13 @@ func TestARepositoryThatCannotBeWatchedSaysWhyAndWhatToDo(t *testing.T) {
 			tree := gittest.Run(t, dir, "rev-parse", "HEAD:web")
 			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "objects", tree[:2], tree[2:])))
 		}, `is damaged or incomplete: read tree`, "fsck"},
+		"a partial clone without its files": {func(t *testing.T, dir string) {
+			from := filepath.Join(t.TempDir(), "from")
+			require.NoError(t, os.Mkdir(from, 0o755))
+			committed(t, from)
+			gittest.Run(t, from, "config", "uploadpack.allowFilter", "true")
+			gittest.Run(t, dir, "clone", "-q", "--filter=tree:0", "--no-checkout", "file://"+from, ".")
+		}, "is a partial clone without what is needed: read", "fetch --refetch --no-filter origin"},
 		"a broken HEAD": {func(t *testing.T, dir string) {
 			committed(t, dir)
 			write(t, filepath.Join(dir, ".git", "HEAD"), "garbage\n")
@@ -139,6 +146,14 @@ func TestTheHintOfADamagedRepositoryRepairsIt(t *testing.T) {
 	for problem, damage := range map[string]func(t *testing.T, dir string){
 		"HEAD is missing": func(t *testing.T, dir string) {
 			require.NoError(t, os.Remove(filepath.Join(dir, ".git", "HEAD")))
+		},
+		"is a partial clone": func(t *testing.T, dir string) {
+			from := t.TempDir()
+			gittest.Run(t, from, "clone", "-q", "--bare", dir, ".")
+			gittest.Run(t, from, "config", "uploadpack.allowFilter", "true")
+			require.NoError(t, os.RemoveAll(filepath.Join(dir, ".git")))
+			gittest.Run(t, dir, "clone", "-q", "--filter=tree:0", "--no-checkout", "file://"+from, "new")
+			require.NoError(t, os.Rename(filepath.Join(dir, "new", ".git"), filepath.Join(dir, ".git")))
 		},
 		"has no branch main, which is checked out": func(t *testing.T, dir string) {
 			gittest.Run(t, dir, "branch", "other")

@@ -77,6 +77,12 @@ func (r *Repository) SkippedText() string {
 
 // damaged is a repository of which objects are missing or broken.
 func damaged(root string, err error) error {
+	if repo, openErr := gitobjects.Open(root); openErr == nil && errors.Is(err, plumbing.ErrObjectNotFound) {
+		if remote := repo.Promisor(); remote != "" {
+			return &RepositoryError{root, fmt.Sprintf("is a partial clone without what is needed: %v", err),
+				"fetch it: git -C " + root + " fetch --refetch --no-filter " + remote}
+		}
+	}
 	return &RepositoryError{root, fmt.Sprintf("is damaged or incomplete: %v", err),
 		"see what is missing: git -C " + root + " fsck --full; then fetch it, or clone the repository again"}
 }

@@ -54,6 +54,12 @@ func (c *copier) copy(ctx context.Context, id plumbing.Hash) error {
 		}
 		err = c.mirror.copyFrom(ctx, l.objects, id)
 	}
+	if err != nil && ctx.Err() == nil && l.promisor != "" && errors.Is(err, plumbing.ErrObjectNotFound) {
+		return l.problem(
+			ErrDamaged, fmt.Sprintf("copy commit %s: %v; it is a partial clone: fetch what is missing with git -C %s fetch "+
+				"--refetch --no-filter %s", id, err, l.path, l.promisor),
+		)
+	}
 	if err != nil && ctx.Err() == nil && isDamage(err) {
 		return l.problem(
 			ErrDamaged, fmt.Sprintf("copy commit %s: %v; see what is missing: git -C %s fsck --full", id, err, l.path),

@@ -27,6 +27,8 @@ type local struct {
 	storage *filesystem.Storage
 	objects *objects
 	dir     string
+	// promisor is the remote that holds what a partial clone leaves out; empty for other repositories.
+	promisor string
 }
 
 // gitDir finds the directory that holds refs and objects: of a work tree, a bare repository, a linked
@@ -154,6 +156,7 @@ func (l *local) checkFormat(dir string) error {
 			),
 		)
 	}
+	l.promisor = promisorOf(settings)
 	extensions := settings.Raw.Section("extensions")
 	if format := extensions.Option("refStorage"); format != "" && format != "files" {
 		return l.problem(
@@ -167,6 +170,16 @@ func (l *local) checkFormat(dir string) error {
 		)
 	}
 	return nil
+}
+
+// promisorOf returns the remote that holds the objects which a partial clone leaves out; empty for other repositories.
+func promisorOf(settings *config.Config) string {
+	for _, remote := range settings.Raw.Section("remote").Subsections {
+		if strings.EqualFold(remote.Option("promisor"), "true") {
+			return remote.Name
+		}
+	}
+	return ""
 }
 
 // head returns the commit that the branch points to now. last is the commit that it pointed to before, if known.
