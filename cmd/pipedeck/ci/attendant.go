@@ -86,7 +86,7 @@ func (a *attendant) approve(ctx context.Context, deck deckv1.DeckServiceClient, 
 		name := a.next(w, a.sent[key])
 		if name == "" {
 			if !a.enough(w, a.sent[key]) && a.once("named "+key) {
-				a.warn(w.title() + " " + w.need() + "; approve it now with: " + w.command(a.flags) + "; or " +
+				a.warn(w.title() + " " + w.need() + a.refused(w) + "; approve it now with: " + w.command(a.flags) + "; or " +
 					a.remedy())
 			}
 			return
@@ -127,6 +127,15 @@ func (a *attendant) next(w waitingStage, sent []string) string {
 		}
 	}
 	return ""
+}
+
+// refused says that the user in whose name the run approves may not approve the stage; empty where they may.
+func (a *attendant) refused(w waitingStage) string {
+	named := w.stage.GetApprovers()
+	if a.actions.As == "" || len(named) == 0 || slices.Contains(named, a.actions.As) {
+		return ""
+	}
+	return fmt.Sprintf(", and %s, whom --approve names, is not among its approvers", a.actions.As)
 }
 
 // enough reports whether the approvals that were sent and those that are counted are what the stage needs.
@@ -176,7 +185,7 @@ func (a *attendant) once(key string) bool {
 func (a *attendant) waiting(d *state.Deck) (waiting []string) {
 	for _, w := range runningStages(d) {
 		if w.stage.GetCanApprove() {
-			waiting = append(waiting, w.title()+" "+w.need())
+			waiting = append(waiting, w.title()+" "+w.need()+a.refused(w))
 		}
 	}
 	return waiting

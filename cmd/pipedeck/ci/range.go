@@ -26,7 +26,7 @@ func Compare(ctx context.Context, head *workspace.Repository, ref string, change
 		return nil, exit.Usage(fmt.Errorf("--from: %w", err), missing.Hint)
 	}
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("--from %s: %w", ref, err), "correct what git reports, and run again")
+		return nil, notCompared(ctx, ref, err)
 	}
 	r := &Range{Ref: ref, Name: found.Name, Head: head.Head, Changed: changed}
 	if r.Base, err = head.At(found.Commit); err != nil {
@@ -36,9 +36,17 @@ func Compare(ctx context.Context, head *workspace.Repository, ref string, change
 		return nil, err
 	}
 	if r.relation, err = revision.Relate(ctx, head.Root, found.Commit, head.Head); err != nil {
-		return nil, exit.Usage(fmt.Errorf("--from %s: %w", ref, err), "correct what git reports, and run again")
+		return nil, notCompared(ctx, ref, err)
 	}
 	return r, r.decide(head)
+}
+
+// notCompared is the error of git. A run that was interrupted or out of time is not the user's mistake.
+func notCompared(ctx context.Context, ref string, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return exit.Usage(fmt.Errorf("--from %s: %w", ref, err), "correct what git reports, and run again")
 }
 
 // decide finds the fate of each application.

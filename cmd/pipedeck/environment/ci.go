@@ -236,6 +236,9 @@ func discard(w *workspace.Workspace) error {
 func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	repository *workspace.Repository) error {
 	s.results.opened(repository)
+	if note := uncommittedNote(ctx, repository.Root); note != "" {
+		s.warn(note)
+	}
 	skipped := repository.SkippedText()
 	if skipped != "" && len(repository.Applications) > 0 {
 		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), "warning: "+skipped))

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -30,11 +32,20 @@ func Fit(word string, names ...string) int {
 		case word == "" || name == "":
 		case word == name:
 			return fitsWhole
-		case strings.HasPrefix(name, word):
+		case strings.HasPrefix(name, word) && (len(word) >= shortestID || !isRandom(name)):
 			best = fitsBeginning
 		}
 	}
 	return best
+}
+
+// shortestID is how much of a random identifier names it at least. A digit or a letter may be a typing error, and fits
+// one of them by chance.
+const shortestID = 4
+
+// isRandom reports whether a name is a UUID or the hash of a commit, which no one has chosen.
+func isRandom(name string) bool {
+	return uuid.Validate(name) == nil || len(name) == 40 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
 // Best returns those that a word fits best; none when it fits none.

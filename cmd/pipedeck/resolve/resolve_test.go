@@ -86,6 +86,17 @@ func TestAWordNamesAnApplicationOrADeploymentByItsBeginning(t *testing.T) {
 	}
 }
 
+func TestOneCharacterOfARandomIDNamesNothing(t *testing.T) {
+	t.Parallel()
+	const id, commit = "0a1b2c3d-0000-4000-8000-000000000000", "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567"
+	for word, want := range map[string]int{"0": fitsNot, "0a1": fitsNot, "0a1b": fitsBeginning, "": fitsNot} {
+		require.Equal(t, want, Fit(word, id), word)
+		require.Equal(t, want, Fit(word, commit), word)
+	}
+	require.Equal(t, fitsBeginning, Fit("w", "web", id), "a name that someone has chosen is named by any beginning")
+	require.Equal(t, fitsWhole, Fit(id, id))
+}
+
 func TestAWordThatFitsSeveralListsTheirCommands(t *testing.T) {
 	t.Parallel()
 	_, err := typed(example(), "aaaa").Argument(0).Target()

@@ -4,6 +4,7 @@
 package revision
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,14 @@ func (e *MissingError) Error() string { return e.Problem }
 func Find(ctx context.Context, root, ref string) (Revision, error) {
 	if ref == "" || strings.HasPrefix(ref, "-") || strings.ContainsFunc(ref, func(r rune) bool { return r < ' ' }) {
 		return Revision{}, &MissingError{fmt.Sprintf("%q is not the name of a commit", ref),
+			"give a branch, a tag or a hash, for example origin/main or HEAD~1"}
+	}
+	if base, _, isRange := strings.Cut(ref, ".."); isRange {
+		return Revision{}, &MissingError{fmt.Sprintf("%s is a range of commits", ref),
+			"give the commit that it begins with: " + cmp.Or(base, "HEAD~1")}
+	}
+	if _, rest := split(ref); strings.Contains(rest, "^{") {
+		return Revision{}, &MissingError{fmt.Sprintf("%s may not be a commit", ref),
 			"give a branch, a tag or a hash, for example origin/main or HEAD~1"}
 	}
 	g := git{root}
