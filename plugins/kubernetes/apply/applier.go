@@ -20,6 +20,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
 // FieldManager owns the fields that are applied. It must never change, or fields that vanish from Git would stay.
@@ -40,9 +41,8 @@ type Applier struct {
 	// Restore is set to go back to an earlier commit. What the failed one has deleted and created again, because of its
 	// annotation, is then created again, too, where its fields cannot be changed back.
 	Restore *Restoration
-	// Began is when this deployment began to change the cluster, by the clock of the API: hooks that ran before run
-	// again.
-	Began time.Time
+	// WaveEnd, unless nil, is called with what a wave has applied before the next wave begins. Its error ends the run.
+	WaveEnd func(ctx context.Context, w phase.Wave, applied []Applied) error
 
 	client *cluster.Client
 	log    Log
@@ -64,14 +64,14 @@ type Applied struct {
 	Resource dynamic.ResourceInterface
 }
 
-// Apply applies the manifests in their order, those that do not need each other side by side. What the user of the
-// kubeconfig may not do holds nothing else up; after any other error nothing that comes later is begun. The error names
-// every manifest that failed. What was applied is returned with it.
-func (a *Applier) Apply(ctx context.Context, manifests []manifest.Manifest) ([]Applied, error) {
+// Apply applies the waves one after the other, and in each wave side by side what does not need each other. What the
+// user of the kubeconfig may not do holds nothing else of its wave up; after any other error nothing that comes later
+// is begun. The error names every manifest that failed. What was applied is returned with it.
+func (a *Applier) Apply(ctx context.Context, waves []phase.Wave) ([]Applied, error) {
 	begun := time.Now()
-	ordered, err := waves(manifests)
-	if err != nil {
-		return nil, err
+	var manifests []manifest.Manifest
+	for _, w := range waves {
+		manifests = append(manifests, w.Manifests()...)
 	}
 	if err := a.awaitLeaving(ctx, manifests); err != nil {
 		return nil, err
@@ -79,13 +79,16 @@ func (a *Applier) Apply(ctx context.Context, manifests []manifest.Manifest) ([]A
 	run := &run{Applier: a, before: a.look(ctx, manifests), fresh: map[string]bool{}}
 	applied := make([]Applied, 0, len(manifests))
 	var failed []error
-	for _, wave := range ordered {
-		made, errs := run.wave(ctx, wave)
+	for i, w := range waves {
+		made, errs := run.wave(ctx, w)
 		applied, failed = append(applied, made...), append(failed, errs...)
-		if slices.ContainsFunc(errs, func(err error) bool { return !isDenied(err) }) {
+		if len(errs) > 0 && w.Number != phase.Foundation || slices.ContainsFunc(errs, endsRun) {
 			break
 		}
-		if err := run.awaitServing(ctx, made); err != nil {
+		if i == len(waves)-1 || a.WaveEnd == nil {
+			continue
+		}
+		if err := a.WaveEnd(ctx, w, made); err != nil {
 			failed = append(failed, err)
 			break
 		}
@@ -93,6 +96,9 @@ func (a *Applier) Apply(ctx context.Context, manifests []manifest.Manifest) ([]A
 	a.log.Infof("%s in %s", run.counts.String(), time.Since(begun).Round(time.Millisecond))
 	return applied, joined(failed)
 }
+
+// endsRun reports whether an error holds up what comes later: every one but a missing permission.
+func endsRun(err error) bool { return !isDenied(err) }
 
 // run is one call of Apply.
 type run struct {
@@ -103,8 +109,24 @@ type run struct {
 	fresh map[string]bool
 }
 
-// wave applies manifests that do not need each other. The results are in the order of the manifests.
-func (r *run) wave(ctx context.Context, manifests []manifest.Manifest) (applied []Applied, failed []error) {
+// wave applies a wave, group after group.
+func (r *run) wave(ctx context.Context, w phase.Wave) (applied []Applied, failed []error) {
+	for _, g := range w.Groups {
+		made, errs := r.group(ctx, g)
+		applied, failed = append(applied, made...), append(failed, errs...)
+		if slices.ContainsFunc(errs, endsRun) {
+			break
+		}
+		if err := r.awaitServing(ctx, made); err != nil {
+			failed = append(failed, err)
+			break
+		}
+	}
+	return applied, failed
+}
+
+// group applies manifests that do not need each other. The results are in the order of the manifests.
+func (r *run) group(ctx context.Context, manifests []manifest.Manifest) (applied []Applied, failed []error) {
 	made, errs, hows := make([]Applied, len(manifests)), make([]error, len(manifests)), make([]string, len(manifests))
 	var group errgroup.Group
 	group.SetLimit(parallelRequests)
@@ -163,6 +185,7 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			live *unstructured.Unstructured
 			how  string
 		)
+		rerun := runsAnew(m)
 		untouched, err := a.untouched(ctx, r, m)
 		if err != nil {
 			return Applied{}, "", err
@@ -171,7 +194,7 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			switch annotations := m.GetAnnotations(); {
 			case untouched != nil:
 				live, how, err = a.restoreUntouched(ctx, r, m, untouched)
-			case m.RunsAsHook():
+			case rerun:
 				live, how, err = a.runHook(ctx, r, m)
 			case annotations[manifest.AnnotationForceReplace] == manifest.Enabled:
 				live, how, err = a.forceReplace(ctx, r, m)

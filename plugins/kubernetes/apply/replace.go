@@ -72,25 +72,6 @@ func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
 	return live, "deleted and created again", err
 }
 
-// runHook creates a hook, in the place of the one that an earlier deployment ran (Helm: before-hook-creation, the
-// default). What this deployment itself has created stays: another attempt of its stage must not run it twice.
-func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface,
-	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
-	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
-	switch {
-	case apierrors.IsNotFound(err):
-		return a.create(ctx, r, m)
-	case err != nil:
-		return nil, "", err
-	case live.GetAnnotations()[manifest.LabelCommitHash] == m.GetAnnotations()[manifest.LabelCommitHash] &&
-		!live.GetCreationTimestamp().Time.Before(a.Began):
-		return live, unchanged, nil
-	}
-	a.log.Infof("- %s: the hook ran in an earlier deployment; it is deleted and created again to run in this one",
-		m.Key().Human())
-	return a.forceReplace(ctx, r, m)
-}
-
 // checkContents refuses to delete a Namespace or a definition that objects would go with: they do not come back with
 // it.
 func (a *Applier) checkContents(ctx context.Context, m manifest.Manifest, uid types.UID) error {

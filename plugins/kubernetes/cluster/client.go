@@ -106,6 +106,18 @@ func (c *Client) Get(ctx context.Context, path string, query url.Values) (status
 	return resp.StatusCode, string(data), err
 }
 
+// Stream reads a path of the API while it grows. The caller closes the body.
+func (c *Client) Stream(ctx context.Context, path string, query url.Values) (status int, body io.ReadCloser,
+	err error) {
+	u := c.base.JoinPath(path)
+	u.RawQuery = query.Encode()
+	resp, err := c.do(ctx, u)
+	if err != nil {
+		return 0, nil, err
+	}
+	return resp.StatusCode, resp.Body, nil
+}
+
 // Now is the time by the API's clock, to the second, as in creation timestamps.
 func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	resp, err := c.do(ctx, c.base.JoinPath("/version"))

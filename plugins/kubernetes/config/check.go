@@ -9,7 +9,7 @@ import "fmt"
 func Stages() []string {
 	return []string{
 		StageSync, StagePrimaryRollout, StageCanaryRollout, StageCanaryClean,
-		StageBaselineRollout, StageBaselineClean, StageTrafficRouting, StageRollback,
+		StageBaselineRollout, StageBaselineClean, StageTrafficRouting, StageTest, StageRollback,
 	}
 }
 
@@ -26,7 +26,7 @@ func CheckOptions(stage string, with []byte) (err error) {
 		_, err = DecodeBaseline(with)
 	case StageTrafficRouting:
 		_, err = DecodeTraffic(with)
-	case StageCanaryClean, StageBaselineClean:
+	case StageCanaryClean, StageBaselineClean, StageTest:
 	case StageRollback:
 		err = fmt.Errorf("%s runs by itself when a deployment fails; take it out of the pipeline "+
 			"(planner.autoRollback switches it)", stage)

@@ -10,7 +10,7 @@ func StageOptions() map[string]any {
 		StageSync: SyncOptions{}, StagePrimaryRollout: PrimaryOptions{},
 		StageCanaryRollout: CanaryOptions{}, StageCanaryClean: struct{}{},
 		StageBaselineRollout: BaselineOptions{}, StageBaselineClean: struct{}{},
-		StageTrafficRouting: trafficOptions{},
+		StageTrafficRouting: trafficOptions{}, StageTest: struct{}{},
 	}
 }
 
@@ -36,15 +36,15 @@ type (
 		trafficOptions
 		MultiOptions
 	}
-	multiCleanOptions struct{ MultiOptions }
+	multiOnlyOptions struct{ MultiOptions }
 )
 
 // MultiStageOptions is StageOptions of the plugin for many clusters.
 func MultiStageOptions() map[string]any {
 	return map[string]any{
 		MultiName(StageSync): multiSyncOptions{}, MultiName(StagePrimaryRollout): multiPrimaryOptions{},
-		MultiName(StageCanaryRollout): multiCanaryOptions{}, MultiName(StageCanaryClean): multiCleanOptions{},
-		MultiName(StageBaselineRollout): multiBaselineOptions{}, MultiName(StageBaselineClean): multiCleanOptions{},
-		MultiName(StageTrafficRouting): multiTrafficOptions{},
+		MultiName(StageCanaryRollout): multiCanaryOptions{}, MultiName(StageCanaryClean): multiOnlyOptions{},
+		MultiName(StageBaselineRollout): multiBaselineOptions{}, MultiName(StageBaselineClean): multiOnlyOptions{},
+		MultiName(StageTrafficRouting): multiTrafficOptions{}, MultiName(StageTest): multiOnlyOptions{},
 	}
 }

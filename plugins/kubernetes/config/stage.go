@@ -18,7 +18,19 @@ const (
 	StageBaselineClean   = "K8S_BASELINE_CLEAN"
 	StageTrafficRouting  = "K8S_TRAFFIC_ROUTING"
 	StageRollback        = "K8S_ROLLBACK"
+	// StageTest is not in PipeCD.
+	StageTest = "K8S_TEST"
 )
+
+// ChangesCluster reports whether a stage of a pipeline changes what runs. Tests do not.
+func ChangesCluster(stage string) bool {
+	switch stage {
+	case StageSync, StagePrimaryRollout, StageCanaryRollout, StageCanaryClean, StageBaselineRollout,
+		StageBaselineClean, StageTrafficRouting:
+		return true
+	}
+	return false
+}
 
 // SyncOptions are the `with` of K8S_SYNC.
 type SyncOptions struct {

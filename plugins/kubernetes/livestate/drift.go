@@ -96,7 +96,8 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 	for _, o := range objects {
 		key := manifest.KeyOf(o.live)
 		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) &&
-			d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) && manifest.Exclusion(o.live) == "" {
+			d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) && manifest.Exclusion(o.live) == "" &&
+			!manifest.IsHook(o.live) {
 			findings = append(findings, finding{key: key, what: "is in the cluster, but not in Git", live: o.live})
 		}
 	}
@@ -110,7 +111,7 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 	f := finding{key: p.manifest.Key(), live: live}
 	switch {
 	case isIgnored(p.manifest.Unstructured), live != nil && isIgnored(live):
-	case p.manifest.RunsAsHook(): // it runs at its moments, and need not be there between them
+	case manifest.IsHook(p.manifest): // it runs at its moments, and need not be there between them
 	case !p.known:
 		f.what = "is missing, and the cluster does not know " + p.manifest.GetAPIVersion() + " " + f.key.Kind
 		if p.versions != "" {

@@ -11,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
 // maxDescription bounds what is reported of one object, in bytes.
@@ -21,6 +23,9 @@ const maxDescription = 300
 func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, string) {
 	if o.GetDeletionTimestamp() != nil {
 		return model.ResourceState_UNHEALTHY, "is being deleted"
+	}
+	if hook := hookState(o); hook != "" { // it is no part of what runs, and its stage has reported how it ended
+		return model.ResourceState_HEALTHY, shorten(hook)
 	}
 	if isReplaced(o) {
 		return model.ResourceState_HEALTHY, shorten(podProblem(o) + "; what made it goes on without it")
@@ -41,6 +46,24 @@ func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, s
 		return model.ResourceState_UNKNOWN, shorten(result.Message)
 	}
 	return model.ResourceState_UNHEALTHY, shorten(result.Message)
+}
+
+// hookState is how far a hook is that has an end: "helm.sh/hook: pre-upgrade; it has failed". Empty for other objects.
+func hookState(o *unstructured.Unstructured) string {
+	hook := phase.HookOf(o)
+	if hook == "" || !phase.Runs(manifest.Manifest{Unstructured: o}) {
+		return ""
+	}
+	result, err := status.Compute(o)
+	switch {
+	case err != nil:
+		return hook
+	case result.Status == status.FailedStatus, text(o, "status", "phase") == "Failed":
+		return hook + "; it has failed"
+	case text(o, "status", "phase") == "Succeeded", firstOf(o, "True", "Complete") != "":
+		return hook + "; it has succeeded"
+	}
+	return hook + "; it runs"
 }
 
 // problemOf looks for problems that kstatus does not see.

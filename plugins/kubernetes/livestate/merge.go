@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
@@ -106,6 +107,10 @@ func (a answer) unknown(want *wanted) answer {
 
 // metadataOf has the keys of PipeCD v1.
 func metadataOf(o *unstructured.Unstructured) map[string]string {
-	return map[string]string{"Namespace": o.GetNamespace(), "API Version": cmp.Or(o.GetAPIVersion(), "v1"),
+	metadata := map[string]string{"Namespace": o.GetNamespace(), "API Version": cmp.Or(o.GetAPIVersion(), "v1"),
 		"Kind": o.GetKind()}
+	if hook := phase.HookOf(o); hook != "" {
+		metadata["Hook"] = hook
+	}
+	return metadata
 }

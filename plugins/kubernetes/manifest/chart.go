@@ -26,8 +26,7 @@ type Chart struct {
 	Elsewhere string
 }
 
-// renderChart turns a chart into manifests. Hooks of installs and upgrades are manifests as all others (PipeCD v1: no
-// hook is); those of tests, deletions and rollbacks are left out.
+// renderChart turns a chart into manifests, hooks among them (PipeCD v1: without hooks).
 func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir string, c Chart, namespace string,
 	allowed []string) (*result, error) {
 	if c.Elsewhere != "" {
@@ -50,10 +49,10 @@ func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir strin
 			return nil, fmt.Errorf("chart %s %s: %w", rendered.Name, rendered.Version, err)
 		}
 		for _, m := range parsed {
-			if len(Hooks(m)) == 0 {
-				out.manifests = append(out.manifests, m)
-			} else {
+			if IsHook(m) {
 				hooks = append(hooks, m)
+			} else {
+				out.manifests = append(out.manifests, m)
 			}
 		}
 	}
@@ -81,25 +80,19 @@ func parseRendered(file helm.File) ([]Manifest, error) {
 	return manifests, err
 }
 
-// addHooks adds the hooks of moments that a deployment has, unless the chart has the same resource without a hook, too.
+// addHooks adds the hooks, unless the chart has the same resource without a hook, too.
 func (r *result) addHooks(hooks []Manifest) {
 	regular := map[Key]bool{}
 	for _, m := range r.manifests {
 		regular[m.Key().Fold()] = true
 	}
 	for _, m := range hooks {
-		moments := Hooks(m)
-		what := fmt.Sprintf("hook %s: %s of %s", strings.Join(moments, ", "), m.Key().Human(),
-			strings.TrimSuffix(m.Origin.File, renderedMark))
-		switch {
-		case !isDeployed(moments):
-			r.notes = append(r.notes, fmt.Sprintf("Left out, %s: a deployment has no such moment", what))
-		case regular[m.Key().Fold()]:
-			r.notes = append(r.notes, fmt.Sprintf("Left out, %s: the chart has the same resource without a hook", what))
-		default:
-			r.notes = append(r.notes, fmt.Sprintf("Applied with all others, %s; the annotation %s sets when", what,
-				AnnotationOrder))
-			r.manifests = append(r.manifests, m)
+		if regular[m.Key().Fold()] {
+			r.notes = append(r.notes, fmt.Sprintf("Left out, hook %s: %s of %s: the chart has the same resource "+
+				"without a hook", m.GetAnnotations()[AnnotationHelmHook], m.Key().Human(),
+				strings.TrimSuffix(m.Origin.File, renderedMark)))
+			continue
 		}
+		r.manifests = append(r.manifests, m)
 	}
 }

@@ -75,13 +75,7 @@ func RemoveExclusion(o metav1.Object) {
 }
 
 func argoOptions(annotations map[string]string) []string {
-	var options []string
-	for option := range strings.SplitSeq(annotations[annotationArgoOptions], ",") {
-		if option = strings.TrimSpace(option); option != "" {
-			options = append(options, option)
-		}
-	}
-	return options
+	return Words(annotations[annotationArgoOptions])
 }
 
 // excludes reports whether an option of Argo CD excludes an object from deletion. "confirm" waits for a user whom

@@ -8,54 +8,41 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// annotationHook names the moments at which Helm creates a resource.
-const annotationHook = "helm.sh/hook"
-
-// Moment is an occasion on which hooks run.
-type Moment string
-
-// The moments of a deployment and of a rollback.
+// Annotations that make an object a hook: one that is no part of the application and runs at a moment of a deployment.
 const (
-	// Install is the first deployment of an application, Upgrade every later one.
-	Install  Moment = "install"
-	Upgrade  Moment = "upgrade"
-	Rollback Moment = "rollback"
+	AnnotationHelmHook = "helm.sh/hook"
+	AnnotationArgoHook = "argocd.argoproj.io/hook"
+	// AnnotationHookRun says for which deployment, and at which of its moments, a hook was applied. Its prefix is that
+	// of the stamp, so that it is neither drift nor shown in a plan preview.
+	AnnotationHookRun = "pipecd.dev/hook-run"
+
+	// hookOfDefinitions is a hook of Helm 2 for what is now applied as all other objects.
+	hookOfDefinitions = "crd-install"
 )
 
-// crdInstall is a hook of Helm 2, for definitions.
-const crdInstall = "crd-install"
+// IsHook reports whether an object is a hook of Helm or of Argo CD.
+func IsHook(o metav1.Object) bool {
+	annotations := o.GetAnnotations()
+	return strings.TrimSpace(annotations[AnnotationArgoHook]) != "" ||
+		slices.ContainsFunc(Words(annotations[AnnotationHelmHook]), func(word string) bool {
+			return word != hookOfDefinitions
+		})
+}
 
-// Hooks returns the moments of a hook, such as "pre-install"; none for other objects.
-func Hooks(o metav1.Object) []string {
-	var hooks []string
-	for hook := range strings.SplitSeq(o.GetAnnotations()[annotationHook], ",") {
-		if hook = strings.TrimSpace(hook); hook != "" {
-			hooks = append(hooks, hook)
+// WithoutHooks returns the manifests that are no hooks: those of the application itself.
+func WithoutHooks(manifests []Manifest) []Manifest {
+	return slices.DeleteFunc(slices.Clone(manifests), func(m Manifest) bool { return IsHook(m) })
+}
+
+// Words takes a value apart that lists words: "pre-install, pre-upgrade".
+func Words(value string) []string {
+	var words []string
+	for word := range strings.SplitSeq(value, ",") {
+		if word = strings.TrimSpace(word); word != "" {
+			words = append(words, word)
 		}
 	}
-	return hooks
-}
-
-// IsOf reports whether a hook is one before or after a moment.
-func (m Moment) IsOf(hooks []string) bool {
-	return slices.Contains(hooks, "pre-"+string(m)) || slices.Contains(hooks, "post-"+string(m))
-}
-
-// isDeployed reports whether hooks have a moment that a deployment has.
-func isDeployed(hooks []string) bool {
-	return Install.IsOf(hooks) || Upgrade.IsOf(hooks) || slices.Contains(hooks, crdInstall)
-}
-
-// RunsAsHook reports whether a manifest is a Job or a Pod that is a hook of a deployment. Such a hook runs once in each
-// deployment that has its moment: what ran earlier is no result of this one. Other kinds of hooks are applied like all
-// manifests.
-func (m Manifest) RunsAsHook() bool {
-	switch m.GroupVersionKind().GroupKind() {
-	case schema.GroupKind{Group: "batch", Kind: "Job"}, schema.GroupKind{Kind: "Pod"}:
-		return isDeployed(Hooks(m))
-	}
-	return false
+	return words
 }

@@ -139,7 +139,7 @@ func setValues(options *helm.Options, c types.HelmChart) error {
 func skip(manifests []Manifest, c types.HelmChart) []Manifest {
 	var kept []Manifest
 	for _, m := range manifests {
-		if m.Is(KindCRD) && !c.IncludeCRDs && !m.Origin.rendered() || c.SkipHooks && len(Hooks(m)) > 0 {
+		if m.Is(KindCRD) && !c.IncludeCRDs && !m.Origin.rendered() || c.SkipHooks && IsHook(m) {
 			continue
 		}
 		kept = append(kept, m)

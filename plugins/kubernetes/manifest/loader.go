@@ -59,8 +59,8 @@ type result struct {
 	fixed bool
 }
 
-// Load returns the manifests sorted by the annotation pipecd.dev/order, in the order they are written where it is
-// equal. What was loaded from the same files with the same options is not read again.
+// Load returns the manifests in the order they are written. What was loaded from the same files with the same options
+// is not read again.
 func (l *Loader) Load(ctx context.Context, req Request) ([]Manifest, error) {
 	var err error
 	if req.Dir, err = filepath.Abs(req.Dir); err != nil {
@@ -105,11 +105,7 @@ func (l *Loader) load(ctx context.Context, tree *checkout.Tree, req Request) (*r
 			m.SetNamespace(req.Namespace)
 		}
 	}
-	if err := refuseDuplicates(loaded.manifests); err != nil {
-		return nil, err
-	}
-	loaded.manifests, err = sortByOrder(loaded.manifests)
-	return loaded, err
+	return loaded, refuseDuplicates(loaded.manifests)
 }
 
 func (l *Loader) read(ctx context.Context, tree *checkout.Tree, req Request) (*result, error) {

@@ -60,16 +60,28 @@ func toManifests(value any, origin Origin) ([]Manifest, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: %s without metadata: metadata.name must be given", origin.At("kind"), u.GetKind())
 	}
-	if u.GetName() == "" {
-		return nil, fmt.Errorf("%s: %s without a name: metadata.name must be given as text (generateName cannot "+
-			"be applied again)", origin.At("metadata"), u.GetKind())
-	}
 	for _, field := range []string{"labels", "annotations"} {
 		if err := checkTexts(metadata, field, origin); err != nil {
 			return nil, err
 		}
 	}
-	return []Manifest{{Unstructured: u, Origin: origin}}, nil
+	return []Manifest{{Unstructured: u, Origin: origin}}, checkName(u, origin)
+}
+
+// checkName refuses what has no name. A hook may leave the name to the API, as hooks of Argo CD often do: it gets the
+// same one in each deployment, so that what an earlier deployment ran makes place.
+func checkName(u *unstructured.Unstructured, origin Origin) error {
+	name := strings.TrimRight(u.GetGenerateName(), "-.")
+	switch {
+	case u.GetName() != "":
+		return nil
+	case name == "" || !IsHook(u):
+		return fmt.Errorf("%s: %s without a name: metadata.name must be given as text (generateName cannot "+
+			"be applied again)", origin.At("metadata"), u.GetKind())
+	}
+	u.SetGenerateName("")
+	u.SetName(name)
+	return nil
 }
 
 // checkTexts refuses label and annotation values that are not text: reading them back as a map of strings would lose

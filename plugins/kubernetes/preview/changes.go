@@ -31,6 +31,8 @@ const (
 // changes is what would happen in a cluster.
 type changes struct {
 	add, change, remove int
+	// hooks is how many hooks would run.
+	hooks int
 	// stuck are the changed objects that have a field which cannot be changed.
 	stuck   int
 	objects []string
@@ -41,7 +43,7 @@ type changes struct {
 	notes []string
 }
 
-func (c *changes) none() bool { return c.add+c.change+c.remove == 0 }
+func (c *changes) none() bool { return c.add+c.change+c.remove+c.hooks == 0 }
 
 // applied notes what an apply would do.
 func (c *changes) applied(t apply.Trial, applicationID string) {
@@ -123,6 +125,13 @@ func (c *changes) render() (summary, details string) {
 	summary = fmt.Sprintf("%d added manifests, %d changed manifests, %d deleted manifests", c.add, c.change, c.remove)
 	if c.stuck > 0 {
 		summary += fmt.Sprintf("; %d cannot be changed in place and must be replaced", c.stuck)
+	}
+	switch c.hooks {
+	case 0:
+	case 1:
+		summary += "; 1 hook would run"
+	default:
+		summary += fmt.Sprintf("; %d hooks would run", c.hooks)
 	}
 	var b bytes.Buffer
 	for _, note := range c.notes {

@@ -24,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
 // parallelTrials bounds the requests to a cluster that run at once.
@@ -40,7 +41,9 @@ type trial struct {
 	question        *question
 	client          *cluster.Client
 	running, wanted []manifest.Manifest
-	rule            pruning
+	// hooks are those that would run.
+	hooks []manifest.Manifest
+	rule  pruning
 	// found gets what the deployment would do.
 	found *changes
 }
@@ -53,9 +56,9 @@ func (t *trial) run(ctx context.Context) error {
 		PipedID: q.pipedID, ApplicationID: q.applicationID, CommitHash: q.Wanted.CommitHash,
 		VariantKey: label.Key, Variant: label.PrimaryValue, DeployTarget: q.Wanted.App.DeployTarget(),
 	}
-	stamped := manifest.CloneAll(t.wanted)
+	stamped := manifest.CloneAll(slices.Concat(t.wanted, t.hooks))
 	stamp.Apply(stamped)
-	ordered, err := apply.Sort(stamped)
+	ordered, err := phase.Sort(stamped)
 	if err != nil {
 		return err
 	}
@@ -87,9 +90,12 @@ func (t *trial) run(ctx context.Context) error {
 		if one.Live != nil {
 			stay.uids = append(stay.uids, one.Live.GetUID())
 		}
-		if immutable[i] != nil {
+		switch {
+		case manifest.IsHook(one.Manifest):
+			t.found.hook(one)
+		case immutable[i] != nil:
 			t.found.immutable(one, immutable[i])
-		} else {
+		default:
 			t.found.applied(one, q.applicationID)
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
@@ -95,28 +95,29 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	if err != nil {
 		return sdk.PlanPreview{}, err
 	}
-	wanted, notDue := stage.DueHooks(wanted, stage.MomentOf(q.Running))
+	plan, err := phase.Arrange(wanted, stage.OccasionOf(q.Running))
+	if err != nil {
+		return sdk.PlanPreview{}, err
+	}
+	wanted = manifest.WithoutHooks(wanted)
 	if rule.onlyPrimary { // a pipeline, which may end with a share of the traffic other than in Git
 		if wanted, err = stage.AsRouted(wanted, q.Wanted); err != nil {
 			return sdk.PlanPreview{}, fmt.Errorf("a stage of the pipeline would fail: %w", err)
 		}
 	}
 	found := &changes{}
-	for _, m := range notDue {
-		found.unapplied = append(found.unapplied, m.Key())
-		found.notes = append(found.notes, fmt.Sprintf("%s would not run: its hook is %s, and this deployment is an %s",
-			m.Key().Human(), strings.Join(manifest.Hooks(m), ", "), stage.MomentOf(q.Running)))
-	}
+	found.hooksOf(plan)
 	client, err := p.pool.Reach(ctx, q.Target.Config, p.reach)
 	switch {
 	case err == nil:
-		try := &trial{question: q, client: client, running: running, wanted: wanted, rule: rule, found: found}
+		try := &trial{question: q, client: client, running: running, wanted: wanted,
+			hooks: dueHooks(plan), rule: rule, found: found}
 		err = try.run(ctx)
 	case ctx.Err() == nil:
 		found.notes = append(found.notes, fmt.Sprintf("the cluster of deploy target %s cannot be reached, so this "+
 			"is the difference from the running commit: %v", q.Target.Name, err))
 		err = nil // the note replaces it
-		compareCommits(running, wanted, rule, found)
+		compareCommits(manifest.WithoutHooks(running), wanted, rule, found)
 	}
 	if err != nil {
 		return sdk.PlanPreview{}, fmt.Errorf("deploy target %s: %w", q.Target.Name, err)

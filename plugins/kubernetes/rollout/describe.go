@@ -85,6 +85,12 @@ func podFailed(live *unstructured.Unstructured) bool {
 	return live.GetKind() == "Pod" && phase == "Failed"
 }
 
+// podRuns reports whether a pod has not come to its end.
+func podRuns(live *unstructured.Unstructured) bool {
+	phase, _, _ := unstructured.NestedString(live.Object, "status", "phase")
+	return live.GetKind() == "Pod" && phase != "Succeeded" && phase != "Failed"
+}
+
 func fromUnstructured(m map[string]any, into any) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(m, into)
 }

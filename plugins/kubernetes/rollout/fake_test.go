@@ -6,6 +6,7 @@ package rollout_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strings"
@@ -24,6 +25,8 @@ import (
 // fakeCluster keeps objects by resource and sends watchers the changes.
 type fakeCluster struct {
 	output string
+	// printed is what every container prints.
+	printed string
 
 	mu        sync.Mutex
 	resources map[string]*fakeResource
@@ -50,6 +53,10 @@ func (c *fakeCluster) Get(_ context.Context, _ string, query url.Values) (int, s
 		return http.StatusOK, c.output, nil
 	}
 	return http.StatusNotFound, "", nil
+}
+
+func (c *fakeCluster) Stream(context.Context, string, url.Values) (int, io.ReadCloser, error) {
+	return http.StatusOK, io.NopCloser(strings.NewReader(c.printed)), nil
 }
 
 type fakeResource struct {

@@ -83,6 +83,9 @@ func isCreating(s corev1.ContainerStatus) bool {
 
 // wantsMorePods reports whether a workload has fewer pods than it is to have.
 func wantsMorePods(live *unstructured.Unstructured) bool {
+	if !IsWaited(live) {
+		return false
+	}
 	switch live.GetKind() {
 	case "DaemonSet":
 		return number(live, 0, "status", "currentNumberScheduled") < number(live, 0, "status", "desiredNumberScheduled")

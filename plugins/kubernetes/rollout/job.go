@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 )
 
 const kindJob = "Job"
@@ -66,27 +68,45 @@ func isOfJob(pod *corev1.Pod) bool {
 	return owner != nil && owner.Kind == kindJob
 }
 
-// jobFailed is the reason of a Job that failed, with the last words of the pod that failed last. A Job may be known to
-// have failed before its pods are.
+// jobFailed is the reason of a Job that failed, with the last words of the pod that failed last.
 func (t *tracker) jobFailed(ctx context.Context) string {
 	message, _ := condition(t.workload.Live, "Failed")
-	reason := "it failed" + detail(message)
+	return t.withLastOutput(ctx, "it failed"+detail(message))
+}
+
+// withLastOutput adds to a reason the last words of the pod that failed last. What ran them may be known to have failed
+// before its pods are.
+func (t *tracker) withLastOutput(ctx context.Context, reason string) string {
 	if t.lastCrash.text == "" {
-		if opts, ok := listOptions(t.workload.Live); ok {
-			if pods, err := t.cluster.Resource(podResource, t.workload.Live.GetNamespace()).List(ctx,
-				opts); err == nil {
-				t.pods = nil
-				for i := range pods.Items {
-					t.pods = append(t.pods, &pods.Items[i])
-				}
-				t.inspect(ctx)
-			}
+		if t.pods = t.listPods(ctx); len(t.pods) > 0 {
+			t.inspect(ctx)
 		}
 	}
 	if t.lastCrash.text == "" {
 		return t.withProblems(reason)
 	}
 	return reason + "; " + t.lastCrash.withOutput()
+}
+
+// listPods returns the pods of the workload as they are now; none when they cannot be had.
+func (t *tracker) listPods(ctx context.Context) []*unstructured.Unstructured {
+	live := t.workload.Live
+	opts, ok := listOptions(live)
+	if live.GetKind() == "Pod" {
+		opts, ok = cluster.Named(live.GetName()), true
+	}
+	if !ok {
+		return nil
+	}
+	list, err := t.cluster.Resource(podResource, live.GetNamespace()).List(ctx, opts)
+	if err != nil {
+		return nil
+	}
+	pods := make([]*unstructured.Unstructured, len(list.Items))
+	for i := range list.Items {
+		pods[i] = &list.Items[i]
+	}
+	return pods
 }
 
 // withOutput is the text of a problem and the end of what the container wrote. A single line is also in the short

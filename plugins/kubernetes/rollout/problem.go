@@ -176,7 +176,7 @@ func containerProblem(pod *corev1.Pod, s corev1.ContainerStatus) (problem, bool)
 		}
 	}
 	if end := s.State.Terminated; end != nil && end.ExitCode != 0 &&
-		(pod.Spec.RestartPolicy == corev1.RestartPolicyAlways || isOfJob(pod)) {
+		(pod.Spec.RestartPolicy == corev1.RestartPolicyAlways || isOfJob(pod) || pod.Status.Phase == corev1.PodFailed) {
 		return crash(p, pod, s, end), true
 	}
 	return problem{}, false

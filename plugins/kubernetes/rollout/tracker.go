@@ -25,6 +25,8 @@ type tracker struct {
 	workload Workload
 	grace    time.Duration
 	log      Log
+	// output is nil but for a hook.
+	output *output
 
 	pods     []*unstructured.Unstructured
 	problems []problem // what is wrong with the pods of the new revision
@@ -83,6 +85,7 @@ func (t *tracker) wait(ctx context.Context) error {
 				continue
 			}
 			t.pods = found
+			t.output.see(found)
 			t.inspect(ctx)
 		case <-alarm.rings():
 		}
@@ -172,8 +175,11 @@ func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (do
 		return false, fmt.Errorf("read the status of %s: %w", t.key().Human(), err)
 	}
 	line := describe(live, result)
-	if live.GetKind() == kindJob {
+	switch {
+	case live.GetKind() == kindJob:
 		result.Status, line = jobStatus(live, result), describeJob(live)
+	case t.workload.Hook && podRuns(live):
+		result.Status, line = status.InProgressStatus, "runs"
 	}
 	if result.Status != status.CurrentStatus {
 		t.readyAt = time.Time{}
@@ -181,7 +187,7 @@ func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (do
 	switch result.Status {
 	case status.CurrentStatus:
 		if podFailed(live) {
-			return false, &FailedError{Key: t.key(), Reason: "the pod ended with a failure"}
+			return false, &FailedError{Key: t.key(), Reason: t.withLastOutput(ctx, "the pod ended with a failure")}
 		}
 		if t.watched && !t.settled(live, line, time.Now()) {
 			return false, nil

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/url"
 	"sync"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,6 +37,8 @@ type Cluster interface {
 	Resource(gvr schema.GroupVersionResource, namespace string) cluster.Watchable
 	// Get reads a path of the API as text.
 	Get(ctx context.Context, path string, query url.Values) (status int, body string, err error)
+	// Stream reads a path of the API while it grows. The caller closes the body.
+	Stream(ctx context.Context, path string, query url.Values) (status int, body io.ReadCloser, err error)
 }
 
 // Options bound the wait.
@@ -49,6 +53,8 @@ type Options struct {
 type Workload struct {
 	Live     *unstructured.Unstructured
 	Resource cluster.Watchable
+	// Hook is set for what has to come to its end: a Pod, too. What its containers print is written to the log.
+	Hook bool
 }
 
 // waited are the kinds whose readiness a stage waits for. Others have none, or one that need not come by itself.
@@ -65,6 +71,16 @@ var waited = map[schema.GroupKind]bool{
 // IsWaited reports whether the readiness of an object is waited for.
 func IsWaited(o *unstructured.Unstructured) bool { return waited[o.GroupVersionKind().GroupKind()] }
 
+// HasHealth reports whether the next wave waits for an object: for what IsWaited says, and what reports by its status
+// that it is not there yet. A volume that is bound by its first user is not waited for, as that may come later.
+func HasHealth(o *unstructured.Unstructured) bool {
+	if IsWaited(o) {
+		return true
+	}
+	result, err := compute(o)
+	return err == nil && result.Status != status.CurrentStatus && o.GetKind() != "PersistentVolumeClaim"
+}
+
 // Wait returns when all workloads are ready. As soon as one cannot be, the waiting ends with the errors of all that are
 // known to have failed. It writes progress to log.
 func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log Log) error {
@@ -75,12 +91,13 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxWatches)
 	for _, w := range workloads {
-		if !IsWaited(w.Live) {
-			continue
-		}
 		group.Go(func() error {
 			t := &tracker{cluster: c, workload: w, grace: o.Grace, log: log, said: map[string]bool{}, begun: time.Now()}
+			if w.Hook {
+				t.output = newOutput(ctx, c, log)
+			}
 			err := t.wait(ctx)
+			t.endOutput(ctx)
 			// The others end with the cause of the first one's failure: that is not a failure of theirs.
 			if failed, ok := errors.AsType[*FailedError](err); ok && failed.Key == t.key() {
 				mu.Lock()
@@ -108,7 +125,7 @@ func (e *FailedError) Error() string { return fmt.Sprintf("%s: %s", e.Key.Human(
 // listOptions selects the pods of a workload; ok is false when it has none.
 func listOptions(o *unstructured.Unstructured) (metav1.ListOptions, bool) {
 	raw, found, err := unstructured.NestedMap(o.Object, "spec", "selector")
-	if err != nil || !found {
+	if err != nil || !found || !IsWaited(o) {
 		return metav1.ListOptions{}, false
 	}
 	if o.GetKind() == kindReplicationController {

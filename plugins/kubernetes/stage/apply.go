@@ -5,6 +5,7 @@ package stage
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
 )
 
@@ -51,27 +53,16 @@ func (v variantOf) stamp(req *Request, manifests []manifest.Manifest) {
 func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v variantOf,
 	manifests []manifest.Manifest) ([]apply.Applied, error) {
 	v.stamp(req, manifests)
-	applier := apply.New(c, req.Log)
-	if !isStage(req, config.StageRollback) {
-		if err := noteBegan(ctx, req, c); err != nil {
-			return nil, err
-		}
-	}
-	since, err := began(ctx, req)
+	waves, err := phase.Waves(manifests)
 	if err != nil {
 		return nil, err
 	}
-	applier.Began = since
-	if isStage(req, config.StageRollback) {
-		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since}
-	}
-	if in := v.source.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
-		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {
-			return nil, err
-		}
+	applier, err := e.applier(ctx, req, c, v.source)
+	if err != nil {
+		return nil, err
 	}
 	req.Log.Infof("Applying %s to %s", plural(len(manifests), "manifest"), c.Server)
-	applied, err := applier.Apply(ctx, manifests)
+	applied, err := applier.Apply(ctx, waves)
 	if err != nil {
 		if len(applied) > 0 {
 			req.Log.Infof("%d of %s were applied before the error", len(applied), plural(len(manifests), "manifest"))
@@ -81,39 +72,97 @@ func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v
 	return applied, nil
 }
 
-// wait waits until what was applied is ready, unless the application does not want that.
-func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s *Source,
-	applied []apply.Applied) error {
-	var workloads []rollout.Workload
-	for _, a := range applied {
-		if rollout.IsWaited(a.Live) {
-			workloads = append(workloads, rollout.Workload{Live: a.Live, Resource: a.Resource})
+// applier returns what applies manifests of a source in this stage. It notes when the deployment began to change the
+// cluster, and creates the namespace that the application asks for.
+func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client, s *Source) (*apply.Applier, error) {
+	applier := apply.New(c, req.Log)
+	applier.WaveEnd = func(ctx context.Context, w phase.Wave, applied []apply.Applied) error {
+		return e.endWave(ctx, req, c, s, w, applied)
+	}
+	if isStage(req, config.StageRollback) {
+		since, err := began(ctx, req)
+		if err != nil {
+			return nil, err
+		}
+		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since}
+	} else if err := noteBegan(ctx, req, c); err != nil {
+		return nil, err
+	}
+	if in := s.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
+		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {
+			return nil, err
 		}
 	}
-	switch {
-	case len(workloads) == 0:
-		return nil
-	case !s.App.Input.WaitsReady():
-		req.Log.Infof("Not waiting for %s to be ready (input.waitReady: false)", plural(len(workloads), "workload"))
+	return applier, nil
+}
+
+// endWave waits until what a wave has applied is healthy: then the next wave begins. A rollback goes on with a wave that
+// does not get healthy, because what comes after it is more likely to serve than what it replaces; it fails at its end.
+func (e *Executor) endWave(ctx context.Context, req *Request, c *cluster.Client, s *Source, w phase.Wave,
+	applied []apply.Applied) error {
+	waited := workloads(applied, rollout.HasHealth)
+	if w.Number == phase.Foundation || len(waited) == 0 || !s.App.Input.WaitsReady() {
 		return nil
 	}
 	options := rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std()}
-	req.Log.Infof("Waiting for %s to be ready, at most %s", plural(len(workloads), "workload"), options.Timeout)
+	req.Log.Infof("Waiting for %s of wave %d to be healthy, at most %s; then the next wave is applied",
+		plural(len(waited), "object"), w.Number, options.Timeout)
+	err := rollout.Wait(ctx, c, waited, options, req.Log)
+	switch {
+	case err == nil || ctx.Err() != nil:
+		return err
+	case isStage(req, config.StageRollback):
+		req.Log.Infof("Wave %d is not healthy, and the rollback goes on: %v", w.Number, err)
+		return nil
+	}
+	return fmt.Errorf("wave %d is not healthy, so no later wave was applied: %w", w.Number, err)
+}
+
+// workloads are the objects that are waited for.
+func workloads(applied []apply.Applied, isWaited func(*unstructured.Unstructured) bool) []rollout.Workload {
+	var found []rollout.Workload
+	for _, a := range applied {
+		if isWaited(a.Live) {
+			found = append(found, rollout.Workload{Live: a.Live, Resource: a.Resource,
+				Hook: manifest.IsHook(a.Manifest)})
+		}
+	}
+	return found
+}
+
+// wait waits until what was applied is ready, unless the application does not want that.
+func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s *Source,
+	applied []apply.Applied) error {
+	waited := workloads(applied, rollout.IsWaited)
+	switch {
+	case len(waited) == 0:
+		return nil
+	case !s.App.Input.WaitsReady():
+		req.Log.Infof("Not waiting for %s to be ready (input.waitReady: false)", plural(len(waited), "workload"))
+		return nil
+	}
+	options := rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std()}
+	req.Log.Infof("Waiting for %s to be ready, at most %s", plural(len(waited), "workload"), options.Timeout)
 	start := time.Now()
-	if err := rollout.Wait(ctx, c, workloads, options, req.Log); err != nil {
+	if err := rollout.Wait(ctx, c, waited, options, req.Log); err != nil {
 		return err
 	}
 	req.Log.Successf("Ready after %s", time.Since(start).Round(10*time.Millisecond))
 	return nil
 }
 
-// rolloutTimeout is the configured one, or more when a manifest itself allows its rollout to make progress for longer.
+// deadlines are the fields by which a manifest itself allows its rollout, or its run, to take longer.
+var deadlines = []string{"progressDeadlineSeconds", "activeDeadlineSeconds"}
+
+// rolloutTimeout is the configured one, or more when a manifest allows itself more.
 func rolloutTimeout(s *Source, applied []apply.Applied) time.Duration {
 	timeout := s.App.Input.RolloutTimeout.Std()
 	for _, a := range applied {
-		seconds, found, err := unstructured.NestedInt64(a.Manifest.Object, "spec", "progressDeadlineSeconds")
-		if deadline := time.Duration(seconds) * time.Second; err == nil && found && seconds < maxDeadlineSeconds {
-			timeout = max(timeout, deadline+progressMargin)
+		for _, field := range deadlines {
+			seconds, found, err := unstructured.NestedInt64(a.Manifest.Object, "spec", field)
+			if err == nil && found && seconds < maxDeadlineSeconds {
+				timeout = max(timeout, time.Duration(seconds)*time.Second+progressMargin)
+			}
 		}
 	}
 	return timeout

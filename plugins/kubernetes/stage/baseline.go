@@ -32,6 +32,10 @@ func (e *Executor) baseline(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
+	h, err := e.targetHooks(ctx, req)
+	if err != nil {
+		return err
+	}
 	req.Log.Infof("The baseline variant has %s: %s", plural(len(manifests), "manifest"), countKinds(manifests))
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
@@ -40,9 +44,11 @@ func (e *Executor) baseline(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	applied, err := e.apply(ctx, req, client, variantOf{s, label, label.BaselineValue}, manifests)
-	if err != nil {
-		return err
-	}
-	return e.wait(ctx, req, client, req.Target, applied)
+	return h.around(ctx, client, func() error {
+		applied, err := e.apply(ctx, req, client, variantOf{s, label, label.BaselineValue}, manifests)
+		if err != nil {
+			return err
+		}
+		return e.wait(ctx, req, client, req.Target, applied)
+	})
 }

@@ -21,11 +21,15 @@ import (
 
 // clean removes every resource of a variant.
 func (e *Executor) clean(ctx context.Context, req *Request, variant string) error {
+	h, err := e.targetHooks(ctx, req)
+	if err != nil {
+		return err
+	}
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err
 	}
-	return e.cleanVariant(ctx, req, client, req.Target, variant)
+	return h.around(ctx, client, func() error { return e.cleanVariant(ctx, req, client, req.Target, variant) })
 }
 
 func (e *Executor) cleanVariant(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string) error {

@@ -82,6 +82,8 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 		return e.clean(ctx, req, req.Target.App.VariantLabel.BaselineValue)
 	case config.StageTrafficRouting:
 		return e.route(ctx, req)
+	case config.StageTest:
+		return e.test(ctx, req)
 	case config.StageRollback:
 		return e.rollback(ctx, req)
 	default:

@@ -12,6 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
 // SharedConfigFolder is where a repository keeps shared PipeCD configuration, directly below its root (PipeCD v1).
@@ -75,6 +76,9 @@ func (l *Loader) load(ctx context.Context, targets []Target, s *Source, note fun
 		req.AllowedAddresses = targets[0].Config.AllowedChartAddresses
 	}
 	manifests, err := l.files.Load(ctx, req)
+	if err == nil {
+		err = phase.Check(manifests)
+	}
 	if err != nil || len(targets) == 0 || targets[0].Config.ImageBuilder.IsZero() {
 		return manifests, err
 	}

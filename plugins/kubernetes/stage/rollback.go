@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -16,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
@@ -27,32 +27,55 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
+	e.mournDeployment(ctx, req, client)
 	if req.Running == nil || req.Running.CommitHash == "" {
 		req.Log.Info("The application has never been deployed successfully: removing what this deployment created")
 		return e.removeCreated(ctx, req, client, req.Target, nil)
 	}
 	s := req.Running
 	req.Log.Infof("Rolling back to commit %s", short(s.CommitHash))
-	manifests, err := e.primaryManifests(ctx, req, s)
+	all, err := e.primaryManifests(ctx, req, s)
 	if err != nil {
 		return err
 	}
+	plan, err := phase.Arrange(all, phase.Rollback)
+	if err != nil {
+		return err
+	}
+	h := &hooks{Executor: e, req: req, client: client, source: s, plan: plan}
+	h.sayIdle()
+	if err := h.run(ctx, phase.Before); err != nil {
+		return err
+	}
+	if err := e.goBack(ctx, req, client, s, plan); err != nil {
+		return err
+	}
+	if err := h.run(ctx, phase.After); err != nil {
+		return err
+	}
+	req.Log.Successf("Rolled back to commit %s", short(s.CommitHash))
+	return nil
+}
+
+// goBack applies what the running commit has, gives its primary the traffic back and removes the rest.
+func (e *Executor) goBack(ctx context.Context, req *Request, c *cluster.Client, s *Source, plan phase.Plan) error {
+	manifests := plan.At(phase.Sync)
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
 	}
-	first, routes, err := e.holdRoutes(ctx, req, client, manifests)
+	first, routes, err := e.holdRoutes(ctx, req, c, manifests)
 	if err != nil {
 		return err
 	}
-	applied, err := e.apply(ctx, req, client, primaryOf(s), first)
+	applied, err := e.apply(ctx, req, c, primaryOf(s), first)
 	if err != nil {
 		return err
 	}
 	var notReady error
 	if len(routes) > 0 {
-		notReady, err = e.routeBack(ctx, req, client, s, applied, routes)
-	} else if err = e.removeAdded(ctx, req, client, s, applied); err == nil {
-		notReady = e.wait(ctx, req, client, s, applied)
+		notReady, err = e.routeBack(ctx, req, c, s, applied, routes)
+	} else if err = e.removeAdded(ctx, req, c, s, applied); err == nil {
+		notReady = e.wait(ctx, req, c, s, applied)
 	}
 	if err != nil {
 		return err
@@ -60,7 +83,6 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	if notReady != nil {
 		return fmt.Errorf("the rollback itself is not ready: %w", notReady)
 	}
-	req.Log.Successf("Rolled back to commit %s", short(s.CommitHash))
 	return nil
 }
 
@@ -74,16 +96,7 @@ func (e *Executor) primaryManifests(ctx context.Context, req *Request, s *Source
 	if err != nil {
 		return nil, err
 	}
-	manifests, err := variant.Primary(loaded, &s.App, options)
-	if err != nil {
-		return nil, err
-	}
-	manifests, notDue := DueHooks(manifests, manifest.Rollback)
-	for _, m := range notDue {
-		req.Log.Infof("Not run, hook %s: %s, because a rollback has no such moment",
-			strings.Join(manifest.Hooks(m), ", "), m.Key().Human())
-	}
-	return manifests, nil
+	return variant.Primary(loaded, &s.App, options)
 }
 
 // routeBack waits for the primary that was applied, gives it the traffic back, and only then removes what may have had
@@ -137,6 +150,10 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 		liveUIDs(applied)) {
 		if item.Meta.CreationTimestamp.Time.Before(since) {
 			req.Log.Infof("- %s: is kept, since it is older than this deployment", item.Key.Human())
+			continue
+		}
+		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" {
+			req.Log.Infof("- %s: is kept, since its delete policy decides about a hook", item.Key.Human())
 			continue
 		}
 		created = append(created, item)

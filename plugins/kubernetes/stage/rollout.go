@@ -6,10 +6,10 @@ package stage
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
@@ -38,21 +38,25 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 	if err != nil {
 		return err
 	}
-	manifests, err := variant.Primary(loaded, &s.App, o)
+	all, err := variant.Primary(loaded, &s.App, o)
 	if err != nil {
 		return err
 	}
+	h, err := e.hooksOf(req, all)
+	if err != nil {
+		return err
+	}
+	manifests := h.plan.At(phase.Sync)
+	for _, m := range h.plan.All() {
+		p.keep = append(p.keep, m.Key())
+	}
+	h.sayIdle()
 	if p.onlyPrimary {
-		if manifests, p.keep, err = e.keepRouting(ctx, req, manifests); err != nil {
+		var left []manifest.Key
+		if manifests, left, err = e.keepRouting(ctx, req, manifests); err != nil {
 			return err
 		}
-	}
-	var notDue []manifest.Manifest
-	manifests, notDue = DueHooks(manifests, MomentOf(req.Running))
-	for _, m := range notDue {
-		p.keep = append(p.keep, m.Key())
-		req.Log.Infof("Not run, hook %s: %s, because this deployment is an %s", strings.Join(manifest.Hooks(m), ", "),
-			m.Key().Human(), MomentOf(req.Running))
+		p.keep = append(p.keep, left...)
 	}
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
@@ -64,15 +68,14 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 	for i := range p.keep {
 		p.keep[i].Namespace = cmp.Or(p.keep[i].Namespace, client.Namespace)
 	}
-	applied, err := e.apply(ctx, req, client, primaryOf(s), manifests)
-	if err != nil {
-		return err
-	}
-	if err := e.wait(ctx, req, client, s, applied); err != nil {
-		return err
-	}
-	// What is not wanted any more goes only when its successor is ready.
-	return e.prune(ctx, req, client, s, applied, p)
+	return h.around(ctx, client, func() error {
+		applied, err := h.sync(ctx, manifests)
+		if err != nil {
+			return err
+		}
+		// What is not wanted any more goes only when its successor is ready.
+		return e.prune(ctx, req, client, s, applied, p)
+	})
 }
 
 // canary adds a small copy of the workloads next to the primary.
@@ -89,6 +92,10 @@ func (e *Executor) canary(ctx context.Context, req *Request) error {
 	if err := checkRoutes(loaded, s); err != nil {
 		return err
 	}
+	h, err := e.hooksOf(req, loaded)
+	if err != nil {
+		return err
+	}
 	manifests, err := variant.Canary(loaded, &s.App, o)
 	if err != nil {
 		return err
@@ -101,9 +108,11 @@ func (e *Executor) canary(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	applied, err := e.apply(ctx, req, client, canaryOf(s), manifests)
-	if err != nil {
-		return err
-	}
-	return e.wait(ctx, req, client, s, applied)
+	return h.around(ctx, client, func() error {
+		applied, err := e.apply(ctx, req, client, canaryOf(s), manifests)
+		if err != nil {
+			return err
+		}
+		return e.wait(ctx, req, client, s, applied)
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
@@ -38,15 +39,25 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
+	h, err := e.hooksOf(req, loaded)
+	if err != nil {
+		return err
+	}
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err
 	}
-	if err := checkAnswered(ctx, req, client, r.backends); err != nil {
+	return h.around(ctx, client, func() error { return e.send(ctx, req, client, r, traffic) })
+}
+
+// send sends the traffic where it is to go, and notes that.
+func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r routing, traffic config.Traffic) error {
+	s := req.Target
+	if err := checkAnswered(ctx, req, c, r.backends); err != nil {
 		return err
 	}
 	req.Log.Infof("Routing traffic by %s: %s", r.object.Key().Human(), traffic)
-	if _, err := e.apply(ctx, req, client, primaryOf(s), []manifest.Manifest{r.object}); err != nil {
+	if _, err := e.apply(ctx, req, c, primaryOf(s), []manifest.Manifest{r.object}); err != nil {
 		return err
 	}
 	if r.selected != "" {
@@ -54,7 +65,7 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 			return err
 		}
 	}
-	err = req.Client.PutStageMetadataMulti(ctx, map[string]string{
+	err := req.Client.PutStageMetadataMulti(ctx, map[string]string{
 		"primary-percentage":   strconv.Itoa(traffic.Primary),
 		"canary-percentage":    strconv.Itoa(traffic.Canary),
 		"baseline-percentage":  strconv.Itoa(traffic.Baseline),

@@ -31,8 +31,9 @@ func progressive(format string, args ...any) Decision {
 }
 
 // Decide compares the running manifests with the new ones. The rules and their order are PipeCD v1's: no workloads, pod
-// templates, ConfigMaps and Secrets, replicas.
+// templates, ConfigMaps and Secrets, replicas. Hooks do not count.
 func Decide(running, target []manifest.Manifest, refs []config.Reference) Decision {
+	running, target = manifest.WithoutHooks(running), manifest.WithoutHooks(target)
 	before, after := variant.Workloads(running, refs), variant.Workloads(target, refs)
 	if len(after) == 0 {
 		return quick("because the new commit has no workload")

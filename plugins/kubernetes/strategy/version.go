@@ -31,7 +31,7 @@ func workloads(manifests []manifest.Manifest, refs []config.Reference) []manifes
 	}
 	var found []manifest.Manifest
 	for _, m := range manifests {
-		if m.IsWorkload() {
+		if m.IsWorkload() && !manifest.IsHook(m) {
 			found = append(found, m)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 )
 
 // Canary copies the workloads under new names with their own number of pods, and the ConfigMaps and Secrets that they
-// would otherwise share with the primary. The copies come configuration first.
+// would otherwise share with the primary. The copies come configuration first. Hooks are not copied.
 func Canary(manifests []manifest.Manifest, app *config.Application, o config.CanaryOptions) ([]manifest.Manifest,
 	error) {
-	patched, err := applyPatches(manifest.CloneAll(manifests), o.Patches)
+	patched, err := applyPatches(manifest.CloneAll(manifest.WithoutHooks(manifests)), o.Patches)
 	if err != nil {
 		return nil, err
 	}

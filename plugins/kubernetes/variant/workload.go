@@ -12,8 +12,10 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Workloads returns the manifests that `workloads` refers to; without references every Deployment (PipeCD v1).
+// Workloads returns the manifests that `workloads` refers to; without references every Deployment (PipeCD v1). A hook
+// is no workload.
 func Workloads(manifests []manifest.Manifest, refs []config.Reference) []manifest.Manifest {
+	manifests = manifest.WithoutHooks(manifests)
 	if len(refs) == 0 {
 		return manifest.Find(manifests, manifest.KindDeployment, "")
 	}

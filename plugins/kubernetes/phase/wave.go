@@ -1,11 +1,10 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package apply
+package phase
 
 import (
 	"cmp"
-	"math"
 	"slices"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -29,49 +28,58 @@ var kindOrder = [][]string{
 	{"APIService", "MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"},
 }
 
-// Sort returns the manifests in the order they are applied.
-func Sort(manifests []manifest.Manifest) ([]manifest.Manifest, error) {
-	found, err := waves(manifests)
-	return slices.Concat(found...), err
+// Wave is what is applied together. It ends when its objects are healthy, or have come to their end.
+type Wave struct {
+	Number int
+	// Groups follow each other without a wait, in the order of kinds. The objects of one group need nothing of each
+	// other.
+	Groups [][]manifest.Manifest
 }
 
-// waves groups the manifests: those of one wave need nothing of each other and are applied side by side, wave after
-// wave.
-func waves(manifests []manifest.Manifest) ([][]manifest.Manifest, error) {
+// Manifests are those of all groups.
+func (w Wave) Manifests() []manifest.Manifest { return slices.Concat(w.Groups...) }
+
+// Waves returns the manifests of one moment in the order they are applied.
+func Waves(manifests []manifest.Manifest) ([]Wave, error) {
 	type placed struct {
 		manifest.Manifest
-		order, rank int
+		wave, rank int
 	}
 	all := make([]placed, len(manifests))
 	for i, m := range manifests {
-		order, err := orderOf(m)
+		p, err := Of(m)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = placed{m, order, rank(m)}
+		all[i] = placed{m, p.Wave, rank(m)}
 	}
 	slices.SortStableFunc(all, func(a, b placed) int {
-		return cmp.Or(cmp.Compare(a.order, b.order),
-			cmp.Compare(a.rank, b.rank))
+		return cmp.Or(cmp.Compare(a.wave, b.wave), cmp.Compare(a.rank, b.rank))
 	})
-	var found [][]manifest.Manifest
+	var waves []Wave
 	for i, m := range all {
-		if i == 0 || m.order != all[i-1].order || m.rank != all[i-1].rank {
-			found = append(found, nil)
+		newWave := i == 0 || m.wave != all[i-1].wave
+		if newWave {
+			waves = append(waves, Wave{Number: m.wave})
 		}
-		found[len(found)-1] = append(found[len(found)-1], m.Manifest)
+		w := &waves[len(waves)-1]
+		if newWave || m.rank != all[i-1].rank {
+			w.Groups = append(w.Groups, nil)
+		}
+		last := len(w.Groups) - 1
+		w.Groups[last] = append(w.Groups[last], m.Manifest)
 	}
-	return found, nil
+	return waves, nil
 }
 
-// orderOf is the annotation's number. Without it, a namespace and a definition come before everything: nothing in them
-// could be applied earlier.
-func orderOf(m manifest.Manifest) (int, error) {
-	_, given := m.GetAnnotations()[manifest.AnnotationOrder]
-	if !given && (m.Is(manifest.KindNamespace) || m.Is(manifest.KindCRD)) {
-		return math.MinInt, nil
+// Sort returns the manifests of one moment in the order they are applied.
+func Sort(manifests []manifest.Manifest) ([]manifest.Manifest, error) {
+	waves, err := Waves(manifests)
+	var sorted []manifest.Manifest
+	for _, w := range waves {
+		sorted = append(sorted, w.Manifests()...)
 	}
-	return manifest.OrderOf(m)
+	return sorted, err
 }
 
 func rank(m manifest.Manifest) int {

@@ -1,0 +1,46 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
+)
+
+// runsAnew reports whether a manifest is a hook that is deleted and created again in each deployment: a Job or a Pod,
+// or one whose policy says so.
+func runsAnew(m manifest.Manifest) bool {
+	if !manifest.IsHook(m) {
+		return false
+	}
+	p, err := phase.Of(m)
+	return phase.Runs(m) || err == nil && p.Policy.Recreate
+}
+
+// runHook creates a hook, in the place of the one that another deployment has left. What this run of the hook itself
+// has created stays: another attempt of the stage must not run it twice.
+func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface,
+	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
+	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
+	run := m.GetAnnotations()[manifest.AnnotationHookRun]
+	switch {
+	case apierrors.IsNotFound(err):
+		return a.create(ctx, r, m)
+	case err != nil:
+		return nil, "", err
+	case run != "" && live.GetAnnotations()[manifest.AnnotationHookRun] == run:
+		a.log.Infof("- %s: an earlier attempt of this stage has begun it; it does not run twice", m.Key().Human())
+		return live, unchanged, nil
+	}
+	a.log.Infof("- %s: the hook ran in an earlier deployment; it is deleted and created again to run in this one",
+		m.Key().Human())
+	return a.forceReplace(ctx, r, m)
+}

@@ -1,0 +1,300 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
+)
+
+// OccasionOf returns what a deployment is: the installation when the application was never deployed successfully, an
+// upgrade otherwise.
+func OccasionOf(running *Source) phase.Occasion {
+	if running == nil || running.CommitHash == "" {
+		return phase.Install
+	}
+	return phase.Upgrade
+}
+
+// hooks runs the hooks of a commit at a deploy target.
+type hooks struct {
+	*Executor
+	req    *Request
+	client *cluster.Client
+	source *Source
+	plan   phase.Plan
+}
+
+// hooksOf arranges the hooks among the manifests of the new commit.
+func (e *Executor) hooksOf(req *Request, manifests []manifest.Manifest) (*hooks, error) {
+	plan, err := phase.Arrange(manifests, OccasionOf(req.Running))
+	return &hooks{Executor: e, req: req, source: req.Target, plan: plan}, err
+}
+
+// targetHooks loads the hooks of the new commit, for a stage that needs nothing else of it.
+func (e *Executor) targetHooks(ctx context.Context, req *Request) (*hooks, error) {
+	loaded, err := e.loader.Load(ctx, req.Targets, req.Target)
+	if err != nil {
+		return nil, fmt.Errorf("load the manifests at commit %s: %w", short(req.Target.CommitHash), err)
+	}
+	return e.hooksOf(req, loaded)
+}
+
+// around runs the hooks of the new commit around a change of the cluster: those before it unless they have run in this
+// deployment, those after it when no other stage changes the cluster, and those for a failure when there is one.
+func (h *hooks) around(ctx context.Context, c *cluster.Client, change func() error) error {
+	h.client = c
+	err := h.run(ctx, phase.Before)
+	if err == nil {
+		err = change()
+	}
+	if err == nil && len(h.plan.At(phase.After)) > 0 {
+		var last bool
+		if last, err = isLastChange(h.req); err == nil && last {
+			err = h.run(ctx, phase.After)
+		}
+	}
+	if err != nil && ctx.Err() == nil { // what was stopped has its hooks run by the rollback
+		h.mourn(ctx)
+	}
+	return err
+}
+
+// sync applies the manifests of the rollout and waits until they are ready. A hook among them runs once.
+func (h *hooks) sync(ctx context.Context, manifests []manifest.Manifest) ([]apply.Applied, error) {
+	own := h.plan.Hooks(phase.Sync)
+	if len(own) > 0 {
+		done, err := h.recall(ctx, phase.Sync)
+		if err != nil {
+			return nil, err
+		}
+		manifests = slices.DeleteFunc(slices.Clone(manifests), done.has)
+		h.mark(phase.Sync, manifests)
+	}
+	applied, err := h.apply(ctx, h.req, h.client, primaryOf(h.source), manifests)
+	if err == nil {
+		err = h.wait(ctx, h.req, h.client, h.source, applied)
+	}
+	switch {
+	case len(own) == 0:
+		return applied, err
+	case err != nil:
+		return applied, h.failed(ctx, phase.Sync, own, err)
+	}
+	if _, err := h.note(ctx, phase.Sync, own); err != nil {
+		return applied, err
+	}
+	return applied, h.collect(ctx, own, succeeded)
+}
+
+// sayIdle names the hooks that do not run in this deployment.
+func (h *hooks) sayIdle() {
+	for _, m := range h.plan.Idle {
+		h.req.Log.Infof("Not run: %s, because %s has no such moment", phase.Describe(m), h.plan.Occasion)
+	}
+}
+
+// mournDeployment runs the hooks for a failed rollout at the beginning of a rollback, unless a stage has run them: the
+// deployment failed in a stage of another plugin, or was stopped. What fails here does not hold the rollback up.
+func (e *Executor) mournDeployment(ctx context.Context, req *Request, c *cluster.Client) {
+	if begun, err := HasBegun(ctx, req); err != nil || !begun {
+		return // nothing was rolled out
+	}
+	h, err := e.targetHooks(ctx, req)
+	if err != nil {
+		req.Log.Infof("No hooks for the failure are run: %v", err)
+		return
+	}
+	h.client = c
+	h.mourn(ctx)
+}
+
+// mourn runs the hooks for a failed rollout. Their own failure is only logged: the reason of the first one counts.
+func (h *hooks) mourn(ctx context.Context) {
+	if err := h.run(ctx, phase.OnFailure); err != nil {
+		h.req.Log.Errorf("A hook for the failure failed, too: %v", err)
+	}
+}
+
+// moments are the words for the log.
+var moments = map[phase.Moment]string{
+	phase.Before:    "before the rollout",
+	phase.Sync:      "in the rollout",
+	phase.After:     "after the rollout",
+	phase.OnFailure: "because the rollout failed",
+	phase.Test:      "of the tests",
+}
+
+func (h *hooks) words(m phase.Moment) string {
+	if h.plan.Occasion == phase.Rollback {
+		return strings.ReplaceAll(moments[m], "rollout", "rollback")
+	}
+	return moments[m]
+}
+
+// run runs the hooks of a moment wave by wave, each once, however often the stage is begun or another one follows.
+func (h *hooks) run(ctx context.Context, m phase.Moment) error {
+	due := h.plan.At(m)
+	if len(due) == 0 {
+		return nil
+	}
+	done, err := h.recall(ctx, m)
+	switch {
+	case err != nil:
+		return err
+	case done.Finished:
+		h.req.Log.Infof("The hooks %s have run in this deployment", h.words(m))
+		return nil
+	}
+	left := slices.DeleteFunc(slices.Clone(due), done.has)
+	waves, err := phase.Waves(left)
+	if err != nil {
+		return err
+	}
+	if len(left) > 0 {
+		if err := h.provideImages(ctx, h.req, h.source, left); err != nil {
+			return err
+		}
+		if err := h.prepare(ctx, m); err != nil {
+			return err
+		}
+	}
+	for _, w := range waves {
+		if err := h.runWave(ctx, m, w); err != nil {
+			return h.failed(ctx, m, due, err)
+		}
+		if done, err = h.note(ctx, m, w.Manifests()); err != nil {
+			return err
+		}
+	}
+	if err := h.collect(ctx, due, succeeded); err != nil {
+		return err
+	}
+	h.req.Log.Successf("The hooks %s are done", h.words(m))
+	return h.finish(ctx, m, done)
+}
+
+// prepare applies what the hooks need and the rollout has not brought yet.
+func (h *hooks) prepare(ctx context.Context, m phase.Moment) error {
+	needed := h.plan.Needed(m)
+	if m != phase.Before && m != phase.OnFailure || len(needed) == 0 {
+		return nil
+	}
+	h.req.Log.Infof("The hooks need %s first", names(needed))
+	_, err := h.apply(ctx, h.req, h.client, primaryOf(h.source), needed)
+	return err
+}
+
+// runWave applies one wave and waits until its hooks have ended or are healthy.
+func (h *hooks) runWave(ctx context.Context, m phase.Moment, w phase.Wave) error {
+	made := manifest.CloneAll(w.Manifests())
+	h.req.Log.Infof("Running %s %s: %s", plural(len(made), "hook"), h.words(m), names(made))
+	v := primaryOf(h.source)
+	v.stamp(h.req, made)
+	h.mark(m, made)
+	waves, err := phase.Waves(made)
+	if err != nil {
+		return err
+	}
+	applier, err := h.applier(ctx, h.req, h.client, h.source)
+	if err != nil {
+		return err
+	}
+	applier.Restore = nil // a hook runs whatever the failed deployment did
+	applied, err := applier.Apply(ctx, waves)
+	if err != nil {
+		return err
+	}
+	return h.await(ctx, applied)
+}
+
+// await waits for hooks, also where the application does not wait for its workloads: else they were none.
+func (h *hooks) await(ctx context.Context, applied []apply.Applied) error {
+	waited := workloads(applied, rollout.HasHealth)
+	if len(waited) == 0 {
+		return nil
+	}
+	options := rollout.Options{Timeout: rolloutTimeout(h.source, applied), Grace: h.source.App.Input.FailureGrace.Std()}
+	h.req.Log.Infof("Waiting for %s to end or to be healthy, at most %s", plural(len(waited), "hook"), options.Timeout)
+	return rollout.Wait(ctx, h.client, waited, options, h.req.Log)
+}
+
+// failed deletes what its policy says after a failure, and words the error of the stage.
+func (h *hooks) failed(ctx context.Context, m phase.Moment, due []manifest.Manifest, cause error) error {
+	if ctx.Err() != nil {
+		return cause
+	}
+	done, err := h.recall(ctx, m)
+	if err == nil {
+		err = h.collect(ctx, due, outcomeOf(cause, done, h.client.Namespace))
+	}
+	if err != nil {
+		h.req.Log.Errorf("%v", err)
+	}
+	switch m {
+	case phase.Before:
+		return fmt.Errorf("a hook before the %s failed, so nothing was rolled out: %w", h.word(), cause)
+	case phase.After:
+		return fmt.Errorf("a hook after the %s failed: %w", h.word(), cause)
+	case phase.Test:
+		return fmt.Errorf("a test failed: %w", cause)
+	}
+	return cause
+}
+
+func (h *hooks) word() string {
+	if h.plan.Occasion == phase.Rollback {
+		return "rollback"
+	}
+	return "rollout"
+}
+
+// isLastChange reports whether no later stage of the pipeline changes the cluster.
+func isLastChange(req *Request) (bool, error) {
+	if req.QuickSync() {
+		return true, nil
+	}
+	stages, err := req.Target.App.PipelineStages(req.Target.ConfigData)
+	if err != nil {
+		return false, fmt.Errorf("read the pipeline of %s at commit %s: %w", req.Target.ConfigFilename,
+			short(req.Target.CommitHash), err)
+	}
+	return !slices.ContainsFunc(stages, func(s config.PipelineStage) bool {
+		return s.Index > int(req.Stage.GetIndex()) && config.ChangesCluster(s.Name)
+	}), nil
+}
+
+// names lists manifests, each with what makes it a hook.
+func names(manifests []manifest.Manifest) string {
+	list := make([]string, len(manifests))
+	for i, m := range manifests {
+		list[i] = phase.Describe(m)
+	}
+	return strings.Join(list, ", ")
+}
+
+// failedKeys are the objects that an error names as failed.
+func failedKeys(err error) map[manifest.Key]bool {
+	keys := map[manifest.Key]bool{}
+	for left := []error{err}; len(left) > 0; left = left[1:] {
+		switch e := left[0].(type) {
+		case *rollout.FailedError:
+			keys[e.Key] = true
+		case interface{ Unwrap() error }:
+			left = append(left, e.Unwrap())
+		case interface{ Unwrap() []error }:
+			left = append(left, e.Unwrap()...)
+		}
+	}
+	return keys
+}
