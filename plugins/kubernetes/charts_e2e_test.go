@@ -47,9 +47,9 @@ func TestAChartIsSyncedWithItsHooks(t *testing.T) {
 	log := a.succeeds("K8S_SYNC", "", c, nil)
 	for _, want := range []string{
 		"Chart web 1.2.3 is rendered as release demo",
-		"Applied with all others, hook pre-install, pre-upgrade: Job demo-migrate of chart/templates/migrate.yaml",
-		"Left out, hook test: Pod check of chart/templates/tests/a.yaml",
-		"Loaded 3 manifests at commit aaaaaaa: 1 ConfigMap, 1 Deployment, 1 Job",
+		"Loaded 4 manifests at commit aaaaaaa: 1 ConfigMap, 1 Deployment, 1 Job, 1 Pod",
+		"Running 1 hook before the rollout: Job " + a.namespace + "/demo-migrate (helm.sh/hook: pre-install, pre-upgrade)",
+		"Applying 2 manifests to",
 	} {
 		require.Contains(t, log, want)
 	}

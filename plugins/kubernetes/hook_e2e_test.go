@@ -46,8 +46,10 @@ func TestAHookRunsAgainInEachDeployment(t *testing.T) {
 
 	a.nextDeployment()
 	summary, details := a.previews(two, one)
-	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests", summary)
-	require.Contains(t, details, "# it would be deleted and created again")
+	require.Equal(t, "0 added manifests, 1 changed manifests, 0 deleted manifests; 1 hook would run", summary)
+	require.Contains(t, details, "# Job "+a.namespace+"/demo-migrate (helm.sh/hook: pre-install, pre-upgrade) would "+
+		"run before the rollout\n")
+	require.Contains(t, details, "# a hook: it would be deleted and created again to run")
 	log := a.succeeds("K8S_SYNC", "", two, one)
 	second, image := a.migration()
 	require.NotEqual(t, first, second)
@@ -73,8 +75,8 @@ func TestAHookOfTheInstallationDoesNotRunInAnUpgrade(t *testing.T) {
 	first, _ := a.migration()
 	a.nextDeployment()
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, two, one)
-	require.Contains(t, log, "Not run, hook pre-install: Job "+a.namespace+"/demo-migrate, because this "+
-		"deployment is an upgrade")
+	require.Contains(t, log, "Not run: Job "+a.namespace+"/demo-migrate (helm.sh/hook: pre-install), because an "+
+		"upgrade has no such moment")
 	second, image := a.migration()
 	require.Equal(t, first, second)
 	require.Equal(t, "app:v1", image)
@@ -92,7 +94,8 @@ func TestAHookThatFailsInThisDeploymentFailsTheStage(t *testing.T) {
 		"  template:\n", "  backoffLimit: 0\n  template:\n"+
 			"    metadata: {annotations: {pipedeck.dev/simulate: never-ready}}\n", 1)
 	log := a.fails("K8S_SYNC", "", two, one)
-	require.Contains(t, log, "Job "+a.namespace+"/demo-migrate: not ready within 3s")
+	require.Contains(t, log, "a hook before the rollout failed, so nothing was rolled out: Job "+a.namespace+
+		"/demo-migrate: not ready within 3s")
 }
 
 func TestARollbackRunsNoHookOfAnUpgrade(t *testing.T) {
@@ -107,9 +110,8 @@ func TestARollbackRunsNoHookOfAnUpgrade(t *testing.T) {
 	a.fails("K8S_SYNC", "", two, one)
 	log := a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Contains(t, log,
-		"Not run, hook post-upgrade, post-install: Job "+a.namespace+"/demo-migrate, because a rollback has no "+
-			"such moment")
-	a.absent(jobs, "demo-migrate")
+		"Not run: Job "+a.namespace+"/demo-migrate (helm.sh/hook: post-upgrade, post-install), because a rollback "+
+			"has no such moment")
 	image, _, _ := unstructured.NestedString(a.get(configMaps, "conf").Object, "data", "image")
 	require.Equal(t, "app:v1", image)
 }

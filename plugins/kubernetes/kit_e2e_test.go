@@ -45,8 +45,9 @@ type app struct {
 	settings string
 	pipeline string
 	// created is when the deployment was.
-	created time.Time
-	stages  int
+	created     time.Time
+	deployments int
+	stages      int
 }
 
 func newApp(t *testing.T) *app {
@@ -100,10 +101,22 @@ func (a *app) run(stage, options string, target, running *commit) (model.StageSt
 func (a *app) runIn(ctx context.Context, stage, options string, target, running *commit) (model.StageStatus, string) {
 	a.t.Helper()
 	a.stages++
-	status, log, err := clustertest.Stage{
-		Name: stage, Options: options, ID: fmt.Sprintf("stage-%d", a.stages), ApplicationID: a.id, Created: a.created,
-		Target: a.source(target), Running: a.source(running),
-	}.Execute(ctx, a.h)
+	return a.execute(ctx, a.stage(fmt.Sprintf("stage-%d", a.stages), stage, options, target, running))
+}
+
+// stage is a stage of the deployment that runs now.
+func (a *app) stage(id, name, options string, target, running *commit) clustertest.Stage {
+	a.t.Helper()
+	return clustertest.Stage{
+		Name: name, Options: options, ID: id, ApplicationID: a.id, Created: a.created,
+		Deployment: fmt.Sprintf("deployment-%d", a.deployments),
+		Target:     a.source(target), Running: a.source(running),
+	}
+}
+
+func (a *app) execute(ctx context.Context, stage clustertest.Stage) (model.StageStatus, string) {
+	a.t.Helper()
+	status, log, err := stage.Execute(ctx, a.h)
 	if err != nil {
 		return model.StageStatus_STAGE_CANCELLED, log
 	}
@@ -122,6 +135,7 @@ func (a *app) nextDeployment() {
 		return now.After(begun)
 	}, time.Minute, 20*time.Millisecond)
 	a.h, a.created = startPlugin(a.t, os.Getenv(kubeconfigEnv)), time.Now()
+	a.deployments++
 }
 
 func (a *app) succeeds(stage, options string, target, running *commit) string {

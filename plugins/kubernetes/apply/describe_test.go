@@ -6,8 +6,6 @@ package apply
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -151,53 +149,6 @@ func TestTheValueOfASecretIsNotShown(t *testing.T) {
 		"string, got &value.valueUnstructured{Value:12345}"), m)
 	require.EqualError(t, err, "web.yaml:5: Secret s: the field stringData.password has the wrong type: expected "+
 		"string; put the value in quotes")
-}
-
-func TestManifestsAreAppliedInAnOrderThatWorks(t *testing.T) {
-	t.Parallel()
-	var text string
-	for _, kind := range []string{"Deployment", "Thing", "ConfigMap", "Ingress", "Service", "CustomResourceDefinition",
-		"ClusterRoleBinding", "Namespace", "ServiceAccount", "ValidatingWebhookConfiguration"} {
-		version := "v1"
-		if kind == "CustomResourceDefinition" {
-			version = "apiextensions.k8s.io/v1"
-		}
-		text += fmt.Sprintf("apiVersion: "+version+"\nkind: %s\nmetadata: {name: a}\n---\n", kind)
-	}
-	text += "apiVersion: v1\nkind: Job\nmetadata: {name: migrate, annotations: {pipecd.dev/order: \"-5\"}}\n"
-	sorted, err := Sort(parse(t, text))
-	require.NoError(t, err)
-	var kinds []string
-	for _, m := range sorted {
-		kinds = append(kinds, m.GetKind())
-	}
-	require.Equal(t, []string{"Namespace", "CustomResourceDefinition", "Job", "ServiceAccount", "ConfigMap",
-		"ClusterRoleBinding", "Service", "Thing", "Deployment", "Ingress", "ValidatingWebhookConfiguration"}, kinds)
-}
-
-func TestWhatDoesNotNeedEachOtherIsOneWave(t *testing.T) {
-	t.Parallel()
-	var text string
-	for _, m := range []string{"Deployment a", "ConfigMap b", "Secret c", "ConfigMap d", "Service e", "Job f"} {
-		kind, name, _ := strings.Cut(m, " ")
-		text += fmt.Sprintf("apiVersion: v1\nkind: %s\nmetadata: {name: %s}\n---\n", kind, name)
-	}
-	text += "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: late, annotations: {pipecd.dev/order: \"2\"}}\n"
-	found, err := waves(parse(t, text))
-	require.NoError(t, err)
-	var names []string
-	for _, wave := range found {
-		var one string
-		for _, m := range wave {
-			one += m.GetName()
-		}
-		names = append(names, one)
-	}
-	require.Equal(t, []string{"bcd", "e", "af", "late"}, names)
-
-	_, err = waves(parse(t, "apiVersion: v1\nkind: ConfigMap\n"+
-		"metadata: {name: a, annotations: {pipecd.dev/order: first}}\n"))
-	require.ErrorContains(t, err, `annotation pipecd.dev/order: "first" is not a whole number`)
 }
 
 func TestOnlyRequestsThatMaySucceedLaterAreRepeated(t *testing.T) {

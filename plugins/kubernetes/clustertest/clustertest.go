@@ -6,6 +6,7 @@
 package clustertest
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -128,7 +129,11 @@ func (c *Commit) Source(t testing.TB, settings string) *common.DeploymentSource 
 // Stage is a stage of a deployment.
 type Stage struct {
 	Name, Options, ID string
-	ApplicationID     string
+	// Index is the position in the pipeline.
+	Index int32
+	// Deployment is the id of the deployment; empty for one that is always the same.
+	Deployment    string
+	ApplicationID string
 	// Created is when the deployment was.
 	Created time.Time
 	// Running is nil before the first deployment.
@@ -138,9 +143,10 @@ type Stage struct {
 // Execute runs the stage and returns its log.
 func (s Stage) Execute(ctx context.Context, h *sdktest.Harness) (status model.StageStatus, log string, err error) {
 	req := h.Request(s.Name, s.Options)
+	req.Input.Deployment.Id = cmp.Or(s.Deployment, req.GetInput().GetDeployment().GetId())
 	req.Input.Deployment.ApplicationId = s.ApplicationID
 	req.Input.Deployment.CreatedAt = s.Created.Unix()
-	req.Input.Stage.Id = s.ID
+	req.Input.Stage.Id, req.Input.Stage.Index = s.ID, s.Index
 	req.Input.TargetDeploymentSource, req.Input.RunningDeploymentSource = s.Target, s.Running
 	resp, err := h.Deployment.ExecuteStage(ctx, req)
 	return resp.GetStatus(), h.Piped.Log(s.ID), err

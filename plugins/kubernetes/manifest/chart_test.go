@@ -49,15 +49,11 @@ func TestAChartGoesBeforeEverythingElseAndItsHooksAreReported(t *testing.T) {
 	manifests, err := load(t, req)
 	require.NoError(t, err)
 	require.Equal(t, []string{"CustomResourceDefinition//widgets.example.com", "ConfigMap/prod/shop",
-		"ConfigMap/prod/j", "Job/prod/migrate"}, names(manifests))
+		"ConfigMap/prod/j", "Job/prod/migrate", "Job/prod/bye", "Pod/prod/check"}, names(manifests))
 	require.Equal(t, "web/crds/c.yaml:1", manifests[0].Origin.String())
 	require.Equal(t, "web/templates/a.yaml (rendered):2", manifests[1].Origin.String())
 	require.Equal(t, []string{
 		"Chart web 1.0.0 is rendered as release shop",
-		"Applied with all others, hook pre-install, pre-upgrade: Job migrate of web/templates/hook.yml; the " +
-			"annotation pipecd.dev/order sets when",
-		"Left out, hook pre-delete, post-delete: Job bye of web/templates/hook.yml: a deployment has no such moment",
-		"Left out, hook test: Pod check of web/templates/hook.yml: a deployment has no such moment",
 		"Left out, hook pre-install: ConfigMap j of web/templates/hook.yml: the chart has the same resource " +
 			"without a hook",
 	}, notes)

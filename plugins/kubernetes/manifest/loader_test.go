@@ -87,22 +87,16 @@ func TestTheNamespaceOfTheInputReplacesThatOfEveryNamespacedManifest(t *testing.
 	require.Equal(t, []string{"ConfigMap/prod/a", "Namespace//n"}, names(manifests))
 }
 
-func TestManifestsAreSortedByTheirOrderAnnotation(t *testing.T) {
+func TestAHookThatLeavesItsNameToTheAPIGetsOneThatStays(t *testing.T) {
 	t.Parallel()
-	at := func(name, order string) string {
-		return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name +
-			"\n  annotations:\n    pipecd.dev/order: \"" + order + "\"\n"
-	}
-	dir := write(t, map[string]string{"1.yaml": at("last", "10"), "2.yaml": configMap("middle"),
-		"3.yaml": configMap("middle2"), "4.yaml": at("first", "-1")})
-	manifests, err := load(t, manifest.Request{Dir: dir})
+	text := "apiVersion: batch/v1\nkind: Job\nmetadata:\n  generateName: migrate-\n"
+	hook := text + "  annotations: {argocd.argoproj.io/hook: PreSync}\n"
+	manifests, err := load(t, manifest.Request{Dir: write(t, map[string]string{"1.yaml": hook})})
 	require.NoError(t, err)
-	require.Equal(t, []string{"ConfigMap//first", "ConfigMap//middle", "ConfigMap//middle2", "ConfigMap//last"},
-		names(manifests))
-
-	dir = write(t, map[string]string{"1.yaml": at("last", "soon")})
-	_, err = load(t, manifest.Request{Dir: dir})
-	require.ErrorContains(t, err, `1.yaml:6: annotation pipecd.dev/order: "soon" is not a whole number`)
+	require.Equal(t, []string{"Job//migrate"}, names(manifests))
+	require.Empty(t, manifests[0].GetGenerateName())
+	_, err = load(t, manifest.Request{Dir: write(t, map[string]string{"1.yaml": text})})
+	require.ErrorContains(t, err, "1.yaml:3: Job without a name")
 }
 
 func TestKeysAndValuesStayWhatTheyAre(t *testing.T) {

@@ -178,7 +178,7 @@ metadata: {name: migrate, annotations: {helm.sh/hook: pre-install}}
 		"# ConfigMap precious would be kept, because of its annotation helm.sh/resource-policy: keep\n",
 		"# Namespace extra would be kept if it holds objects that are not deleted with it, which only the cluster " +
 			"knows\n",
-		"# Job migrate would not run: its hook is pre-install, and this deployment is an upgrade\n",
+		"# Job migrate (helm.sh/hook: pre-install) would not run: this deployment is an upgrade\n",
 	} {
 		require.Contains(t, previews[0].Details, note)
 	}
