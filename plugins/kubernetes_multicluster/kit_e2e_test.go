@@ -51,6 +51,8 @@ type fleet struct {
 	pipeline string
 	created  time.Time
 	stages   int
+	// index is the position of the next stage in the pipeline.
+	index int32
 }
 
 // fleetTarget is one deploy target of the tests.
@@ -144,7 +146,7 @@ func (f *fleet) run(stage, options string, target, running *commit) (status mode
 	f.stages++
 	id := fmt.Sprintf("stage-%d", f.stages)
 	status, log, err := clustertest.Stage{
-		Name: stage, Options: options, ID: id, ApplicationID: f.id, Created: f.created,
+		Name: stage, Options: options, ID: id, Index: f.index, ApplicationID: f.id, Created: f.created,
 		Target: f.source(target), Running: f.source(running),
 	}.Execute(f.t.Context(), f.h)
 	require.NoError(f.t, err)

@@ -196,6 +196,26 @@ status: {phase: Pending, initContainerStatuses: [{name: init, state: {waiting: {
 
 // Each document of testdata/health begins with what it is, what is said of it, and words of the reason:
 // "# a route that no one takes: UNHEALTHY: NotAllowed".
+func TestAHookCountsForNoHealthAndSaysHowItEnded(t *testing.T) {
+	t.Parallel()
+	for object, want := range map[string]string{
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: a, annotations: {helm.sh/hook: pre-upgrade}}, " +
+			"status: {conditions: [{type: Failed, status: 'True'}]}}": "helm.sh/hook: pre-upgrade; it has failed",
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: a, annotations: {argocd.argoproj.io/hook: PreSync}}, " +
+			"status: {conditions: [{type: Complete, status: 'True'}]}}": "argocd.argoproj.io/hook: PreSync; it has succeeded",
+		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {helm.sh/hook: test}}, " +
+			"status: {phase: Running}}": "helm.sh/hook: test; it runs",
+	} {
+		health, says := healthOf(parse(t, object))
+		require.Equal(t, model.ResourceState_HEALTHY, health, object)
+		require.Equal(t, want, says)
+		require.Equal(t, strings.Split(want, ";")[0], metadataOf(parse(t, object))["Hook"])
+	}
+	health, _ := healthOf(parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 1, "+
+		"annotations: {helm.sh/hook: pre-upgrade}}, spec: {replicas: 1}}"))
+	require.Equal(t, model.ResourceState_UNHEALTHY, health, "a hook that has no end is judged as all objects")
+}
+
 func TestHealthOfObjectsFromFiles(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/health/*.yaml")

@@ -6,6 +6,7 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -100,8 +101,8 @@ func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client,
 // does not get healthy, because what comes after it is more likely to serve than what it replaces; it fails at its end.
 func (e *Executor) endWave(ctx context.Context, req *Request, c *cluster.Client, s *Source, w phase.Wave,
 	applied []apply.Applied) error {
-	waited := workloads(applied, rollout.HasHealth)
-	if w.Number == phase.Foundation || len(waited) == 0 || !s.App.Input.WaitsReady() {
+	waited, _ := awaited(s, applied, rollout.HasHealth)
+	if w.Number == phase.Foundation || len(waited) == 0 {
 		return nil
 	}
 	options := rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std()}
@@ -130,15 +131,26 @@ func workloads(applied []apply.Applied, isWaited func(*unstructured.Unstructured
 	return found
 }
 
+// awaited are the objects that a stage waits for. Hooks are waited for in any case: else they were none. others is the
+// number of those that are not, because the application does not want that.
+func awaited(s *Source, applied []apply.Applied,
+	isWaited func(*unstructured.Unstructured) bool) (found []rollout.Workload, others int) {
+	all := workloads(applied, isWaited)
+	if s.App.Input.WaitsReady() {
+		return all, 0
+	}
+	found = slices.DeleteFunc(slices.Clone(all), func(w rollout.Workload) bool { return !w.Hook })
+	return found, len(all) - len(found)
+}
+
 // wait waits until what was applied is ready, unless the application does not want that.
 func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	applied []apply.Applied) error {
-	waited := workloads(applied, rollout.IsWaited)
-	switch {
-	case len(waited) == 0:
-		return nil
-	case !s.App.Input.WaitsReady():
-		req.Log.Infof("Not waiting for %s to be ready (input.waitReady: false)", plural(len(waited), "workload"))
+	waited, others := awaited(s, applied, rollout.IsWaited)
+	if others > 0 {
+		req.Log.Infof("Not waiting for %s to be ready (input.waitReady: false)", plural(others, "workload"))
+	}
+	if len(waited) == 0 {
 		return nil
 	}
 	options := rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std()}

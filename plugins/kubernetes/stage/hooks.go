@@ -218,7 +218,7 @@ func (h *hooks) runWave(ctx context.Context, m phase.Moment, w phase.Wave) error
 	return h.await(ctx, applied)
 }
 
-// await waits for hooks, also where the application does not wait for its workloads: else they were none.
+// await waits for hooks until they have ended or are healthy.
 func (h *hooks) await(ctx context.Context, applied []apply.Applied) error {
 	waited := workloads(applied, rollout.HasHealth)
 	if len(waited) == 0 {

@@ -92,6 +92,24 @@ func TestTheVariantsLookAsInTheGoldenFiles(t *testing.T) {
 	}
 }
 
+func TestACanaryAndABaselineHaveNoHooks(t *testing.T) {
+	t.Parallel()
+	hooks, err := manifest.Parse([]byte("apiVersion: v1\nkind: ConfigMap\n"+
+		"metadata: {name: input, annotations: {helm.sh/hook: pre-install}}\n---\napiVersion: apps/v1\n"+
+		"kind: Deployment\nmetadata: {name: proxy, annotations: {argocd.argoproj.io/hook: PreSync}}\n"), "hooks.yaml")
+	require.NoError(t, err)
+	app, all := application(t), append(manifests(t), hooks...)
+	canary, err := variant.Canary(all, app, config.CanaryOptions{Suffix: "canary"})
+	require.NoError(t, err)
+	baseline, err := variant.Baseline(all, app, app.VariantLabel, config.BaselineOptions{Suffix: "baseline"})
+	require.NoError(t, err)
+	require.NotEmpty(t, baseline)
+	for _, m := range append(canary, baseline...) {
+		require.NotContains(t, m.GetName(), "input")
+		require.NotContains(t, m.GetName(), "proxy")
+	}
+}
+
 func TestWhatCannotCarryAVariantIsAnError(t *testing.T) {
 	t.Parallel()
 	parse := func(text string) []manifest.Manifest {
