@@ -235,18 +235,18 @@ func TestAFailedRolloutRunsItsHookOnce(t *testing.T) {
 	a.nextDeployment()
 	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{
 		"web.yaml":    deploymentYAML("web", "registry.invalid/x:1", 1, ""),
-		"mourn.yaml":  jobYAML("mourn", "argocd.argoproj.io/hook: SyncFail", ""),
+		"report.yaml": jobYAML("report", "argocd.argoproj.io/hook: SyncFail", ""),
 		"after.yaml":  jobYAML("after", "argocd.argoproj.io/hook: PostSync", ""),
 		"before.yaml": jobYAML("before", `helm.sh/hook: "pre-rollback"`, ""),
 	}}
 	log := a.fails("K8S_SYNC", "", two, one)
-	inOrder(t, log, "Running 1 hook because the rollout failed: Job "+a.namespace+"/mourn", "Job mourn: 1 of 1 completed",
+	inOrder(t, log, "Running 1 hook for the failed rollout: Job "+a.namespace+"/report", "Job report: 1 of 1 completed",
 		"the image registry.invalid/x:1 cannot be pulled")
 	require.False(t, a.isThere(jobs, "after"))
-	mourned := a.uid("mourn")
+	reported := a.uid("report")
 	log = a.succeeds("K8S_ROLLBACK", "", two, one)
-	require.Contains(t, log, "The hooks because the rollout failed have run in this deployment")
-	require.Equal(t, mourned, a.uid("mourn"))
+	require.Contains(t, log, "The hooks for the failed rollout have run in this deployment")
+	require.Equal(t, reported, a.uid("report"))
 	require.False(t, a.isThere(jobs, "before"), "the hooks of a rollback are those of the commit it goes back to")
 	a.becomes(one, "in sync although the hook is not in Git", inSync)
 }
@@ -288,8 +288,8 @@ func TestTestsAreAStageOfTheirOwn(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", good, nil)
 	require.False(t, a.isThere(podsResource, "check"))
 	log := a.succeeds("K8S_TEST", "{}", good, nil)
-	inOrder(t, log, "Running 1 hook of the tests: Job "+a.namespace+"/first", "Job first: 1 of 1 completed",
-		"Pod check: ", "The hooks of the tests are done")
+	inOrder(t, log, "Running 1 test: Job "+a.namespace+"/first", "Job first: 1 of 1 completed",
+		"Pod check: ", "The tests are done")
 	check := a.get(podsResource, "check").GetUID()
 	a.succeeds("K8S_TEST", "{}", good, nil)
 	require.NotEqual(t, check, a.get(podsResource, "check").GetUID(), "another stage tests again")

@@ -25,10 +25,12 @@ const (
 // IsHook reports whether an object is a hook of Helm or of Argo CD.
 func IsHook(o metav1.Object) bool {
 	annotations := o.GetAnnotations()
-	return strings.TrimSpace(annotations[AnnotationArgoHook]) != "" ||
-		slices.ContainsFunc(Words(annotations[AnnotationHelmHook]), func(word string) bool {
-			return word != hookOfDefinitions
-		})
+	return AreHooks(Words(annotations[AnnotationArgoHook])) || AreHooks(Words(annotations[AnnotationHelmHook]))
+}
+
+// AreHooks reports whether words of such an annotation make an object a hook.
+func AreHooks(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return word != hookOfDefinitions })
 }
 
 // WithoutHooks returns the manifests that are no hooks: those of the application itself.

@@ -189,7 +189,7 @@ func TestEqualWavesAreAppliedTogetherInTheOrderOfKinds(t *testing.T) {
 func TestAPlanHasEachMomentsObjectsAndTheIdleHooks(t *testing.T) {
 	t.Parallel()
 	all := objects(t, "Deployment web", "Job migrate helm.sh/hook=pre-upgrade", "Job seed helm.sh/hook=pre-install",
-		"Job warm argocd.argoproj.io/hook=Sync", "Pod check helm.sh/hook=test", "Job mourn argocd.argoproj.io/hook=SyncFail",
+		"Job warm argocd.argoproj.io/hook=Sync", "Pod check helm.sh/hook=test", "Job report argocd.argoproj.io/hook=SyncFail",
 		"Job never argocd.argoproj.io/hook=Skip")
 	plan, err := phase.Arrange(all, phase.Upgrade)
 	require.NoError(t, err)
@@ -204,10 +204,10 @@ func TestAPlanHasEachMomentsObjectsAndTheIdleHooks(t *testing.T) {
 	require.Equal(t, "web warm", names(plan.At(phase.Sync)))
 	require.Equal(t, "warm", names(plan.Hooks(phase.Sync)))
 	require.Empty(t, plan.At(phase.After))
-	require.Equal(t, "mourn", names(plan.At(phase.OnFailure)))
+	require.Equal(t, "report", names(plan.At(phase.OnFailure)))
 	require.Equal(t, "check", names(plan.At(phase.Test)))
 	require.Equal(t, "seed never", names(plan.Idle))
-	require.Equal(t, "seed never migrate warm mourn check", names(plan.All()))
+	require.Equal(t, "seed never migrate warm report check", names(plan.All()))
 	require.Equal(t, "web", names(manifest.WithoutHooks(all)))
 	require.Equal(t, "Job migrate (helm.sh/hook: pre-upgrade)", phase.Describe(plan.At(phase.Before)[0]))
 	require.Equal(t, "Deployment web", phase.Describe(all[0]))

@@ -53,8 +53,7 @@ type Policy struct {
 func Of(m manifest.Manifest) (Placement, error) {
 	r := reader{m: m, annotations: m.GetAnnotations()}
 	p := Placement{Wave: r.wave()}
-	if manifest.IsHook(m) {
-		r.hook(&p)
+	if r.hook(&p); p.Hook != "" {
 		r.policy(&p)
 	}
 	return p, r.err
@@ -62,11 +61,7 @@ func Of(m manifest.Manifest) (Placement, error) {
 
 // HookOf returns what makes an object a hook, as it is written: "helm.sh/hook: pre-install"; empty when it is none.
 func HookOf(o metav1.Object) string {
-	if !manifest.IsHook(o) {
-		return ""
-	}
-	name, words := hookWords(o.GetAnnotations())
-	return name + ": " + strings.Join(words, ", ")
+	return describeHook(hookWords(o.GetAnnotations()))
 }
 
 // hookWords returns the annotation that counts, and its words: that of Argo CD, else that of Helm.
@@ -75,6 +70,13 @@ func hookWords(annotations map[string]string) (name string, words []string) {
 		return manifest.AnnotationArgoHook, words
 	}
 	return manifest.AnnotationHelmHook, manifest.Words(strings.ToLower(annotations[manifest.AnnotationHelmHook]))
+}
+
+func describeHook(name string, words []string) string {
+	if !manifest.AreHooks(words) {
+		return ""
+	}
+	return name + ": " + strings.Join(words, ", ")
 }
 
 // At returns the moments of the object on an occasion, each once.
@@ -133,14 +135,14 @@ func (r *reader) wave() int {
 	return 0
 }
 
-// hook reads which hook the object is.
+// hook reads which hook the object is, if it is one.
 func (r *reader) hook(p *Placement) {
 	name, words := hookWords(r.annotations)
 	known := helmUses
 	if name == manifest.AnnotationArgoHook {
 		known = argoUses
 	}
-	p.Hook = HookOf(r.m)
+	p.Hook = describeHook(name, words)
 	for _, word := range words {
 		u, ok := known[word]
 		if !ok {

@@ -23,6 +23,8 @@ const (
 	// maxOutputLines bounds what one hook writes to the log of a stage, maxLineBytes one line of it.
 	maxOutputLines = 2000
 	maxLineBytes   = 4 << 10
+	// maxReaders bounds the containers of one hook that are read while they run.
+	maxReaders = 20
 	// outputGrace is how long the end of the output is waited for once the hook has ended.
 	outputGrace = 5 * time.Second
 )
@@ -64,7 +66,7 @@ func (p printer) name() string {
 	return p.pod + "/" + p.container
 }
 
-// see starts to read the containers that have begun.
+// see starts to read the containers that have begun, up to a bound. The end of the hook reads the others.
 func (o *output) see(pods []*unstructured.Unstructured) {
 	if o == nil {
 		return
@@ -72,12 +74,13 @@ func (o *output) see(pods []*unstructured.Unstructured) {
 	for _, p := range printers(pods) {
 		o.mu.Lock()
 		_, known := o.read[p.id()]
-		if !known {
+		begin := !known && len(o.read) < maxReaders
+		if begin {
 			o.read[p.id()] = 0
 		}
 		o.mu.Unlock()
-		if !known {
-			o.readers.Go(func() { o.follow(o.ctx, p, true) })
+		if begin {
+			o.readers.Go(func() { _ = o.follow(p, true) }) // the end of the hook asks again
 		}
 	}
 }
@@ -102,30 +105,36 @@ func printers(pods []*unstructured.Unstructured) []printer {
 }
 
 // follow writes the lines of a container that were not written yet. With wait it stays until the container ends.
-func (o *output) follow(ctx context.Context, p printer, wait bool) {
-	query := url.Values{"container": {p.container}}
-	if wait {
-		query.Set("follow", "true")
-	}
-	code, body, err := o.cluster.Stream(ctx, "/api/v1/namespaces/"+p.namespace+"/pods/"+p.pod+"/log", query)
-	if err != nil {
-		return // the end of the hook asks again
-	}
-	defer body.Close()
-	if code != http.StatusOK {
-		return
-	}
+func (o *output) follow(p printer, wait bool) error {
 	o.mu.Lock()
 	written, full := o.read[p.id()], o.lines > maxOutputLines
 	o.mu.Unlock()
 	if full {
-		return
+		return nil
 	}
+	query := url.Values{"container": {p.container}}
+	if wait {
+		query.Set("follow", "true")
+	}
+	code, body, err := o.cluster.Stream(o.ctx, "/api/v1/namespaces/"+p.namespace+"/pods/"+p.pod+"/log", query)
+	if err != nil {
+		return err
+	}
+	defer body.Close()
 	reader := bufio.NewReaderSize(body, maxLineBytes)
+	if code != http.StatusOK {
+		line, _ := readLine(reader)
+		return fmt.Errorf("status %d: %s", code, line)
+	}
 	for n := 0; ; n++ {
 		line, err := readLine(reader)
-		if err == nil && n >= written && !o.write(p, line) || err != nil {
-			return
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		case n >= written && !o.write(p, line):
+			return nil
 		}
 	}
 }
@@ -165,11 +174,14 @@ func (o *output) write(p printer, line string) bool {
 // end writes what is left once the hook has ended, and ends the readers. What a broken connection has cost is read
 // again.
 func (o *output) end(pods []*unstructured.Unstructured) {
-	o.see(pods)
 	late := time.AfterFunc(outputGrace, o.stop)
 	o.readers.Wait()
 	for _, p := range printers(pods) {
-		o.follow(o.ctx, p, false)
+		err := o.follow(p, false)
+		if o.mu.Lock(); err != nil && o.read[p.id()] == 0 && o.ctx.Err() == nil {
+			o.log.Infof("%s: its output cannot be read: %v", p.name(), err)
+		}
+		o.mu.Unlock()
 	}
 	late.Stop()
 	o.stop()

@@ -65,7 +65,7 @@ func (h *hooks) around(ctx context.Context, c *cluster.Client, change func() err
 		}
 	}
 	if err != nil && ctx.Err() == nil { // what was stopped has its hooks run by the rollback
-		h.mourn(ctx)
+		h.runOnFailure(ctx)
 	}
 	return err
 }
@@ -104,9 +104,9 @@ func (h *hooks) sayIdle() {
 	}
 }
 
-// mournDeployment runs the hooks for a failed rollout at the beginning of a rollback, unless a stage has run them: the
-// deployment failed in a stage of another plugin, or was stopped. What fails here does not hold the rollback up.
-func (e *Executor) mournDeployment(ctx context.Context, req *Request, c *cluster.Client) {
+// hooksOnFailure runs the hooks for a failed rollout at the end of a rollback, unless a stage has run them: the
+// deployment failed in a stage of another plugin, or was stopped.
+func (e *Executor) hooksOnFailure(ctx context.Context, req *Request, c *cluster.Client) {
 	if begun, err := HasBegun(ctx, req); err != nil || !begun {
 		return // nothing was rolled out
 	}
@@ -116,13 +116,14 @@ func (e *Executor) mournDeployment(ctx context.Context, req *Request, c *cluster
 		return
 	}
 	h.client = c
-	h.mourn(ctx)
+	h.runOnFailure(ctx)
 }
 
-// mourn runs the hooks for a failed rollout. Their own failure is only logged: the reason of the first one counts.
-func (h *hooks) mourn(ctx context.Context) {
+// runOnFailure runs the hooks for a failed rollout. Their own failure is only logged: the reason of the first one
+// counts.
+func (h *hooks) runOnFailure(ctx context.Context) {
 	if err := h.run(ctx, phase.OnFailure); err != nil {
-		h.req.Log.Errorf("A hook for the failure failed, too: %v", err)
+		h.req.Log.Errorf("A hook for the failed rollout failed, too: %v", err)
 	}
 }
 
@@ -131,15 +132,31 @@ var moments = map[phase.Moment]string{
 	phase.Before:    "before the rollout",
 	phase.Sync:      "in the rollout",
 	phase.After:     "after the rollout",
-	phase.OnFailure: "because the rollout failed",
-	phase.Test:      "of the tests",
+	phase.OnFailure: "for the failed rollout",
 }
 
-func (h *hooks) words(m phase.Moment) string {
-	if h.plan.Occasion == phase.Rollback {
-		return strings.ReplaceAll(moments[m], "rollout", "rollback")
+// words name so many hooks of a moment: "2 hooks before the rollout", or "hooks before the rollout" for none.
+func (h *hooks) words(n int, m phase.Moment) string {
+	noun := "hook"
+	if m == phase.Test {
+		noun = "test"
 	}
-	return moments[m]
+	text := noun + "s"
+	if n > 0 {
+		text = plural(n, noun)
+	}
+	if m == phase.Test {
+		return text
+	}
+	return text + " " + strings.ReplaceAll(moments[m], "rollout", h.rollout())
+}
+
+// rollout is what the hooks run around.
+func (h *hooks) rollout() string {
+	if h.plan.Occasion == phase.Rollback {
+		return "rollback"
+	}
+	return "rollout"
 }
 
 // run runs the hooks of a moment wave by wave, each once, however often the stage is begun or another one follows.
@@ -153,7 +170,7 @@ func (h *hooks) run(ctx context.Context, m phase.Moment) error {
 	case err != nil:
 		return err
 	case done.Finished:
-		h.req.Log.Infof("The hooks %s have run in this deployment", h.words(m))
+		h.req.Log.Infof("The %s have run in this deployment", h.words(0, m))
 		return nil
 	}
 	left := slices.DeleteFunc(slices.Clone(due), done.has)
@@ -180,7 +197,7 @@ func (h *hooks) run(ctx context.Context, m phase.Moment) error {
 	if err := h.collect(ctx, due, succeeded); err != nil {
 		return err
 	}
-	h.req.Log.Successf("The hooks %s are done", h.words(m))
+	h.req.Log.Successf("The %s are done", h.words(0, m))
 	return h.finish(ctx, m, done)
 }
 
@@ -198,7 +215,7 @@ func (h *hooks) prepare(ctx context.Context, m phase.Moment) error {
 // runWave applies one wave and waits until its hooks have ended or are healthy.
 func (h *hooks) runWave(ctx context.Context, m phase.Moment, w phase.Wave) error {
 	made := manifest.CloneAll(w.Manifests())
-	h.req.Log.Infof("Running %s %s: %s", plural(len(made), "hook"), h.words(m), names(made))
+	h.req.Log.Infof("Running %s: %s", h.words(len(made), m), names(made))
 	v := primaryOf(h.source)
 	v.stamp(h.req, made)
 	h.mark(m, made)
@@ -241,22 +258,17 @@ func (h *hooks) failed(ctx context.Context, m phase.Moment, due []manifest.Manif
 	if err != nil {
 		h.req.Log.Errorf("%v", err)
 	}
-	switch m {
-	case phase.Before:
-		return fmt.Errorf("a hook before the %s failed, so nothing was rolled out: %w", h.word(), cause)
-	case phase.After:
-		return fmt.Errorf("a hook after the %s failed: %w", h.word(), cause)
-	case phase.Test:
+	switch {
+	case m == phase.Before && h.plan.Occasion == phase.Rollback:
+		return fmt.Errorf("a hook before the rollback failed, so nothing was rolled back: %w", cause)
+	case m == phase.Before:
+		return fmt.Errorf("a hook before the rollout failed, so nothing was rolled out: %w", cause)
+	case m == phase.After:
+		return fmt.Errorf("a hook after the %s failed: %w", h.rollout(), cause)
+	case m == phase.Test:
 		return fmt.Errorf("a test failed: %w", cause)
 	}
 	return cause
-}
-
-func (h *hooks) word() string {
-	if h.plan.Occasion == phase.Rollback {
-		return "rollback"
-	}
-	return "rollout"
 }
 
 // isLastChange reports whether no later stage of the pipeline changes the cluster.

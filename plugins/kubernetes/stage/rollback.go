@@ -27,7 +27,13 @@ func (e *Executor) rollback(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	e.mournDeployment(ctx, req, client)
+	err = e.restore(ctx, req, client)
+	e.hooksOnFailure(ctx, req, client) // last, so that nothing holds the rollback up
+	return err
+}
+
+// restore brings the running commit back with its hooks around, or removes what was created where there is none.
+func (e *Executor) restore(ctx context.Context, req *Request, client *cluster.Client) error {
 	if req.Running == nil || req.Running.CommitHash == "" {
 		req.Log.Info("The application has never been deployed successfully: removing what this deployment created")
 		return e.removeCreated(ctx, req, client, req.Target, nil)
