@@ -38,6 +38,12 @@ func TestTheTreeOfResourcesFollowsWhatLives(t *testing.T) {
 	s.losesText("is missing in the cluster")
 	s.seesText("Deployment default/hello-world", "healthy  at kubernetes/local")
 
+	hook := &deckv1.Resource{Id: "h", Kind: "Job", Name: "migrate", Namespace: "default",
+		DeployTarget: "kubernetes/local", Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY,
+		HealthReason: "helm.sh/hook: pre-upgrade; it has succeeded"}
+	server.Resources("app-1", &deckv1.WatchResourcesResponse{Resources: []*deckv1.Resource{hook}, Complete: true})
+	s.seesText("Job migrate", "helm.sh/hook: pre-upgrade; it has succeeded")
+
 	server.Break() // and it reads again by itself, from the beginning
 	server.Resources("app-1", &deckv1.WatchResourcesResponse{Removed: []string{"c"}, Complete: true})
 	s.losesText("ConfigMap settings")

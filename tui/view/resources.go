@@ -146,6 +146,8 @@ func (v Resources) line(row state.TreeRow, severalTargets bool, width int) strin
 		right = text.Cut(signed(th.Tones.Warn, th.Differs, text.Line(row.GetDrift())), room, th.Ellipsis) + " "
 	case badge.word == "unhealthy":
 		right = th.Bad.Render(text.Cut(text.Line(row.GetHealthReason()), room, th.Ellipsis)) + " "
+	case row.GetHealthReason() != "": // how a hook ended, for one
+		right = th.Dim.Render(text.Cut(text.Line(row.GetHealthReason()), room, th.Ellipsis)) + " "
 	}
 	return split(th, left, right, width)
 }

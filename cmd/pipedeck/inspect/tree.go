@@ -110,10 +110,11 @@ func age(r *deckv1.Resource) string {
 	return resolve.Age(time.Since(r.GetCreatedAt().AsTime()))
 }
 
-// resourceReason is why a resource is not healthy, and how it differs from Git.
+// resourceReason is what its plugin says about the health of a resource, such as how a hook ended, and how the resource
+// differs from Git.
 func resourceReason(r *deckv1.Resource) string {
 	reasons := []string{}
-	if r.GetHealth() != deckv1.HealthStatus_HEALTH_STATUS_HEALTHY && r.GetHealthReason() != "" {
+	if r.GetHealthReason() != "" {
 		reasons = append(reasons, r.GetHealthReason())
 	}
 	if drift := r.GetDrift(); drift != "" && drift != r.GetHealthReason() {

@@ -56,6 +56,16 @@ func TestATreeShowsWhatRunsBelowItsOwnerWithTheReason(t *testing.T) {
 	require.Contains(t, stdout, "pod/hello-world-7d4b9-x2x4z\n")
 }
 
+func TestATreeShowsHowAHookEnded(t *testing.T) {
+	t.Parallel()
+	hook := &deckv1.Resource{Id: "h", Kind: "Job", Name: "migrate", Namespace: "default",
+		DeployTarget: "kubernetes/local", Health: deckv1.HealthStatus_HEALTH_STATUS_HEALTHY,
+		HealthReason: "helm.sh/hook: pre-upgrade; it has failed"}
+	code, stdout, stderr := command(t.Context(), withResources(t, hook), "tree", "hello-world")
+	require.Zero(t, code, stderr)
+	require.Regexp(t, `(?m)^Job migrate +HEALTHY .*helm\.sh/hook: pre-upgrade; it has failed$`, stdout)
+}
+
 func TestATreeThatNoPluginHasReportedIsNotEmptyButUnknown(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)

@@ -286,11 +286,18 @@ func isLastChange(req *Request) (bool, error) {
 	}), nil
 }
 
+// maxNames bounds the manifests that one line names.
+const maxNames = 20
+
 // names lists manifests, each with what makes it a hook.
 func names(manifests []manifest.Manifest) string {
-	list := make([]string, len(manifests))
+	var list []string
 	for i, m := range manifests {
-		list[i] = phase.Describe(m)
+		if i == maxNames {
+			list = append(list, fmt.Sprintf("and %d more", len(manifests)-i))
+			break
+		}
+		list = append(list, phase.Describe(m))
 	}
 	return strings.Join(list, ", ")
 }
