@@ -48,7 +48,8 @@ func TestAChartIsSyncedWithItsHooks(t *testing.T) {
 	for _, want := range []string{
 		"Chart web 1.2.3 is rendered as release demo",
 		"Loaded 4 manifests at commit aaaaaaa: 1 ConfigMap, 1 Deployment, 1 Job, 1 Pod",
-		"Running 1 hook before the rollout: Job " + a.namespace + "/demo-migrate (helm.sh/hook: pre-install, pre-upgrade)",
+		"Running 1 hook before the rollout: Job " + a.namespace + "/demo-migrate (helm.sh/hook: pre-install, " +
+			"pre-upgrade)",
 		"Applying 2 manifests to",
 	} {
 		require.Contains(t, log, want)

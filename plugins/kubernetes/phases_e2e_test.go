@@ -183,9 +183,10 @@ func TestHooksOfArgoRunInTheirPhasesAndTheirPoliciesCollectThem(t *testing.T) {
 	const hook, policy = "argocd.argoproj.io/hook: ", ", argocd.argoproj.io/hook-delete-policy: HookSucceeded"
 	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"web.yaml":    deploymentYAML("web", "app:v1", 1, ""),
-		"before.yaml": strings.Replace(jobYAML("before", hook+"PreSync"+policy, ""), "name: before", "generateName: before-", 1),
-		"input.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: input, annotations: {" + hook + "PreSync" + policy +
-			", argocd.argoproj.io/sync-wave: '-1'}}\n",
+		"before.yaml": strings.Replace(jobYAML("before", hook+"PreSync"+policy, ""), "name: before",
+			"generateName: before-", 1),
+		"input.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: input, annotations: {" + hook + "PreSync" +
+			policy + ", argocd.argoproj.io/sync-wave: '-1'}}\n",
 		"during.yaml": jobYAML("during", hook+"Sync"+policy, ""),
 		"after.yaml":  jobYAML("after", hook+"PostSync", ""),
 		"skip.yaml":   jobYAML("skip", hook+"Skip", ""),
@@ -265,7 +266,8 @@ func TestARollbackRunsTheHooksOfTheCommitThatItGoesBackTo(t *testing.T) {
 	pre := a.uid("pre")
 	require.False(t, a.isThere(jobs, "before"))
 	a.nextDeployment()
-	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"web.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, "")}}
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{
+		"web.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, "")}}
 	a.fails("K8S_SYNC", "", two, one)
 	log := a.succeeds("K8S_ROLLBACK", "", two, one)
 	inOrder(t, log, "Running 1 hook before the rollback: Job "+a.namespace+"/before", "Deployment "+a.namespace+
@@ -273,14 +275,15 @@ func TestARollbackRunsTheHooksOfTheCommitThatItGoesBackTo(t *testing.T) {
 	require.Equal(t, pre, a.uid("pre"), "what ran before the commit was deployed does not run again")
 }
 
-func TestTestsAreAStageOfTheirOwn(t *testing.T) {
+func TestTestsAreASeparateStage(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	at := func(pod string) *commit {
 		return &commit{Hash: "aaaaaaa1", Files: map[string]string{
 			"web.yaml": deploymentYAML("web", "app:v1", 1, ""),
 			"test.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: check, annotations: {helm.sh/hook: test, " +
-				"helm.sh/hook-weight: '1', " + pod + "}}\nspec: {restartPolicy: Never, containers: [{name: a, image: 'a:1'}]}\n",
+				"helm.sh/hook-weight: '1', " + pod + "}}\nspec: {restartPolicy: Never, containers: [{name: a, image: " +
+				"'a:1'}]}\n",
 			"first.yaml": jobYAML("first", "helm.sh/hook: test", ""),
 		}}
 	}

@@ -171,8 +171,8 @@ func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 		slices.Sorted(maps.Keys(played)))
 }
 
-// clearIdentity empties what differs from run to run. The order of defined stages says nothing, and the one for tests is
-// not in PipeCD.
+// clearIdentity empties what differs from run to run. The order of defined stages says nothing, and the one for tests
+// is not in PipeCD.
 func clearIdentity(m proto.Message) {
 	var stages []*model.PipelineStage
 	switch r := m.(type) {

@@ -185,7 +185,7 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			live *unstructured.Unstructured
 			how  string
 		)
-		rerun := runsAnew(m)
+		rerun := runsAgain(m)
 		untouched, err := a.untouched(ctx, r, m)
 		if err != nil {
 			return Applied{}, "", err

@@ -5,9 +5,9 @@
 //
 // It applies them in the waves and groups of package phase, those of one group side by side. A definition of custom
 // kinds is waited for until its API is served. What the user of the kubeconfig may not do holds nothing else of its
-// wave up; any other error ends the run with its group. A hook is created anew for each deployment. Only
-// requests that may succeed later are repeated. The API's refusals are put into words that name the file, the field and
-// the way out.
+// wave up; any other error ends the run with its group. A hook is created again for each
+// deployment. Only requests that may succeed later are repeated. The API's refusals are put into words that name the
+// file, the field and the way out.
 //
 // Applying the same manifests again writes nothing.
 package apply

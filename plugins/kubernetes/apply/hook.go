@@ -15,9 +15,9 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
-// runsAnew reports whether a manifest is a hook that is deleted and created again in each deployment: a Job or a Pod,
+// runsAgain reports whether a manifest is a hook that is deleted and created again in each deployment: a Job or a Pod,
 // or one whose policy says so.
-func runsAnew(m manifest.Manifest) bool {
+func runsAgain(m manifest.Manifest) bool {
 	if !manifest.IsHook(m) {
 		return false
 	}

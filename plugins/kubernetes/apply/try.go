@@ -45,7 +45,7 @@ func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 		annotations := m.GetAnnotations()
 		replaced := annotations[manifest.AnnotationReplace] == manifest.Enabled
 		switch {
-		case trial.Live != nil && (annotations[manifest.AnnotationForceReplace] == manifest.Enabled || runsAnew(m)):
+		case trial.Live != nil && (annotations[manifest.AnnotationForceReplace] == manifest.Enabled || runsAgain(m)):
 			trial.Recreate, trial.After = true, m.Unstructured
 		case trial.Live != nil && replaced:
 			next := m.Clone()

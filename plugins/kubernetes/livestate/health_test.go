@@ -202,7 +202,8 @@ func TestAHookCountsForNoHealthAndSaysHowItEnded(t *testing.T) {
 		"{apiVersion: batch/v1, kind: Job, metadata: {name: a, annotations: {helm.sh/hook: pre-upgrade}}, " +
 			"status: {conditions: [{type: Failed, status: 'True'}]}}": "helm.sh/hook: pre-upgrade; it has failed",
 		"{apiVersion: batch/v1, kind: Job, metadata: {name: a, annotations: {argocd.argoproj.io/hook: PreSync}}, " +
-			"status: {conditions: [{type: Complete, status: 'True'}]}}": "argocd.argoproj.io/hook: PreSync; it has succeeded",
+			"status: {conditions: [{type: Complete, status: 'True'}]}}": "argocd.argoproj.io/hook: PreSync; it has " +
+			"succeeded",
 		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {helm.sh/hook: test}}, " +
 			"status: {phase: Running}}": "helm.sh/hook: test; it runs",
 	} {

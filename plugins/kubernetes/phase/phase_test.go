@@ -25,8 +25,8 @@ func objects(t *testing.T, lines ...string) []manifest.Manifest {
 		if version == "" {
 			version = "v1"
 		}
-		fmt.Fprintf(&text, "---\napiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n  annotations:\n    none: x\n", version,
-			words[0], words[1])
+		fmt.Fprintf(&text, "---\napiVersion: %s\nkind: %s\nmetadata:\n  name: %s\n  annotations:\n    none: x\n",
+			version, words[0], words[1])
 		for _, annotation := range words[2:] {
 			name, value, _ := strings.Cut(annotation, "=")
 			fmt.Fprintf(&text, "    %s: %q\n", name, value)
@@ -142,14 +142,14 @@ func TestAMistakeInAnAnnotationIsNamedWithItsLine(t *testing.T) {
 	for annotations, want := range map[string]string{
 		"pipecd.dev/order=soon": `all.yaml:8: annotation pipecd.dev/order: "soon" is not a whole number`,
 		"pipecd.dev/order=":     `all.yaml:8: annotation pipecd.dev/order: "" is not a whole number`,
-		"argocd.argoproj.io/sync-wave=1.5": `all.yaml:8: annotation argocd.argoproj.io/sync-wave: "1.5" is not a whole ` +
-			`number`,
-		"helm.sh/hook=post-instal": `all.yaml:8: annotation helm.sh/hook: "post-instal" is not a hook; use crd-install, ` +
-			`post-delete, post-install,`,
-		"argocd.argoproj.io/hook=presync": `all.yaml:8: annotation argocd.argoproj.io/hook: "presync" is not a hook; use ` +
-			`PostDelete, PostSync, PreDelete, PreSync, Skip, Sync, SyncFail`,
-		"helm.sh/hook=test helm.sh/hook-delete-policy=never": `all.yaml:9: annotation helm.sh/hook-delete-policy: "never" ` +
-			`is not a policy; use before-hook-creation`,
+		"argocd.argoproj.io/sync-wave=1.5": `all.yaml:8: annotation argocd.argoproj.io/sync-wave: "1.5" is not a ` +
+			`whole number`,
+		"helm.sh/hook=post-instal": `all.yaml:8: annotation helm.sh/hook: "post-instal" is not a hook; use ` +
+			`crd-install, post-delete, post-install,`,
+		"argocd.argoproj.io/hook=presync": `all.yaml:8: annotation argocd.argoproj.io/hook: "presync" is not a ` +
+			`hook; use PostDelete, PostSync, PreDelete, PreSync, Skip, Sync, SyncFail`,
+		"helm.sh/hook=test helm.sh/hook-delete-policy=never": `all.yaml:9: annotation helm.sh/hook-delete-policy: ` +
+			`"never" is not a policy; use before-hook-creation`,
 	} {
 		manifests := objects(t, "Job a "+annotations)
 		require.ErrorContains(t, phase.Check(manifests), want)
@@ -179,8 +179,8 @@ func TestManifestsAreAppliedInAnOrderThatWorks(t *testing.T) {
 
 func TestEqualWavesAreAppliedTogetherInTheOrderOfKinds(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, "b c d / e / a f | late", waves(t, objects(t, "Deployment a", "ConfigMap b", "Secret c", "ConfigMap d",
-		"Service e", "Job f", "ConfigMap late pipecd.dev/order=2")))
+	require.Equal(t, "b c d / e / a f | late", waves(t, objects(t, "Deployment a", "ConfigMap b", "Secret c",
+		"ConfigMap d", "Service e", "Job f", "ConfigMap late pipecd.dev/order=2")))
 	require.Equal(t, "ns | db | web / job", waves(t, objects(t, "Job job argocd.argoproj.io/sync-wave=1",
 		"Service web pipecd.dev/order=1", "Deployment db argocd.argoproj.io/sync-wave=-2", "Namespace ns")))
 	require.Empty(t, waves(t, nil))
@@ -189,8 +189,8 @@ func TestEqualWavesAreAppliedTogetherInTheOrderOfKinds(t *testing.T) {
 func TestAPlanHasEachMomentsObjectsAndTheIdleHooks(t *testing.T) {
 	t.Parallel()
 	all := objects(t, "Deployment web", "Job migrate helm.sh/hook=pre-upgrade", "Job seed helm.sh/hook=pre-install",
-		"Job warm argocd.argoproj.io/hook=Sync", "Pod check helm.sh/hook=test", "Job report argocd.argoproj.io/hook=SyncFail",
-		"Job never argocd.argoproj.io/hook=Skip")
+		"Job warm argocd.argoproj.io/hook=Sync", "Pod check helm.sh/hook=test",
+		"Job report argocd.argoproj.io/hook=SyncFail", "Job never argocd.argoproj.io/hook=Skip")
 	plan, err := phase.Arrange(all, phase.Upgrade)
 	require.NoError(t, err)
 	names := func(list []manifest.Manifest) string {

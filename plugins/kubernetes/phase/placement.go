@@ -25,8 +25,8 @@ const (
 	annotationHelmDelete = "helm.sh/hook-delete-policy"
 )
 
-// Foundation is the wave of Namespaces and CustomResourceDefinitions that have no number of their own: nothing in them
-// could be applied earlier.
+// Foundation is the wave of Namespaces and CustomResourceDefinitions without a number: nothing in them could be applied
+// earlier.
 const Foundation = math.MinInt
 
 // Placement is when an object is applied.
@@ -93,7 +93,7 @@ func (p Placement) At(o Occasion) []Moment {
 	return moments
 }
 
-// Runs reports whether an object has an end: a Job or a Pod. A hook of these kinds runs anew in each deployment.
+// Runs reports whether an object has an end: a Job or a Pod. A hook of these kinds runs again in each deployment.
 func Runs(m manifest.Manifest) bool {
 	switch m.GroupVersionKind().GroupKind() {
 	case schema.GroupKind{Group: "batch", Kind: "Job"}, schema.GroupKind{Kind: "Pod"}:
