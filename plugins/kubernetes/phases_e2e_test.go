@@ -182,7 +182,7 @@ func TestHooksOfArgoRunInTheirPhasesAndTheirPoliciesCollectThem(t *testing.T) {
 	a := newApp(t)
 	const hook, policy = "argocd.argoproj.io/hook: ", ", argocd.argoproj.io/hook-delete-policy: HookSucceeded"
 	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{
-		"web.yaml":    deploymentYAML("web", "app:v1", 1, ""),
+		"web.yaml": deploymentYAML("web", "app:v1", 1, ""),
 		"before.yaml": strings.Replace(jobYAML("before", hook+"PreSync"+policy, ""), "name: before",
 			"generateName: before-", 1),
 		"input.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: input, annotations: {" + hook + "PreSync" +

@@ -97,9 +97,8 @@ func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client,
 	return applier, nil
 }
 
-// endWave waits until what a wave has applied is healthy: then the next wave begins. A rollback does not end with a wave
-// that does not get healthy, because what comes after it is more likely to serve than what it replaces; it fails at its
-// end.
+// endWave waits until what a wave has applied is healthy: then the next wave begins. In a rollback the next wave begins
+// in any case, because it is more likely to serve than what it replaces; the rollback fails at its end.
 func (e *Executor) endWave(ctx context.Context, req *Request, c *cluster.Client, s *Source, w phase.Wave,
 	applied []apply.Applied) error {
 	waited, _ := awaited(s, applied, rollout.HasHealth)
