@@ -6,6 +6,7 @@ package rollout
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -129,7 +130,7 @@ func (o *output) follow(p printer, wait bool) error {
 	for n := 0; ; n++ {
 		line, err := readLine(reader)
 		switch {
-		case err == io.EOF:
+		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
@@ -148,7 +149,7 @@ func readLine(r *bufio.Reader) (string, error) {
 			text += "…"
 		}
 	}
-	if err == io.EOF && text != "" {
+	if errors.Is(err, io.EOF) && text != "" {
 		err = nil
 	}
 	return text, err

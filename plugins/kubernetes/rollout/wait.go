@@ -87,7 +87,7 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 	ctx, cancel := context.WithTimeoutCause(ctx, o.Timeout, &TimeoutError{Timeout: o.Timeout})
 	defer cancel()
 	var mu sync.Mutex
-	var failures []error
+	failures := &FailuresError{}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxWatches)
 	for _, w := range workloads {
@@ -101,15 +101,15 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 			// The others end with the cause of the first one's failure: that is not a failure of theirs.
 			if failed, ok := errors.AsType[*FailedError](err); ok && failed.Key == t.key() {
 				mu.Lock()
-				failures = append(failures, failed)
+				failures.Failed = append(failures.Failed, failed)
 				mu.Unlock()
 			}
 			return err
 		})
 	}
 	err := group.Wait()
-	if len(failures) > 0 {
-		return errors.Join(failures...)
+	if len(failures.Failed) > 0 {
+		return failures
 	}
 	return err
 }
@@ -121,6 +121,20 @@ type FailedError struct {
 }
 
 func (e *FailedError) Error() string { return fmt.Sprintf("%s: %s", e.Key.Human(), e.Reason) }
+
+// FailuresError are the workloads that are known to have failed.
+type FailuresError struct{ Failed []*FailedError }
+
+func (e *FailuresError) Error() string { return errors.Join(e.Unwrap()...).Error() }
+
+// Unwrap returns an error for each workload.
+func (e *FailuresError) Unwrap() []error {
+	all := make([]error, len(e.Failed))
+	for i, one := range e.Failed {
+		all[i] = one
+	}
+	return all
+}
 
 // listOptions selects the pods of a workload; ok is false when it has none.
 func listOptions(o *unstructured.Unstructured) (metav1.ListOptions, bool) {

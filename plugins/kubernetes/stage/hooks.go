@@ -5,6 +5,7 @@ package stage
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -305,14 +306,9 @@ func names(manifests []manifest.Manifest) string {
 // failedKeys are the objects that an error names as failed.
 func failedKeys(err error) map[manifest.Key]bool {
 	keys := map[manifest.Key]bool{}
-	for left := []error{err}; len(left) > 0; left = left[1:] {
-		switch e := left[0].(type) {
-		case *rollout.FailedError:
-			keys[e.Key] = true
-		case interface{ Unwrap() error }:
-			left = append(left, e.Unwrap())
-		case interface{ Unwrap() []error }:
-			left = append(left, e.Unwrap()...)
+	if failures, ok := errors.AsType[*rollout.FailuresError](err); ok {
+		for _, one := range failures.Failed {
+			keys[one.Key] = true
 		}
 	}
 	return keys
