@@ -43,6 +43,8 @@ type Applier struct {
 	Restore *Restoration
 	// WaveEnd, unless nil, is called with what a wave has applied before the next wave begins. Its error ends the run.
 	WaveEnd func(ctx context.Context, w phase.Wave, applied []Applied) error
+	// Scaled are the objects whose number of replicas an autoscaler sets, by folded keys; it stays as it is.
+	Scaled map[manifest.Key]bool
 
 	client *cluster.Client
 	log    Log
@@ -191,6 +193,9 @@ func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, s
 			return Applied{}, "", err
 		}
 		err = a.retry.do(ctx, func() (err error) {
+			if err := a.keepReplicas(ctx, r, m); err != nil {
+				return err
+			}
 			switch annotations := m.GetAnnotations(); {
 			case untouched != nil:
 				live, how, err = a.restoreUntouched(ctx, r, m, untouched)

@@ -5,7 +5,6 @@ package livestate
 
 import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
@@ -21,16 +20,9 @@ const (
 func autoscaled(places []place, live map[manifest.Key]*unstructured.Unstructured) map[manifest.Key]bool {
 	scaled := map[manifest.Key]bool{}
 	add := func(o *unstructured.Unstructured) {
-		if o.GetKind() != "HorizontalPodAutoscaler" || o.GroupVersionKind().Group != "autoscaling" {
-			return
+		if target, ok := manifest.ScaleTarget(o); ok {
+			scaled[target] = true
 		}
-		ref, _, _ := unstructured.NestedStringMap(o.Object, "spec", "scaleTargetRef")
-		group, err := schema.ParseGroupVersion(ref["apiVersion"])
-		if err != nil {
-			return
-		}
-		scaled[manifest.Key{Group: group.Group, Kind: ref["kind"], Namespace: o.GetNamespace(),
-			Name: ref["name"]}.Fold()] = true
 	}
 	for _, p := range places {
 		add(p.manifest.Unstructured)

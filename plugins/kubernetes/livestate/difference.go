@@ -13,6 +13,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
 // pipecdPrefix is that of the labels and annotations that a deployment stamps.
@@ -62,7 +64,22 @@ func compared(o *unstructured.Unstructured) map[string]any {
 		}
 	}
 	part["metadata"] = metadata
+	dropFilled(o, part)
 	return part
+}
+
+// dropFilled leaves out of an object's part what is not Git's although an apply would write it.
+func dropFilled(o *unstructured.Unstructured, part map[string]any) {
+	switch o.GroupVersionKind().GroupKind().String() {
+	case "ClusterRole.rbac.authorization.k8s.io":
+		if rule, _ := part["aggregationRule"].(map[string]any); len(rule) > 0 { // a controller fills the rules
+			delete(part, "rules")
+		}
+	case manifest.KindSecret:
+		if part["type"] == "" { // the API fills it in; Secrets are never tried
+			part["type"] = "Opaque"
+		}
+	}
 }
 
 // step is the way to a field.

@@ -93,15 +93,24 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 		return nil, err
 	}
 	findings := slices.DeleteFunc(found, func(f finding) bool { return f.what == "" && len(f.differences) == 0 })
+	return append(findings, d.leftOver(places, objects, inGit)...), nil
+}
+
+// leftOver returns what is in the cluster and not in Git, but for what is not to be deleted.
+func (d *drift) leftOver(places []place, objects []*object, inGit map[manifest.Key]bool) (findings []finding) {
+	former := generations{}
+	if !prunes(d.source) {
+		former = newGenerations(places)
+	}
 	for _, o := range objects {
 		key := manifest.KeyOf(o.live)
 		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) &&
 			d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) && manifest.Exclusion(o.live) == "" &&
-			!manifest.IsHook(o.live) {
+			!former.hasFormer(key) && !manifest.IsHook(o.live) {
 			findings = append(findings, finding{key: key, what: "is in the cluster, but not in Git", live: o.live})
 		}
 	}
-	return findings, nil
+	return findings
 }
 
 // compareOne returns an empty finding for what is as in Git. scaled is whether an autoscaler sets the number of
@@ -120,20 +129,22 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 	case live == nil:
 		if f.what = d.holder(p); f.what != "" {
 			f.foreign = true
-		} else {
+		} else if !removesItself(p.manifest) {
 			f.what = "is missing in the cluster"
 		}
 	case live.GetDeletionTimestamp() != nil:
 		f.what = "is being deleted from the cluster"
+	case live.GetAPIVersion() != p.manifest.GetAPIVersion(): // the watch of Git's version has not seen it yet
 	default:
-		differences, refused, err := d.differences(ctx, p, live)
+		owned := scaled || scaledByController(live)
+		counts := func(one difference) bool {
+			return !d.isIgnored(p.manifest, one) && (one.path != replicasPath || !owned)
+		}
+		differences, refused, err := d.differences(ctx, p, live, counts)
 		if err != nil {
 			return f, fmt.Errorf("try %s in the cluster: %w", f.key.Human(), err)
 		}
-		f.refused = refused
-		f.differences = slices.DeleteFunc(slices.Clone(differences), func(one difference) bool {
-			return d.isIgnored(p.manifest, one) || one.path == replicasPath && (scaled || scaledByController(live))
-		})
+		f.differences, f.refused = differences, refused
 	}
 	return f, nil
 }
@@ -149,12 +160,16 @@ func isIgnored(o *unstructured.Unstructured) bool {
 	return o.GetAnnotations()[annotationIgnore] == "true"
 }
 
-// differences returns what an apply would change; refused is why the API would not do it.
-func (d *drift) differences(ctx context.Context, p place, live *unstructured.Unstructured) (found []difference,
-	refused string, err error) {
-	suspected := suspect(p.manifest.Unstructured, live)
+// differences returns what an apply would change of what counts; refused is why the API would not do it. Fields that do
+// not count are no reason to try the apply.
+func (d *drift) differences(ctx context.Context, p place, live *unstructured.Unstructured,
+	counts func(difference) bool) (found []difference, refused string, err error) {
+	all := suspect(p.manifest.Unstructured, live)
+	suspected := kept(all, counts)
 	if len(suspected) == 0 {
-		d.agreed.add(p.manifest.Key(), live)
+		if len(all) == 0 { // what does not count may count later
+			d.agreed.add(p.manifest.Key(), live)
+		}
 		return nil, "", nil
 	}
 	if !canDryRun(p.manifest) {
@@ -162,7 +177,7 @@ func (d *drift) differences(ctx context.Context, p place, live *unstructured.Uns
 	}
 	key := verdictKey{uid: live.GetUID(), version: live.GetResourceVersion(), digest: digest(p.manifest)}
 	if known, ok := d.verdicts.get(key); ok {
-		return known, "", nil
+		return kept(known, counts), "", nil
 	}
 	after, err := d.dryRun(ctx, p.gvr, p.manifest)
 	switch {
@@ -174,7 +189,16 @@ func (d *drift) differences(ctx context.Context, p place, live *unstructured.Uns
 	}
 	confirmed := compareObjects(live, after)
 	d.verdicts.put(key, confirmed)
-	return confirmed, "", nil
+	return kept(confirmed, counts), "", nil
+}
+
+func kept(all []difference, counts func(difference) bool) (those []difference) {
+	for _, one := range all {
+		if counts(one) {
+			those = append(those, one)
+		}
+	}
+	return those
 }
 
 // canDryRun leaves out what is not applied by server-side apply, and Secrets, whose values are not kept.

@@ -136,6 +136,7 @@ func TestADryRunIsMadeOnceForAStateOfAnObject(t *testing.T) {
 	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u, resourceVersion: '1'}, data: "+
 		"{x: '2'}}")
 	calls := 0
+	all := func(difference) bool { return true }
 	d := &drift{
 		dryRun: func(context.Context, schema.GroupVersionResource, manifest.Manifest) (*unstructured.Unstructured,
 			error) {
@@ -146,14 +147,14 @@ func TestADryRunIsMadeOnceForAStateOfAnObject(t *testing.T) {
 	}
 	p := place{manifest: manifest.Manifest{Unstructured: want}, known: true}
 	for range 3 {
-		found, refused, err := d.differences(t.Context(), p, live)
+		found, refused, err := d.differences(t.Context(), p, live, all)
 		require.NoError(t, err)
 		require.Len(t, found, 1)
 		require.Empty(t, refused)
 	}
 	require.Equal(t, 1, calls)
 	live.SetResourceVersion("2")
-	_, _, err := d.differences(t.Context(), p, live)
+	_, _, err := d.differences(t.Context(), p, live, all)
 	require.NoError(t, err)
 	require.Equal(t, 2, calls)
 }
@@ -234,4 +235,21 @@ func TestMemoryKeepsWhatWasUsedLast(t *testing.T) {
 	value, known := m.get(1)
 	require.True(t, known)
 	require.Equal(t, "one", value)
+}
+
+func TestAJobThatHasRemovedItselfIsInTheTree(t *testing.T) {
+	t.Parallel()
+	job := func(name string) place {
+		return place{known: true, manifest: manifest.Manifest{Unstructured: parse(t, "{apiVersion: batch/v1, kind: Job, "+
+			"metadata: {name: "+name+", namespace: shop}, spec: {ttlSecondsAfterFinished: 30}}")}}
+	}
+	there := job("there").manifest.Unstructured
+	foreign := finding{key: job("foreign").manifest.Key(), foreign: true, what: "belongs to another"}
+	states := collected([]place{job("gone"), job("there"), job("foreign")}, []*object{{live: there}},
+		[]finding{foreign}, "local")
+	require.Len(t, states, 1)
+	require.Equal(t, "gone", states[0].GetName())
+	require.Equal(t, model.ResourceState_HEALTHY, states[0].GetHealthStatus())
+	require.Equal(t, "has ended, and was removed 30 s later (ttlSecondsAfterFinished)",
+		states[0].GetHealthDescription())
 }

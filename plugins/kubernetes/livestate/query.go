@@ -136,6 +136,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	}
 	a.looked = look{cluster: c, changes: changes, drift: d, places: placed.places, objects: objects}
 	a.sync, a.resources = d.state(a.found), marked(resources(objects, a.target), a.found, a.target)
+	a.resources = append(a.resources, collected(placed.places, objects, a.found, a.target)...)
 	return a
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
@@ -83,21 +84,8 @@ func (p *placed) objects(applicationID string) []*object {
 			list = append(list, &object{live: live, parents: parents})
 		}
 	}
-	inGit := map[manifest.Key]bool{}
-	for _, one := range p.places {
-		inGit[one.manifest.Key().Fold()] = true
-	}
-	for _, i := range p.informers {
-		if i.key.children {
-			continue
-		}
-		for _, live := range i.find(byApplication, applicationID) {
-			key := manifest.KeyOf(live)
-			isCopy := inventory.IsCopy(live, key) && !inGit[key.Fold()]
-			if !isCopy && !manifest.IsElsewhere(live.GetAnnotations(), p.target) {
-				add(live, nil)
-			}
-		}
+	for _, live := range p.roots(applicationID) {
+		add(live, nil)
 	}
 	keys := make(map[*object]string, len(list))
 	for _, o := range list {
@@ -123,6 +111,33 @@ func (p *placed) objects(applicationID string) []*object {
 		}
 	}
 	return list
+}
+
+// roots returns what was applied of an application. Git may have objects of one kind in several versions: each object
+// comes in the version of its manifest first, and in another one where the watch of that version has not seen it yet.
+func (p *placed) roots(applicationID string) []*unstructured.Unstructured {
+	inGit := map[manifest.Key]schema.GroupVersionResource{}
+	for _, one := range p.places {
+		inGit[one.manifest.Key().Fold()] = one.gvr
+	}
+	var list, others []*unstructured.Unstructured
+	for _, i := range p.informers {
+		if i.key.children {
+			continue
+		}
+		for _, live := range i.find(byApplication, applicationID) {
+			key := manifest.KeyOf(live)
+			gvr, known := inGit[key.Fold()]
+			switch {
+			case inventory.IsCopy(live, key) && !known, manifest.IsElsewhere(live.GetAnnotations(), p.target):
+			case known && gvr != i.key.gvr:
+				others = append(others, live)
+			default:
+				list = append(list, live)
+			}
+		}
+	}
+	return append(list, others...)
 }
 
 // holder returns who has an object of Git that is in the cluster and not the application's, as the end of a sentence;

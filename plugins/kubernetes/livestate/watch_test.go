@@ -17,6 +17,8 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
 
 var deployments = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}
@@ -190,4 +192,36 @@ func TestAWatchWithoutReadersEnds(t *testing.T) {
 	w.cancel()
 	_, err = w.informer(informerKey{gvr: pods})
 	require.Error(t, err, "nothing is begun any more")
+}
+
+func TestAnObjectIsComparedInTheVersionThatGitHas(t *testing.T) {
+	t.Parallel()
+	w := unstarted(t, func(string) {})
+	in := func(version string) schema.GroupVersionResource {
+		return schema.GroupVersionResource{Group: "autoscaling", Version: version, Resource: "horizontalpodautoscalers"}
+	}
+	scaler := func(version, name string) *unstructured.Unstructured {
+		return parse(t, fmt.Sprintf("{apiVersion: autoscaling/%s, kind: HorizontalPodAutoscaler, metadata: {name: %s, "+
+			"namespace: shop, uid: %[2]s, labels: {pipecd.dev/application: ours}}}", version, name))
+	}
+	p := placed{places: []place{
+		{manifest: manifest.Manifest{Unstructured: scaler("v1", "a")}, gvr: in("v1"), known: true},
+		{manifest: manifest.Manifest{Unstructured: scaler("v2", "b")}, gvr: in("v2"), known: true},
+		{manifest: manifest.Manifest{Unstructured: scaler("v2", "late")}, gvr: in("v2"), known: true},
+	}, informers: []*informer{
+		w.holding(t, informerKey{gvr: in("v1")}, scaler("v1", "a"), scaler("v1", "b"), scaler("v1", "late"),
+			scaler("v1", "left")),
+		w.holding(t, informerKey{gvr: in("v2")}, scaler("v2", "a"), scaler("v2", "b"), scaler("v2", "left")),
+	}}
+	var found []string
+	for _, o := range p.objects("ours") {
+		found = append(found, o.live.GetAPIVersion()+" "+o.live.GetName())
+	}
+	require.Equal(t, []string{"autoscaling/v1 a", "autoscaling/v2 b", "autoscaling/v1 late", "autoscaling/v1 left"},
+		found)
+
+	d := &drift{holder: func(place) string { return "" }, source: &stage.Source{}}
+	findings, err := d.compare(t.Context(), p.places[2:], []*object{{live: scaler("v1", "late")}})
+	require.NoError(t, err)
+	require.Empty(t, findings, "the watch of the version that Git has will say more")
 }

@@ -62,6 +62,7 @@ func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v
 	if err != nil {
 		return nil, err
 	}
+	applier.Scaled = apply.Scaled(manifests)
 	req.Log.Infof("Applying %s to %s", plural(len(manifests), "manifest"), c.Server)
 	applied, err := applier.Apply(ctx, waves)
 	if err != nil {
