@@ -261,6 +261,7 @@ type EventReplacement struct {
 
 // DriftDetection lists fields that drift detection overlooks, each "apiVersion:kind:namespace:name#path".
 type DriftDetection struct {
-	// IgnoreFields are fields, each as apiVersion:kind:namespace:name#path.
+	// IgnoreFields are fields, each as apiVersion:kind:namespace:name#path. The kubernetes plugins also take patterns,
+	// JSON pointers, paths of jq and managers.
 	IgnoreFields []string `json:"ignoreFields,omitempty"`
 }

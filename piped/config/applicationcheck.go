@@ -60,7 +60,7 @@ func checkApplication(d *decoder, a *Application, kind string) {
 	if a.DriftDetection != nil {
 		for i, field := range a.DriftDetection.IgnoreFields {
 			at := fmt.Sprintf("spec.driftDetection.ignoreFields[%d]", i)
-			if strings.Count(field, "#") != 1 {
+			if !strings.Contains(field, "#") {
 				d.fieldf(at, "%q is not of the form apiVersion:kind:namespace:name#path", shorten(field))
 			} else if resource, path, _ := strings.Cut(field, "#"); strings.Count(resource, ":") < 3 || path == "" {
 				d.authorf(at, "%q is not of the form apiVersion:kind:namespace:name#path", shorten(field))

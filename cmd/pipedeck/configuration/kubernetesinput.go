@@ -12,11 +12,13 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/gitroot"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/ignorefield"
 )
 
 // checkKubernetesInputs warns of sources of manifests that the Kubernetes plugins refuse when they plan a deployment,
-// and that no schema can describe.
+// and that no schema can describe. Rules of drift detection that they cannot read are errors.
 func checkKubernetesInputs(report *config.Report) {
+	checkIgnoreFields(report)
 	for _, plugin := range []string{"kubernetes", "kubernetes_multicluster"} {
 		value := report.Value("spec.plugins." + plugin)
 		input := asMapping(asMapping(value.Any())["input"])
@@ -27,6 +29,25 @@ func checkKubernetesInputs(report *config.Report) {
 		targets, _ := input["multiTargets"].([]any)
 		for i, target := range targets {
 			checkManifests(value, asMapping(target)["manifests"], "input", "multiTargets", strconv.Itoa(i), "manifests")
+		}
+	}
+}
+
+// checkIgnoreFields checks the part of each rule after "#", which only the Kubernetes plugins read.
+func checkIgnoreFields(report *config.Report) {
+	app := report.Application
+	_, one := app.Plugins["kubernetes"]
+	_, many := app.Plugins["kubernetes_multicluster"]
+	if app.DriftDetection == nil || !one && !many {
+		return
+	}
+	for i, rule := range app.DriftDetection.IgnoreFields {
+		field := fmt.Sprintf("spec.driftDetection.ignoreFields[%d]", i)
+		if report.Failed(field) {
+			continue
+		}
+		if _, err := ignorefield.Parse(rule); err != nil {
+			report.Add(field, err.Error())
 		}
 	}
 }

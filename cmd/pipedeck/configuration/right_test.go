@@ -26,6 +26,7 @@ func TestRightConfigurationsAreAccepted(t *testing.T) {
 			replacements + "{file: a, regex: '(?P<x>a)'}], commitMessage: 'a {{ .Value }} {{ .EventName }}'}}}]\n",
 			deployed + "  postSync: {chain: {applications: [{name: b}, {labels: {a: b}}, {kind: KUBERNETES}]}}\n",
 			deployed + "  driftDetection: {ignoreFields: ['apps/v1:Deployment:default:web#spec.replicas']}\n",
+			deployed + "  driftDetection: {ignoreFields: ['*:*:*:a#/data/a#b', 'v1:Pod:a:b#.a[] | select(.b == 1)']}\n",
 			patches + ", documentRoot: $.data.'a.yaml'}, ops: [{op: yaml-replace, path: '$.a[0].b', " +
 				"value: '1'}]}]}}\n",
 			patches + "}, ops: [{path: '$.a[*].b', value: {x: [1]}}, {path: \"$.data['a.b'].c\", value: ''}]}]}}\n",

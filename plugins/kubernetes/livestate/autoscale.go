@@ -36,7 +36,7 @@ func autoscaled(places []place, live map[manifest.Key]*unstructured.Unstructured
 // scaledByController reports whether an autoscaler from elsewhere has set the number of replicas.
 func scaledByController(o *unstructured.Unstructured) bool {
 	for _, entry := range o.GetManagedFields() {
-		if entry.Manager == controllerManager && entry.Subresource == scaleSubresource && owns(entry, replicasPath) {
+		if entry.Manager == controllerManager && entry.Subresource == scaleSubresource && owns(entry, o, replicasPath) {
 			return true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,6 +26,8 @@ type difference struct {
 	// path is for people: "spec.template.spec.containers[web].image"; indexed has numbers for list elements.
 	path, indexed string
 	git, live     any
+	// both is whether fields that only the live object has were compared, too.
+	both bool
 }
 
 // suspect returns the fields of the manifest that the live object has not in the same form. What only the live object
@@ -85,15 +88,22 @@ func dropFilled(o *unstructured.Unstructured, part map[string]any) {
 // step is the way to a field.
 type step struct{ path, indexed string }
 
+// plainField and plainElement are names that a path has without quotes.
+var (
+	plainField   = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
+	plainElement = regexp.MustCompile(`^[A-Za-z0-9_$.:/-]+$`)
+)
+
 func (s step) field(name string) step {
-	if strings.Contains(name, ".") || strings.Contains(name, "/") {
+	if !plainField.MatchString(name) {
 		return step{s.path + "[" + strconv.Quote(name) + "]", dotted(s.indexed, name)}
 	}
 	return step{dotted(s.path, name), dotted(s.indexed, name)}
 }
 
+// element is the way to an element of a list, by its name where a path can have the name.
 func (s step) element(index int, name string) step {
-	if name == "" {
+	if !plainElement.MatchString(name) {
 		name = strconv.Itoa(index)
 	}
 	return step{s.path + "[" + name + "]", dotted(s.indexed, strconv.Itoa(index))}
@@ -113,7 +123,7 @@ type comparison struct {
 }
 
 func (c *comparison) add(at step, git, live any) {
-	c.found = append(c.found, difference{path: at.path, indexed: at.indexed, git: git, live: live})
+	c.found = append(c.found, difference{path: at.path, indexed: at.indexed, git: git, live: live, both: c.both})
 }
 
 func (c *comparison) values(git, live any, at step) {

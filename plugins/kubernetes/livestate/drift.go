@@ -36,7 +36,7 @@ type drift struct {
 	holder  func(place) string
 	source  *stage.Source
 	target  string
-	ignored []ignoreRule
+	ignored []*ignoreRule
 }
 
 // verdictKey is one state of an object against one manifest.
@@ -67,12 +67,7 @@ const parallelDryRuns = 8
 // else manages a field of is as in Git when that field is the number of replicas and the someone an autoscaler. It
 // fails when the API does not answer.
 func (d *drift) compare(ctx context.Context, places []place, objects []*object) ([]finding, error) {
-	live := map[manifest.Key]*unstructured.Unstructured{}
-	for _, o := range objects {
-		if o.parents == nil {
-			live[manifest.KeyOf(o.live).Fold()] = o.live
-		}
-	}
+	live := liveOf(objects)
 	scaled := autoscaled(places, live)
 	found := make([]finding, len(places))
 	inGit := map[manifest.Key]bool{}
@@ -94,6 +89,17 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 	}
 	findings := slices.DeleteFunc(found, func(f finding) bool { return f.what == "" && len(f.differences) == 0 })
 	return append(findings, d.leftOver(places, objects, inGit)...), nil
+}
+
+// liveOf returns what was applied, by folded keys.
+func liveOf(objects []*object) map[manifest.Key]*unstructured.Unstructured {
+	live := map[manifest.Key]*unstructured.Unstructured{}
+	for _, o := range objects {
+		if o.parents == nil {
+			live[manifest.KeyOf(o.live).Fold()] = o.live
+		}
+	}
+	return live
 }
 
 // leftOver returns what is in the cluster and not in Git, but for what is not to be deleted.
@@ -138,7 +144,7 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 	default:
 		owned := scaled || scaledByController(live)
 		counts := func(one difference) bool {
-			return !d.isIgnored(p.manifest, one) && (one.path != replicasPath || !owned)
+			return !d.isIgnored(p.manifest, live, one) && (one.path != replicasPath || !owned)
 		}
 		differences, refused, err := d.differences(ctx, p, live, counts)
 		if err != nil {

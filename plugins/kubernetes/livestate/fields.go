@@ -146,7 +146,7 @@ func (l look) changed(applied manifest.Manifest, f finding, git *unstructured.Un
 		return nil
 	}
 	return slices.DeleteFunc(compareObjects(applied.Unstructured, git), func(d difference) bool {
-		return l.drift.isIgnored(applied, d) ||
+		return l.drift.isIgnored(applied, f.live, d) ||
 			slices.ContainsFunc(f.differences, func(known difference) bool { return known.path == d.path })
 	})
 }

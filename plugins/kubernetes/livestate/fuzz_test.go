@@ -20,7 +20,7 @@ func FuzzIgnoreRules(f *testing.F) {
 			return
 		}
 		for _, r := range rules {
-			if r.path == "" {
+			if r.Field == "" {
 				t.Fatalf("%q gives a rule without a path", rule)
 			}
 		}

@@ -47,8 +47,25 @@ func merge(answers []answer) *sdk.Livestate {
 	if more := len(short) - maxShortReasons; more > 0 {
 		short = append(short[:maxShortReasons], fmt.Sprintf("and %d more deploy targets", more))
 	}
+	if idle := idleRules(answers); len(idle) > 0 {
+		long = append(long, strings.Join(idle, "\n"))
+		if len(short) == 0 {
+			short = idle[:1]
+		}
+	}
 	all.Sync.ShortReason, all.Sync.Reason = strings.Join(short, "; "), strings.Join(long, "\n\n")
 	return all
+}
+
+// idleRules words the rules of ignoreFields that ignore nothing at any deploy target; none while a target is away.
+func idleRules(answers []answer) (idle []string) {
+	for rule, why := range answers[0].idle {
+		if !slices.ContainsFunc(answers, func(a answer) bool { return a.idle[rule] == "" }) {
+			idle = append(idle, rule+" ignores nothing: "+shorten(why))
+		}
+	}
+	slices.Sort(idle)
+	return idle
 }
 
 // setApart gives the resources of a target other ids when it has the same cluster as a former one: ids are unique.

@@ -101,7 +101,9 @@ type answer struct {
 	// found is what is not as it was deployed, of looked; both are empty when the target could not be asked.
 	found  []finding
 	looked look
-	err    error
+	// idle says why rules of the configuration ignore nothing here, by their place in it.
+	idle map[string]string
+	err  error
 }
 
 // look is what was compared at one deploy target.
@@ -134,6 +136,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
+	a.idle = d.idle(want.manifests, placed.places, liveOf(objects))
 	a.looked = look{cluster: c, changes: changes, drift: d, places: placed.places, objects: objects}
 	a.sync, a.resources = d.state(a.found), marked(resources(objects, a.target), a.found, a.target)
 	a.resources = append(a.resources, collected(placed.places, objects, a.found, a.target)...)
@@ -144,7 +147,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 type wanted struct {
 	manifests []manifest.Manifest
 	// ignored are the fields that do not count.
-	ignored []ignoreRule
+	ignored []*ignoreRule
 	agreed  *agreements
 	of      version
 }
@@ -216,7 +219,7 @@ func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *
 }
 
 // ignoredFields are those that the configuration names, and those that stages write other than it is in Git.
-func ignoredFields(source *stage.Source, manifests []manifest.Manifest) ([]ignoreRule, error) {
+func ignoredFields(source *stage.Source, manifests []manifest.Manifest) ([]*ignoreRule, error) {
 	rules, err := ignoreRules(source.ConfigData)
 	if err != nil {
 		return nil, err
