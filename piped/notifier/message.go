@@ -135,7 +135,7 @@ func (v *view) sentence(t observe.Type) (title, text string) {
 	case observe.ApplicationHealthy:
 		return v.Application + " is healthy again", ""
 	case observe.ApplicationUnhealthy:
-		return v.Application + " is unhealthy", ""
+		return v.Application + " is unhealthy", v.Reason
 	case observe.PipedStarted:
 		return "Piped " + v.Piped.Name + " has started", ""
 	case observe.PipedStopped:

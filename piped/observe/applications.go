@@ -4,6 +4,10 @@
 package observe
 
 import (
+	"cmp"
+	"fmt"
+	"strings"
+
 	"google.golang.org/protobuf/proto"
 
 	ps "github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -97,7 +101,8 @@ func (a *applications) liveState(r *ps.ReportApplicationLiveStateRequest) []Even
 	switch health {
 	case model.ApplicationLiveStateSnapshot_UNHEALTHY:
 		known.health = health
-		return []Event{{Type: ApplicationUnhealthy, Application: proto.CloneOf(known.Application)}}
+		return []Event{{Type: ApplicationUnhealthy, Application: proto.CloneOf(known.Application),
+			Reason: unhealthy(r.GetSnapshot().GetApplicationLiveState().GetResources())}}
 	case model.ApplicationLiveStateSnapshot_HEALTHY:
 		known.health = health
 		if before == model.ApplicationLiveStateSnapshot_UNHEALTHY {
@@ -105,4 +110,28 @@ func (a *applications) liveState(r *ps.ReportApplicationLiveStateRequest) []Even
 		}
 	}
 	return nil
+}
+
+// maxUnhealthy bounds what is said of one resource, in bytes.
+const maxUnhealthy = 300
+
+// unhealthy names the last resource that does not work, and counts the others. Plugins report what controllers made
+// after what it was made of, so that the last one is nearest to the cause.
+func unhealthy(resources []*model.ResourceState) string {
+	reason, others := "", -1
+	for _, r := range resources {
+		if r.GetHealthStatus() != model.ResourceState_UNHEALTHY {
+			continue
+		}
+		if others++; r.GetHealthDescription() != "" || reason == "" {
+			reason = r.GetResourceType() + " " + r.GetName() + ": " + cmp.Or(r.GetHealthDescription(), "is unhealthy")
+		}
+	}
+	if len(reason) > maxUnhealthy {
+		reason = strings.ToValidUTF8(reason[:maxUnhealthy], "") + "…"
+	}
+	if others > 0 {
+		reason += fmt.Sprintf(" (and %d more)", others)
+	}
+	return reason
 }

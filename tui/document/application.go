@@ -19,6 +19,8 @@ type Application struct {
 	Sync string `json:"sync" words:"sync"`
 	// Health says whether its resources work.
 	Health string `json:"health" words:"health"`
+	// HealthReason names the worst of its resources that do not work, and how many more there are.
+	HealthReason string `json:"health_reason"`
 	// Reason says why it is not in sync, in full.
 	Reason string `json:"reason"`
 	// ShortReason is the reason in one line.
@@ -85,7 +87,8 @@ type ResourceCounts struct {
 func NewApplication(a *deckv1.Application, problem *deckv1.Problem) Application {
 	application := Application{
 		ID: a.GetId(), Name: a.GetName(), Sync: Word(a.GetSync()), Health: Health(a.GetHealth()),
-		Reason: a.GetSyncReason(), ShortReason: a.GetSyncShortReason(), Problem: problem.GetReason(),
+		HealthReason: a.GetHealthReason(),
+		Reason:       a.GetSyncReason(), ShortReason: a.GetSyncShortReason(), Problem: problem.GetReason(),
 		Configured: Configured{RepositoryOf(a), a.GetPath(), a.GetConfigFilename(), a.GetDescription(), a.GetLabels()},
 		URL:        a.GetUrl(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
 		Deploying: a.GetDeploying(), LatestDeployment: a.GetLatestDeploymentId(),

@@ -4,6 +4,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -111,7 +112,7 @@ func applicationSentence(a *deckv1.Application) string {
 	if said := answers(a); said != "" {
 		about += " and " + said
 	}
-	return sentence("Application "+a.GetName()+" "+about, a.GetSyncShortReason())
+	return sentence("Application "+a.GetName()+" "+about, cmp.Or(a.GetSyncShortReason(), a.GetHealthReason()))
 }
 
 func deploymentSentence(d *deckv1.Deployment) string {

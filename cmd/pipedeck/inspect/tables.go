@@ -87,7 +87,7 @@ func listApplications(s *session.State) listing {
 
 // reason says why an application is not as it should be: its sync state, and its configuration.
 func reason(s *session.State, a *deckv1.Application) string {
-	reason, p := a.GetSyncShortReason(), s.ProblemOf(a.GetId())
+	reason, p := joinedReason(a), s.ProblemOf(a.GetId())
 	switch {
 	case p == nil:
 		return reason
@@ -97,6 +97,18 @@ func reason(s *session.State, a *deckv1.Application) string {
 		return p.GetReason()
 	}
 	return p.GetReason() + "; " + reason
+}
+
+// joinedReason is why an application is not in sync, then why it is not healthy, unless that is the same.
+func joinedReason(a *deckv1.Application) string {
+	sync, health := a.GetSyncShortReason(), a.GetHealthReason()
+	switch {
+	case health == "" || strings.HasPrefix(health, sync) && sync != "":
+		return cmp.Or(health, sync)
+	case sync == "":
+		return health
+	}
+	return sync + "; " + health
 }
 
 func newDeploymentsCommand(t *session.Target) *cobra.Command {

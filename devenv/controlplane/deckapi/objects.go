@@ -40,7 +40,7 @@ func application(a *store.Application) *deckv1.Application {
 		RunningCommit: running.GetTrigger().GetCommit().GetHash(), RunningVersions: versions(running.GetVersions()),
 		LatestDeploymentId: a.LatestDeploymentID, DeployTargets: targets(m.GetDeployTargetsByPlugin()),
 		Resources: resourceCounts(a.Counts), Url: a.URL, RepositoryId: m.GetGitPath().GetRepo().GetId(),
-		Manual: a.Manual,
+		Manual: a.Manual, HealthReason: a.Counts.Worst,
 	}
 }
 

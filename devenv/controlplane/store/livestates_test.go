@@ -45,7 +45,9 @@ func TestALiveStateWakesItsReadersAndShowsInTheApplication(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, changes, 1, "the second report changed nothing that the application shows")
 	require.Equal(t, model.ApplicationLiveState_OTHER, changes[0].Application.Health)
-	require.Equal(t, store.ResourceCounts{Total: 1, Unhealthy: 1}, changes[0].Application.Counts)
+	counts := changes[0].Application.Counts
+	require.Equal(t, []uint32{1, 1, 0, 0}, []uint32{counts.Total, counts.Unhealthy, counts.Unknown, counts.Drifted})
+	require.NotEmpty(t, counts.Worst)
 
 	requireCode(t, codes.PermissionDenied, s.LiveStates.Report("another", unhealthy))
 	requireCode(t, codes.NotFound, s.LiveStates.Report(piped, liveState("b", model.ResourceState_HEALTHY)))

@@ -62,7 +62,11 @@ func first(conditions []any, verdict string, types ...string) string {
 		}
 		reason, _ := condition["reason"].(string)
 		message, _ := condition["message"].(string)
-		return said(fmt.Sprintf("%s is %s", name, strings.ToLower(verdict)), reason, message)
+		what := fmt.Sprintf("%s is %s", name, strings.ToLower(verdict))
+		if since, _ := condition["lastTransitionTime"].(string); since != "" {
+			what += " since " + since
+		}
+		return said(what, reason, message)
 	}
 	return ""
 }

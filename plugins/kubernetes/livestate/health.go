@@ -6,6 +6,7 @@ package livestate
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,7 +23,7 @@ const maxDescription = 300
 // arrived. kstatus decides, but for the kinds that it finds good whatever their status says.
 func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, string) {
 	if o.GetDeletionTimestamp() != nil {
-		return model.ResourceState_UNHEALTHY, "is being deleted"
+		return model.ResourceState_UNHEALTHY, shorten(deletion(o))
 	}
 	if hook := hookState(o); hook != "" { // it is no part of what runs, and its stage has reported how it ended
 		return model.ResourceState_HEALTHY, shorten(hook)
@@ -76,9 +77,7 @@ func problemOf(o *unstructured.Unstructured) string {
 			return "no load balancer has given it an address yet"
 		}
 	case "PersistentVolumeClaim":
-		if phase := text(o, "status", "phase"); phase == "Lost" {
-			return "its volume is lost"
-		}
+		return claimProblem(o)
 	case "PersistentVolume":
 		if text(o, "status", "phase") == "Failed" {
 			return said("the volume could not be reclaimed", text(o, "status", "reason"), text(o, "status", "message"))
@@ -107,6 +106,35 @@ func problemOf(o *unstructured.Unstructured) string {
 		return ""
 	default:
 		return conventional(o)
+	}
+	return ""
+}
+
+// deletion says since when an object is being deleted, and what holds it.
+func deletion(o *unstructured.Unstructured) string {
+	since := o.GetDeletionTimestamp().UTC().Format(time.RFC3339)
+	if finalizers := o.GetFinalizers(); len(finalizers) > 0 {
+		return "is being deleted, held by the finalizer " + strings.Join(finalizers, ", ") + " since " + since
+	}
+	return "is being deleted since " + since
+}
+
+// claimProblem says why a claim has no volume, as far as the claim itself shows that.
+func claimProblem(o *unstructured.Unstructured) string {
+	switch text(o, "status", "phase") {
+	case "Lost":
+		return "its volume is lost"
+	case "Pending":
+		class, named, _ := unstructured.NestedString(o.Object, "spec", "storageClassName")
+		switch {
+		case text(o, "spec", "volumeName") != "":
+			return "is pending: waits for the volume " + text(o, "spec", "volumeName")
+		case !named:
+			return "is pending: names no storage class, and the cluster has no default one"
+		case class == "":
+			return "is pending: waits for a volume without a storage class that fits"
+		}
+		return "is pending: waits for a volume of the storage class " + class
 	}
 	return ""
 }

@@ -36,9 +36,23 @@ func TestHealthOfEachKind(t *testing.T) {
 		{"secret", "{apiVersion: v1, kind: Secret, metadata: {name: a}}", healthy, ""},
 		{"object that is being deleted",
 			"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z'}}",
-			unhealthy, "is being deleted"},
+			unhealthy, "is being deleted since 2026-01-01T00:00:00Z"},
+		{"object that a finalizer holds", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: " +
+			"[example.com/a, b], deletionTimestamp: '2026-01-01T00:00:00Z'}}", unhealthy,
+			"is being deleted, held by the finalizer example.com/a, b since 2026-01-01T00:00:00Z"},
 		{"job that is suspended", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {suspend: true}}",
 			healthy, ""},
+		{"claim of a class", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: " +
+			"{storageClassName: fast}, status: {phase: Pending}}", unhealthy,
+			"is pending: waits for a volume of the storage class fast"},
+		{"claim without a class", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: " +
+			"{storageClassName: ''}, status: {phase: Pending}}", unhealthy,
+			"is pending: waits for a volume without a storage class that fits"},
+		{"claim of a volume", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: " +
+			"{volumeName: v}, status: {phase: Pending}}", unhealthy, "is pending: waits for the volume v"},
+		{"object with a condition", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: " +
+			"{conditions: [{type: Ready, status: 'False', reason: Flat, message: no air, lastTransitionTime: " +
+			"'2026-01-01T00:00:00Z'}]}}", unhealthy, "Ready is false since 2026-01-01T00:00:00Z: Flat: no air"},
 		{
 			"deployment", `
 apiVersion: apps/v1
@@ -133,7 +147,7 @@ status: {phase: Pending, initContainerStatuses: [{name: init, state: {waiting: {
 		{"bound claim", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: Bound}}",
 			healthy, ""},
 		{"claim that waits", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: " +
-			"Pending}}", unhealthy, "not Bound"},
+			"Pending}}", unhealthy, "names no storage class"},
 		{"claim whose volume is lost",
 			"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, status: {phase: Lost}}", unhealthy,
 			"lost"},

@@ -292,7 +292,7 @@ func trimChild(o any) (any, error) {
 	spec, _ := object.Object["spec"].(map[string]any)
 	kept := map[string]any{}
 	for _, key := range []string{"replicas", "completions", "parallelism", "suspend", "nodeName", "type", "paused",
-		"updateStrategy", "progressDeadlineSeconds"} {
+		"storageClassName", "volumeName", "updateStrategy", "progressDeadlineSeconds"} {
 		if value, found := spec[key]; found {
 			kept[key] = value
 		}

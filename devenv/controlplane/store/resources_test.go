@@ -1,0 +1,44 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package store
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+func TestTheWorstResourceExplainsAnUnhealthyApplication(t *testing.T) {
+	t.Parallel()
+	resource := func(kind, name, parent string, health model.ResourceState_HealthStatus, why string) *model.ResourceState {
+		r := &model.ResourceState{Id: name, Name: name, ResourceType: kind, HealthStatus: health, HealthDescription: why,
+			ResourceMetadata: map[string]string{"Namespace": "shop"}}
+		if parent != "" {
+			r.ParentIds = []string{parent}
+		}
+		return r
+	}
+	const bad, unknown, good = model.ResourceState_UNHEALTHY, model.ResourceState_UNKNOWN, model.ResourceState_HEALTHY
+	web := resource("Deployment", "web", "", bad, "Ready: 1/2")
+	set := resource("ReplicaSet", "web-1", "web", bad, "Available: 1/2")
+	pod := resource("Pod", "web-1-a", "web-1", bad, "container main: ImagePullBackOff")
+	well := resource("Pod", "web-1-b", "web-1", good, "")
+	lost := resource("Service", "lost", "", bad, "is missing in the cluster")
+	away := resource("ConfigMap", "away", "set", unknown, "its cluster could not be asked")
+	for want, all := range map[string][]*model.ResourceState{
+		"": {well},
+		"Pod shop/web-1-a: container main: ImagePullBackOff (and 3 more)": {web, set, pod, well, away},
+		"Service shop/lost is missing in the cluster (and 1 more)":        {away, lost, well},
+		"ConfigMap shop/away: its cluster could not be asked":             {away},
+		"Pod shop/mute is not healthy":                                    {resource("Pod", "mute", "", bad, "")},
+	} {
+		require.Equal(t, want, count(all).Worst)
+	}
+	web.ParentIds = []string{"web"} // a circle
+	web.HealthDescription = strings.Repeat("é", maxWorst)
+	require.LessOrEqual(t, len(count([]*model.ResourceState{web}).Worst), maxWorst+len("…"))
+}
