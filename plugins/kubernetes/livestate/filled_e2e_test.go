@@ -80,7 +80,8 @@ func TestWhatOthersFillInIsNoDriftOnManyObjectsOfManyKinds(t *testing.T) {
 	w.edit(applied, "LimitRange", `{"spec":{"limits":[{"type":"Pod","max":{"cpu":"7"}}]}}`)
 	w.relist()
 	w.becomes("a real drift shows", func(s *sdk.Livestate) bool {
-		return strings.Contains(s.Sync.GetReason(), "LimitRange") && strings.Contains(s.Sync.GetReason(), "(written by editor)")
+		return strings.Contains(s.Sync.GetReason(), "LimitRange") &&
+			strings.Contains(s.Sync.GetReason(), "(written by editor)")
 	}, to)
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// removesItself reports whether a Job is gone from the cluster once it has ended. The deployment has waited for its end.
+// removesItself reports whether a Job is gone from the cluster once it has ended. The deployment has waited for its
+// end.
 func removesItself(m manifest.Manifest) bool {
 	_, found, _ := unstructured.NestedFieldNoCopy(m.Object, "spec", "ttlSecondsAfterFinished")
 	suspended, _, _ := unstructured.NestedBool(m.Object, "spec", "suspend")

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ScaleTarget returns what an object scales: a HorizontalPodAutoscaler, or a ScaledObject of KEDA. The key is folded; ok
-// is false for other objects, and for what names no target.
+// ScaleTarget returns what an object scales: a HorizontalPodAutoscaler, or a ScaledObject of KEDA. The key is folded;
+// ok is false for other objects, and for what names no target.
 func ScaleTarget(o *unstructured.Unstructured) (target Key, ok bool) {
 	version, kind := "", ""
 	switch o.GroupVersionKind().GroupKind().String() {
