@@ -17,6 +17,7 @@ var (
 	ErrSettings      = errors.New("the configuration of the repository cannot be read")
 	ErrUnsupported   = errors.New("the repository uses a format that is not supported")
 	ErrNoCommit      = errors.New("no such commit")
+	ErrAmbiguous     = errors.New("the hash of the commit is too short")
 	ErrNoHistory     = errors.New("the commits cannot be compared")
 	ErrAuth          = errors.New("the Git server refused the credentials")
 	ErrHostKey       = errors.New("the Git server cannot be trusted")

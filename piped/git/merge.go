@@ -86,10 +86,7 @@ func (m *merger) bases(from *objects, ours, theirs plumbing.Hash) ([]plumbing.Ha
 	found, err := one.MergeBase(other)
 	switch {
 	case errors.Is(err, plumbing.ErrObjectNotFound):
-		return nil, m.mirror.name.problem(
-			ErrNoHistory,
-			"a part of the history is missing, as in a shallow clone: fetch it with git fetch --unshallow",
-		)
+		return nil, m.mirror.name.problem(ErrNoHistory, incomplete)
 	case err != nil:
 		return nil, fmt.Errorf(
 			"find the common history of commits %s and %s of repository %s: %w", ours, theirs, m.mirror.name.id, err,
@@ -106,6 +103,9 @@ func (m *merger) bases(from *objects, ours, theirs plumbing.Hash) ([]plumbing.Ha
 	}
 	return hashes, nil
 }
+
+// incomplete is the next step where commits are missing.
+const incomplete = "a part of the history is missing, as in a shallow clone: fetch it with git fetch --unshallow"
 
 // mergeFrom writes the merged tree and a commit for it. With several ancestors the result counts only when it is the
 // same from each: Git would merge the ancestors first, which can decide otherwise.

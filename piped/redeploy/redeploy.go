@@ -25,11 +25,15 @@ const (
 
 // Request is what a command to sync an application asks for besides the application and the strategy.
 type Request struct {
-	// Commit is the hash of the commit to deploy; empty for the newest.
+	// Commit is the hash of the commit to deploy; empty for the newest. Without RetryOf and RollbackTo it may be the
+	// beginning of a hash, which must be in the history of the branch.
 	Commit string
-	// RetryOf or RollbackTo is the id of the deployment that had the commit.
+	// RetryOf or RollbackTo is the id of the deployment that had the commit; both are empty when a user named the commit.
 	RetryOf, RollbackTo string
 }
+
+// Named reports that a user named the commit, of which nothing is known yet.
+func (r Request) Named() bool { return r.Commit != "" && r.RetryOf == "" && r.RollbackTo == "" }
 
 // RequestOf reads the metadata of a command to sync an application.
 func RequestOf(command *model.Command) Request {
@@ -39,8 +43,11 @@ func RequestOf(command *model.Command) Request {
 
 // Summary says for users why the commit is deployed.
 func (r Request) Summary(commander string) string {
-	if r.RollbackTo != "" {
+	switch {
+	case r.RollbackTo != "":
 		return fmt.Sprintf("Rolled back by %s to commit %.7s", commander, r.Commit)
+	case r.RetryOf == "":
+		return fmt.Sprintf("Synced by %s to commit %.7s", commander, r.Commit)
 	}
 	return fmt.Sprintf("Retried by %s, with the strategy of deployment %.8s", commander, r.RetryOf)
 }

@@ -8,10 +8,12 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/pipedeck/pipedeck/piped/git"
+	"github.com/pipedeck/pipedeck/piped/redeploy"
 	"github.com/pipedeck/pipedeck/piped/trigger/due"
 )
 
-// unusableCommitError says why an earlier commit cannot be deployed again.
+// unusableCommitError says why an earlier commit cannot be deployed.
 type unusableCommitError struct {
 	application, commit string
 	cause               error
@@ -19,7 +21,7 @@ type unusableCommitError struct {
 
 // Error names the application, the commit and the cause.
 func (e *unusableCommitError) Error() string {
-	return fmt.Sprintf("commit %.7s of application %s cannot be deployed again: %v", e.commit, e.application, e.cause)
+	return fmt.Sprintf("commit %.7s of application %s cannot be deployed: %v", e.commit, e.application, e.cause)
 }
 
 // Unwrap returns the cause.
@@ -32,7 +34,7 @@ func (t *Trigger) createPast(ctx context.Context, c *candidate, w request) error
 	if err != nil {
 		return err
 	}
-	at, behind, err := c.past(ctx, w.past.Commit, looked)
+	at, behind, err := c.past(ctx, w.past, looked)
 	if err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -45,8 +47,8 @@ func (t *Trigger) createPast(ctx context.Context, c *candidate, w request) error
 		newer = looked
 	}
 	why.notes = w.past.Notes(newer)
-	if w.past.RollbackTo != "" {
-		at.post = nil // the chain of a rollback would deploy the newest commits of other applications
+	if w.past.RollbackTo != "" || w.past.Named() && behind {
+		at.post = nil // the chain would deploy the newest commits of other applications
 	}
 	if err := t.createAt(ctx, c, at, why); err != nil {
 		return err
@@ -55,14 +57,20 @@ func (t *Trigger) createPast(ctx context.Context, c *candidate, w request) error
 	return nil
 }
 
-// past reads the application at an earlier commit. behind says that the commit which was looked at last has other
+// past reads the application at the commit of a request. behind says that the commit which was looked at last has other
 // files of the application.
-func (c *candidate) past(ctx context.Context, hash, looked string) (at revision, behind bool, err error) {
+func (c *candidate) past(ctx context.Context, of redeploy.Request, looked string) (at revision, behind bool, err error) {
 	mirror, name := c.repository.git, configFileOf(c.application)
-	commit, err := mirror.Commit(ctx, hash)
+	var commit git.Commit
+	if of.Named() {
+		commit, err = mirror.Ancestor(ctx, c.snapshot.head.Hash, of.Commit)
+	} else {
+		commit, err = mirror.Commit(ctx, of.Commit)
+	}
 	if err != nil {
 		return revision{}, false, err
 	}
+	hash := commit.Hash
 	data, err := mirror.ReadFile(ctx, hash, name)
 	if err != nil {
 		return revision{}, false, fmt.Errorf("read %s: %w", name, err)

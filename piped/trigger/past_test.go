@@ -165,8 +165,51 @@ func TestACommitThatCannotBeDeployedAgainIsRefusedWithTheReason(t *testing.T) {
 		}
 		got := w.send(pastCommand(name, appID("web"), "pipedeck/rollback-to", of))
 		require.Equal(t, model.CommandStatus_COMMAND_FAILED, got.status, name)
-		require.Contains(t, got.metadata["Reason"], "cannot be deployed again", name)
+		require.Contains(t, got.metadata["Reason"], "cannot be deployed", name)
 		require.Contains(t, got.metadata["Reason"], test.reason, name)
 	}
 	require.Equal(t, 1, w.settle())
+}
+
+// namedCommand asks for a commit that a user has named.
+func namedCommand(id, application, commit string) *model.Command {
+	c := syncCommand(id, application, model.SyncStrategy_AUTO)
+	c.Metadata = map[string]string{"pipedeck/commit": commit}
+	return c
+}
+
+func TestACommitOfTheBranchThatAUserNamesIsDeployedAndOthersAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	chain := "  postSync:\n    chain:\n      applications:\n        - name: other\n"
+	w.application("web", "  name: web\n"+chain)
+	old := w.commit("One")
+	w.write("web/x", "2")
+	newer := w.commit("Two")
+	w.git("checkout", "-q", "-b", "feature")
+	w.write("web/x", "3")
+	elsewhere := w.commit("Elsewhere")
+	w.git("checkout", "-q", "main")
+	w.start()
+	w.awaitDeployment(1)
+
+	got := w.send(namedCommand("1", appID("web"), old[:10]))
+	require.Equal(t, model.CommandStatus_COMMAND_SUCCEEDED, got.status, got.metadata)
+	d := w.awaitDeployment(2)
+	require.Equal(t, old, d.GetTrigger().GetCommit().GetHash())
+	require.Equal(t, map[string]string{"pipedeck/newer-commit": newer}, notesOf(d))
+	require.Empty(t, d.GetDeploymentChainId(), "its chain would deploy the newest commits of other applications")
+	require.Contains(t, d.GetTrigger().GetStrategySummary(), "Synced by carol to commit "+old[:7])
+
+	got = w.send(namedCommand("2", appID("web"), newer))
+	require.Equal(t, model.CommandStatus_COMMAND_SUCCEEDED, got.status, got.metadata)
+	d = w.awaitDeployment(3)
+	require.Equal(t, newer, d.GetTrigger().GetCommit().GetHash())
+	require.Empty(t, notesOf(d), "it is the newest commit")
+	require.NotEmpty(t, d.GetDeploymentChainId())
+
+	got = w.send(namedCommand("3", appID("web"), elsewhere))
+	require.Equal(t, model.CommandStatus_COMMAND_FAILED, got.status)
+	require.Contains(t, got.metadata["Reason"], "is not in the history of branch main")
+	require.Equal(t, 3, w.settle(), "the newest commit is not deployed again by itself")
 }

@@ -2405,7 +2405,12 @@ type Deployment struct {
 	// The deployment that this one rolls the application back to; empty for none.
 	RollbackTo string `protobuf:"bytes,21,opt,name=rollback_to,json=rollbackTo,proto3" json:"rollback_to,omitempty"`
 	// What the environment lacks for a plan, where piped knows it; absent for deployments with a plan.
-	Cause         *Cause `protobuf:"bytes,22,opt,name=cause,proto3" json:"cause,omitempty"`
+	Cause *Cause `protobuf:"bytes,22,opt,name=cause,proto3" json:"cause,omitempty"`
+	// The deployment of a newer commit that ended this one, or is about to; empty for none.
+	SupersededBy string `protobuf:"bytes,23,opt,name=superseded_by,json=supersededBy,proto3" json:"superseded_by,omitempty"`
+	// Counts the retries that piped makes by itself, from 1, and how many it makes at most; 0 for other deployments.
+	Retry         uint32 `protobuf:"varint,24,opt,name=retry,proto3" json:"retry,omitempty"`
+	RetryLimit    uint32 `protobuf:"varint,25,opt,name=retry_limit,json=retryLimit,proto3" json:"retry_limit,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2592,6 +2597,27 @@ func (x *Deployment) GetCause() *Cause {
 		return x.Cause
 	}
 	return nil
+}
+
+func (x *Deployment) GetSupersededBy() string {
+	if x != nil {
+		return x.SupersededBy
+	}
+	return ""
+}
+
+func (x *Deployment) GetRetry() uint32 {
+	if x != nil {
+		return x.Retry
+	}
+	return 0
+}
+
+func (x *Deployment) GetRetryLimit() uint32 {
+	if x != nil {
+		return x.RetryLimit
+	}
+	return 0
 }
 
 // What an environment lacks for a deployment or a stage that has failed: nothing is wrong with the application.
@@ -4307,7 +4333,12 @@ type SyncApplicationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
 	// AUTO, QUICK_SYNC or PIPELINE; empty is AUTO.
-	Strategy      string `protobuf:"bytes,2,opt,name=strategy,proto3" json:"strategy,omitempty"`
+	Strategy string `protobuf:"bytes,2,opt,name=strategy,proto3" json:"strategy,omitempty"`
+	// The hash of the commit to deploy, or the beginning of it; empty is the newest commit. Behind the newest commit, the
+	// application is out of sync afterwards, as after a rollback.
+	Commit string `protobuf:"bytes,3,opt,name=commit,proto3" json:"commit,omitempty"`
+	// Who asks for it.
+	Commander     string `protobuf:"bytes,4,opt,name=commander,proto3" json:"commander,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4352,6 +4383,20 @@ func (x *SyncApplicationRequest) GetApplicationId() string {
 func (x *SyncApplicationRequest) GetStrategy() string {
 	if x != nil {
 		return x.Strategy
+	}
+	return ""
+}
+
+func (x *SyncApplicationRequest) GetCommit() string {
+	if x != nil {
+		return x.Commit
+	}
+	return ""
+}
+
+func (x *SyncApplicationRequest) GetCommander() string {
+	if x != nil {
+		return x.Commander
 	}
 	return ""
 }
@@ -5440,7 +5485,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
 	"CHANGE_GIT\x10\x02\x12\x0f\n" +
 	"\vCHANGE_BOTH\x10\x03\x12\x12\n" +
-	"\x0eCHANGE_APPLIED\x10\x04\"\xf2\x06\n" +
+	"\x0eCHANGE_APPLIED\x10\x04\"\xce\a\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -5468,7 +5513,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\bretry_of\x18\x14 \x01(\tR\aretryOf\x12\x1f\n" +
 	"\vrollback_to\x18\x15 \x01(\tR\n" +
 	"rollbackTo\x12-\n" +
-	"\x05cause\x18\x16 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\"1\n" +
+	"\x05cause\x18\x16 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\x12#\n" +
+	"\rsuperseded_by\x18\x17 \x01(\tR\fsupersededBy\x12\x14\n" +
+	"\x05retry\x18\x18 \x01(\rR\x05retry\x12\x1f\n" +
+	"\vretry_limit\x18\x19 \x01(\rR\n" +
+	"retryLimit\"1\n" +
 	"\x05Cause\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05place\x18\x02 \x01(\tR\x05place\"\x14\n" +
@@ -5630,10 +5679,12 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06blocks\x18\x01 \x03(\v2\x1a.pipedeck.deck.v1.LogBlockR\x06blocks\x12\x1c\n" +
 	"\tcompleted\x18\x02 \x01(\bR\tcompleted\x12\x1c\n" +
 	"\ttruncated\x18\x03 \x01(\bR\ttruncated\x12\x12\n" +
-	"\x04last\x18\x04 \x01(\bR\x04last\"[\n" +
+	"\x04last\x18\x04 \x01(\bR\x04last\"\x91\x01\n" +
 	"\x16SyncApplicationRequest\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x1a\n" +
-	"\bstrategy\x18\x02 \x01(\tR\bstrategy\"}\n" +
+	"\bstrategy\x18\x02 \x01(\tR\bstrategy\x12\x16\n" +
+	"\x06commit\x18\x03 \x01(\tR\x06commit\x12\x1c\n" +
+	"\tcommander\x18\x04 \x01(\tR\tcommander\"}\n" +
 	"\x17SyncApplicationResponse\x12\x1d\n" +
 	"\n" +
 	"command_id\x18\x01 \x01(\tR\tcommandId\x12#\n" +

@@ -71,8 +71,9 @@ type DeckServiceClient interface {
 	// PreviewBranch reports what merging a branch of ListBranches would deploy, as PlanPreviewService does for a commit.
 	// NotFound when there is no such branch.
 	PreviewBranch(ctx context.Context, in *PreviewBranchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PlanPreviewResponse], error)
-	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
-	// connected. FailedPrecondition when piped refuses it, with the reason and after a semicolon the next step.
+	// SyncApplication asks for a deployment of the newest commit, or of another one in the history of the branch, and waits
+	// up to 8 s for the answer of a piped that is connected. FailedPrecondition when piped refuses it, with the reason and
+	// after a semicolon the next step.
 	SyncApplication(ctx context.Context, in *SyncApplicationRequest, opts ...grpc.CallOption) (*SyncApplicationResponse, error)
 	// RetryDeployment asks for a new deployment of the commit of an application's newest deployment, which has failed or
 	// was cancelled, by the same strategy. FailedPrecondition, with the reason, when it cannot be retried.
@@ -346,8 +347,9 @@ type DeckServiceServer interface {
 	// PreviewBranch reports what merging a branch of ListBranches would deploy, as PlanPreviewService does for a commit.
 	// NotFound when there is no such branch.
 	PreviewBranch(*PreviewBranchRequest, grpc.ServerStreamingServer[PlanPreviewResponse]) error
-	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
-	// connected. FailedPrecondition when piped refuses it, with the reason and after a semicolon the next step.
+	// SyncApplication asks for a deployment of the newest commit, or of another one in the history of the branch, and waits
+	// up to 8 s for the answer of a piped that is connected. FailedPrecondition when piped refuses it, with the reason and
+	// after a semicolon the next step.
 	SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error)
 	// RetryDeployment asks for a new deployment of the commit of an application's newest deployment, which has failed or
 	// was cancelled, by the same strategy. FailedPrecondition, with the reason, when it cannot be retried.

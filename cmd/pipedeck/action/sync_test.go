@@ -32,27 +32,44 @@ func (d syncDeck) SyncApplication(
 }
 
 // synced runs the command for an application that a deck answers about.
-func synced(t *testing.T, deck syncDeck) (document.Action, error) {
+func synced(t *testing.T, deck syncDeck, commit string) (document.Action, error) {
 	t.Helper()
 	s, _ := pastState()
-	return syncApplication(t.Context(), &session.Session{Deck: deck, State: s}, typed(s, "sync", "web"), "AUTO")
+	return syncApplication(t.Context(), &session.Session{Deck: deck, State: s}, typed(s, "sync", "web"),
+		&deckv1.SyncApplicationRequest{Strategy: "AUTO", Commit: commit})
 }
 
 func TestSyncReturnsTheAnswerOfPiped(t *testing.T) {
 	t.Parallel()
-	done, err := synced(t, syncDeck{answer: &deckv1.SyncApplicationResponse{CommandId: "c", DeploymentId: "d"}})
+	done, err := synced(t, syncDeck{answer: &deckv1.SyncApplicationResponse{CommandId: "c", DeploymentId: "d"}}, "")
 	require.NoError(t, err)
 	require.Equal(t, document.Action{App: "web", AppID: "a", Deployment: "d", Command: "c",
 		Text: "asked for a deployment of web: d"}, done)
-	done, err = synced(t, syncDeck{answer: &deckv1.SyncApplicationResponse{CommandId: "c", Unanswered: "not yet"}})
+	done, err = synced(t, syncDeck{answer: &deckv1.SyncApplicationResponse{CommandId: "c", Unanswered: "not yet"}}, "")
 	require.NoError(t, err)
 	require.Equal(t, "asked for a deployment of web", done.Text)
 	require.Equal(t, "not yet", done.Unanswered)
 	_, err = synced(t, syncDeck{err: status.Error(codes.FailedPrecondition,
-		"piped refuses to deploy web: a; b is gone; add it")})
+		"piped refuses to deploy web: a; b is gone; add it")}, "")
 	var failure *exit.Error
 	require.ErrorAs(t, err, &failure)
 	require.Equal(t, exit.Failed, failure.Code)
 	require.Equal(t, "piped refuses to deploy web: a; b is gone", failure.Error())
 	require.Equal(t, "add it", failure.Hint)
+}
+
+func TestSyncDeploysTheCommitThatAUserNames(t *testing.T) {
+	t.Parallel()
+	answer := &deckv1.SyncApplicationResponse{CommandId: "c", DeploymentId: "d"}
+	done, err := synced(t, syncDeck{answer: answer}, "0123456789")
+	require.NoError(t, err)
+	require.Equal(t, "asked for a deployment of web at commit 0123456: d", done.Text)
+	require.Equal(t, "0123456789", done.Commit)
+	for _, wrong := range []string{"HEAD", "abc", "main~1", "0123456789012345678901234567890123456789a", "abcg"} {
+		_, err = synced(t, syncDeck{answer: answer}, wrong)
+		var usage *exit.Error
+		require.ErrorAs(t, err, &usage, wrong)
+		require.Equal(t, exit.WrongUsage, usage.Code)
+		require.ErrorContains(t, err, `is not the hash of a commit`)
+	}
 }

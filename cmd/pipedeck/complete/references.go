@@ -24,24 +24,43 @@ func references(t *session.Target) cobra.CompletionFunc {
 		case len(args) > 0:
 			dir = args[0]
 		case path(cmd) == "plan-preview":
-			if s := read(cmd.Context(), t); s != nil && s.Environment().GetRepository() != "" {
-				dir = s.Environment().GetRepository()
-			}
+			dir = watched(t, cmd)
 		}
-		ctx, cancel := context.WithTimeout(cmd.Context(), patience)
-		defer cancel()
-		list := exec.CommandContext(ctx, "git", "-C", dir, "for-each-ref", "--sort=-creatordate",
-			"--count="+strconv.Itoa(maxOffers), "--format=%(refname:short)%09%(contents:subject)", "refs/heads",
-			"refs/tags", "refs/remotes")
-		out, err := list.Output()
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		found := &offers{}
-		for line := range bytes.Lines(out) {
-			name, subject, _ := strings.Cut(strings.TrimSpace(string(line)), "\t")
-			found.add(name, "%s", subject)
-		}
-		return found.list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return fromGit(cmd.Context(), dir, "for-each-ref", "--sort=-creatordate", "--count="+strconv.Itoa(maxOffers),
+			"--format=%(refname:short)%09%(contents:subject)", "refs/heads", "refs/tags", "refs/remotes")
 	}
+}
+
+// commits offers the newest commits of the repository that the running environment watches, or else of the one around
+// the working directory.
+func commits(t *session.Target) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		return fromGit(cmd.Context(), watched(t, cmd), "log", "--max-count="+strconv.Itoa(maxOffers),
+			"--format=%h%x09%s")
+	}
+}
+
+// watched returns the directory of the repository that the running environment watches; the working directory when none
+// is known.
+func watched(t *session.Target, cmd *cobra.Command) string {
+	if s := read(cmd.Context(), t); s != nil && s.Environment().GetRepository() != "" {
+		return s.Environment().GetRepository()
+	}
+	return "."
+}
+
+// fromGit offers what git prints in a directory: a name, a tab and a description in each line.
+func fromGit(ctx context.Context, dir string, args ...string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "git", append([]string{"-C", dir}, args...)...).Output()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	found := &offers{}
+	for line := range bytes.Lines(out) {
+		name, subject, _ := strings.Cut(strings.TrimSpace(string(line)), "\t")
+		found.add(name, "%s", subject)
+	}
+	return found.list, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

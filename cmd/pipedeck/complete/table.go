@@ -81,6 +81,7 @@ func flags(t *session.Target) map[string]cobra.CompletionFunc {
 		"--pipeline":      values("quick", "canary", "bluegreen"),
 		"--wait":          values("full", "fast"),
 
+		"sync --commit":       commits(t),
 		"version --key":       nothing,
 		"logs --plugin":       of(t, plugins),
 		"restart --piped":     of(t, pipeds),

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -17,11 +18,14 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
+// commitHash is the hash of a commit or the beginning of one, of at least the length that Git takes.
+var commitHash = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
+
 // Who acts when the caller gives no name.
 const defaultCommander = "pipedeck"
 
-// SyncApplication asks piped for a deployment of the newest commit, and waits for the answer of a piped that is
-// connected.
+// SyncApplication asks piped for a deployment of the newest commit or of the one that the request names, and waits for
+// the answer of a piped that is connected.
 func (s *Server) SyncApplication(
 	ctx context.Context, r *deckv1.SyncApplicationRequest,
 ) (*deckv1.SyncApplicationResponse, error) {
@@ -33,14 +37,11 @@ func (s *Server) SyncApplication(
 	if err != nil {
 		return nil, hint(err, "no application has the id %q; list them with `pipedeck apps`", r.GetApplicationId())
 	}
-	if a.GetDisabled() {
-		return nil, status.Errorf(codes.FailedPrecondition, "application %s is disabled; enable it first", a.GetName())
+	if r.GetCommit() != "" && !commitHash.MatchString(r.GetCommit()) {
+		return nil, status.Errorf(codes.InvalidArgument,
+			"commit %.80q is not a hash; write 4 to 40 digits of it, as git log prints them", r.GetCommit())
 	}
-	id, err := s.store.Commands.Add(&model.Command{
-		PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: defaultCommander,
-		Type:            model.Command_SYNC_APPLICATION,
-		SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(), SyncStrategy: strategy},
-	})
+	id, err := s.store.Sync(a.GetId(), r.GetCommit(), cmp.Or(r.GetCommander(), defaultCommander), strategy)
 	if err != nil {
 		return nil, err
 	}
@@ -50,9 +51,11 @@ func (s *Server) SyncApplication(
 	}
 	answer.DeploymentId, err = s.created(ctx, id, syncWait)
 	if err != nil {
-		return nil, hint(err, "piped refuses to deploy %s: %s; "+
-			"correct that in its repository, then run: pipedeck sync %s",
-			a.GetName(), status.Convert(err).Message(), a.GetName())
+		next := "correct that in its repository, then run: pipedeck sync " + a.GetName()
+		if r.GetCommit() != "" {
+			next = "choose another commit of the branch, as git log prints them"
+		}
+		return nil, hint(err, "piped refuses to deploy %s: %s; %s", a.GetName(), status.Convert(err).Message(), next)
 	}
 	if answer.DeploymentId == "" {
 		answer.Unanswered = fmt.Sprintf("piped has not answered within %s", syncWait)

@@ -79,11 +79,40 @@ func (s *Store) past(deploymentID string) (*model.Deployment, error) {
 	case a.GetPipedId() != d.Model.GetPipedId():
 		return nil, precondition("deployment %s belongs to another piped than application %s does now", deploymentID,
 			a.GetName())
-	case !s.Pipeds.deploysCommits(a.GetPipedId()):
-		return nil, precondition("%s cannot deploy an earlier commit: it is not a piped of this version of pipedeck, "+
-			"or has not connected yet; push a commit that reverts the change instead", s.Pipeds.title(a.GetPipedId()))
 	}
-	return d.Model, nil
+	return d.Model, s.deploysCommits(a.GetPipedId())
+}
+
+// deploysCommits is why a piped cannot deploy the commits that commands name; nil when it can.
+func (s *Store) deploysCommits(pipedID string) error {
+	if s.Pipeds.deploysCommits(pipedID) {
+		return nil
+	}
+	return precondition("%s cannot deploy an earlier commit: it is not a piped of this version of pipedeck, "+
+		"or has not connected yet; push a commit that reverts the change instead", s.Pipeds.title(pipedID))
+}
+
+// Sync asks the piped of an application for a deployment, of the newest commit when commit is empty. It returns the id of
+// the command. FailedPrecondition says why the application cannot be deployed.
+func (s *Store) Sync(applicationID, commit, commander string, strategy model.SyncStrategy) (string, error) {
+	a, err := s.Applications.Get(applicationID)
+	if err != nil {
+		return "", err
+	}
+	if a.GetDisabled() {
+		return "", precondition("application %s is disabled; enable it first", a.GetName())
+	}
+	command := &model.Command{
+		PipedId: a.GetPipedId(), ApplicationId: a.GetId(), Commander: commander, Type: model.Command_SYNC_APPLICATION,
+		SyncApplication: &model.Command_SyncApplication{ApplicationId: a.GetId(), SyncStrategy: strategy},
+	}
+	if commit != "" {
+		if err := s.deploysCommits(a.GetPipedId()); err != nil {
+			return "", err
+		}
+		command.Metadata = map[string]string{commitKey: commit}
+	}
+	return s.Commands.Add(command)
 }
 
 func (s *Store) deployAgain(
