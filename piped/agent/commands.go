@@ -89,7 +89,7 @@ func (f *feed) deployments(ctx context.Context) bool {
 		}
 		return false
 	}
-	f.controller.Submit(open...)
+	f.controller.Begin(open...)
 	return true
 }
 

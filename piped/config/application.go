@@ -101,6 +101,10 @@ type Trigger struct {
 	OnOutOfSync OnOutOfSync `json:"onOutOfSync"`
 	// OnChain is for deployment chains.
 	OnChain OnChain `json:"onChain"`
+	// OnNewCommit says what a deployment of a newer commit does to those of the application that have not ended:
+	// queue (the default) waits until they end, supersede-waiting ends those that wait for an approval, are in a WAIT stage
+	// or have not started, supersede ends all.
+	OnNewCommit string `json:"onNewCommit,omitempty" config:"oneof=queue|supersede-waiting|supersede"`
 }
 
 // IsManual reports whether only users start deployments: neither a commit nor drift does, and no chain can. chained
@@ -111,6 +115,14 @@ func (t Trigger) IsManual(chained bool) bool {
 
 // HasChain reports whether the application starts a deployment chain.
 func (a *Application) HasChain() bool { return a.PostSync != nil && a.PostSync.Chain != nil }
+
+// The values of Trigger.OnNewCommit besides the default.
+const (
+	SupersedeWaiting = "supersede-waiting"
+	Supersede        = "supersede"
+)
+
+func (t *Trigger) setDefaults() { t.OnNewCommit = "queue" }
 
 // OnCommit starts a deployment when a commit touches the application. Paths and Ignores are patterns
 // as in .dockerignore, matched against paths from the repository root.

@@ -66,31 +66,42 @@ func (c *Controller) cancelKnown(command *model.Command) bool {
 	}
 	for i, d := range c.waiting {
 		if d.GetId() == id && d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING {
-			// It gets a separate job, which ends it before anything is done.
-			j := &job{controller: c, deployment: d, commands: []*model.Command{command}}
-			j.cancellation.Cancel(cancelRequest(command))
 			c.waiting = slices.Delete(c.waiting, i, i+1)
-			c.start(func() { c.endWaiting(j) })
+			c.end(d, cancelRequest(command), command)
+			c.nudge() // it supersedes no other one any more
 			return true
 		}
 	}
 	return false
 }
 
+// end gives a deployment that waits a separate job, which ends it before anything is done. It is called with the lock
+// held.
+func (c *Controller) end(d *model.Deployment, by *CancelledError, commands ...*model.Command) {
+	j := &job{controller: c, deployment: d, commands: commands}
+	j.cancellation.Cancel(by)
+	c.finish(d.GetId()) // a list that the control plane has made before the end is none of its news
+	c.start(func() { c.endWaiting(j) })
+}
+
 // endWaiting ends a deployment that was cancelled while another one of its application ran.
 func (c *Controller) endWaiting(j *job) {
 	ctx, cancel := reporting(context.Background())
 	defer cancel()
-	outcome, err := j.endUnplanned(ctx, cancelRequest(j.commands[0]))
+	outcome, err := j.endUnplanned(ctx, j.cancellation.by())
 	if err != nil {
 		c.options.Logger.Error(
-			"report of a cancelled deployment failed", "deployment", j.deployment.GetId(), "error", err,
+			"report of a cancelled deployment failed; it is cancelled again when the control plane lists it",
+			"deployment", j.deployment.GetId(), "error", err,
 		)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.finished = slices.DeleteFunc(c.finished, func(id string) bool { return id == j.deployment.GetId() })
+		for _, command := range j.commands {
+			delete(c.commands, command.GetId())
+		}
 		return
 	}
-	c.mu.Lock()
-	c.finish(j.deployment.GetId())
-	c.mu.Unlock()
 	c.options.Logger.Info("waiting deployment cancelled", "deployment", j.deployment.GetId(), "reason", outcome.Reason)
 	for _, command := range j.commands {
 		handled(ctx, c.options.ControlPlane, c.options.Logger, command, model.CommandStatus_COMMAND_SUCCEEDED, "")

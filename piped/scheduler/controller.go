@@ -13,6 +13,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/supersede"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
@@ -47,6 +48,7 @@ type Controller struct {
 	jobs     sync.WaitGroup
 
 	mu       sync.Mutex
+	begun    bool                // what other pipeds have left is known
 	stopped  bool                // no new jobs
 	waiting  []*model.Deployment // in the order in which they became known
 	active   map[string]*job     // by application
@@ -78,6 +80,15 @@ func NewController(options ControllerOptions) *Controller {
 		commands: map[string]bool{},
 		listed:   make(chan struct{}),
 	}
+}
+
+// Begin makes all deployments known that have not ended, an answer of ListNotCompletedDeployments. None starts before the
+// first call: an earlier piped may have left one that comes before those that this piped creates.
+func (c *Controller) Begin(open ...*model.Deployment) {
+	c.mu.Lock()
+	c.begun = true
+	c.mu.Unlock()
+	c.Submit(open...)
 }
 
 // Submit makes deployments known: one that this piped has just created, or an answer of
@@ -143,18 +154,23 @@ func (c *Controller) nudge() {
 	}
 }
 
-// startDue starts the next deployment of every application that has none under way.
+// startDue ends the deployments that newer ones supersede, and starts the next one of every application that has none
+// under way.
 func (c *Controller) startDue(ctx context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if !c.begun || ctx.Err() != nil {
+		return
+	}
 	slices.SortStableFunc(c.waiting, func(a, b *model.Deployment) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a.GetCreatedAt(), b.GetCreatedAt()))
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), supersede.Compare(a, b))
 	})
+	c.supersede()
 	c.waiting = slices.DeleteFunc(c.waiting, func(d *model.Deployment) bool {
-		if c.active[d.GetApplicationId()] != nil || ctx.Err() != nil {
+		if c.active[d.GetApplicationId()] != nil {
 			return false
 		}
-		j := &job{controller: c, deployment: d}
+		j := newJob(c, d)
 		c.active[d.GetApplicationId()] = j
 		c.start(func() {
 			ended := j.run(ctx)
@@ -162,6 +178,7 @@ func (c *Controller) startDue(ctx context.Context) {
 		})
 		return true
 	})
+	c.supersede() // those that were started just now
 }
 
 // rank puts deployments that have been started before pending ones.

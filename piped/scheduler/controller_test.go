@@ -45,6 +45,9 @@ type agent struct {
 	stop func()
 }
 
+// Submit makes deployments known as an answer of the control plane does.
+func (a *agent) Submit(deployments ...*model.Deployment) { a.Begin(deployments...) }
+
 // startAgent runs the test plugin as "p", owner of A, B and ROLLBACK, and gives every application the spec.
 func startAgent(t *testing.T, spec string) *agent {
 	t.Helper()

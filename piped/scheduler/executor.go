@@ -93,7 +93,7 @@ func (e *executor) bringToEnd(ctx, work context.Context, stage *model.PipelineSt
 		return context.Cause(ctx)
 	}
 	if result.status == model.StageStatus_STAGE_CANCELLED {
-		e.reports.saveChoice(ctx, e.cancellation.by())
+		e.reports.saveCancellation(ctx, e.cancellation.by())
 	}
 	e.reports.endStage(ctx, stage, result.status, result.reason)
 	e.reports.handleCommands(ctx, stage)

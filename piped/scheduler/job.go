@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/redeploy"
+	"github.com/pipedeck/pipedeck/piped/supersede"
 )
 
 // chainRecheck is how often a blocked deployment of a chain asks again: PipeCD's control plane has no event
@@ -28,6 +29,18 @@ type job struct {
 	cancellation Cancellation
 	commands     []*model.Command // guarded by controller.mu; reported at the end
 	planError    error
+}
+
+// newJob returns the job of a deployment. One that an earlier piped was about to end, because a newer commit supersedes it,
+// is ended.
+func newJob(c *Controller, d *model.Deployment) *job {
+	j := &job{controller: c, deployment: d}
+	j.cancellation.waits(d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING ||
+		d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PLANNED)
+	if by := supersede.ByOf(d); by != (supersede.By{}) {
+		j.cancellation.Cancel(&CancelledError{By: by})
+	}
+	return j
 }
 
 // run returns true when the deployment has ended, false when piped stops or the end could not be reported.
@@ -136,17 +149,20 @@ func (j *job) endUnplanned(ctx context.Context, why error) (Outcome, error) {
 	}
 	var cancelled *CancelledError
 	var chain *chainCancelledError
+	reports := j.controller.options.Scheduler.reports(newProgress(j.deployment))
 	switch {
 	case errors.As(why, &cancelled):
-		outcome = Outcome{
-			Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED,
-			Reason: cancelled.Error() + " while planning",
+		when := " while planning"
+		if cancelled.superseded() {
+			when = " before it started"
 		}
+		outcome = Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: cancelled.Error() + when}
+		reports.saveCancellation(ctx, cancelled)
 	case errors.As(why, &chain):
 		outcome = Outcome{Status: model.DeploymentStatus_DEPLOYMENT_CANCELLED, Reason: chain.reason}
 	}
-	j.controller.options.Scheduler.reports(newProgress(j.deployment)).saveCause(ctx, why)
-	return outcome, j.controller.options.Scheduler.complete(ctx, j.deployment, outcome)
+	reports.saveCause(ctx, why)
+	return outcome, reports.complete(ctx, outcome)
 }
 
 // announce reports that the application is being deployed.
@@ -171,6 +187,11 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 	case errors.As(j.planError, &invalid):
 		j.reportSync(
 			ctx, model.ApplicationSyncStatus_INVALID_CONFIG, "The application configuration is invalid", outcome.Reason,
+		)
+	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED && j.cancellation.by().superseded():
+		j.reportSync(
+			ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "A newer commit has superseded the last deployment",
+			outcome.Reason,
 		)
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED:
 		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment was cancelled", outcome.Reason)

@@ -12,22 +12,35 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/supersede"
 )
 
-// CancelledError is the cause of work that a user cancelled.
+// CancelledError is the cause of work that a user cancelled, or that a newer commit has superseded.
 type CancelledError struct {
 	Commander string
+	// By is the deployment of the newer commit; zero when a user cancelled.
+	By supersede.By
 	// Rollback undoes what was done even when the application says otherwise; NoRollback leaves it as it is.
 	// Without either the application decides.
 	Rollback, NoRollback bool
 }
 
-// cancelledBy begins the reason of every deployment that a user cancelled (PipeCD v1: too).
-const cancelledBy = "Cancelled by "
+const (
+	// cancelledBy begins the reason of every deployment that a user cancelled (PipeCD v1: too).
+	cancelledBy = "Cancelled by "
+	// supersededBy begins the reason of every deployment that a newer commit has ended.
+	supersededBy = "Superseded by deployment "
+)
 
-// Error names the user and the choice about the rollback. The text is for people; programs read the choice from the
-// metadata of the deployment.
+// superseded reports whether a newer commit is the cause.
+func (e *CancelledError) superseded() bool { return e != nil && e.By != (supersede.By{}) }
+
+// Error names the user and the choice about the rollback, or the deployment of the newer commit. The text is for people;
+// programs read the choice and the deployment from the metadata of the deployment.
 func (e *CancelledError) Error() string {
+	if e.superseded() {
+		return fmt.Sprintf("%s%.8s (commit %.7s)", supersededBy, e.By.Deployment, e.By.Commit)
+	}
 	switch e.choice() {
 	case choiceRollback:
 		return cancelledBy + e.Commander + " with a rollback"
@@ -53,6 +66,9 @@ type Cancellation struct {
 	mu      sync.Mutex
 	request *CancelledError
 	watcher func(*CancelledError)
+	// offered becomes the request while waiting is set.
+	offered *CancelledError
+	waiting bool
 }
 
 // Cancel passes a request on.
@@ -66,6 +82,29 @@ func (c *Cancellation) Cancel(by *CancelledError) {
 	c.mu.Unlock()
 	if first && watcher != nil {
 		watcher(by)
+	}
+}
+
+// Offer passes on a request that cancels as soon as the deployment waits. It replaces the one before; nil withdraws it.
+func (c *Cancellation) Offer(by *CancelledError) {
+	c.mu.Lock()
+	c.offered = by
+	accepted := by != nil && c.waiting
+	c.mu.Unlock()
+	if accepted {
+		c.Cancel(by)
+	}
+}
+
+// waits says whether the deployment does nothing but wait now: it has not started, or only stages run that wait for a
+// user or a time.
+func (c *Cancellation) waits(now bool) {
+	c.mu.Lock()
+	c.waiting = now
+	offered := c.offered
+	c.mu.Unlock()
+	if now && offered != nil {
+		c.Cancel(offered)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc/metadata"
@@ -43,6 +44,8 @@ type reports struct {
 	pause      time.Duration
 	failpoints *failpoint.Set
 	progress   *progress
+	// saved is the cancellation that was recorded last.
+	saved atomic.Pointer[CancelledError]
 }
 
 func (r *reports) setStatus(ctx context.Context, status model.DeploymentStatus, reason string) {

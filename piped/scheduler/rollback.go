@@ -191,7 +191,7 @@ func (r *rollback) lastExecuted() []string {
 // says more than cancelled ones, which it may have stopped; without either the reason decides.
 func interruptedOutcome(d *model.Deployment) Outcome {
 	outcome := Outcome{Status: model.DeploymentStatus_DEPLOYMENT_FAILURE, Reason: d.GetStatusReason()}
-	if strings.HasPrefix(outcome.Reason, cancelledBy) {
+	if strings.HasPrefix(outcome.Reason, cancelledBy) || strings.HasPrefix(outcome.Reason, supersededBy) {
 		outcome.Status = model.DeploymentStatus_DEPLOYMENT_CANCELLED
 	}
 	for _, stage := range d.GetStages() {

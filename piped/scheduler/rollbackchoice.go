@@ -42,23 +42,37 @@ func choiceOf(cancellation *Cancellation, d *model.Deployment) rollbackChoice {
 	return rollbackChoice(d.GetMetadataV2().GetShared().GetKeyValues()[choiceMetadataKey])
 }
 
-// saveChoice records the user's choice, if there is one. It is called before a stage is recorded as cancelled, from
-// where on the next piped would decide about the rollback.
-func (r *reports) saveChoice(ctx context.Context, by *CancelledError) {
-	if by == nil || by.choice() == "" {
+// notes returns what the next piped has to know of a cancellation.
+func (e *CancelledError) notes() map[string]string {
+	switch {
+	case e == nil:
+		return nil
+	case e.superseded():
+		return e.By.Notes()
+	case e.choice() != "":
+		return map[string]string{choiceMetadataKey: string(e.choice())}
+	default:
+		return nil
+	}
+}
+
+// saveCancellation records who has ended the deployment, as far as the next piped has to know it. It is called before a
+// stage is recorded as cancelled, from where on the next piped would decide about the rollback, and before the end. What
+// is recorded already is not recorded again.
+func (r *reports) saveCancellation(ctx context.Context, by *CancelledError) {
+	notes := by.notes()
+	if len(notes) == 0 || r.saved.Swap(by) == by {
 		return
 	}
 	logger := r.logger.With("deployment", r.progress.id())
-	request := &pipedservice.SaveDeploymentSharedMetadataRequest{
-		DeploymentId: r.progress.id(), Metadata: map[string]string{choiceMetadataKey: string(by.choice())},
-	}
+	request := &pipedservice.SaveDeploymentSharedMetadataRequest{DeploymentId: r.progress.id(), Metadata: notes}
 	err := r.persist(ctx, logger, func(ctx context.Context) error {
 		_, err := r.controlPlane.SaveDeploymentSharedMetadata(ctx, request)
 		return err
 	})
 	if err != nil && ctx.Err() == nil {
 		logger.Error(
-			"cannot save the user's choice about the rollback; it is lost if piped ends before the rollback begins",
+			"cannot save why the deployment is cancelled; it is lost if piped ends before the rollback begins",
 			"error", err,
 		)
 	}

@@ -110,11 +110,6 @@ func (s *Scheduler) Run(ctx context.Context, planned *model.Deployment, cancella
 	return outcome, err
 }
 
-// complete reports the end of a deployment that got no plan.
-func (s *Scheduler) complete(ctx context.Context, d *model.Deployment, outcome Outcome) error {
-	return s.reports(newProgress(d)).complete(ctx, outcome)
-}
-
 func (s *Scheduler) reports(p *progress) *reports {
 	o := s.options
 	return &reports{
@@ -166,6 +161,10 @@ func (r *run) deploy(ctx context.Context) (Outcome, error) {
 			return Outcome{}, err
 		}
 	}
+	r.cancellation.waits(false)
+	if outcome.Status == model.DeploymentStatus_DEPLOYMENT_CANCELLED {
+		r.reports.saveCancellation(ctx, r.cancellation.by())
+	}
 	outcome.Begun = r.progress.begunAny()
 	if rollingBack || r.rollsBack(outcome) {
 		if !rollingBack {
@@ -211,7 +210,7 @@ func (r *run) rollBack(ctx context.Context) error {
 
 func (r *run) walk(stages []*model.PipelineStage) *walk {
 	return &walk{
-		executor: r.executor, reports: r.reports, parallel: r.parallel, stages: stages,
+		executor: r.executor, reports: r.reports, cancellation: r.cancellation, parallel: r.parallel, stages: stages,
 		begun: map[string]bool{}, reported: map[string]bool{}, ends: make(chan stageEnd),
 	}
 }

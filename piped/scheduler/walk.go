@@ -18,8 +18,9 @@ import (
 // walk brings stages to their end, side by side as far as they do not require each other. What becomes of
 // one decides which follow. It belongs to one goroutine; those of the stages only send their end.
 type walk struct {
-	executor *executor
-	reports  *reports
+	executor     *executor
+	reports      *reports
+	cancellation *Cancellation
 	// parallel bounds the stages that run at the same time.
 	parallel int
 	stages   []*model.PipelineStage
@@ -59,6 +60,9 @@ func (w *walk) runStages(ctx, work context.Context) error {
 		for _, stage := range w.due(together) {
 			w.start(ctx, together, stage)
 		}
+		if !w.whatever {
+			w.cancellation.waits(w.onlyWaits())
+		}
 		if w.running == 0 {
 			return stopping
 		}
@@ -83,6 +87,21 @@ func (w *walk) start(ctx, work context.Context, stage *model.PipelineStage) {
 		err := w.executor.run(ctx, work, stage)
 		w.ends <- stageEnd{stage, err}
 	}()
+}
+
+// onlyWaits reports that stages run, and that all of them wait for a user or a time.
+func (w *walk) onlyWaits() bool {
+	busy := func(stage *model.PipelineStage) bool {
+		return w.begun[stage.GetId()] && !w.reported[stage.GetId()] && !waitsInside(stage)
+	}
+	return w.running > 0 && !slices.ContainsFunc(w.stages, busy)
+}
+
+// waitsInside reports that a stage changes nothing: it waits for an approval or a time. PipeCD v1: the stages have these
+// names.
+func waitsInside(stage *model.PipelineStage) bool {
+	return stage.GetAvailableOperation() == model.ManualOperation_MANUAL_OPERATION_APPROVE ||
+		stage.GetName() == "WAIT_APPROVAL" || stage.GetName() == "WAIT"
 }
 
 // review takes in what an earlier piped left. PipeCD v1: a stage that failed or was cancelled decides the

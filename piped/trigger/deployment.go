@@ -21,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/git/address"
+	"github.com/pipedeck/pipedeck/piped/supersede"
 )
 
 // Names that PipeCD v1 gives to facts outside of its messages.
@@ -108,6 +109,7 @@ func (f Draft) deployment(c cause) (*model.Deployment, error) {
 			StrategySummary: c.why,
 		},
 	}
+	maps.Copy(d.MetadataV2.Shared.KeyValues, supersede.Created(f.Now))
 	maps.Copy(d.MetadataV2.Shared.KeyValues, c.notes)
 	if f.Config.Notification != nil {
 		text, err := json.Marshal(f.Config.Notification)

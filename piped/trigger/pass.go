@@ -13,6 +13,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
+	"github.com/pipedeck/pipedeck/piped/supersede"
 	"github.com/pipedeck/pipedeck/piped/trigger/due"
 )
 
@@ -114,7 +115,10 @@ func (t *Trigger) onCommit(ctx context.Context, c *candidate, diffs diffs) error
 		t.history.looked(c.application, head)
 		return nil
 	}
-	return t.create(ctx, c, cause{kind: onCommit, id: uuid.NewString(), log: reason})
+	return t.create(ctx, c, cause{
+		kind: onCommit, id: uuid.NewString(), log: reason,
+		notes: supersede.Notes(c.config.Trigger.OnNewCommit),
+	})
 }
 
 // onOutOfSync creates a deployment when drift was seen and the application wants that.

@@ -4,6 +4,7 @@
 package trigger_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,8 +19,11 @@ func pastCommand(id, application, key string, of *model.Deployment) *model.Comma
 	return c
 }
 
+// notesOf returns the notes of a deployment but the time of its creation.
 func notesOf(d *model.Deployment) map[string]string {
-	return d.GetMetadataV2().GetShared().GetKeyValues()
+	notes := maps.Clone(d.GetMetadataV2().GetShared().GetKeyValues())
+	delete(notes, "pipedeck/created")
+	return notes
 }
 
 // complete ends all deployments so far.
@@ -212,4 +216,33 @@ func TestACommitOfTheBranchThatAUserNamesIsDeployedAndOthersAreRefused(t *testin
 	require.Equal(t, model.CommandStatus_COMMAND_FAILED, got.status)
 	require.Contains(t, got.metadata["Reason"], "is not in the history of branch main")
 	require.Equal(t, 3, w.settle(), "the newest commit is not deployed again by itself")
+}
+
+func TestADeploymentOfACommitNotesWhichOlderOnesItSupersedes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for dir, rule := range map[string]string{
+		"plain": "", "queue": "queue", "waiting": "supersede-waiting", "all": "supersede",
+	} {
+		spec := "  name: " + dir + "\n"
+		if rule != "" {
+			spec += "  trigger:\n    onNewCommit: " + rule + "\n"
+		}
+		w.application(dir, spec)
+	}
+	w.commit("One")
+	w.start()
+	w.awaitDeployment(4)
+	got := map[string]map[string]string{}
+	w.plane.read(func() {
+		for _, d := range w.plane.deployments {
+			got[d.GetApplicationName()] = notesOf(d)
+		}
+	})
+	require.Equal(t, map[string]map[string]string{
+		"plain": {}, "queue": {}, "waiting": {"pipedeck/supersedes": "waiting"},
+		"all": {"pipedeck/supersedes": "running"},
+	}, got)
+	w.send(syncCommand("1", appID("all"), model.SyncStrategy_AUTO))
+	require.Empty(t, notesOf(w.awaitDeployment(5)), "only commits supersede")
 }
