@@ -30,6 +30,8 @@ type Application struct {
 	Pipeline *Pipeline `json:"pipeline,omitempty"`
 	// Trigger says what starts a deployment.
 	Trigger Trigger `json:"trigger"`
+	// Retry says how often a deployment is made again that failed for a cause which may pass. Without it, never.
+	Retry *Retry `json:"retry,omitempty"`
 	// PostSync says what follows a successful deployment.
 	PostSync *PostSync `json:"postSync,omitempty"`
 	// Timeout bounds the whole deployment. Default 6h.
@@ -101,9 +103,9 @@ type Trigger struct {
 	OnOutOfSync OnOutOfSync `json:"onOutOfSync"`
 	// OnChain is for deployment chains.
 	OnChain OnChain `json:"onChain"`
-	// OnNewCommit says what a deployment of a newer commit does to those of the application that have not ended:
-	// queue (the default) waits until they end, supersede-waiting ends those that wait for an approval, are in a WAIT stage
-	// or have not started, supersede ends all.
+	// OnNewCommit says what a deployment of a newer commit does to those of the application that have not ended. queue: it
+	// waits until they end. supersede-waiting: it ends those that wait for an approval, are in a WAIT stage or have not
+	// started. supersede: it ends all of them. Default queue.
 	OnNewCommit string `json:"onNewCommit,omitempty" config:"oneof=queue|supersede-waiting|supersede"`
 }
 
@@ -162,6 +164,32 @@ type OnChain struct {
 }
 
 func (o *OnChain) setDefaults() { o.Disabled = true }
+
+// Retry says how often piped makes a deployment again that failed for a cause which may pass, such as an API that did not
+// answer. PipeCD does not know it.
+type Retry struct {
+	// Limit is the largest number of retries, at most 10. Default 3.
+	Limit int `json:"limit,omitempty" config:"positive"`
+	// Backoff is the pause before the first retry; it doubles with each further one, up to an hour. Default 30s.
+	Backoff Duration `json:"backoff,omitempty" config:"positive"`
+}
+
+// MaxRetries is the largest value of Retry.Limit.
+const MaxRetries = 10
+
+func (r *Retry) setDefaults() { r.Limit, r.Backoff = 3, Duration(30*time.Second) }
+
+// maxRetryPause bounds the pause before a retry.
+const maxRetryPause = time.Hour
+
+// Pause returns the pause before a retry, which are counted from 1.
+func (r *Retry) Pause(number int) time.Duration {
+	pause := r.Backoff.Std()
+	for ; number > 1 && pause < maxRetryPause; number-- {
+		pause *= 2
+	}
+	return max(min(pause, maxRetryPause), r.Backoff.Std())
+}
 
 // PostSync says what follows a successful deployment.
 type PostSync struct {

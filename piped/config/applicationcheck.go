@@ -22,6 +22,9 @@ func checkApplication(d *decoder, a *Application, kind string) {
 	d.repositoryPatterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
 	d.repositoryPatterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
 	checkPipeline(d, a.Pipeline)
+	if a.Retry != nil && a.Retry.Limit > MaxRetries {
+		d.fieldf("spec.retry.limit", "%d is not allowed here: want at most %d", a.Retry.Limit, MaxRetries)
+	}
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {
 			if matcher.Name == "" && matcher.Kind == "" && len(matcher.Labels) == 0 {

@@ -6,6 +6,7 @@ package redeploy
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -21,6 +22,8 @@ const (
 	retryKey    = "pipedeck/retry-of"
 	rollbackKey = "pipedeck/rollback-to"
 	newerKey    = "pipedeck/newer-commit"
+	numberKey   = "pipedeck/retry"
+	limitKey    = "pipedeck/retry-limit"
 )
 
 // Request is what a command to sync an application asks for besides the application and the strategy.
@@ -30,6 +33,9 @@ type Request struct {
 	Commit string
 	// RetryOf or RollbackTo is the id of the deployment that had the commit; both are empty when a user named the commit.
 	RetryOf, RollbackTo string
+	// Number counts the retries that piped makes by itself, from 1, and Limit is how many it makes at most; both are 0 for
+	// what a user asks for.
+	Number, Limit int
 }
 
 // Named reports that a user named the commit, of which nothing is known yet.
@@ -44,6 +50,8 @@ func RequestOf(command *model.Command) Request {
 // Summary says for users why the commit is deployed.
 func (r Request) Summary(commander string) string {
 	switch {
+	case r.Number > 0:
+		return fmt.Sprintf("Retry %d of %d of deployment %.8s", r.Number, r.Limit, r.RetryOf)
 	case r.RollbackTo != "":
 		return fmt.Sprintf("Rolled back by %s to commit %.7s", commander, r.Commit)
 	case r.RetryOf == "":
@@ -60,6 +68,9 @@ func (r Request) Notes(newer string) map[string]string {
 		if value != "" {
 			notes[key] = value
 		}
+	}
+	if r.Number > 0 {
+		notes[numberKey], notes[limitKey] = strconv.Itoa(r.Number), strconv.Itoa(r.Limit)
 	}
 	return notes
 }

@@ -97,4 +97,6 @@ func (b By) Notes() map[string]string {
 	return map[string]string{supersededByKey: b.Deployment, newerCommitKey: b.Commit}
 }
 
-func notes(d *model.Deployment) map[string]string { return d.GetMetadataV2().GetShared().GetKeyValues() }
+func notes(d *model.Deployment) map[string]string {
+	return d.GetMetadataV2().GetShared().GetKeyValues()
+}

@@ -40,6 +40,9 @@ const (
 	onChain     kind = "ON_CHAIN"
 )
 
+// onRetry is not PipeCD's.
+const onRetry kind = "ON_RETRY"
+
 // cause is why a deployment is created.
 type cause struct {
 	kind kind

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,6 +36,7 @@ func (t *Trigger) pass(ctx context.Context) error {
 		func() error { candidates = t.candidates(); t.options.Configured(configured(candidates)); return nil },
 		func() error { return t.carryOut(ctx, candidates) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onCommit(ctx, c, diffs) }) },
+		func() error { return each(candidates, func(c *candidate) error { return t.onFailure(ctx, c) }) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onOutOfSync(ctx, c) }) },
 		func() error { return t.mistakes.reportBroken(ctx, candidates) },
 		func() error { return t.mistakes.reportFixed(ctx, candidates) },
@@ -61,6 +63,7 @@ func (t *Trigger) begin() {
 	t.applications.begin(got.applications)
 	for _, id := range got.ended {
 		t.mistakes.doubt(t.applications.find(id))
+		delete(t.settled, id)
 	}
 	if got.newCommands {
 		t.commands.replace(got.commands)
@@ -87,6 +90,7 @@ func (t *Trigger) listed() {
 	exists := func(application string) bool { return t.applications.find(application) != nil }
 	t.history.keep(exists)
 	t.mistakes.keep(exists)
+	maps.DeleteFunc(t.settled, func(application string, _ bool) bool { return !exists(application) })
 	for _, a := range t.applications.list {
 		if r := t.repositories[a.GetGitPath().GetRepo().GetId()]; r != nil {
 			r.include(configFileOf(a))

@@ -80,6 +80,8 @@ type Trigger struct {
 	history      *history
 	mistakes     *mistakes
 	schedule     *schedule
+	// settled are the applications, by id, whose newest deployment calls for no retry.
+	settled map[string]bool
 
 	// Of the pass under way.
 	snapshots map[string]snapshot
@@ -121,6 +123,7 @@ func New(options Options) *Trigger {
 			known: map[string]mistake{},
 		},
 		schedule: newSchedule(options.Clock),
+		settled:  map[string]bool{},
 	}
 	t.applications = &applications{controlPlane: options.ControlPlane, onList: t.listed}
 	t.registrar = &registrar{

@@ -21,9 +21,13 @@ const (
 	// CauseNoProgram: a program that the stage runs is not installed on the machine of piped. Errors that wrap
 	// exec.ErrNotFound have this cause without WithCause.
 	CauseNoProgram = "NO_PROGRAM"
+
+	// CauseTemporary: an API does not answer, is busy, or someone else has changed the same object at the same time.
+	CauseTemporary = "TEMPORARY"
 )
 
-// Cause is what an environment lacks for a stage: nothing is wrong with the application.
+// Cause is what an environment lacks for a stage, for good or for a time: nothing is wrong with the application. piped
+// may retry a deployment that has failed by CauseUnreachable or CauseTemporary, as the application configuration says.
 type Cause struct {
 	Kind string `json:"kind"`
 	// Place is where the application asks for what is lacking, as file, file:line or file:line:column; it may be empty.

@@ -45,6 +45,12 @@ type Relations struct {
 	ChainBlock uint32 `json:"chain_block"`
 	// RetryOf is the id of the deployment that it repeats; empty for others.
 	RetryOf string `json:"retry_of"`
+	// Retry counts the retries that piped makes by itself, from 1; 0 for others.
+	Retry uint32 `json:"retry"`
+	// RetryLimit is how many of them it makes at most; 0 for others.
+	RetryLimit uint32 `json:"retry_limit"`
+	// SupersededBy is the id of the deployment of a newer commit that has ended it; empty for others.
+	SupersededBy string `json:"superseded_by"`
 	// RollbackTo is the id of the deployment that it goes back to; empty for others.
 	RollbackTo string `json:"rollback_to"`
 	// WaitsFor is the id of the deployment that has to end before; empty for others, and in event lines.
@@ -86,7 +92,8 @@ func NewDeployment(d *deckv1.Deployment) Deployment {
 		RollbackOnRequest: d.GetRollbackOnRequest(), Piped: d.GetPipedId(),
 		Relations: Relations{
 			Chain: d.GetChainId(), ChainBlock: d.GetChainBlock(), RetryOf: d.GetRetryOf(),
-			RollbackTo: d.GetRollbackTo(),
+			RollbackTo: d.GetRollbackTo(), Retry: d.GetRetry(), RetryLimit: d.GetRetryLimit(),
+			SupersededBy: d.GetSupersededBy(),
 		},
 	}
 }

@@ -263,6 +263,9 @@ func askedBy(d *deckv1.Deployment) (again, summary, who string) {
 	switch chain, commander := text.Line(d.GetChainId()), text.Line(d.GetCommander()); {
 	case chain != "": // which asks for those after the first
 		who = fmt.Sprintf("block %d of chain %s", d.GetChainBlock(), text.Cut(chain, 8, ""))
+	case d.GetRetry() > 0:
+		again = fmt.Sprintf("retry %d of %d of deployment %s", d.GetRetry(), d.GetRetryLimit(),
+			text.Cut(text.Line(d.GetRetryOf()), 8, ""))
 	case d.GetRetryOf() != "":
 		again = "retried by " + commander
 	case d.GetRollbackTo() != "":

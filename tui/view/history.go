@@ -46,7 +46,8 @@ func (v History) Draw(width, height int) string {
 		took := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), v.Now)
 		line := split(th,
 			fmt.Sprintf(" %s %s %s", badge.style.Render(text.Pad(badge.icon+" "+badge.word, 14, "")),
-				th.Info.Render(shortHash(d.GetCommit().GetHash())), text.FirstLine(d.GetCommit().GetMessage())),
+				th.Info.Render(shortHash(d.GetCommit().GetHash())), text.FirstLine(d.GetCommit().GetMessage()))+
+				th.Dim.Render(v.relation(d)),
 			th.Dim.Render(text.PadLeft(Duration(took), durationWidth, "")+" "+
 				text.PadLeft(Age(state.Elapsed(d.GetCreatedAt(), nil, v.Now)), 8, "")+" "), inner)
 		if i == v.Selected {
@@ -55,6 +56,26 @@ func (v History) Draw(width, height int) string {
 		lines = append(lines, line)
 	}
 	return frame.titled(lines, width, height)
+}
+
+// relation is what a deployment has to do with another one, for the end of its line; empty for nothing.
+func (v History) relation(d *deckv1.Deployment) string {
+	switch {
+	case d.GetSupersededBy() != "":
+		by := text.Cut(text.Line(d.GetSupersededBy()), 8, "")
+		for _, one := range v.List {
+			if one.GetId() == d.GetSupersededBy() {
+				by = shortHash(one.GetCommit().GetHash())
+			}
+		}
+		return " " + v.Theme.Dot + " superseded by " + by
+	case d.GetRetry() > 0:
+		return fmt.Sprintf(" %s retry %d of %d", v.Theme.Dot, d.GetRetry(), d.GetRetryLimit())
+	case d.GetRollbackTo() != "":
+		return " " + v.Theme.Dot + " rolled back"
+	default:
+		return ""
+	}
 }
 
 // title says when there may be older deployments than those of the list.

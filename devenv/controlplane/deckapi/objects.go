@@ -60,6 +60,8 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		Cause: causeOfDeployment(m),
 	}
 	out.RetryOf, out.RollbackTo = d.Again()
+	out.Retry, out.RetryLimit = d.Retries()
+	out.SupersededBy = d.SupersededBy()
 	if d.EventCommit != nil {
 		out.EventCommit = commit(d.EventCommit)
 	}

@@ -5,6 +5,7 @@ package store
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -16,6 +17,13 @@ const (
 	rollbackKey = "pipedeck/rollback-to"
 )
 
+// Notes of our piped in the metadata of deployments.
+const (
+	supersededByKey = "pipedeck/superseded-by"
+	retryNumberKey  = "pipedeck/retry"
+	retryLimitKey   = "pipedeck/retry-limit"
+)
+
 // isPast reports whether a command is for an earlier commit.
 func isPast(command *model.Command) bool { return command.GetMetadata()[commitKey] != "" }
 
@@ -23,6 +31,27 @@ func isPast(command *model.Command) bool { return command.GetMetadata()[commitKe
 func (d *Deployment) Again() (retryOf, rollbackTo string) {
 	notes := d.Model.GetMetadataV2().GetShared().GetKeyValues()
 	return notes[retryKey], notes[rollbackKey]
+}
+
+// SupersededBy returns the id of the deployment of a newer commit that has ended this one; empty for none.
+func (d *Deployment) SupersededBy() string {
+	return d.Model.GetMetadataV2().GetShared().GetKeyValues()[supersededByKey]
+}
+
+// Retries returns the number of a retry that piped has made by itself, and how many it makes at most; 0 for other
+// deployments.
+func (d *Deployment) Retries() (number, limit uint32) {
+	notes := d.Model.GetMetadataV2().GetShared().GetKeyValues()
+	return numberIn(notes[retryNumberKey]), numberIn(notes[retryLimitKey])
+}
+
+// numberIn reads a number of a note; 0 for anything else.
+func numberIn(text string) uint32 {
+	number, err := strconv.ParseUint(text, 10, 32)
+	if err != nil {
+		return 0
+	}
+	return uint32(number)
 }
 
 // Retry asks the piped to deploy the commit of an application's newest deployment again, by the same strategy. It

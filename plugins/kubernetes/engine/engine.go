@@ -81,9 +81,13 @@ func (e *Engine) Load(ctx context.Context, targets []stage.Target, s *stage.Sour
 	return e.loader.Load(ctx, targets, s)
 }
 
-// Execute runs the stage of the request at its first deploy target.
+// Execute runs the stage of the request at its first deploy target. An error that may pass has a cause that says so.
 func (e *Engine) Execute(ctx context.Context, req *stage.Request) error {
-	return e.executor.Execute(ctx, req)
+	err := e.executor.Execute(ctx, req)
+	if cluster.Passing(err) {
+		return sdk.WithCause(err, sdk.Cause{Kind: sdk.CauseTemporary})
+	}
+	return err
 }
 
 // Drift reports in which fields an application differs from Git.
