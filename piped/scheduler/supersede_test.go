@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -162,7 +163,7 @@ func TestTheNextPipedSupersedesAsTheOneBeforeWouldHave(t *testing.T) {
 		"before it was decided": {left(running, ""),
 			"Superseded by deployment d2 (commit c0ffee) while executing stage WAIT"},
 		"before the stage has ended": {noted(left(running, ""), noteOf),
-			"Superseded by deployment d2 (commit c0ffee)"},
+			"Superseded by deployment d2 (commit c0ffee) while executing stage WAIT"},
 		"before the rollback": {
 			noted(left(model.StageStatus_STAGE_CANCELLED, "Superseded by deployment d2 (commit c0ffee)"), noteOf),
 			"Superseded by deployment d2 (commit c0ffee) while executing stage WAIT"},
@@ -179,6 +180,9 @@ func TestTheNextPipedSupersedesAsTheOneBeforeWouldHave(t *testing.T) {
 			require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d2").GetStatus())
 			calls := a.controlPlane.recorded()
 			require.Contains(t, calls, "Stage ROLLBACK SUCCESS 0")
+			if c.old.GetStages()[1].GetStatus() == running {
+				require.Contains(t, strings.Join(calls, "\n"), "Stage WAIT CANCELLED")
+			}
 			require.Less(t, slices.Index(calls, "Completed CANCELLED"), slices.Index(calls, "Stage A RUNNING 0"),
 				"the older one ends before the newer one starts")
 		})

@@ -64,6 +64,7 @@ func (w *walk) runStages(ctx, work context.Context) error {
 			w.cancellation.waits(w.onlyWaits())
 		}
 		if w.running == 0 {
+			w.cancelLeft(ctx, work)
 			return stopping
 		}
 		end := <-w.ends
@@ -127,6 +128,21 @@ func (w *walk) review(ctx context.Context) {
 			w.reports.endStage(
 				ctx, stage, model.StageStatus_STAGE_CANCELLED, (&haltedError{failed: word(w.failed)}).Error(),
 			)
+		}
+	}
+}
+
+// cancelLeft ends the stages that an earlier piped has begun, when the deployment was cancelled before they began here.
+func (w *walk) cancelLeft(ctx, work context.Context) {
+	var cancelled *CancelledError
+	if w.whatever || ctx.Err() != nil || !errors.As(context.Cause(work), &cancelled) {
+		return
+	}
+	for _, stage := range w.left() {
+		if stage.GetStatus() == model.StageStatus_STAGE_RUNNING {
+			w.interrupted = append(w.interrupted, stage)
+			w.reports.saveCancellation(ctx, cancelled)
+			w.reports.endStage(ctx, stage, model.StageStatus_STAGE_CANCELLED, cancelled.Error())
 		}
 	}
 }

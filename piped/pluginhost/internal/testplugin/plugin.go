@@ -47,7 +47,7 @@ type options struct {
 	// in the first attempt), touch (File, then block), ignore (touch, then work on whatever happens), await (until File
 	// is there), block-once (touch in the first Times attempts), hold (at the named pipe File, until its other end is
 	// closed), hold-once (in the first attempt), hang-once (its process stops in the first attempt), dir (fails without
-	// the directory of the application).
+	// the directory of the application), need (fails without File).
 	Do string `json:"do"`
 	// Then is what follows hold and await.
 	Then string `json:"then"`
@@ -61,6 +61,8 @@ type options struct {
 	// Calls is a file that gets a line "STAGE ATTEMPT" for each call, with the attempt that the metadata
 	// reports; empty for none.
 	Calls string `json:"calls"`
+	// Cause is the kind of cause that a failed stage notes; empty for none.
+	Cause string `json:"cause"`
 	Log   string `json:"log"`
 	File  string `json:"file"`
 }
@@ -176,10 +178,22 @@ func (p *plugin) ExecuteStage(
 		return nil, errors.New("there is no directory")
 	}
 	answer, err := p.do(ctx, o, input.GetStage().GetRetriedCount())
+	if err != nil && o.Cause != "" {
+		err = errors.Join(err, p.noteCause(ctx, input, o.Cause))
+	}
 	if err != nil && ctx.Err() != nil {
 		return nil, errors.Join(err, p.cleanUp(input, o))
 	}
 	return answer, err
+}
+
+// noteCause notes the cause of a failed stage, as the SDK does.
+func (p *plugin) noteCause(ctx context.Context, input *deployment.ExecutePluginInput, kind string) error {
+	_, err := p.piped.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{
+		DeploymentId: input.GetDeployment().GetId(), StageId: input.GetStage().GetId(),
+		Key: "pipedeck/cause", Value: fmt.Sprintf(`{"kind": %q}`, kind),
+	})
+	return err
 }
 
 // cleanUp completes the log of a cancelled stage, as the SDKs do.
@@ -211,6 +225,10 @@ func (p *plugin) do(ctx context.Context, o options, attempt int32) (*deployment.
 		status = model.StageStatus_STAGE_EXITED
 	case "skip":
 		status = model.StageStatus_STAGE_SKIPPED
+	case "need":
+		if _, err := os.Stat(o.File); err != nil {
+			return nil, fmt.Errorf("the moon does not answer: %w", err)
+		}
 	case "error":
 		return nil, errors.New("the moon is missing")
 	case "crash":
