@@ -107,3 +107,42 @@ func TestARollbackThatPipedRefusesSaysWhy(t *testing.T) {
 	requireCode(t, codes.FailedPrecondition, back("PIPELINE"))
 	require.ErrorContains(t, back(""), "commit h is gone")
 }
+
+func TestACommitThatAUserNamesIsDeployedByAPipedThatCan(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.runStage(t, &model.PipelineStage{Name: "X"})
+	p.end(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS)
+	ctx := testContext(t)
+	application := p.watch(t, false).deployments["d"].GetApplicationId()
+	sync := func(commit string) (*deckv1.SyncCommitResponse, error) {
+		return p.deck.SyncCommit(ctx, &deckv1.SyncCommitRequest{
+			ApplicationId: application, Commit: commit, Commander: "carol",
+		})
+	}
+	_, err := sync("0123456")
+	requireCode(t, codes.FailedPrecondition, err)
+	require.ErrorContains(t, err, "cannot deploy an earlier commit")
+	p.answer(t, func(c *model.Command) *pipedservice.ReportCommandHandledRequest {
+		require.Equal(t, "carol", c.GetCommander())
+		if c.GetMetadata()["pipedeck/commit"] == "0123456" {
+			return &pipedservice.ReportCommandHandledRequest{
+				Status:   model.CommandStatus_COMMAND_SUCCEEDED,
+				Metadata: map[string]string{"TriggeredDeploymentID": "d2"},
+			}
+		}
+		return &pipedservice.ReportCommandHandledRequest{
+			Status: model.CommandStatus_COMMAND_FAILED, Metadata: map[string]string{"Reason": "it is elsewhere"},
+		}
+	})
+	v := p.watch(t, false)
+	v.until(func() bool { return v.pipeds[pipedID].GetDeploysCommits() })
+	answer, err := sync("0123456")
+	require.NoError(t, err)
+	require.Equal(t, "d2", answer.GetDeploymentId())
+	_, err = sync("fedcba9")
+	requireCode(t, codes.FailedPrecondition, err)
+	require.ErrorContains(t, err, "piped refuses to deploy a: it is elsewhere; list the commits with git log")
+	_, err = sync("HEAD")
+	requireCode(t, codes.InvalidArgument, err)
+}

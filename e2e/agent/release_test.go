@@ -152,7 +152,7 @@ func TestACommitOfTheBranchIsDeployedByItsHash(t *testing.T) {
 	e.commit(t, "second", pipeline("{log: hello}"))
 	newest := e.deck.awaitEnd(t, 1)
 	sync := func(commit string) (string, error) {
-		answer, err := e.user(t).SyncApplication(t.Context(), &deckv1.SyncApplicationRequest{
+		answer, err := e.user(t).SyncCommit(t.Context(), &deckv1.SyncCommitRequest{
 			ApplicationId: first.GetApplicationId(), Commit: commit, Commander: "carol",
 		})
 		return answer.GetDeploymentId(), err

@@ -35,6 +35,7 @@ const (
 	DeckService_ListBranches_FullMethodName        = "/pipedeck.deck.v1.DeckService/ListBranches"
 	DeckService_PreviewBranch_FullMethodName       = "/pipedeck.deck.v1.DeckService/PreviewBranch"
 	DeckService_SyncApplication_FullMethodName     = "/pipedeck.deck.v1.DeckService/SyncApplication"
+	DeckService_SyncCommit_FullMethodName          = "/pipedeck.deck.v1.DeckService/SyncCommit"
 	DeckService_RetryDeployment_FullMethodName     = "/pipedeck.deck.v1.DeckService/RetryDeployment"
 	DeckService_RollBackApplication_FullMethodName = "/pipedeck.deck.v1.DeckService/RollBackApplication"
 	DeckService_ApproveStage_FullMethodName        = "/pipedeck.deck.v1.DeckService/ApproveStage"
@@ -71,10 +72,12 @@ type DeckServiceClient interface {
 	// PreviewBranch reports what merging a branch of ListBranches would deploy, as PlanPreviewService does for a commit.
 	// NotFound when there is no such branch.
 	PreviewBranch(ctx context.Context, in *PreviewBranchRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[PlanPreviewResponse], error)
-	// SyncApplication asks for a deployment of the newest commit, or of another one in the history of the branch, and waits
-	// up to 8 s for the answer of a piped that is connected. FailedPrecondition when piped refuses it, with the reason and
-	// after a semicolon the next step.
+	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
+	// connected. FailedPrecondition when piped refuses it, with the reason and after a semicolon the next step.
 	SyncApplication(ctx context.Context, in *SyncApplicationRequest, opts ...grpc.CallOption) (*SyncApplicationResponse, error)
+	// SyncCommit asks for a deployment of a commit in the history of the branch, as SyncApplication does for the newest
+	// one. Behind the newest commit, the application is out of sync afterwards, as after RollBackApplication.
+	SyncCommit(ctx context.Context, in *SyncCommitRequest, opts ...grpc.CallOption) (*SyncCommitResponse, error)
 	// RetryDeployment asks for a new deployment of the commit of an application's newest deployment, which has failed or
 	// was cancelled, by the same strategy. FailedPrecondition, with the reason, when it cannot be retried.
 	RetryDeployment(ctx context.Context, in *RetryDeploymentRequest, opts ...grpc.CallOption) (*RetryDeploymentResponse, error)
@@ -241,6 +244,16 @@ func (c *deckServiceClient) SyncApplication(ctx context.Context, in *SyncApplica
 	return out, nil
 }
 
+func (c *deckServiceClient) SyncCommit(ctx context.Context, in *SyncCommitRequest, opts ...grpc.CallOption) (*SyncCommitResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SyncCommitResponse)
+	err := c.cc.Invoke(ctx, DeckService_SyncCommit_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *deckServiceClient) RetryDeployment(ctx context.Context, in *RetryDeploymentRequest, opts ...grpc.CallOption) (*RetryDeploymentResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RetryDeploymentResponse)
@@ -347,10 +360,12 @@ type DeckServiceServer interface {
 	// PreviewBranch reports what merging a branch of ListBranches would deploy, as PlanPreviewService does for a commit.
 	// NotFound when there is no such branch.
 	PreviewBranch(*PreviewBranchRequest, grpc.ServerStreamingServer[PlanPreviewResponse]) error
-	// SyncApplication asks for a deployment of the newest commit, or of another one in the history of the branch, and waits
-	// up to 8 s for the answer of a piped that is connected. FailedPrecondition when piped refuses it, with the reason and
-	// after a semicolon the next step.
+	// SyncApplication asks for a deployment of the newest commit, and waits up to 8 s for the answer of a piped that is
+	// connected. FailedPrecondition when piped refuses it, with the reason and after a semicolon the next step.
 	SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error)
+	// SyncCommit asks for a deployment of a commit in the history of the branch, as SyncApplication does for the newest
+	// one. Behind the newest commit, the application is out of sync afterwards, as after RollBackApplication.
+	SyncCommit(context.Context, *SyncCommitRequest) (*SyncCommitResponse, error)
 	// RetryDeployment asks for a new deployment of the commit of an application's newest deployment, which has failed or
 	// was cancelled, by the same strategy. FailedPrecondition, with the reason, when it cannot be retried.
 	RetryDeployment(context.Context, *RetryDeploymentRequest) (*RetryDeploymentResponse, error)
@@ -408,6 +423,9 @@ func (UnimplementedDeckServiceServer) PreviewBranch(*PreviewBranchRequest, grpc.
 }
 func (UnimplementedDeckServiceServer) SyncApplication(context.Context, *SyncApplicationRequest) (*SyncApplicationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SyncApplication not implemented")
+}
+func (UnimplementedDeckServiceServer) SyncCommit(context.Context, *SyncCommitRequest) (*SyncCommitResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SyncCommit not implemented")
 }
 func (UnimplementedDeckServiceServer) RetryDeployment(context.Context, *RetryDeploymentRequest) (*RetryDeploymentResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RetryDeployment not implemented")
@@ -581,6 +599,24 @@ func _DeckService_SyncApplication_Handler(srv interface{}, ctx context.Context, 
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DeckService_SyncCommit_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SyncCommitRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).SyncCommit(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_SyncCommit_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).SyncCommit(ctx, req.(*SyncCommitRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _DeckService_RetryDeployment_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RetryDeploymentRequest)
 	if err := dec(in); err != nil {
@@ -747,6 +783,10 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "SyncApplication",
 			Handler:    _DeckService_SyncApplication_Handler,
+		},
+		{
+			MethodName: "SyncCommit",
+			Handler:    _DeckService_SyncCommit_Handler,
 		},
 		{
 			MethodName: "RetryDeployment",

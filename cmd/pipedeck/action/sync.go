@@ -32,37 +32,52 @@ func newSyncCommand(t *session.Target) *cobra.Command {
 		Example: "  pipedeck sync hello-world\n  pipedeck sync hello-world --strategy QUICK_SYNC\n" +
 			"  pipedeck sync hello-world --commit 3f2a1c9",
 	}, func(ctx context.Context, s *session.Session, l *resolve.Line) (document.Action, error) {
-		return syncApplication(ctx, s, l, &deckv1.SyncApplicationRequest{Strategy: strategy, Commit: commit})
+		return syncApplication(ctx, s, l, commit, strategy)
 	})
 	cmd.Flags().StringVar(&commit, "commit", "", "the `SHA` of the commit, or its beginning; default: the newest commit")
 	cmd.Flags().StringVar(&strategy, "strategy", "AUTO", "AUTO, QUICK_SYNC or PIPELINE")
 	return cmd
 }
 
-// syncApplication asks for a deployment and returns the one that piped has created. An error has the reason for which
-// piped refuses; the action says why piped has not answered. It fills in the application and the user.
+// syncAnswer is the answer of the control plane to a request to deploy.
+type syncAnswer interface {
+	GetCommandId() string
+	GetDeploymentId() string
+	GetUnanswered() string
+}
+
+// syncApplication asks for a deployment, of the newest commit when commit is empty, and returns the one that piped has
+// created. An error has the reason for which piped refuses; the action says why piped has not answered.
 func syncApplication(
-	ctx context.Context, s *session.Session, l *resolve.Line, request *deckv1.SyncApplicationRequest,
+	ctx context.Context, s *session.Session, l *resolve.Line, commit, strategy string,
 ) (document.Action, error) {
 	app, err := l.Argument(0).Application()
 	if err != nil {
 		return document.Action{}, err
 	}
-	if err := checkStrategy(request.GetStrategy()); err != nil {
+	if err := checkStrategy(strategy); err != nil {
 		return document.Action{}, err
 	}
-	if err := checkCommit(request.GetCommit()); err != nil {
+	if err := checkCommit(commit); err != nil {
 		return document.Action{}, err
 	}
-	request.ApplicationId, request.Commander = app.GetId(), session.Commander()
-	answer, err := s.Deck.SyncApplication(ctx, request)
+	var answer syncAnswer
+	if commit == "" {
+		answer, err = s.Deck.SyncApplication(ctx, &deckv1.SyncApplicationRequest{
+			ApplicationId: app.GetId(), Strategy: strategy,
+		})
+	} else {
+		answer, err = s.Deck.SyncCommit(ctx, &deckv1.SyncCommitRequest{
+			ApplicationId: app.GetId(), Commit: commit, Strategy: strategy, Commander: session.Commander(),
+		})
+	}
 	if err != nil {
 		return document.Action{}, session.Unreachable(err)
 	}
 	done := onApplication(app)
 	done.Command, done.Deployment, done.Unanswered = answer.GetCommandId(), answer.GetDeploymentId(),
 		answer.GetUnanswered()
-	done.Text, done.Commit = "asked for a deployment of "+app.GetName(), request.GetCommit()
+	done.Text, done.Commit = "asked for a deployment of "+app.GetName(), commit
 	if done.Commit != "" {
 		done.Text += " at commit " + line.Commit(done.Commit)
 	}

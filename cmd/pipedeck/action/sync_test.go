@@ -31,12 +31,18 @@ func (d syncDeck) SyncApplication(
 	return d.answer, d.err
 }
 
+func (d syncDeck) SyncCommit(
+	context.Context, *deckv1.SyncCommitRequest, ...grpc.CallOption,
+) (*deckv1.SyncCommitResponse, error) {
+	return &deckv1.SyncCommitResponse{CommandId: "c", DeploymentId: "at"}, d.err
+}
+
 // synced runs the command for an application that a deck answers about.
 func synced(t *testing.T, deck syncDeck, commit string) (document.Action, error) {
 	t.Helper()
 	s, _ := pastState()
 	return syncApplication(t.Context(), &session.Session{Deck: deck, State: s}, typed(s, "sync", "web"),
-		&deckv1.SyncApplicationRequest{Strategy: "AUTO", Commit: commit})
+		commit, "AUTO")
 }
 
 func TestSyncReturnsTheAnswerOfPiped(t *testing.T) {
@@ -60,13 +66,12 @@ func TestSyncReturnsTheAnswerOfPiped(t *testing.T) {
 
 func TestSyncDeploysTheCommitThatAUserNames(t *testing.T) {
 	t.Parallel()
-	answer := &deckv1.SyncApplicationResponse{CommandId: "c", DeploymentId: "d"}
-	done, err := synced(t, syncDeck{answer: answer}, "0123456789")
+	done, err := synced(t, syncDeck{}, "0123456789")
 	require.NoError(t, err)
-	require.Equal(t, "asked for a deployment of web at commit 0123456: d", done.Text)
+	require.Equal(t, "asked for a deployment of web at commit 0123456: at", done.Text)
 	require.Equal(t, "0123456789", done.Commit)
 	for _, wrong := range []string{"HEAD", "abc", "main~1", "0123456789012345678901234567890123456789a", "abcg"} {
-		_, err = synced(t, syncDeck{answer: answer}, wrong)
+		_, err = synced(t, syncDeck{}, wrong)
 		var usage *exit.Error
 		require.ErrorAs(t, err, &usage, wrong)
 		require.Equal(t, exit.WrongUsage, usage.Code)

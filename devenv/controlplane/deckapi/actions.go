@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -18,59 +17,8 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// commitHash is the hash of a commit or the beginning of one, of at least the length that Git takes.
-var commitHash = regexp.MustCompile(`^[0-9a-fA-F]{4,40}$`)
-
 // Who acts when the caller gives no name.
 const defaultCommander = "pipedeck"
-
-// SyncApplication asks piped for a deployment of the newest commit or of the one that the request names, and waits for
-// the answer of a piped that is connected.
-func (s *Server) SyncApplication(
-	ctx context.Context, r *deckv1.SyncApplicationRequest,
-) (*deckv1.SyncApplicationResponse, error) {
-	strategy, err := strategyOf(r.GetStrategy())
-	if err != nil {
-		return nil, err
-	}
-	a, err := s.store.Applications.Get(r.GetApplicationId())
-	if err != nil {
-		return nil, hint(err, "no application has the id %q; list them with `pipedeck apps`", r.GetApplicationId())
-	}
-	if r.GetCommit() != "" && !commitHash.MatchString(r.GetCommit()) {
-		return nil, status.Errorf(codes.InvalidArgument,
-			"commit %.80q is not a hash; write 4 to 40 digits of it, as git log prints them", r.GetCommit())
-	}
-	id, err := s.store.Sync(a.GetId(), r.GetCommit(), cmp.Or(r.GetCommander(), defaultCommander), strategy)
-	if err != nil {
-		return nil, err
-	}
-	answer := &deckv1.SyncApplicationResponse{CommandId: id}
-	if answer.Unanswered = s.unreachable(a.GetPipedId()); answer.Unanswered != "" {
-		return answer, nil
-	}
-	answer.DeploymentId, err = s.created(ctx, id, syncWait)
-	if err != nil {
-		next := "correct that in its repository, then run: pipedeck sync " + a.GetName()
-		if r.GetCommit() != "" {
-			next = "choose another commit of the branch, as git log prints them"
-		}
-		return nil, hint(err, "piped refuses to deploy %s: %s; %s", a.GetName(), status.Convert(err).Message(), next)
-	}
-	if answer.DeploymentId == "" {
-		answer.Unanswered = fmt.Sprintf("piped has not answered within %s", syncWait)
-	}
-	return answer, nil
-}
-
-// unreachable is why a piped does not answer a command now; empty when it should.
-func (s *Server) unreachable(pipedID string) string {
-	piped, err := s.store.Pipeds.Get(pipedID)
-	if err != nil || piped.GetStatus() != model.Piped_ONLINE {
-		return "piped is not connected; it deploys once it is"
-	}
-	return ""
-}
 
 // CancelDeployment asks piped to stop a deployment. Asking twice for the same gives the same command.
 func (s *Server) CancelDeployment(

@@ -123,11 +123,7 @@ func (s *Store) deploysCommits(pipedID string) error {
 
 // Sync asks the piped of an application for a deployment, of the newest commit when commit is empty. It returns the id of
 // the command. FailedPrecondition says why the application cannot be deployed.
-func (s *Store) Sync(applicationID, commit, commander string, strategy model.SyncStrategy) (string, error) {
-	a, err := s.Applications.Get(applicationID)
-	if err != nil {
-		return "", err
-	}
+func (s *Store) Sync(a *model.Application, commit, commander string, strategy model.SyncStrategy) (string, error) {
 	if a.GetDisabled() {
 		return "", precondition("application %s is disabled; enable it first", a.GetName())
 	}
