@@ -66,7 +66,7 @@ func newRollbackCommand(t *session.Target) *cobra.Command {
 		Long: "Deploy the commit of an earlier deployment that has succeeded: the last one with another commit than " +
 			"what\nis live, or the one that --to names.\n" +
 			"The application is then out of sync with Git. The next commit that changes it, or pipedeck sync, " +
-			"deploys\nthe newest commit.",
+			"deploys\nthe newest commit. Commits of which no such deployment is kept: pipedeck sync --commit.",
 		Example: "  pipedeck rollback hello-world\n  pipedeck rollback hello-world --to 3f2a1c9",
 	}, func(ctx context.Context, s *session.Session, l *resolve.Line) (document.Action, error) {
 		if err := checkStrategy(strategy); err != nil {
