@@ -6,6 +6,7 @@ package trigger
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -38,7 +39,7 @@ func (t *Trigger) createAt(ctx context.Context, c *candidate, at revision, why c
 	mirror, hash := c.repository.git, at.commit.Hash
 	draft := Draft{
 		Application: c.application, Config: at.config, Head: at.commit, Branch: mirror.Branch(),
-		Remote: mirror.Remote(), ProjectID: t.options.ProjectID, PipedID: t.options.PipedID, Now: t.options.Clock.Now(),
+		Remote: mirror.Remote(), ProjectID: t.options.ProjectID, PipedID: t.options.PipedID, Now: t.tick(),
 	}
 	d, err := draft.deployment(why)
 	if err != nil {
@@ -54,6 +55,17 @@ func (t *Trigger) createAt(ctx context.Context, c *candidate, at revision, why c
 		"commit", hash, "trigger", why.kind, "reason", why.log)
 	t.history.created(ctx, c.application, d, at.looked)
 	return nil
+}
+
+// tick returns the time of a new deployment: later than that of all others that were created here, also when the clock of
+// the machine was set back. An older deployment could otherwise supersede the newest commit.
+func (t *Trigger) tick() time.Time {
+	now := t.options.Clock.Now().Round(0) // without the reading of the monotonic clock, which is not what others see
+	if !now.After(t.newest) {
+		now = t.newest.Add(time.Microsecond)
+	}
+	t.newest = now
+	return now
 }
 
 // send creates the deployment at the control plane and returns it as it stands there.

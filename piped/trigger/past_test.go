@@ -6,10 +6,12 @@ package trigger_test
 import (
 	"maps"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/supersede"
 )
 
 // pastCommand asks for the commit of an earlier deployment; key says whether that is retried or rolled back to.
@@ -245,4 +247,21 @@ func TestADeploymentOfACommitNotesWhichOlderOnesItSupersedes(t *testing.T) {
 	}, got)
 	w.send(syncCommand("1", appID("all"), model.SyncStrategy_AUTO))
 	require.Empty(t, notesOf(w.awaitDeployment(5)), "only commits supersede")
+}
+
+func TestANewerDeploymentIsLaterAlsoWhenTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("One")
+	w.start()
+	first := w.awaitDeployment(1)
+	w.clock.mu.Lock()
+	w.clock.now = w.clock.now.Add(-time.Hour)
+	w.clock.mu.Unlock()
+	w.write("web/x", "2")
+	w.commit("Two")
+	second := w.awaitDeployment(2)
+	require.Negative(t, supersede.Compare(first, second))
+	require.GreaterOrEqual(t, second.GetTrigger().GetTimestamp(), first.GetTrigger().GetTimestamp())
 }

@@ -82,6 +82,8 @@ type Trigger struct {
 	schedule     *schedule
 	// settled are the applications, by id, whose newest deployment calls for no retry.
 	settled map[string]bool
+	// newest is when the newest deployment was created here.
+	newest time.Time
 
 	// Of the pass under way.
 	snapshots map[string]snapshot
