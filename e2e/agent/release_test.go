@@ -47,7 +47,9 @@ func TestANewerCommitContinuesWheneverPipedIsKilled(t *testing.T) {
 		},
 		"before the end of the stage is reported": {
 			// The first report is that of A.
-			points: func(gate *failpointtest.Gate) string { return "stage-report=1*off->1*hold(" + gate.Path + ")->off" },
+			points: func(gate *failpointtest.Gate) string {
+				return "stage-report=1*off->1*hold(" + gate.Path + ")->off"
+			},
 			kill: func(t *testing.T, e *environment, p *pipedProcess, gate *failpointtest.Gate, commit func()) {
 				commit()
 				gate.Await(t)
@@ -84,8 +86,10 @@ func TestANewerCommitContinuesWheneverPipedIsKilled(t *testing.T) {
 				newer.GetStatusReason())
 			older := e.deck.awaitEnd(t, 0)
 			require.Equal(t, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED, older.GetStatus())
-			require.Equal(t, fmt.Sprintf("Superseded by deployment %.8s (commit %.7s) while executing stage WAIT_APPROVAL",
-				newer.GetId(), newer.GetCommit().GetHash()), older.GetStatusReason())
+			require.Equal(t, fmt.Sprintf(
+				"Superseded by deployment %.8s (commit %.7s) while executing stage WAIT_APPROVAL",
+				newer.GetId(), newer.GetCommit().GetHash(),
+			), older.GetStatusReason())
 			require.Equal(t, newer.GetId(), older.GetSupersededBy())
 			require.Contains(t, strings.Join(e.deck.historyOf(older), ", "), "ROLLBACK SUCCESS")
 			require.Len(t, e.deck.of("app"), 2)
@@ -121,7 +125,7 @@ func TestAFailureThatMayPassIsRetriedAlsoAfterAKill(t *testing.T) {
 	there := filepath.Join(t.TempDir(), "there")
 	e := newEnvironment(t, strings.Replace(
 		pipeline(fmt.Sprintf("{do: need, file: %q, cause: TEMPORARY}", there)), "  pipeline:",
-		"  retry: {limit: 3, backoff: 1s}\n  pipeline:", 1,
+		"  trigger: {retry: {limit: 3, backoff: 1s}}\n  pipeline:", 1,
 	))
 	p := e.start(t)
 	first := e.deck.awaitEnd(t, 0)

@@ -30,8 +30,6 @@ type Application struct {
 	Pipeline *Pipeline `json:"pipeline,omitempty"`
 	// Trigger says what starts a deployment.
 	Trigger Trigger `json:"trigger"`
-	// Retry says how often a deployment is made again that failed for a cause which may pass. Without it, never.
-	Retry *Retry `json:"retry,omitempty"`
 	// PostSync says what follows a successful deployment.
 	PostSync *PostSync `json:"postSync,omitempty"`
 	// Timeout bounds the whole deployment. Default 6h.
@@ -103,10 +101,12 @@ type Trigger struct {
 	OnOutOfSync OnOutOfSync `json:"onOutOfSync"`
 	// OnChain is for deployment chains.
 	OnChain OnChain `json:"onChain"`
-	// OnNewCommit says what a deployment of a newer commit does to those of the application that have not ended. queue: it
-	// waits until they end. supersede-waiting: it ends those that wait for an approval, are in a WAIT stage or have not
-	// started. supersede: it ends all of them. Default queue.
+	// OnNewCommit says what a deployment of a newer commit does to those of the application that have not ended.
+	// queue: it waits until they end. supersede-waiting: it ends those that wait for an approval, are in a WAIT stage
+	// or have not started. supersede: it ends all of them. Default queue.
 	OnNewCommit string `json:"onNewCommit,omitempty" config:"oneof=queue|supersede-waiting|supersede"`
+	// Retry says how often a deployment is made again that failed for a cause which may pass. Without it, never.
+	Retry *Retry `json:"retry,omitempty"`
 }
 
 // IsManual reports whether only users start deployments: neither a commit nor drift does, and no chain can. chained
@@ -165,8 +165,8 @@ type OnChain struct {
 
 func (o *OnChain) setDefaults() { o.Disabled = true }
 
-// Retry says how often piped makes a deployment again that failed for a cause which may pass, such as an API that did not
-// answer. PipeCD does not know it.
+// Retry says how often piped makes a deployment again that failed for a cause which may pass, such as an API that did
+// not answer. PipeCD does not know it.
 type Retry struct {
 	// Limit is the largest number of retries, at most 10. Default 3.
 	Limit int `json:"limit,omitempty" config:"positive"`

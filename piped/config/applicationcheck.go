@@ -22,8 +22,8 @@ func checkApplication(d *decoder, a *Application, kind string) {
 	d.repositoryPatterns("spec.trigger.onCommit.paths", a.Trigger.OnCommit.Paths)
 	d.repositoryPatterns("spec.trigger.onCommit.ignores", a.Trigger.OnCommit.Ignores)
 	checkPipeline(d, a.Pipeline)
-	if a.Retry != nil && a.Retry.Limit > MaxRetries {
-		d.fieldf("spec.retry.limit", "%d is not allowed here: want at most %d", a.Retry.Limit, MaxRetries)
+	if retry := a.Trigger.Retry; retry != nil && retry.Limit > MaxRetries {
+		d.fieldf("spec.trigger.retry.limit", "%d is not allowed here: want at most %d", retry.Limit, MaxRetries)
 	}
 	if a.PostSync != nil && a.PostSync.Chain != nil {
 		for i, matcher := range a.PostSync.Chain.Applications {

@@ -21,23 +21,23 @@ func TestNewCommitsQueueAndNothingIsRetriedUnlessTheApplicationSaysSo(t *testing
 	a, err := read("")
 	require.NoError(t, err)
 	require.Equal(t, "queue", a.Trigger.OnNewCommit)
-	require.Nil(t, a.Retry)
+	require.Nil(t, a.Trigger.Retry)
 
-	a, err = read("  trigger: {onNewCommit: supersede}\n  retry: {}\n")
+	a, err = read("  trigger: {onNewCommit: supersede, retry: {}}\n")
 	require.NoError(t, err)
 	require.Empty(t, a.Warnings)
 	require.Equal(t, config.Supersede, a.Trigger.OnNewCommit)
-	require.Equal(t, &config.Retry{Limit: 3, Backoff: config.Duration(30 * time.Second)}, a.Retry)
+	require.Equal(t, &config.Retry{Limit: 3, Backoff: config.Duration(30 * time.Second)}, a.Trigger.Retry)
 
-	for spec, says := range map[string]string{
-		"  trigger: {onNewCommit: cancel}\n": `5:26: spec.trigger.onNewCommit: "cancel" is not allowed here`,
-		"  retry: {limit: 0}\n":              "spec.retry.limit: 0 is not allowed here: want more than 0",
-		"  retry: {limit: 11}\n":             "5:18: spec.retry.limit: 11 is not allowed here: want at most 10",
-		"  retry: {backoff: 0s}\n":           "spec.retry.backoff: 0s is not allowed here: want more than 0",
-		"  retry: 3\n":                       "spec.retry: 3 is not allowed here: want a mapping",
+	for trigger, says := range map[string]string{
+		"onNewCommit: cancel":  `5:26: spec.trigger.onNewCommit: "cancel" is not allowed here`,
+		"retry: {limit: 0}":    "spec.trigger.retry.limit: 0 is not allowed here: want more than 0",
+		"retry: {limit: 11}":   "5:28: spec.trigger.retry.limit: 11 is not allowed here: want at most 10",
+		"retry: {backoff: 0s}": "spec.trigger.retry.backoff: 0s is not allowed here: want more than 0",
+		"retry: 3":             "spec.trigger.retry: 3 is not allowed here: want a mapping",
 	} {
-		_, err = read(spec)
-		require.ErrorContains(t, err, says, spec)
+		_, err = read("  trigger: {" + trigger + "}\n")
+		require.ErrorContains(t, err, says, trigger)
 	}
 }
 

@@ -31,10 +31,11 @@ type Request struct {
 	// Commit is the hash of the commit to deploy; empty for the newest. Without RetryOf and RollbackTo it may be the
 	// beginning of a hash, which must be in the history of the branch.
 	Commit string
-	// RetryOf or RollbackTo is the id of the deployment that had the commit; both are empty when a user named the commit.
+	// RetryOf or RollbackTo is the id of the deployment that had the commit; both are empty when a user named the
+	// commit.
 	RetryOf, RollbackTo string
-	// Number counts the retries that piped makes by itself, from 1, and Limit is how many it makes at most; both are 0 for
-	// what a user asks for.
+	// Number counts the retries that piped makes by itself, from 1, and Limit is how many it makes at most; both are
+	// 0 for what a user asks for.
 	Number, Limit int
 }
 

@@ -17,8 +17,8 @@ const causeKey = "pipedeck/cause"
 // passing are the kinds of causes that may pass by themselves. Nothing is wrong with the application then.
 var passing = []string{"TEMPORARY", "UNREACHABLE"}
 
-// Passing reports whether a deployment has failed for causes that may pass: each stage that has failed has such a cause.
-// A deployment without a plan has none.
+// Passing reports whether a deployment has failed for causes that may pass: each stage that has failed has such a
+// cause. A deployment without a plan has none.
 func Passing(d *model.Deployment) bool {
 	if d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_FAILURE {
 		return false
@@ -38,8 +38,8 @@ func Passing(d *model.Deployment) bool {
 	return failed
 }
 
-// Next returns the request to retry a deployment, which is a retry itself or not, and false when that was the last one of
-// the limit.
+// Next returns the request to retry a deployment, which is a retry itself or not, and false when that was the last
+// one of the limit.
 func Next(d *model.Deployment, limit int) (Request, bool) {
 	notes := d.GetMetadataV2().GetShared().GetKeyValues()
 	next := Request{Commit: d.GetTrigger().GetCommit().GetHash(), RetryOf: d.GetId(), Number: 1, Limit: limit}

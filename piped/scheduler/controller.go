@@ -82,8 +82,8 @@ func NewController(options ControllerOptions) *Controller {
 	}
 }
 
-// Begin makes all deployments known that have not ended, an answer of ListNotCompletedDeployments. None starts before the
-// first call: an earlier piped may have left one that comes before those that this piped creates.
+// Begin makes all deployments known that have not ended, an answer of ListNotCompletedDeployments. None starts before
+// the first call: an earlier piped may have left one that comes before those that this piped creates.
 func (c *Controller) Begin(open ...*model.Deployment) {
 	c.mu.Lock()
 	c.begun = true

@@ -31,8 +31,8 @@ type job struct {
 	planError    error
 }
 
-// newJob returns the job of a deployment. One that an earlier piped was about to end, because a newer commit supersedes it,
-// is ended.
+// newJob returns the job of a deployment. One that an earlier piped was about to end, because a newer commit
+// supersedes it, is ended.
 func newJob(c *Controller, d *model.Deployment) *job {
 	j := &job{controller: c, deployment: d}
 	j.cancellation.waits(d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING ||

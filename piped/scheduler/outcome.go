@@ -35,8 +35,8 @@ const (
 // superseded reports whether a newer commit is the cause.
 func (e *CancelledError) superseded() bool { return e != nil && e.By != (supersede.By{}) }
 
-// Error names the user and the choice about the rollback, or the deployment of the newer commit. The text is for people;
-// programs read the choice and the deployment from the metadata of the deployment.
+// Error names the user and the choice about the rollback, or the deployment of the newer commit. The text is for
+// people; programs read the choice and the deployment from the metadata of the deployment.
 func (e *CancelledError) Error() string {
 	if e.superseded() {
 		return fmt.Sprintf("%s%.8s (commit %.7s)", supersededBy, e.By.Deployment, e.By.Commit)

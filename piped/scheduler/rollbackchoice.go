@@ -56,9 +56,9 @@ func (e *CancelledError) notes() map[string]string {
 	}
 }
 
-// saveCancellation records who has ended the deployment, as far as the next piped has to know it. It is called before a
-// stage is recorded as cancelled, from where on the next piped would decide about the rollback, and before the end. What
-// is recorded already is not recorded again.
+// saveCancellation records who has ended the deployment, as far as the next piped has to know it. It is called before
+// a stage is recorded as cancelled, from where on the next piped would decide about the rollback, and before the end.
+// What is recorded already is not recorded again.
 func (r *reports) saveCancellation(ctx context.Context, by *CancelledError) {
 	notes := by.notes()
 	if len(notes) == 0 || r.saved.Swap(by) == by {

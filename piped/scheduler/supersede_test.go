@@ -25,7 +25,8 @@ import (
 // newer returns a deployment of the application by a commit that supersedes older ones. Those of the same second differ
 // in the microsecond.
 func newer(id, rule string, micro int) *model.Deployment {
-	return noted(noted(newDeployment(id, "app"), supersede.Notes(rule)), supersede.Created(time.UnixMicro(int64(micro))))
+	at := supersede.Created(time.UnixMicro(int64(micro)))
+	return noted(noted(newDeployment(id, "app"), supersede.Notes(rule)), at)
 }
 
 // noted returns the deployment with more shared metadata.

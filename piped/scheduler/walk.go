@@ -98,8 +98,8 @@ func (w *walk) onlyWaits() bool {
 	return w.running > 0 && !slices.ContainsFunc(w.stages, busy)
 }
 
-// waitsInside reports that a stage changes nothing: it waits for an approval or a time. PipeCD v1: the stages have these
-// names.
+// waitsInside reports that a stage changes nothing: it waits for an approval or a time. PipeCD v1: the stages have
+// these names.
 func waitsInside(stage *model.PipelineStage) bool {
 	return stage.GetAvailableOperation() == model.ManualOperation_MANUAL_OPERATION_APPROVE ||
 		stage.GetName() == "WAIT_APPROVAL" || stage.GetName() == "WAIT"

@@ -45,8 +45,8 @@ func Notes(rule string) map[string]string {
 	}
 }
 
-// Created returns the metadata of every deployment that is created at the time: PipeCD's times are seconds, which do not
-// tell apart which of two deployments is the newer one.
+// Created returns the metadata of every deployment that is created at the time: PipeCD's times are seconds, which do
+// not show which of two deployments is the newer one.
 func Created(at time.Time) map[string]string {
 	return map[string]string{createdKey: strconv.FormatInt(at.UnixMicro(), 10)}
 }
@@ -75,8 +75,8 @@ func created(d *model.Deployment) int64 {
 	return at
 }
 
-// Possible reports whether a newer commit may end the deployment. It does not end a deployment with which a user has gone
-// back behind the newest commit: its rollback would bring back what the user has left.
+// Possible reports whether a newer commit may end the deployment. It does not end a deployment with which a user has
+// gone back behind the newest commit: its rollback would bring back what the user has left.
 func Possible(d *model.Deployment) bool {
 	return redeploy.NewerCommit(d) == "" && d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK
 }

@@ -57,8 +57,8 @@ func (t *Trigger) createAt(ctx context.Context, c *candidate, at revision, why c
 	return nil
 }
 
-// tick returns the time of a new deployment: later than that of all others that were created here, also when the clock of
-// the machine was set back. An older deployment could otherwise supersede the newest commit.
+// tick returns the time of a new deployment: later than that of all others that were created here, also when the
+// clock of the machine was set back. An older deployment could otherwise supersede the newest commit.
 func (t *Trigger) tick() time.Time {
 	now := t.options.Clock.Now().Round(0) // without the reading of the monotonic clock, which is not what others see
 	if !now.After(t.newest) {

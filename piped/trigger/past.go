@@ -59,7 +59,9 @@ func (t *Trigger) createPast(ctx context.Context, c *candidate, w request) error
 
 // past reads the application at the commit of a request. behind says that the commit which was looked at last has other
 // files of the application.
-func (c *candidate) past(ctx context.Context, of redeploy.Request, looked string) (at revision, behind bool, err error) {
+func (c *candidate) past(
+	ctx context.Context, of redeploy.Request, looked string,
+) (at revision, behind bool, err error) {
 	mirror, name := c.repository.git, configFileOf(c.application)
 	var commit git.Commit
 	if of.Named() {

@@ -16,12 +16,12 @@ import (
 	"github.com/pipedeck/pipedeck/piped/redeploy"
 )
 
-// onFailure creates a deployment of the commit of the newest deployment again, when that has failed for a cause that may
-// pass and the application wants retries. The number of the retry, and the time of the failure, are at the control plane,
-// so a restart neither forgets a retry nor makes one too many.
+// onFailure creates a deployment of the commit of the newest deployment again, when that has failed for a cause that
+// may pass and the application wants retries. The number of the retry, and the time of the failure, are at the
+// control plane, so a restart neither forgets a retry nor makes one too many.
 func (t *Trigger) onFailure(ctx context.Context, c *candidate) error {
 	id := c.application.GetId()
-	if c.err != nil || c.deployed || c.config.Retry == nil || t.settled[id] {
+	if c.err != nil || c.deployed || c.config.Trigger.Retry == nil || t.settled[id] {
 		return nil
 	}
 	last, err := t.history.lastDeployment(ctx, c.application)
@@ -29,7 +29,7 @@ func (t *Trigger) onFailure(ctx context.Context, c *candidate) error {
 		return err
 	}
 	now := t.options.Clock.Now()
-	next, at := dueRetry(c.config.Retry, last)
+	next, at := dueRetry(c.config.Trigger.Retry, last)
 	switch {
 	case last != nil && last.GetCompletedAt() == 0:
 		t.schedule.within(t.options.Interval) // its end may be known here before the control plane has it
@@ -58,7 +58,8 @@ func (t *Trigger) onFailure(ctx context.Context, c *candidate) error {
 	return err
 }
 
-// dueRetry returns the retry of a deployment, which may be nil, and when it is due; the time is zero when there is none.
+// dueRetry returns the retry of a deployment, which may be nil, and when it is due; the time is zero when there is
+// none.
 func dueRetry(rule *config.Retry, last *model.Deployment) (redeploy.Request, time.Time) {
 	next, more := redeploy.Next(last, rule.Limit)
 	if !more || !redeploy.Passing(last) {

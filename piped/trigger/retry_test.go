@@ -12,7 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
-const retryTwice = "  name: web\n  retry:\n    limit: 2\n    backoff: 1m\n"
+const retryTwice = "  name: web\n  trigger:\n    retry:\n      limit: 2\n      backoff: 1m\n"
 
 // fail ends a deployment with a stage that failed for a cause; empty for a mistake in the application.
 func (w *world) fail(d *model.Deployment, cause string) {

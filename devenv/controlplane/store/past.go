@@ -121,8 +121,8 @@ func (s *Store) deploysCommits(pipedID string) error {
 		"or has not connected yet; push a commit that reverts the change instead", s.Pipeds.title(pipedID))
 }
 
-// Sync asks the piped of an application for a deployment, of the newest commit when commit is empty. It returns the id of
-// the command. FailedPrecondition says why the application cannot be deployed.
+// Sync asks the piped of an application for a deployment, of the newest commit when commit is empty. It returns the
+// id of the command. FailedPrecondition says why the application cannot be deployed.
 func (s *Store) Sync(a *model.Application, commit, commander string, strategy model.SyncStrategy) (string, error) {
 	if a.GetDisabled() {
 		return "", precondition("application %s is disabled; enable it first", a.GetName())
