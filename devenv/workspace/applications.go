@@ -26,8 +26,6 @@ type Checked struct {
 	// Name is empty where it cannot be read.
 	Name   string
 	Labels map[string]string
-	// Manual says that neither a commit, drift nor a chain deploys the application.
-	Manual bool
 	// Errors keep it from being deployed, each with its file, line and column; warnings do not.
 	Errors   []error
 	Warnings []string
@@ -81,7 +79,6 @@ func (r *Repository) CheckEach(checker *options.Checker) ([]*Checked, error) {
 		}
 		one.take(report)
 		r.labels[name] = one.Labels
-		one.Manual = one.Name != "" && slices.Contains(r.Manual, one.Name)
 	}
 	return all, nil
 }

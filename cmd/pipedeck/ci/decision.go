@@ -5,7 +5,9 @@ package ci
 
 import (
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/trigger/due"
@@ -25,29 +27,38 @@ func (c configurations) application(file string) *config.Application {
 }
 
 // followers returns the files of the applications that the chains of others deploy, each with the name of an
-// application whose chain it is in.
+// application whose chain it is in. A chain that names a kind is left to the control plane, which knows it.
 func (c configurations) followers(deployed func(file string) bool) map[string]string {
 	found := map[string]string{}
-	for first := range c {
+	c.eachMember(func(first, file string, member config.ChainApplication) {
+		if deployed(first) && member.Kind == "" {
+			found[file] = c.application(first).Name
+		}
+	})
+	return found
+}
+
+// eachMember calls visit for each application of each chain, with the configuration files of the application that
+// begins the chain and of the member.
+func (c configurations) eachMember(visit func(first, file string, member config.ChainApplication)) {
+	for _, first := range slices.Sorted(maps.Keys(c)) {
 		app := c.application(first)
-		if app == nil || !deployed(first) || app.PostSync == nil || app.PostSync.Chain == nil {
+		if app == nil || app.PostSync == nil || app.PostSync.Chain == nil {
 			continue
 		}
 		for _, member := range app.PostSync.Chain.Applications {
 			for file := range c {
 				if other := c.application(file); other != nil && file != first && isMember(member, other) {
-					found[file] = app.Name
+					visit(first, file, member)
 				}
 			}
 		}
 	}
-	return found
 }
 
-// isMember reports whether a chain deploys an application by its name or labels. A chain that names a kind is left to
-// the control plane, which knows it.
+// isMember reports whether a chain deploys an application by its name or labels.
 func isMember(member config.ChainApplication, app *config.Application) bool {
-	if app.Trigger.OnChain.Disabled || member.Kind != "" || member.Name != "" && member.Name != app.Name {
+	if app.Trigger.OnChain.Disabled || member.Name != "" && member.Name != app.Name {
 		return false
 	}
 	for key, value := range member.Labels {
@@ -63,14 +74,21 @@ type decision struct {
 	files      []string
 	from, to   string
 	base, head configurations
+	// unsound are configurations at the base that piped reads, but that have mistakes or need what the environment
+	// lacks, each with the first reason.
+	unsound map[string]string
+	// leftOut reports applications that are deployed at neither commit; nil for none.
+	leftOut func(file string) bool
 }
+
+func (d *decision) isOut(file string) bool { return d.leftOut != nil && d.leftOut(file) }
 
 func (d *decision) decide() ([]Application, error) {
 	first := func(file string) bool {
 		app := d.base.application(file)
 		return app != nil && !app.Trigger.OnCommit.Disabled
 	}
-	atBase := d.base.followers(first)
+	atBase := d.base.followers(func(file string) bool { return first(file) && !d.isOut(file) })
 	var list []Application
 	for _, file := range d.all() {
 		_, follows := atBase[file]
@@ -79,20 +97,30 @@ func (d *decision) decide() ([]Application, error) {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		a.follows = follows && !first(file)
+		_, a.unsound = d.unsound[file]
+		if d.isOut(file) {
+			a.AtBase, a.AtHead = false, false
+		}
 		list = append(list, a)
 	}
-	touched := map[string]bool{}
+	d.addFollowers(list)
+	return list, nil
+}
+
+// addFollowers deploys at HEAD what the chains of touched applications deploy.
+func (d *decision) addFollowers(list []Application) {
+	deployed := map[string]bool{}
 	for _, a := range list {
-		touched[a.File] = a.AtHead
+		deployed[a.File] = a.AtHead
 	}
-	followers := d.head.followers(func(file string) bool { return touched[file] })
+	followers := d.head.followers(func(file string) bool { return deployed[file] })
 	for i := range list {
-		if by, follows := followers[list[i].File]; follows && !list[i].AtHead {
-			list[i].Fate, list[i].Why, list[i].AtHead = Touched, "it is in the deployment chain of "+by, true
-			list[i].follows = true
+		a := &list[i]
+		if by, follows := followers[a.File]; follows && !a.AtHead && !d.isOut(a.File) {
+			a.Fate, a.Why, a.AtHead, a.Touched = Touched, "it is in the deployment chain of "+by, true, true
+			a.follows = true
 		}
 	}
-	return list, nil
 }
 
 // fate decides about one application. deployed says that the base deploys it.
@@ -113,21 +141,28 @@ func (d *decision) fate(file string, deployed bool) (Application, error) {
 	case after != nil:
 		rule = after.Trigger.OnCommit
 	}
+	why, touched, err := due.Touches(rule, path.Dir(file), d.files)
+	if err != nil {
+		return a, err
+	}
 	previous := ""
 	if deployed {
 		previous = d.from
 	}
-	why, isDue, err := due.OnCommit(rule, path.Dir(file), previous, d.to,
+	a.Touched = touched
+	_, a.AtHead, err = due.OnCommit(rule, path.Dir(file), previous, d.to,
 		func() ([]string, error) { return d.files, nil })
-	a.AtHead = isDue
+	_, unsound := d.unsound[file]
 	switch {
 	case err != nil:
 		return a, err
-	case rule.Disabled:
-		a.Fate, a.Why = Manual, "no commit deploys it"
-	case isDue && !deployed:
+	case rule.Disabled && touched:
+		a.Fate, a.Why = Undeployed, why+", but "+d.head.only(file, d.isOut)
+	case rule.Disabled && d.head.byHand(file):
+		a.Fate, a.Why = Manual, onlyUsers
+	case a.AtHead && (!deployed || unsound):
 		a.Fate, a.Why = New, d.whyNew(file)
-	case isDue:
+	case a.AtHead:
 		a.Fate, a.Why = Touched, why
 	default:
 		a.Fate, a.Why = Unchanged, "no file of it differs"
@@ -141,6 +176,8 @@ func (d *decision) whyNew(file string) string {
 	switch {
 	case report == nil:
 		return "it is not at the base, so HEAD is its first deployment"
+	case d.unsound[file] != "":
+		return "the base cannot be deployed here, so HEAD is its first deployment: " + d.unsound[file]
 	case d.base.application(file) != nil:
 		return "no commit deploys it at the base, so HEAD is its first deployment"
 	case len(report.Errors) > 0:

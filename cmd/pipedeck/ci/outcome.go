@@ -40,8 +40,9 @@ type Range struct {
 	relation revision.Relation
 	// Changed is --changed: only the applications that the range touches are deployed, at both commits.
 	Changed bool
-	// leftOut reports applications that are not deployed, by their configuration files; nil for none.
-	leftOut func(file string) bool
+	// Checked are the applications of the base with what is wrong with them; nil where nothing was checked.
+	Checked  []*workspace.Checked
+	decision *decision
 	// Applications are all of both commits, by their configuration files.
 	Applications []Application
 }
@@ -57,10 +58,14 @@ type Application struct {
 	Why string
 	// AtBase and AtHead say that a deployment of it is awaited there.
 	AtBase, AtHead bool
+	// Touched: the range changes files of it, or deploys it by a chain.
+	Touched bool
 	// twice: another application of the range has the same name.
 	twice bool
 	// follows: the chain of another application deploys it.
 	follows bool
+	// unsound: at the base, its configuration has mistakes or needs what the environment lacks.
+	unsound bool
 }
 
 // Fate is what a range does to an application.
@@ -76,8 +81,10 @@ const (
 	Unchanged Fate = "unchanged"
 	// Removed: its configuration is only at the base. Nothing deploys or deletes it at HEAD.
 	Removed Fate = "removed"
-	// Manual: neither a commit nor a chain deploys it.
+	// Manual: neither a commit, drift nor a chain deploys it, and the range touches nothing of it.
 	Manual Fate = "manual"
+	// Undeployed: the range changes files of it, and nothing in the run deploys that.
+	Undeployed Fate = "undeployed"
 )
 
 // Unchanged returns the applications that the range does not touch.

@@ -15,6 +15,10 @@ import (
 type phase struct {
 	commit  string
 	awaited []Application
+	// base is the commit of the base; empty without a range. It may fail to deploy the unsound applications, which are
+	// named by their configuration files.
+	base    string
+	unsound map[string]bool
 	// stale are the reasons of configurations that were not valid before the commit was looked at, by application.
 	stale map[string]string
 }
@@ -41,7 +45,7 @@ func (p *phase) judge(d *state.Deck) verdict {
 		}
 		byFile[fileOf(app)] = app
 		if newest := d.Newest(app.GetId()); newest != nil && state.Ended(newest.GetStatus()) &&
-			newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
+			newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS && !p.mayFail(app, newest) {
 			v.failed = append(v.failed, newest)
 		}
 	}
@@ -63,6 +67,11 @@ func (p *phase) judge(d *state.Deck) verdict {
 		v.settled = len(v.left) == 0
 	}
 	return v
+}
+
+// mayFail reports whether a deployment is one of the base, of an application that is unsound there.
+func (p *phase) mayFail(app *deckv1.Application, d *deckv1.Deployment) bool {
+	return p.unsound[fileOf(app)] && d.GetCommit().GetHash() == p.base
 }
 
 // onlyFollowers reports whether nothing but members of chains is awaited.

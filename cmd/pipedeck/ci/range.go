@@ -16,11 +16,14 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/revision"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
 // Compare returns the range from the commit that ref names to the HEAD of a repository. With changed, only applications
-// that the range touches are deployed.
-func Compare(ctx context.Context, head *workspace.Repository, ref string, changed bool) (*Range, error) {
+// that the range touches are deployed. The checker knows the plugins of the environment, which may not be able to deploy
+// all that the base has; it finds nothing when it is nil.
+func Compare(ctx context.Context, head *workspace.Repository, ref string, changed bool,
+	checker *options.Checker) (*Range, error) {
 	found, err := revision.Find(ctx, head.Root, ref)
 	if missing := (*revision.MissingError)(nil); errors.As(err, &missing) {
 		return nil, exit.Usage(fmt.Errorf("--from: %w", err), missing.Hint)
@@ -38,7 +41,29 @@ func Compare(ctx context.Context, head *workspace.Repository, ref string, change
 	if r.relation, err = revision.Relate(ctx, head.Root, found.Commit, head.Head); err != nil {
 		return nil, notCompared(ctx, ref, err)
 	}
-	return r, r.decide(head)
+	if checker != nil {
+		if r.Checked, err = r.Base.CheckEach(checker); err != nil {
+			return nil, err
+		}
+	}
+	return r, r.read(head)
+}
+
+// read reads the configurations of both commits, and decides about the applications.
+func (r *Range) read(head *workspace.Repository) (err error) {
+	r.decision = &decision{files: r.Files, from: r.Base.Head, to: r.Head, unsound: map[string]string{}}
+	if r.decision.base, err = r.Base.Configurations(); err != nil {
+		return err
+	}
+	if r.decision.head, err = head.Configurations(); err != nil {
+		return err
+	}
+	for _, one := range r.Checked {
+		if len(one.Errors) > 0 && r.decision.base.application(one.File) != nil {
+			r.decision.unsound[one.File] = one.Errors[0].Error()
+		}
+	}
+	return r.decide()
 }
 
 // notCompared is the error of git. A run that was interrupted or out of time is not the user's mistake.
@@ -50,17 +75,8 @@ func notCompared(ctx context.Context, ref string, err error) error {
 }
 
 // decide finds the fate of each application.
-func (r *Range) decide(head *workspace.Repository) error {
-	at := map[bool]configurations{}
-	for isHead, repository := range map[bool]*workspace.Repository{false: r.Base, true: head} {
-		read, err := repository.Configurations()
-		if err != nil {
-			return err
-		}
-		at[isHead] = read
-	}
-	d := &decision{files: r.Files, from: r.Base.Head, to: r.Head, base: at[false], head: at[true]}
-	applications, err := d.decide()
+func (r *Range) decide() error {
+	applications, err := r.decision.decide()
 	if err != nil {
 		return exit.Usage(err, "correct the pattern, commit it, and run again")
 	}
@@ -77,19 +93,16 @@ func (r *Range) decide(head *workspace.Repository) error {
 	return nil
 }
 
-// LeaveOut deploys the applications that out reports true for at neither commit, by their configuration files.
-func (r *Range) LeaveOut(out func(file string) bool) {
-	r.leftOut = out
-	for i := range r.Applications {
-		if a := &r.Applications[i]; out(a.File) {
-			a.AtBase, a.AtHead = false, false
-		}
-	}
+// LeaveOut deploys the applications that out reports true for at neither commit, by their configuration files, and so
+// nothing of the chains that only they begin.
+func (r *Range) LeaveOut(out func(file string) bool) error {
+	r.decision.leftOut = out
+	return r.decide()
 }
 
 // Selects reports by its configuration file whether an application may be deployed.
 func (r *Range) Selects(file string) bool {
-	if r.leftOut != nil && r.leftOut(file) {
+	if r.decision != nil && r.decision.isOut(file) {
 		return false
 	}
 	return !r.Changed || slices.ContainsFunc(r.Applications, func(a Application) bool {
@@ -111,6 +124,11 @@ func (r *Range) DeploysBase() bool { return len(r.awaited(atBase)) > 0 }
 // DeploysHead reports whether anything is deployed at HEAD.
 func (r *Range) DeploysHead() bool { return len(r.awaited(atHead)) > 0 }
 
+// Touches reports whether the range touches an application that HEAD has.
+func (r *Range) Touches() bool {
+	return slices.ContainsFunc(r.Applications, func(a Application) bool { return a.Touched || a.AtHead })
+}
+
 func atBase(a Application) bool { return a.AtBase }
 func atHead(a Application) bool { return a.AtHead }
 
@@ -121,6 +139,15 @@ func (r *Range) awaited(when func(Application) bool) (awaited []Application) {
 		}
 	}
 	return awaited
+}
+
+// phase is the deployment of one of the two commits.
+func (r *Range) phase(commit string, when func(Application) bool) *phase {
+	p := &phase{commit: commit, awaited: r.awaited(when), base: r.Base.Head, unsound: map[string]bool{}}
+	for _, a := range r.Applications {
+		p.unsound[a.File] = a.unsound
+	}
+	return p
 }
 
 // Notes say what a reader has to know of the range before anything is deployed.
@@ -143,8 +170,11 @@ func (r *Range) Notes() []string {
 	case !r.DeploysBase() && r.DeploysHead():
 		notes = append(notes, "nothing is deployed at "+base)
 	}
-	if !r.DeploysHead() {
+	switch {
+	case !r.Touches():
 		notes = append(notes, "the range touches no application")
+	case !r.DeploysHead():
+		notes = append(notes, "nothing is deployed at HEAD "+line.Commit(r.Head))
 	}
 	for _, a := range r.Applications {
 		if note := r.note(a); note != "" {
@@ -154,20 +184,14 @@ func (r *Range) Notes() []string {
 	return notes
 }
 
-// Untouched says that the range touches no application, and what else it does to applications: it deletes
-// configurations, or may change applications that only users deploy.
+// Untouched says that the range touches no application, and which configurations it deletes.
 func (r *Range) Untouched() string {
 	words := r.Name + "..HEAD touches no application"
 	var removed []string
-	manual := false
 	for _, a := range r.Applications {
-		manual = manual || a.Fate == Manual
 		if a.Fate == Removed {
 			removed = append(removed, a.Title())
 		}
-	}
-	if manual {
-		words += " that commits deploy"
 	}
 	if len(removed) > 0 {
 		words += "; it removes " + strings.Join(removed, ", ") + ", which pipedeck does not delete"
@@ -187,7 +211,7 @@ func differ(files int) string {
 // note is empty for an application of which the final lines say enough.
 func (r *Range) note(a Application) string {
 	switch a.Fate {
-	case New, Removed:
+	case New, Removed, Undeployed:
 		return a.Why
 	case Unchanged:
 		if r.Changed {

@@ -73,7 +73,7 @@ func TestARangeDecidesWhatHappensToEachApplication(t *testing.T) {
 		atBase, atHead bool
 	}
 	fates := func(changed bool) map[string]fate {
-		r, err := Compare(t.Context(), repository, "HEAD~1", changed)
+		r, err := Compare(t.Context(), repository, "HEAD~1", changed, nil)
 		require.NoError(t, err)
 		found := map[string]fate{}
 		for _, a := range r.Applications {
@@ -84,17 +84,17 @@ func TestARangeDecidesWhatHappensToEachApplication(t *testing.T) {
 	require.Equal(t, map[string]fate{
 		"same": {Unchanged, true, false}, "touched": {Touched, true, true}, "shared": {Touched, true, true},
 		"ignored": {Unchanged, true, false}, "gone": {Removed, true, false}, "broken": {New, false, true},
-		"hand": {Manual, false, false}, "first": {Touched, true, true}, "follower": {Touched, true, true},
+		"hand": {Undeployed, false, false}, "first": {Touched, true, true}, "follower": {Touched, true, true},
 		"labelled": {Touched, true, true}, "another": {New, false, true},
 	}, fates(false))
 	require.Equal(t, map[string]fate{
 		"same": {Unchanged, false, false}, "touched": {Touched, true, true}, "shared": {Touched, true, true},
 		"ignored": {Unchanged, false, false}, "gone": {Removed, false, false}, "broken": {New, false, true},
-		"hand": {Manual, false, false}, "first": {Touched, true, true}, "follower": {Touched, true, true},
+		"hand": {Undeployed, false, false}, "first": {Touched, true, true}, "follower": {Touched, true, true},
 		"labelled": {Touched, true, true}, "another": {New, false, true},
 	}, fates(true))
 
-	r, err := Compare(t.Context(), repository, "HEAD~1", true)
+	r, err := Compare(t.Context(), repository, "HEAD~1", true, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"another/app.pipecd.yaml", "broken/app.pipecd.yaml", "first/app.pipecd.yaml",
 		"follower/app.pipecd.yaml", "labelled/app.pipecd.yaml", "shared/app.pipecd.yaml", "touched/app.pipecd.yaml"},
@@ -113,7 +113,7 @@ func TestARangeSaysWhatIsSpecialAboutItsBase(t *testing.T) {
 		"a/app.pipecd.yaml": application("a"),
 	})
 	notes := func(ref string) string {
-		r, err := Compare(t.Context(), repository, ref, false)
+		r, err := Compare(t.Context(), repository, ref, false, nil)
 		require.NoError(t, err)
 		return strings.Join(r.Notes(), "\n")
 	}
@@ -135,7 +135,7 @@ func TestAnApplicationThatMovesIsTwoWithTheirDirectories(t *testing.T) {
 	t.Parallel()
 	repository := twoCommits(t, map[string]string{"a/app.pipecd.yaml": application("web")},
 		map[string]string{"a/app.pipecd.yaml": "", "b/app.pipecd.yaml": application("web")})
-	r, err := Compare(t.Context(), repository, "HEAD~1", false)
+	r, err := Compare(t.Context(), repository, "HEAD~1", false, nil)
 	require.NoError(t, err)
 	require.Equal(t, "web in a", r.Applications[0].Title())
 	require.Equal(t, Removed, r.Applications[0].Fate)
@@ -146,10 +146,58 @@ func TestAnApplicationThatMovesIsTwoWithTheirDirectories(t *testing.T) {
 func TestARangeWithoutABaseIsWrongUsage(t *testing.T) {
 	t.Parallel()
 	repository := twoCommits(t, map[string]string{"a/app.pipecd.yaml": application("a")}, map[string]string{"x": "x"})
-	_, err := Compare(t.Context(), repository, "mian", false)
+	_, err := Compare(t.Context(), repository, "mian", false, nil)
 	var failure *exit.Error
 	require.True(t, errors.As(err, &failure))
 	require.Equal(t, exit.WrongUsage, failure.Code)
 	require.EqualError(t, err, "--from: the repository has no commit mian")
 	require.Contains(t, failure.Hint, "did you mean main?")
+}
+
+func TestATouchedApplicationThatNothingDeploysIsNamedWithTheReason(t *testing.T) {
+	t.Parallel()
+	const chain = "  postSync:\n    chain:\n      applications:\n        - name: b\n        - name: c\n"
+	repository := twoCommits(t, map[string]string{
+		"a/app.pipecd.yaml": application("a", chain), "b/app.pipecd.yaml": application("b", inChains),
+		"c/app.pipecd.yaml":     application("c", inChains),
+		"off/app.pipecd.yaml":   application("off"),
+		"hand/app.pipecd.yaml":  application("hand", onlyByHand),
+		"drift/app.pipecd.yaml": application("drift", onlyByHand+"    onOutOfSync:\n      disabled: false\n"),
+	}, map[string]string{
+		"b/s.sh": "exit 1", "drift/x": "x", "off/app.pipecd.yaml": application("off", onlyByHand),
+	})
+	r, err := Compare(t.Context(), repository, "HEAD~1", false, nil)
+	require.NoError(t, err)
+	whys := func() map[string]string {
+		found := map[string]string{}
+		for _, a := range r.Applications {
+			found[a.Name] = string(a.Fate) + ": " + a.Why
+			require.Equal(t, a.Fate == Undeployed, a.Touched, a.Name)
+			require.False(t, a.AtHead)
+		}
+		return found
+	}
+	want := map[string]string{
+		"a":     "unchanged: no file of it differs",
+		"b":     "undeployed: b/s.sh was changed, but only the deployment chain of a deploys it, which nothing in this run starts",
+		"c":     "unchanged: no file of it differs",
+		"drift": "undeployed: drift/x was changed, but only drift deploys it: trigger.onCommit is disabled",
+		"hand":  "manual: neither a commit, drift nor a chain deploys it",
+		"off":   "undeployed: off/app.pipecd.yaml was changed, but neither a commit, drift nor a chain deploys it",
+	}
+	require.Equal(t, want, whys())
+	require.True(t, r.Touches())
+	require.False(t, r.DeploysHead())
+	require.NoError(t, r.LeaveOut(func(file string) bool { return file == "a/app.pipecd.yaml" }))
+	want["b"] = "undeployed: b/s.sh was changed, but only the deployment chain of a deploys it, and this run leaves out a"
+	require.Equal(t, want, whys())
+
+	byHand, err := ByHand(repository, func(string) bool { return false })
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"hand/app.pipecd.yaml": onlyUsers, "off/app.pipecd.yaml": onlyUsers}, byHand)
+	byHand, err = ByHand(repository, func(file string) bool { return file == "a/app.pipecd.yaml" })
+	require.NoError(t, err)
+	const without = "only the deployment chain of a deploys it, and this run leaves out a"
+	require.Equal(t, map[string]string{"hand/app.pipecd.yaml": onlyUsers, "off/app.pipecd.yaml": onlyUsers,
+		"b/app.pipecd.yaml": without, "c/app.pipecd.yaml": without}, byHand)
 }

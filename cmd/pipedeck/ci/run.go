@@ -63,10 +63,10 @@ func NewRun(o Options) *Run {
 	switch {
 	case o.Range == nil:
 	case o.Range.Base.Head == o.Range.Head:
-		r.phase, r.atHead = &phase{commit: o.Range.Head, awaited: o.Range.awaited(atBase)}, true
+		r.phase, r.atHead = o.Range.phase(o.Range.Head, atBase), true
 		o.Move(r.phase.commit)
 	case o.Range.DeploysBase():
-		r.phase = &phase{commit: o.Range.Base.Head, awaited: o.Range.awaited(atBase)}
+		r.phase = o.Range.phase(o.Range.Base.Head, atBase)
 		o.Move(r.phase.commit)
 	default:
 		r.toHead(nil)
@@ -77,7 +77,8 @@ func NewRun(o Options) *Run {
 
 func (r *Run) toHead(stale map[string]string) {
 	r.atHead = true
-	r.phase = &phase{commit: r.options.Range.Head, awaited: r.options.Range.awaited(atHead), stale: stale}
+	r.phase = r.options.Range.phase(r.options.Range.Head, atHead)
+	r.phase.stale = stale
 }
 
 // First is the repository as the run deploys it first.
@@ -106,6 +107,7 @@ func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.
 		return true
 	}
 	r.outcome.Base = state.Clone(d)
+	r.warnUnsound(d)
 	if r.options.Tolerates != nil {
 		v.failed = slices.DeleteFunc(v.failed, r.options.Tolerates)
 	}
@@ -126,6 +128,18 @@ func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.
 	r.options.Switched(r.options.Range.Base.Head, r.phase.commit)
 	r.options.Move(r.phase.commit)
 	return r.Step(ctx, deck, d)
+}
+
+// warnUnsound names the applications that the base has failed to deploy, and may.
+func (r *Run) warnUnsound(d *state.Deck) {
+	for _, app := range d.Applications() {
+		newest := d.Newest(app.GetId())
+		if newest != nil && r.phase.mayFail(app, newest) &&
+			newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
+			r.options.Warn(fmt.Sprintf("%s: not deployed at the base, where this environment cannot deploy it: %s",
+				app.GetName(), r.options.Range.decision.unsound[fileOf(app)]))
+		}
+	}
 }
 
 // judge inspects the state for what the run deploys now.

@@ -56,14 +56,18 @@ func (o *Outcome) Summary() (lines []string) {
 
 // text is the fate of an application and, where it was deployed, the strategy and the stages.
 func (r Ran) text() string {
+	fate := r.Fate
+	if fate == Undeployed {
+		fate = Touched // a user may have deployed it
+	}
 	if r.Deployment == nil {
-		if r.Fate == Unchanged {
+		if fate == Unchanged {
 			return "unchanged, skipped"
 		}
-		return fmt.Sprintf("%s, not deployed: %s", r.Fate, r.Why)
+		return fmt.Sprintf("%s, not deployed: %s", fate, r.Why)
 	}
 	d := r.Deployment
-	parts := []string{fmt.Sprintf("%s, %s %s", r.Fate, d.GetStrategy(), reader.Name(d.GetStatus()))}
+	parts := []string{fmt.Sprintf("%s, %s %s", fate, d.GetStrategy(), reader.Name(d.GetStatus()))}
 	if took := elapsed(d.GetCreatedAt().AsTime(), d.GetCompletedAt().AsTime()); took != "" {
 		parts[0] += " " + took
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -149,28 +150,27 @@ func (s *Setup) ci(ctx context.Context) error {
 
 // prepare checks what is to be deployed, before anything is started. The run is nil when there is nothing to deploy.
 func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *source) (*ci.Run, error) {
-	change := s.change
 	repository, err := from.open(w)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readApplications(ctx, w, repository); err != nil {
+	checker, err := s.readApplications(ctx, w, repository)
+	if err != nil {
 		return nil, err
 	}
 	var compared *ci.Range
-	if change.from != "" && len(repository.Applications) > 0 {
-		if compared, err = ci.Compare(ctx, repository, change.from, change.changed); err != nil {
+	if s.change.from != "" {
+		if compared, err = s.compare(ctx, repository, checker); err != nil {
 			return nil, err
 		}
-		s.results.compared(compared)
-		for _, note := range compared.Notes() {
-			s.say(note)
-		}
-		if change.changed && !compared.DeploysHead() {
+		if s.change.changed && !compared.DeploysHead() {
 			return nil, s.results.withoutDeployments(compared)
 		}
 		repository = compared.Selected(repository)
+	} else if repository, err = s.results.whole(repository); err != nil {
+		return nil, err
 	}
+	s.results.warnUnused(s.warn)
 	further, err := s.further(ctx, w, repository)
 	if err != nil {
 		return nil, err
@@ -179,19 +179,48 @@ func (s *Setup) prepare(ctx context.Context, w *workspace.Workspace, from *sourc
 		return nil, err
 	}
 	repository = repository.Only(s.results.deploys)
-	options := ci.Options{
-		Repository: repository, Further: further, Range: compared, Actions: change.actions,
+	settings := ci.Options{
+		Repository: repository, Further: further, Range: compared, Actions: s.change.actions,
 		Say: s.say, Warn: s.warn, Flags: s.Target.Flags(), Tolerates: s.results.tolerates,
 	}
 	if compared == nil {
-		return ci.NewRun(options), nil
+		return ci.NewRun(settings), nil
 	}
 	commits := make(chan string, 2) // the base and HEAD
-	options.Move = func(commit string) { commits <- commit }
-	options.Switched = s.switched
-	run := ci.NewRun(options)
+	settings.Move = func(commit string) { commits <- commit }
+	settings.Switched = s.switched
+	run := ci.NewRun(settings)
 	s.follows = &following{first: run.First(), commits: commits, selects: compared.Selects}
 	return run, nil
+}
+
+// compare compares HEAD with the commit of --from.
+func (s *Setup) compare(ctx context.Context, repository *workspace.Repository, checker *options.Checker) (*ci.Range,
+	error) {
+	compared, err := ci.Compare(ctx, repository, s.change.from, s.change.changed, checker)
+	if err != nil {
+		return nil, err
+	}
+	if len(repository.Applications) == 0 && len(compared.Base.Applications) == 0 {
+		return nil, noApplication(repository)
+	}
+	if err := s.unselect(compared.Base, compared.Checked); err != nil {
+		return nil, err
+	}
+	if err := s.results.compared(compared); err != nil {
+		return nil, err
+	}
+	for _, note := range compared.Notes() {
+		s.say(note)
+	}
+	return compared, nil
+}
+
+// noApplication is the error of a repository that has nothing to deploy.
+func noApplication(repository *workspace.Repository) error {
+	return exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
+		"write one with: pipedeck init "+text.ShellWord(repository.Root)+"; or commit an app.pipecd.yaml; or use "+
+			"--sample hello-world")
 }
 
 // deploy runs the environment until the run has ended.
@@ -212,7 +241,8 @@ func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 			return incomplete(err, left, hint)
 		}
 		if run.Err() != nil && run.Outcome().Head == nil {
-			return run.Err() // the base failed
+			s.results.facts.BaseFailed = true
+			return run.Err()
 		}
 		if err := verdict(s.results.run(time.Now())); err != nil {
 			return err
@@ -234,7 +264,7 @@ func discard(w *workspace.Workspace) error {
 
 // readApplications reads every application configuration at HEAD, before anything is started.
 func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
-	repository *workspace.Repository) error {
+	repository *workspace.Repository) (*options.Checker, error) {
 	s.results.opened(repository)
 	if note := uncommittedNote(ctx, repository.Root); note != "" {
 		s.warn(note)
@@ -244,26 +274,25 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), "warning: "+skipped))
 	}
 	if skipped != "" && len(repository.Applications) == 0 {
-		return exit.Usage(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped),
+		return nil, exit.Usage(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped),
 			"rename the paths and commit that")
 	}
-	if len(repository.Applications) == 0 {
-		return exit.Usage(fmt.Errorf("%s has no application at HEAD", repository.Root),
-			"write one with: pipedeck init "+text.ShellWord(repository.Root)+"; or commit an app.pipecd.yaml; or use "+
-				"--sample hello-world")
+	if len(repository.Applications) == 0 && s.change.from == "" {
+		return nil, noApplication(repository)
 	}
 	checker, err := s.Flags.checker(ctx, w)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	checked, err := repository.CheckEach(checker)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if checked, err = s.selected(repository, checked); err != nil {
-		return err
+	if err := s.unselect(repository, checked); err != nil {
+		return nil, err
 	}
-	return s.results.take(checked)
+	s.results.take(checked)
+	return checker, nil
 }
 
 // checkApplications shows what is wrong with the applications that are deployed, all at once.
@@ -275,8 +304,8 @@ func (s *Setup) checkApplications() error {
 		for _, warning := range one.Warnings {
 			s.warn("warning: " + warning)
 		}
-		if one.Manual {
-			s.warn(one.Name + ": not deployed by commits, not awaited")
+		if verdict := s.results.facts.ByHand[one.File]; verdict.Result != "" {
+			s.warn(cmp.Or(one.Name, one.File) + ": not deployed in this run: " + verdict.Reason)
 		}
 	}
 	if err := s.results.mistakes(); err != nil {

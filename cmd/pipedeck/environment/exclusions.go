@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -81,6 +82,15 @@ func (e *exclusion) names(app *workspace.Checked) bool {
 		}
 		if name == "." || name == "/" {
 			return false
+		}
+	}
+}
+
+// apply leaves out of the run what they name.
+func (l exclusions) apply(r *results, checked []*workspace.Checked) {
+	for _, one := range checked {
+		if l.name(one) {
+			r.leaveOut(one.File, report.Excluded, "--exclude names it")
 		}
 	}
 }

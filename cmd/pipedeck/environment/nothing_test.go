@@ -23,6 +23,11 @@ func oneApplication(name string, lines ...string) string {
 		"\n  plugins: {kubernetes: {}}\n" + strings.Join(lines, "")
 }
 
+const (
+	chainOfWeb   = "  postSync: {chain: {applications: [{name: web}]}}\n"
+	inChainsOnly = "  trigger: {onCommit: {disabled: true}, onChain: {disabled: false}}\n"
+)
+
 const byUsersOnly = "  trigger: {onCommit: {disabled: true}, onOutOfSync: {disabled: true}, " +
 	"onChain: {disabled: true}}\n"
 
@@ -43,8 +48,25 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 			args: []string{"--exclude", "web"}, reason: "nothing to deploy: HEAD~1..HEAD touches no application"},
 		"only what users deploy": {
 			base:   map[string]string{"web/app.pipecd.yaml": oneApplication("web", byUsersOnly)},
-			change: map[string]string{"web/deployment.yaml": "x"},
-			reason: "nothing to deploy: HEAD~1..HEAD touches no application that commits deploy",
+			change: map[string]string{"web/deployment.yaml": "x"}, code: exit.Failed,
+			reason: "web: UNDEPLOYED: web/deployment.yaml was changed, but neither a commit, drift nor a chain deploys it",
+		},
+		"only a member of a chain": {
+			base: map[string]string{"db/app.pipecd.yaml": oneApplication("db", chainOfWeb),
+				"web/app.pipecd.yaml": oneApplication("web", inChainsOnly)},
+			change: map[string]string{"web/run.sh": "exit 1"}, code: exit.Failed,
+			reason: "web: UNDEPLOYED: web/run.sh was changed, but only the deployment chain of db deploys it, " +
+				"which nothing in this run starts",
+		},
+		"only what a commit takes out of deployments": {
+			change: map[string]string{"web/app.pipecd.yaml": oneApplication("web", byUsersOnly)}, code: exit.Failed,
+			reason: "web: UNDEPLOYED: web/app.pipecd.yaml was changed, but neither",
+		},
+		"only what users deploy, and that is left out": {
+			base:   map[string]string{"web/app.pipecd.yaml": oneApplication("web", byUsersOnly)},
+			change: map[string]string{"web/deployment.yaml": "x"}, args: []string{"--exclude", "web"},
+			code: exit.Failed, reason: "no application was deployed that the commits touch: 2 applications: 1 UNCHANGED, " +
+				"1 EXCLUDED",
 		},
 		"an application goes": {remove: "web",
 			reason: "nothing to deploy: HEAD~1..HEAD touches no application; it removes web"},
@@ -54,15 +76,15 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 			change: map[string]string{"web/deployment.yaml": "x"},
 			reason: "nothing to deploy: HEAD~1..HEAD touches no application"},
 		"nothing is selected": {selector: selector, change: map[string]string{"README.md": "words"},
-			code: exit.Failed, reason: "no application was deployed: 0 applications"},
+			code: exit.Failed, reason: "no application was deployed: 2 applications: 2 EXCLUDED"},
 		"all that is touched is left out": {change: map[string]string{"web/deployment.yaml": "x"},
 			args: []string{"--exclude", "web"}, code: exit.Failed,
-			reason: "no application was deployed: 2 applications: 1 UNCHANGED, 1 EXCLUDED"},
+			reason: "no application was deployed that the commits touch: 2 applications: 1 UNCHANGED, 1 EXCLUDED"},
 		"what is touched lacks a plugin": {
 			change: map[string]string{"web/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\n" +
 				"spec:\n  name: web\n  plugins: {nowhere: {}}\n"},
 			args: []string{"--allow-missing"}, code: exit.Failed,
-			reason: "no application was deployed: 2 applications: 1 MISSING, 1 UNCHANGED",
+			reason: "no application was deployed that the commits touch: 2 applications: 1 MISSING, 1 UNCHANGED",
 		},
 		"what is touched is not valid": {
 			change: map[string]string{"web/app.pipecd.yaml": oneApplication("web", "  timeout: soon\n")},
@@ -110,6 +132,8 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 			require.Contains(t, run.Reason, c.reason)
 			require.Equal(t, c.code, run.ExitCode)
 			require.Equal(t, well, run.NothingToDeploy)
+			require.True(t, len(run.Failed()) == 0 || !well, "no row may contradict the exit code")
+			require.GreaterOrEqual(t, len(run.Applications), 2, "each application has a row")
 			for _, file := range []string{junit, markdown} {
 				data, err := os.ReadFile(file)
 				require.NoError(t, err)

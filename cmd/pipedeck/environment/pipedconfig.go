@@ -168,20 +168,20 @@ func watched(selects func(file string) bool) func(repository, file string) bool 
 	return func(repository, file string) bool { return repository != workspace.RepositoryID || selects(file) }
 }
 
-// selected leaves out the applications that appSelector leaves out: piped does not register them.
-func (s *Setup) selected(repository *workspace.Repository,
-	checked []*workspace.Checked) ([]*workspace.Checked, error) {
+// unselect leaves out the applications that appSelector leaves out: piped does not register them.
+func (s *Setup) unselect(repository *workspace.Repository, checked []*workspace.Checked) error {
 	own, err := s.Flags.readOwn()
 	if err != nil || own == nil || len(own.Piped.AppSelector) == 0 {
-		return checked, err
+		return err
 	}
-	s.results.unselected = map[string]bool{}
-	repository.Select(own.Piped.AppSelector)
-	return slices.DeleteFunc(slices.Clone(checked), func(one *workspace.Checked) bool {
-		out := !slices.Contains(repository.Applications, one.File)
-		s.results.unselected[one.File] = out
-		return out
-	}), nil
+	selected := *repository
+	selected.Select(own.Piped.AppSelector)
+	for _, one := range checked {
+		if !slices.Contains(selected.Applications, one.File) {
+			s.results.unselect(one.File)
+		}
+	}
+	return nil
 }
 
 // further are the other repositories on this machine that the user's own configuration names, with their applications
@@ -203,7 +203,7 @@ func (s *Setup) further(ctx context.Context, w *workspace.Workspace,
 			return nil, err
 		}
 		one.Select(s.Flags.own.Piped.AppSelector)
-		s.results.facts.ByHand = append(s.results.facts.ByHand, one.Manual...)
+		s.results.facts.FurtherByHand = append(s.results.facts.FurtherByHand, one.Manual...)
 		for _, application := range checked {
 			if !slices.Contains(one.Applications, application.File) {
 				continue

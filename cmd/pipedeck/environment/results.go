@@ -36,6 +36,7 @@ type results struct {
 	allowMissing bool
 	exclude      []string
 
+	exclusions exclusions
 	// unselected are the configuration files of applications that appSelector leaves out.
 	unselected map[string]bool
 	// untouched says that there is nothing to deploy, because the commits of --from touch no application; empty for
@@ -66,7 +67,8 @@ func (r *results) begin(mode OutputMode, out, errors io.Writer) error {
 	r.mode, r.out = mode, out
 	r.actions = actionsOf(os.Getenv, mode, out, errors)
 	r.facts = report.Facts{Started: time.Now(), AllowMissing: r.allowMissing, Logs: &r.logs}
-	if _, err := readExclusions(r.exclude); err != nil {
+	var err error
+	if r.exclusions, err = readExclusions(r.exclude); err != nil {
 		return exit.Usage(err, "see pipedeck ci --help")
 	}
 	return fileUsage(r.files.Check())
@@ -85,35 +87,64 @@ func (r *results) opened(repository *workspace.Repository) {
 	r.facts.Root, r.facts.Head = repository.Root, repository.Head
 }
 
-// take notes what is to be deployed, and what --exclude leaves out.
-func (r *results) take(checked []*workspace.Checked) error {
+// take notes what is to be deployed, and what --exclude and appSelector leave out.
+func (r *results) take(checked []*workspace.Checked) {
 	r.facts.Checked = checked
-	exclusions, err := readExclusions(r.exclude)
-	if err != nil {
-		return exit.Usage(err, "see pipedeck ci --help")
-	}
-	for _, one := range checked {
-		if exclusions.name(one) {
-			r.leaveOut(one.File, report.Excluded)
+	r.exclusions.apply(r, checked)
+}
+
+// warnUnused names each --exclude that leaves nothing out, at HEAD or at the base.
+func (r *results) warnUnused(warn func(words string)) {
+	for _, unused := range r.exclusions.unused() {
+		words := "warning: --exclude " + unused + " names no application at HEAD"
+		if r.facts.Base != "" {
+			words += " or at the base"
 		}
+		warn(words)
 	}
-	for _, unused := range exclusions.unused() {
-		fmt.Fprintln(os.Stderr, r.mode.line(time.Now(), text.Clean("warning: --exclude "+unused+
-			" names no application at HEAD")))
+}
+
+// compared notes the base, and what the range does to each application. What is left out is deployed at neither commit.
+func (r *results) compared(of *ci.Range) error {
+	r.exclusions.apply(r, of.Checked)
+	if err := of.LeaveOut(func(file string) bool { return !r.deploys(file) }); err != nil {
+		return err
+	}
+	r.facts.Base, r.facts.Touched = of.Base.Head, map[string]bool{}
+	r.facts.ByHand = map[string]report.Verdict{}
+	for _, a := range of.Applications {
+		r.facts.Touched[a.File] = a.Touched && !r.unselected[a.File]
+		switch a.Fate {
+		case ci.Removed:
+			r.facts.Removed = append(r.facts.Removed, report.Application{Name: a.Name, File: a.File})
+		case ci.Manual:
+			r.facts.ByHand[a.File] = report.Verdict{Result: report.Manual, Reason: a.Why}
+		case ci.Undeployed:
+			r.facts.ByHand[a.File] = report.Verdict{Result: report.Undeployed, Reason: a.Why}
+		case ci.Unchanged:
+			if of.Changed && r.deploys(a.File) {
+				r.leaveOut(a.File, report.Unchanged, "the commits do not touch it")
+			}
+		}
 	}
 	return nil
 }
 
-// compared notes the base, and what --changed leaves out. What --exclude names is deployed at neither commit.
-func (r *results) compared(of *ci.Range) {
-	r.facts.Base, r.facts.Touched = of.Base.Head, map[string]bool{}
-	for _, a := range of.Applications {
-		r.facts.Touched[a.File] = a.AtHead && !r.unselected[a.File]
-		if of.Changed && a.Fate == ci.Unchanged && r.deploys(a.File) {
-			r.leaveOut(a.File, report.Unchanged)
+// whole notes what a run without --from does not deploy of the repository, and returns the repository that knows that.
+func (r *results) whole(repository *workspace.Repository) (*workspace.Repository, error) {
+	byHand, err := ci.ByHand(repository, func(file string) bool { return !r.deploys(file) })
+	if err != nil {
+		return nil, err
+	}
+	known := *repository
+	known.Manual, r.facts.ByHand = nil, map[string]report.Verdict{}
+	for _, one := range r.facts.Checked {
+		if why, is := byHand[one.File]; is {
+			known.Manual = append(known.Manual, one.Name)
+			r.facts.ByHand[one.File] = report.Verdict{Result: report.Manual, Reason: why}
 		}
 	}
-	of.LeaveOut(func(file string) bool { return r.facts.Aside[file] == report.Excluded || r.unselected[file] })
+	return &known, nil
 }
 
 // tolerates reports a deployment that has failed by what the environment may lack.
@@ -128,15 +159,24 @@ func (r *results) tolerates(d *deckv1.Deployment) bool {
 }
 
 // leaveOut notes that an application is not deployed, by its configuration file.
-func (r *results) leaveOut(file string, why report.Result) {
+func (r *results) leaveOut(file string, result report.Result, why string) {
 	if r.facts.Aside == nil {
-		r.facts.Aside = map[string]report.Result{}
+		r.facts.Aside = map[string]report.Verdict{}
 	}
-	r.facts.Aside[file] = why
+	r.facts.Aside[file] = report.Verdict{Result: result, Reason: why}
+}
+
+// unselect notes that appSelector leaves an application out.
+func (r *results) unselect(file string) {
+	if r.unselected == nil {
+		r.unselected = map[string]bool{}
+	}
+	r.unselected[file] = true
+	r.leaveOut(file, report.Excluded, "appSelector of the piped configuration does not select it")
 }
 
 // deploys reports whether the application with a configuration file is deployed.
-func (r *results) deploys(file string) bool { return r.facts.Aside[file] == "" }
+func (r *results) deploys(file string) bool { return r.facts.Aside[file].Result == "" }
 
 // apply keeps what is left out from being registered; nil leaves nothing out.
 func (r *results) apply(o *env.Options) {
@@ -171,11 +211,13 @@ func (r *results) mistakes() error {
 func (r *results) withoutDeployments(of *ci.Range) error {
 	for _, touched := range r.facts.Touched {
 		if touched {
-			return r.nothing()
+			return verdict(r.run(time.Now()))
 		}
 	}
-	if len(r.facts.Checked) == 0 {
-		return r.nothing()
+	if !slices.ContainsFunc(append(slices.Clone(r.facts.Checked), of.Checked...), func(one *workspace.Checked) bool {
+		return !r.unselected[one.File]
+	}) {
+		return nothingDeployed(r.run(time.Now()))
 	}
 	r.untouched = "nothing to deploy: " + of.Untouched()
 	return nil
@@ -184,11 +226,14 @@ func (r *results) withoutDeployments(of *ci.Range) error {
 // nothing is the error of a run that has no application to deploy; nil for others.
 func (r *results) nothing() error {
 	for _, one := range r.facts.Checked {
-		if r.deploys(one.File) && len(one.Errors) == 0 && !one.Manual {
+		if r.deploys(one.File) && len(one.Errors) == 0 && r.facts.ByHand[one.File].Result == "" {
 			return nil
 		}
 	}
-	return nothingDeployed(r.run(time.Now()))
+	if len(r.facts.Removed) > 0 {
+		return nil
+	}
+	return verdict(r.run(time.Now()))
 }
 
 // see takes each state of the environment, which stays readable when it has ended.
@@ -204,6 +249,9 @@ func (r *results) run(now time.Time) report.Run {
 // conclude writes the results of a run that ended with err, and returns how the command ends.
 func (r *results) conclude(err error) error {
 	run := r.run(time.Now())
+	if err == nil && len(run.Failed()) > 0 {
+		err = verdict(run)
+	}
 	run.ExitCode, run.Reason = codeAndReason(err)
 	if run.ExitCode == exit.OK {
 		run.NothingToDeploy = r.untouched != ""

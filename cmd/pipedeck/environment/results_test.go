@@ -64,10 +64,10 @@ func TestResultsAreWrittenHoweverTheRunEnds(t *testing.T) {
 		code   int
 		reason string
 	}{
-		"well":            {nil, exit.OK, "1 application: 1 UNFINISHED"},
-		"interrupted":     {exit.Silent(exit.Interrupted), exit.Interrupted, "interrupted"},
-		"timed out":       {exit.With(exit.TimedOut, errors.New("late: web"), ""), exit.TimedOut, "late: web"},
-		"an unknown mode": {errors.New("broken"), exit.NotStarted, "broken"},
+		"a row that is not well": {nil, exit.Failed, "web: UNFINISHED: the run ended before it was deployed"},
+		"interrupted":            {exit.Silent(exit.Interrupted), exit.Interrupted, "interrupted"},
+		"timed out":              {exit.With(exit.TimedOut, errors.New("late: web"), ""), exit.TimedOut, "late: web"},
+		"an unknown mode":        {errors.New("broken"), exit.NotStarted, "broken"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -76,7 +76,9 @@ func TestResultsAreWrittenHoweverTheRunEnds(t *testing.T) {
 			var out bytes.Buffer
 			require.NoError(t, r.begin(outputJSON, &out, &out))
 			r.facts.Checked = []*workspace.Checked{{File: "web/app.pipecd.yaml", Name: "web"}}
-			require.Equal(t, c.err, r.conclude(c.err))
+			code, reason := codeAndReason(r.conclude(c.err))
+			require.Equal(t, c.code, code)
+			require.Equal(t, c.reason, reason)
 			data, err := os.ReadFile(file)
 			require.NoError(t, err)
 			var run report.Run
@@ -143,6 +145,16 @@ func TestTheVerdictNamesEveryFailureAndItsReason(t *testing.T) {
 			Deployment: "d"}), exit.OK, ""},
 		"nothing has changed, and nothing was deployed": {run(report.Application{Result: report.Unchanged}),
 			exit.Failed, "no application was deployed: 1 application: 1 UNCHANGED"},
+		"only what is not touched": {run(report.Application{Result: report.Unchanged, Deployment: "d"},
+			report.Application{Result: report.Excluded, Touched: true}), exit.Failed,
+			"no application was deployed that the commits touch: 2 applications: 1 UNCHANGED, 1 EXCLUDED"},
+		"some of what is touched": {run(report.Application{Result: report.Success, Touched: true},
+			report.Application{Result: report.Excluded, Touched: true}), exit.OK, ""},
+		"what is touched is lacking and allowed": {report.Run{AllowMissing: true, Applications: []report.Application{
+			{Result: report.Missing, Touched: true}, {Result: report.Unchanged, Deployment: "d"}}}, exit.Failed,
+			"no application was deployed that the commits touch: 2 applications: 1 MISSING, 1 UNCHANGED"},
+		"what nothing deploys": {run(good, report.Application{Name: "b", Result: report.Undeployed, Touched: true,
+			Reason: "only users"}), exit.Failed, "b: UNDEPLOYED: only users"},
 		"no application": {run(), exit.Failed, "no application was deployed: 0 applications"},
 		"more than an error names": {run(web, web, web, web, web, web, web), exit.Failed,
 			"; and 2 more, which the table above has"},

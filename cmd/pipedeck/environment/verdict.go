@@ -43,19 +43,16 @@ func verdict(run report.Run) error {
 			words = fmt.Sprintf("%d of %s failed: %s", len(failed),
 				line.Count(len(run.Applications), "application"), words)
 		}
-		return exit.With(exit.Failed, errors.New(words),
-			"see the stage logs above; --keep keeps the environment to look at")
+		hint := "see the stage logs above; --keep keeps the environment to look at"
+		if len(failed) == run.Count(report.Undeployed) {
+			hint = "deploy HEAD without --from; or enable a trigger of these applications; or leave them out with --exclude"
+		}
+		return exit.With(exit.Failed, errors.New(words), hint)
 	}
-	if slices.ContainsFunc(run.Applications, deployed) {
-		return nil
+	if run.DeploysNothing() {
+		return nothingDeployed(run)
 	}
-	return nothingDeployed(run)
-}
-
-// deployed reports whether the run, or an earlier one in the same environment, has deployed the application.
-func deployed(a report.Application) bool {
-	return a.Result == report.Success ||
-		(a.Result == report.Unchanged || a.Result == report.Removed) && a.Deployment != ""
+	return nil
 }
 
 func pick(run report.Run, result report.Result) (list []*report.Application) {
@@ -86,6 +83,10 @@ func named(run report.Run, list []*report.Application) (words string) {
 }
 
 func nothingDeployed(run report.Run) error {
-	return exit.With(exit.Failed, errors.New("no application was deployed: "+report.Summary(run)),
+	words := "no application was deployed"
+	if slices.ContainsFunc(run.Applications, func(a report.Application) bool { return a.Touched }) {
+		words += " that the commits touch"
+	}
+	return exit.With(exit.Failed, errors.New(words+": "+report.Summary(run)),
 		"the table says why; see pipedeck ci --help")
 }

@@ -30,21 +30,33 @@ type Facts struct {
 	// Touched has the configuration files of those that the commits from Base to Head touch; nil without Base.
 	Touched map[string]bool
 	// Aside has, by their configuration files, those that the run leaves out: EXCLUDED or UNCHANGED.
-	Aside map[string]Result
-	// ByHand are the names of applications of other repositories that only users deploy.
-	ByHand []string
+	Aside map[string]Verdict
+	// ByHand has those that nothing in the run deploys at Head: MANUAL or UNDEPLOYED. Users may deploy them all the same.
+	ByHand map[string]Verdict
+	// Removed are the applications of Base that Head does not have.
+	Removed []Application
+	// FurtherByHand are the names of applications of other repositories that only users deploy.
+	FurtherByHand []string
 	// Deck is the last state of the environment; nil when it was not started.
 	Deck *state.Deck
 	// Logs are of the stages; may be nil.
 	Logs         *Logs
 	AllowMissing bool
+	// BaseFailed: the run ended at Base, and Deck is the environment there.
+	BaseFailed bool
+}
+
+// Verdict is the result of an application that is known before anything is deployed.
+type Verdict struct {
+	Result Result
+	Reason string
 }
 
 // Build makes the report of a run. How it ended is set by the caller.
 func Build(f Facts) Run {
 	run := Run{Schema: Schema, Repository: f.Root, Head: f.Head, Base: f.Base, Started: f.Started.UTC(),
 		Ended: f.Ended.UTC(), Seconds: seconds(f.Ended.Sub(f.Started)), AllowMissing: f.AllowMissing,
-		Applications: []Application{}}
+		BaseFailed: f.BaseFailed, Applications: []Application{}}
 	live := map[string]*deckv1.Application{}
 	if f.Deck != nil {
 		for _, a := range f.Deck.Applications() {
@@ -59,9 +71,14 @@ func Build(f Facts) Run {
 		run.Applications = append(run.Applications, f.application(checked, live[checked.File]))
 		delete(live, checked.File)
 	}
+	for _, a := range f.Removed {
+		run.Applications = append(run.Applications, f.removed(a, live[a.File]))
+		delete(live, a.File)
+	}
 	for file, a := range live {
 		if !a.GetDisabled() && f.Deck.Newest(a.GetId()) != nil {
-			run.Applications = append(run.Applications, f.removed(file, a))
+			run.Applications = append(run.Applications, f.removed(Application{Name: a.GetName(), File: file,
+				Labels: a.GetLabels()}, a))
 		}
 	}
 	run.sort()
@@ -70,7 +87,8 @@ func Build(f Facts) Run {
 
 // application is the report of one; live is nil for one that the environment does not have.
 func (f *Facts) application(checked *workspace.Checked, live *deckv1.Application) Application {
-	a := Application{Name: cmp.Or(checked.Name, live.GetName()), File: checked.File, Labels: checked.Labels}
+	a := Application{Name: cmp.Or(checked.Name, live.GetName()), File: checked.File, Labels: checked.Labels,
+		Touched: f.Touched[checked.File]}
 	for _, warning := range checked.Warnings {
 		where, _ := f.find(warning, path.Dir(a.File))
 		a.Warnings = append(a.Warnings, Warning{Text: text.Line(warning), Place: where})
@@ -108,7 +126,7 @@ func (f *Facts) elsewhere(live *deckv1.Application) Application {
 	switch {
 	case isInvalid(live, newest):
 		o = outcome{result: Invalid, reason: cmp.Or(live.GetSyncReason(), live.GetSyncShortReason())}
-	case newest == nil && (live.GetManual() || slices.Contains(f.ByHand, live.GetName())):
+	case newest == nil && (live.GetManual() || slices.Contains(f.FurtherByHand, live.GetName())):
 		o = outcome{result: Manual, reason: "neither a commit, drift nor a chain deploys it"}
 	case newest == nil:
 		o = outcome{result: Unfinished, reason: "it was not deployed yet"}
@@ -122,14 +140,24 @@ func (f *Facts) elsewhere(live *deckv1.Application) Application {
 	return a
 }
 
-// removed is the report of an application that an earlier commit of the run has deployed and that HEAD does not have.
-func (f *Facts) removed(file string, live *deckv1.Application) Application {
-	a := Application{Name: live.GetName(), File: file, Labels: live.GetLabels()}
-	newest := f.Deck.Newest(live.GetId())
-	f.describe(&a, newest)
+// removed is the report of an application that HEAD does not have; live is nil for one that the environment does not
+// have. How its last deployment ended counts only where the run has not come to HEAD.
+func (f *Facts) removed(a Application, live *deckv1.Application) Application {
 	o := outcome{result: Removed, reason: "its configuration is not at HEAD, so nothing deploys or deletes it there"}
-	if newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
-		o = f.deployed(&workspace.Checked{}, live, newest)
+	if aside, is := f.Aside[a.File]; is {
+		o.result, o.reason = aside.Result, aside.Reason
+	}
+	var newest *deckv1.Deployment
+	if live != nil {
+		newest = f.Deck.Newest(live.GetId())
+	}
+	f.describe(&a, newest)
+	if status := newest.GetStatus(); newest != nil && status != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
+		if f.BaseFailed {
+			o = f.deployed(&workspace.Checked{}, live, newest)
+		} else {
+			o.reason += "; its last deployment was " + reader.Name(status)
+		}
 	}
 	f.end(&a, o)
 	return a
@@ -140,6 +168,11 @@ func (f *Facts) end(a *Application, o outcome) {
 	a.Result, a.Reason, a.Cause = o.result, o.reason, o.cause
 	if a.Cause != "" && a.Result == Failure {
 		a.Result = Missing
+	}
+	if f.BaseFailed && (a.Result == Failure || a.Result == Missing || a.Result == Cancelled) {
+		// The files of HEAD are no place for it.
+		a.Reason, a.Place = fmt.Sprintf("at the base %.7s: %s", f.Base, a.Reason), nil
+		return
 	}
 	f.locate(a, o.place)
 }
@@ -157,11 +190,11 @@ type outcome struct {
 }
 
 func (f *Facts) result(checked *workspace.Checked, live *deckv1.Application, newest *deckv1.Deployment) outcome {
-	switch aside := f.Aside[checked.File]; {
-	case aside == Excluded:
-		return outcome{result: Excluded, reason: "--exclude names it"}
-	case aside == Unchanged:
-		return outcome{result: Unchanged, reason: "the commits do not touch it"}
+	aside, byHand := f.Aside[checked.File], f.ByHand[checked.File]
+	ofHead := newest != nil && newest.GetCommit().GetHash() == f.Head
+	switch {
+	case aside.Result != "":
+		return outcome{result: aside.Result, reason: aside.Reason}
 	case len(checked.Errors) > 0 && newest == nil:
 		var all []string
 		for _, mistake := range checked.Errors {
@@ -175,8 +208,8 @@ func (f *Facts) result(checked *workspace.Checked, live *deckv1.Application, new
 		return o
 	case isInvalid(live, newest):
 		return outcome{result: Invalid, reason: cmp.Or(live.GetSyncReason(), live.GetSyncShortReason())}
-	case newest == nil && checked.Manual:
-		return outcome{result: Manual, reason: "neither a commit, drift nor a chain deploys it"}
+	case byHand.Result == Undeployed && !ofHead, byHand.Result != "" && newest == nil:
+		return outcome{result: byHand.Result, reason: byHand.Reason}
 	case newest == nil && f.Deck == nil:
 		return outcome{result: Unfinished, reason: "the run ended before it was deployed"}
 	case newest == nil && live == nil:

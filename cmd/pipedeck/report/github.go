@@ -33,6 +33,8 @@ func Annotations(w io.Writer, run Run, workspace string) error {
 		switch {
 		case a.Result == Unfinished && a.Deployment == "":
 			continue // the run says why
+		case run.BaseFailed && a.Result != Invalid:
+			continue // HEAD is not the cause
 		case run.Fails(a.Result):
 			named = true
 		case a.Result == Missing:

@@ -116,7 +116,7 @@ func junitCaseOf(run *Run, a *Application) junitCase {
 		reason.Type = string(a.Cause)
 	}
 	switch {
-	case run.Fails(a.Result) && (a.Result == Invalid || a.Result == Unfinished):
+	case run.Fails(a.Result) && (a.Result == Invalid || a.Result == Undeployed || a.Result == Unfinished):
 		c.Error = reason
 	case run.Fails(a.Result):
 		c.Failure = reason

@@ -32,7 +32,7 @@ func Markdown(run Run) []byte {
 		fmt.Fprintf(&b, " after %s", code(fmt.Sprintf("%.12s", run.Base)))
 	}
 	fmt.Fprintf(&b, ", exit code %d after %s", run.ExitCode, short(run.Seconds))
-	if run.ExitCode > 1 || run.ExitCode == 1 && len(run.Failed()) == 0 {
+	if run.ExitCode > 1 || run.BaseFailed || run.ExitCode == 1 && len(run.Failed()) == 0 {
 		fmt.Fprintf(&b, ": %s", Escape(line.Cut(text.Line(run.Reason), 4*maxCell)))
 	}
 	b.WriteString("\n\n")

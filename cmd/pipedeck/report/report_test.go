@@ -176,8 +176,10 @@ func TestEachApplicationHasItsResultAndReason(t *testing.T) {
 		StatusReason: "Planning failed: no plugin owns stage ECS_SYNC", Cause: &deckv1.Cause{Kind: "NO_PLUGIN"}}
 	f := facts(t, succeeded(), failed("bad", nil), rolledBack, mixed, unplanned, cancelled, running, nil, older, nil,
 		nil, nil, nil, nil)
-	f.Checked[9].Manual = true
-	f.Aside = map[string]Result{f.Checked[10].File: Excluded, f.Checked[11].File: Unchanged}
+	f.ByHand = map[string]Verdict{f.Checked[9].File: {Manual, "neither a commit, drift nor a chain deploys it"},
+		f.Checked[8].File: {Manual, "a user has deployed it"}}
+	f.Aside = map[string]Verdict{f.Checked[10].File: {Excluded, "--exclude names it"},
+		f.Checked[11].File: {Unchanged, "the commits do not touch it"}}
 	f.Checked[12].Errors = []error{&config.Error{File: f.Checked[12].File, Line: 3, Column: 5, Message: "bad"}}
 	f.Checked[13].Errors = []error{&config.Error{File: f.Checked[13].File, Line: 4, Column: 1, Message: "no plugin",
 		NoPlugin: true}}
@@ -241,11 +243,39 @@ func TestAnApplicationThatHeadRemovesDoesNotFailTheRun(t *testing.T) {
 	f.Checked = f.Checked[2:3]
 	run := Build(f)
 	require.Len(t, run.Applications, 3, "app-3 was never deployed")
-	for i, result := range []Result{Failure, Success, Removed} {
+	for i, result := range []Result{Success, Removed, Removed} {
 		require.Equal(t, result, run.Applications[i].Result)
 	}
-	require.Equal(t, "app-0", run.Applications[2].Name)
-	require.Len(t, run.Failed(), 1)
+	require.Equal(t, "app-1", run.Applications[2].Name)
+	require.Contains(t, run.Applications[2].Reason, "; its last deployment was FAILURE")
+	require.Empty(t, run.Failed())
+}
+
+func TestAFailureOfTheBaseIsNotShownAsOneOfTheChange(t *testing.T) {
+	t.Parallel()
+	base := strings.Repeat("2", 40)
+	broken := failed("deployment.yaml:1: no image", nil)
+	broken.Commit = &deckv1.Commit{Hash: base}
+	f := facts(t, broken, broken, nil)
+	f.Base, f.BaseFailed, f.Touched = base, true, map[string]bool{f.Checked[0].File: true}
+	f.Checked = []*workspace.Checked{f.Checked[0], f.Checked[2]}
+	f.Removed = []Application{{Name: "app-1", File: "app-1/app.pipecd.yaml"}}
+	run := Build(f)
+	run.ExitCode, run.Reason = 1, "base 2222222 failed, so HEAD was not deployed: app-0: FAILURE"
+	require.Len(t, run.Applications, 3)
+	for i, result := range []Result{Failure, Failure, Unfinished} {
+		require.Equal(t, result, run.Applications[i].Result)
+	}
+	require.True(t, run.Applications[0].Touched)
+	require.Equal(t, "at the base 2222222: Stage K8S_SYNC failed: deployment.yaml:1: no image",
+		Why(&run.Applications[0]))
+	var b strings.Builder
+	require.NoError(t, Annotations(&b, run, ""))
+	require.Equal(t, "::error title=pipedeck ci::"+run.Reason+"\n", b.String(), "no line of HEAD is the cause")
+	require.Contains(t, string(Markdown(run)), "exit code 1 after 1m0s: base 2222222 failed, so HEAD was not deployed")
+	data, err := JSON(run)
+	require.NoError(t, err)
+	require.Contains(t, string(data), `"base_failed": true`)
 }
 
 func TestARunThatNeverStartedHasItsApplications(t *testing.T) {

@@ -25,6 +25,8 @@ const (
 	// Missing: the environment lacks something that the application needs; see Cause.
 	Missing   Result = "MISSING"
 	Cancelled Result = "CANCELLED"
+	// Undeployed: the commits of the run touch the application, and nothing in the run deploys it.
+	Undeployed Result = "UNDEPLOYED"
 	// Unfinished: the run ended before the application was deployed.
 	Unfinished Result = "UNFINISHED"
 	Success    Result = "SUCCESS"
@@ -32,15 +34,16 @@ const (
 	Unchanged Result = "UNCHANGED"
 	// Removed: its configuration is not at HEAD any more, so that nothing deploys or deletes it.
 	Removed Result = "REMOVED"
-	// Manual: neither a commit, drift nor a chain deploys it.
+	// Manual: neither a commit, drift nor a chain deploys it, or only chains of applications that are left out.
 	Manual Result = "MANUAL"
-	// Excluded: --exclude names it.
+	// Excluded: --exclude names it, or appSelector of the piped configuration does not select it.
 	Excluded Result = "EXCLUDED"
 )
 
 // Results are all of them, the worst first.
 func Results() []Result {
-	return []Result{Invalid, Failure, Missing, Cancelled, Unfinished, Success, Unchanged, Removed, Manual, Excluded}
+	return []Result{Invalid, Failure, Missing, Cancelled, Undeployed, Unfinished, Success, Unchanged, Removed, Manual,
+		Excluded}
 }
 
 // Cause is what the environment lacks for an application; empty for nothing that is known.
@@ -77,6 +80,8 @@ type Run struct {
 	Reason string `json:"reason"`
 	// NothingToDeploy: the commits from Base to Head were inspected, and they touch no application. The run is well.
 	NothingToDeploy bool `json:"nothing_to_deploy,omitempty"`
+	// BaseFailed: the base could not be deployed, so Head was not deployed. The results are those at the base.
+	BaseFailed bool `json:"base_failed,omitempty"`
 	// AllowMissing: applications with the result MISSING do not fail the run.
 	AllowMissing bool          `json:"allow_missing"`
 	Applications []Application `json:"applications"`
@@ -99,6 +104,8 @@ type Application struct {
 	Labels map[string]string `json:"labels,omitempty"`
 	Result Result            `json:"result"`
 	Cause  Cause             `json:"cause,omitempty"`
+	// Touched: the commits from Base to Head touch it.
+	Touched bool `json:"touched,omitempty"`
 	// Strategy is QUICK_SYNC or PIPELINE as it was planned; empty without a plan.
 	Strategy string `json:"strategy,omitempty"`
 	// Why is why this strategy was chosen.
@@ -158,7 +165,7 @@ func (r *Run) Title(a *Application) string {
 // Fails reports whether an application with the result fails the run.
 func (r *Run) Fails(result Result) bool {
 	switch result {
-	case Invalid, Failure, Cancelled, Unfinished:
+	case Invalid, Failure, Cancelled, Undeployed, Unfinished:
 		return true
 	case Missing:
 		return !r.AllowMissing
@@ -174,6 +181,26 @@ func (r *Run) Count(results ...Result) (n int) {
 		}
 	}
 	return n
+}
+
+// DeploysNothing reports whether the run has shown nothing: none of the applications that the commits touch was
+// deployed, or none at all where there are no such commits.
+func (r *Run) DeploysNothing() bool {
+	touched := false
+	deployed := false
+	for i := range r.Applications {
+		a := &r.Applications[i]
+		if a.Touched && !touched {
+			touched, deployed = true, false
+		}
+		deployed = deployed || a.Touched == touched && a.isDeployed()
+	}
+	return !deployed
+}
+
+// isDeployed reports whether the run, or an earlier one in the same environment, has deployed the application.
+func (a *Application) isDeployed() bool {
+	return a.Result == Success || (a.Result == Unchanged || a.Result == Removed) && a.Deployment != ""
 }
 
 // Failed returns the applications that fail the run.
