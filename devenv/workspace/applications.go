@@ -193,6 +193,27 @@ func (r *Repository) Configurations() (map[string]*config.Report, error) {
 	return read, nil
 }
 
+// Misnamed returns the files at Head that configure an application, and that piped does not find by their names.
+func (r *Repository) Misnamed() (files []string, err error) {
+	if len(r.lookalikes) == 0 {
+		return nil, nil
+	}
+	repo, err := r.open()
+	if err != nil {
+		return nil, fmt.Errorf("open the Git repository %s: %w", r.Root, err)
+	}
+	for _, name := range r.lookalikes {
+		content, size, err := readConfiguration(repo, r.files[name].Hash)
+		if err != nil {
+			return nil, damaged(r.Root, fmt.Errorf("read %s at commit %s: %w", name, line.Commit(r.Head), err))
+		}
+		if size <= config.MaxSize && config.Claimed(content, name) && config.Check(content, name).Application != nil {
+			files = append(files, name)
+		}
+	}
+	return files, nil
+}
+
 // readConfiguration returns a file, or only its size when that is more than a configuration may have.
 func readConfiguration(repo *gitobjects.Repository, id plumbing.Hash) (content []byte, size int64, err error) {
 	blob, err := repo.Blob(id)

@@ -44,7 +44,8 @@ const (
 
 // layout lists everything that an environment creates, except its mark and its lock.
 var layout = []item{
-	{pattern: "running.json"},
+	{pattern: runningFile},
+	{pattern: lastRunFile},
 	{pattern: addressFile},
 	{pattern: metricsFile},
 	{pattern: "piped.yaml"},

@@ -46,6 +46,8 @@ type Repository struct {
 	Origin string
 
 	files map[string]gitobjects.Entry
+	// lookalikes are files whose names are not those of application configurations, but look like them.
+	lookalikes []string
 	// labels are those of each application, by its file. CheckApplications fills it in.
 	labels map[string]map[string]string
 }

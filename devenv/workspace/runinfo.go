@@ -54,8 +54,11 @@ type Child struct {
 // maxRunning bounds what is read of the files that Publish writes, in bytes.
 const maxRunning = 1 << 20
 
-// runningFile is the name of the file with what Publish writes.
-const runningFile = "running.json"
+// runningFile is the name of the file with what Publish writes, lastRunFile that of the copy which Withdraw leaves.
+const (
+	runningFile = "running.json"
+	lastRunFile = "last-run.json"
+)
 
 // Publish writes what others need to reach the environment.
 func (w *Workspace) Publish(r Running) error {
@@ -63,8 +66,10 @@ func (w *Workspace) Publish(r Running) error {
 	if err != nil {
 		return err
 	}
-	if err := WriteFile(w.Path(runningFile), append(data, '\n')); err != nil {
-		return err
+	for _, file := range []string{lastRunFile, runningFile} {
+		if err := WriteFile(w.Path(file), append(data, '\n')); err != nil {
+			return err
+		}
 	}
 	if err := WriteFile(w.Path(metricsFile), []byte(r.Metrics+"\n")); err != nil {
 		return err
@@ -106,14 +111,19 @@ func (w *Workspace) Withdraw() error {
 }
 
 // Published returns what the last holder of the lock wrote, or os.ErrNotExist. It may be dead.
-func (w *Workspace) Published() (*Running, error) {
-	data, err := owned.ReadFile(w.Path(runningFile), maxRunning)
+func (w *Workspace) Published() (*Running, error) { return w.readRunning(runningFile) }
+
+// LastRun is Published for a run that may have ended, too.
+func (w *Workspace) LastRun() (*Running, error) { return w.readRunning(lastRunFile) }
+
+func (w *Workspace) readRunning(file string) (*Running, error) {
+	data, err := owned.ReadFile(w.Path(file), maxRunning)
 	if err != nil {
 		return nil, err
 	}
 	var r Running
 	if err := json.Unmarshal(data, &r); err != nil {
-		return nil, fmt.Errorf("read %s: %w", w.Path(runningFile), err)
+		return nil, fmt.Errorf("read %s: %w", w.Path(file), err)
 	}
 	return &r, nil
 }

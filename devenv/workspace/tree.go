@@ -47,6 +47,9 @@ func (r *Repository) walk(repo *gitobjects.Repository, tree plumbing.Hash, dir s
 			if err := r.walk(repo, entry.Hash, name); err != nil {
 				return err
 			}
+		case entry.Mode.IsRegular() && config.ResemblesApplicationFilename(entry.Name):
+			r.lookalikes = append(r.lookalikes, name)
+			r.files[name] = entry
 		case entry.Mode == filemode.Submodule || !IsApplicationConfig(entry.Name):
 		case !config.IsReportablePath(name):
 			r.Skipped = append(r.Skipped, name)

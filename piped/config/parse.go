@@ -105,6 +105,19 @@ func IsApplicationFilename(name string) bool {
 	return strings.HasSuffix(base, ".pipecd.yaml") || base == ".pipe.yaml"
 }
 
+// NotFound is why piped does not find an application configuration in a file with another name.
+const NotFound = "piped does not find this application: it reads files that are called app.pipecd.yaml or end in " +
+	".pipecd.yaml; rename the file"
+
+// ResemblesApplicationFilename reports whether a file has a name that users take for that of an application
+// configuration, and that [IsApplicationFilename] does not know.
+func ResemblesApplicationFilename(name string) bool {
+	base := path.Base(name)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	return !IsApplicationFilename(base) && slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(base)) &&
+		(slices.Contains([]string{"app", "application", "pipecd", ".pipe"}, stem) || strings.HasSuffix(stem, ".pipecd"))
+}
+
 // JSON turns a configuration file into JSON, whatever its kind, with the rules and bounds of the
 // decoders. Mistakes come back as Errors.
 func JSON(data []byte, filename string) (json.RawMessage, error) {

@@ -171,6 +171,9 @@ func (v *validator) read(file configurationFile) *config.Report {
 			"application; rename the directory")
 	case report.Application != nil && file.name == inputName: // it has no files next to it
 	case report.Application != nil:
+		if !config.IsApplicationFilename(file.name) {
+			report.Warn("kind", config.NotFound)
+		}
 		checkKubernetesInputs(report)
 		checkFilledFiles(report)
 	case report.Piped != nil:

@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -123,6 +124,9 @@ func (s *Setup) ci(ctx context.Context) error {
 	if existed && s.change.from != "" {
 		return exit.Usage(fmt.Errorf("--from needs a new environment, because the base has to be deployed first; "+
 			"environment %q is there already", w.Name), "choose another --name, or none")
+	}
+	if err := s.Flags.checkKeptClusters(w); err != nil {
+		return err
 	}
 	if err := s.Flags.check(ctx, w, s.Args); err != nil {
 		return err
@@ -276,6 +280,13 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	if skipped != "" && len(repository.Applications) == 0 {
 		return nil, exit.Usage(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped),
 			"rename the paths and commit that")
+	}
+	misnamed, err := repository.Misnamed()
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range misnamed {
+		s.warn("warning: " + file + ": " + config.NotFound)
 	}
 	if len(repository.Applications) == 0 && s.change.from == "" {
 		return nil, noApplication(repository)
