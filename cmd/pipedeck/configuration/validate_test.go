@@ -54,6 +54,17 @@ func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
 	}
 }
 
+func TestAnApplicationInAFileThatPipedDoesNotFindIsAWarning(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	content := "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: web\n  plugins: {kubernetes: {}}\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "app.pipecd.yml"), []byte(content), 0o600))
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "app.pipecd.yml:2:7: warning: kind: "+config.NotFound)
+	require.Contains(t, stdout, "checked 1 file: 0 errors, 1 warning")
+}
+
 func TestTheSamplesPassTheStrictCheck(t *testing.T) {
 	t.Parallel()
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "--strict", "../../../sample-apps")

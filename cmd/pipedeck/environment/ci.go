@@ -93,6 +93,9 @@ func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
 	if s.results == nil {
 		s.results = &results{}
 	}
+	if s.change.from != "" && len(s.Args)+len(s.Flags.samples) == 0 {
+		s.Args = []string{"."} // HEAD may have no application: what it removes is a result, too
+	}
 	if err := s.results.begin(s.Mode, os.Stdout, os.Stderr); err != nil {
 		return finish(s.Mode, err)
 	}

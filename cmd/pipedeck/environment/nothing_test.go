@@ -142,18 +142,3 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 		})
 	}
 }
-
-func TestAFileThatPipedDoesNotFindByItsNameIsNamed(t *testing.T) {
-	t.Parallel()
-	repo := gittest.Init(t)
-	gittest.Write(t, repo, "web/app.pipecd.yml", oneApplication("web"))
-	gittest.Write(t, repo, "db/app.yaml", oneApplication("db"))
-	gittest.Write(t, repo, "other/app.yaml", "kind: Application\n")
-	gittest.Write(t, repo, "hand/app.pipecd.yaml", oneApplication("hand", byUsersOnly))
-	gittest.Commit(t, repo, "commit")
-	code, _, stderr := command(t.Context(), t.TempDir(), ciArguments(t, repo)...)
-	require.Equal(t, exit.Failed, code)
-	require.Contains(t, stderr, "warning: web/app.pipecd.yml: piped does not find this application")
-	require.Contains(t, stderr, "warning: db/app.yaml: piped does not find this application")
-	require.NotContains(t, stderr, "other/")
-}
