@@ -278,11 +278,12 @@ func TestARangeReportsWhatItDoesNotTouchAndWhatIsLeftOut(t *testing.T) {
 		"ecs": "MISSING NO_PLUGIN"}, readReport(t, out).results())
 	r = e.pipedeck(append(flags, "HEAD~1", "--changed")...)
 	require.Zero(t, r.Code, r.Stdout+r.Stderr)
-	require.Equal(t, map[string]string{"web": "SUCCESS", "still": "UNCHANGED", "off": "EXCLUDED", "ecs": "UNCHANGED"},
-		readReport(t, out).results())
+	require.Equal(t, map[string]string{"web": "SUCCESS", "still": "UNCHANGED", "off": "EXCLUDED", "old": "REMOVED",
+		"ecs": "UNCHANGED"}, readReport(t, out).results())
 	r = e.pipedeck(append(flags, "HEAD~1", "--changed", "--exclude", "web")...)
 	require.Equal(t, 1, r.Code, r.Stdout+r.Stderr)
-	require.Contains(t, r.Stderr, "no application was deployed: 4 applications: 2 UNCHANGED, 2 EXCLUDED")
+	require.Contains(t, r.Stderr, "no application was deployed that the commits touch: 5 applications: 2 UNCHANGED, "+
+		"1 REMOVED, 2 EXCLUDED")
 	r = e.pipedeck(append(flags, "HEAD", "--changed")...)
 	require.Zero(t, r.Code, r.Stdout+r.Stderr)
 	require.Equal(t, map[string]string{"web": "UNCHANGED", "still": "UNCHANGED", "off": "EXCLUDED", "ecs": "UNCHANGED"},

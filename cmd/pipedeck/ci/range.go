@@ -20,8 +20,8 @@ import (
 )
 
 // Compare returns the range from the commit that ref names to the HEAD of a repository. With changed, only applications
-// that the range touches are deployed. The checker knows the plugins of the environment, which may not be able to deploy
-// all that the base has; it finds nothing when it is nil.
+// that the range touches are deployed. The checker knows the plugins of the environment, which may lack those of the
+// base; nil checks nothing.
 func Compare(ctx context.Context, head *workspace.Repository, ref string, changed bool,
 	checker *options.Checker) (*Range, error) {
 	found, err := revision.Find(ctx, head.Root, ref)

@@ -178,8 +178,9 @@ func TestATouchedApplicationThatNothingDeploysIsNamedWithTheReason(t *testing.T)
 		return found
 	}
 	want := map[string]string{
-		"a":     "unchanged: no file of it differs",
-		"b":     "undeployed: b/s.sh was changed, but only the deployment chain of a deploys it, which nothing in this run starts",
+		"a": "unchanged: no file of it differs",
+		"b": "undeployed: b/s.sh was changed, but only the deployment chain of a deploys it, " +
+			"which nothing in this run starts",
 		"c":     "unchanged: no file of it differs",
 		"drift": "undeployed: drift/x was changed, but only drift deploys it: trigger.onCommit is disabled",
 		"hand":  "manual: neither a commit, drift nor a chain deploys it",
