@@ -43,7 +43,8 @@ func (f *Flags) checkKeptClusters(w *workspace.Workspace) error {
 	}
 	return exit.Usage(fmt.Errorf("environment %q was kept with other clusters: it has %s, not %s", w.Name,
 		clustersText(last.Clusters), clustersText(wanted)),
-		"give the same clusters, choose another --name, or remove it first, which deletes "+workspace.LossOf(w)+": pipedeck down"+session.Flags(w))
+		"give the same clusters, choose another --name, or remove it first, which deletes "+
+			workspace.LossOf(w)+": pipedeck down"+session.Flags(w))
 }
 
 // sameContext reports whether an existing cluster is named by the same kubeconfig and context as before.
