@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/piped/removal"
 	"github.com/pipedeck/pipedeck/piped/source"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 )
@@ -153,6 +154,9 @@ func (p *Planner) planAndReport(ctx context.Context, pending *model.Deployment) 
 // plan is one attempt. It reports its current step, in words that follow "while".
 func (p *Planner) plan(ctx context.Context, pending *model.Deployment, at func(string)) (*model.Deployment, error) {
 	d := proto.CloneOf(pending)
+	if removal.Is(d) {
+		return p.planRemoval(ctx, d, at)
+	}
 	at("asking the control plane for the last successful deployment")
 	running, err := p.running(ctx, d.GetApplicationId())
 	if err != nil {

@@ -81,6 +81,9 @@ func (p *Plugin) Reentrant(stage string) bool { return p.condition.abilities().r
 // PlanningSources returns which sources the plugin reads to answer for versions and for a strategy.
 func (p *Plugin) PlanningSources() deployment.SourceUse { return p.condition.sourceUse().GetPlanning() }
 
+// RemovalStage names the stage that deletes what an application has deployed; empty when the plugin has none.
+func (p *Plugin) RemovalStage() string { return p.condition.sourceUse().GetRemoval() }
+
 // Deployment is a client that follows the plugin from process to process.
 func (p *Plugin) Deployment() deployment.DeploymentServiceClient {
 	return deployment.NewDeploymentServiceClient(p.caller)

@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/redeploy"
+	"github.com/pipedeck/pipedeck/piped/removal"
 	"github.com/pipedeck/pipedeck/piped/supersede"
 )
 
@@ -180,6 +181,8 @@ func (j *job) conclude(ctx context.Context, d *model.Deployment, outcome Outcome
 	var invalid *config.Error
 	short, reason := redeploy.SyncState(d)
 	switch {
+	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS && removal.Is(d):
+		// The application is gone, and with it its state.
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS && short != "":
 		j.reportSync(ctx, model.ApplicationSyncStatus_OUT_OF_SYNC, short, reason)
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS:

@@ -4,11 +4,13 @@
 package trigger
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/removal"
 )
 
 // candidate is an application together with what Git says of it, for one pass.
@@ -67,7 +69,16 @@ func (e *MissingError) Reason() string {
 
 // NextStep says what to do about it.
 func (e *MissingError) NextStep() string {
-	return "add the file again, or delete the application with: pipectl application delete --app-id " + e.Application
+	return "add the file again, or remove the application with: pipedeck remove " + e.Application +
+		" (at PipeCD's control plane: pipectl application delete --app-id " + e.Application + ")"
+}
+
+// shortReason is what lists show of the error of a candidate.
+func shortReason(err error) string {
+	if missing, is := errors.AsType[*MissingError](err); is {
+		return removal.Orphaned + missing.File + " is not in Git any more"
+	}
+	return firstLine(err)
 }
 
 // Configured is an application as the head of its branch configures it.

@@ -14,14 +14,17 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/redeploy"
+	"github.com/pipedeck/pipedeck/piped/removal"
 )
 
 // request is what a command asks for.
 type request struct {
 	application string
 	// past is the earlier commit to deploy; its zero value stands for the newest.
-	past  redeploy.Request
-	cause cause
+	past redeploy.Request
+	// removes says that what past has deployed is deleted.
+	removes bool
+	cause   cause
 }
 
 // requestOf reads a command. The id of the deployment is made from the command's, so that a piped that was
@@ -51,11 +54,14 @@ func requestOf(command *model.Command) request {
 	case model.SyncStrategy_PIPELINE:
 		c.why = "Sync with the specified pipeline because of " + by
 	}
-	past := redeploy.RequestOf(command)
-	if past.Commit != "" {
+	past, removes := redeploy.RequestOf(command), removal.IsAsked(command)
+	switch {
+	case removes:
+		c.why = removal.Summary(by)
+	case past.Commit != "":
 		c.why = past.Summary(command.GetCommander())
 	}
-	return request{application: application, past: past, cause: c}
+	return request{application: application, past: past, removes: removes, cause: c}
 }
 
 // carryOut acts on the commands that wait: each one whose repository was looked at since gets a deployment
@@ -87,18 +93,22 @@ func (t *Trigger) carryOut(ctx context.Context, candidates []*candidate) error {
 // command's answer.
 func (t *Trigger) sync(ctx context.Context, command *model.Command, c *candidate, w request) error {
 	var err error
-	if w.past.Commit == "" {
+	switch {
+	case w.removes:
+		err = t.createRemoval(ctx, c, w.past.Commit, w.cause)
+	case w.past.Commit == "":
 		err = t.create(ctx, c, w.cause)
-	} else {
+	default:
 		err = t.createPast(ctx, c, w)
 	}
 	var unusable *unusableCommitError
+	var unremovable *unremovableError
 	switch {
 	case err == nil:
 		return t.answer(
 			ctx, command, model.CommandStatus_COMMAND_SUCCEEDED, map[string]string{"TriggeredDeploymentID": w.cause.id},
 		)
-	case controlplane.Refused(err), errors.As(err, &unusable):
+	case controlplane.Refused(err), errors.As(err, &unusable), errors.As(err, &unremovable):
 		return t.refuse(ctx, command, err.Error())
 	default:
 		return err

@@ -62,7 +62,7 @@ func (m *mistakes) reportBroken(ctx context.Context, candidates []*candidate) er
 		fresh := last.reason != c.err.Error() && !(isOurs(state) && state.GetReason() == c.err.Error())
 		last.reason = c.err.Error()
 		if err := m.reportState(
-			ctx, c.application, model.ApplicationSyncStatus_INVALID_CONFIG, firstLine(c.err), last.reason,
+			ctx, c.application, model.ApplicationSyncStatus_INVALID_CONFIG, shortReason(c.err), last.reason,
 		); err != nil {
 			return err
 		}

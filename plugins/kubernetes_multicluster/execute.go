@@ -66,10 +66,11 @@ func (p *plugin) runAt(ctx context.Context, req *stage.Request, at []place) (*ou
 	return r, err
 }
 
-// optionsOf reads which targets the stage is for and when it succeeds. A rollback is for all, and all have to succeed.
+// optionsOf reads which targets the stage is for and when it succeeds. A rollback and a removal are for all, and all
+// have to succeed.
 func optionsOf(req *stage.Request) (config.MultiOptions, error) {
 	switch {
-	case isRollback(req):
+	case isRollback(req), isRemoval(req):
 		return config.MultiOptions{}, nil
 	case req.QuickSync():
 		return req.Target.App.QuickSync.MultiOptions, nil
@@ -80,6 +81,11 @@ func optionsOf(req *stage.Request) (config.MultiOptions, error) {
 func isRollback(req *stage.Request) bool {
 	name, _ := config.SingleName(req.Stage.GetName())
 	return name == config.StageRollback
+}
+
+func isRemoval(req *stage.Request) bool {
+	name, _ := config.SingleName(req.Stage.GetName())
+	return name == config.StageRemove
 }
 
 // touched returns the places that the deployment may have changed: only there is something to roll back. (PipeCD v1

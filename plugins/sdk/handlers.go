@@ -35,6 +35,7 @@ type handlers struct {
 	drift       func(context.Context, *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error)
 	sources     func(stage string) Sources
 	once        func(stage string) bool
+	removal     func() string
 	plans       bool // inspects the sources when it plans
 	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
 	schema      []byte
@@ -82,6 +83,9 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 		}
 		if only, ok := author.(OnceOnly); ok {
 			h.once = only.Once
+		}
+		if remover, ok := author.(Remover); ok {
+			h.removal = remover.RemovalStage
 		}
 		if closer, ok := author.(io.Closer); ok {
 			h.close = closer.Close

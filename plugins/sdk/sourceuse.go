@@ -36,6 +36,13 @@ type OnceOnly interface {
 	Once(stage string) bool
 }
 
+// Remover is an optional part of a plugin that deploys. The stage deletes what an application has deployed, when the
+// application is removed. It is one of the plugin's Stages, is executed in a deployment of its own with the target
+// source of the last deployment, and may be executed again. A pipeline must not have it.
+type Remover interface {
+	RemovalStage() string
+}
+
 // sourceUseService reports it to piped.
 type sourceUseService struct {
 	deployment.UnimplementedSourceUseServiceServer
@@ -45,6 +52,9 @@ type sourceUseService struct {
 func (s *sourceUseService) GetSourceUse(context.Context,
 	*deployment.GetSourceUseRequest) (*deployment.GetSourceUseResponse, error) {
 	answer := &deployment.GetSourceUseResponse{Stages: map[string]deployment.SourceUse{}}
+	if s.handlers.removal != nil {
+		answer.Removal = s.handlers.removal()
+	}
 	if !s.handlers.plans {
 		answer.Planning = deployment.SourceUse_SOURCE_USE_NONE
 	}

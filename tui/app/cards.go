@@ -156,6 +156,8 @@ func (c *cards) trouble() string {
 		return "the newest deployment of " + app.GetName() + " did not succeed"
 	case app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		return "the configuration of " + app.GetName() + " is not valid"
+	case app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED:
+		return app.GetName() + " is not in Git any more"
 	case app.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER:
 		return app.GetName() + " is not healthy; " + c.host.key(keymap.ShowResources) + " shows why"
 	}

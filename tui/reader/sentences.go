@@ -100,6 +100,8 @@ func applicationSentence(a *deckv1.Application) string {
 		about = "is out of sync"
 	case deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		about = "has an invalid configuration"
+	case deckv1.SyncStatus_SYNC_STATUS_ORPHANED:
+		about = "is orphaned: its configuration is not in Git any more"
 	default:
 		return ""
 	}

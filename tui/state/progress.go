@@ -107,7 +107,7 @@ func (d *Deck) SettledAt(
 	}
 	settled = true
 	for _, app := range d.Applications() {
-		if app.GetDisabled() {
+		if app.GetDisabled() || app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED {
 			continue
 		}
 		if app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG {

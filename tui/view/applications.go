@@ -93,7 +93,8 @@ func (v Applications) entry(app Application, width int) (tone theme.Tone, first,
 		const before = 3 // the blanks under the icon
 		word := strings.ToLower(deploymentBadge(th, app.Newest.GetStatus()).word)
 		second = th.Running.Render(word) + " " + Strip(th, app.Newest.GetStages(), width-before-text.Width(word)-1)
-	case app.GetSyncShortReason() != "" && app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
+	case app.GetSyncShortReason() != "" && (app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG ||
+		app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED):
 		second = sync.style.Render(text.Line(app.GetSyncShortReason()))
 	case app.Problem != nil:
 		second = signed(th.Tones.Warn, th.Warning, text.Line(app.Problem.GetReason()))

@@ -81,6 +81,8 @@ func syncBadge(th theme.Theme, app *deckv1.Application) badge {
 		return badge{th.Differs, "out of sync", th.Tones.Warn}
 	case deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		return badge{th.Failed, "invalid config", th.Tones.Bad}
+	case deckv1.SyncStatus_SYNC_STATUS_ORPHANED:
+		return badge{th.Cancelled, "orphaned", th.Tones.Warn}
 	}
 	return badge{th.Question, "sync unknown", th.Tones.Dim}
 }

@@ -26,6 +26,8 @@ func (v Deployment) nothing(width int) []string {
 		return v.noApplication(width)
 	case app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG:
 		return append([]string{""}, v.invalid(width)...)
+	case app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED:
+		return append([]string{""}, v.orphaned(width)...)
 	}
 	if lines := v.noTarget(width); lines != nil {
 		return append([]string{""}, lines...)
@@ -74,12 +76,27 @@ func (v Deployment) invalid(width int) []string {
 // invalidSince says that a commit after the deployment has broken the configuration; none when none has.
 func (v Deployment) invalidSince(width int) []string {
 	app, status := v.Application, v.Deployment.GetStatus()
+	if app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED && !v.Earlier && state.Ended(status) {
+		return v.orphaned(width)
+	}
 	if app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG || v.Earlier || !state.Ended(status) ||
 		status == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE {
 		return nil
 	}
 	reason := cmp.Or(app.GetSyncReason(), app.GetSyncShortReason())
 	return append(v.reasonLines(v.Theme.Tones.Bad, "The configuration is not valid now: "+reason, width), v.fix(width))
+}
+
+// orphaned says that the configuration is not in Git any more, and what a user can do.
+func (v Deployment) orphaned(width int) []string {
+	app := v.Application
+	reason := cmp.Or(app.GetSyncShortReason(), "Orphaned")
+	lines := v.reasonLines(v.Theme.Tones.Warn, reason+"; what was deployed last still runs", width)
+	remove := text.Cut(v.Theme.Dim.Render(" Delete it, too: pipedeck remove "+text.Line(app.GetName())+" --cascade"),
+		width, v.Theme.Ellipsis)
+	keep := text.Cut(v.Theme.Dim.Render(" Keep what runs: pipedeck remove "+text.Line(app.GetName())+" --orphan"),
+		width, v.Theme.Ellipsis)
+	return append(lines, remove, keep)
 }
 
 // fix says which file to correct.

@@ -85,7 +85,8 @@ func applicationBadge(th theme.Theme, app Application) (b badge, weight int) {
 		return sync, 3
 	case app.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER:
 		return healthBadge(th, app.GetHealth()), 2
-	case app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC:
+	case app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC,
+		app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED:
 		return sync, 1
 	}
 	return sync, 0

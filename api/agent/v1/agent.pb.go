@@ -98,8 +98,11 @@ type WatchRequest struct {
 	// The caller deploys the commit that a SYNC_APPLICATION command names in its metadata. Another piped would deploy
 	// the newest commit instead, so it does not get such commands.
 	DeploysCommits bool `protobuf:"varint,1,opt,name=deploys_commits,json=deploysCommits,proto3" json:"deploys_commits,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The caller removes the application of a SYNC_APPLICATION command whose metadata says so. Another piped would deploy
+	// it, so it does not get such commands.
+	RemovesApplications bool `protobuf:"varint,2,opt,name=removes_applications,json=removesApplications,proto3" json:"removes_applications,omitempty"`
+	unknownFields       protoimpl.UnknownFields
+	sizeCache           protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
@@ -135,6 +138,13 @@ func (*WatchRequest) Descriptor() ([]byte, []int) {
 func (x *WatchRequest) GetDeploysCommits() bool {
 	if x != nil {
 		return x.DeploysCommits
+	}
+	return false
+}
+
+func (x *WatchRequest) GetRemovesApplications() bool {
+	if x != nil {
+		return x.RemovesApplications
 	}
 	return false
 }
@@ -1466,9 +1476,10 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"7\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"j\n" +
 	"\fWatchRequest\x12'\n" +
-	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\"\xb2\x01\n" +
+	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\x121\n" +
+	"\x14removes_applications\x18\x02 \x01(\bR\x13removesApplications\"\xb2\x01\n" +
 	"\rWatchResponse\x12\"\n" +
 	"\fapplications\x18\x01 \x01(\bR\fapplications\x12\x1a\n" +
 	"\bcommands\x18\x02 \x01(\bR\bcommands\x12 \n" +

@@ -38,6 +38,7 @@ const (
 	DeckService_SyncCommit_FullMethodName          = "/pipedeck.deck.v1.DeckService/SyncCommit"
 	DeckService_RetryDeployment_FullMethodName     = "/pipedeck.deck.v1.DeckService/RetryDeployment"
 	DeckService_RollBackApplication_FullMethodName = "/pipedeck.deck.v1.DeckService/RollBackApplication"
+	DeckService_RemoveApplication_FullMethodName   = "/pipedeck.deck.v1.DeckService/RemoveApplication"
 	DeckService_ApproveStage_FullMethodName        = "/pipedeck.deck.v1.DeckService/ApproveStage"
 	DeckService_SkipStage_FullMethodName           = "/pipedeck.deck.v1.DeckService/SkipStage"
 	DeckService_CancelDeployment_FullMethodName    = "/pipedeck.deck.v1.DeckService/CancelDeployment"
@@ -85,6 +86,10 @@ type DeckServiceClient interface {
 	// application is out of sync afterwards; the next commit that changes it, or SyncApplication, deploys the newest
 	// commit. FailedPrecondition, with the reason, when it cannot be rolled back there.
 	RollBackApplication(ctx context.Context, in *RollBackApplicationRequest, opts ...grpc.CallOption) (*RollBackApplicationResponse, error)
+	// RemoveApplication removes an application. With delete, piped first deletes what the application has deployed, by a
+	// deployment of its own; the application goes when that has succeeded. Without it, what runs stays. Asking twice for
+	// the same gives the same command. FailedPrecondition says why the application stays.
+	RemoveApplication(ctx context.Context, in *RemoveApplicationRequest, opts ...grpc.CallOption) (*RemoveApplicationResponse, error)
 	// ApproveStage approves a running stage that waits for it. FailedPrecondition when it does not.
 	ApproveStage(ctx context.Context, in *ApproveStageRequest, opts ...grpc.CallOption) (*ApproveStageResponse, error)
 	// SkipStage ends a running stage that allows it. FailedPrecondition when it does not.
@@ -274,6 +279,16 @@ func (c *deckServiceClient) RollBackApplication(ctx context.Context, in *RollBac
 	return out, nil
 }
 
+func (c *deckServiceClient) RemoveApplication(ctx context.Context, in *RemoveApplicationRequest, opts ...grpc.CallOption) (*RemoveApplicationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(RemoveApplicationResponse)
+	err := c.cc.Invoke(ctx, DeckService_RemoveApplication_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *deckServiceClient) ApproveStage(ctx context.Context, in *ApproveStageRequest, opts ...grpc.CallOption) (*ApproveStageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ApproveStageResponse)
@@ -373,6 +388,10 @@ type DeckServiceServer interface {
 	// application is out of sync afterwards; the next commit that changes it, or SyncApplication, deploys the newest
 	// commit. FailedPrecondition, with the reason, when it cannot be rolled back there.
 	RollBackApplication(context.Context, *RollBackApplicationRequest) (*RollBackApplicationResponse, error)
+	// RemoveApplication removes an application. With delete, piped first deletes what the application has deployed, by a
+	// deployment of its own; the application goes when that has succeeded. Without it, what runs stays. Asking twice for
+	// the same gives the same command. FailedPrecondition says why the application stays.
+	RemoveApplication(context.Context, *RemoveApplicationRequest) (*RemoveApplicationResponse, error)
 	// ApproveStage approves a running stage that waits for it. FailedPrecondition when it does not.
 	ApproveStage(context.Context, *ApproveStageRequest) (*ApproveStageResponse, error)
 	// SkipStage ends a running stage that allows it. FailedPrecondition when it does not.
@@ -432,6 +451,9 @@ func (UnimplementedDeckServiceServer) RetryDeployment(context.Context, *RetryDep
 }
 func (UnimplementedDeckServiceServer) RollBackApplication(context.Context, *RollBackApplicationRequest) (*RollBackApplicationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RollBackApplication not implemented")
+}
+func (UnimplementedDeckServiceServer) RemoveApplication(context.Context, *RemoveApplicationRequest) (*RemoveApplicationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method RemoveApplication not implemented")
 }
 func (UnimplementedDeckServiceServer) ApproveStage(context.Context, *ApproveStageRequest) (*ApproveStageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApproveStage not implemented")
@@ -653,6 +675,24 @@ func _DeckService_RollBackApplication_Handler(srv interface{}, ctx context.Conte
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DeckService_RemoveApplication_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(RemoveApplicationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).RemoveApplication(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_RemoveApplication_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).RemoveApplication(ctx, req.(*RemoveApplicationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _DeckService_ApproveStage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ApproveStageRequest)
 	if err := dec(in); err != nil {
@@ -795,6 +835,10 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "RollBackApplication",
 			Handler:    _DeckService_RollBackApplication_Handler,
+		},
+		{
+			MethodName: "RemoveApplication",
+			Handler:    _DeckService_RemoveApplication_Handler,
 		},
 		{
 			MethodName: "ApproveStage",

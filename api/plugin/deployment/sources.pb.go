@@ -126,7 +126,10 @@ type GetSourceUseResponse struct {
 	Stages map[string]SourceUse `protobuf:"bytes,2,rep,name=stages,proto3" json:"stages,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value,enum=pipedeck.plugin.deployment.v1.SourceUse"`
 	// Names of the stages that are not executed a second time when the plugin, or piped, has ended during the first: they
 	// fail. All others are.
-	Once          []string `protobuf:"bytes,3,rep,name=once,proto3" json:"once,omitempty"`
+	Once []string `protobuf:"bytes,3,rep,name=once,proto3" json:"once,omitempty"`
+	// Name of the stage that deletes what an application has deployed; empty when the plugin has none. It is executed in
+	// a deployment of its own, with the sources of the last deployment.
+	Removal       string `protobuf:"bytes,4,opt,name=removal,proto3" json:"removal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -182,16 +185,24 @@ func (x *GetSourceUseResponse) GetOnce() []string {
 	return nil
 }
 
+func (x *GetSourceUseResponse) GetRemoval() string {
+	if x != nil {
+		return x.Removal
+	}
+	return ""
+}
+
 var File_api_plugin_deployment_sources_proto protoreflect.FileDescriptor
 
 const file_api_plugin_deployment_sources_proto_rawDesc = "" +
 	"\n" +
 	"#api/plugin/deployment/sources.proto\x12\x1dpipedeck.plugin.deployment.v1\"\x15\n" +
-	"\x13GetSourceUseRequest\"\xae\x02\n" +
+	"\x13GetSourceUseRequest\"\xc8\x02\n" +
 	"\x14GetSourceUseResponse\x12D\n" +
 	"\bplanning\x18\x01 \x01(\x0e2(.pipedeck.plugin.deployment.v1.SourceUseR\bplanning\x12W\n" +
 	"\x06stages\x18\x02 \x03(\v2?.pipedeck.plugin.deployment.v1.GetSourceUseResponse.StagesEntryR\x06stages\x12\x12\n" +
-	"\x04once\x18\x03 \x03(\tR\x04once\x1ac\n" +
+	"\x04once\x18\x03 \x03(\tR\x04once\x12\x18\n" +
+	"\aremoval\x18\x04 \x01(\tR\aremoval\x1ac\n" +
 	"\vStagesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12>\n" +
 	"\x05value\x18\x02 \x01(\x0e2(.pipedeck.plugin.deployment.v1.SourceUseR\x05value:\x028\x01*S\n" +

@@ -72,7 +72,7 @@ func (s screen) tone(word string) theme.Tone {
 		return tones.Good
 	case "RUNNING", "DEPLOYING", "PLANNED", "PENDING", "STARTING", "RESTARTING":
 		return tones.Running
-	case "OUT_OF_SYNC", "NEVER_CONNECTED", "DISCONNECTED", "CANCELLED", "STOPPED", "warn", "noted", "stale":
+	case "OUT_OF_SYNC", "ORPHANED", "NEVER_CONNECTED", "DISCONNECTED", "CANCELLED", "STOPPED", "warn", "noted", "stale":
 		return tones.Warn
 	case "FAILURE", "FAILED", "UNHEALTHY", "INVALID_CONFIG", "DEGRADED", "KILLED", "UNREADABLE", "fail", "failed",
 		"missing":

@@ -162,5 +162,8 @@ func syncStatus(s *model.ApplicationSyncState) deckv1.SyncStatus {
 	if s == nil {
 		return deckv1.SyncStatus_SYNC_STATUS_UNKNOWN
 	}
+	if store.IsOrphaned(s) {
+		return deckv1.SyncStatus_SYNC_STATUS_ORPHANED
+	}
 	return syncStatuses[s.GetStatus()]
 }

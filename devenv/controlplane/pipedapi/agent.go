@@ -10,11 +10,14 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
 // Watch sends the piped what to fetch again until the piped or this server ends.
 func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer[agentv1.WatchResponse]) error {
-	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()), r.GetDeploysCommits())
+	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()), store.Abilities{
+		DeploysCommits: r.GetDeploysCommits(), RemovesApplications: r.GetRemovesApplications(),
+	})
 	if err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (s *Server) ReportDeploymentStatusChanged(
 func (s *Server) ReportDeploymentCompleted(
 	ctx context.Context, r *ps.ReportDeploymentCompletedRequest,
 ) (*ps.ReportDeploymentCompletedResponse, error) {
-	return reply(&ps.ReportDeploymentCompletedResponse{}, s.store.Deployments.ReportCompleted(auth.Piped(ctx), r))
+	return reply(&ps.ReportDeploymentCompletedResponse{}, s.store.ReportCompleted(auth.Piped(ctx), r))
 }
 
 // SaveDeploymentMetadata merges the notes of PipeCD v0.

@@ -117,18 +117,18 @@ func (c *Commands) Get(id string) (*model.Command, []byte, error) {
 var errNoCommand = notFound("Command is not found")
 
 // Waiting returns the piped's commands that are not handled, the oldest first. Those whose
-// deployment ended a while ago are timed out instead. Those for an earlier commit are held back from a piped that would
-// deploy the newest.
+// deployment ended a while ago are timed out instead. Those for an earlier commit and removals are held back from a
+// piped that would deploy the newest.
 func (c *Commands) Waiting(pipedID string) (found []*model.Command) {
 	c.pipeds.polled(pipedID)
-	now, past := c.ledger.now(), c.pipeds.deploysCommits(pipedID)
+	now, able := c.ledger.now(), c.pipeds.able(pipedID)
 	for _, waiting := range c.waitingFor(pipedID) {
 		ended := c.ended(waiting.GetDeploymentId())
 		if !ended.IsZero() && now.Sub(ended) > staleAfter || stalePreview(waiting, now) {
 			c.timeOut(waiting.GetId())
 			continue
 		}
-		if isPast(waiting) && !past {
+		if isPast(waiting) && !able.DeploysCommits || isRemoval(waiting) && !able.RemovesApplications {
 			continue
 		}
 		found = append(found, waiting)

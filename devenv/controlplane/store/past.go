@@ -103,6 +103,9 @@ func (s *Store) past(deploymentID string) (*model.Deployment, error) {
 	switch {
 	case err != nil:
 		return nil, err
+	case IsRemoval(d.Model):
+		return nil, precondition("deployment %s removes application %s; ask for that again with: pipedeck remove %s "+
+			"--cascade", deploymentID, a.GetName(), a.GetName())
 	case a.GetDisabled():
 		return nil, precondition("application %s is disabled; enable it first", a.GetName())
 	case a.GetPipedId() != d.Model.GetPipedId():
@@ -114,7 +117,7 @@ func (s *Store) past(deploymentID string) (*model.Deployment, error) {
 
 // deploysCommits is why a piped cannot deploy the commits that commands name; nil when it can.
 func (s *Store) deploysCommits(pipedID string) error {
-	if s.Pipeds.deploysCommits(pipedID) {
+	if s.Pipeds.able(pipedID).DeploysCommits {
 		return nil
 	}
 	return precondition("%s cannot deploy an earlier commit: it is not a piped of this version of pipedeck, "+

@@ -42,7 +42,7 @@ func pastStore(t *testing.T) *store.Store {
 
 func watch(t *testing.T, s *store.Store, deploysCommits bool) *store.PipedWatch {
 	t.Helper()
-	w, err := s.Pipeds.Watch(piped, deploysCommits)
+	w, err := s.Pipeds.Watch(piped, store.Abilities{DeploysCommits: deploysCommits})
 	require.NoError(t, err)
 	return w
 }

@@ -55,8 +55,8 @@ type piped struct {
 	problems   map[string]struct{}
 	// It asked for commands without a watch, as a piped does that cannot be notified of them.
 	polls bool
-	// deploysCommits says that its last watch deploys the commits that commands name.
-	deploysCommits bool
+	// able is what its last watch can do.
+	able Abilities
 	// shown is its state as it was published last.
 	shown PipedState
 }
@@ -161,7 +161,7 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 	}
 	before := one.shownPlugins()
 	if !p.signals.connected(id) {
-		one.deploysCommits = false // another program may have the id now
+		one.able = Abilities{} // another program may have the id now
 	}
 	r = proto.CloneOf(r)
 	now := p.ledger.now()
@@ -178,9 +178,16 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 	return m.GetName(), nil
 }
 
-// Watch connects a piped, which says whether it deploys the commits that commands name. The first Next names every
-// list.
-func (p *Pipeds) Watch(id string, deploysCommits bool) (*PipedWatch, error) {
+// Abilities are what a piped can do with a command to sync an application, beyond PipeCD's.
+type Abilities struct {
+	// DeploysCommits says that it deploys the commit that the command names.
+	DeploysCommits bool
+	// RemovesApplications says that it removes the application where the command says so.
+	RemovesApplications bool
+}
+
+// Watch connects a piped, which says what it can do. The first Next names every list.
+func (p *Pipeds) Watch(id string, able Abilities) (*PipedWatch, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, err := p.find(id)
@@ -196,8 +203,8 @@ func (p *Pipeds) Watch(id string, deploysCommits bool) (*PipedWatch, error) {
 	before := one.shownPlugins()
 	p.signals.add(w)
 	one.pluginsStale = false
-	if one.deploysCommits != deploysCommits {
-		one.deploysCommits = deploysCommits
+	if one.able != able {
+		one.able = able
 		p.changed(one)
 	}
 	p.stateChanged(one)
@@ -247,12 +254,14 @@ func (p *Pipeds) change(id string, change func(*model.Piped)) error {
 	return nil
 }
 
-// deploysCommits reports whether the piped deploys the commits that commands name; false when it is not known.
-func (p *Pipeds) deploysCommits(id string) bool {
+// able returns what the piped can do; nothing when it is not known.
+func (p *Pipeds) able(id string) Abilities {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	one := p.byID[id]
-	return one != nil && one.deploysCommits
+	if one := p.byID[id]; one != nil {
+		return one.able
+	}
+	return Abilities{}
 }
 
 // exists returns NotFound when there is no such piped.

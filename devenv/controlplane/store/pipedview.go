@@ -54,7 +54,7 @@ func (p *Pipeds) view(one *piped) *Piped {
 	m := proto.CloneOf(one.model)
 	m.Config = ""
 	return &Piped{Model: m, State: p.pipedState(one), LastSeen: one.lastSeen, Own: m.GetId() == p.own,
-		DeploysCommits: one.deploysCommits}
+		DeploysCommits: one.able.DeploysCommits}
 }
 
 // changed keeps and publishes a piped. The caller holds p.mu.

@@ -30,7 +30,7 @@ func TestPluginsAreShownByNameOnlyForAPipedThatCannotReportThem(t *testing.T) {
 	reportMeta(t, s, meta("/srv/repo", &model.Piped_Plugin{Name: "wait"}))
 	require.Empty(t, shownPlugins(s), "it may be about to report them")
 
-	watch, err := s.Pipeds.Watch(piped, false)
+	watch, err := s.Pipeds.Watch(piped, store.Abilities{})
 	require.NoError(t, err)
 	s.Commands.Waiting(piped)
 	require.Empty(t, shownPlugins(s), "it is notified of commands, so it is one of ours")

@@ -144,7 +144,7 @@ func TestASilentPipedIsAProblemUntilItCalls(t *testing.T) {
 	s.Pipeds.Saw(piped)
 	s.Pipeds.OwnStarted(4711)
 	require.NoError(t, s.Pipeds.ReportHealth(piped, nil))
-	w, err := s.Pipeds.Watch(piped, false)
+	w, err := s.Pipeds.Watch(piped, store.Abilities{})
 	require.NoError(t, err)
 	defer w.Close()
 	pass(11 * time.Second)
@@ -169,7 +169,7 @@ func TestAPipedWithoutHeartbeatsCountsByItsConnectionOrItsCalls(t *testing.T) {
 	s, clock := newStore(store.Limits{})
 	s.Pipeds.Check()
 	s.Pipeds.Saw(piped)
-	w, err := s.Pipeds.Watch(piped, false)
+	w, err := s.Pipeds.Watch(piped, store.Abilities{})
 	require.NoError(t, err)
 	for range 60 {
 		clock.advance(time.Second)

@@ -25,7 +25,7 @@ func ApplicationID(pipedID, repoID, path, configFilename string) string {
 }
 
 // Register registers every application of the list that is not known yet, with all
-// deploy targets of the piped. It skips what a user deleted and repositories that the piped did
+// deploy targets of the piped. It skips what a user deleted while it was in Git, and repositories that the piped did
 // not report, and returns the names of the new ones.
 func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) (names []string, err error) {
 	a.mu.Lock()
@@ -39,13 +39,17 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 			Repo: &model.ApplicationGitRepository{Id: info.GetRepoId()}, Path: info.GetPath(),
 			ConfigFilename: info.GetConfigFilename(),
 		})
-		if err != nil || a.index.places[placeOf(pipedID, path)] != nil {
+		if err != nil {
+			continue
+		}
+		id, free := a.idFor(placeOf(pipedID, path), path)
+		if !free {
 			continue
 		}
 		if err := a.index.room(a.ledger.limits.Applications); err != nil {
 			return names, err
 		}
-		one := a.create(a.index.idAt(pipedID, path), info.GetName(), pipedID, path)
+		one := a.create(id, info.GetName(), pipedID, path)
 		one.automatic = true
 		one.model.Kind, one.model.Description = info.GetKind(), info.GetDescription()
 		one.model.Labels = maps.Clone(info.GetLabels())
@@ -55,6 +59,18 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 		names = append(names, info.GetName())
 	}
 	return names, nil
+}
+
+// idFor returns the id of an application that Git has at a place; not free when one is or was there. One that was removed
+// because it was not in Git comes back with its id.
+func (a *Applications) idFor(at place, path *model.ApplicationGitPath) (id string, free bool) {
+	switch there := a.index.places[at]; {
+	case there == nil:
+		return a.index.idAt(at.piped, path), true
+	case there.model.GetDeleted() && IsOrphaned(there.model.GetSyncState()):
+		return there.model.GetId(), true
+	}
+	return "", false
 }
 
 // Add registers an application at the request of a user and returns its id. The repository is

@@ -96,7 +96,7 @@ func otherCalls(t *testing.T, s *store.Store) map[string]func(i int) {
 			_ = s.Events.ReportStatus(id, model.EventStatus(i%4), "")
 		},
 		"pipeds": func(int) {
-			w, err := s.Pipeds.Watch(piped, false)
+			w, err := s.Pipeds.Watch(piped, store.Abilities{})
 			require.NoError(t, err)
 			defer w.Close()
 			s.Pipeds.Saw(piped)

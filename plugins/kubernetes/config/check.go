@@ -9,7 +9,7 @@ import "fmt"
 func Stages() []string {
 	return []string{
 		StageSync, StagePrimaryRollout, StageCanaryRollout, StageCanaryClean,
-		StageBaselineRollout, StageBaselineClean, StageTrafficRouting, StageTest, StageRollback,
+		StageBaselineRollout, StageBaselineClean, StageTrafficRouting, StageTest, StageRollback, StageRemove,
 	}
 }
 
@@ -30,6 +30,9 @@ func CheckOptions(stage string, with []byte) (err error) {
 	case StageRollback:
 		err = fmt.Errorf("%s runs by itself when a deployment fails; take it out of the pipeline "+
 			"(planner.autoRollback switches it)", stage)
+	case StageRemove:
+		err = fmt.Errorf("%s deletes all that the application has deployed; take it out of the pipeline, and delete "+
+			"the application in Git to remove it", stage)
 	}
 	return err
 }

@@ -4,7 +4,7 @@
 package config
 
 // StageOptions returns a value of the type of each stage's options, by the name of the stage, for the schema of the
-// plugin. K8S_ROLLBACK is not among them: the plugin adds it by itself.
+// plugin. K8S_ROLLBACK and K8S_REMOVE are not among them: no pipeline has them.
 func StageOptions() map[string]any {
 	return map[string]any{
 		StageSync: SyncOptions{}, StagePrimaryRollout: PrimaryOptions{},

@@ -20,6 +20,8 @@ const (
 	StageRollback        = "K8S_ROLLBACK"
 	// StageTest is not in PipeCD.
 	StageTest = "K8S_TEST"
+	// StageRemove is not PipeCD's.
+	StageRemove = "K8S_REMOVE"
 )
 
 // ChangesCluster reports whether a stage of a pipeline changes what runs. Tests do not.

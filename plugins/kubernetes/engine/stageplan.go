@@ -30,6 +30,9 @@ func (s StagePlan) Stages() []string {
 	return names
 }
 
+// RemovalStage names the stage that deletes what an application has deployed.
+func (s StagePlan) RemovalStage() string { return s.Name(config.StageRemove) }
+
 // BuildPipelineStages checks the options of the configured stages, so that a mistake is seen before anything runs.
 func (s StagePlan) BuildPipelineStages(
 	_ context.Context, req *sdk.PipelineRequest[config.Plugin],

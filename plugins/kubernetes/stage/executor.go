@@ -62,7 +62,7 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 	defer done()
 	ctx = cluster.OutlastRestarts(ctx, req.Log)
 	name, _ := config.SingleName(req.Stage.GetName())
-	if name != config.StageRollback && name != config.StageSync { // which is all that a quick sync runs
+	if !withoutPipeline(name) {
 		if err := CheckPipeline(req.Target); err != nil { // before anything is done that would have to be undone
 			return err
 		}
@@ -86,9 +86,16 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 		return e.test(ctx, req)
 	case config.StageRollback:
 		return e.rollback(ctx, req)
+	case config.StageRemove:
+		return e.remove(ctx, req)
 	default:
 		return fmt.Errorf("the kubernetes plugin has no stage %s", name)
 	}
+}
+
+// withoutPipeline reports whether a stage also runs where there is no pipeline, or a wrong one.
+func withoutPipeline(name string) bool {
+	return name == config.StageSync || name == config.StageRollback || name == config.StageRemove
 }
 
 // isStage reports whether the stage of the request has a name, for one cluster or for many.

@@ -1,0 +1,90 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+)
+
+// planRemoval plans the deletion of what an application has deployed: the removal stage of each plugin that deploys,
+// the last of a sync first. Its target is the commit that was deployed last. There is no rollback.
+func (p *Planner) planRemoval(ctx context.Context, d *model.Deployment, at func(string)) (*model.Deployment, error) {
+	at("reading the application configuration and waiting for its plugins")
+	_, plugins, err := p.participants(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	at("asking the plugins for the stages")
+	stages, unable, err := removalStages(ctx, plugins)
+	if err != nil {
+		return nil, interruption(err)
+	}
+	if len(unable) > 0 || len(stages) == 0 {
+		return nil, &unremovableError{d.GetApplicationName(), unable}
+	}
+	d.Stages = stages
+	d.Versions = []*model.ArtifactVersion{{Version: "unknown"}} // PipeCD v1: stands for none
+	d.Summary = d.GetTrigger().GetStrategySummary()
+	d.Trigger.SyncStrategy = model.SyncStrategy_QUICK_SYNC
+	d.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
+	d.StatusReason = "Planned"
+	return d, nil
+}
+
+// removalStages are the removal stages of the plugins, each requiring the one before it, and the names of the plugins
+// that deploy but have no such stage: they would leave things behind that no one knows of any more.
+func removalStages(
+	ctx context.Context, plugins []applicationPlugin,
+) (stages []*model.PipelineStage, unable []string, err error) {
+	for _, plugin := range slices.Backward(plugins) {
+		if name := plugin.RemovalStage(); name != "" {
+			stages = append(stages, &model.PipelineStage{Name: name, Desc: "Delete what the application has deployed"})
+			continue
+		}
+		deploys, err := plugin.deploys(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		if deploys {
+			unable = append(unable, plugin.Name())
+		}
+	}
+	complete(stages)
+	for i, stage := range stages[min(1, len(stages)):] {
+		stage.Requires = []string{stages[i].GetId()}
+	}
+	return stages, unable, nil
+}
+
+// deploys reports whether a plugin makes anything that stays: only such a plugin has a quick sync.
+func (a applicationPlugin) deploys(ctx context.Context) (bool, error) {
+	response, err := a.Deployment().BuildQuickSyncStages(ctx, &deployment.BuildQuickSyncStagesRequest{})
+	if err != nil {
+		return false, fmt.Errorf("plugin %s could not build the stages of a quick sync: %w", a.Name(), err)
+	}
+	return hasWork(response.GetStages()), nil
+}
+
+// unremovableError says that plugins of an application cannot delete what they have deployed; without names, none of
+// its plugins deploys anything.
+type unremovableError struct {
+	application string
+	plugins     []string
+}
+
+// Error names the plugins and the next step.
+func (e *unremovableError) Error() string {
+	reason := "none of its plugins has a stage that deletes what the application has deployed"
+	if len(e.plugins) > 0 {
+		reason = fmt.Sprintf("plugin %s has no stage that deletes what it has deployed", strings.Join(e.plugins, ", "))
+	}
+	return reason + "; delete it by hand, then forget the application with: pipedeck remove " + e.application +
+		" --orphan"
+}
