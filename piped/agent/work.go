@@ -60,7 +60,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,
 		Interval: c.SyncInterval.Std(), Broken: a.observed.notifyBroken, Uses: a.uses, PluginReporter: client,
-		Configured: mistakes.configured, Nameless: nameless.found,
+		Removals: a.removals(client, f.watcher.Heard), Configured: mistakes.configured, Nameless: nameless.found,
 		Looked: a.problems.looked, Logger: a.logger,
 		Passed: func(err error) {
 			a.problems.passed(err)

@@ -30,6 +30,9 @@ type Application struct {
 	Pipeline *Pipeline `json:"pipeline,omitempty"`
 	// Trigger says what starts a deployment.
 	Trigger Trigger `json:"trigger"`
+	// OnRemoved says what becomes of the application when this file is deleted in Git: keep, orphan or prune. Default:
+	// that of piped. PipeCD does not know it.
+	OnRemoved Removal `json:"onRemoved,omitempty" config:"oneof=keep|orphan|prune"`
 	// PostSync says what follows a successful deployment.
 	PostSync *PostSync `json:"postSync,omitempty"`
 	// Timeout bounds the whole deployment. Default 6h.

@@ -40,6 +40,9 @@ type Piped struct {
 	AppConfigSyncInterval Duration `json:"appConfigSyncInterval,omitempty" config:"positive"`
 	// AppSelector limits which unregistered applications are reported: those that have all these labels.
 	AppSelector map[string]string `json:"appSelector,omitempty"`
+	// OnRemoved says what becomes of applications whose configuration is deleted in Git: keep, orphan or prune. Default
+	// keep. An addition of ours.
+	OnRemoved Removal `json:"onRemoved,omitempty" config:"oneof=keep|orphan|prune"`
 	// Git says how piped talks to Git servers.
 	Git Git `json:"git,omitzero"`
 	// Repositories are the Git repositories that hold applications.

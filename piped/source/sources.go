@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	pathpkg "path"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -70,6 +72,12 @@ func (s *Sources) traced(
 		ctx, "Prepare source", attribute.String("commit", wanted.Commit), attribute.Bool("ahead", wanted.Ahead),
 	)
 	source, err := prepare(ctx, request)
+	if errors.Is(err, fs.ErrNotExist) && wanted.Deployment.GetApplicationName() != "" {
+		if name, _, found := Former(ctx, repository, wanted.Commit, wanted.Deployment.GetApplicationName()); found == nil {
+			request.Path, request.ConfigFilename = pathpkg.Dir(name), pathpkg.Base(name)
+			source, err = prepare(ctx, request)
+		}
+	}
 	if errors.Is(err, ErrBusy) {
 		end(nil)
 	} else {

@@ -38,7 +38,7 @@ func (t *Trigger) candidates() []*candidate {
 		switch f := now.files[configFileOf(a)]; {
 		case f == nil:
 			c.err = &MissingError{
-				File: configFileOf(a), Commit: now.head.Hash, Branch: c.repository.git.Branch(), Application: a.GetId(),
+				File: configFileOf(a), Commit: now.head.Hash, Branch: c.repository.git.Branch(), Application: a.GetName(),
 			}
 		case f.err != nil:
 			c.err = f.err
@@ -54,7 +54,7 @@ func (t *Trigger) candidates() []*candidate {
 type MissingError struct {
 	// File is relative to the repository.
 	File, Commit, Branch string
-	// Application is the id.
+	// Application is the name.
 	Application string
 }
 
@@ -69,8 +69,7 @@ func (e *MissingError) Reason() string {
 
 // NextStep says what to do about it.
 func (e *MissingError) NextStep() string {
-	return "add the file again, or remove the application with: pipedeck remove " + e.Application +
-		" (at PipeCD's control plane: pipectl application delete --app-id " + e.Application + ")"
+	return "add the file again, or remove the application with: pipedeck remove " + e.Application
 }
 
 // shortReason is what lists show of the error of a candidate.

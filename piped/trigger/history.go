@@ -47,8 +47,9 @@ func (h *history) created(ctx context.Context, a *model.Application, d *model.De
 	h.reportNewest(ctx, d)
 }
 
-// keep forgets the deployments of all applications but those that exist.
+// keep forgets all applications but those that exist: one that comes back may have been removed.
 func (h *history) keep(exists func(application string) bool) {
+	h.commits.keep(exists)
 	maps.DeleteFunc(h.newest, func(application, _ string) bool { return !exists(application) })
 }
 

@@ -28,6 +28,16 @@ func (m *memory) get(application string) (commit string, known bool) {
 	return entry.Value.(remembered).commit, true
 }
 
+// keep forgets all applications but those that exist.
+func (m *memory) keep(exists func(application string) bool) {
+	for application, entry := range m.entries {
+		if !exists(application) {
+			m.order.Remove(entry)
+			delete(m.entries, application)
+		}
+	}
+}
+
 func (m *memory) put(application, commit string) {
 	if entry, known := m.entries[application]; known {
 		entry.Value = remembered{application, commit}

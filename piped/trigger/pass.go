@@ -39,6 +39,7 @@ func (t *Trigger) pass(ctx context.Context) error {
 		func() error { return each(candidates, func(c *candidate) error { return t.onFailure(ctx, c) }) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onOutOfSync(ctx, c) }) },
 		func() error { return t.mistakes.reportBroken(ctx, candidates) },
+		func() error { return each(candidates, func(c *candidate) error { return t.onRemoved(ctx, c) }) },
 		func() error { return t.mistakes.reportFixed(ctx, candidates) },
 	}
 	var failed error
@@ -91,6 +92,7 @@ func (t *Trigger) listed() {
 	t.history.keep(exists)
 	t.mistakes.keep(exists)
 	maps.DeleteFunc(t.settled, func(application string, _ bool) bool { return !exists(application) })
+	t.removals.keep(exists)
 	for _, a := range t.applications.list {
 		if r := t.repositories[a.GetGitPath().GetRepo().GetId()]; r != nil {
 			r.include(configFileOf(a))

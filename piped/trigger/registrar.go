@@ -28,6 +28,7 @@ type registrar struct {
 	plugins  pluginUses
 	// onRegister is called when the control plane may list more applications than before.
 	onRegister func()
+	moves      *moves
 
 	unregistered []*model.ApplicationInfo // as reported last
 	nameless     []Nameless               // of the last pass
@@ -43,6 +44,10 @@ type Nameless struct {
 // report reports the configurations at the heads of the repositories.
 func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) error {
 	registered := r.applications.byFile()
+	moved, err := r.moves.find(ctx, registered, snapshots, r.selects)
+	if err != nil {
+		return err // a moved application would be registered as a new one
+	}
 	var unregistered, differing []*model.ApplicationInfo
 	var used []usedFile
 	r.nameless = nil
@@ -50,6 +55,10 @@ func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) e
 		files := snapshots[id].files
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			f, a := files[name], registered[fileKey(id, name)]
+			if was := moved[fileKey(id, name)]; was != nil {
+				a = was
+				differing = append(differing, r.move(a, f))
+			}
 			if a == nil && f.nameless != nil && r.hasLabels(f) {
 				r.nameless = append(r.nameless, Nameless{id, f.nameless})
 			}
@@ -57,6 +66,7 @@ func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) e
 			switch {
 			case a == nil && selected:
 				unregistered = append(unregistered, r.info(id, f))
+			case moved[fileKey(id, name)] != nil:
 			case a != nil && f.application != nil && differs(a, f.application):
 				differing = append(differing, r.change(a, f))
 			}
@@ -74,7 +84,13 @@ func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) e
 			return err // deployments of this pass would go to the targets of before
 		}
 	}
-	return errors.Join(r.update(ctx, differing), r.register(ctx, unregistered))
+	if err := r.update(ctx, differing); err != nil {
+		return errors.Join(err, r.register(ctx, unregistered))
+	}
+	if !r.moves.made(moved, r.applications.byFile()) {
+		return r.report(ctx, snapshots) // those that stay where they are go on as new ones
+	}
+	return r.register(ctx, unregistered)
 }
 
 // selects says whether an application that is not registered is reported. PipeCD v1: it must have a name
@@ -140,6 +156,13 @@ func (r *registrar) change(a *model.Application, f *file) *model.ApplicationInfo
 	if info.Name == "" {
 		info.Name = a.GetName()
 	}
+	return info
+}
+
+// move is the change of an application to another configuration file.
+func (r *registrar) move(a *model.Application, f *file) *model.ApplicationInfo {
+	info := r.change(a, f)
+	info.Path = gitPathOf(f.dir())
 	return info
 }
 

@@ -6,10 +6,112 @@ package trigger
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 
+	"github.com/google/uuid"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/removal"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
+
+// Removals says what becomes of applications that are deleted in Git. Its functions may be nil.
+type Removals struct {
+	// Default is for applications whose last configuration says nothing; empty is keep.
+	Default config.Removal
+	// Supported reports whether the control plane removes applications; only then anything but keep counts.
+	Supported func() bool
+	// Forget removes an application at the control plane.
+	Forget func(ctx context.Context, application string) error
+	// Refuse says why what an application has deployed cannot be deleted; empty when it can, or is not known.
+	Refuse func(*config.Application) string
+}
+
+// removals remembers for which commit each application that is gone was acted on.
+type removals struct {
+	Removals
+	done map[string]string // heads by application
+}
+
+func newRemovals(options Removals) *removals {
+	r := &removals{Removals: options, done: map[string]string{}}
+	if r.Supported == nil || r.Forget == nil {
+		r.Supported = func() bool { return false }
+	}
+	if r.Refuse == nil {
+		r.Refuse = func(*config.Application) string { return "" }
+	}
+	return r
+}
+
+// keep forgets all applications but those that exist.
+func (r *removals) keep(exists func(application string) bool) {
+	maps.DeleteFunc(r.done, func(application, _ string) bool { return !exists(application) })
+}
+
+// onRemoved acts on an application that is gone from Git, as its last configuration or piped's wants: once for each head
+// of the branch. A repository without any application is taken for a mistake, such as a wrong branch.
+func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
+	id, head := c.application.GetId(), c.snapshot.head.Hash
+	_, isMissing := errors.AsType[*MissingError](c.err)
+	if !isMissing || c.deployed || len(c.snapshot.files) == 0 || t.removals.done[id] == head ||
+		!t.removals.Supported() {
+		return nil
+	}
+	policy, hash := t.removals.Default, lastCommit(c.application)
+	if hash != "" {
+		at, err := c.last(ctx, hash)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			t.logger.Warn("the last configuration of an application that is gone cannot be read, so it is kept",
+				"application", c.application.GetName(), "commit", hash, "error", err)
+			policy = config.RemovalKeep
+		default:
+			policy = cmp.Or(at.config.OnRemoved, policy)
+		}
+	}
+	err := t.act(ctx, c, policy, hash)
+	var unremovable *unremovableError
+	if errors.As(err, &unremovable) {
+		t.logger.Warn("an application that is gone cannot be removed, so it is kept", "error", err)
+		err = nil
+	}
+	if err == nil {
+		t.removals.done[id] = head
+	}
+	return err
+}
+
+// act removes an application by a policy. The id of the deployment is made from the application and the head, so that a
+// piped that was killed does not remove twice.
+func (t *Trigger) act(ctx context.Context, c *candidate, policy config.Removal, hash string) error {
+	a, head := c.application, c.snapshot.head.Hash
+	switch {
+	case policy == config.RemovalOrphan, policy == config.RemovalPrune && hash == "":
+		t.logger.Info("application forgotten: its configuration is gone from Git", "application", a.GetName(),
+			"commit", head)
+		return t.removals.Forget(ctx, a.GetId())
+	case policy == config.RemovalPrune:
+		by := fmt.Sprintf("its deletion in Git at commit %.7s", head)
+		return t.createRemoval(ctx, c, hash, cause{
+			kind: onCommit, id: uuid.NewSHA1(uuid.NameSpaceOID, []byte("remove "+a.GetId()+" "+head)).String(),
+			why: removal.Summary(by), log: by,
+		})
+	}
+	return nil
+}
+
+// lastCommit is the commit that was deployed last, as far as anything was.
+func lastCommit(a *model.Application) string {
+	return cmp.Or(a.GetMostRecentlySuccessfulDeployment().GetTrigger().GetCommit().GetHash(),
+		a.GetMostRecentlyTriggeredDeployment().GetTrigger().GetCommit().GetHash())
+}
 
 // unremovableError says why what an application has deployed cannot be deleted.
 type unremovableError struct {
@@ -40,6 +142,9 @@ func (t *Trigger) createRemoval(ctx context.Context, c *candidate, hash string, 
 		}
 		return &unremovableError{c.application.GetName(), hash, err}
 	}
+	if why := t.removals.Refuse(at.config); why != "" {
+		return &unremovableError{c.application.GetName(), hash, errors.New(why)}
+	}
 	at.looked = cmp.Or(looked, hash)
 	why.notes = removal.Notes()
 	return t.createAt(ctx, c, at, why)
@@ -53,6 +158,9 @@ func (c *candidate) last(ctx context.Context, hash string) (revision, error) {
 		return revision{}, err
 	}
 	data, err := mirror.ReadFile(ctx, hash, name)
+	if errors.Is(err, fs.ErrNotExist) { // it may have had another place then
+		name, data, err = source.Former(ctx, mirror, hash, c.application.GetName())
+	}
 	if err != nil {
 		return revision{}, fmt.Errorf("read %s: %w", name, err)
 	}

@@ -54,6 +54,8 @@ type Options struct {
 	// Nameless gets, with each pass, the configurations of applications that cannot be registered. It may be nil, and
 	// must return at once.
 	Nameless func([]Nameless)
+	// Removals says what becomes of applications that are deleted in Git.
+	Removals Removals
 	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return
 	// at once.
 	Looked func(repository *git.Repository, err error)
@@ -84,6 +86,8 @@ type Trigger struct {
 	settled map[string]bool
 	// newest is when the newest deployment was created here.
 	newest time.Time
+
+	removals *removals
 
 	// Of the pass under way.
 	snapshots map[string]snapshot
@@ -126,13 +130,14 @@ func New(options Options) *Trigger {
 		},
 		schedule: newSchedule(options.Clock),
 		settled:  map[string]bool{},
+		removals: newRemovals(options.Removals),
 	}
 	t.applications = &applications{controlPlane: options.ControlPlane, onList: t.listed}
 	t.registrar = &registrar{
 		controlPlane: options.ControlPlane, applications: t.applications, pipedID: options.PipedID,
 		selector:   options.AppSelector,
 		plugins:    pluginUses{uses: options.Uses, reporter: options.PluginReporter},
-		onRegister: t.ApplicationsChanged,
+		onRegister: t.ApplicationsChanged, moves: newMoves(t.repositories, options.Logger),
 	}
 	for _, mirror := range options.Repositories {
 		t.repositories[mirror.ID()] = newRepository(mirror, options.Clock, t.logger, func(err error) {

@@ -90,7 +90,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16, 0}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18, 0}
 }
 
 type WatchRequest struct {
@@ -846,6 +846,86 @@ func (*ReportDriftResponse) Descriptor() ([]byte, []int) {
 	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{14}
 }
 
+type ForgetApplicationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetApplicationRequest) Reset() {
+	*x = ForgetApplicationRequest{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetApplicationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetApplicationRequest) ProtoMessage() {}
+
+func (x *ForgetApplicationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetApplicationRequest.ProtoReflect.Descriptor instead.
+func (*ForgetApplicationRequest) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *ForgetApplicationRequest) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+type ForgetApplicationResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ForgetApplicationResponse) Reset() {
+	*x = ForgetApplicationResponse{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ForgetApplicationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ForgetApplicationResponse) ProtoMessage() {}
+
+func (x *ForgetApplicationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ForgetApplicationResponse.ProtoReflect.Descriptor instead.
+func (*ForgetApplicationResponse) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
+}
+
 // A cause why a part of piped does not work as it should.
 type Problem struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -867,7 +947,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -879,7 +959,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -892,7 +972,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Problem) GetPart() string {
@@ -988,7 +1068,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1000,7 +1080,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1013,7 +1093,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Plugin) GetName() string {
@@ -1199,7 +1279,7 @@ type StageRun struct {
 
 func (x *StageRun) Reset() {
 	*x = StageRun{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1211,7 +1291,7 @@ func (x *StageRun) String() string {
 func (*StageRun) ProtoMessage() {}
 
 func (x *StageRun) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1224,7 +1304,7 @@ func (x *StageRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageRun.ProtoReflect.Descriptor instead.
 func (*StageRun) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *StageRun) GetConfig() []byte {
@@ -1258,7 +1338,7 @@ type WatchStageCommandsRequest struct {
 
 func (x *WatchStageCommandsRequest) Reset() {
 	*x = WatchStageCommandsRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1270,7 +1350,7 @@ func (x *WatchStageCommandsRequest) String() string {
 func (*WatchStageCommandsRequest) ProtoMessage() {}
 
 func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1283,7 +1363,7 @@ func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *WatchStageCommandsRequest) GetDeploymentId() string {
@@ -1310,7 +1390,7 @@ type WatchStageCommandsResponse struct {
 
 func (x *WatchStageCommandsResponse) Reset() {
 	*x = WatchStageCommandsResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1322,7 +1402,7 @@ func (x *WatchStageCommandsResponse) String() string {
 func (*WatchStageCommandsResponse) ProtoMessage() {}
 
 func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1335,7 +1415,7 @@ func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{19}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
@@ -1374,7 +1454,7 @@ type StageLogRecord struct {
 
 func (x *StageLogRecord) Reset() {
 	*x = StageLogRecord{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1386,7 +1466,7 @@ func (x *StageLogRecord) String() string {
 func (*StageLogRecord) ProtoMessage() {}
 
 func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1399,7 +1479,7 @@ func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageLogRecord.ProtoReflect.Descriptor instead.
 func (*StageLogRecord) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{20}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *StageLogRecord) GetDeploymentId() string {
@@ -1515,7 +1595,10 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x12ReportDriftRequest\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12I\n" +
 	"\tresources\x18\x02 \x03(\v2+.pipedeck.plugin.livestate.v1.ResourceDriftR\tresources\"\x15\n" +
-	"\x13ReportDriftResponse\"\xd1\x01\n" +
+	"\x13ReportDriftResponse\"A\n" +
+	"\x18ForgetApplicationRequest\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\"\x1b\n" +
+	"\x19ForgetApplicationResponse\"\xd1\x01\n" +
 	"\aProblem\x12\x12\n" +
 	"\x04part\x18\x01 \x01(\tR\x04part\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x1b\n" +
@@ -1584,7 +1667,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x06writer\x18\b \x01(\x03R\x06writer\x12\x12\n" +
 	"\x04done\x18\t \x01(\bR\x04done\x12(\n" +
 	"\x10left_out_through\x18\n" +
-	" \x01(\x06R\x0eleftOutThrough2\xdb\x05\n" +
+	" \x01(\x06R\x0eleftOutThrough2\xcd\x06\n" +
 	"\fAgentService\x12N\n" +
 	"\x05Watch\x12\x1f.pipedeck.agent.v1.WatchRequest\x1a .pipedeck.agent.v1.WatchResponse\"\x000\x01\x12m\n" +
 	"\x10PageApplications\x12*.pipedeck.agent.v1.PageApplicationsRequest\x1a+.pipedeck.agent.v1.PageApplicationsResponse\"\x00\x12[\n" +
@@ -1593,7 +1676,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x18ReportApplicationPlugins\x122.pipedeck.agent.v1.ReportApplicationPluginsRequest\x1a3.pipedeck.agent.v1.ReportApplicationPluginsResponse\"\x00\x12d\n" +
 	"\rReportPlugins\x12'.pipedeck.agent.v1.ReportPluginsRequest\x1a(.pipedeck.agent.v1.ReportPluginsResponse\"\x00\x12a\n" +
 	"\fReportHealth\x12&.pipedeck.agent.v1.ReportHealthRequest\x1a'.pipedeck.agent.v1.ReportHealthResponse\"\x00\x12^\n" +
-	"\vReportDrift\x12%.pipedeck.agent.v1.ReportDriftRequest\x1a&.pipedeck.agent.v1.ReportDriftResponse\"\x002\x8c\x01\n" +
+	"\vReportDrift\x12%.pipedeck.agent.v1.ReportDriftRequest\x1a&.pipedeck.agent.v1.ReportDriftResponse\"\x00\x12p\n" +
+	"\x11ForgetApplication\x12+.pipedeck.agent.v1.ForgetApplicationRequest\x1a,.pipedeck.agent.v1.ForgetApplicationResponse\"\x002\x8c\x01\n" +
 	"\x13StageCommandService\x12u\n" +
 	"\x12WatchStageCommands\x12,.pipedeck.agent.v1.WatchStageCommandsRequest\x1a-.pipedeck.agent.v1.WatchStageCommandsResponse\"\x000\x01B3Z1github.com/pipedeck/pipedeck/api/agent/v1;agentv1b\x06proto3"
 
@@ -1610,7 +1694,7 @@ func file_api_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_api_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_api_agent_v1_agent_proto_goTypes = []any{
 	(Plugin_State)(0),                        // 0: pipedeck.agent.v1.Plugin.State
 	(*WatchRequest)(nil),                     // 1: pipedeck.agent.v1.WatchRequest
@@ -1628,37 +1712,39 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*ReportHealthResponse)(nil),             // 13: pipedeck.agent.v1.ReportHealthResponse
 	(*ReportDriftRequest)(nil),               // 14: pipedeck.agent.v1.ReportDriftRequest
 	(*ReportDriftResponse)(nil),              // 15: pipedeck.agent.v1.ReportDriftResponse
-	(*Problem)(nil),                          // 16: pipedeck.agent.v1.Problem
-	(*Plugin)(nil),                           // 17: pipedeck.agent.v1.Plugin
-	(*StageRun)(nil),                         // 18: pipedeck.agent.v1.StageRun
-	(*WatchStageCommandsRequest)(nil),        // 19: pipedeck.agent.v1.WatchStageCommandsRequest
-	(*WatchStageCommandsResponse)(nil),       // 20: pipedeck.agent.v1.WatchStageCommandsResponse
-	(*StageLogRecord)(nil),                   // 21: pipedeck.agent.v1.StageLogRecord
-	(*model.Application)(nil),                // 22: model.Application
-	(*pipedservice.ListEventsRequest)(nil),   // 23: grpc.service.pipedservice.ListEventsRequest
-	(*model.Event)(nil),                      // 24: model.Event
-	(*livestate.ResourceDrift)(nil),          // 25: pipedeck.plugin.livestate.v1.ResourceDrift
-	(*timestamppb.Timestamp)(nil),            // 26: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),              // 27: google.protobuf.Duration
-	(*model.Command)(nil),                    // 28: model.Command
-	(model.LogSeverity)(0),                   // 29: model.LogSeverity
+	(*ForgetApplicationRequest)(nil),         // 16: pipedeck.agent.v1.ForgetApplicationRequest
+	(*ForgetApplicationResponse)(nil),        // 17: pipedeck.agent.v1.ForgetApplicationResponse
+	(*Problem)(nil),                          // 18: pipedeck.agent.v1.Problem
+	(*Plugin)(nil),                           // 19: pipedeck.agent.v1.Plugin
+	(*StageRun)(nil),                         // 20: pipedeck.agent.v1.StageRun
+	(*WatchStageCommandsRequest)(nil),        // 21: pipedeck.agent.v1.WatchStageCommandsRequest
+	(*WatchStageCommandsResponse)(nil),       // 22: pipedeck.agent.v1.WatchStageCommandsResponse
+	(*StageLogRecord)(nil),                   // 23: pipedeck.agent.v1.StageLogRecord
+	(*model.Application)(nil),                // 24: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 25: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 26: model.Event
+	(*livestate.ResourceDrift)(nil),          // 27: pipedeck.plugin.livestate.v1.ResourceDrift
+	(*timestamppb.Timestamp)(nil),            // 28: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),              // 29: google.protobuf.Duration
+	(*model.Command)(nil),                    // 30: model.Command
+	(model.LogSeverity)(0),                   // 31: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
-	22, // 0: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
-	23, // 1: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
-	24, // 2: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	24, // 0: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	25, // 1: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	26, // 2: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
 	9,  // 3: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
-	17, // 4: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
-	16, // 5: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	25, // 6: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
-	26, // 7: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	19, // 4: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
+	18, // 5: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
+	27, // 6: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
+	28, // 7: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
 	0,  // 8: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	26, // 9: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	26, // 10: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	26, // 11: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	27, // 12: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
-	28, // 13: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	29, // 14: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	28, // 9: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	28, // 10: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	28, // 11: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	29, // 12: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
+	30, // 13: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	31, // 14: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
 	1,  // 15: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
 	3,  // 16: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
 	5,  // 17: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
@@ -1666,17 +1752,19 @@ var file_api_agent_v1_agent_proto_depIdxs = []int32{
 	10, // 19: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
 	12, // 20: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
 	14, // 21: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
-	19, // 22: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 23: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 24: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
-	6,  // 25: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
-	8,  // 26: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
-	11, // 27: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	13, // 28: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	15, // 29: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
-	20, // 30: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	23, // [23:31] is the sub-list for method output_type
-	15, // [15:23] is the sub-list for method input_type
+	16, // 22: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
+	21, // 23: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 24: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 25: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 26: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 27: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 28: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 29: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	15, // 30: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
+	17, // 31: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
+	22, // 32: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	24, // [24:33] is the sub-list for method output_type
+	15, // [15:24] is the sub-list for method input_type
 	15, // [15:15] is the sub-list for extension type_name
 	15, // [15:15] is the sub-list for extension extendee
 	0,  // [0:15] is the sub-list for field type_name
@@ -1693,7 +1781,7 @@ func file_api_agent_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_agent_proto_rawDesc), len(file_api_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

@@ -32,6 +32,7 @@ const (
 	AgentService_ReportPlugins_FullMethodName            = "/pipedeck.agent.v1.AgentService/ReportPlugins"
 	AgentService_ReportHealth_FullMethodName             = "/pipedeck.agent.v1.AgentService/ReportHealth"
 	AgentService_ReportDrift_FullMethodName              = "/pipedeck.agent.v1.AgentService/ReportDrift"
+	AgentService_ForgetApplication_FullMethodName        = "/pipedeck.agent.v1.AgentService/ForgetApplication"
 )
 
 // AgentServiceClient is the client API for AgentService service.
@@ -59,6 +60,8 @@ type AgentServiceClient interface {
 	// ReportDrift says in which fields the resources of an application differ from Git. It belongs to the live state of
 	// the application that is reported next; a live state that follows no such report has no known fields.
 	ReportDrift(ctx context.Context, in *ReportDriftRequest, opts ...grpc.CallOption) (*ReportDriftResponse, error)
+	// ForgetApplication removes an application of the piped that is not in Git any more; what it has deployed stays.
+	ForgetApplication(ctx context.Context, in *ForgetApplicationRequest, opts ...grpc.CallOption) (*ForgetApplicationResponse, error)
 }
 
 type agentServiceClient struct {
@@ -148,6 +151,16 @@ func (c *agentServiceClient) ReportDrift(ctx context.Context, in *ReportDriftReq
 	return out, nil
 }
 
+func (c *agentServiceClient) ForgetApplication(ctx context.Context, in *ForgetApplicationRequest, opts ...grpc.CallOption) (*ForgetApplicationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ForgetApplicationResponse)
+	err := c.cc.Invoke(ctx, AgentService_ForgetApplication_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // AgentServiceServer is the server API for AgentService service.
 // All implementations must embed UnimplementedAgentServiceServer
 // for forward compatibility.
@@ -173,6 +186,8 @@ type AgentServiceServer interface {
 	// ReportDrift says in which fields the resources of an application differ from Git. It belongs to the live state of
 	// the application that is reported next; a live state that follows no such report has no known fields.
 	ReportDrift(context.Context, *ReportDriftRequest) (*ReportDriftResponse, error)
+	// ForgetApplication removes an application of the piped that is not in Git any more; what it has deployed stays.
+	ForgetApplication(context.Context, *ForgetApplicationRequest) (*ForgetApplicationResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
 }
 
@@ -203,6 +218,9 @@ func (UnimplementedAgentServiceServer) ReportHealth(context.Context, *ReportHeal
 }
 func (UnimplementedAgentServiceServer) ReportDrift(context.Context, *ReportDriftRequest) (*ReportDriftResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReportDrift not implemented")
+}
+func (UnimplementedAgentServiceServer) ForgetApplication(context.Context, *ForgetApplicationRequest) (*ForgetApplicationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ForgetApplication not implemented")
 }
 func (UnimplementedAgentServiceServer) mustEmbedUnimplementedAgentServiceServer() {}
 func (UnimplementedAgentServiceServer) testEmbeddedByValue()                      {}
@@ -344,6 +362,24 @@ func _AgentService_ReportDrift_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_ForgetApplication_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ForgetApplicationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ForgetApplication(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ForgetApplication_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ForgetApplication(ctx, req.(*ForgetApplicationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // AgentService_ServiceDesc is the grpc.ServiceDesc for AgentService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -374,6 +410,10 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReportDrift",
 			Handler:    _AgentService_ReportDrift_Handler,
+		},
+		{
+			MethodName: "ForgetApplication",
+			Handler:    _AgentService_ForgetApplication_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -125,7 +125,7 @@ func (a *Applications) Import(m *model.Application) {
 	a.signals.mark(m.GetPipedId(), applicationsChanged)
 }
 
-// UpdateInfo takes over name, description and labels from Git.
+// UpdateInfo takes over name, description and labels from Git, and the place there.
 func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -137,7 +137,8 @@ func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo
 	for _, info := range infos {
 		one := a.index.byID[info.GetId()]
 		m := one.model
-		if m.GetName() == info.GetName() && m.GetDescription() == info.GetDescription() &&
+		moved := a.follow(one, info)
+		if !moved && m.GetName() == info.GetName() && m.GetDescription() == info.GetDescription() &&
 			maps.Equal(m.GetLabels(), info.GetLabels()) {
 			continue
 		}
@@ -148,6 +149,25 @@ func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo
 		a.changed(one)
 	}
 	return nil
+}
+
+// follow gives an application the place that its piped has found it at, and reports whether that is another one. A place
+// that another application has is not taken.
+func (a *Applications) follow(one *application, info *model.ApplicationInfo) (moved bool) {
+	m := one.model
+	to, err := a.offers.complete(m.GetPipedId(), &model.ApplicationGitPath{
+		Repo: &model.ApplicationGitRepository{Id: m.GetGitPath().GetRepo().GetId()}, Path: info.GetPath(),
+		ConfigFilename: info.GetConfigFilename(),
+	})
+	at := placeOf(m.GetPipedId(), to)
+	if err != nil || info.GetPath() == "" || info.GetConfigFilename() == "" || at == one.filed ||
+		a.index.free(one, at) != nil {
+		return false
+	}
+	m.GitPath = to
+	a.index.file(one)
+	a.use(one)
+	return true
 }
 
 // refresh gives the applications of a piped what the piped offers now: their repositories, and deploy targets where

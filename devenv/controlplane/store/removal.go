@@ -89,6 +89,24 @@ func fileOf(a *model.Application) string {
 
 func commitOfReference(d *model.ApplicationDeploymentReference) string { return d.GetTrigger().GetCommit().GetHash() }
 
+// Forget removes an application of a piped that is orphaned; one that is removed already is fine.
+func (s *Store) Forget(pipedID, id string) error {
+	switch err := s.Applications.owned(pipedID, id); {
+	case status.Code(err) == codes.NotFound:
+		return nil
+	case err != nil:
+		return err
+	}
+	a, err := s.Applications.Get(id)
+	if err == nil {
+		err = s.removable(a, false)
+	}
+	if err != nil {
+		return err
+	}
+	return s.forget(id)
+}
+
 // forget removes an application. When Git has its configuration again, it is registered again, with its id. One that is
 // still in Git stays removed.
 func (s *Store) forget(id string) error {
