@@ -136,7 +136,10 @@ func (d *decision) fate(file string, deployed bool) (Application, error) {
 	var rule config.OnCommit
 	switch {
 	case d.head[file] == nil:
-		a.Fate, a.Why = Removed, "its configuration "+file+" is not at HEAD, so nothing deploys or deletes it there"
+		a.Fate, a.Why = Removed, "its configuration "+file+" is not at HEAD"
+		if before != nil {
+			a.onRemoved = before.OnRemoved
+		}
 		return a, nil
 	case after != nil:
 		rule = after.Trigger.OnCommit

@@ -8,6 +8,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/revision"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
@@ -23,6 +24,8 @@ type Outcome struct {
 	// Began, Switched and Ended are the times of the first state, of the move to HEAD (zero without one) and of the
 	// last state.
 	Began, Switched, Ended time.Time
+
+	removals []*Removal
 }
 
 // Range is the change that a run deploys: from the commit of --from to HEAD.
@@ -66,6 +69,8 @@ type Application struct {
 	follows bool
 	// unsound: at the base, its configuration has mistakes or needs what the environment lacks.
 	unsound bool
+	// onRemoved is what its configuration at the base says about its removal; empty for nothing.
+	onRemoved config.Removal
 }
 
 // Fate is what a range does to an application.
@@ -79,7 +84,8 @@ const (
 	New Fate = "new"
 	// Unchanged: the range touches nothing of it.
 	Unchanged Fate = "unchanged"
-	// Removed: its configuration is only at the base. Nothing deploys or deletes it at HEAD.
+	// Removed: its configuration is only at the base. HEAD deletes what it has deployed, unless the configuration says
+	// something else.
 	Removed Fate = "removed"
 	// Manual: neither a commit, drift nor a chain deploys it, and the range touches nothing of it.
 	Manual Fate = "manual"

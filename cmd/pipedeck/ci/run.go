@@ -27,6 +27,8 @@ type Run struct {
 	// phase is nil for a run without a range.
 	phase  *phase
 	atHead bool
+	// gone are the applications that HEAD removes; nil before HEAD.
+	gone *removals
 	// last is the state at the last step; it belongs to the reader of the events.
 	last *state.Deck
 	err  error
@@ -98,6 +100,9 @@ func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.
 	}
 	r.last = d
 	r.stages.attend(ctx, deck, d)
+	if r.gone != nil {
+		r.gone.attend(ctx, deck, d)
+	}
 	v := r.judge(d)
 	switch {
 	case !v.settled:
@@ -124,6 +129,8 @@ func (r *Run) Step(ctx context.Context, deck deckv1.DeckServiceClient, d *state.
 		stale[app.GetId()] = app.GetSyncReason()
 	}
 	r.toHead(stale)
+	r.gone = newRemovals(r.options.Range, d, r.options.Warn)
+	r.outcome.removals = r.gone.all
 	r.outcome.Switched = time.Now()
 	r.options.Switched(r.options.Range.Base.Head, r.phase.commit)
 	r.options.Move(r.phase.commit)
@@ -148,6 +155,9 @@ func (r *Run) judge(d *state.Deck) verdict {
 		v := r.phase.judge(d)
 		if r.atHead {
 			r.judgeFurther(d, &v)
+		}
+		if r.gone != nil && len(v.failed) == 0 {
+			v.settled = v.settled && len(r.gone.left(d)) == 0
 		}
 		return v
 	}
@@ -195,7 +205,11 @@ func (r *Run) Left() (left, hint string) {
 	if len(waiting) > 0 {
 		left, hint = strings.Join(waiting, "; "), r.stages.remedy()
 	} else if r.phase != nil {
-		left = strings.Join(r.phase.judge(r.last).left, "; ")
+		waits := r.phase.judge(r.last).left
+		if r.gone != nil {
+			waits = append(waits, r.gone.left(r.last)...)
+		}
+		left = strings.Join(waits, "; ")
 	}
 	if left != "" && r.phase != nil {
 		left = r.where() + ": " + left

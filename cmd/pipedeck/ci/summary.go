@@ -44,8 +44,16 @@ func (o *Outcome) Ran() (ran []Ran) {
 
 // Summary says what ran, a line for each application; none without a range and when HEAD was not reached.
 func (o *Outcome) Summary() (lines []string) {
+	gone := map[string]*Removal{}
+	for _, one := range o.removals {
+		gone[one.File] = one
+	}
 	for _, ran := range o.Ran() {
-		lines = append(lines, ran.Title()+": "+ran.text())
+		text := ran.text()
+		if one := gone[ran.File]; one != nil {
+			text = one.Text()
+		}
+		lines = append(lines, ran.Title()+": "+text)
 	}
 	if len(lines) > 0 {
 		lines = append([]string{fmt.Sprintf("what ran from base %s to HEAD %s:", line.Commit(o.Range.Base.Head),

@@ -244,6 +244,7 @@ func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 				return ended
 			}}))
 		s.results.actions.end()
+		s.results.gone(run.Outcome())
 		if err != nil {
 			return incomplete(err, left, hint)
 		}

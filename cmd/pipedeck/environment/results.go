@@ -147,6 +147,20 @@ func (r *results) whole(repository *workspace.Repository) (*workspace.Repository
 	return &known, nil
 }
 
+// gone notes the applications that HEAD has removed.
+func (r *results) gone(of *ci.Outcome) {
+	r.facts.Gone = map[string]report.Gone{}
+	for _, one := range of.Removals() {
+		if one.Moved != "" {
+			r.facts.Removed = slices.DeleteFunc(r.facts.Removed, func(a report.Application) bool { return a.File == one.File })
+		} else if one.App != nil {
+			r.facts.Gone[one.File] = report.Gone{
+				Name: one.App.GetName(), Labels: one.App.GetLabels(), Deployment: one.Deployment, Reason: one.Text(),
+			}
+		}
+	}
+}
+
 // tolerates reports a deployment that has failed by what the environment may lack.
 func (r *results) tolerates(d *deckv1.Deployment) bool {
 	if cause, _ := report.CauseOf(d); !r.allowMissing || cause != "" || len(d.GetStages()) > 0 {

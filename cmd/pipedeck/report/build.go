@@ -37,6 +37,9 @@ type Facts struct {
 	Removed []Application
 	// FurtherByHand are the names of applications of other repositories that only users deploy.
 	FurtherByHand []string
+	// Gone are the applications that an earlier commit of the run has deployed and that HEAD does not have, by their
+	// configuration files.
+	Gone map[string]Gone
 	// Deck is the last state of the environment; nil when it was not started.
 	Deck *state.Deck
 	// Logs are of the stages; may be nil.
@@ -72,6 +75,10 @@ func Build(f Facts) Run {
 		delete(live, checked.File)
 	}
 	for _, a := range f.Removed {
+		if gone := f.Gone[a.File]; live[a.File] == nil && gone.Deployment != nil {
+			run.Applications = append(run.Applications, f.gone(a.File, gone))
+			continue
+		}
 		run.Applications = append(run.Applications, f.removed(a, live[a.File]))
 		delete(live, a.File)
 	}
@@ -143,7 +150,8 @@ func (f *Facts) elsewhere(live *deckv1.Application) Application {
 // removed is the report of an application that HEAD does not have; live is nil for one that the environment does not
 // have. How its last deployment ended counts only where the run has not come to HEAD.
 func (f *Facts) removed(a Application, live *deckv1.Application) Application {
-	o := outcome{result: Removed, reason: "its configuration is not at HEAD, so nothing deploys or deletes it there"}
+	o := outcome{result: Removed, reason: cmp.Or(f.Gone[a.File].Reason,
+		"its configuration is not at HEAD; what it has deployed stays")}
 	if aside, is := f.Aside[a.File]; is {
 		o.result, o.reason = aside.Result, aside.Reason
 	}
@@ -153,7 +161,7 @@ func (f *Facts) removed(a Application, live *deckv1.Application) Application {
 	}
 	f.describe(&a, newest)
 	if status := newest.GetStatus(); newest != nil && status != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
-		if f.BaseFailed {
+		if f.BaseFailed || f.Gone[a.File].Deployment != nil {
 			o = f.deployed(&workspace.Checked{}, live, newest)
 		} else {
 			o.reason += "; its last deployment was " + reader.Name(status)

@@ -32,7 +32,7 @@ const (
 	Success    Result = "SUCCESS"
 	// Unchanged: the commits of the run do not touch the application.
 	Unchanged Result = "UNCHANGED"
-	// Removed: its configuration is not at HEAD any more, so that nothing deploys or deletes it.
+	// Removed: its configuration is not at HEAD any more. Reason says whether what it had deployed was deleted.
 	Removed Result = "REMOVED"
 	// Manual: neither a commit, drift nor a chain deploys it, or only chains of applications that are left out.
 	Manual Result = "MANUAL"

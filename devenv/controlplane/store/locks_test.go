@@ -40,7 +40,7 @@ func partCalls(s *Store) map[int]func() {
 		5: func() { _ = s.Objects.Put("p", "a", "plugin", "k", []byte("o")) },
 		6: func() { _ = s.LiveStates.Report("p", app) },
 		7: func() {
-			if w, err := s.Pipeds.Watch("p", store.Abilities{}); err == nil {
+			if w, err := s.Pipeds.Watch("p", Abilities{}); err == nil {
 				w.Close()
 			}
 			s.Pipeds.Refused("p")
