@@ -104,13 +104,13 @@ func TestAnApplicationThatCannotBeDeployedIsAProblemUntilItIsFixed(t *testing.T)
 	m.configured([]trigger.Configured{broken})
 	require.Equal(t, 1, changes, "nothing is new")
 
-	missing := &trigger.MissingError{File: "web/app.pipecd.yaml", Commit: "c", Branch: "main", Application: "1"}
+	missing := &trigger.MissingError{File: "web/app.pipecd.yaml", Commit: "c", Branch: "main", Application: "web"}
 	m.configured([]trigger.Configured{{ID: "1", Name: "web", Invalid: missing}})
 	require.Equal(t, 2, changes)
 	problem = m.problems()[0]
 	require.Equal(t, "web/app.pipecd.yaml is not in Git any more, at commit c of branch main, so nothing deploys the "+
 		"application", problem.Reason)
-	require.Equal(t, "add the file again, or delete the application with: pipectl application delete --app-id 1",
+	require.Equal(t, "add the file again, or remove the application with: pipedeck remove web",
 		problem.NextStep)
 
 	m.configured([]trigger.Configured{{ID: "1", Name: "web", Invalid: errors.New("read it: too large\nby far")}})

@@ -45,6 +45,7 @@ type controlPlane struct {
 	failures     map[string][]error // of the next calls, by method
 	calls        map[string]int
 	ignore       bool // unregistered applications stay so
+	moves        bool // applications get the place that is reported
 }
 
 func startControlPlane(t *testing.T) *controlPlane {
@@ -170,6 +171,9 @@ func (c *controlPlane) UpdateApplicationConfigurations(
 	for _, info := range r.GetApplications() {
 		for _, a := range c.applications {
 			if a.GetId() == info.GetId() {
+				if c.moves {
+					a.GitPath.Path, a.GitPath.ConfigFilename = info.GetPath(), info.GetConfigFilename()
+				}
 				a.Name, a.Labels, a.Description = info.GetName(), info.GetLabels(), info.GetDescription()
 				// A control plane may give an application other targets by its labels.
 				if target := info.GetLabels()["target"]; target != "" {

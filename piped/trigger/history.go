@@ -53,6 +53,25 @@ func (h *history) keep(exists func(application string) bool) {
 	maps.DeleteFunc(h.newest, func(application, _ string) bool { return !exists(application) })
 }
 
+// deployed returns the commit that was deployed last with success, or else the last one of all; empty when the
+// application was never deployed.
+func (h *history) deployed(ctx context.Context, a *model.Application) (commit string, err error) {
+	for _, with := range []model.DeploymentStatus{
+		model.DeploymentStatus_DEPLOYMENT_SUCCESS, model.DeploymentStatus_DEPLOYMENT_PENDING, // PipeCD v1: of any status
+	} {
+		answer, err := h.controlPlane.GetApplicationMostRecentDeployment(
+			ctx, &pipedservice.GetApplicationMostRecentDeploymentRequest{ApplicationId: a.GetId(), Status: with},
+		)
+		switch {
+		case err == nil:
+			return answer.GetDeployment().GetTrigger().GetCommit().GetHash(), nil
+		case status.Code(err) != codes.NotFound:
+			return "", fmt.Errorf("ask for the last deployment of application %s: %w", a.GetName(), err)
+		}
+	}
+	return "", nil
+}
+
 // previous returns the commit that was looked at last for the application; empty when it was never deployed.
 func (h *history) previous(ctx context.Context, a *model.Application) (string, error) {
 	if commit, known := h.commits.get(a.GetId()); known {

@@ -218,7 +218,7 @@ func TestAConfigurationThatIsRemovedIsMissed(t *testing.T) {
 	w.git("rm", "-q", "-r", "web")
 	w.commit("Remove it")
 	require.Contains(t, w.state("web", invalid).GetShortReason(),
-		"web/app.pipecd.yaml is not in Git any more, at commit ")
+		"Orphaned: web/app.pipecd.yaml is not in Git any more")
 	w.awaitMistakes("web is invalid: web/app.pipecd.yaml is not in Git any more, at commit ")
 	require.Equal(t, 1, w.settle())
 }

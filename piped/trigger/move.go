@@ -19,13 +19,14 @@ import (
 // same repository has its name, and more than half of the files of the old directory are in the new one.
 type moves struct {
 	repositories map[string]*repository
+	history      *history
 	logger       *slog.Logger
 	// refused are moves that the control plane has not made, by the application and the new file.
 	refused map[[2]string]bool
 }
 
-func newMoves(repositories map[string]*repository, logger *slog.Logger) *moves {
-	return &moves{repositories: repositories, logger: logger, refused: map[[2]string]bool{}}
+func newMoves(repositories map[string]*repository, h *history, logger *slog.Logger) *moves {
+	return &moves{repositories: repositories, history: h, logger: logger, refused: map[[2]string]bool{}}
 }
 
 // namedPlace is the name of an application in a repository.
@@ -92,9 +93,9 @@ func added(
 // resembles compares the directory as it was deployed last with the new one. Nothing is known of an application that was
 // never deployed but its name. A commit that is not there any more resembles nothing.
 func (m *moves) resembles(ctx context.Context, a *model.Application, to *file, head string) (bool, error) {
-	last := lastCommit(a)
-	if last == "" {
-		return true, nil
+	last, err := m.history.deployed(ctx, a)
+	if err != nil || last == "" {
+		return err == nil, err
 	}
 	mirror := m.repositories[a.GetGitPath().GetRepo().GetId()].git
 	before, err := filesBelow(ctx, mirror, last, path.Dir(configFileOf(a)))

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/removal"
 	"github.com/pipedeck/pipedeck/piped/source"
@@ -62,7 +61,11 @@ func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
 		!t.removals.Supported() {
 		return nil
 	}
-	policy, hash := t.removals.Default, lastCommit(c.application)
+	policy := t.removals.Default
+	hash, err := t.history.deployed(ctx, c.application)
+	if err != nil {
+		return err
+	}
 	if hash != "" {
 		at, err := c.last(ctx, hash)
 		switch {
@@ -76,7 +79,7 @@ func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
 			policy = cmp.Or(at.config.OnRemoved, policy)
 		}
 	}
-	err := t.act(ctx, c, policy, hash)
+	err = t.act(ctx, c, policy, hash)
 	var unremovable *unremovableError
 	if errors.As(err, &unremovable) {
 		t.logger.Warn("an application that is gone cannot be removed, so it is kept", "error", err)
@@ -105,12 +108,6 @@ func (t *Trigger) act(ctx context.Context, c *candidate, policy config.Removal, 
 		})
 	}
 	return nil
-}
-
-// lastCommit is the commit that was deployed last, as far as anything was.
-func lastCommit(a *model.Application) string {
-	return cmp.Or(a.GetMostRecentlySuccessfulDeployment().GetTrigger().GetCommit().GetHash(),
-		a.GetMostRecentlyTriggeredDeployment().GetTrigger().GetCommit().GetHash())
 }
 
 // unremovableError says why what an application has deployed cannot be deleted.

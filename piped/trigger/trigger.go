@@ -137,7 +137,7 @@ func New(options Options) *Trigger {
 		controlPlane: options.ControlPlane, applications: t.applications, pipedID: options.PipedID,
 		selector:   options.AppSelector,
 		plugins:    pluginUses{uses: options.Uses, reporter: options.PluginReporter},
-		onRegister: t.ApplicationsChanged, moves: newMoves(t.repositories, options.Logger),
+		onRegister: t.ApplicationsChanged, moves: newMoves(t.repositories, t.history, options.Logger),
 	}
 	for _, mirror := range options.Repositories {
 		t.repositories[mirror.ID()] = newRepository(mirror, options.Clock, t.logger, func(err error) {

@@ -36,6 +36,7 @@ type world struct {
 	reporter trigger.PluginReporter
 	// selector is the appSelector.
 	selector map[string]string
+	removals trigger.Removals
 
 	trigger *trigger.Trigger
 	stop    func()
@@ -103,7 +104,7 @@ func (w *world) start() {
 	w.trigger = trigger.New(trigger.Options{
 		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client,
 		Deployments: w, Clock: w.clock, Broken: w.isBroken, Configured: w.areConfigured,
-		Uses: w.uses, PluginReporter: w.reporter, Nameless: w.areNameless,
+		Uses: w.uses, PluginReporter: w.reporter, Nameless: w.areNameless, Removals: w.removals,
 	})
 	w.plane.read(func() { w.plane.registered = w.trigger.ApplicationsChanged })
 	runs.Go(func() { _ = w.trigger.Run(ctx) })

@@ -1,0 +1,156 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package trigger_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/trigger"
+)
+
+// removeCommand asks for the removal of an application by the commit that was deployed last.
+func removeCommand(id, application, commit string) *model.Command {
+	c := syncCommand(id, application, model.SyncStrategy_AUTO)
+	c.Metadata = map[string]string{"pipedeck/commit": commit, "pipedeck/remove": "cascade"}
+	return c
+}
+
+// removing makes a control plane that removes applications. The names come to forgotten.
+func (w *world) removing(byDefault config.Removal) (forgotten chan string) {
+	forgotten = make(chan string, 10)
+	w.removals = trigger.Removals{
+		Default: byDefault, Supported: func() bool { return true },
+		Forget: func(_ context.Context, application string) error { forgotten <- application; return nil },
+	}
+	return forgotten
+}
+
+// deployed deploys applications with a configuration: the one of a test, and another one that stays.
+func deployed(t *testing.T, w *world, spec string) (commit string) {
+	t.Helper()
+	w.application("web", "  name: web\n"+spec)
+	w.write("web/a.yaml", "a")
+	w.application("other", "  name: other\n")
+	commit = w.commit("Add")
+	w.start()
+	w.awaitDeployment(2)
+	return commit
+}
+
+func TestAnApplicationThatIsGoneFromGitIsOrphanedUntilItComesBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	deployed(t, w, "")
+	w.git("rm", "-rq", "web")
+	w.commit("Delete")
+	state := w.state("web", invalid)
+	require.Equal(t, "Orphaned: web/app.pipecd.yaml is not in Git any more", state.GetShortReason())
+	require.Contains(t, state.GetReason(), "pipedeck remove web")
+	w.git("revert", "--no-edit", "HEAD")
+	require.NotContains(t, w.state("web", model.ApplicationSyncStatus_UNKNOWN).GetShortReason(), "Orphaned")
+}
+
+func TestARemovalIsADeploymentOfTheCommitThatWasDeployedLast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	commit := deployed(t, w, "")
+	w.git("rm", "-rq", "web")
+	w.commit("Delete")
+	w.state("web", invalid)
+	got := w.send(removeCommand("1", appID("web"), commit))
+	require.Equal(t, model.CommandStatus_COMMAND_SUCCEEDED, got.status, got.metadata)
+	d := w.awaitDeployment(3)
+	require.Equal(t, d.GetId(), got.metadata["TriggeredDeploymentID"])
+	require.Equal(t, commit, d.GetTrigger().GetCommit().GetHash())
+	require.Equal(t, map[string]string{"pipedeck/remove": "cascade"}, notesOf(d))
+	require.Contains(t, d.GetTrigger().GetStrategySummary(), "Remove the application and what it has deployed")
+	require.Contains(t, d.GetTrigger().GetStrategySummary(), "carol")
+}
+
+func TestARemovalThatNoPluginCanDoIsRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.removals.Refuse = func(*config.Application) string { return "plugin lambda has no stage for it" }
+	commit := deployed(t, w, "")
+	w.git("rm", "-rq", "web")
+	w.commit("Delete")
+	w.state("web", invalid)
+	got := w.send(removeCommand("1", appID("web"), commit))
+	require.Equal(t, model.CommandStatus_COMMAND_FAILED, got.status)
+	require.Contains(t, got.metadata["Reason"], "plugin lambda has no stage for it")
+	require.Equal(t, 2, w.settle())
+}
+
+func TestTheLastConfigurationSaysWhatBecomesOfAnApplicationThatIsDeleted(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		piped          config.Removal
+		spec           string
+		prunes, forget bool
+	}{
+		"kept by default":               {},
+		"pruned by piped":               {piped: config.RemovalPrune, prunes: true},
+		"pruned by its configuration":   {spec: "  onRemoved: prune\n", prunes: true},
+		"kept by its configuration":     {piped: config.RemovalPrune, spec: "  onRemoved: keep\n"},
+		"forgotten":                     {spec: "  onRemoved: orphan\n", forget: true},
+		"forgotten by piped's settings": {piped: config.RemovalOrphan, forget: true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			forgotten := w.removing(tt.piped)
+			commit := deployed(t, w, tt.spec)
+			w.git("rm", "-rq", "web")
+			w.commit("Delete")
+			w.state("web", invalid)
+			switch {
+			case tt.prunes:
+				d := w.awaitDeployment(3)
+				require.Equal(t, commit, d.GetTrigger().GetCommit().GetHash())
+				require.Equal(t, map[string]string{"pipedeck/remove": "cascade"}, notesOf(d))
+				w.stop()
+				w.complete()
+				w.start() // and the next piped does not do it again
+				w.send(syncCommand("1", "absent", model.SyncStrategy_AUTO))
+				w.send(syncCommand("2", "absent", model.SyncStrategy_AUTO)) // the pass of the first has ended
+				w.plane.read(func() { require.Len(t, w.plane.order, 3) })
+				require.Empty(t, forgotten)
+			case tt.forget:
+				select {
+				case id := <-forgotten:
+					require.Equal(t, appID("web"), id)
+				case <-time.After(time.Minute):
+					require.FailNow(t, "nothing was forgotten")
+				}
+				require.Equal(t, 2, w.settle())
+			default:
+				require.Equal(t, 2, w.settle())
+				require.Empty(t, forgotten)
+			}
+		})
+	}
+}
+
+func TestNothingIsRemovedWhenARepositoryHasNoApplicationAtAll(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	forgotten := w.removing(config.RemovalPrune)
+	deployed(t, w, "")
+	w.write("readme", "x")
+	w.git("rm", "-rq", "web", "other")
+	w.commit("Another branch, perhaps")
+	w.state("web", invalid)
+	w.state("other", invalid)
+	got := w.send(syncCommand("1", "absent", model.SyncStrategy_AUTO))
+	require.Equal(t, model.CommandStatus_COMMAND_FAILED, got.status, "a whole pass is over")
+	w.plane.read(func() { require.Len(t, w.plane.order, 2) })
+	require.Empty(t, forgotten)
+}
