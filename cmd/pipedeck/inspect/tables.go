@@ -89,7 +89,7 @@ func listApplications(s *session.State) listing {
 func reason(s *session.State, a *deckv1.Application) string {
 	reason, p := joinedReason(a), s.ProblemOf(a.GetId())
 	switch {
-	case p == nil:
+	case p == nil, a.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED: // which is the problem
 		return reason
 	case strings.HasPrefix(reason, p.GetReason()):
 		return reason
