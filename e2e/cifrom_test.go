@@ -142,7 +142,7 @@ func TestCITakesApplicationsThatAreOnlyAtOneCommit(t *testing.T) {
 	gittest.Commit(t, repo, "change")
 	r := e.pipedeck("ci", repo, "--from", "HEAD~1", "--cluster", "none")
 	require.Zero(t, r.Code, r.Stdout+r.Stderr)
-	require.Contains(t, r.Stdout, "old: removed, not deployed: its configuration old/app.pipecd.yaml is not at HEAD")
+	require.Contains(t, r.Stdout, "old: removed, with what it had deployed")
 	require.Contains(t, r.Stdout, "fixed: new, PIPELINE SUCCESS")
 	require.Contains(t, r.Stdout, "fixed/app.pipecd.yaml:5:")
 	require.Contains(t, r.Stdout, "new: new, PIPELINE SUCCESS")

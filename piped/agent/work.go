@@ -43,11 +43,12 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	nameless := &namelessApplications{changed: a.problems.registry.Touch, ours: f.watcher.Heard}
 	a.problems.watch(mistakes.problems, nameless.problems)
 	f.live = a.liveReporter(sources, func() { f.trigger.ApplicationsChanged() })
+	plans := planner.New(planner.Options{
+		Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: mistakes.planned(checks),
+		Tracer: a.upstream.tracer, Logger: a.logger,
+	})
 	f.controller = scheduler.NewController(scheduler.ControllerOptions{
-		Planner: &watchedPlanner{planner.New(planner.Options{
-			Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: mistakes.planned(checks),
-			Tracer: a.upstream.tracer, Logger: a.logger,
-		}), mistakes},
+		Planner: &watchedPlanner{plans, mistakes},
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
 			Sources: sources, Announce: announce(f.watcher.Heard, a.masker), Failpoints: a.options.Failpoints,
@@ -60,7 +61,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,
 		Interval: c.SyncInterval.Std(), Broken: a.observed.notifyBroken, Uses: a.uses, PluginReporter: client,
-		Removals: a.removals(client, f.watcher.Heard), Configured: mistakes.configured, Nameless: nameless.found,
+		Removals: a.removals(client, plans, f.watcher.Heard), Configured: mistakes.configured, Nameless: nameless.found,
 		Looked: a.problems.looked, Logger: a.logger,
 		Passed: func(err error) {
 			a.problems.passed(err)

@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/config"
 )
 
 // planRemoval plans the deletion of what an application has deployed: the removal stage of each plugin that deploys,
@@ -26,12 +28,15 @@ func (p *Planner) planRemoval(ctx context.Context, d *model.Deployment, at func(
 	if err != nil {
 		return nil, interruption(err)
 	}
-	if len(unable) > 0 || len(stages) == 0 {
-		return nil, &unremovableError{d.GetApplicationName(), unable}
+	if len(unable) > 0 {
+		return nil, &unremovableError{unable}
 	}
 	d.Stages = stages
 	d.Versions = []*model.ArtifactVersion{{Version: "unknown"}} // PipeCD v1: stands for none
 	d.Summary = d.GetTrigger().GetStrategySummary()
+	if len(stages) == 0 {
+		d.Summary = "Nothing to delete: none of the application's plugins deploys anything"
+	}
 	d.Trigger.SyncStrategy = model.SyncStrategy_QUICK_SYNC
 	d.Status = model.DeploymentStatus_DEPLOYMENT_PLANNED
 	d.StatusReason = "Planned"
@@ -72,19 +77,29 @@ func (a applicationPlugin) deploys(ctx context.Context) (bool, error) {
 	return hasWork(response.GetStages()), nil
 }
 
-// unremovableError says that plugins of an application cannot delete what they have deployed; without names, none of
-// its plugins deploys anything.
-type unremovableError struct {
-	application string
-	plugins     []string
+// refusalTime bounds the questions to plugins before a removal is planned.
+const refusalTime = 5 * time.Second
+
+// RefuseRemoval says why what an application has deployed cannot be deleted; empty when it can, or when its plugins do
+// not answer soon. A removal that is planned all the same fails with the reason.
+func (p *Planner) RefuseRemoval(ctx context.Context, application *config.Application) string {
+	ctx, cancel := context.WithTimeout(ctx, refusalTime)
+	defer cancel()
+	plugins, err := p.applicationPlugins(ctx, application)
+	if err != nil {
+		return ""
+	}
+	if _, unable, err := removalStages(ctx, plugins); err == nil && len(unable) > 0 {
+		return (&unremovableError{unable}).Error()
+	}
+	return ""
 }
+
+// unremovableError names plugins that cannot delete what they have deployed.
+type unremovableError struct{ plugins []string }
 
 // Error names the plugins and the next step.
 func (e *unremovableError) Error() string {
-	reason := "none of its plugins has a stage that deletes what the application has deployed"
-	if len(e.plugins) > 0 {
-		reason = fmt.Sprintf("plugin %s has no stage that deletes what it has deployed", strings.Join(e.plugins, ", "))
-	}
-	return reason + "; delete it by hand, then forget the application with: pipedeck remove " + e.application +
-		" --orphan"
+	return fmt.Sprintf("plugin %s has no stage that deletes what it has deployed; delete that by hand, then forget the "+
+		"application with: pipedeck remove --orphan", strings.Join(e.plugins, ", "))
 }

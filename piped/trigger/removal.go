@@ -27,7 +27,7 @@ type Removals struct {
 	// Forget removes an application at the control plane.
 	Forget func(ctx context.Context, application string) error
 	// Refuse says why what an application has deployed cannot be deleted; empty when it can, or is not known.
-	Refuse func(*config.Application) string
+	Refuse func(context.Context, *config.Application) string
 }
 
 // removals remembers for which commit each application that is gone was acted on.
@@ -42,7 +42,7 @@ func newRemovals(options Removals) *removals {
 		r.Supported = func() bool { return false }
 	}
 	if r.Refuse == nil {
-		r.Refuse = func(*config.Application) string { return "" }
+		r.Refuse = func(context.Context, *config.Application) string { return "" }
 	}
 	return r
 }
@@ -139,7 +139,7 @@ func (t *Trigger) createRemoval(ctx context.Context, c *candidate, hash string, 
 		}
 		return &unremovableError{c.application.GetName(), hash, err}
 	}
-	if why := t.removals.Refuse(at.config); why != "" {
+	if why := t.removals.Refuse(ctx, at.config); why != "" {
 		return &unremovableError{c.application.GetName(), hash, errors.New(why)}
 	}
 	at.looked = cmp.Or(looked, hash)

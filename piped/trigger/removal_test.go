@@ -77,7 +77,7 @@ func TestARemovalIsADeploymentOfTheCommitThatWasDeployedLast(t *testing.T) {
 func TestARemovalThatNoPluginCanDoIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.removals.Refuse = func(*config.Application) string { return "plugin lambda has no stage for it" }
+	w.removals.Refuse = func(context.Context, *config.Application) string { return "plugin lambda has no stage for it" }
 	commit := deployed(t, w, "")
 	w.git("rm", "-rq", "web")
 	w.commit("Delete")

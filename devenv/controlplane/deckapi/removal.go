@@ -34,8 +34,8 @@ func (s *Server) RemoveApplication(
 	answer.DeploymentId, err = s.created(ctx, id, syncWait)
 	switch {
 	case status.Code(err) == codes.FailedPrecondition:
-		return nil, hint(err, "piped refuses to delete what %s has deployed: %s; to forget the application and keep what "+
-			"runs: pipedeck remove %s --orphan", a.GetName(), status.Convert(err).Message(), a.GetName())
+		return nil, hint(err, "piped refuses to delete what %s has deployed: %s", a.GetName(),
+			status.Convert(err).Message())
 	case err != nil:
 		return nil, err
 	case answer.DeploymentId == "":

@@ -30,7 +30,9 @@ func IsOrphaned(state *model.ApplicationSyncState) bool {
 }
 
 // IsRemoval reports whether a deployment deletes what its application has deployed, and then removes the application.
-func IsRemoval(d *model.Deployment) bool { return d.GetMetadataV2().GetShared().GetKeyValues()[removeKey] != "" }
+func IsRemoval(d *model.Deployment) bool {
+	return d.GetMetadataV2().GetShared().GetKeyValues()[removeKey] != ""
+}
 
 func isRemoval(command *model.Command) bool { return command.GetMetadata()[removeKey] != "" }
 
@@ -87,7 +89,9 @@ func fileOf(a *model.Application) string {
 	return strings.TrimPrefix(at.GetPath()+"/"+cmp.Or(at.GetConfigFilename(), defaultConfigFilename), "./")
 }
 
-func commitOfReference(d *model.ApplicationDeploymentReference) string { return d.GetTrigger().GetCommit().GetHash() }
+func commitOfReference(d *model.ApplicationDeploymentReference) string {
+	return d.GetTrigger().GetCommit().GetHash()
+}
 
 // Forget removes an application of a piped that is orphaned; one that is removed already is fine.
 func (s *Store) Forget(pipedID, id string) error {
