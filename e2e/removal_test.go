@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,7 @@ func TestAnApplicationThatIsDeletedInGitIsOrphanedAndThenRemovedWithWhatItDeploy
 	r = e.pipedeck("remove", "web", "--cascade")
 	require.Zero(t, r.Code, r.Stdout+r.Stderr)
 	s.await("everything is deleted", func(e event) bool {
-		return e.is("log", "app", "web", "stage", "K8S_REMOVE", "text", "Removed the application: 1 resource deleted")
+		return e.is("log") && strings.Contains(e["text"].(string), "Removed the application: 1 resource deleted")
 	})
 	waitUntil(t, "web to be gone", func() bool { return len(e.list("apps")) == 1 })
 	require.Contains(t, e.pipedeck("tree", "db").Stdout, "Deployment db")

@@ -18,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/removal"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
@@ -178,8 +179,8 @@ func (r *reports) complete(ctx context.Context, outcome Outcome) error {
 	}
 	r.logger.Info("deployment ended", "deployment", r.progress.id(),
 		"application", r.progress.deployment.GetApplicationName(), "status", outcome.Status, "reason", outcome.Reason)
-	if outcome.Status != model.DeploymentStatus_DEPLOYMENT_SUCCESS {
-		return nil
+	if outcome.Status != model.DeploymentStatus_DEPLOYMENT_SUCCESS || removal.Is(r.progress.deployment) {
+		return nil // a removed application has no last deployment
 	}
 	_, err = r.controlPlane.ReportApplicationMostRecentDeployment(
 		ctx,
