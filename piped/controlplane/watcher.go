@@ -119,7 +119,9 @@ func (w *Watcher) report(code codes.Code, err error) {
 func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{DeploysCommits: true, RemovesApplications: true}, grpc.WaitForReady(true))
+	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{
+		DeploysCommits: true, RemovesApplications: true,
+	}, grpc.WaitForReady(true))
 	if err != nil {
 		return false, err
 	}

@@ -100,6 +100,6 @@ type unremovableError struct{ plugins []string }
 
 // Error names the plugins and the next step.
 func (e *unremovableError) Error() string {
-	return fmt.Sprintf("plugin %s has no stage that deletes what it has deployed; delete that by hand, then forget the "+
-		"application with: pipedeck remove --orphan", strings.Join(e.plugins, ", "))
+	return fmt.Sprintf("plugin %s has no stage that deletes what it has deployed; delete that by hand, then forget "+
+		"the application with: pipedeck remove --orphan", strings.Join(e.plugins, ", "))
 }

@@ -73,7 +73,8 @@ func (s *Sources) traced(
 	)
 	source, err := prepare(ctx, request)
 	if errors.Is(err, fs.ErrNotExist) && wanted.Deployment.GetApplicationName() != "" {
-		if name, _, found := Former(ctx, repository, wanted.Commit, wanted.Deployment.GetApplicationName()); found == nil {
+		name, _, missing := Former(ctx, repository, wanted.Commit, wanted.Deployment.GetApplicationName())
+		if missing == nil {
 			request.Path, request.ConfigFilename = pathpkg.Dir(name), pathpkg.Base(name)
 			source, err = prepare(ctx, request)
 		}

@@ -38,7 +38,8 @@ func (t *Trigger) candidates() []*candidate {
 		switch f := now.files[configFileOf(a)]; {
 		case f == nil:
 			c.err = &MissingError{
-				File: configFileOf(a), Commit: now.head.Hash, Branch: c.repository.git.Branch(), Application: a.GetName(),
+				File: configFileOf(a), Commit: now.head.Hash, Branch: c.repository.git.Branch(),
+				Application: a.GetName(),
 			}
 		case f.err != nil:
 			c.err = f.err

@@ -57,7 +57,8 @@ func (h *history) keep(exists func(application string) bool) {
 // application was never deployed.
 func (h *history) deployed(ctx context.Context, a *model.Application) (commit string, err error) {
 	for _, with := range []model.DeploymentStatus{
-		model.DeploymentStatus_DEPLOYMENT_SUCCESS, model.DeploymentStatus_DEPLOYMENT_PENDING, // PipeCD v1: of any status
+		model.DeploymentStatus_DEPLOYMENT_SUCCESS,
+		model.DeploymentStatus_DEPLOYMENT_PENDING, // PipeCD v1: of any status
 	} {
 		answer, err := h.controlPlane.GetApplicationMostRecentDeployment(
 			ctx, &pipedservice.GetApplicationMostRecentDeploymentRequest{ApplicationId: a.GetId(), Status: with},

@@ -52,7 +52,9 @@ func (m *moves) find(
 		}
 		same, err := m.resembles(ctx, a, to, snapshots[at.repository].head.Hash)
 		if err != nil {
-			return nil, fmt.Errorf("compare the former directory of application %s with %s: %w", a.GetName(), to.dir(), err)
+			return nil, fmt.Errorf(
+				"compare the former directory of application %s with %s: %w", a.GetName(), to.dir(), err,
+			)
 		}
 		if same {
 			found[fileKey(at.repository, to.path)] = a
@@ -62,7 +64,9 @@ func (m *moves) find(
 }
 
 // missing are the applications without a configuration.
-func missing(registered map[string]*model.Application, snapshots map[string]snapshot) map[namedPlace][]*model.Application {
+func missing(
+	registered map[string]*model.Application, snapshots map[string]snapshot,
+) map[namedPlace][]*model.Application {
 	gone := map[namedPlace][]*model.Application{}
 	for _, a := range registered {
 		id := a.GetGitPath().GetRepo().GetId()
@@ -78,20 +82,20 @@ func missing(registered map[string]*model.Application, snapshots map[string]snap
 func added(
 	registered map[string]*model.Application, snapshots map[string]snapshot, selects func(*file) bool,
 ) map[namedPlace][]*file {
-	new := map[namedPlace][]*file{}
+	found := map[namedPlace][]*file{}
 	for id, now := range snapshots {
 		for name, f := range now.files {
 			if f.application != nil && selects(f) && registered[fileKey(id, name)] == nil {
 				at := namedPlace{id, f.name}
-				new[at] = append(new[at], f)
+				found[at] = append(found[at], f)
 			}
 		}
 	}
-	return new
+	return found
 }
 
-// resembles compares the directory as it was deployed last with the new one. Nothing is known of an application that was
-// never deployed but its name. A commit that is not there any more resembles nothing.
+// resembles compares the directory as it was deployed last with the new one. Nothing is known of an application that
+// was never deployed but its name. A commit that is not there any more resembles nothing.
 func (m *moves) resembles(ctx context.Context, a *model.Application, to *file, head string) (bool, error) {
 	last, err := m.history.deployed(ctx, a)
 	if err != nil || last == "" {
@@ -101,7 +105,7 @@ func (m *moves) resembles(ctx context.Context, a *model.Application, to *file, h
 	before, err := filesBelow(ctx, mirror, last, path.Dir(configFileOf(a)))
 	var gone *git.RepositoryError
 	if errors.As(err, &gone) {
-		m.logger.Warn("the commit that was deployed last cannot be read, so an application is not taken for a moved one",
+		m.logger.Warn("an application is not taken for a moved one: the commit that was deployed last cannot be read",
 			"application", a.GetName(), "commit", last, "error", err)
 		return false, nil
 	}

@@ -52,8 +52,8 @@ func (r *removals) keep(exists func(application string) bool) {
 	maps.DeleteFunc(r.done, func(application, _ string) bool { return !exists(application) })
 }
 
-// onRemoved acts on an application that is gone from Git, as its last configuration or piped's wants: once for each head
-// of the branch. A repository without any application is taken for a mistake, such as a wrong branch.
+// onRemoved acts on an application that is gone from Git, as its last configuration or piped's wants: once for each
+// head of the branch. A repository without any application is taken for a mistake, such as a wrong branch.
 func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
 	id, head := c.application.GetId(), c.snapshot.head.Hash
 	_, isMissing := errors.AsType[*MissingError](c.err)

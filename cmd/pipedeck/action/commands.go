@@ -12,7 +12,8 @@ import (
 // Commands returns the commands that ask an environment to act.
 func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
-		newSyncCommand(t), newRetryCommand(t), newRollbackCommand(t), newRemoveCommand(t), newApproveCommand(t), newSkipCommand(t),
+		newSyncCommand(t), newRetryCommand(t), newRollbackCommand(t), newRemoveCommand(t),
+		newApproveCommand(t), newSkipCommand(t),
 		newCancelCommand(t), newRestartCommand(t), newEventCommand(t),
 	}
 }

@@ -61,8 +61,8 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 	return names, nil
 }
 
-// idFor returns the id of an application that Git has at a place; not free when one is or was there. One that was removed
-// because it was not in Git comes back with its id.
+// idFor returns the id of an application that Git has at a place; not free when one is or was there. One that was
+// removed because it was not in Git comes back with its id.
 func (a *Applications) idFor(at place, path *model.ApplicationGitPath) (id string, free bool) {
 	switch there := a.index.places[at]; {
 	case there == nil:
@@ -151,8 +151,8 @@ func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo
 	return nil
 }
 
-// follow gives an application the place that its piped has found it at, and reports whether that is another one. A place
-// that another application has is not taken.
+// follow gives an application the place that its piped has found it at, and reports whether that is another one. A
+// place that another application has is not taken.
 func (a *Applications) follow(one *application, info *model.ApplicationInfo) (moved bool) {
 	m := one.model
 	to, err := a.offers.complete(m.GetPipedId(), &model.ApplicationGitPath{

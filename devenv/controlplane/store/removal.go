@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// removeKey is the metadata of a command and of a deployment that removes the application; the value is cascade. Our
-	// piped copies it to the deployment.
+	// removeKey is the metadata of a command and of a deployment that removes the application; the value is cascade.
+	// Our piped copies it to the deployment.
 	removeKey = "pipedeck/remove"
 	cascade   = "cascade"
 	// orphanedPrefix begins the short reason of an application that our piped does not find in Git any more.

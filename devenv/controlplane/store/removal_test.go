@@ -34,7 +34,8 @@ func orphanedStore(t *testing.T, able store.Abilities) *store.Store {
 func orphan(t *testing.T, s *store.Store) {
 	t.Helper()
 	require.NoError(t, s.Applications.ReportSyncState(piped, "a", &model.ApplicationSyncState{
-		Status: model.ApplicationSyncStatus_INVALID_CONFIG, ShortReason: "Orphaned: a/app.pipecd.yaml is gone", Timestamp: 1,
+		Status: model.ApplicationSyncStatus_INVALID_CONFIG, ShortReason: "Orphaned: a/app.pipecd.yaml is gone",
+		Timestamp: 1,
 	}))
 }
 
