@@ -37,7 +37,7 @@ type OnceOnly interface {
 }
 
 // Remover is an optional part of a plugin that deploys. The stage deletes what an application has deployed, when the
-// application is removed. It is one of the plugin's Stages, is executed in a deployment of its own with the target
+// application is removed. It is one of the plugin's Stages, is executed in a separate deployment with the target
 // source of the last deployment, and may be executed again. A pipeline must not have it.
 type Remover interface {
 	RemovalStage() string

@@ -23,7 +23,7 @@ func newRemoveCommand(t *session.Target) *cobra.Command {
 	cmd := action(t, &cobra.Command{
 		Use: "remove APP", Short: "Remove an application that is gone from Git", Args: cobra.ExactArgs(1),
 		Long: "Remove an application whose configuration was deleted in Git, with or without what it has deployed." +
-			"\n\nWith --cascade, a deployment of its own deletes what the application has deployed; the " +
+			"\n\nWith --cascade, a separate deployment deletes what the application has deployed; the " +
 			"application goes when that\nhas succeeded. Without a flag the command asks on a terminal. An " +
 			"application that is still in Git is not removed:\nthe next commit would deploy it again.\n\n" +
 			"Exit code 0: removed, or piped has created the deployment; 1: refused; 4: piped has not answered. The " +

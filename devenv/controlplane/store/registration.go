@@ -42,7 +42,7 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 		if err != nil {
 			continue
 		}
-		id, free := a.idFor(placeOf(pipedID, path), path)
+		id, free := a.index.idFor(placeOf(pipedID, path), path)
 		if !free {
 			continue
 		}
@@ -63,10 +63,10 @@ func (a *Applications) Register(pipedID string, found []*model.ApplicationInfo) 
 
 // idFor returns the id of an application that Git has at a place; not free when one is or was there. One that was
 // removed because it was not in Git comes back with its id.
-func (a *Applications) idFor(at place, path *model.ApplicationGitPath) (id string, free bool) {
-	switch there := a.index.places[at]; {
+func (x *applicationIndex) idFor(at place, path *model.ApplicationGitPath) (id string, free bool) {
+	switch there := x.places[at]; {
 	case there == nil:
-		return a.index.idAt(at.piped, path), true
+		return x.idAt(at.piped, path), true
 	case there.model.GetDeleted() && IsOrphaned(there.model.GetSyncState()):
 		return there.model.GetId(), true
 	}
@@ -137,7 +137,7 @@ func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo
 	for _, info := range infos {
 		one := a.index.byID[info.GetId()]
 		m := one.model
-		moved := a.follow(one, info)
+		moved := follow(a, one, info)
 		if !moved && m.GetName() == info.GetName() && m.GetDescription() == info.GetDescription() &&
 			maps.Equal(m.GetLabels(), info.GetLabels()) {
 			continue
@@ -153,7 +153,7 @@ func (a *Applications) UpdateInfo(pipedID string, infos []*model.ApplicationInfo
 
 // follow gives an application the place that its piped has found it at, and reports whether that is another one. A
 // place that another application has is not taken.
-func (a *Applications) follow(one *application, info *model.ApplicationInfo) (moved bool) {
+func follow(a *Applications, one *application, info *model.ApplicationInfo) (moved bool) {
 	m := one.model
 	to, err := a.offers.complete(m.GetPipedId(), &model.ApplicationGitPath{
 		Repo: &model.ApplicationGitRepository{Id: m.GetGitPath().GetRepo().GetId()}, Path: info.GetPath(),

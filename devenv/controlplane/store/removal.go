@@ -119,7 +119,7 @@ func (s *Store) forget(id string) error {
 		return err
 	}
 	if !a.GetDisabled() {
-		if err := s.Applications.orphan(id); err != nil {
+		if err := orphan(s.Applications, id); err != nil {
 			return err
 		}
 	}
@@ -127,7 +127,7 @@ func (s *Store) forget(id string) error {
 }
 
 // orphan notes that an application is not in Git, whatever its deployments have reported since.
-func (a *Applications) orphan(id string) error {
+func orphan(a *Applications, id string) error {
 	return a.change(id, func(one *application) error {
 		one.model.SyncState = &model.ApplicationSyncState{
 			Status: model.ApplicationSyncStatus_INVALID_CONFIG, ShortReason: orphanedPrefix + "removed",
