@@ -39,6 +39,8 @@ const (
 	SyncStatus_SYNC_STATUS_DEPLOYING      SyncStatus = 3
 	SyncStatus_SYNC_STATUS_OUT_OF_SYNC    SyncStatus = 4
 	SyncStatus_SYNC_STATUS_INVALID_CONFIG SyncStatus = 5
+	// Its configuration is not in Git any more. What was deployed last still runs.
+	SyncStatus_SYNC_STATUS_ORPHANED SyncStatus = 6
 )
 
 // Enum value maps for SyncStatus.
@@ -50,6 +52,7 @@ var (
 		3: "SYNC_STATUS_DEPLOYING",
 		4: "SYNC_STATUS_OUT_OF_SYNC",
 		5: "SYNC_STATUS_INVALID_CONFIG",
+		6: "SYNC_STATUS_ORPHANED",
 	}
 	SyncStatus_value = map[string]int32{
 		"SYNC_STATUS_UNSPECIFIED":    0,
@@ -58,6 +61,7 @@ var (
 		"SYNC_STATUS_DEPLOYING":      3,
 		"SYNC_STATUS_OUT_OF_SYNC":    4,
 		"SYNC_STATUS_INVALID_CONFIG": 5,
+		"SYNC_STATUS_ORPHANED":       6,
 	}
 )
 
@@ -603,7 +607,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53, 0}
 }
 
 type WatchRequest struct {
@@ -1713,7 +1717,9 @@ type Application struct {
 	RepositoryId string `protobuf:"bytes,20,opt,name=repository_id,json=repositoryId,proto3" json:"repository_id,omitempty"`
 	// Only users deploy it, by its configuration: neither a commit nor drift does, and no chain can. False for applications
 	// of pipeds that do not report it, such as PipeCD's.
-	Manual        bool `protobuf:"varint,21,opt,name=manual,proto3" json:"manual,omitempty"`
+	Manual bool `protobuf:"varint,21,opt,name=manual,proto3" json:"manual,omitempty"`
+	// Why it is not healthy: the worst of its resources, and how many more are not; empty when it is, or nothing is known.
+	HealthReason  string `protobuf:"bytes,22,opt,name=health_reason,json=healthReason,proto3" json:"health_reason,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1893,6 +1899,13 @@ func (x *Application) GetManual() bool {
 		return x.Manual
 	}
 	return false
+}
+
+func (x *Application) GetHealthReason() string {
+	if x != nil {
+		return x.HealthReason
+	}
+	return ""
 }
 
 // What lives of an application, in numbers.
@@ -4799,6 +4812,131 @@ func (x *RollBackApplicationResponse) GetDeploymentId() string {
 	return ""
 }
 
+type RemoveApplicationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	// Delete what the application has deployed.
+	Delete bool `protobuf:"varint,2,opt,name=delete,proto3" json:"delete,omitempty"`
+	// Who asks for it.
+	Commander     string `protobuf:"bytes,3,opt,name=commander,proto3" json:"commander,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveApplicationRequest) Reset() {
+	*x = RemoveApplicationRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveApplicationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveApplicationRequest) ProtoMessage() {}
+
+func (x *RemoveApplicationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveApplicationRequest.ProtoReflect.Descriptor instead.
+func (*RemoveApplicationRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *RemoveApplicationRequest) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+func (x *RemoveApplicationRequest) GetDelete() bool {
+	if x != nil {
+		return x.Delete
+	}
+	return false
+}
+
+func (x *RemoveApplicationRequest) GetCommander() string {
+	if x != nil {
+		return x.Commander
+	}
+	return ""
+}
+
+type RemoveApplicationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Empty when the application is gone: there was nothing to delete.
+	CommandId string `protobuf:"bytes,1,opt,name=command_id,json=commandId,proto3" json:"command_id,omitempty"`
+	// The deployment that deletes; empty when piped has not answered in time.
+	DeploymentId string `protobuf:"bytes,2,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	// Why piped has not answered; empty when it has. The request is kept.
+	Unanswered    string `protobuf:"bytes,3,opt,name=unanswered,proto3" json:"unanswered,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RemoveApplicationResponse) Reset() {
+	*x = RemoveApplicationResponse{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RemoveApplicationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RemoveApplicationResponse) ProtoMessage() {}
+
+func (x *RemoveApplicationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RemoveApplicationResponse.ProtoReflect.Descriptor instead.
+func (*RemoveApplicationResponse) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *RemoveApplicationResponse) GetCommandId() string {
+	if x != nil {
+		return x.CommandId
+	}
+	return ""
+}
+
+func (x *RemoveApplicationResponse) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+func (x *RemoveApplicationResponse) GetUnanswered() string {
+	if x != nil {
+		return x.Unanswered
+	}
+	return ""
+}
+
 type ApproveStageRequest struct {
 	state        protoimpl.MessageState `protogen:"open.v1"`
 	DeploymentId string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
@@ -4813,7 +4951,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4825,7 +4963,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4838,7 +4976,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -4878,7 +5016,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4890,7 +5028,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4903,7 +5041,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -4924,7 +5062,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4936,7 +5074,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4949,7 +5087,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -4982,7 +5120,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4994,7 +5132,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5007,7 +5145,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -5028,7 +5166,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5040,7 +5178,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5053,7 +5191,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -5086,7 +5224,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5098,7 +5236,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5111,7 +5249,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -5134,7 +5272,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5146,7 +5284,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5159,7 +5297,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -5195,7 +5333,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5207,7 +5345,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5220,7 +5358,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -5248,7 +5386,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5260,7 +5398,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5273,7 +5411,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -5298,7 +5436,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5310,7 +5448,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5323,7 +5461,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58}
 }
 
 type ShutdownRequest struct {
@@ -5336,7 +5474,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5348,7 +5486,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5361,7 +5499,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -5379,7 +5517,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5391,7 +5529,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5404,7 +5542,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{60}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -5522,7 +5660,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
 	"\x0fSTATE_CONNECTED\x10\x02\x12\x16\n" +
 	"\x12STATE_DISCONNECTED\x10\x03\x12\x12\n" +
-	"\x0eSTATE_DISABLED\x10\x04\"\xd4\x06\n" +
+	"\x0eSTATE_DISABLED\x10\x04\"\xf9\x06\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -5546,7 +5684,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\bpiped_id\x18\x12 \x01(\tR\apipedId\x12\x10\n" +
 	"\x03url\x18\x13 \x01(\tR\x03url\x12#\n" +
 	"\rrepository_id\x18\x14 \x01(\tR\frepositoryId\x12\x16\n" +
-	"\x06manual\x18\x15 \x01(\bR\x06manual\x1a9\n" +
+	"\x06manual\x18\x15 \x01(\bR\x06manual\x12#\n" +
+	"\rhealth_reason\x18\x16 \x01(\tR\fhealthReason\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +
@@ -5830,7 +5969,18 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x1bRollBackApplicationResponse\x12\x1d\n" +
 	"\n" +
 	"command_id\x18\x01 \x01(\tR\tcommandId\x12#\n" +
-	"\rdeployment_id\x18\x02 \x01(\tR\fdeploymentId\"\x87\x01\n" +
+	"\rdeployment_id\x18\x02 \x01(\tR\fdeploymentId\"w\n" +
+	"\x18RemoveApplicationRequest\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x16\n" +
+	"\x06delete\x18\x02 \x01(\bR\x06delete\x12\x1c\n" +
+	"\tcommander\x18\x03 \x01(\tR\tcommander\"\x7f\n" +
+	"\x19RemoveApplicationResponse\x12\x1d\n" +
+	"\n" +
+	"command_id\x18\x01 \x01(\tR\tcommandId\x12#\n" +
+	"\rdeployment_id\x18\x02 \x01(\tR\fdeploymentId\x12\x1e\n" +
+	"\n" +
+	"unanswered\x18\x03 \x01(\tR\n" +
+	"unanswered\"\x87\x01\n" +
 	"\x13ApproveStageRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\x12\x1c\n" +
@@ -5870,7 +6020,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x15RestartPluginResponse\")\n" +
 	"\x0fShutdownRequest\x12\x16\n" +
 	"\x06remove\x18\x01 \x01(\bR\x06remove\"\x12\n" +
-	"\x10ShutdownResponse*\xb2\x01\n" +
+	"\x10ShutdownResponse*\xcc\x01\n" +
 	"\n" +
 	"SyncStatus\x12\x1b\n" +
 	"\x17SYNC_STATUS_UNSPECIFIED\x10\x00\x12\x17\n" +
@@ -5878,7 +6028,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x12SYNC_STATUS_SYNCED\x10\x02\x12\x19\n" +
 	"\x15SYNC_STATUS_DEPLOYING\x10\x03\x12\x1b\n" +
 	"\x17SYNC_STATUS_OUT_OF_SYNC\x10\x04\x12\x1e\n" +
-	"\x1aSYNC_STATUS_INVALID_CONFIG\x10\x05*|\n" +
+	"\x1aSYNC_STATUS_INVALID_CONFIG\x10\x05\x12\x18\n" +
+	"\x14SYNC_STATUS_ORPHANED\x10\x06*|\n" +
 	"\fHealthStatus\x12\x1d\n" +
 	"\x19HEALTH_STATUS_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15HEALTH_STATUS_UNKNOWN\x10\x01\x12\x19\n" +
@@ -5906,7 +6057,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\xfb\r\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\xeb\x0e\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12\\\n" +
@@ -5920,7 +6071,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
 	"SyncCommit\x12#.pipedeck.deck.v1.SyncCommitRequest\x1a$.pipedeck.deck.v1.SyncCommitResponse\"\x00\x12h\n" +
 	"\x0fRetryDeployment\x12(.pipedeck.deck.v1.RetryDeploymentRequest\x1a).pipedeck.deck.v1.RetryDeploymentResponse\"\x00\x12t\n" +
-	"\x13RollBackApplication\x12,.pipedeck.deck.v1.RollBackApplicationRequest\x1a-.pipedeck.deck.v1.RollBackApplicationResponse\"\x00\x12_\n" +
+	"\x13RollBackApplication\x12,.pipedeck.deck.v1.RollBackApplicationRequest\x1a-.pipedeck.deck.v1.RollBackApplicationResponse\"\x00\x12n\n" +
+	"\x11RemoveApplication\x12*.pipedeck.deck.v1.RemoveApplicationRequest\x1a+.pipedeck.deck.v1.RemoveApplicationResponse\"\x00\x12_\n" +
 	"\fApproveStage\x12%.pipedeck.deck.v1.ApproveStageRequest\x1a&.pipedeck.deck.v1.ApproveStageResponse\"\x00\x12V\n" +
 	"\tSkipStage\x12\".pipedeck.deck.v1.SkipStageRequest\x1a#.pipedeck.deck.v1.SkipStageResponse\"\x00\x12k\n" +
 	"\x10CancelDeployment\x12).pipedeck.deck.v1.CancelDeploymentRequest\x1a*.pipedeck.deck.v1.CancelDeploymentResponse\"\x00\x12h\n" +
@@ -5941,7 +6093,7 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 }
 
 var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 61)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -6000,28 +6152,30 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*RetryDeploymentResponse)(nil),       // 54: pipedeck.deck.v1.RetryDeploymentResponse
 	(*RollBackApplicationRequest)(nil),    // 55: pipedeck.deck.v1.RollBackApplicationRequest
 	(*RollBackApplicationResponse)(nil),   // 56: pipedeck.deck.v1.RollBackApplicationResponse
-	(*ApproveStageRequest)(nil),           // 57: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 58: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 59: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 60: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 61: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 62: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 63: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 64: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 65: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 66: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 67: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 68: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 69: pipedeck.deck.v1.Application.LabelsEntry
-	nil,                                   // 70: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*durationpb.Duration)(nil),           // 71: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),         // 72: google.protobuf.Timestamp
-	(*PlanPreviewResponse)(nil),           // 73: pipedeck.deck.v1.PlanPreviewResponse
+	(*RemoveApplicationRequest)(nil),      // 57: pipedeck.deck.v1.RemoveApplicationRequest
+	(*RemoveApplicationResponse)(nil),     // 58: pipedeck.deck.v1.RemoveApplicationResponse
+	(*ApproveStageRequest)(nil),           // 59: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 60: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 61: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 62: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 63: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 64: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 65: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 66: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 67: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 68: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 69: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 70: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 71: pipedeck.deck.v1.Application.LabelsEntry
+	nil,                                   // 72: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	(*durationpb.Duration)(nil),           // 73: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),         // 74: google.protobuf.Timestamp
+	(*PlanPreviewResponse)(nil),           // 75: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	71, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
+	73, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
 	12, // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	72, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	74, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
 	17, // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
 	19, // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
 	21, // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
@@ -6033,64 +6187,64 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	15, // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
 	16, // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
 	20, // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	72, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	72, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	74, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	74, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
 	18, // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
 	5,  // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	72, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	72, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	74, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	74, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
 	6,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	72, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	72, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	69, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	74, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	74, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	71, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
 	0,  // 24: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
 	1,  // 25: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
 	22, // 26: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
 	26, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
 	1,  // 28: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	72, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	74, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
 	27, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
 	7,  // 31: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
 	2,  // 32: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
 	37, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
 	38, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	72, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	72, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	74, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	74, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
 	37, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
 	29, // 38: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
 	32, // 39: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
 	32, // 40: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	72, // 41: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	72, // 42: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	71, // 43: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	71, // 44: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	74, // 41: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	74, // 42: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	73, // 43: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	73, // 44: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
 	35, // 45: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	72, // 46: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	71, // 47: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	72, // 48: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	74, // 46: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	73, // 47: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	74, // 48: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
 	3,  // 49: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	72, // 50: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	72, // 51: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	74, // 50: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	74, // 51: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
 	43, // 52: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
 	44, // 53: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
 	39, // 54: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	72, // 55: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	74, // 55: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
 	29, // 56: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	72, // 57: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	71, // 58: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	74, // 57: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	73, // 58: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
 	42, // 59: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	70, // 60: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	72, // 60: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
 	39, // 61: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	72, // 62: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	72, // 63: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	74, // 62: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	74, // 63: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
 	3,  // 64: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
 	3,  // 65: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
 	8,  // 66: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	72, // 67: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	72, // 68: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	72, // 69: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	74, // 67: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	74, // 68: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	74, // 69: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
 	4,  // 70: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	72, // 71: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	74, // 71: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
 	46, // 72: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
 	9,  // 73: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
 	10, // 74: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
@@ -6105,32 +6259,34 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	51, // 83: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
 	53, // 84: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
 	55, // 85: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	57, // 86: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	59, // 87: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	61, // 88: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	63, // 89: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	65, // 90: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	67, // 91: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	11, // 92: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	48, // 93: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	41, // 94: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	25, // 95: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	48, // 96: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	31, // 97: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	34, // 98: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	73, // 99: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	50, // 100: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	52, // 101: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	54, // 102: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	56, // 103: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	58, // 104: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	60, // 105: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	62, // 106: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	64, // 107: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	66, // 108: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	68, // 109: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	92, // [92:110] is the sub-list for method output_type
-	74, // [74:92] is the sub-list for method input_type
+	57, // 86: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	59, // 87: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	61, // 88: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	63, // 89: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	65, // 90: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	67, // 91: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	69, // 92: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	11, // 93: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	48, // 94: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	41, // 95: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	25, // 96: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	48, // 97: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	31, // 98: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	34, // 99: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	75, // 100: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	50, // 101: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	52, // 102: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	54, // 103: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	56, // 104: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	58, // 105: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	60, // 106: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	62, // 107: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	64, // 108: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	66, // 109: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	68, // 110: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	70, // 111: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	93, // [93:112] is the sub-list for method output_type
+	74, // [74:93] is the sub-list for method input_type
 	74, // [74:74] is the sub-list for extension type_name
 	74, // [74:74] is the sub-list for extension extendee
 	0,  // [0:74] is the sub-list for field type_name
@@ -6161,7 +6317,7 @@ func file_api_deck_v1_deck_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
 			NumEnums:      10,
-			NumMessages:   61,
+			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
