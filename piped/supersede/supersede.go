@@ -11,6 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/redeploy"
+	"github.com/pipedeck/pipedeck/piped/removal"
 )
 
 // The keys of the notes. docs/protocol.md lists them for the peers.
@@ -76,9 +77,10 @@ func created(d *model.Deployment) int64 {
 }
 
 // Possible reports whether a newer commit may end the deployment. It does not end a deployment with which a user has
-// gone back behind the newest commit: its rollback would bring back what the user has left.
+// gone back behind the newest commit: its rollback would bring back what the user has left. A removal runs to its end,
+// because its rollback would deploy what Git has deleted.
 func Possible(d *model.Deployment) bool {
-	return redeploy.NewerCommit(d) == "" && d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK
+	return !removal.Is(d) && redeploy.NewerCommit(d) == "" && d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK
 }
 
 // By is the deployment that ends another one. Its zero value is none.

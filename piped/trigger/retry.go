@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/redeploy"
+	"github.com/pipedeck/pipedeck/piped/removal"
 )
 
 // onFailure creates a deployment of the commit of the newest deployment again, when that has failed for a cause that
@@ -62,7 +63,7 @@ func (t *Trigger) onFailure(ctx context.Context, c *candidate) error {
 // none.
 func dueRetry(rule *config.Retry, last *model.Deployment) (redeploy.Request, time.Time) {
 	next, more := redeploy.Next(last, rule.Limit)
-	if !more || !redeploy.Passing(last) {
+	if !more || !redeploy.Passing(last) || removal.Is(last) { // it would deploy what Git had deleted
 		return redeploy.Request{}, time.Time{}
 	}
 	return next, time.Unix(last.GetCompletedAt(), 0).Add(rule.Pause(next.Number))

@@ -31,7 +31,7 @@ func collected(places []place, objects []*object, found []finding, target string
 	}
 	for _, p := range places {
 		key := p.manifest.Key()
-		if known[key.Fold()] || !p.known || !removesItself(p.manifest) || p.manifest.RunsAsHook() {
+		if known[key.Fold()] || !p.known || !removesItself(p.manifest) || manifest.IsHook(p.manifest) {
 			continue
 		}
 		seconds, _, _ := unstructured.NestedFieldNoCopy(p.manifest.Object, "spec", "ttlSecondsAfterFinished")
