@@ -174,7 +174,7 @@ func (c PipedConfig) spec(w *Workspace, plugins []map[string]any) map[string]any
 // targetsOf returns the deploy targets of a plugin: the clusters, and those of the user.
 func (c PipedConfig) targetsOf(w *Workspace, p Plugin) (targets []any) {
 	if p.Kubernetes {
-		for _, target := range w.deployTargets(c) {
+		for _, target := range deployTargets(w, c) {
 			targets = append(targets, target)
 		}
 	}
@@ -186,7 +186,7 @@ func (c PipedConfig) targetsOf(w *Workspace, p Plugin) (targets []any) {
 
 // deployTargets lead to the clusters. The image builder is an addition of ours: a plugin that does
 // not know it skips it.
-func (w *Workspace) deployTargets(c PipedConfig) []map[string]any {
+func deployTargets(w *Workspace, c PipedConfig) []map[string]any {
 	targets := make([]map[string]any, 0, len(c.Clusters))
 	for _, name := range c.Clusters {
 		targets = append(targets, map[string]any{"name": name, "config": map[string]any{

@@ -111,12 +111,12 @@ func (w *Workspace) Withdraw() error {
 }
 
 // Published returns what the last holder of the lock wrote, or os.ErrNotExist. It may be dead.
-func (w *Workspace) Published() (*Running, error) { return w.readRunning(runningFile) }
+func (w *Workspace) Published() (*Running, error) { return readRunning(w, runningFile) }
 
 // LastRun is Published for a run that may have ended, too.
-func (w *Workspace) LastRun() (*Running, error) { return w.readRunning(lastRunFile) }
+func (w *Workspace) LastRun() (*Running, error) { return readRunning(w, lastRunFile) }
 
-func (w *Workspace) readRunning(file string) (*Running, error) {
+func readRunning(w *Workspace, file string) (*Running, error) {
 	data, err := owned.ReadFile(w.Path(file), maxRunning)
 	if err != nil {
 		return nil, err

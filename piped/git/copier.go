@@ -56,8 +56,8 @@ func (c *copier) copy(ctx context.Context, id plumbing.Hash) error {
 	}
 	if err != nil && ctx.Err() == nil && l.promisor != "" && errors.Is(err, plumbing.ErrObjectNotFound) {
 		return l.problem(
-			ErrDamaged, fmt.Sprintf("copy commit %s: %v; it is a partial clone: fetch what is missing with git -C %s fetch "+
-				"--refetch --no-filter %s", id, err, l.path, l.promisor),
+			ErrDamaged, fmt.Sprintf("copy commit %s: %v; it is a partial clone: fetch what is missing with git -C %s "+
+				"fetch --refetch --no-filter %s", id, err, l.path, l.promisor),
 		)
 	}
 	if err != nil && ctx.Err() == nil && isDamage(err) {

@@ -80,7 +80,8 @@ func created(d *model.Deployment) int64 {
 // gone back behind the newest commit: its rollback would bring back what the user has left. A removal runs to its end,
 // because its rollback would deploy what Git has deleted.
 func Possible(d *model.Deployment) bool {
-	return !removal.Is(d) && redeploy.NewerCommit(d) == "" && d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK
+	return !removal.Is(d) && redeploy.NewerCommit(d) == "" &&
+		d.GetStatus() != model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK
 }
 
 // By is the deployment that ends another one. Its zero value is none.

@@ -37,7 +37,8 @@ func TestADeploymentLeavesTheReplicasToTheAutoscaler(t *testing.T) {
 	log := a.succeeds("K8S_SYNC", "", second, first)
 	require.EqualValues(t, 4, a.replicas("web"))
 	require.NotContains(t, log, "Git wins over spec.replicas")
-	require.Contains(t, log, "Deployment "+a.namespace+"/web keeps its 4 replicas: an autoscaler sets them, not Git (2)")
+	require.Contains(t, log,
+		"Deployment "+a.namespace+"/web keeps its 4 replicas: an autoscaler sets them, not Git (2)")
 	a.becomes(second, "in sync", inSync)
 
 	third := webCommit()

@@ -68,7 +68,7 @@ func (w widgets) in(namespace string) dynamic.ResourceInterface {
 }
 
 // otherNamespace makes a namespace that no application has.
-func (a *app) otherNamespace() string {
+func otherNamespace(a *app) string {
 	a.t.Helper()
 	name := a.namespace + "-other"
 	r := a.live().Dynamic.Resource(namespaces)
@@ -100,7 +100,7 @@ func TestPruneKeepsADefinitionThatHasObjectsOfOthers(t *testing.T) {
 		"crd.yaml": w.definition()}}
 	after := &commit{Hash: "aaaaaaa2", Files: map[string]string{"kept.yaml": configMap("kept")}}
 	a.succeeds("K8S_SYNC", "", before, nil)
-	other := a.otherNamespace()
+	other := otherNamespace(a)
 	w.create(other, "theirs")
 	a.settings += "}\n      quickSync: {prune: true"
 	summary, details := a.previews(after, before)

@@ -86,8 +86,8 @@ func (a *attendant) approve(ctx context.Context, deck deckv1.DeckServiceClient, 
 		name := a.next(w, a.sent[key])
 		if name == "" {
 			if !a.enough(w, a.sent[key]) && a.once("named "+key) {
-				a.warn(w.title() + " " + w.need() + a.refused(w) + "; approve it now with: " + w.command(a.flags) + "; or " +
-					a.remedy())
+				a.warn(fmt.Sprintf("%s %s%s; approve it now with: %s; or %s", w.title(), w.need(), a.refused(w),
+					w.command(a.flags), a.remedy()))
 			}
 			return
 		}

@@ -190,7 +190,8 @@ func TestATouchedApplicationThatNothingDeploysIsNamedWithTheReason(t *testing.T)
 	require.True(t, r.Touches())
 	require.False(t, r.DeploysHead())
 	require.NoError(t, r.LeaveOut(func(file string) bool { return file == "a/app.pipecd.yaml" }))
-	want["b"] = "undeployed: b/s.sh was changed, but only the deployment chain of a deploys it, and this run leaves out a"
+	want["b"] = "undeployed: b/s.sh was changed, but only the deployment chain of a deploys it, and this run " +
+		"leaves out a"
 	require.Equal(t, want, whys())
 
 	byHand, err := ByHand(repository, func(string) bool { return false })

@@ -49,7 +49,8 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 		"only what users deploy": {
 			base:   map[string]string{"web/app.pipecd.yaml": oneApplication("web", byUsersOnly)},
 			change: map[string]string{"web/deployment.yaml": "x"}, code: exit.Failed,
-			reason: "web: UNDEPLOYED: web/deployment.yaml was changed, but neither a commit, drift nor a chain deploys it",
+			reason: "web: UNDEPLOYED: web/deployment.yaml was changed, but neither a commit, drift nor a chain " +
+				"deploys it",
 		},
 		"only a member of a chain": {
 			base: map[string]string{"db/app.pipecd.yaml": oneApplication("db", chainOfWeb),
@@ -65,7 +66,8 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 		"only what users deploy, and that is left out": {
 			base:   map[string]string{"web/app.pipecd.yaml": oneApplication("web", byUsersOnly)},
 			change: map[string]string{"web/deployment.yaml": "x"}, args: []string{"--exclude", "web"},
-			code: exit.Failed, reason: "no application was deployed that the commits touch: 2 applications: 1 UNCHANGED, " +
+			code: exit.Failed, reason: "no application was deployed that the commits touch: 2 applications: " +
+				"1 UNCHANGED, " +
 				"1 EXCLUDED",
 		},
 		"an application goes": {remove: "web",

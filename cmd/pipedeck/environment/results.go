@@ -152,7 +152,8 @@ func (r *results) gone(of *ci.Outcome) {
 	r.facts.Gone = map[string]report.Gone{}
 	for _, one := range of.Removals() {
 		if one.Moved != "" {
-			r.facts.Removed = slices.DeleteFunc(r.facts.Removed, func(a report.Application) bool { return a.File == one.File })
+			isIt := func(a report.Application) bool { return a.File == one.File }
+			r.facts.Removed = slices.DeleteFunc(r.facts.Removed, isIt)
 		} else if one.App != nil {
 			r.facts.Gone[one.File] = report.Gone{
 				Name: one.App.GetName(), Labels: one.App.GetLabels(), Deployment: one.Deployment, Reason: one.Text(),

@@ -33,6 +33,7 @@ func nameSampleWork(ctx context.Context, w *workspace.Workspace, out io.Writer) 
 		if what == "branch" && len(names) > 1 {
 			count = fmt.Sprintf("%d branches", len(names))
 		}
-		fmt.Fprintln(out, text.Clean(fmt.Sprintf("deleting %s of yours in the sample repository: %s", count, firstNames(names))))
+		fmt.Fprintln(out, text.Clean(fmt.Sprintf("deleting %s of yours in the sample repository: %s", count,
+			firstNames(names))))
 	}
 }

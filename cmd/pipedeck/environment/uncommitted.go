@@ -47,6 +47,6 @@ func uncommittedNote(ctx context.Context, root string) string {
 	if len(files) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("not deployed, because HEAD does not have it: %s: %s", line.Count(len(files), "uncommitted file"),
-		firstNames(files))
+	return fmt.Sprintf("not deployed, because HEAD does not have it: %s: %s",
+		line.Count(len(files), "uncommitted file"), firstNames(files))
 }

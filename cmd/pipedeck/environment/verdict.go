@@ -45,7 +45,8 @@ func verdict(run report.Run) error {
 		}
 		hint := "see the stage logs above; --keep keeps the environment to look at"
 		if len(failed) == run.Count(report.Undeployed) {
-			hint = "deploy HEAD without --from; or enable a trigger of these applications; or leave them out with --exclude"
+			hint = "deploy HEAD without --from; or enable a trigger of these applications; or leave them out with " +
+				"--exclude"
 		}
 		return exit.With(exit.Failed, errors.New(words), hint)
 	}

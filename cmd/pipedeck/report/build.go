@@ -31,7 +31,8 @@ type Facts struct {
 	Touched map[string]bool
 	// Aside has, by their configuration files, those that the run leaves out: EXCLUDED or UNCHANGED.
 	Aside map[string]Verdict
-	// ByHand has those that nothing in the run deploys at Head: MANUAL or UNDEPLOYED. Users may deploy them all the same.
+	// ByHand has those that nothing in the run deploys at Head: MANUAL or UNDEPLOYED. Users may deploy them all the
+	// same.
 	ByHand map[string]Verdict
 	// Removed are the applications of Base that Head does not have.
 	Removed []Application

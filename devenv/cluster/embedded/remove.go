@@ -38,8 +38,8 @@ func (p *Provider) Delete(context.Context) error {
 	return nil
 }
 
-// RemovePodsGroup removes the control group of pods that is named in the cluster's data in dir, and those in it. Only empty
-// ones can be removed; the system removes what is left when it restarts.
+// RemovePodsGroup removes the control group of pods that is named in the cluster's data in dir, and those in it. Only
+// empty ones can be removed; the system removes what is left when it restarts.
 func RemovePodsGroup(dir string) {
 	content, err := os.ReadFile(filepath.Join(dir, podsNote))
 	group := string(content)

@@ -14,8 +14,9 @@ import (
 
 func TestTheWorstResourceExplainsAnUnhealthyApplication(t *testing.T) {
 	t.Parallel()
-	resource := func(kind, name, parent string, health model.ResourceState_HealthStatus, why string) *model.ResourceState {
-		r := &model.ResourceState{Id: name, Name: name, ResourceType: kind, HealthStatus: health, HealthDescription: why,
+	type health = model.ResourceState_HealthStatus
+	resource := func(kind, name, parent string, is health, why string) *model.ResourceState {
+		r := &model.ResourceState{Id: name, Name: name, ResourceType: kind, HealthStatus: is, HealthDescription: why,
 			ResourceMetadata: map[string]string{"Namespace": "shop"}}
 		if parent != "" {
 			r.ParentIds = []string{parent}

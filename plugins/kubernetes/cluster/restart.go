@@ -186,12 +186,13 @@ func (t *restarts) probe(ctx context.Context) {
 	}
 }
 
-// typedPatch is how a server begins its answer to an object that does not fit the schema of its kind. Its status is 500.
+// typedPatch is how a server begins its answer to an object that does not fit the schema of its kind. Its status is
+// 500.
 const typedPatch = "failed to create typed patch object"
 
 // refusalOf returns status and message of an answer that a server gives while it starts; empty for all others. A 403 of
-// admission is about the object, so it counts only when admission itself is not ready. So is an object that does not fit
-// its schema: waiting cannot help it.
+// admission is about the object, so it counts only when admission itself is not ready. An object that does not fit its
+// schema does not count: waiting cannot help it.
 func refusalOf(resp *http.Response) string {
 	forbidden := resp.StatusCode == http.StatusForbidden
 	switch resp.StatusCode {

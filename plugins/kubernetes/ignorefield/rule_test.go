@@ -157,7 +157,8 @@ func TestAWrongRuleSaysWhatIsWrong(t *testing.T) {
 // Whatever stands in a configuration is read or refused, and what is read can be applied to any object.
 func FuzzRule(f *testing.F) {
 	for _, field := range []string{"spec.template.spec.containers[0].image", "/a/b~1c/0", "manager=kubectl",
-		`.spec.containers[] | select(.name=="web" and (.a | test("x.*"))) .image`, `metadata.annotations["a.b/c"]`, "*.*"} {
+		`.spec.containers[] | select(.name=="web" and (.a | test("x.*"))) .image`, `metadata.annotations["a.b/c"]`,
+		"*.*"} {
 		f.Add(field)
 	}
 	f.Fuzz(func(t *testing.T, field string) {

@@ -240,8 +240,9 @@ func TestMemoryKeepsWhatWasUsedLast(t *testing.T) {
 func TestAJobThatHasRemovedItselfIsInTheTree(t *testing.T) {
 	t.Parallel()
 	job := func(name string) place {
-		return place{known: true, manifest: manifest.Manifest{Unstructured: parse(t, "{apiVersion: batch/v1, kind: Job, "+
-			"metadata: {name: "+name+", namespace: shop}, spec: {ttlSecondsAfterFinished: 30}}")}}
+		object := parse(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: "+name+", namespace: shop}, "+
+			"spec: {ttlSecondsAfterFinished: 30}}")
+		return place{known: true, manifest: manifest.Manifest{Unstructured: object}}
 	}
 	there := job("there").manifest.Unstructured
 	foreign := finding{key: job("foreign").manifest.Key(), foreign: true, what: "belongs to another"}

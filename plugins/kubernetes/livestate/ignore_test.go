@@ -27,7 +27,7 @@ spec:
       - v1:ConfigMap:shop:conf#data.typo
       - ` + idleRule + `
       - v1:ConfigMap:shop:conf#manager=editor
-      - v1:ConfigMap:shop:conf#manager=nobody
+      - v1:ConfigMap:shop:conf#manager=other
       - v1:ConfigMap:shop:away#data.unknown
 `))
 	require.NoError(t, err)
@@ -35,16 +35,17 @@ spec:
 		return manifest.Manifest{Unstructured: parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: "+name+
 			", namespace: shop}, data: {a: '1'}}")}
 	}
-	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf, namespace: shop, uid: u, managedFields: "+
-		"[{manager: editor, fieldsV1: {f:data: {f:live: {}}}}]}, data: {a: '1', live: '1'}}")
+	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf, namespace: shop, uid: u, "+
+		"managedFields: [{manager: editor, fieldsV1: {f:data: {f:live: {}}}}]}, data: {a: '1', live: '1'}}")
 	all := []manifest.Manifest{git("conf"), git("away")}
 	d := &drift{ignored: rules}
 	idle := d.idle(all, []place{{manifest: all[0], known: true}, {manifest: all[1], known: true}},
 		liveOf([]*object{{live: live}}))
 	require.Equal(t, map[string]string{
-		"driftDetection.ignoreFields[2]": "v1:ConfigMap:shop:conf has no such field in Git or in the cluster: data.typo",
+		"driftDetection.ignoreFields[2]": "v1:ConfigMap:shop:conf has no such field in Git or in the cluster: " +
+			"data.typo",
 		"driftDetection.ignoreFields[3]": "no object of the application is v1:ConfigMap:shop:lost",
-		"driftDetection.ignoreFields[5]": "no field of v1:ConfigMap:shop:conf was written by nobody",
+		"driftDetection.ignoreFields[5]": "no field of v1:ConfigMap:shop:conf was written by other",
 	}, idle)
 
 	synced := &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// At is the place of a field as the API names it, or of its nearest parent that is known. An item of a list may be named
-// by its keys, as in containers[name="web"].image.
+// At is the place of a field as the API names it, or of its nearest parent that is known. An item of a list may be
+// named by its keys, as in containers[name="web"].image.
 func (m Manifest) At(path string) string {
 	if m.Unstructured == nil {
 		return m.Origin.At(path)
@@ -18,7 +18,8 @@ func (m Manifest) At(path string) string {
 	return m.Origin.At(numbered(m.Object, path))
 }
 
-// numbered names the items of lists by their numbers. It leaves the path as it is from the first item that is not there.
+// numbered names the items of lists by their numbers. It leaves the path as it is from the first item that is not
+// there.
 func numbered(object any, path string) string {
 	var done strings.Builder
 	value, rest := object, path
@@ -84,8 +85,8 @@ func itemAt(items []any, name string) int {
 	return best
 }
 
-// keysOf counts the keys of a name that an item has, all with their values; 0 where one has another value. The API fills
-// in keys with a default, such as the protocol of a port, so an item need not have all.
+// keysOf counts the keys of a name that an item has, all with their values; 0 where one has another value. The API
+// fills in keys with a default, such as the protocol of a port, so an item need not have all.
 func keysOf(fields map[string]any, name string) (n int) {
 	for pair := range strings.SplitSeq(name, ",") {
 		key, want, _ := strings.Cut(pair, "=")
