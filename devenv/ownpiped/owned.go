@@ -24,7 +24,7 @@ var owned = []struct{ key, instead string }{
 // taken are the keys of the spec that are taken over.
 var taken = []string{
 	"webAddress", "syncInterval", "appConfigSyncInterval", "appSelector", "git", "repositories", "plugins",
-	"pluginIndex", "notifications", "secretManagement", "eventWatcher", "planPreview",
+	"pluginIndex", "notifications", "secretManagement", "eventWatcher", "planPreview", "onRemoved",
 }
 
 // leaveOutOwned leaves out what belongs to the environment, and names it unless it is the same.
@@ -78,6 +78,7 @@ func (c *Config) leaveOutOurs() {
 			c.report.Warn(field+"."+key, unknownToPipeCD)
 		}
 	}
+	drop(c.spec, "onRemoved", "spec")
 	drop(mapping(c.spec, "git"), "knownHostsFile", "spec.git")
 	for i, repository := range list(c.spec, "repositories") {
 		drop(repository, "git", fmt.Sprintf("spec.repositories[%d]", i))

@@ -154,6 +154,8 @@ func TestTheHintOfADamagedRepositoryRepairsIt(t *testing.T) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, ".git")))
 			gittest.Run(t, dir, "clone", "-q", "--filter=tree:0", "--no-checkout", "file://"+from, "new")
 			require.NoError(t, os.Rename(filepath.Join(dir, "new", ".git"), filepath.Join(dir, ".git")))
+			gittest.Run(t, dir, "config", "maintenance.auto", "false") // it would outlive the test
+			gittest.Run(t, dir, "config", "gc.auto", "0")
 		},
 		"has no branch main, which is checked out": func(t *testing.T, dir string) {
 			gittest.Run(t, dir, "branch", "other")

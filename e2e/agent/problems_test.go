@@ -90,8 +90,7 @@ func TestAConfigurationThatCannotBeUsedIsAProblemOfItsApplicationUntilItIsFixed(
 	e.git(t, "rm", "-q", "app/app.pipecd.yaml")
 	e.git(t, "commit", "-q", "-m", "Remove it")
 	p = e.deck.awaitProblem(t, "configuration of app", "app/app.pipecd.yaml is not in Git any more, at commit ")
-	require.Contains(t, p.GetNextStep(), "add the file again, or delete the application with: pipectl application "+
-		"delete --app-id "+d.GetApplicationId())
+	require.Contains(t, p.GetNextStep(), "add the file again, or remove the application with: pipedeck remove app")
 	e.git(t, "revert", "--no-edit", "HEAD")
 	e.deck.awaitNoProblem(t)
 }

@@ -33,6 +33,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
@@ -166,7 +167,9 @@ func (w *world) apply(to Destination) []apply.Applied {
 		PipedID: "piped", ApplicationID: w.id, CommitHash: to.Source.CommitHash, VariantKey: config.DefaultVariantKey,
 		Variant: config.DefaultPrimaryValue,
 	}.Apply(manifests)
-	applied, err := apply.New(w.client, testLog{w.t}).Apply(w.t.Context(), manifests)
+	waves, err := phase.Waves(manifests)
+	require.NoError(w.t, err)
+	applied, err := apply.New(w.client, testLog{w.t}).Apply(w.t.Context(), waves)
 	w.t.Cleanup(func() {
 		for _, a := range applied {
 			if a.Live.GetNamespace() == "" {
