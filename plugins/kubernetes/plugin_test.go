@@ -73,7 +73,8 @@ func TestTheStagesAreNamed(t *testing.T) {
 	resp, err := start(t).Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{"K8S_SYNC", "K8S_PRIMARY_ROLLOUT", "K8S_CANARY_ROLLOUT", "K8S_CANARY_CLEAN",
-		"K8S_BASELINE_ROLLOUT", "K8S_BASELINE_CLEAN", "K8S_TRAFFIC_ROUTING", "K8S_TEST", "K8S_ROLLBACK"},
+		"K8S_BASELINE_ROLLOUT", "K8S_BASELINE_CLEAN", "K8S_TRAFFIC_ROUTING", "K8S_TEST", "K8S_ROLLBACK",
+		"K8S_REMOVE"},
 		resp.GetStages())
 }
 

@@ -177,7 +177,8 @@ func clearIdentity(m proto.Message) {
 	var stages []*model.PipelineStage
 	switch r := m.(type) {
 	case *deployment.FetchDefinedStagesResponse:
-		r.Stages = slices.DeleteFunc(r.Stages, func(name string) bool { return name == config.StageTest })
+		ours := []string{config.StageTest, config.StageRemove}
+		r.Stages = slices.DeleteFunc(r.Stages, func(name string) bool { return slices.Contains(ours, name) })
 		slices.Sort(r.Stages)
 	case *deployment.BuildQuickSyncStagesResponse:
 		stages = r.GetStages()

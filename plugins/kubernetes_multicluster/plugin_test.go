@@ -69,14 +69,14 @@ func planInput(h *sdktest.Harness, running, target *common.DeploymentSource) *de
 const apart = `{input: {multiTargets: [{target: {name: tokyo}, manifests: [asia]}, ` +
 	`{target: {labels: {region: europe}}, manifests: [europe]}]}}`
 
-func TestTheStagesAreThoseOfPipeCDAndOneForTests(t *testing.T) {
+func TestTheStagesAreThoseOfPipeCDAndTwoOfOurs(t *testing.T) {
 	t.Parallel()
 	resp, err := start(t).Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})
 	require.NoError(t, err)
 	require.ElementsMatch(t, []string{
 		"K8S_MULTI_SYNC", "K8S_MULTI_PRIMARY_ROLLOUT", "K8S_MULTI_CANARY_ROLLOUT", "K8S_MULTI_CANARY_CLEAN",
 		"K8S_MULTI_BASELINE_ROLLOUT", "K8S_MULTI_BASELINE_CLEAN", "K8S_MULTI_TRAFFIC_ROUTING", "K8S_MULTI_TEST",
-		"K8S_MULTI_ROLLBACK",
+		"K8S_MULTI_ROLLBACK", "K8S_MULTI_REMOVE",
 	}, resp.GetStages())
 }
 
