@@ -14,8 +14,8 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
-// Every status of PipeCD has a status of the deck API with its name, and every status of the deck API is used. One is not
-// PipeCD's: ORPHANED is a reason there.
+// Every status of PipeCD has a status of the deck API with its name, and every status of the deck API is used. One is
+// not PipeCD's: ORPHANED is a reason there.
 func TestEveryStatusHasItsCounterpart(t *testing.T) {
 	t.Parallel()
 	requireCounterparts(t, deploymentStatuses, "DEPLOYMENT_", "DEPLOYMENT_STATUS_")
