@@ -17,6 +17,10 @@ import (
 // program's backlog is full.
 const dialTimeout = 2 * time.Second
 
+// becomingTime is how long a connection waits while all endpoints that are known are not ready: whoever connects may
+// have heard a moment earlier that one is.
+const becomingTime = 500 * time.Millisecond
+
 // Address names an endpoint as its owner knows it. It need not be an address of this machine.
 type Address struct {
 	IP   string
@@ -40,6 +44,8 @@ type Endpoints struct {
 	members map[Address]*member
 	// unready counts the endpoints that Set was given besides the ready ones.
 	unready int
+	// changed is closed by the next Set; nil while no one waits for it.
+	changed chan struct{}
 }
 
 // member is a ready endpoint.
@@ -71,6 +77,23 @@ func (e *Endpoints) Set(ready []Address, unready int) {
 		members[address] = &member{address: address}
 	}
 	e.members, e.unready = members, unready
+	if e.changed != nil {
+		close(e.changed)
+		e.changed = nil
+	}
+}
+
+// becoming returns what is closed when the set changes; nil unless all that is known is not ready.
+func (e *Endpoints) becoming() <-chan struct{} {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if len(e.members) > 0 || e.unready == 0 {
+		return nil
+	}
+	if e.changed == nil {
+		e.changed = make(chan struct{})
+	}
+	return e.changed
 }
 
 // Retire lets no new connection go to the endpoints with that IP until Set was called without them. It returns when
@@ -113,8 +136,19 @@ func (e *Endpoints) Dial(ctx context.Context) (net.Conn, error) {
 func (e *Endpoints) DialWhere(ctx context.Context, chosen func(Address) bool) (net.Conn, error) {
 	tried := map[*member]bool{}
 	var refused error
+	late := time.NewTimer(becomingTime)
+	defer late.Stop()
 	for {
+		changed := e.becoming()
 		m, hostPort := e.pick(tried, chosen)
+		if m == nil && changed != nil {
+			select {
+			case <-changed:
+				continue
+			case <-late.C:
+			case <-ctx.Done():
+			}
+		}
 		if m == nil {
 			return nil, cmp.Or(refused, fmt.Errorf("%w: %s", ErrNoEndpoint, e.reason()))
 		}

@@ -209,3 +209,26 @@ func TestRetiringIsBoundedByItsContext(t *testing.T) {
 	cancel()
 	e.Retire(ctx, "silent")
 }
+
+func TestAConnectionWaitsForAnEndpointThatIsAboutToBeReady(t *testing.T) {
+	t.Parallel()
+	p := newPods(t)
+	e := NewEndpoints(p.resolve)
+	address := p.start("10.0.0.1")
+	e.Set(nil, 1)
+	dialed := make(chan error, 1)
+	go func() {
+		conn, err := e.Dial(context.Background())
+		if err == nil {
+			_ = conn.Close()
+		}
+		dialed <- err
+	}()
+	require.Eventually(t, func() bool {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		return e.changed != nil
+	}, becomingTime, becomingTime/100)
+	e.Set([]Address{address}, 0)
+	require.NoError(t, <-dialed)
+}
