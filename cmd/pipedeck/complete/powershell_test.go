@@ -38,7 +38,7 @@ func parsePowerShell(t *testing.T, script string) string {
 func TestTheScriptForPowerShellIsPowerShell(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat(filepath.Join(powershellDir, "node_modules")); err != nil {
-		if os.Getenv("CI") == "true" {
+		if _, noNPM := exec.LookPath("npm"); noNPM == nil && os.Getenv("CI") == "true" {
 			require.NoError(t, err, "run: make powershell")
 		}
 		t.Skip("the parser of PowerShell is not here; fetch it with: make powershell")
