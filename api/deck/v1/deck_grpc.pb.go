@@ -87,7 +87,7 @@ type DeckServiceClient interface {
 	// commit. FailedPrecondition, with the reason, when it cannot be rolled back there.
 	RollBackApplication(ctx context.Context, in *RollBackApplicationRequest, opts ...grpc.CallOption) (*RollBackApplicationResponse, error)
 	// RemoveApplication removes an application. With delete, piped first deletes what the application has deployed, by a
-	// deployment of its own; the application goes when that has succeeded. Without it, what runs stays. Asking twice for
+	// separate deployment; the application goes when that has succeeded. Without it, what runs stays. Asking twice for
 	// the same gives the same command. FailedPrecondition says why the application stays.
 	RemoveApplication(ctx context.Context, in *RemoveApplicationRequest, opts ...grpc.CallOption) (*RemoveApplicationResponse, error)
 	// ApproveStage approves a running stage that waits for it. FailedPrecondition when it does not.
@@ -389,7 +389,7 @@ type DeckServiceServer interface {
 	// commit. FailedPrecondition, with the reason, when it cannot be rolled back there.
 	RollBackApplication(context.Context, *RollBackApplicationRequest) (*RollBackApplicationResponse, error)
 	// RemoveApplication removes an application. With delete, piped first deletes what the application has deployed, by a
-	// deployment of its own; the application goes when that has succeeded. Without it, what runs stays. Asking twice for
+	// separate deployment; the application goes when that has succeeded. Without it, what runs stays. Asking twice for
 	// the same gives the same command. FailedPrecondition says why the application stays.
 	RemoveApplication(context.Context, *RemoveApplicationRequest) (*RemoveApplicationResponse, error)
 	// ApproveStage approves a running stage that waits for it. FailedPrecondition when it does not.

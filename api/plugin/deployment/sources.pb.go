@@ -128,7 +128,7 @@ type GetSourceUseResponse struct {
 	// fail. All others are.
 	Once []string `protobuf:"bytes,3,rep,name=once,proto3" json:"once,omitempty"`
 	// Name of the stage that deletes what an application has deployed; empty when the plugin has none. It is executed in
-	// a deployment of its own, with the sources of the last deployment.
+	// a separate deployment, with the sources of the last deployment.
 	Removal       string `protobuf:"bytes,4,opt,name=removal,proto3" json:"removal,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// startMarked starts a script that writes the number of a process of its own session to the file "left".
+// startMarked starts a script that writes the number of a process in a separate session to the file "left".
 func startMarked(t *testing.T, host *Host, script string) (p *Process, left int) {
 	t.Helper()
 	spec := shell(t, script)

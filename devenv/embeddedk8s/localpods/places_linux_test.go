@@ -24,7 +24,7 @@ func foreign(t *testing.T) (listener net.Listener, port int32) {
 	return listener, int32(listener.Addr().(*net.TCPAddr).Port)
 }
 
-// unused is a port at which nobody listens.
+// unused is a port at which no process listens.
 func unused(t *testing.T) int32 {
 	t.Helper()
 	listener, port := foreign(t)
@@ -62,7 +62,7 @@ func TestAProbeFailsThatAnotherProgramWouldAnswer(t *testing.T) {
 	require.ErrorContains(t, err, says, "no connection goes to the other program")
 
 	require.NoError(t, listener.Close())
-	c.eventually(t, "nobody listens there", func() bool {
+	c.eventually(t, "no process listens there", func() bool {
 		_, err := c.HostPort("10.244.0.1", port)
 		return err != nil && err.Error() != "" && !c.reaches(port)
 	})
