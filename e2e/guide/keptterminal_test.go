@@ -65,7 +65,7 @@ func (term *terminal) await() {
 	select {
 	case <-term.ended:
 	case <-time.After(patience):
-		_ = term.cmd.Process.Kill()
+		_ = syscall.Kill(-term.cmd.Process.Pid, syscall.SIGKILL) // also what ignores SIGHUP
 		<-term.ended
 	}
 }
