@@ -6,6 +6,8 @@ package pluginservice
 import (
 	"context"
 
+	"google.golang.org/grpc/status"
+
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
@@ -143,7 +145,8 @@ func (s *Server) persist(ctx context.Context, save func() error) error {
 		}
 		s.options.Logger.Warn("metadata of a deployment could not be saved; it is tried again", "error", err)
 		if backoff.Wait(ctx, s.options.Clock) != nil {
-			return err // says more than the end of ctx
+			// The code that the plugin's own clock gives it when that one rings first, with the cause.
+			return status.Errorf(status.FromContextError(ctx.Err()).Code(), "given up: %v", err)
 		}
 	}
 }
