@@ -64,6 +64,17 @@ func (r *restartingAPI) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 // startRestartingAPI returns the API and a kubeconfig that leads to it.
 func startRestartingAPI(t *testing.T) (*restartingAPI, string) {
 	t.Helper()
+	api := &restartingAPI{}
+	path := inFront(t, func(proxy http.Handler) http.Handler {
+		api.proxy = proxy
+		return api
+	})
+	return api, path
+}
+
+// inFront puts a handler in front of the real API and returns a kubeconfig that leads to it.
+func inFront(t *testing.T, handler func(proxy http.Handler) http.Handler) (kubeconfig string) {
+	t.Helper()
 	cfg, err := clientcmd.BuildConfigFromFlags("", os.Getenv(kubeconfigEnv))
 	require.NoError(t, err)
 	transport, err := rest.TransportFor(cfg)
@@ -73,15 +84,14 @@ func startRestartingAPI(t *testing.T) (*restartingAPI, string) {
 	proxy := httputil.NewSingleHostReverseProxy(real)
 	proxy.Transport = transport
 	proxy.FlushInterval = -1
-	api := &restartingAPI{proxy: proxy}
-	server := httptest.NewServer(api)
+	server := httptest.NewServer(handler(proxy))
 	t.Cleanup(server.Close)
 	path := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf("apiVersion: v1\nkind: Config\nclusters: [{name: c, cluster: {server: %q}}]\n"+
 		"users: [{name: u, user: {}}]\ncontexts: [{name: x, context: {cluster: c, user: u}}]\ncurrent-context: x\n",
 		server.URL)
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-	return api, path
+	return path
 }
 
 func TestStageAndRollbackOutlastARestartOfTheAPI(t *testing.T) {

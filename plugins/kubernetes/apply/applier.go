@@ -45,6 +45,8 @@ type Applier struct {
 	WaveEnd func(ctx context.Context, w phase.Wave, applied []Applied) error
 	// Scaled are the objects whose number of replicas an autoscaler sets, by folded keys; it stays as it is.
 	Scaled map[manifest.Key]bool
+	// Seen, unless nil, saves sending what has not changed since it was applied; it outlives the Applier.
+	Seen *Seen
 
 	client *cluster.Client
 	log    Log
@@ -177,11 +179,28 @@ func (r *run) logObject(a Applied, how string) {
 
 func (a Applied) key() manifest.Key { return manifest.KeyOf(a.Live) }
 
-func (a *Applier) applyOne(ctx context.Context, m manifest.Manifest) (Applied, string, error) {
-	r, m, err := a.resource(m)
+func (r *run) applyOne(ctx context.Context, m manifest.Manifest) (Applied, string, error) {
+	api, m, err := r.resource(m)
 	if err != nil {
 		return Applied{}, "", err
 	}
+	if !r.isPlain(m) {
+		return r.write(ctx, api, m)
+	}
+	sent := printOf(m.Object)
+	if live := r.unsent(ctx, api, m, sent); live != nil {
+		return Applied{Manifest: m, Live: live, Resource: api}, unchanged, nil
+	}
+	applied, how, err := r.write(ctx, api, m)
+	if err == nil {
+		r.Seen.note(applied.Live.GetUID(), seen{manifest: sent, live: printOfLive(applied.Live)})
+	}
+	return applied, how, err
+}
+
+// write sends a manifest until an object holds it that stays.
+func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) (Applied, string,
+	error) {
 	for range maxLeaving {
 		var (
 			live *unstructured.Unstructured

@@ -9,5 +9,6 @@
 // deployment. Only requests that may succeed later are repeated. The API's refusals are put into words that name the
 // file, the field and the way out.
 //
-// Applying the same manifests again writes nothing.
+// Applying the same manifests again writes nothing. What the cluster still has as this process has last applied it is
+// not even sent.
 package apply

@@ -23,15 +23,23 @@ import (
 const pageSize = 500
 
 // before is what piped managed of the manifests' kinds before they were applied.
-type before map[types.UID]state
+type before struct {
+	byUID map[types.UID]*state
+	byKey map[manifest.Key]*state
+}
 
-type state struct{ version, application string }
+type state struct {
+	uid                  types.UID
+	version, application string
+	print                print
+}
 
-// look lists what piped manages in the manifests' namespaces, of their kinds. It is only for what the user sees, so
-// that what may not be listed is left out.
+// look lists what piped manages in the manifests' namespaces, of their kinds. It serves what the user sees, and saves
+// requests, so that what may not be listed is left out.
 func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) before {
 	type place struct {
 		resource  schema.GroupVersionResource
+		kind      string
 		namespace string
 	}
 	places := map[place]bool{}
@@ -41,7 +49,7 @@ func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) befor
 		if err != nil {
 			continue // said when it is applied, or it comes with a definition among the manifests
 		}
-		p := place{resource: mapping.Resource}
+		p := place{resource: mapping.Resource, kind: gvk.Kind}
 		if mapping.Scope.Name() == meta.RESTScopeNameNamespace {
 			if p.namespace = m.GetNamespace(); p.namespace == "" {
 				p.namespace = a.client.Namespace
@@ -49,7 +57,8 @@ func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) befor
 		}
 		places[p] = true
 	}
-	found, mu := before{}, sync.Mutex{}
+	found := before{byUID: map[types.UID]*state{}, byKey: map[manifest.Key]*state{}}
+	var mu sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(parallelRequests)
 	for p := range places {
@@ -64,7 +73,11 @@ func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) befor
 				mu.Lock()
 				for i := range page.Items {
 					o := &page.Items[i]
-					found[o.UID] = state{version: o.ResourceVersion, application: o.Labels[manifest.LabelApplication]}
+					was := &state{uid: o.UID, version: o.ResourceVersion, print: printOfLive(o),
+						application: o.Labels[manifest.LabelApplication]}
+					found.byUID[o.UID] = was
+					found.byKey[manifest.Key{Group: p.resource.Group, Kind: p.kind, Namespace: o.Namespace,
+						Name: o.Name}] = was
 				}
 				mu.Unlock()
 				if opts.Continue = page.Continue; opts.Continue == "" {
@@ -89,7 +102,7 @@ func (b before) how(a Applied, done string) string {
 	if done != "applied" {
 		return done
 	}
-	was, known := b[a.Live.GetUID()]
+	was, known := b.byUID[a.Live.GetUID()]
 	switch {
 	case known && was.version == a.Live.GetResourceVersion():
 		return unchanged
@@ -103,7 +116,11 @@ func (b before) how(a Applied, done string) string {
 
 // otherOwner is the application that had the object before; empty when none had it but the one that has it now.
 func (b before) otherOwner(a Applied) string {
-	was := b[a.Live.GetUID()].application
+	known := b.byUID[a.Live.GetUID()]
+	if known == nil {
+		return ""
+	}
+	was := known.application
 	if was == a.Live.GetLabels()[manifest.LabelApplication] {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -39,11 +40,12 @@ func At(s *Source, target Target) *Source {
 type Executor struct {
 	loader *Loader
 	pool   *cluster.Pool
+	seen   *apply.Seen
 }
 
 // NewExecutor creates an Executor. The pool stays the caller's.
 func NewExecutor(loader *Loader, pool *cluster.Pool) *Executor {
-	return &Executor{loader: loader, pool: pool}
+	return &Executor{loader: loader, pool: pool, seen: apply.NewSeen()}
 }
 
 // Execute runs the stage of the request to its end, at its first deploy target (PipeCD v1).
