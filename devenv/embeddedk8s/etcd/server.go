@@ -38,6 +38,7 @@ type Server struct {
 	level    zap.AtomicLevel // of its log
 	endpoint string
 	client   *clientv3.Client
+	watches  *watchClient
 }
 
 // Start runs a member on the data in dir, which is made when it does not exist, and returns when it answers.
@@ -75,9 +76,11 @@ func Start(ctx context.Context, dir string, files pki.Files) (*Server, error) {
 		member.Close()
 		return nil, fmt.Errorf("wait for etcd in %s: %w", dir, err)
 	}
+	client, watches := v3client.New(member.Server), newWatchClient(member.Server)
+	client.Watcher = clientv3.NewWatchFromWatchClient(watches, client)
 	return &Server{
 		member: member, level: level, endpoint: "https://" + member.Clients[0].Addr().String(),
-		client: v3client.New(member.Server),
+		client: client, watches: watches,
 	}, nil
 }
 
@@ -109,6 +112,7 @@ func (s *Server) Err() <-chan error { return s.member.Err() }
 func (s *Server) Close() {
 	s.level.SetLevel(zap.PanicLevel) // it reports each listener closed as an error
 	_ = s.client.Close()             // reports that its context has ended
+	s.watches.wait()
 	s.member.Close()
 }
 
