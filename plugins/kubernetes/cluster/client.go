@@ -148,6 +148,10 @@ func (e *notReadyError) Error() string { return "the API is still starting: " + 
 // errRefused is an API that does not take the credentials.
 var errRefused = errors.New("the API refused the credentials of the kubeconfig (401 Unauthorized)")
 
+// Probe asks the API whether it answers, and fails after 3 s without an answer. An API that refuses the question
+// answers.
+func (c *Client) Probe(ctx context.Context) error { return c.probe(ctx) }
+
 // probe asks the API whether it is ready. It does not go through client-go, which would sit out a Retry-After by
 // itself.
 func (c *Client) probe(ctx context.Context) error {

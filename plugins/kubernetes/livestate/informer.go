@@ -88,6 +88,7 @@ func (w *watched) newInformer(key informerKey) (*informer, error) {
 	if err := i.shared.SetWatchErrorHandlerWithContext(func(_ context.Context, _ *cache.Reflector,
 		err error) {
 		i.fail(err)
+		w.doubt()
 	}); err != nil {
 		return nil, err
 	}

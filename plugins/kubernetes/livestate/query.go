@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -41,9 +42,9 @@ type Destination struct {
 // parallelTargets bounds the deploy targets of an application that are asked at the same time.
 const parallelTargets = 8
 
-// Get reports what runs of an application at its deploy targets, and how that differs from their sources. A target that
-// cannot be asked is an error only when none can: otherwise what should run there is unknown, and it is reported as
-// changed when its cluster answers again.
+// Get reports what runs of an application at its deploy targets, and how that differs from their sources. What should
+// run at a target whose cluster does not answer is unknown, and the application is reported as changed when the cluster
+// answers again. Other targets that cannot be asked are unknown, too, unless none can: that is an error.
 func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
 	wanted, err := s.allDesired(ctx, q)
 	if err != nil {
@@ -57,7 +58,7 @@ func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
 	return merge(answers), nil
 }
 
-// answers asks the deploy targets of a query, of which at least one has answered.
+// answers asks the deploy targets of a query.
 func (s *Store) answers(ctx context.Context, q Query, wanted []*wanted) ([]answer, error) {
 	answers := make([]answer, len(q.Destinations))
 	places := make(chan struct{}, parallelTargets)
@@ -76,7 +77,8 @@ func (s *Store) answers(ctx context.Context, q Query, wanted []*wanted) ([]answe
 			failed = append(failed, fmt.Errorf("deploy target %s: %w", a.target, a.err))
 		}
 	}
-	if len(failed) == len(answers) || ctx.Err() != nil {
+	reached := func(a answer) bool { return !a.away }
+	if len(failed) == len(answers) && slices.ContainsFunc(answers, reached) || ctx.Err() != nil {
 		return nil, errors.Join(failed...)
 	}
 	for i, a := range answers {
@@ -103,6 +105,8 @@ type answer struct {
 	looked look
 	// idle says why rules of the configuration ignore nothing here, by their place in it.
 	idle map[string]string
+	// away says that err is that of a cluster that does not answer.
+	away bool
 	err  error
 }
 
@@ -121,6 +125,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	a := answer{target: to.Target.Name}
 	var c *watched
 	if c, a.err = s.connect(ctx, to.Target); a.err != nil {
+		a.away = true
 		return a
 	}
 	changes := c.changes.Load()

@@ -40,9 +40,9 @@ type Store struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	runs   sync.WaitGroup
-	// mark is that of changes, reach reachTimeout and pause firstAwayPause but in tests.
-	mark         func(applicationID string)
-	reach, pause time.Duration
+	// mark is that of changes, reach reachTimeout, pause firstAwayPause and pulse pulsePause but in tests.
+	mark                func(applicationID string)
+	reach, pause, pulse time.Duration
 
 	mu       sync.Mutex
 	clusters map[string]*watched // by deploy target; those of the same cluster have the same
@@ -57,6 +57,7 @@ func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
 	changes := sdk.NewLivestateChanges()
 	return &Store{
 		ctx: ctx, cancel: cancel, mark: changes.Mark, reach: reachTimeout, pause: firstAwayPause,
+		pulse:  pulsePause,
 		loader: loader, pool: pool, masker: newMasker(), changes: changes,
 		wanted: newMemory[wantedKey, *wanted](maxWanted), verdicts: newMemory[verdictKey, []difference](maxVerdicts),
 		last:     newMemory[lastKey, last](maxLast),
@@ -101,6 +102,7 @@ func (s *Store) connect(ctx context.Context, target stage.Target) (*watched, err
 	w := s.watching(client)
 	if w == nil {
 		w = watch(client, s.masker, s.mark)
+		w.runs.Go(func() { w.listen(s.pulse) })
 	}
 	s.clusters[target.Name] = w
 	if known != nil && s.watching(known.client) == nil {

@@ -10,6 +10,9 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -22,7 +25,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -133,10 +138,11 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 		"blue")})}
 	red := Destination{Target: away, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML, "red")})}
 
-	_, err := w.store.Get(t.Context(), Query{PipedID: "piped", ApplicationID: w.id, Destinations: []Destination{red}})
-	require.ErrorContains(t, err, "deploy target away: ")
+	state := w.get(red)
+	require.Equal(t, model.ApplicationSyncStatus_UNKNOWN, state.Sync.GetStatus())
+	require.Contains(t, state.Sync.GetReason(), "The live state at away is not known: ")
 
-	state := w.get(blue, red)
+	state = w.get(blue, red)
 	require.Equal(t, model.ApplicationSyncStatus_UNKNOWN, state.Sync.GetStatus())
 	require.Contains(t, state.Sync.GetReason(), "The live state at away is not known: ")
 	require.Len(t, state.Resources, 2)
@@ -159,6 +165,95 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 	require.Len(t, state.Resources, 2)
 	require.NotEqual(t, state.Resources[0].GetId(), state.Resources[1].GetId(),
 		"the same object, seen through two deploy targets")
+}
+
+func TestAnApplicationIsUnknownWhileItsClusterHangs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.store.pulse = 20 * time.Millisecond
+	w.put(configMaps, parse(t, fmt.Sprintf(confYAML, "blue")))
+	hanging, way := w.hangs("hanging")
+	to := Destination{Target: hanging, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML, "blue")})}
+	becomes := func(want model.ApplicationSyncStatus) {
+		t.Helper()
+		for w.get(to).Sync.GetStatus() != want {
+			select {
+			case <-w.changes:
+			case <-time.After(time.Minute):
+				require.FailNow(t, "nothing was reported", want)
+			}
+		}
+	}
+	becomes(model.ApplicationSyncStatus_SYNCED)
+	for len(w.changes) > 0 {
+		<-w.changes
+	}
+	way.hang()
+	<-w.changes // by itself
+	becomes(model.ApplicationSyncStatus_UNKNOWN)
+	state := w.get(to)
+	require.Equal(t, model.ResourceState_UNKNOWN, state.Resources[0].GetHealthStatus())
+	require.Contains(t, state.Sync.GetShortReason(), "waiting for the Kubernetes API")
+	way.goOn()
+	becomes(model.ApplicationSyncStatus_SYNCED)
+}
+
+// hanging is a server that can be made to hang: it accepts connections and takes what it is sent.
+type hanging struct {
+	mu   sync.Mutex
+	wait chan struct{} // closed while it answers
+}
+
+func (h *hanging) hang() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.wait = make(chan struct{})
+}
+
+func (h *hanging) goOn() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	close(h.wait)
+}
+
+func (h *hanging) waiting() chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.wait
+}
+
+// hangs gives a deploy target that leads to the API, and what makes it hang.
+func (w *world) hangs(name string) (stage.Target, *hanging) {
+	w.t.Helper()
+	cfg, err := clientcmd.BuildConfigFromFlags("", os.Getenv(kubeconfigEnv))
+	require.NoError(w.t, err)
+	transport, err := rest.TransportFor(cfg)
+	require.NoError(w.t, err)
+	api, err := url.Parse(cfg.Host)
+	require.NoError(w.t, err)
+	proxy := httputil.NewSingleHostReverseProxy(api)
+	proxy.Transport, proxy.FlushInterval = transport, -1
+	h := &hanging{wait: make(chan struct{})}
+	close(h.wait)
+	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, req *http.Request) {
+		select {
+		case <-h.waiting():
+			proxy.ServeHTTP(rw, req)
+		case <-req.Context().Done():
+		}
+	}))
+	w.t.Cleanup(func() {
+		server.CloseClientConnections() // watches stay open
+		server.Close()
+	})
+	kubeconfig := clientcmdapi.NewConfig()
+	kubeconfig.Clusters["c"] = &clientcmdapi.Cluster{Server: server.URL}
+	kubeconfig.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+	kubeconfig.AuthInfos["u"] = &clientcmdapi.AuthInfo{}
+	kubeconfig.CurrentContext = "x"
+	path := filepath.Join(w.t.TempDir(), "kubeconfig")
+	require.NoError(w.t, clientcmd.WriteToFile(*kubeconfig, path))
+	return stage.Target{Name: name, Config: config.DeployTarget{KubeConfigPath: path}}, h
 }
 
 // away gives a deploy target that no one answers for until answers is called: then it leads to the API.

@@ -47,6 +47,8 @@ type watched struct {
 	mark   func(applicationID string)
 	// changes counts the events of all watches.
 	changes atomic.Int64
+	// doubts is sent to, without waiting, when a watch breaks.
+	doubts chan struct{}
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -66,7 +68,7 @@ func watch(client *cluster.Client, masker *masker, mark func(string)) *watched {
 	return &watched{
 		client: client, masker: masker, mark: mark, ctx: ctx, cancel: cancel,
 		informers: map[informerKey]*informer{}, confined: map[schema.GroupVersionResource]bool{},
-		barred: map[informerKey]bool{}, kinds: newKinds(),
+		barred: map[informerKey]bool{}, kinds: newKinds(), doubts: make(chan struct{}, 1),
 	}
 }
 
