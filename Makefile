@@ -41,14 +41,10 @@ powershell: ## Fetch the parser of PowerShell for the test of its completion scr
 	cp tools/powershell/package.json tools/powershell/package-lock.json $(CACHE)/powershell/
 	cd $(CACHE)/powershell && npm ci --ignore-scripts --omit=peer --no-audit --no-fund
 
-# Its objects reach the whole cluster: policies, webhooks and priorities.
-ALONE = TestWhatOthersFillInIsNoDriftOnManyObjectsOfManyKinds
-
 .PHONY: e2e
 e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 	tools/embeddedk8s.sh test -count=1 -timeout 10m ./...
-	go run ./e2e/withkubernetes $(RACE) -count=1 -timeout 15m -tags e2e -skip $(ALONE) ./plugins/kubernetes/... ./plugins/kubernetes_multicluster ./devenv/cluster/existing
-	go run ./e2e/withkubernetes $(RACE) -count=1 -timeout 5m -tags e2e -run $(ALONE) ./plugins/kubernetes/livestate
+	go run ./e2e/withkubernetes $(RACE) -count=1 -timeout 15m -tags e2e ./plugins/kubernetes/... ./plugins/kubernetes_multicluster ./devenv/cluster/existing
 	$(RACE) -count=1 -timeout 10m -tags e2e ./devenv/cluster/embedded/...
 	cd e2e/bench/kubectl && GOWORK=off go build -o $(CURDIR)/$(CACHE)/kubectl .
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) PIPEDECK_KUBECTL=$(CURDIR)/$(CACHE)/kubectl $(RACE) -count=1 -timeout 20m -tags e2e ./e2e/...
