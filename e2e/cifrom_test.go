@@ -89,6 +89,29 @@ func TestCIFromTheCommitBeforeFailsWithTheReasonOfTheCanary(t *testing.T) {
 	e.leavesNothing()
 }
 
+func TestCIDeploysHEADInAKeptEnvironment(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := changed(t, "example.com/web:v2")
+	gittest.Write(t, repo, "web/app.pipecd.yaml", application("web", ""))
+	gittest.Commit(t, repo, "no pipeline")
+	run := func(more ...string) drive.Result {
+		return e.pipedeck(append([]string{"ci", repo, "--name", "kept", "--output", "plain"}, more...)...)
+	}
+	r := run("--keep")
+	require.Zero(t, r.Code, r.Stdout+r.Stderr)
+	replaceAndCommit(t, repo, "example.com/web:v2", "registry.invalid/web:v3", "web/deployment.yaml")
+	r = run("--keep")
+	require.Equal(t, 1, r.Code, "a kept environment says nothing of a commit that it has not seen:\n%s", r.Stdout+r.Stderr)
+	require.Contains(t, r.Stderr, "web: FAILURE: ")
+	replaceAndCommit(t, repo, "registry.invalid/web:v3", "example.com/web:v4", "web/deployment.yaml")
+	r = run()
+	require.Zero(t, r.Code, r.Stdout+r.Stderr)
+	require.Regexp(t, `deployment +web .*SUCCESS`, r.Stdout)
+	require.NotRegexp(t, `deployment +db .*RUNNING`, r.Stdout)
+	e.leavesNothing()
+}
+
 func TestCINamesTheFailureOfTheBaseAsSuch(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)

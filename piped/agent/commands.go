@@ -41,6 +41,8 @@ type feed struct {
 	logger       *slog.Logger
 	// listed gets the outcome of each try to read a list.
 	listed func(list string, err error)
+	// concluded: what an earlier piped has left unfinished was corrected.
+	concluded bool
 	// restart is called when the control plane asks for a restart of piped.
 	restart context.CancelCauseFunc
 }
@@ -88,6 +90,12 @@ func (f *feed) deployments(ctx context.Context) bool {
 			f.logger.Warn("could not list the deployments; it is tried again", "error", err)
 		}
 		return false
+	}
+	if !f.concluded {
+		if err := f.controller.ConcludeLeftovers(ctx, open); err != nil && ctx.Err() == nil {
+			f.logger.Warn("could not correct applications that an earlier piped has left as deploying", "error", err)
+		}
+		f.concluded = true
 	}
 	f.controller.Begin(open...)
 	return true

@@ -173,11 +173,20 @@ func TestStopping(t *testing.T) {
 
 func TestEveryApplicationHasBeenBroughtToACommit(t *testing.T) {
 	t.Parallel()
-	head := []string{"8b21f00cafe5"}
+	head := func(app *deckv1.Application, commit string) bool {
+		return commit == "8b21f00cafe5" || app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_SYNCED
+	}
+	piped := func(state deckv1.Component_State) *deckv1.Component {
+		c := decktest.Component(0, "piped", "")
+		c.State = state
+		return c
+	}
 	succeeded := decktest.Canary()
 	succeeded.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
 	older := decktest.Canary()
 	older.Status, older.Commit.Hash = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, "0123456"
+	olderFailed := decktest.Failed()
+	olderFailed.Commit.Hash = "0123456"
 	synced, invalid, outOfSync := decktest.Application(), decktest.Application(), decktest.Application()
 	synced.Sync = deckv1.SyncStatus_SYNC_STATUS_SYNCED
 	invalid.Sync = deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG
@@ -187,14 +196,19 @@ func TestEveryApplicationHasBeenBroughtToACommit(t *testing.T) {
 		settled        bool
 		failed, broken int
 	}{
-		"no application yet":                 {nil, false, 0, 0},
-		"no deployment yet":                  {[]proto.Message{synced}, false, 0, 0},
-		"running":                            {[]proto.Message{synced, decktest.Canary()}, false, 0, 0},
-		"succeeded":                          {[]proto.Message{synced, succeeded}, true, 0, 0},
-		"failed":                             {[]proto.Message{outOfSync, decktest.Failed()}, true, 1, 0},
-		"an older commit that is in sync":    {[]proto.Message{synced, older}, true, 0, 0},
-		"an older commit that has to follow": {[]proto.Message{outOfSync, older}, false, 0, 0},
-		"a configuration that is not valid":  {[]proto.Message{invalid}, true, 0, 1},
+		"no application yet":                  {nil, false, 0, 0},
+		"no deployment yet":                   {[]proto.Message{synced}, false, 0, 0},
+		"running":                             {[]proto.Message{synced, decktest.Canary()}, false, 0, 0},
+		"succeeded":                           {[]proto.Message{synced, succeeded}, true, 0, 0},
+		"failed":                              {[]proto.Message{outOfSync, decktest.Failed()}, true, 1, 0},
+		"an older commit that is in sync":     {[]proto.Message{synced, older}, true, 0, 0},
+		"an older commit that has to follow":  {[]proto.Message{outOfSync, older}, false, 0, 0},
+		"an older failure that has to follow": {[]proto.Message{outOfSync, olderFailed}, false, 0, 0},
+		"an agent that starts": {
+			[]proto.Message{synced, succeeded, piped(deckv1.Component_STATE_STARTING)}, false, 0, 0},
+		"an agent that runs": {
+			[]proto.Message{synced, succeeded, piped(deckv1.Component_STATE_READY)}, true, 0, 0},
+		"a configuration that is not valid": {[]proto.Message{invalid}, true, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

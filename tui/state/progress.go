@@ -93,19 +93,20 @@ func (d *Deck) Starting() bool {
 // Deploying reports whether a deployment has not ended.
 func (d *Deck) Deploying() bool { return len(d.running) > 0 }
 
-// SettledAt reports whether every application has been brought to one of the commits, that of its repository, or will
-// not be: the newest deployment of each has ended and none that has to be deployed is left. failed are the newest
-// deployments that did not succeed, broken the applications whose configuration is invalid.
-// It is false before the state is complete and while there is no application. Only applications that
-// have been seen count: whoever waits for all of them must know how many there are.
+// SettledAt reports whether every application is at its commit, or will not be: the newest deployment of each has ended
+// and none that has to be deployed is left. at reports whether an application that was deployed from a commit need not
+// be deployed again. failed are the newest deployments that did not succeed, broken the applications whose
+// configuration is invalid.
+// It is false before the state is complete, while the agent starts, and while there is no application. Only
+// applications that have been seen count: whoever waits for all of them must know how many there are.
 // Those that manual names, or that their piped reports as manual, are not waited for until they are deployed.
 func (d *Deck) SettledAt(
-	commits []string, manual ...string,
+	at func(app *deckv1.Application, commit string) bool, manual ...string,
 ) (settled bool, failed []*deckv1.Deployment, broken []*deckv1.Application) {
 	if !d.synced || d.next != nil || len(d.applications) == 0 {
 		return false, nil, nil
 	}
-	settled = true
+	settled = !d.agentStarts()
 	for _, app := range d.Applications() {
 		if app.GetDisabled() || app.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED {
 			continue
@@ -118,16 +119,25 @@ func (d *Deck) SettledAt(
 		switch {
 		case newest == nil:
 			settled = settled && (app.GetManual() || slices.Contains(manual, app.GetName()))
-		case !Ended(newest.GetStatus()):
+		case !Ended(newest.GetStatus()), !at(app, newest.GetCommit().GetHash()):
 			settled = false
 		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
 			failed = append(failed, newest)
-		case !slices.Contains(commits, newest.GetCommit().GetHash()) &&
-			app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_SYNCED:
-			settled = false // an older commit, and the new one changes this application
 		}
 	}
 	return settled, failed, broken
+}
+
+// agentStarts reports whether the agent is not running yet: what is known of the applications may be from an earlier
+// one.
+func (d *Deck) agentStarts() bool {
+	for name, component := range d.components {
+		if plainName(name) == "piped" {
+			return component.GetState() == deckv1.Component_STATE_PENDING ||
+				component.GetState() == deckv1.Component_STATE_STARTING
+		}
+	}
+	return false
 }
 
 // plainName makes "Control plane", "control-plane" and "controlplane" one.

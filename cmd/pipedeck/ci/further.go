@@ -16,14 +16,6 @@ func isWatched(app *deckv1.Application) bool {
 	return slices.Contains([]string{"", workspace.RepositoryID}, app.GetRepositoryId())
 }
 
-// heads are the commits to deploy.
-func heads(all []*workspace.Repository) (commits []string) {
-	for _, repository := range all {
-		commits = append(commits, repository.Head)
-	}
-	return commits
-}
-
 // manual are the names of the applications that only users deploy.
 func manual(all []*workspace.Repository) (names []string) {
 	for _, repository := range all {
@@ -51,7 +43,7 @@ func registered(all []*workspace.Repository, applications []*deckv1.Application)
 // judgeFurther adds how the applications of other repositories stand: each is deployed at the head of its repository,
 // or at the commit that piped finds on a server.
 func (r *Run) judgeFurther(d *state.Deck, v *verdict) {
-	commits, byHand := heads(r.options.Further), manual(r.options.Further)
+	byHand := manual(r.options.Further)
 	v.settled = v.settled && registered(r.options.Further, d.Applications())
 	for _, app := range d.Applications() {
 		if isWatched(app) || app.GetDisabled() {
@@ -63,13 +55,10 @@ func (r *Run) judgeFurther(d *state.Deck, v *verdict) {
 			v.broken = append(v.broken, app)
 		case newest == nil:
 			v.settled = v.settled && (app.GetManual() || slices.Contains(byHand, app.GetName()))
-		case !state.Ended(newest.GetStatus()):
+		case !state.Ended(newest.GetStatus()), !r.compared.at(app, newest.GetCommit().GetHash()):
 			v.settled = false
 		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
 			v.failed = append(v.failed, newest)
-		case !slices.Contains(commits, newest.GetCommit().GetHash()) &&
-			app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_SYNCED:
-			v.settled = false
 		}
 	}
 }

@@ -29,6 +29,8 @@ type Run struct {
 	atHead bool
 	// gone are the applications that HEAD removes; nil before HEAD.
 	gone *removals
+	// compared are all repositories, with the commits that the environment had before.
+	compared comparisons
 	// last is the state at the last step; it belongs to the reader of the events.
 	last *state.Deck
 	err  error
@@ -61,6 +63,7 @@ func NewRun(o Options) *Run {
 	r := &Run{
 		outcome: &Outcome{Repository: o.Repository, Range: o.Range}, options: o,
 		stages: newAttendant(o.Actions, o.Say, o.Warn, o.Flags), atHead: o.Range == nil,
+		compared: compareAll(append([]*workspace.Repository{o.Repository}, o.Further...)),
 	}
 	switch {
 	case o.Range == nil:
@@ -163,10 +166,14 @@ func (r *Run) judge(d *state.Deck) verdict {
 	}
 	all := append([]*workspace.Repository{r.options.Repository}, r.options.Further...)
 	var v verdict
-	v.settled, v.failed, v.broken = d.SettledAt(heads(all), manual(all)...)
+	v.settled, v.failed, v.broken = d.SettledAt(r.compared.at, manual(all)...)
 	v.settled = v.settled && registered(all, d.Applications())
 	return v
 }
+
+// At reports whether an application that was deployed from a commit need not be deployed again at the Head of its
+// repository.
+func (r *Run) At(app *deckv1.Application, commit string) bool { return r.compared.at(app, commit) }
 
 // Expected reports a problem that comes from the range itself: an application that HEAD removes.
 func (r *Run) Expected(p *deckv1.Problem) bool {

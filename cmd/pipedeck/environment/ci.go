@@ -233,6 +233,7 @@ func noApplication(repository *workspace.Repository) error {
 // deploy runs the environment until the run has ended.
 func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 	left, hint := "the environment is still starting", ""
+	s.results.facts.At = run.At
 	err := s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		s.results.actions.begin("Deploy commit " + line.Commit(s.results.facts.Head))
 		err := follow(ctx, deck, s.Mode, s.results.actions.stream(os.Stdout),

@@ -41,6 +41,9 @@ type Facts struct {
 	// Gone are the applications that an earlier commit of the run has deployed and that HEAD does not have, by their
 	// configuration files.
 	Gone map[string]Gone
+	// At reports whether an application that was deployed from an earlier commit need not be deployed again; nil for what
+	// the state of the application says.
+	At func(app *deckv1.Application, commit string) bool
 	// Deck is the last state of the environment; nil when it was not started.
 	Deck *state.Deck
 	// Logs are of the stages; may be nil.
@@ -238,7 +241,7 @@ func (f *Facts) deployed(checked *workspace.Checked, live *deckv1.Application, n
 			return outcome{result: Success}
 		case f.Base != "" && newest.GetCommit().GetHash() == f.Base && !f.Touched[checked.File]:
 			return outcome{result: Unchanged, reason: "the base deployed it, and the commits do not touch it"}
-		case live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_SYNCED && !f.Touched[checked.File]:
+		case f.isAt(live, newest) && !f.Touched[checked.File]:
 			return outcome{result: Unchanged, reason: fmt.Sprintf("commit %.7s deployed it, and later ones do not "+
 				"touch it", newest.GetCommit().GetHash())}
 		}
@@ -260,6 +263,14 @@ func (f *Facts) deployed(checked *workspace.Checked, live *deckv1.Application, n
 		o.reason = strings.TrimRight(reader.Name(newest.GetStatus())+": "+underWay(newest), ": ")
 	}
 	return o
+}
+
+// isAt reports whether an application is as Head wants it, though an earlier commit has deployed it.
+func (f *Facts) isAt(live *deckv1.Application, newest *deckv1.Deployment) bool {
+	if f.At == nil {
+		return live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_SYNCED
+	}
+	return f.At(live, newest.GetCommit().GetHash())
 }
 
 // firstPlace is that of the first mistake of a configuration; empty where it has none.
