@@ -96,7 +96,7 @@ func TestCIDeploysHEADInAKeptEnvironment(t *testing.T) {
 	gittest.Write(t, repo, "web/app.pipecd.yaml", application("web", ""))
 	gittest.Commit(t, repo, "no pipeline")
 	run := func(more ...string) drive.Result {
-		return e.pipedeck(append([]string{"ci", repo, "--name", "kept", "--output", "plain"}, more...)...)
+		return e.pipedeck(append([]string{"ci", repo, "--output", "plain"}, more...)...)
 	}
 	r := run("--keep")
 	require.Zero(t, r.Code, r.Stdout+r.Stderr)
@@ -109,6 +109,9 @@ func TestCIDeploysHEADInAKeptEnvironment(t *testing.T) {
 	require.Zero(t, r.Code, r.Stdout+r.Stderr)
 	require.Regexp(t, `deployment +web .*SUCCESS`, r.Stdout)
 	require.NotRegexp(t, `deployment +db .*RUNNING`, r.Stdout)
+	require.Regexp(t, `db +UNCHANGED`, r.Stdout)
+	r = e.pipedeck("down")
+	require.Zero(t, r.Code, r.Stderr)
 	e.leavesNothing()
 }
 
