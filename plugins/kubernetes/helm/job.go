@@ -5,10 +5,7 @@ package helm
 
 import (
 	"fmt"
-	"io"
-	"reflect"
 
-	"github.com/fxamacker/cbor/v2"
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/engine"
@@ -23,8 +20,8 @@ type job struct {
 	Release, Namespace string
 	KubeVersion        string
 	APIVersions        []string
-	// MemoryBytes and OutputBytes are the limits.
-	MemoryBytes, OutputBytes uint64
+	// OutputBytes is the limit of what the templates make.
+	OutputBytes uint64
 }
 
 // jobChart is a chart with those of its dependencies that are switched on.
@@ -43,8 +40,6 @@ type jobFile struct {
 type answer struct {
 	Files map[string]string
 	Error string
-	// UsedBytes is the memory of the process afterwards.
-	UsedBytes uint64
 }
 
 func newJobChart(c *chart.Chart) *jobChart {
@@ -107,18 +102,4 @@ func (j *job) run() (map[string]string, error) {
 			j.OutputBytes>>20)
 	}
 	return files, nil
-}
-
-// newDecoder reads what the other process of the same program has written.
-func newDecoder(r io.Reader) (*cbor.Decoder, error) {
-	const many = 1 << 27
-	mode, err := cbor.DecOptions{
-		DefaultMapType: reflect.TypeFor[map[string]any](), IntDec: cbor.IntDecConvertSignedOrBigInt,
-		UTF8:            cbor.UTF8DecodeInvalid,
-		MaxNestedLevels: 10_000, MaxArrayElements: many, MaxMapPairs: many,
-	}.DecMode()
-	if err != nil {
-		return nil, err
-	}
-	return mode.NewDecoder(r), nil
 }

@@ -1,7 +1,0 @@
-// Copyright 2026 The pipedeck Authors
-// SPDX-License-Identifier: Apache-2.0
-
-package helm
-
-// childProgram is this very program, even when its file has been replaced since.
-func childProgram() (string, error) { return "/proc/self/exe", nil }
