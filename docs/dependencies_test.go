@@ -52,6 +52,20 @@ func TestTestsBringNothingIntoThePrograms(t *testing.T) {
 	}
 }
 
+// Interpreters are heavy, and what they run is not ours: the Kubernetes plugins alone have them.
+func TestInterpretersAreInTheKubernetesPluginsAlone(t *testing.T) {
+	t.Parallel()
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "./cmd/pipedeck", "./cmd/pipedeck-more",
+		"./cmd/piped", "./plugins/wait", "./plugins/waitapproval", "./plugins/scriptrun")
+	list.Dir, list.Env = "..", append(os.Environ(), "CGO_ENABLED=0")
+	out, err := list.Output()
+	require.NoError(t, err)
+	require.Contains(t, string(out), "google.golang.org/grpc\n", "the list is complete")
+	for _, interpreter := range []string{"github.com/google/cel-go/", "github.com/yuin/gopher-lua"} {
+		require.NotContains(t, string(out), interpreter)
+	}
+}
+
 func dependencyRows(t *testing.T) []dependency {
 	t.Helper()
 	page, err := os.ReadFile("dependencies.md")

@@ -26,6 +26,8 @@ var heavy = map[string]string{
 	"sigs.k8s.io/kind/pkg/apis/config/v1alpha4":     "the helper",
 	"github.com/google/go-containerregistry/pkg/v1": "the helper",
 	"github.com/klauspost/compress/":                "the helper",
+	"github.com/google/cel-go/":                     "the program of the kubernetes plugin",
+	"github.com/yuin/gopher-lua":                    "the program of the kubernetes plugin",
 }
 
 // The first program of a first start is compiled while the user waits for the UI.

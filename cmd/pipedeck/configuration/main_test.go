@@ -15,10 +15,12 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 )
 
-// TestMain lets this program be the kubernetes plugin, too, which init looks for next to itself.
+// TestMain lets this program be the kubernetes plugin, too, which init and validate look for next to this
+// program.
 func TestMain(m *testing.M) {
 	helm.ServeIfChild()
 	engine.ServeIfRendering()
+	engine.ServeIfChecking()
 	program, err := os.Executable()
 	if err == nil {
 		plugins := filepath.Join(filepath.Dir(program), "plugins")

@@ -4,36 +4,19 @@
 package configuration
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path"
-	"path/filepath"
 	"strings"
-	"time"
 
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/rendering"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
-)
-
-const (
-	// renderTimeout bounds how long all applications of a repository may take.
-	renderTimeout = 2 * time.Minute
-	// renderGrace is for the output of processes that the program leaves behind.
-	renderGrace = time.Second
-	// maxRendered bounds the answers, in bytes, and maxComplaint what the program says of its failure.
-	maxRendered, maxComplaint = 64 << 20, 4 << 10
 )
 
 // render asks the program of the bundled kubernetes plugin for the objects of each application: it renders them as a
@@ -42,11 +25,6 @@ func (i *initialization) render(ctx context.Context) error {
 	if len(i.Applications) == 0 {
 		return nil
 	}
-	bin, err := pluginflag.ProgramDir()
-	if err != nil {
-		return err
-	}
-	program := filepath.Join(bin, "plugins", "kubernetes")
 	request := rendering.Request{Root: i.Repository}
 	for _, a := range i.Applications {
 		request.Applications = append(request.Applications, rendering.Application{File: a.File, Content: a.Content})
@@ -55,24 +33,12 @@ func (i *initialization) render(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	bounded, cancel := context.WithTimeout(ctx, renderTimeout)
-	defer cancel()
-	answers, complaint := pluginflag.NewBoundedBuffer(maxRendered), pluginflag.NewBoundedBuffer(maxComplaint)
-	cmd := exec.CommandContext(bounded, program, rendering.Argument) //nolint:gosec // a program of this installation
-	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = bytes.NewReader(input), answers, complaint, renderGrace
-	err = cmd.Run()
-	i.take(answers)
-	switch {
-	case ctx.Err() != nil:
-		return exit.Silent(exit.Interrupted)
-	case err == nil:
-	case errors.Is(err, fs.ErrNotExist):
-		i.Unrendered = program + " does not exist; build it with: make build"
-	case bounded.Err() != nil:
-		i.Unrendered = fmt.Sprintf("it took more than %s", renderTimeout)
-	default:
-		i.Unrendered = strings.TrimSpace(fmt.Sprintf("%s: %v: %s", program, err, text.Line(complaint.String())))
+	answers, problem, err := askKubernetes(ctx, rendering.Argument, input)
+	if err != nil {
+		return err
 	}
+	i.take(answers)
+	i.Unrendered = problem
 	return nil
 }
 

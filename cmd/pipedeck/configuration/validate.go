@@ -127,6 +127,9 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 	v.checker.Where, v.checker.Folder = strings.Join(v.lists, " and "), repositoryFolder
 	for i, report := range reports {
 		v.checker.CheckOptions(report)
+		if err := checkHealthRules(ctx, report); err != nil {
+			return nil, err
+		}
 		switch report.Kind {
 		case config.KindPluginFile:
 			v.pluginFile(ctx, report)

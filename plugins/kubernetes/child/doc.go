@@ -6,7 +6,8 @@
 //
 // A process gets one job at a time and stays for the next one for a while. It sees nothing of the environment of its
 // parent and ends with it. [Serve] is its side, which main calls first; [Pool] is the parent's. Jobs and answers travel
-// as CBOR, which keeps whole numbers, fractions and nulls apart. A job that needs more than its limits is a [LimitError].
+// as CBOR, which keeps whole numbers, fractions and nulls apart. A job that needs more than its limits ends with a
+// [LimitError].
 //
 // Packages helm and health call it.
 package child

@@ -24,6 +24,9 @@ type Plugin struct {
 	// AllowedChartAddresses are hosts, host:port, IP addresses and networks of this machine or its network that charts
 	// may come from, besides those repositories and registries. PipeCD does not read it.
 	AllowedChartAddresses []string `json:"allowedChartAddresses"`
+	// Health are rules that judge the objects of kinds whose status the plugin does not understand, or understands in
+	// another way. Stages wait for objects of these kinds. PipeCD does not read it.
+	Health []HealthRule `json:"health"`
 }
 
 // ChartRepository is an HTTP repository of Helm charts.
@@ -86,7 +89,7 @@ func (p *Plugin) Validate() error {
 				"place in one", at))
 		}
 	}
-	return errors.Join(append(errs, checkAllowed(p.AllowedChartAddresses))...)
+	return errors.Join(append(errs, checkAllowed(p.AllowedChartAddresses), checkHealth(p.Health))...)
 }
 
 func checkAllowed(entries []string) error {

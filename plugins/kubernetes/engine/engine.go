@@ -9,6 +9,7 @@ import (
 	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
@@ -35,7 +36,9 @@ type PlanRequest = sdk.PlanRequest[config.Plugin, config.DeployTarget, config.Ap
 // Main runs the plugin that build makes of an engine. schema is the JSON Schema of its options.
 func Main(schema []byte, build func(*Engine) Plugin) {
 	helm.ServeIfChild()
+	health.ServeIfChild()
 	ServeIfRendering()
+	ServeIfChecking()
 	e := New()
 	e.loader.RenderIn(helm.NewChildren(helm.Limits{}))
 	sdk.Main(sdk.ForDeployment(build(e)).WithSchema(schema))
@@ -48,6 +51,7 @@ type Engine struct {
 	executor *stage.Executor
 	live     *livestate.Store
 	previews *preview.Previewer
+	rules    *health.Rules
 }
 
 // New creates an Engine that renders charts in its own process. The caller closes it.
@@ -59,8 +63,13 @@ func New() *Engine {
 	}
 }
 
-// Start takes the plugin's own configuration.
-func (e *Engine) Start(_ context.Context, env *sdk.Env[config.Plugin, config.DeployTarget]) error {
+// Start takes the plugin's own configuration. A rule of health that cannot work is an error.
+func (e *Engine) Start(_ context.Context, env *sdk.Env[config.Plugin, config.DeployTarget]) (err error) {
+	if e.rules, err = health.Compile(env.Config.Health); err != nil {
+		return err
+	}
+	e.executor.UseHealth(e.rules)
+	e.live.UseHealth(e.rules)
 	e.loader.Configure(env.Config)
 	return nil
 }
@@ -70,6 +79,7 @@ func (e *Engine) Close() error {
 	e.live.Close()
 	e.pool.Close()
 	e.loader.Close()
+	e.rules.Close()
 	return nil
 }
 

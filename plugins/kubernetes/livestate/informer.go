@@ -75,7 +75,7 @@ func (w *watched) newInformer(key informerKey) (*informer, error) {
 	case key.children:
 		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, indexers,
 			nil).Informer()
-		trim = trimChild
+		trim = w.trimChild
 	default:
 		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0, indexers,
 			func(o *metav1.ListOptions) {
@@ -282,13 +282,16 @@ func dropOwnFields(o *unstructured.Unstructured) {
 	o.SetManagedFields(others)
 }
 
-// trimChild keeps what the tree and the health need.
-func trimChild(o any) (any, error) {
+// trimChild keeps what the tree and the health need. A rule may need any field.
+func (w *watched) trimChild(o any) (any, error) {
 	object, ok := o.(*unstructured.Unstructured)
 	if !ok {
 		return o, nil
 	}
 	object.SetManagedFields(nil)
+	if w.rules.Judges(object.GroupVersionKind().GroupKind()) {
+		return object, nil
+	}
 	object.SetAnnotations(nil)
 	spec, _ := object.Object["spec"].(map[string]any)
 	kept := map[string]any{}

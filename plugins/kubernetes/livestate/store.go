@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
@@ -19,6 +20,8 @@ const (
 	maxWanted = 512
 	// maxVerdicts bounds the dry runs that are remembered, one for an object that looks different.
 	maxVerdicts = 4096
+	// maxJudged bounds the objects of which it is remembered what a rule says: more than an application reports.
+	maxJudged = 16_384
 	// maxLast bounds the applications of which the last answers are kept.
 	maxLast = 8
 	// maxClusters bounds the deploy targets that are watched. The pool of clients has the same size.
@@ -34,6 +37,7 @@ type Store struct {
 	masker   *masker
 	wanted   *memory[wantedKey, *wanted]
 	verdicts *memory[verdictKey, []difference]
+	rules    rules
 	last     *memory[lastKey, last]
 	changes  *sdk.LivestateChanges
 
@@ -60,10 +64,15 @@ func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
 		pulse:  pulsePause,
 		loader: loader, pool: pool, masker: newMasker(), changes: changes,
 		wanted: newMemory[wantedKey, *wanted](maxWanted), verdicts: newMemory[verdictKey, []difference](maxVerdicts),
+		rules:    rules{judged: newMemory[judgedKey, judgement](maxJudged)},
 		last:     newMemory[lastKey, last](maxLast),
 		clusters: map[string]*watched{}, away: map[string]*away{},
 	}
 }
+
+// UseHealth takes the rules by which objects are judged. It has to be called before the first question. The rules stay
+// the caller's.
+func (s *Store) UseHealth(rules *health.Rules) { s.rules.Rules = rules }
 
 // Changes reports which applications to ask for again.
 func (s *Store) Changes() *sdk.LivestateChanges { return s.changes }
@@ -102,6 +111,7 @@ func (s *Store) connect(ctx context.Context, target stage.Target) (*watched, err
 	w := s.watching(client)
 	if w == nil {
 		w = watch(client, s.masker, s.mark)
+		w.rules = s.rules.Rules
 		w.runs.Go(func() { w.listen(s.pulse) })
 	}
 	s.clusters[target.Name] = w

@@ -22,6 +22,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -45,6 +46,8 @@ type watched struct {
 	client *cluster.Client
 	masker *masker
 	mark   func(applicationID string)
+	// rules may need more of an object than the tree does; nil for none.
+	rules *health.Rules
 	// changes counts the events of all watches.
 	changes atomic.Int64
 	// doubts is sent to, without waiting, when a watch breaks.

@@ -169,7 +169,7 @@ func TestAPodKeepsWhatItsHealthNeeds(t *testing.T) {
 	pod := parse(t, "{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {x: y}, managedFields: "+
 		"[{manager: kubelet}]}, spec: {nodeName: node-1, containers: [{name: web, env: [{name: PASSWORD, value: "+
 		"hunter2}]}]}, status: {phase: Succeeded}}")
-	trimmed, err := trimChild(pod)
+	trimmed, err := (&watched{}).trimChild(pod)
 	require.NoError(t, err)
 	require.Equal(t, map[string]any{
 		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "a"},

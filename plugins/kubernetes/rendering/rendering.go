@@ -6,6 +6,18 @@ package rendering
 // Argument makes the program of the plugin render, and do nothing else.
 const Argument = "render-applications"
 
+// CheckArgument makes the program check rules of health, and do nothing else. It reads the rules from standard input,
+// as the piped configuration has them in JSON, and writes a list of Mistake.
+const CheckArgument = "check-health"
+
+// Mistake is a rule of health that cannot work.
+type Mistake struct {
+	// Rule is its place in the list, Key the key in it that is wrong.
+	Rule int    `json:"rule"`
+	Key  string `json:"key"`
+	Text string `json:"text"`
+}
+
 // Request says what to render.
 type Request struct {
 	// Root is the directory of the repository. Nothing outside of it is read.

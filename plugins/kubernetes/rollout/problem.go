@@ -43,6 +43,8 @@ const (
 	classCreate
 	// classHint: what an event says. It never ends a rollout early.
 	classHint
+	// classHealth: what a rule says of the workload itself.
+	classHealth
 )
 
 // problem is what keeps a pod from being ready.
@@ -231,7 +233,7 @@ func detail(message string) string {
 
 // judge fails the rollout when a problem lasts for too long.
 func (t *tracker) judge(now time.Time) error {
-	for _, p := range t.problems {
+	for _, p := range t.all() {
 		if !p.final && (!p.ripe || now.Before(p.since.Add(t.grace))) {
 			continue
 		}
@@ -240,10 +242,18 @@ func (t *tracker) judge(now time.Time) error {
 	return nil
 }
 
+// all are the problems of the workload itself and of its pods.
+func (t *tracker) all() []problem {
+	if t.verdict == nil {
+		return t.problems
+	}
+	return append([]problem{*t.verdict}, t.problems...)
+}
+
 // nextDeadline is when the next problem will have lasted for too long; zero is never.
 func (t *tracker) nextDeadline() time.Time {
 	var next time.Time
-	for _, p := range t.problems {
+	for _, p := range t.all() {
 		if end := p.since.Add(t.grace); p.ripe && (next.IsZero() || end.Before(next)) {
 			next = end
 		}

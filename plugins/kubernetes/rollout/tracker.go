@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -24,17 +25,17 @@ type tracker struct {
 	cluster  Cluster
 	workload Workload
 	grace    time.Duration
+	rules    *health.Rules
 	log      Log
 	// output is nil but for a hook.
 	output *output
 
 	pods     []*unstructured.Unstructured
 	problems []problem // what is wrong with the pods of the new revision
+	verdict  *problem  // what a rule says is wrong with the workload itself
 	// lastCrash is the newest crash, also when its pod is gone.
 	lastCrash problem
-	hints     []problem // what events say of pods that do not come
-	hintAt    time.Time // when to ask for hints; zero is never
-	hintGap   time.Duration
+	hinting
 
 	begun    time.Time
 	watched  bool            // it was not ready at first
@@ -43,6 +44,13 @@ type tracker struct {
 	unlogged bool            // it has not been logged yet
 	logged   time.Time       // when progress was logged last
 	said     map[string]bool // the problems that were logged
+}
+
+// hinting is what events say of pods that do not come.
+type hinting struct {
+	hints   []problem
+	hintAt  time.Time // when to ask for hints; zero is never
+	hintGap time.Duration
 }
 
 func (t *tracker) key() manifest.Key { return manifest.KeyOf(t.workload.Live) }
@@ -162,6 +170,9 @@ func (t *tracker) followPods(ctx context.Context) *following {
 
 // look judges the workload itself and says how far it is.
 func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (done bool, err error) {
+	if done, judged := t.lookByRule(ctx, live); judged {
+		return done, nil
+	}
 	if paused, _, _ := unstructured.NestedBool(live.Object, "spec", "paused"); paused {
 		t.log.Infof("%s is paused (spec.paused): not waited for", t.name())
 		return true, nil

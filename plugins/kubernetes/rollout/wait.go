@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -45,8 +46,10 @@ type Cluster interface {
 type Options struct {
 	// Timeout is for all workloads together.
 	Timeout time.Duration
-	// Grace is how long an image that cannot be pulled or a crash loop may last.
+	// Grace is how long an image that cannot be pulled, a crash loop or a health that is degraded may last.
 	Grace time.Duration
+	// Rules judge objects in place of kstatus; nil judges none.
+	Rules *health.Rules
 }
 
 // Workload is one applied object.
@@ -92,7 +95,8 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 	group.SetLimit(maxWatches)
 	for _, w := range workloads {
 		group.Go(func() error {
-			t := &tracker{cluster: c, workload: w, grace: o.Grace, log: log, said: map[string]bool{}, begun: time.Now()}
+			t := &tracker{cluster: c, workload: w, grace: o.Grace, rules: o.Rules, log: log, said: map[string]bool{},
+				begun: time.Now()}
 			if w.Hook {
 				t.output = newOutput(ctx, c, log)
 			}

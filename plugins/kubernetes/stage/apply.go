@@ -103,11 +103,11 @@ func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client,
 // in any case, because it is more likely to serve than what it replaces; the rollback fails at its end.
 func (e *Executor) endWave(ctx context.Context, req *Request, c *cluster.Client, s *Source, w phase.Wave,
 	applied []apply.Applied) error {
-	waited, _ := awaited(s, applied, rollout.HasHealth)
+	waited, _ := awaited(s, applied, e.hasHealth)
 	if w.Number == phase.Foundation || len(waited) == 0 {
 		return nil
 	}
-	options := rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std()}
+	options := e.rolloutOptions(s, applied)
 	req.Log.Infof("Waiting for %s of wave %d to be healthy, at most %s; then the next wave is applied",
 		plural(len(waited), "object"), w.Number, options.Timeout)
 	err := rollout.Wait(ctx, c, waited, options, req.Log)
@@ -148,14 +148,14 @@ func awaited(s *Source, applied []apply.Applied,
 // wait waits until what was applied is ready, unless the application does not want that.
 func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	applied []apply.Applied) error {
-	waited, others := awaited(s, applied, rollout.IsWaited)
+	waited, others := awaited(s, applied, e.isWaited)
 	if others > 0 {
 		req.Log.Infof("Not waiting for %s to be ready (input.waitReady: false)", plural(others, "workload"))
 	}
 	if len(waited) == 0 {
 		return nil
 	}
-	options := rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std()}
+	options := e.rolloutOptions(s, applied)
 	req.Log.Infof("Waiting for %s to be ready, at most %s", plural(len(waited), "workload"), options.Timeout)
 	start := time.Now()
 	if err := rollout.Wait(ctx, c, waited, options, req.Log); err != nil {
@@ -163,6 +163,20 @@ func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s 
 	}
 	req.Log.Successf("Ready after %s", time.Since(start).Round(10*time.Millisecond))
 	return nil
+}
+
+// isWaited reports whether a stage waits for an object: also for one that a rule judges.
+func (e *Executor) isWaited(o *unstructured.Unstructured) bool {
+	return rollout.IsWaited(o) || e.rules.Judges(o.GroupVersionKind().GroupKind())
+}
+
+// hasHealth reports whether the next wave waits for an object.
+func (e *Executor) hasHealth(o *unstructured.Unstructured) bool {
+	return e.isWaited(o) || rollout.HasHealth(o)
+}
+
+func (e *Executor) rolloutOptions(s *Source, applied []apply.Applied) rollout.Options {
+	return rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std(), Rules: e.rules}
 }
 
 // deadlines are the fields by which a manifest itself allows its rollout, or its run, to take longer.

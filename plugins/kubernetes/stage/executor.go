@@ -11,6 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
@@ -41,12 +42,17 @@ type Executor struct {
 	loader *Loader
 	pool   *cluster.Pool
 	seen   *apply.Seen
+	rules  *health.Rules
 }
 
 // NewExecutor creates an Executor. The pool stays the caller's.
 func NewExecutor(loader *Loader, pool *cluster.Pool) *Executor {
 	return &Executor{loader: loader, pool: pool, seen: apply.NewSeen()}
 }
+
+// UseHealth takes the rules by which objects are judged. It has to be called before the first Execute. The rules stay
+// the caller's.
+func (e *Executor) UseHealth(rules *health.Rules) { e.rules = rules }
 
 // Execute runs the stage of the request to its end, at its first deploy target (PipeCD v1).
 func (e *Executor) Execute(ctx context.Context, req *Request) error {
