@@ -114,7 +114,7 @@ func TestARuleJudgesTheObjectsOfItsKind(t *testing.T) {
 			want:   "Degraded: no disk"},
 		"a script of Argo CD, numbers": {lua: readyByLua,
 			status: "{ready: 1, conditions: [{type: Ready, status: 'True'}]}",
-			want: "Healthy: 1 of 1"},
+			want:   "Healthy: 1 of 1"},
 		"a script of Plural": {lua: readyByPlural, status: "{conditions: [{type: Ready, status: 'True'}]}",
 			want: "Healthy"},
 		"a script of Plural, in between": {lua: readyByPlural, status: "{conditions: [{type: Ready, status: 'False'}]}",
