@@ -38,7 +38,7 @@ func BenchmarkAnswer(b *testing.B) {
 		if err != nil || len(found) > 0 {
 			b.Fatal(found, err)
 		}
-		if len(rules{}.resources(b.Context(), objects, "local")) != len(objects) {
+		if len(judge{}.resources(b.Context(), objects, "local")) != len(objects) {
 			b.Fatal("not all are reported")
 		}
 	}

@@ -63,10 +63,25 @@ func first(conditions []any, verdict string, types ...string) string {
 		reason, _ := condition["reason"].(string)
 		message, _ := condition["message"].(string)
 		what := fmt.Sprintf("%s is %s", name, strings.ToLower(verdict))
-		if since, _ := condition["lastTransitionTime"].(string); since != "" {
-			what += " since " + since
+		if at, _ := condition["lastTransitionTime"].(string); at != "" {
+			what += " since " + at
 		}
 		return said(what, reason, message)
+	}
+	return ""
+}
+
+// since is " since 2026-01-01T00:00:00Z" by the first condition of the given types that has the status; empty without
+// one.
+func since(o *unstructured.Unstructured, verdict string, types ...string) string {
+	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
+	for _, each := range conditions {
+		condition, _ := each.(map[string]any)
+		name, _ := condition["type"].(string)
+		at, _ := condition["lastTransitionTime"].(string)
+		if condition["status"] == verdict && slices.Contains(types, name) && at != "" {
+			return " since " + at
+		}
 	}
 	return ""
 }

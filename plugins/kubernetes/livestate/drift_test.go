@@ -182,7 +182,7 @@ func TestADryRunThatGetsNoAnswerIsNoDrift(t *testing.T) {
 func TestEachResourceSaysHowItDiffersAndWhatIsMissingIsOne(t *testing.T) {
 	t.Parallel()
 	live := parse(t, "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, uid: u}}")
-	states := marked(rules{}.resources(t.Context(), []*object{{live: live}}, "local"), []finding{
+	states := marked(judge{}.resources(t.Context(), []*object{{live: live}}, "local"), []finding{
 		{key: manifest.KeyOf(live), live: live,
 			differences: []difference{{path: "data.x", git: "1", live: "2"}, {path: "b"}, {path: "c"}, {path: "d"}}},
 		{key: manifest.Key{Kind: "Service", Namespace: "shop", Name: "web"}, what: "is missing in the cluster"},

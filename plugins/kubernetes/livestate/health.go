@@ -4,6 +4,7 @@
 package livestate
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -21,7 +22,8 @@ const maxDescription = 300
 
 // healthOf judges one object, and says why when it is not healthy. What is on its way is unhealthy until it has
 // arrived. kstatus decides, but for the kinds that it finds good whatever their status says.
-func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, string) {
+// event is what the newest Event says of an object whose status does not say why it waits; empty for none.
+func healthOf(o *unstructured.Unstructured, event string) (model.ResourceState_HealthStatus, string) {
 	if o.GetDeletionTimestamp() != nil {
 		return model.ResourceState_UNHEALTHY, shorten(deletion(o))
 	}
@@ -32,9 +34,9 @@ func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, s
 		return model.ResourceState_HEALTHY, shorten(podProblem(o) + "; what made it goes on without it")
 	}
 	if isSuspended(o) {
-		return model.ResourceState_HEALTHY, ""
+		return model.ResourceState_HEALTHY, "is suspended (spec.suspend)"
 	}
-	if problem := problemOf(o); problem != "" {
+	if problem := problemOf(o, event); problem != "" {
 		return model.ResourceState_UNHEALTHY, shorten(problem)
 	}
 	result, err := status.Compute(o)
@@ -46,7 +48,7 @@ func healthOf(o *unstructured.Unstructured) (model.ResourceState_HealthStatus, s
 	case result.Status == status.UnknownStatus:
 		return model.ResourceState_UNKNOWN, shorten(result.Message)
 	}
-	return model.ResourceState_UNHEALTHY, shorten(result.Message)
+	return model.ResourceState_UNHEALTHY, shorten(result.Message + since(o, "False", "Available", "Ready"))
 }
 
 // hookState is how far a hook is that has an end: "helm.sh/hook: pre-upgrade; it has failed". Empty for other objects.
@@ -68,28 +70,31 @@ func hookState(o *unstructured.Unstructured) string {
 }
 
 // problemOf looks for problems that kstatus does not see.
-func problemOf(o *unstructured.Unstructured) string {
+func problemOf(o *unstructured.Unstructured, event string) string {
 	switch kind := o.GroupVersionKind().GroupKind(); kind.String() {
 	case "Pod":
 		return podProblem(o)
 	case "Service":
 		if text(o, "spec", "type") == "LoadBalancer" && !hasAddress(o) {
-			return "no load balancer has given it an address yet"
+			return said("no load balancer has given it an address since it was created at "+created(o), event)
 		}
 	case "PersistentVolumeClaim":
-		return claimProblem(o)
+		return claimProblem(o, event)
 	case "PersistentVolume":
 		if text(o, "status", "phase") == "Failed" {
 			return said("the volume could not be reclaimed", text(o, "status", "reason"), text(o, "status", "message"))
 		}
 	case "ReplicationController":
+		if refused := firstOf(o, "True", "ReplicaFailure"); refused != "" {
+			return refused
+		}
 		wanted, _, _ := unstructured.NestedInt64(o.Object, "spec", "replicas")
 		if ready, _, _ := unstructured.NestedInt64(o.Object, "status", "readyReplicas"); ready < wanted {
 			return fmt.Sprintf("%d of %d pods are ready", ready, wanted)
 		}
 	case "Ingress.networking.k8s.io":
 		if !hasAddress(o) {
-			return "no ingress controller has given it an address yet"
+			return said("no ingress controller has given it an address since it was created at "+created(o), event)
 		}
 	case "HorizontalPodAutoscaler.autoscaling":
 		if bad := firstOf(o, "False", "AbleToScale"); bad != "" || hasReason(o, "ScalingDisabled") {
@@ -100,9 +105,12 @@ func problemOf(o *unstructured.Unstructured) string {
 		healthy, _, _ := unstructured.NestedInt64(o.Object, "status", "currentHealthy")
 		desired, _, _ := unstructured.NestedInt64(o.Object, "status", "desiredHealthy")
 		if healthy < desired {
-			return fmt.Sprintf("%d of %d needed pods are healthy", healthy, desired)
+			return fmt.Sprintf("%d of %d needed pods are healthy", healthy, desired) +
+				since(o, "False", "DisruptionAllowed")
 		}
-	case "Deployment.apps", "ReplicaSet.apps", "StatefulSet.apps", "DaemonSet.apps", "Job.batch", "CronJob.batch":
+	case "Deployment.apps", "ReplicaSet.apps":
+		return firstOf(o, "True", "ReplicaFailure")
+	case "StatefulSet.apps", "DaemonSet.apps", "Job.batch", "CronJob.batch":
 		return ""
 	default:
 		return conventional(o)
@@ -114,29 +122,44 @@ func problemOf(o *unstructured.Unstructured) string {
 func deletion(o *unstructured.Unstructured) string {
 	since := o.GetDeletionTimestamp().UTC().Format(time.RFC3339)
 	if finalizers := o.GetFinalizers(); len(finalizers) > 0 {
-		return "is being deleted, held by the finalizer " + strings.Join(finalizers, ", ") + " since " + since
+		return "is Terminating, held by the finalizer " + strings.Join(finalizers, ", ") + " since " + since
 	}
-	return "is being deleted since " + since
+	if o.GetKind() != "Namespace" {
+		return "is Terminating since " + since
+	}
+	// Its finalizers are those of its content, which it counts.
+	return said("is Terminating since "+since, firstOf(o, "True", "NamespaceFinalizersRemaining",
+		"NamespaceContentRemaining", "NamespaceDeletionContentFailure", "NamespaceDeletionDiscoveryFailure"))
 }
 
-// claimProblem says why a claim has no volume, as far as the claim itself shows that.
-func claimProblem(o *unstructured.Unstructured) string {
+// claimProblem says why a claim has no volume: by its newest Event, or as far as the claim itself shows that.
+func claimProblem(o *unstructured.Unstructured, event string) string {
 	switch text(o, "status", "phase") {
 	case "Lost":
-		return "its volume is lost"
+		return said("its volume is lost", event)
 	case "Pending":
-		class, named, _ := unstructured.NestedString(o.Object, "spec", "storageClassName")
-		switch {
-		case text(o, "spec", "volumeName") != "":
-			return "is pending: waits for the volume " + text(o, "spec", "volumeName")
-		case !named:
-			return "is pending: names no storage class, and the cluster has no default one"
-		case class == "":
-			return "is pending: waits for a volume without a storage class that fits"
-		}
-		return "is pending: waits for a volume of the storage class " + class
+		return "is pending since " + created(o) + ": " + cmp.Or(event, claimWaits(o))
 	}
 	return ""
+}
+
+// claimWaits says what a claim waits for.
+func claimWaits(o *unstructured.Unstructured) string {
+	class, named, _ := unstructured.NestedString(o.Object, "spec", "storageClassName")
+	switch {
+	case text(o, "spec", "volumeName") != "":
+		return "waits for the volume " + text(o, "spec", "volumeName")
+	case !named:
+		return "names no storage class, and the cluster has no default one"
+	case class == "":
+		return "waits for a volume without a storage class that fits"
+	}
+	return "waits for a volume of the storage class " + class
+}
+
+// created is when an object was created.
+func created(o *unstructured.Unstructured) string {
+	return o.GetCreationTimestamp().UTC().Format(time.RFC3339)
 }
 
 // isReplaced reports failed pods whose owner makes others in their place, so that the owner reports how it lives:
@@ -180,10 +203,20 @@ func podProblem(o *unstructured.Unstructured) string {
 			}
 			message, _, _ := unstructured.NestedString(container, "state", "waiting", "message")
 			name, _ := container["name"].(string)
-			return strings.TrimSuffix(fmt.Sprintf("container %s: %s: %s", name, reason, message), ": ")
+			return said("container "+name, reason+since(o, "False", "ContainersReady", "Ready"), message)
 		}
 	}
-	return ""
+	return unscheduled(o)
+}
+
+// unscheduled says why no node takes a pod.
+func unscheduled(o *unstructured.Unstructured) string {
+	problem := firstOf(o, "False", "PodScheduled")
+	_, why, _ := strings.Cut(problem, ": ")
+	if problem == "" {
+		return ""
+	}
+	return said("cannot be scheduled"+since(o, "False", "PodScheduled"), why)
 }
 
 func text(o *unstructured.Unstructured, path ...string) string {

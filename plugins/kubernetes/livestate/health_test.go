@@ -23,6 +23,10 @@ func parse(t *testing.T, text string) *unstructured.Unstructured {
 	return o
 }
 
+// claimSince2026 is the beginning of a claim; its spec follows.
+const claimSince2026 = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a, " +
+	"creationTimestamp: '2026-01-01T00:00:00Z'}, spec: "
+
 func TestHealthOfEachKind(t *testing.T) {
 	t.Parallel()
 	const healthy, unhealthy = model.ResourceState_HEALTHY, model.ResourceState_UNHEALTHY
@@ -36,20 +40,18 @@ func TestHealthOfEachKind(t *testing.T) {
 		{"secret", "{apiVersion: v1, kind: Secret, metadata: {name: a}}", healthy, ""},
 		{"object that is being deleted",
 			"{apiVersion: v1, kind: ConfigMap, metadata: {name: a, deletionTimestamp: '2026-01-01T00:00:00Z'}}",
-			unhealthy, "is being deleted since 2026-01-01T00:00:00Z"},
+			unhealthy, "is Terminating since 2026-01-01T00:00:00Z"},
 		{"object that a finalizer holds", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a, finalizers: " +
 			"[example.com/a, b], deletionTimestamp: '2026-01-01T00:00:00Z'}}", unhealthy,
-			"is being deleted, held by the finalizer example.com/a, b since 2026-01-01T00:00:00Z"},
+			"is Terminating, held by the finalizer example.com/a, b since 2026-01-01T00:00:00Z"},
 		{"job that is suspended", "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {suspend: true}}",
-			healthy, ""},
-		{"claim of a class", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: " +
-			"{storageClassName: fast}, status: {phase: Pending}}", unhealthy,
-			"is pending: waits for a volume of the storage class fast"},
-		{"claim without a class", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: " +
-			"{storageClassName: ''}, status: {phase: Pending}}", unhealthy,
-			"is pending: waits for a volume without a storage class that fits"},
-		{"claim of a volume", "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: a}, spec: " +
-			"{volumeName: v}, status: {phase: Pending}}", unhealthy, "is pending: waits for the volume v"},
+			healthy, "is suspended (spec.suspend)"},
+		{"claim of a class", claimSince2026 + "{storageClassName: fast}, status: {phase: Pending}}", unhealthy,
+			"is pending since 2026-01-01T00:00:00Z: waits for a volume of the storage class fast"},
+		{"claim without a class", claimSince2026 + "{storageClassName: ''}, status: {phase: Pending}}", unhealthy,
+			"is pending since 2026-01-01T00:00:00Z: waits for a volume without a storage class that fits"},
+		{"claim of a volume", claimSince2026 + "{volumeName: v}, status: {phase: Pending}}", unhealthy,
+			"is pending since 2026-01-01T00:00:00Z: waits for the volume v"},
 		{"object with a condition", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}, status: " +
 			"{conditions: [{type: Ready, status: 'False', reason: Flat, message: no air, lastTransitionTime: " +
 			"'2026-01-01T00:00:00Z'}]}}", unhealthy, "Ready is false since 2026-01-01T00:00:00Z: Flat: no air"},
@@ -197,15 +199,36 @@ status: {phase: Pending, initContainerStatuses: [{name: init, state: {waiting: {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			health, says := healthOf(parse(t, c.object))
+			health, says := healthOf(parse(t, c.object), "")
 			require.Equal(t, c.want, health, says)
 			require.Contains(t, says, c.says)
 			require.LessOrEqual(t, len(says), maxDescription+len("…"))
-			if c.want == healthy {
-				require.Empty(t, says)
-			}
+			require.Equal(t, c.says == "", says == "", says)
 		})
 	}
+}
+
+func TestTheNewestWarningSaysWhyAnObjectWaits(t *testing.T) {
+	t.Parallel()
+	event := func(at string) *unstructured.Unstructured { return parse(t, "{kind: Event, "+at+"}") }
+	ascending := []*unstructured.Unstructured{
+		event("type: Normal, eventTime: null"),
+		event("type: Normal, firstTimestamp: '2026-01-01T00:00:03Z'"),
+		event("type: Normal, firstTimestamp: '2026-01-01T00:00:01Z', lastTimestamp: '2026-01-01T00:00:04Z'"),
+		event("type: Warning, eventTime: '2026-01-01T00:00:01.000000Z'"),
+		event("type: Warning, eventTime: '2026-01-01T00:00:00Z', series: {lastObservedTime: '2026-01-01T00:00:02Z'}"),
+	}
+	for i, later := range ascending[1:] {
+		require.Greater(t, rank(later), rank(ascending[i]))
+	}
+	health, says := healthOf(parse(t, claimSince2026+"{}, status: {phase: Pending}}"), "Failed: no disk")
+	require.Equal(t, model.ResourceState_UNHEALTHY, health)
+	require.Equal(t, "is pending since 2026-01-01T00:00:00Z: Failed: no disk", says)
+	balancer := "{apiVersion: v1, kind: Service, metadata: {name: a, creationTimestamp: '2026-01-01T00:00:00Z'}, " +
+		"spec: {type: LoadBalancer}}"
+	_, says = healthOf(parse(t, balancer), "SyncLoadBalancerFailed: no quota")
+	require.Equal(t, "no load balancer has given it an address since it was created at 2026-01-01T00:00:00Z: "+
+		"SyncLoadBalancerFailed: no quota", says)
 }
 
 // Each document of testdata/health begins with what it is, what is said of it, and words of the reason:
@@ -221,13 +244,13 @@ func TestAHookCountsForNoHealthAndSaysHowItEnded(t *testing.T) {
 		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {helm.sh/hook: test}}, " +
 			"status: {phase: Running}}": "helm.sh/hook: test; it runs",
 	} {
-		health, says := healthOf(parse(t, object))
+		health, says := healthOf(parse(t, object), "")
 		require.Equal(t, model.ResourceState_HEALTHY, health, object)
 		require.Equal(t, want, says)
 		require.Equal(t, strings.Split(want, ";")[0], metadataOf(parse(t, object))["Hook"])
 	}
 	health, _ := healthOf(parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 1, "+
-		"annotations: {helm.sh/hook: pre-upgrade}}, spec: {replicas: 1}}"))
+		"annotations: {helm.sh/hook: pre-upgrade}}, spec: {replicas: 1}}"), "")
 	require.Equal(t, model.ResourceState_UNHEALTHY, health, "a hook that has no end is judged as all objects")
 }
 
@@ -244,7 +267,7 @@ func TestHealthOfObjectsFromFiles(t *testing.T) {
 			name, wanted, found := strings.Cut(strings.TrimPrefix(heading, "# "), ": ")
 			require.True(t, found, heading)
 			verdict, says, _ := strings.Cut(wanted, ": ")
-			health, description := healthOf(parse(t, document))
+			health, description := healthOf(parse(t, document), "")
 			require.Equal(t, verdict, health.String(), "%s: %s", name, description)
 			require.Contains(t, description, says, name)
 			require.Equal(t, says == "", description == "", "%s: %s", name, description)

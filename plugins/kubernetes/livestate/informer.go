@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic/dynamicinformer"
 	"k8s.io/client-go/metadata/metadatainformer"
@@ -27,6 +28,7 @@ const (
 	byApplication = "application"
 	byOwner       = "owner"
 	byUID         = "uid"
+	byInvolved    = "involved"
 )
 
 // maxDepth bounds the way from a pod to what was applied: CronJob, Job, Pod, and room for custom kinds.
@@ -43,9 +45,12 @@ type informerKey struct {
 	children bool
 	// bare watches only the metadata: of these it matters that they are there.
 	bare bool
-	// kind is that of bare children, which do not name it.
+	// kind is that of bare children, which do not name it, or that of the objects that Events are about.
 	kind string
 }
+
+// ofEvents reports whether the watch is of what happens to objects of a kind.
+func (k informerKey) ofEvents() bool { return k.gvr == events && k.kind != "" }
 
 // informer is one watch with what it has seen.
 type informer struct {
@@ -68,6 +73,12 @@ func (w *watched) newInformer(key informerKey) (*informer, error) {
 	indexers := cache.Indexers{byApplication: indexApplication, byOwner: indexOwner, byUID: indexUID}
 	trim := w.trimRoot
 	switch {
+	case key.ofEvents():
+		i.shared = dynamicinformer.NewFilteredDynamicInformer(w.client.Dynamic, key.gvr, key.namespace, 0,
+			cache.Indexers{byInvolved: indexInvolved}, func(o *metav1.ListOptions) {
+				o.FieldSelector = fields.OneTermEqualSelector("involvedObject.kind", key.kind).String()
+			}).Informer()
+		trim = trimEvent
 	case key.bare:
 		i.shared = metadatainformer.NewFilteredMetadataInformer(w.client.Metadata, key.gvr, key.namespace, 0, indexers,
 			nil).Informer()
@@ -132,6 +143,8 @@ func (w *watched) saw(key informerKey, o any, gone bool) {
 	object, ok := o.(*unstructured.Unstructured)
 	switch {
 	case !ok:
+	case key.ofEvents():
+		w.sawEvent(object)
 	case key.bare && key.gvr == definitions:
 		w.defined(object.GetName(), gone)
 	default:
@@ -174,7 +187,7 @@ func (i *informer) filled(ctx context.Context) error {
 func (i *informer) find(index, value string) []*unstructured.Unstructured {
 	found, err := i.shared.GetIndexer().ByIndex(index, value)
 	if err != nil {
-		return nil // there is no such index, which cannot be
+		return nil // Events have no owner and no application
 	}
 	list := make([]*unstructured.Unstructured, 0, len(found))
 	for _, f := range found {

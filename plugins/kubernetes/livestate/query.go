@@ -143,7 +143,8 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	}
 	a.idle = d.idle(want.manifests, placed.places, liveOf(objects))
 	a.looked = look{cluster: c, changes: changes, drift: d, places: placed.places, objects: objects}
-	a.sync, a.resources = d.state(a.found), marked(s.rules.resources(ctx, objects, a.target), a.found, a.target)
+	judged := judge{s.rules, c}.resources(ctx, objects, a.target)
+	a.sync, a.resources = d.state(a.found), marked(judged, a.found, a.target)
 	a.resources = append(a.resources, collected(placed.places, objects, a.found, a.target)...)
 	return a
 }
@@ -234,10 +235,10 @@ func ignoredFields(source *stage.Source, manifests []manifest.Manifest) ([]*igno
 }
 
 // resources turns objects into what piped reports.
-func (r rules) resources(ctx context.Context, objects []*object, target string) []*model.ResourceState {
+func (j judge) resources(ctx context.Context, objects []*object, target string) []*model.ResourceState {
 	states := make([]*model.ResourceState, 0, len(objects))
 	for _, o := range objects {
-		health, description := r.healthOf(ctx, o.live)
+		health, description := j.healthOf(ctx, o.live)
 		states = append(states, &model.ResourceState{
 			Id: string(o.live.GetUID()), ParentIds: o.parents, Name: o.live.GetName(), ResourceType: o.live.GetKind(),
 			ResourceMetadata: metadataOf(o.live),

@@ -7,17 +7,10 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 )
-
-// judgedKey is an object in one version.
-type judgedKey struct {
-	uid     types.UID
-	version string
-}
 
 // judgement is what a rule has said of an object.
 type judgement struct {
@@ -28,25 +21,31 @@ type judgement struct {
 // rules are those of the configuration, with what they have said last.
 type rules struct {
 	*health.Rules
-	judged *memory[judgedKey, judgement]
+	judged *memory[revision, judgement]
+}
+
+// judge says how the objects of a cluster are. cluster is nil where nothing more can be asked of it.
+type judge struct {
+	rules
+	cluster *watched
 }
 
 // healthOf judges one object by the rule for its kind, or without one. The rule is asked once for each version of the
 // object. What is being deleted, and a hook, are judged without a rule.
-func (r rules) healthOf(ctx context.Context, o *unstructured.Unstructured) (model.ResourceState_HealthStatus, string) {
-	if !r.Judges(o.GroupVersionKind().GroupKind()) || o.GetDeletionTimestamp() != nil || hookState(o) != "" {
-		return healthOf(o)
+func (j judge) healthOf(ctx context.Context, o *unstructured.Unstructured) (model.ResourceState_HealthStatus, string) {
+	if !j.Judges(o.GroupVersionKind().GroupKind()) || o.GetDeletionTimestamp() != nil || hookState(o) != "" {
+		return healthOf(o, j.cluster.eventOf(ctx, o))
 	}
-	key := judgedKey{uid: o.GetUID(), version: o.GetResourceVersion()}
-	last, known := r.judged.get(key)
+	key := revisionOf(o)
+	last, known := j.judged.get(key)
 	if !known {
-		last.verdict, last.judged = r.Judge(ctx, o)
+		last.verdict, last.judged = j.Judge(ctx, o)
 		if ctx.Err() == nil {
-			r.judged.put(key, last)
+			j.judged.put(key, last)
 		}
 	}
 	if !last.judged {
-		return healthOf(o)
+		return healthOf(o, j.cluster.eventOf(ctx, o))
 	}
 	verdict := last.verdict
 	switch {

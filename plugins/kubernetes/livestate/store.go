@@ -64,7 +64,7 @@ func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
 		pulse:  pulsePause,
 		loader: loader, pool: pool, masker: newMasker(), changes: changes,
 		wanted: newMemory[wantedKey, *wanted](maxWanted), verdicts: newMemory[verdictKey, []difference](maxVerdicts),
-		rules:    rules{judged: newMemory[judgedKey, judgement](maxJudged)},
+		rules:    rules{judged: newMemory[revision, judgement](maxJudged)},
 		last:     newMemory[lastKey, last](maxLast),
 		clusters: map[string]*watched{}, away: map[string]*away{},
 	}
