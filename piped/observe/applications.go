@@ -112,6 +112,19 @@ func (a *applications) liveState(r *ps.ReportApplicationLiveStateRequest) []Even
 	return nil
 }
 
+// sentence says how a resource is: "Pod default/web: container main: ImagePullBackOff", "ConfigMap default/web is …".
+func sentence(r *model.ResourceState) string {
+	name := r.GetName()
+	if namespace := r.GetResourceMetadata()["Namespace"]; namespace != "" {
+		name = namespace + "/" + name
+	}
+	says, between := cmp.Or(r.GetHealthDescription(), "is unhealthy"), ": "
+	if strings.HasPrefix(says, "is ") {
+		between = " "
+	}
+	return r.GetResourceType() + " " + name + between + says
+}
+
 // maxUnhealthy bounds what is said of one resource, in bytes.
 const maxUnhealthy = 300
 
@@ -124,7 +137,7 @@ func unhealthy(resources []*model.ResourceState) string {
 			continue
 		}
 		if others++; r.GetHealthDescription() != "" || reason == "" {
-			reason = r.GetResourceType() + " " + r.GetName() + ": " + cmp.Or(r.GetHealthDescription(), "is unhealthy")
+			reason = sentence(r)
 		}
 	}
 	if len(reason) > maxUnhealthy {

@@ -22,6 +22,10 @@ func TestAnUnhealthyApplicationSaysWhichResourceIsTheCause(t *testing.T) {
 		resource("Pod", "ImagePullBackOff", model.ResourceState_UNHEALTHY),
 		resource("Service", "", model.ResourceState_HEALTHY),
 	}))
-	require.Equal(t, "Pod web: is unhealthy",
+	leaving := resource("ConfigMap", "is Terminating, held by the finalizer x", model.ResourceState_UNHEALTHY)
+	leaving.ResourceMetadata = map[string]string{"Namespace": "shop"}
+	require.Equal(t, "ConfigMap shop/web is Terminating, held by the finalizer x",
+		unhealthy([]*model.ResourceState{leaving}))
+	require.Equal(t, "Pod web is unhealthy",
 		unhealthy([]*model.ResourceState{resource("Pod", "", model.ResourceState_UNHEALTHY)}))
 }

@@ -44,8 +44,9 @@ func plainLines(c Change, flags string) []string {
 		return line("component", c.Component.GetName(), Name(c.Component.GetState()), c.Component.GetDetail(),
 			arrow(c.Component.GetHint()))
 	case Application:
-		return line("application", c.Application.GetName(), Name(c.Application.GetSync()),
-			document.Health(c.Application.GetHealth()), c.Application.GetSyncShortReason(), answers(c.Application))
+		a := c.Application
+		return line("application", a.GetName(), Name(a.GetSync()), document.Health(a.GetHealth()),
+			cmp.Or(a.GetSyncShortReason(), a.GetHealthReason()), answers(a))
 	case Deployment:
 		d := c.Deployment
 		about := text.FirstLine(d.GetCommit().GetMessage())

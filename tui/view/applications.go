@@ -110,11 +110,34 @@ func (v Applications) entry(app Application, width int) (tone theme.Tone, first,
 		}
 		dot := th.Dim.Render(" " + th.Dot + " ")
 		second = join(dot, sync.style.Render(sync.word), health)
-		if full := join(dot, second, version); text.Width(full)+3 <= width {
+		if why := v.unhealthy(app.Application, dot, width-3); why != "" {
+			second = why
+		} else if full := join(dot, second, version); text.Width(full)+3 <= width {
 			second = full
 		}
 	}
 	return icon.style, first, "   " + second
+}
+
+// leastReason is the room from which on the beginning of a reason says anything, in columns.
+const leastReason = 12
+
+// unhealthy says which object keeps an application from being healthy, in place of its version, and also of being
+// synced, which is as it should be; empty for a healthy application and where there is no room.
+func (v Applications) unhealthy(app *deckv1.Application, dot string, width int) string {
+	th, health := v.Theme, healthBadge(v.Theme, app.GetHealth())
+	if app.GetHealthReason() == "" || app.GetHealth() != deckv1.HealthStatus_HEALTH_STATUS_OTHER {
+		return ""
+	}
+	head := health.style.Render(health.word)
+	if sync := syncBadge(th, app); app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_SYNCED {
+		head = join(dot, sync.style.Render(sync.word), head)
+	}
+	room := width - text.Width(head) - text.Width(dot)
+	if room < leastReason {
+		return ""
+	}
+	return head + dot + health.style.Render(text.Cut(text.Line(app.GetHealthReason()), room, th.Ellipsis))
 }
 
 // Strip shows the stages of a pipeline as one icon each, and how many are done. Where there is no room for all, the

@@ -4,11 +4,13 @@
 package view
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/theme"
@@ -27,4 +29,23 @@ func TestTheStripKeepsTheCountAndTheRunningStageAtEachWidth(t *testing.T) {
 	require.Equal(t, "…✓●○… 14/30", ansi.Strip(Strip(th, stages, 11)))
 	require.Equal(t, "✓✓✓✓✓✓✓✓✓✓✓✓✓✓●○○○○○○○○○○○○○○○ 14/30",
 		ansi.Strip(Strip(th, stages, 36)))
+}
+
+func TestAnUnhealthyApplicationSaysWhyInTheList(t *testing.T) {
+	t.Parallel()
+	app := &deckv1.Application{Name: "web", Sync: deckv1.SyncStatus_SYNC_STATUS_SYNCED,
+		Health: deckv1.HealthStatus_HEALTH_STATUS_OTHER, RunningVersions: []string{"v1"},
+		HealthReason: "Pod default/web: container main: ImagePullBackOff (and 1 more)"}
+	second := func(width int) string {
+		v := Applications{Theme: theme.New(theme.Options{NoColor: true}), List: []*deckv1.Application{app},
+			Entry: func(a *deckv1.Application) Application { return Application{Application: a, Name: a.GetName()} }}
+		return strings.TrimRight(ansi.Strip(strings.Split(v.Draw(width, 3), "\n")[2]), " ")
+	}
+	require.Equal(t, "   unhealthy · Pod default/web: container main: ImagePullBackOff (and 1 more)", second(90))
+	require.Equal(t, "   unhealthy · Pod default/web: conta…", second(38))
+	require.Equal(t, "   synced · unhealthy", second(24), "the version has no room either")
+	app.Sync = deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC
+	require.Equal(t, "   out of sync · unhealthy · Pod default/w…", second(43))
+	app.Sync, app.Health = deckv1.SyncStatus_SYNC_STATUS_SYNCED, deckv1.HealthStatus_HEALTH_STATUS_HEALTHY
+	require.Equal(t, "   synced · healthy · v1", second(90))
 }

@@ -307,10 +307,24 @@ func (v Deployment) head(width int) []string {
 	if worthShowing(d.GetStatus()) {
 		lines = append(lines, v.reasonLines(status.style, d.GetStatusReason(), width)...)
 	}
+	if why := v.unhealthySince(); why != "" {
+		lines = append(lines, v.reasonLines(th.Tones.Warn, why, width)...)
+	}
 	if invalid := v.invalidSince(width); invalid != nil {
 		return append(lines, invalid...)
 	}
 	return append(lines, v.mistaken(width)...)
+}
+
+// unhealthySince says which object keeps the application from being healthy although its newest deployment has
+// succeeded; empty otherwise.
+func (v Deployment) unhealthySince() string {
+	app := v.Application
+	if v.Earlier || v.Deployment.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS ||
+		app.GetHealth() != deckv1.HealthStatus_HEALTH_STATUS_OTHER || app.GetHealthReason() == "" {
+		return ""
+	}
+	return "unhealthy: " + app.GetHealthReason()
 }
 
 // leastAddress is the width from which a line has room for the address of the application.

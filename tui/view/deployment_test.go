@@ -8,10 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
@@ -78,4 +80,23 @@ func TestTheHeadShowsWhereTheApplicationAnswers(t *testing.T) {
 	require.NotContains(t, v.head(50)[1], url, "the reason is worth more where there is little room")
 	v.Application.Url = ""
 	require.NotContains(t, v.head(80)[1], "http")
+}
+
+func TestTheNewestDeploymentSaysWhyItsApplicationIsUnhealthy(t *testing.T) {
+	t.Parallel()
+	d := decktest.Failed()
+	d.Status, d.StatusReason = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, ""
+	app := &deckv1.Application{Name: "web", Health: deckv1.HealthStatus_HEALTH_STATUS_OTHER,
+		HealthReason: "PersistentVolumeClaim shop/data is pending since 2026-01-01T00:00:00Z: " +
+			"ProvisioningFailed: no disk"}
+	shown := func(v Deployment) string {
+		v.Theme, v.Application, v.Deployment = theme.New(theme.Options{NoColor: true}), app, d
+		return strings.Join(strings.Fields(ansi.Strip(v.Draw(130, 30))), " ")
+	}
+	const why = "unhealthy: PersistentVolumeClaim shop/data is pending since 2026-01-01T00:00:00Z: " +
+		"ProvisioningFailed: no disk"
+	require.Contains(t, shown(Deployment{}), why)
+	require.NotContains(t, shown(Deployment{Earlier: true}), "unhealthy")
+	app.Health = deckv1.HealthStatus_HEALTH_STATUS_HEALTHY
+	require.NotContains(t, shown(Deployment{}), "unhealthy")
 }
