@@ -14,7 +14,6 @@ func Flags() []string {
 		"k8s.io/apiextensions-apiserver/pkg/registry", "k8s.io/apiserver", "k8s.io/cloud-provider",
 		"k8s.io/component-base", "k8s.io/component-helpers", "k8s.io/controller-manager",
 		"k8s.io/dynamic-resource-allocation", "k8s.io/endpointslice", "k8s.io/kube-aggregator", "k8s.io/kubelet",
-		"k8s.io/kubernetes", "k8s.io/metrics", "k8s.io/pod-security-admission", "github.com/antlr4-go/antlr",
-		"github.com/google/cel-go", "go.etcd.io",
+		"k8s.io/kubernetes", "k8s.io/metrics", "k8s.io/pod-security-admission", "go.etcd.io",
 	)
 }
