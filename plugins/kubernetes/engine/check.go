@@ -46,9 +46,9 @@ func CheckHealth(in io.Reader, out io.Writer) error {
 	return json.NewEncoder(out).Encode(mistakes)
 }
 
-// split takes joined errors apart.
+// split takes errors apart that Compile has joined.
 func split(err error) []error {
-	if joined, is := err.(interface{ Unwrap() []error }); is { //nolint:errorlint // Compile joins them
+	if joined, is := err.(interface{ Unwrap() []error }); is {
 		return joined.Unwrap()
 	}
 	if err == nil {

@@ -5,6 +5,7 @@ package health
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -61,8 +62,8 @@ func interpret(job *scriptJob) (given any, err error) {
 		if instructions.left <= 0 {
 			return nil, errInstructions
 		}
-		if failed, is := err.(*lua.ApiError); is { //nolint:errorlint // the interpreter gives it as it is
-			return nil, fmt.Errorf("%s", failed.Object.String())
+		if failed, is := errors.AsType[*lua.ApiError](err); is {
+			return nil, errors.New(failed.Object.String())
 		}
 		return nil, err
 	}

