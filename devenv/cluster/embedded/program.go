@@ -27,6 +27,9 @@ const (
 	programName = "embeddedk8s"
 	// keptPrograms are enough to go back and forth between branches; each is large.
 	keptPrograms = 3
+	// keptTime is how long a program is kept after its last start in any case: another environment may be about to start
+	// the one that it has found.
+	keptTime = time.Hour
 	// ProgramVariable names a compiled program that is used as it is.
 	ProgramVariable = "PIPEDECK_EMBEDDEDK8S"
 )
@@ -160,6 +163,7 @@ func (p *Program) Ensure(ctx context.Context, progress cluster.Progress) (string
 		return "", err
 	}
 	if found.Compiled() {
+		p.use(found.Path)
 		return found.Path, nil
 	}
 	if p.Before != nil {
@@ -197,6 +201,14 @@ func ownProgram(path string) error {
 // digestName is that of the directories that Ensure makes. What has another name in the cache is not ours, and stays.
 var digestName = regexp.MustCompile(`^[0-9a-f]{16}$`)
 
+// use notes that a program of the cache is about to be started. Without the note it may be removed sooner.
+func (p *Program) use(path string) {
+	if dir := filepath.Dir(path); filepath.Dir(dir) == p.CacheDir {
+		now := time.Now()
+		_ = os.Chtimes(dir, now, now)
+	}
+}
+
 // prune bounds the cache. A program that runs elsewhere goes on running without its file.
 func (p *Program) prune() error {
 	entries, err := os.ReadDir(p.CacheDir)
@@ -211,6 +223,9 @@ func (p *Program) prune() error {
 	}
 	newest := slices.SortedFunc(maps.Keys(age), func(a, b string) int { return age[b].Compare(age[a]) })
 	for _, old := range newest[min(keptPrograms, len(newest)):] {
+		if time.Since(age[old]) < keptTime {
+			continue
+		}
 		if err := os.RemoveAll(filepath.Join(p.CacheDir, old)); err != nil {
 			return fmt.Errorf("remove an old program: %w", err)
 		}

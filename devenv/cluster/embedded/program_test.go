@@ -5,6 +5,7 @@ package embedded
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -106,7 +107,7 @@ func TestTheProgramIsCompiledOnceForEachStateOfItsSources(t *testing.T) {
 
 func TestOldProgramsAreRemovedFromTheCache(t *testing.T) {
 	p := checkout(t)
-	long := time.Now().Add(-time.Hour)
+	long := time.Now().Add(-2 * keptTime)
 	write(t, filepath.Join(p.CacheDir, "documents", "thesis.txt"), "years")
 	require.NoError(t, os.Chtimes(filepath.Join(p.CacheDir, "documents"), long, long))
 	for _, name := range []string{"aaaaaaaaaaaaaaaa", "bbbbbbbbbbbbbbbb", "cccccccccccccccc", "dddddddddddddddd"} {
@@ -124,6 +125,22 @@ func TestOldProgramsAreRemovedFromTheCache(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(p.CacheDir, "aaaaaaaaaaaaaaaa"))
 	require.DirExists(t, filepath.Join(p.CacheDir, "dddddddddddddddd"))
 	require.FileExists(t, filepath.Join(p.CacheDir, "documents", "thesis.txt"), "it is not ours")
+}
+
+func TestAProgramThatWasJustFoundIsKept(t *testing.T) {
+	p := checkout(t)
+	found, err := p.Ensure(context.Background(), silent)
+	require.NoError(t, err)
+	long := time.Now().Add(-2 * keptTime)
+	require.NoError(t, os.Chtimes(filepath.Dir(found), long, long))
+	_, err = p.Ensure(context.Background(), silent) // and it is about to be started
+	require.NoError(t, err)
+	for i := range keptPrograms {
+		write(t, filepath.Join(p.Source, "more.go"), fmt.Sprintf("package main\n\nvar more = %d\n", i))
+		_, err := p.Ensure(context.Background(), silent)
+		require.NoError(t, err)
+	}
+	require.FileExists(t, found)
 }
 
 func TestWhoeverWaitsForACompilationCanBeInterrupted(t *testing.T) {

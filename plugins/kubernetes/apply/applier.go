@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -47,6 +48,8 @@ type Applier struct {
 	Scaled map[manifest.Key]bool
 	// Seen, unless nil, saves sending what has not changed since it was applied; it outlives the Applier.
 	Seen *Seen
+	// Judges, unless nil, reports kinds whose health is judged by rules, which may look at any field.
+	Judges func(schema.GroupKind) bool
 
 	client *cluster.Client
 	log    Log

@@ -107,7 +107,8 @@ func (r *run) unsent(ctx context.Context, api dynamic.ResourceInterface, m manif
 	if !known || !r.Seen.has(was.uid, seen{manifest: sent, live: was.print}) {
 		return nil
 	}
-	if gvk := m.GroupVersionKind(); bodyless[gvk.Group+"/"+gvk.Kind] {
+	judged := r.Judges != nil && r.Judges(m.GroupVersionKind().GroupKind())
+	if gvk := m.GroupVersionKind(); !judged && bodyless[gvk.Group+"/"+gvk.Kind] {
 		o := &unstructured.Unstructured{Object: map[string]any{}}
 		o.SetGroupVersionKind(gvk)
 		o.SetName(m.GetName())

@@ -78,7 +78,7 @@ func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v
 // cluster, and creates the namespace that the application asks for.
 func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client, s *Source) (*apply.Applier, error) {
 	applier := apply.New(c, req.Log)
-	applier.Seen = e.seen
+	applier.Seen, applier.Judges = e.seen, e.rules.Judges
 	applier.WaveEnd = func(ctx context.Context, w phase.Wave, applied []apply.Applied) error {
 		return e.endWave(ctx, req, c, s, w, applied)
 	}
