@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -120,8 +121,18 @@ type EndedError struct{ Text string }
 
 func (e *EndedError) Error() string { return "its process ended: " + e.Text }
 
-// Do does a job in a process. The error is a LimitError, an EndedError, or why there is no process.
-func (p *Pool[Job, Answer]) Do(ctx context.Context, job *Job) (*Answer, error) {
+// Word is what a job says while it runs.
+type Word struct{ data cbor.RawMessage }
+
+// Read decodes the word.
+func (w Word) Read(into any) error { return decode(w.data, into) }
+
+// Listener hears the words of a job, one after another, and returns the reply to those that ask.
+type Listener func(ctx context.Context, word Word) (reply any, err error)
+
+// Do does a job in a process. listen hears its words; nil for a job that says nothing. The error is a LimitError, an
+// EndedError, that of listen, or why there is no process.
+func (p *Pool[Job, Answer]) Do(ctx context.Context, job *Job, listen Listener) (*Answer, error) {
 	select {
 	case p.places <- struct{}{}:
 		defer func() { <-p.places }()
@@ -136,8 +147,7 @@ func (p *Pool[Job, Answer]) Do(ctx context.Context, job *Job) (*Answer, error) {
 			return nil, fmt.Errorf("start a process: %w", err)
 		}
 		stop := context.AfterFunc(ctx, one.end)
-		got := &reply[Answer]{}
-		err = one.ask(&question[Job]{Job: job, MemoryBytes: p.limits.MemoryBytes}, got)
+		got, err := run[Job, Answer](ctx, one, &order[Job]{Job: job, MemoryBytes: p.limits.MemoryBytes}, listen)
 		if !stop() || err != nil || !p.give(one, got.UsedBytes) {
 			one.drop()
 		}
@@ -146,6 +156,8 @@ func (p *Pool[Job, Answer]) Do(ctx context.Context, job *Job) (*Answer, error) {
 			return got.Answer, nil
 		case ctx.Err() != nil:
 			return nil, context.Cause(ctx)
+		case errors.As(err, new(*listenError)):
+			return nil, errors.Unwrap(err)
 		}
 		<-one.exited
 		if !used || one.code() == exitOfMemory { // one that was kept may have been ended by anyone meanwhile
@@ -247,27 +259,67 @@ func (p *process) drop() {
 	_ = p.out.Close()
 }
 
-func (p *process) ask(question, reply any) error {
-	// One write: a job is not read in pieces, so that a process that has ended is seen here.
+// listenError is one of the listener.
+type listenError struct{ error }
+
+func (e *listenError) Unwrap() error { return e.error }
+
+// run runs a job in a process until its answer.
+func run[Job, Answer any](ctx context.Context, p *process, first *order[Job], listen Listener) (*message[Answer], error) {
+	if err := p.send(first); err != nil {
+		return nil, err
+	}
+	for {
+		said := &message[Answer]{}
+		if err := p.decoder.Decode(said); err != nil {
+			return nil, err
+		}
+		if said.Answer != nil {
+			return said, nil
+		}
+		if listen == nil {
+			return nil, &listenError{errors.New("no one listens to what the job says")}
+		}
+		reply, err := listen(ctx, Word{said.Word})
+		if err != nil {
+			return nil, &listenError{err}
+		}
+		if !said.Asks {
+			continue
+		}
+		data, err := cbor.Marshal(reply)
+		if err != nil {
+			return nil, &listenError{err}
+		}
+		if err := p.send(&order[Job]{Reply: data}); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// send writes at once: an order is not read in pieces, so that a process that has ended is seen here.
+func (p *process) send(order any) error {
 	var data bytes.Buffer
-	if err := cbor.NewEncoder(&data).Encode(question); err != nil {
+	if err := cbor.NewEncoder(&data).Encode(order); err != nil {
 		return err
 	}
-	if _, err := p.in.Write(data.Bytes()); err != nil {
-		return err
-	}
-	return p.decoder.Decode(reply)
+	_, err := p.in.Write(data.Bytes())
+	return err
 }
 
 // code is the exit code of a process that has ended.
 func (p *process) code() int { return p.command.ProcessState.ExitCode() }
 
+// noMemory are the last words of processes that the system refuses memory, for a stack of a thread, too.
+var noMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed", "create new OS thread"}
+
 // describe says why a process has ended in the middle of a job.
 func (p *process) describe(limits Limits) error {
 	said := p.said.String()
 	switch {
-	case p.code() == exitOfMemory, strings.Contains(said, "out of memory"),
-		strings.Contains(said, "cannot allocate memory"):
+	case p.code() == exitOfMemory, slices.ContainsFunc(noMemory, func(words string) bool {
+		return strings.Contains(said, words)
+	}):
 		return &LimitError{Limit: Memory, Limits: limits}
 	case strings.Contains(said, "stack overflow"), strings.Contains(said, "stack exceeds"):
 		return &LimitError{Limit: Stack, Limits: limits}

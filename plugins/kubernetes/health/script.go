@@ -55,7 +55,7 @@ func (s *scripts) close() { s.pool.Close() }
 // ServeIfChild runs scripts for the process that has started this one, and does not return then. In every other process
 // it does nothing. main calls it first.
 func ServeIfChild() {
-	child.Serve(scriptArgument, func(job *scriptJob) *scriptAnswer {
+	child.Serve(scriptArgument, func(job *scriptJob, _ *child.Talk) *scriptAnswer {
 		lua.MaxArrayIndex = maxList // the interpreter has this bound once for a process, which does nothing else here
 		return runScript(job)
 	})
@@ -98,7 +98,7 @@ func scriptMistake(err error, text string) error {
 }
 
 func (s script) judge(ctx context.Context, object map[string]any) (any, error) {
-	got, err := s.in.pool.Do(ctx, &scriptJob{Script: s.text, Object: object})
+	got, err := s.in.pool.Do(ctx, &scriptJob{Script: s.text, Object: object}, nil)
 	switch {
 	case err != nil:
 		return nil, err

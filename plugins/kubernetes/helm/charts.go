@@ -4,6 +4,7 @@
 package helm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,10 +18,11 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/child"
 )
 
-// KubeVersion is the version of Kubernetes that charts see unless an application says another: that of the client
-// libraries this is built with.
+// KubeVersion is the version of Kubernetes that charts see without a cluster, unless an application says another: that
+// of the client libraries this is built with.
 const KubeVersion = "v1.36.0"
 
 // Charts renders charts. It may be used by several goroutines.
@@ -45,11 +47,13 @@ type Request struct {
 	// Version is an exact version or a range of versions; empty is the newest one that is no pre-release.
 	Version     string
 	ReleaseName string
-	// Namespace is that of the release. Default: "default".
+	// Namespace is that of the release. Default: that of the Cluster, or "default".
 	Namespace string
 	Options   Options
 	// AllowedAddresses are added to those of the [Sources].
 	AllowedAddresses []string
+	// Cluster is the cluster that the chart sees; nil for none.
+	Cluster Cluster
 }
 
 // Options are those of `helm template`.
@@ -60,7 +64,8 @@ type Options struct {
 	Values, BaseValues map[string]any
 	// SetValues are single values by their path; SetFiles are files whose text is the value.
 	SetValues, SetFiles map[string]string
-	// APIVersions are added to those of Kubernetes itself; KubeVersion replaces [KubeVersion].
+	// APIVersions are added to those of the Cluster, or of Kubernetes itself. KubeVersion replaces that of the Cluster,
+	// or [KubeVersion].
 	APIVersions []string
 	KubeVersion string
 }
@@ -70,7 +75,7 @@ type Rendered struct {
 	Name, Version string
 	// Files are the custom resource definitions of crds/, then the templates by their names.
 	Files []File
-	// Fixed is set when the same request, on the same files, always gets the same chart and values.
+	// Fixed is set when the same request, on the same files, always gets the same chart and values, and looks nothing up.
 	Fixed bool
 }
 
@@ -111,17 +116,21 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	caps, err := capabilities(req.Options)
+	seen, err := req.seen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	caps, err := seen.helm()
 	if err != nil {
 		return nil, err
 	}
 	if wants := chrt.Metadata.KubeVersion; wants != "" &&
 		!chartutil.IsCompatibleRange(wants, caps.KubeVersion.String()) {
-		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: set input.helmOptions.kubeVersion "+
-			"to the version of the cluster, or use another version of the chart",
-			where, wants, caps.KubeVersion.Version)
+		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: %s another version of the chart",
+			where, wants, caps.KubeVersion.Version, remedy(req))
 	}
-	files, err := c.render(ctx, g, loaded, values, caps, req)
+	answers := &asker{cluster: req.Cluster}
+	files, err := c.render(ctx, g, loaded, values, seen, req, answers)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
@@ -129,19 +138,28 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	return &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Files: files,
-		Fixed: loaded.fixed && fixed && !remote}, nil
+		Fixed: loaded.fixed && fixed && !remote && answers.asked == 0}, nil
 }
 
-func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values map[string]any, caps *common.Capabilities,
-	req Request) ([]File, error) {
+// remedy begins what to do about a chart that wants another version of Kubernetes.
+func remedy(req Request) string {
+	if req.Cluster != nil && req.Options.KubeVersion == "" {
+		return "use"
+	}
+	return "set input.helmOptions.kubeVersion to the version of the cluster, or use"
+}
+
+func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values map[string]any, seen *Capabilities,
+	req Request, answers *asker) ([]File, error) {
+	caps, err := seen.helm()
+	if err != nil {
+		return nil, err
+	}
 	chrt := loaded.chart
 	if err := chartutil.ProcessDependencies(chrt, values); err != nil {
 		return nil, fmt.Errorf("its dependencies: %w", err)
 	}
-	namespace := req.Namespace
-	if namespace == "" {
-		namespace = "default"
-	}
+	namespace := cmp.Or(req.Namespace, seen.Namespace, "default")
 	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
 	top, err := util.ToRenderValuesWithSchemaValidation(chrt, values, release, caps, true)
 	if err != nil {
@@ -154,8 +172,8 @@ func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values ma
 	}
 	rendered, err := c.runTemplates(ctx, &job{
 		Chart: newJobChart(chrt), Values: valuesOf(top), Release: req.ReleaseName, Namespace: namespace,
-		KubeVersion: req.Options.KubeVersion, APIVersions: req.Options.APIVersions,
-	}, loaded)
+		Capabilities: seen,
+	}, loaded, answers)
 	if err != nil {
 		return nil, err
 	}
@@ -173,17 +191,21 @@ func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values ma
 }
 
 // runTemplates runs a job where the sources say.
-func (c *Charts) runTemplates(ctx context.Context, j *job, loaded *loaded) (map[string]string, error) {
+func (c *Charts) runTemplates(ctx context.Context, j *job, loaded *loaded, answers *asker) (map[string]string, error) {
 	if c.sources.Children == nil {
-		files, err := j.run()
+		at := ""
+		files, err := j.run(child.TalkTo(ctx, answers.listen(&at)))
 		if err != nil {
 			return nil, templateError(loaded, err)
 		}
 		return files, nil
 	}
-	files, err := c.sources.Children.render(ctx, j)
+	files, err := c.sources.Children.render(ctx, j, answers)
 	if _, is := errors.AsType[*engineError](err); is {
 		return nil, templateError(loaded, err)
+	}
+	if limit, is := errors.AsType[*limitError](err); is && limit.template != "" {
+		return nil, &limitError{template: loaded.source(limit.template), of: limit.of}
 	}
 	return files, err
 }
@@ -191,21 +213,4 @@ func (c *Charts) runTemplates(ctx context.Context, j *job, loaded *loaded) (map[
 func valuesOf(top common.Values) map[string]any {
 	values, _ := top["Values"].(common.Values)
 	return values
-}
-
-// capabilities are what a chart sees of a cluster, none being asked.
-func capabilities(options Options) (*common.Capabilities, error) {
-	caps := common.DefaultCapabilities.Copy()
-	version := KubeVersion
-	if options.KubeVersion != "" {
-		version = options.KubeVersion
-	}
-	parsed, err := common.ParseKubeVersion(version)
-	if err != nil {
-		return nil, fmt.Errorf("input.helmOptions.kubeVersion: %q is not a version of Kubernetes such as v1.36.0",
-			version)
-	}
-	caps.KubeVersion = *parsed
-	caps.APIVersions = append(slices.Clone(caps.APIVersions), options.APIVersions...)
-	return caps, nil
 }

@@ -50,8 +50,8 @@ func (c *Children) Close() { c.pool.Close() }
 // ServeIfChild renders charts for the process that has started this one, and does not return then. In every other
 // process it does nothing. main calls it first.
 func ServeIfChild() {
-	child.Serve(childArgument, func(j *job) *answer {
-		files, err := j.run()
+	child.Serve(childArgument, func(j *job, t *child.Talk) *answer {
+		files, err := j.run(t)
 		if err != nil {
 			return &answer{Error: err.Error()}
 		}
@@ -64,31 +64,43 @@ type engineError struct{ text string }
 
 func (e *engineError) Error() string { return e.text }
 
-// render runs a job in a process. The error names the limit that ended it.
-func (c *Children) render(ctx context.Context, j *job) (map[string]string, error) {
+// render runs a job in a process, whose questions answers has the answers to. The error names the limit that ended it,
+// and the template where it was reached.
+func (c *Children) render(ctx context.Context, j *job, answers *asker) (map[string]string, error) {
 	j.OutputBytes = c.outputBytes
-	got, err := c.pool.Do(ctx, j)
+	at := ""
+	got, err := c.pool.Do(ctx, j, answers.listen(&at))
 	switch limit, ended := (*child.LimitError)(nil), (*child.EndedError)(nil); {
 	case err == nil && got.Error != "":
 		return nil, &engineError{got.Error}
 	case err == nil:
 		return got.Files, nil
 	case errors.As(err, &limit):
-		return nil, limitError(limit)
+		return nil, &limitError{template: at, of: limit}
 	case errors.As(err, &ended):
 		return nil, fmt.Errorf("the process that renders its templates ended: %s", ended.Text)
 	}
 	return nil, err
 }
 
-// limitError says in the words of charts which limit a chart has reached.
-func limitError(e *child.LimitError) error {
-	switch e.Limit {
-	case child.Time:
-		return fmt.Errorf("its templates took longer than %s, the limit for rendering a chart", e.Timeout)
-	case child.Memory:
-		return fmt.Errorf("its templates needed more than %d MiB of memory, the limit for rendering a chart",
-			e.MemoryBytes>>20)
+// limitError says in the words of charts which limit a template has reached.
+type limitError struct {
+	// template is empty where it is not known.
+	template string
+	of       *child.LimitError
+}
+
+func (e *limitError) Error() string {
+	who := "its templates"
+	if e.template != "" {
+		who = e.template + ": this template"
 	}
-	return errors.New("its templates call each other without an end")
+	switch e.of.Limit {
+	case child.Time:
+		return fmt.Sprintf("%s took longer than %s, the limit for rendering a chart", who, e.of.Timeout)
+	case child.Memory:
+		return fmt.Sprintf("%s needed more than %d MiB of memory, the limit for rendering a chart", who,
+			e.of.MemoryBytes>>20)
+	}
+	return who + " called templates without an end"
 }

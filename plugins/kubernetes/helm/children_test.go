@@ -46,12 +46,22 @@ func TestAChartHasLimits(t *testing.T) {
 		template, want string
 	}{
 		"memory that grows": {helm.Limits{MemoryBytes: 128 << 20}, plenty,
-			"more than 128 MiB of memory, the limit"},
+			"charts/web/templates/hungry.yaml: this template needed more than 128 MiB of memory, the limit"},
 		"memory at once": {helm.Limits{MemoryBytes: 128 << 20}, `{{ len (repeat 3000000000 "x") }}`,
-			"more than 128 MiB of memory, the limit"},
+			"charts/web/templates/hungry.yaml: this template needed more than 128 MiB of memory, the limit"},
+		"13 GB by default": {helm.Limits{}, `{{ $x := "" }}{{ range until 13 }}{{ $x = print $x (repeat 1000000000 "x") }}` +
+			`{{ end }}`, "hungry.yaml: this template needed more than 512 MiB of memory, the limit"},
+		"output of ranges in ranges by default": {helm.Limits{}, `{{ range until 100000 }}{{ range until 100000 }}` +
+			`{{ repeat 10000 "x" }}{{ end }}{{ end }}`, "hungry.yaml: this template needed more than 512 MiB of memory, the limit"},
 		"output": {helm.Limits{}, `a: {{ repeat 17825792 "x" }}`, "make 17 MiB, more than the 16 MiB"},
 		"time": {helm.Limits{Timeout: time.Second},
-			`{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`, "longer than 1s, the limit"},
+			`{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`,
+			"hungry.yaml: this template took longer than 1s, the limit"},
+		"time in a template that another one includes": {helm.Limits{Timeout: time.Second},
+			`{{ define "forever" }}{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}{{ end }}` +
+				`{{ include (print $.Template.BasePath "/config.yaml") . | len }}{{ include "forever" . }}`,
+			"hungry.yaml: this template took longer than 1s, the limit"},
+
 		"templates in templates": {helm.Limits{MemoryBytes: 128 << 20},
 			`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "chart web"},
 	}
@@ -62,6 +72,7 @@ func TestAChartHasLimits(t *testing.T) {
 			begun := time.Now()
 			_, err := hungry(t.Context(), t, c, tt.template)
 			require.ErrorContains(t, err, tt.want)
+			require.NotContains(t, err.Error(), "\n")
 			require.ErrorContains(t, err, "chart web 1.2.3")
 			t.Logf("after %s: %v", time.Since(begun), err)
 			_, err = c.Render(t.Context(), request(t, application(t)))

@@ -13,7 +13,7 @@ import (
 var at = regexp.MustCompile(`[A-Za-z0-9._+-]+(?:/[^\s:()"]+)+(:\d+(?::\d+)?)`)
 
 // executing names the template once more.
-var executing = regexp.MustCompile(` executing "[^"]*" at `)
+var executing = regexp.MustCompile(`:? executing "[^"]*" at `)
 
 // nothing is how text/template says that a value is missing of which a part is wanted.
 var nothing = regexp.MustCompile(`nil pointer evaluating \S+( \{\})?\.\w+`)
@@ -22,6 +22,7 @@ var nothing = regexp.MustCompile(`nil pointer evaluating \S+( \{\})?\.\w+`)
 // stand in the repository.
 func templateError(l *loaded, err error) error {
 	text := strings.Join(strings.Fields(err.Error()), " ")
+	text = strings.Replace(strings.TrimPrefix(text, "template: "), "error calling lookup: ", "", 1)
 	for _, prefix := range []string{"parse error at (", "execution error at ("} {
 		if rest, is := strings.CutPrefix(text, prefix); is {
 			text = strings.Replace(rest, "): ", ": ", 1)

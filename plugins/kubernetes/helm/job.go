@@ -5,10 +5,14 @@ package helm
 
 import (
 	"fmt"
+	"path"
+	"text/template"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 	"helm.sh/helm/v4/pkg/engine"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/child"
 )
 
 // job is all that the templates of a chart see. It travels to a child process as CBOR, which keeps whole numbers,
@@ -18,8 +22,7 @@ type job struct {
 	Values map[string]any
 	// Release and Namespace name the release.
 	Release, Namespace string
-	KubeVersion        string
-	APIVersions        []string
+	Capabilities       *Capabilities
 	// OutputBytes is the limit of what the templates make.
 	OutputBytes uint64
 }
@@ -60,10 +63,15 @@ func jobFiles(files []*common.File) []jobFile {
 	return all
 }
 
-func (j *jobChart) chart() *chart.Chart {
-	c := &chart.Chart{Metadata: j.Metadata, Templates: chartFiles(j.Templates), Files: chartFiles(j.Files)}
+// chart is the chart to render; above is the path of the chart that it belongs to, as Helm writes it.
+func (j *jobChart) chart(above string) *chart.Chart {
+	c := &chart.Chart{Metadata: j.Metadata, Files: chartFiles(j.Files)}
+	full := path.Join(above, c.Name())
+	for _, f := range j.Templates {
+		c.Templates = append(c.Templates, &common.File{Name: f.Name, Data: marked(path.Join(full, f.Name), f.Data)})
+	}
 	for _, d := range j.Dependencies {
-		c.AddDependency(d.chart())
+		c.AddDependency(d.chart(path.Join(full, "charts")))
 	}
 	return c
 }
@@ -77,12 +85,13 @@ func chartFiles(files []jobFile) []*common.File {
 }
 
 // run renders the templates. The error is the engine's.
-func (j *job) run() (map[string]string, error) {
-	caps, err := capabilities(Options{KubeVersion: j.KubeVersion, APIVersions: j.APIVersions})
+func (j *job) run(t *child.Talk) (map[string]string, error) {
+	caps, err := j.Capabilities.helm()
 	if err != nil {
 		return nil, err
 	}
-	files, err := (engine.Engine{}).Render(j.Chart.chart(), common.Values{
+	e := engine.Engine{CustomTemplateFuncs: template.FuncMap{"lookup": lookup(t), markFunction: mark(t)}}
+	files, err := e.Render(j.Chart.chart(""), common.Values{
 		"Values":       common.Values(j.Values),
 		"Capabilities": caps,
 		"Release": map[string]any{
@@ -91,7 +100,7 @@ func (j *job) run() (map[string]string, error) {
 		},
 	})
 	if err != nil {
-		return nil, err
+		return nil, unmarked(err)
 	}
 	size := uint64(0)
 	for _, text := range files {
