@@ -61,7 +61,7 @@ func TestTheConfiguredRepositoriesGiveCharts(t *testing.T) {
 	h := sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
 		Name: "kubernetes",
 		DeployTargets: []sdk.DeployTargetConfig{{Name: "local",
-			Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
+			Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist", "offlineCharts": true}`)}},
 		Config: config.Plugin{ChartRepositories: []config.ChartRepository{{Name: "team", Address: server.URL,
 			Username: "me", Password: "secret"}}},
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -149,4 +150,24 @@ func TestARollbackGoesToTheTargetsThatWereChanged(t *testing.T) {
 		f.hasNot(target, configMaps, "added")
 	}
 	f.golden("rollback", "tokyo", "london")
+}
+
+func TestEachTargetRendersAChartWithItsOwnCluster(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
+	f.plugin = "{input: {failureGrace: 300ms, rolloutTimeout: 60s, helmChart: {path: chart}}}"
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{
+		"chart/Chart.yaml": "{apiVersion: v2, name: web, version: 1.0.0}",
+		"chart/templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: seen}\n" +
+			`data: {ns: "{{ .Release.Namespace }}", uid: ` +
+			`"{{ (lookup "v1" "Namespace" "" .Release.Namespace).metadata.uid }}"}` + "\n",
+	}}
+	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
+	for _, target := range []string{"tokyo", "london"} {
+		namespace, err := f.client.Dynamic.Resource(namespaces).Get(t.Context(), f.namespace(target),
+			metav1.GetOptions{})
+		require.NoError(t, err)
+		data, _, _ := unstructured.NestedStringMap(f.has(target, configMaps, "seen").Object, "data")
+		require.Equal(t, map[string]string{"ns": f.namespace(target), "uid": string(namespace.GetUID())}, data)
+	}
 }

@@ -129,10 +129,13 @@ type HelmOptions struct {
 	ValueFiles []string `json:"valueFiles"`
 	// SetFiles are values that are read from files, relative to the application's directory.
 	SetFiles map[string]string `json:"setFiles"`
-	// APIVersions are the API versions that the chart sees.
+	// APIVersions are API versions that the chart sees besides those of the cluster.
 	APIVersions []string `json:"apiVersions"`
-	// KubeVersion is the version of Kubernetes that the chart sees. Default 1.36.0.
+	// KubeVersion is the version of Kubernetes that the chart sees. Default: that of the cluster, or offline 1.36.0.
 	KubeVersion string `json:"kubeVersion"`
+	// Offline renders without the cluster, as `helm template` does: its API versions are not seen, and lookup finds
+	// nothing. Default false. PipeCD does not read it; it always renders so.
+	Offline bool `json:"offline"`
 }
 
 func (c *HelmChart) validate() error {

@@ -27,6 +27,9 @@ type DeployTarget struct {
 	ImageBuilder ImageBuilder `json:"imageBuilder"`
 	// AllowedChartAddresses are added to those of the plugin's configuration. PipeCD does not read it.
 	AllowedChartAddresses []string `json:"allowedChartAddresses"`
+	// OfflineCharts renders the charts of all applications without this cluster; see input.helmOptions.offline. Default
+	// false. PipeCD does not read it.
+	OfflineCharts bool `json:"offlineCharts"`
 	// AppStateInformer says which objects live state and drift detection look at.
 	AppStateInformer AppStateInformer `json:"appStateInformer"`
 	// KubectlVersion is the version of kubectl for PipeCD's plugin. This plugin does not run kubectl.

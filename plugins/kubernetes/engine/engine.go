@@ -56,7 +56,8 @@ type Engine struct {
 
 // New creates an Engine that renders charts in its own process. The caller closes it.
 func New() *Engine {
-	loader, pool := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), cluster.NewPool()
+	pool := cluster.NewPool()
+	loader := stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}, pool)
 	return &Engine{
 		loader: loader, pool: pool, executor: stage.NewExecutor(loader, pool),
 		live: livestate.NewStore(loader, pool), previews: preview.New(loader, pool),

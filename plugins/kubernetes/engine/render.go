@@ -46,7 +46,7 @@ func Render(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := json.NewDecoder(io.LimitReader(in, maxRequest)).Decode(&request); err != nil {
 		return fmt.Errorf("read what to render: %w", err)
 	}
-	loader := stage.NewLoader(manifest.NewLoader(), nil)
+	loader := stage.NewLoader(manifest.NewLoader(), nil, nil)
 	loader.RenderIn(helm.NewChildren(helm.Limits{}))
 	defer loader.Close()
 	loader.Disconnect()

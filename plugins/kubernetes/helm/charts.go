@@ -75,7 +75,8 @@ type Rendered struct {
 	Name, Version string
 	// Files are the custom resource definitions of crds/, then the templates by their names.
 	Files []File
-	// Fixed is set when the same request, on the same files, always gets the same chart and values, and looks nothing up.
+	// Fixed is set when the same request, on the same files, always gets the same chart and values, and looks nothing
+	// up.
 	Fixed bool
 }
 
@@ -129,8 +130,7 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: %s another version of the chart",
 			where, wants, caps.KubeVersion.Version, remedy(req))
 	}
-	answers := &asker{cluster: req.Cluster}
-	files, err := c.render(ctx, g, loaded, values, seen, req, answers)
+	files, lookedUp, err := c.render(ctx, g, loaded, values, seen, req)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
@@ -138,7 +138,7 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	return &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Files: files,
-		Fixed: loaded.fixed && fixed && !remote && answers.asked == 0}, nil
+		Fixed: loaded.fixed && fixed && !remote && !lookedUp}, nil
 }
 
 // remedy begins what to do about a chart that wants another version of Kubernetes.
@@ -149,35 +149,36 @@ func remedy(req Request) string {
 	return "set input.helmOptions.kubeVersion to the version of the cluster, or use"
 }
 
+// render gives the files of a chart. lookedUp is set when they may be others after the next look at the cluster.
 func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values map[string]any, seen *Capabilities,
-	req Request, answers *asker) ([]File, error) {
+	req Request) (files []File, lookedUp bool, err error) {
 	caps, err := seen.helm()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	chrt := loaded.chart
 	if err := chartutil.ProcessDependencies(chrt, values); err != nil {
-		return nil, fmt.Errorf("its dependencies: %w", err)
+		return nil, false, fmt.Errorf("its dependencies: %w", err)
 	}
 	namespace := cmp.Or(req.Namespace, seen.Namespace, "default")
 	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
 	top, err := util.ToRenderValuesWithSchemaValidation(chrt, values, release, caps, true)
 	if err != nil {
-		return nil, fmt.Errorf("its values are not valid: %w", err)
+		return nil, false, fmt.Errorf("its values are not valid: %w", err)
 	}
 	if given, is := top["Values"].(common.Values); is {
 		if err := c.checkValues(ctx, g, chrt, given); err != nil {
-			return nil, fmt.Errorf("its values are not valid: %w", err)
+			return nil, false, fmt.Errorf("its values are not valid: %w", err)
 		}
 	}
+	answers := &asker{cluster: req.Cluster}
 	rendered, err := c.runTemplates(ctx, &job{
 		Chart: newJobChart(chrt), Values: valuesOf(top), Release: req.ReleaseName, Namespace: namespace,
 		Capabilities: seen,
 	}, loaded, answers)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var files []File
 	for _, crd := range chrt.CRDObjects() {
 		files = append(files, File{Source: loaded.source(crd.Filename), Data: crd.File.Data})
 	}
@@ -187,7 +188,7 @@ func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values ma
 			files = append(files, File{Source: loaded.source(name), Data: []byte(text), Template: true})
 		}
 	}
-	return files, nil
+	return files, answers.asked > 0, nil
 }
 
 // runTemplates runs a job where the sources say.

@@ -49,10 +49,12 @@ func TestAChartHasLimits(t *testing.T) {
 			"charts/web/templates/hungry.yaml: this template needed more than 128 MiB of memory, the limit"},
 		"memory at once": {helm.Limits{MemoryBytes: 128 << 20}, `{{ len (repeat 3000000000 "x") }}`,
 			"charts/web/templates/hungry.yaml: this template needed more than 128 MiB of memory, the limit"},
-		"13 GB by default": {helm.Limits{}, `{{ $x := "" }}{{ range until 13 }}{{ $x = print $x (repeat 1000000000 "x") }}` +
-			`{{ end }}`, "hungry.yaml: this template needed more than 512 MiB of memory, the limit"},
+		"13 GB by default": {helm.Limits{}, `{{ $x := "" }}{{ range until 13 }}` +
+			`{{ $x = print $x (repeat 1000000000 "x") }}{{ end }}`,
+			"hungry.yaml: this template needed more than 512 MiB of memory, the limit"},
 		"output of ranges in ranges by default": {helm.Limits{}, `{{ range until 100000 }}{{ range until 100000 }}` +
-			`{{ repeat 10000 "x" }}{{ end }}{{ end }}`, "hungry.yaml: this template needed more than 512 MiB of memory, the limit"},
+			`{{ repeat 10000 "x" }}{{ end }}{{ end }}`,
+			"hungry.yaml: this template needed more than 512 MiB of memory, the limit"},
 		"output": {helm.Limits{}, `a: {{ repeat 17825792 "x" }}`, "make 17 MiB, more than the 16 MiB"},
 		"time": {helm.Limits{Timeout: time.Second},
 			`{{ range until 100000 }}{{ range until 100000 }}{{ end }}{{ end }}`,

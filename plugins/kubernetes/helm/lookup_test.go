@@ -75,8 +75,8 @@ func TestAChartSeesTheCluster(t *testing.T) {
 			able: helm.Capabilities{KubeVersion: "v1.31.4+k3s1", Namespace: "team",
 				APIVersions: []string{"v1", "monitoring.coreos.com/v1", "monitoring.coreos.com/v1/ServiceMonitor"}},
 			objects: map[helm.Question]string{
-				{APIVersion: "v1", Kind: "Secret", Namespace: "team", Name: "shop-password"}: `{"data":{"password":"a2VwdA=="},` +
-					`"metadata":{"generation":12345678901}}`,
+				{APIVersion: "v1", Kind: "Secret", Namespace: "team", Name: "shop-password"}: `{"data":{"password":` +
+					`"a2VwdA=="},"metadata":{"generation":12345678901}}`,
 				{APIVersion: "v1", Kind: "ConfigMap", Namespace: "team"}: `{"items":[{"metadata":{"name":"a"}},` +
 					`{"metadata":{"name":"b"}}]}`,
 			},
@@ -121,11 +121,12 @@ func TestLookupsHaveBoundsAndTheirErrorsAPlace(t *testing.T) {
 		cluster := &fakeCluster{able: helm.Capabilities{KubeVersion: "1.31.0"}, objects: map[helm.Question]string{
 			{APIVersion: "v1", Kind: "Secret", Namespace: "a", Name: "large"}: large}}
 		for template, want := range map[string]string{
-			`{{ range until 201 }}{{ lookup "v1" "Secret" "a" "b" }}{{ end }}`: "look up Secret a/b: a chart may look up " +
-				"200 times, and asks for more",
-			`{{ range until 3 }}{{ lookup "v1" "Secret" "a" "large" | len }}{{ end }}`: "look up Secret a/large: a chart may " +
-				"look up 8 MiB, and asks for more",
-			"a: b\n{{ lookup \"v1\" \"Secret\" \"a\" \"broken\" }}": "look up Secret a/broken: the API answers 500: no leader",
+			`{{ range until 201 }}{{ lookup "v1" "Secret" "a" "b" }}{{ end }}`: "look up Secret a/b: a chart may " +
+				"look up 200 times, and asks for more",
+			`{{ range until 3 }}{{ lookup "v1" "Secret" "a" "large" | len }}{{ end }}`: "look up Secret a/large: " +
+				"a chart may look up 8 MiB, and asks for more",
+			"a: b\n{{ lookup \"v1\" \"Secret\" \"a\" \"broken\" }}": "look up Secret a/broken: the API answers 500: " +
+				"no leader",
 		} {
 			req := seesCluster(t, cluster)
 			filetest.Write(t, req.Tree.Root(), map[string]string{"charts/keeper/templates/more.yaml": template})
@@ -140,7 +141,8 @@ func TestAnErrorInTheFirstLineHasItsColumn(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, c *helm.Charts) {
 		req := seesCluster(t, nil)
-		filetest.Write(t, req.Tree.Root(), map[string]string{"charts/keeper/templates/more.yaml": `abc {{ .Values.a.b }}`})
+		filetest.Write(t, req.Tree.Root(),
+			map[string]string{"charts/keeper/templates/more.yaml": `abc {{ .Values.a.b }}`})
 		_, err := c.Render(t.Context(), req)
 		require.ErrorContains(t, err, "../charts/keeper/templates/more.yaml:1:14: at <.Values.a.b>")
 	})

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,6 +38,11 @@ type drift struct {
 	source  *stage.Source
 	target  string
 	ignored []*ignoreRule
+	// lookedUp is set when charts of the application have looked something up; see lookups.go. managers gives who has
+	// written the fields of an object then.
+	lookedUp bool
+	managers func(context.Context, schema.GroupVersionResource, *unstructured.Unstructured) (
+		[]metav1.ManagedFieldsEntry, error)
 }
 
 // verdictKey is one state of an object against one manifest.
@@ -112,7 +118,7 @@ func (d *drift) leftOver(places []place, objects []*object, inGit map[manifest.K
 		key := manifest.KeyOf(o.live)
 		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) &&
 			d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) && manifest.Exclusion(o.live) == "" &&
-			!former.hasFormer(key) && !manifest.IsHook(o.live) {
+			!former.hasFormer(key) && !manifest.IsHook(o.live) && !d.isDeployed(o.live) {
 			findings = append(findings, finding{key: key, what: "is in the cluster, but not in Git", live: o.live})
 		}
 	}
@@ -150,7 +156,12 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 		if err != nil {
 			return f, fmt.Errorf("try %s in the cluster: %w", f.key.Human(), err)
 		}
-		f.differences, f.refused = differences, refused
+		if f.differences, err = d.sinceDeployed(ctx, p, live, differences); err != nil {
+			return f, fmt.Errorf("ask who has written %s: %w", f.key.Human(), err)
+		}
+		if len(f.differences) > 0 {
+			f.refused = refused
+		}
 	}
 	return f, nil
 }

@@ -161,8 +161,9 @@ func list(t *testing.T, objects []*unstructured.Unstructured) string {
 // apply deploys the source. What is outside of the namespace goes with the test.
 func (w *world) apply(to Destination) []apply.Applied {
 	w.t.Helper()
-	manifests, err := w.store.loader.LoadPrimary(w.t.Context(), []stage.Target{to.Target}, to.Source)
+	loaded, err := w.store.loader.LoadPrimary(w.t.Context(), []stage.Target{to.Target}, to.Source, stage.Loading{})
 	require.NoError(w.t, err)
+	manifests := loaded.Manifests
 	manifest.Stamp{
 		PipedID: "piped", ApplicationID: w.id, CommitHash: to.Source.CommitHash, VariantKey: config.DefaultVariantKey,
 		Variant: config.DefaultPrimaryValue,
@@ -190,7 +191,7 @@ func (testLog) Successf(string, ...any)            {}
 func (w *world) relist() {
 	w.t.Helper()
 	before := w.store
-	w.store = NewStore(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), before.pool)
+	w.store = NewStore(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}, nil), before.pool)
 	w.store.reach, w.store.pause, w.store.mark = before.reach, before.pause, before.mark
 	before.Close()
 	w.t.Cleanup(w.store.Close)

@@ -11,8 +11,12 @@ import (
 	"slices"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/lookup"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -122,7 +126,10 @@ type look struct {
 
 // ask looks at one deploy target.
 func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) answer {
-	a := answer{target: to.Target.Name}
+	a := answer{target: to.Target.Name, err: want.away}
+	if a.err != nil { // it may answer by now, but what should be there is not known
+		return a
+	}
 	var c *watched
 	if c, a.err = s.connect(ctx, to.Target); a.err != nil {
 		a.away = true
@@ -137,7 +144,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	objects := placed.objects(q.ApplicationID)
 	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
 	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target,
-		ignored: want.ignored, agreed: want.agreed}
+		ignored: want.ignored, agreed: want.agreed, lookedUp: want.reads != nil, managers: c.managers}
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
@@ -152,6 +159,10 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 // wanted is what the application consists of at a commit: stamped, values of Secrets hashed.
 type wanted struct {
 	manifests []manifest.Manifest
+	// reads are what its charts have looked up; away is why they were rendered without their cluster. Both are nil for
+	// all others.
+	reads *lookup.Reads
+	away  error
 	// ignored are the fields that do not count.
 	ignored []*ignoreRule
 	agreed  *agreements
@@ -174,13 +185,15 @@ type version struct {
 // allDesired loads what the last deployment has applied at each deploy target.
 func (s *Store) allDesired(ctx context.Context, q Query) ([]*wanted, error) {
 	all := make([]*wanted, len(q.Destinations))
+	group, loading := errgroup.WithContext(ctx)
+	group.SetLimit(parallelTargets)
 	for i, d := range q.Destinations {
-		var err error
-		if all[i], err = s.desired(ctx, q, d); err != nil {
-			return nil, err
-		}
+		group.Go(func() (err error) {
+			all[i], err = s.desired(loading, q, d)
+			return err
+		})
 	}
-	return all, nil
+	return all, group.Wait()
 }
 
 // desired loads what the last deployment has applied; a commit is loaded once.
@@ -201,14 +214,18 @@ func (s *Store) newest(ctx context.Context, q Query, to Destination) (*wanted, e
 func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *stage.Source,
 	key wantedKey) (*wanted, error) {
 	of := version{commit: source.CommitHash, file: source.ConfigFilename, config: sha256.Sum256(source.ConfigData)}
-	if known, ok := s.wanted.get(key); ok && known.of == of {
+	if known, ok := s.wanted.get(key); ok && known.of == of && known.reads.Same(ctx) {
 		return known, nil
 	}
-	manifests, err := s.loader.LoadPrimary(ctx, []stage.Target{target}, source)
+	loaded, err := s.loader.LoadPrimary(ctx, []stage.Target{target}, source, stage.Loading{
+		Connect: func(ctx context.Context) (*cluster.Client, error) {
+			return s.pool.Reach(ctx, target.Config, s.reach)
+		},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", source.CommitHash, err)
 	}
-	label := source.App.VariantLabel
+	manifests, label := loaded.Manifests, source.App.VariantLabel
 	manifest.Stamp{
 		PipedID: q.PipedID, ApplicationID: q.ApplicationID, CommitHash: source.CommitHash,
 		VariantKey: label.Key, Variant: label.PrimaryValue, DeployTarget: source.App.DeployTarget(),
@@ -216,11 +233,13 @@ func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *
 	for _, m := range manifests {
 		s.masker.mask(m.Unstructured)
 	}
-	w := &wanted{manifests: manifests, of: of, agreed: newAgreements()}
+	w := &wanted{manifests: manifests, reads: loaded.Reads, away: loaded.Away, of: of, agreed: newAgreements()}
 	if w.ignored, err = ignoredFields(source, manifests); err != nil {
 		return nil, fmt.Errorf("%s at commit %s: %w", source.ConfigFilename, source.CommitHash, err)
 	}
-	s.wanted.put(key, w)
+	if w.away == nil {
+		s.wanted.put(key, w)
+	}
 	return w, nil
 }
 

@@ -63,7 +63,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, local: stage.Target{Name: "local", Config: config.DeployTarget{KubeConfigPath: path}}}
 	w.namespace = fmt.Sprintf("live-e2e-%d", time.Now().UnixNano())
 	w.id = w.namespace
-	w.store = NewStore(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), pool)
+	w.store = NewStore(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}, nil), pool)
 	t.Cleanup(w.store.Close)
 	w.store.reach, w.store.pause = 2*time.Second, time.Millisecond
 	w.changes = make(chan struct{}, 1)

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 )
 
 const (
@@ -43,8 +44,8 @@ type cached struct {
 
 func newCache(bound int) *cache { return &cache{bound: bound, entries: map[cacheKey][]*cached{}} }
 
-// key is a digest of all that a request says next to the content of files.
-func (r Request) key() cacheKey {
+// key is a digest of all that a request says next to the content of files, and of what its charts see of a cluster.
+func (r Request) key(seen *helm.Capabilities) cacheKey {
 	dir, err := filepath.Rel(r.Root, r.Dir)
 	if err != nil {
 		dir = r.Dir
@@ -55,9 +56,10 @@ func (r Request) key() cacheKey {
 		Chart                      *Chart
 		KustomizeOptions           map[string]string
 		AllowedAddresses           []string
-	}{dir, r.ConfigFile, r.Namespace, r.Files, r.Chart, r.KustomizeOptions, r.AllowedAddresses})
+		Seen                       *helm.Capabilities
+	}{dir, r.ConfigFile, r.Namespace, r.Files, r.Chart, r.KustomizeOptions, r.AllowedAddresses, seen})
 	if err != nil { // values that JSON cannot hold, which no configuration has
-		data = fmt.Appendf(nil, "%+v", r)
+		data = fmt.Appendf(nil, "%+v %+v", r, seen)
 	}
 	return sha256.Sum256(data)
 }

@@ -67,7 +67,7 @@ func TestWhatWasLoadedIsNotLoadedAgainUnlessAFileDiffers(t *testing.T) {
 
 			// Another checkout of the same content, as every stage gets one.
 			second := at(t.TempDir())
-			_, known := loader.cache.get(second.key(), second.Root)
+			_, known := loader.cache.get(second.key(nil), second.Root)
 			require.True(t, known)
 			again, err := loader.Load(t.Context(), second)
 			require.NoError(t, err)
@@ -135,7 +135,7 @@ func TestTheCacheHasABoundInBytes(t *testing.T) {
 	for i := 1; i <= 5; i++ {
 		load(i, fmt.Sprintf("n%d", i))
 		require.LessOrEqual(t, loader.cache.size, loader.cache.bound)
-		_, known := loader.cache.get(first.key(), first.Root)
+		_, known := loader.cache.get(first.key(nil), first.Root)
 		require.True(t, known, "what is used stays")
 	}
 	require.Len(t, loader.cache.entries, 3)

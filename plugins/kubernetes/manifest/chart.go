@@ -28,13 +28,14 @@ type Chart struct {
 
 // renderChart turns a chart into manifests, hooks among them (PipeCD v1: without hooks).
 func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir string, c Chart, namespace string,
-	allowed []string) (*result, error) {
+	req Request) (*result, error) {
 	if c.Elsewhere != "" {
 		return nil, &RemoteError{c.Elsewhere, "the chart of helmChart.gitRemote"}
 	}
 	rendered, err := l.charts.Render(ctx, helm.Request{
 		Tree: tree, Dir: dir, Path: c.Path, Repository: c.Repository, Name: c.Name, Version: c.Version,
-		ReleaseName: c.Release, Namespace: namespace, Options: c.Options, AllowedAddresses: allowed,
+		ReleaseName: c.Release, Namespace: namespace, Options: c.Options, AllowedAddresses: req.AllowedAddresses,
+		Cluster: req.Cluster,
 	})
 	if err != nil {
 		return nil, err

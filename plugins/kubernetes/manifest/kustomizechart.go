@@ -107,7 +107,7 @@ func (i *inflater) render(ctx context.Context, dir, home string, c types.HelmCha
 	if err := setValues(&chart.Options, c); err != nil {
 		return nil, fmt.Errorf("chart %s: %w", c.Name, err)
 	}
-	rendered, err := i.loader.renderChart(ctx, tree, dir, chart, c.Namespace, i.request.AllowedAddresses)
+	rendered, err := i.loader.renderChart(ctx, tree, dir, chart, c.Namespace, i.request)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,8 @@ type Request struct {
 	Namespace string
 	// AllowedAddresses are added to those that charts may come from.
 	AllowedAddresses []string
+	// Cluster is the cluster that charts see; nil for none.
+	Cluster helm.Cluster
 	// Note, unless nil, gets what a user should know next to the manifests, a line each.
 	Note func(string)
 }
@@ -69,7 +71,11 @@ func (l *Loader) Load(ctx context.Context, req Request) ([]Manifest, error) {
 	if req.Root == "" {
 		req.Root = req.Dir
 	}
-	key := req.key()
+	seen, err := req.capabilities(ctx)
+	if err != nil {
+		return nil, err
+	}
+	key := req.key(seen)
 	loaded, known := l.cache.get(key, req.Root)
 	if !known {
 		tree, err := checkout.Open(req.Root)
@@ -110,7 +116,7 @@ func (l *Loader) load(ctx context.Context, tree *checkout.Tree, req Request) (*r
 
 func (l *Loader) read(ctx context.Context, tree *checkout.Tree, req Request) (*result, error) {
 	if req.Chart != nil {
-		return l.renderChart(ctx, tree, req.Dir, *req.Chart, req.Namespace, req.AllowedAddresses)
+		return l.renderChart(ctx, tree, req.Dir, *req.Chart, req.Namespace, req)
 	}
 	if name := kustomizationFile(tree, req.Dir); name != "" {
 		return l.kustomize(ctx, tree, req, name)
@@ -135,6 +141,20 @@ func (l *Loader) read(ctx context.Context, tree *checkout.Tree, req Request) (*r
 		loaded.manifests = append(loaded.manifests, parsed...)
 	}
 	return loaded, nil
+}
+
+// capabilities are what the charts of a request see of a cluster; nil where there are no charts, or no cluster.
+func (r Request) capabilities(ctx context.Context) (*helm.Capabilities, error) {
+	if r.Cluster == nil {
+		return nil, nil
+	}
+	if r.Chart == nil {
+		flags, err := parseKustomizeOptions(r.KustomizeOptions)
+		if err != nil || !flags.charts {
+			return nil, nil //nolint:nilerr // loading reports it where it matters
+		}
+	}
+	return r.Cluster.Capabilities(ctx)
 }
 
 func refuseDuplicates(manifests []Manifest) error {

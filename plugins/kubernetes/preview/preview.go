@@ -40,6 +40,8 @@ type Destination struct {
 type question struct {
 	Destination
 	pipedID, applicationID string
+	// connect returns the cluster, or why it cannot be reached.
+	connect stage.Connect
 }
 
 const (
@@ -81,14 +83,17 @@ func (p *Previewer) Preview(ctx context.Context, q Query) ([]sdk.PlanPreview, er
 }
 
 func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, error) {
-	wanted, err := p.load(ctx, q, q.Wanted)
+	client, away := p.pool.Reach(ctx, q.Target.Config, p.reach)
+	q.connect = func(context.Context) (*cluster.Client, error) { return client, away }
+	loaded, err := p.load(ctx, q, q.Wanted)
 	if err != nil {
 		return sdk.PlanPreview{}, err
 	}
+	wanted, found := loaded.Manifests, &changes{notes: loaded.Notes}
 	var running []manifest.Manifest
 	if q.Running != nil {
-		if running, err = p.load(ctx, q, q.Running); err != nil {
-			running = nil // what is there shows more
+		if loaded, err := p.load(ctx, q, q.Running); err == nil { // without it, what is there shows more
+			running = loaded.Manifests
 		}
 	}
 	rule, err := pruneRule(q.Wanted, running, wanted)
@@ -105,19 +110,18 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 			return sdk.PlanPreview{}, fmt.Errorf("a stage of the pipeline would fail: %w", err)
 		}
 	}
-	found := &changes{}
 	found.hooksOf(plan)
-	client, err := p.pool.Reach(ctx, q.Target.Config, p.reach)
 	switch {
-	case err == nil:
+	case away == nil:
 		try := &trial{question: q, client: client, running: running, wanted: wanted,
 			hooks: dueHooks(plan), rule: rule, found: found}
 		err = try.run(ctx)
 	case ctx.Err() == nil:
 		found.notes = append(found.notes, fmt.Sprintf("the cluster of deploy target %s cannot be reached, so this "+
-			"is the difference from the running commit: %v", q.Target.Name, err))
-		err = nil // the note replaces it
+			"is the difference from the running commit: %v", q.Target.Name, away))
 		compareCommits(manifest.WithoutHooks(running), wanted, rule, found)
+	default:
+		err = away
 	}
 	if err != nil {
 		return sdk.PlanPreview{}, fmt.Errorf("deploy target %s: %w", q.Target.Name, err)
@@ -126,11 +130,13 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	return sdk.PlanPreview{Target: q.Target.Name, Summary: summary, Details: details, NoChange: found.none()}, nil
 }
 
-// load returns the manifests as a finished deployment leaves them.
-func (p *Previewer) load(ctx context.Context, q *question, s *stage.Source) ([]manifest.Manifest, error) {
-	manifests, err := p.loader.LoadPrimary(ctx, []stage.Target{q.Target}, s)
+// load returns the manifests as a finished deployment leaves them. The commit may not be reviewed yet, and others
+// see the preview: so charts do not get the values of Secrets.
+func (p *Previewer) load(ctx context.Context, q *question, s *stage.Source) (*stage.Loaded, error) {
+	loaded, err := p.loader.LoadPrimary(ctx, []stage.Target{q.Target}, s,
+		stage.Loading{Connect: q.connect, Hide: true})
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %.7s: %w", s.ConfigFilename, s.CommitHash, err)
 	}
-	return manifests, nil
+	return loaded, nil
 }

@@ -45,7 +45,7 @@ func unreachable(t *testing.T, name string) (*Previewer, stage.Target) {
 		"\"}}]\ncontexts: [{name: c, context: {cluster: c, user: u}}]\nusers: [{name: u, user: {token: t}}]\n"), 0o600))
 	pool := cluster.NewPool()
 	t.Cleanup(pool.Close)
-	p := New(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}), pool)
+	p := New(stage.NewLoader(manifest.NewLoader(), imagebuilder.Client{}, nil), pool)
 	p.reach = 300 * time.Millisecond
 	return p, stage.Target{Name: name, Config: config.DeployTarget{KubeConfigPath: kubeconfig}}
 }

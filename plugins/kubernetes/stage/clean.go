@@ -142,13 +142,13 @@ func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, 
 	if s == nil || s.CommitHash == "" {
 		return nil, nil
 	}
-	manifests, err := e.loader.LoadPrimary(ctx, req.Targets, s)
+	loaded, err := e.loader.LoadPrimary(ctx, req.Targets, s, e.rendering(req, nil))
 	if err != nil {
 		req.Log.Infof("The manifests of commit %s cannot be loaded, so that only what has the application's "+
 			"labels is found: %v", short(s.CommitHash), err)
 		return nil, nil
 	}
-	items, err := inventory.Lookup(ctx, c, req.Deployment.GetApplicationId(), manifests)
+	items, err := inventory.Lookup(ctx, c, req.Deployment.GetApplicationId(), loaded.Manifests)
 	return elsewhereOut(slices.DeleteFunc(items, func(i inventory.Item) bool { return !wanted(i) }), s), err
 }
 

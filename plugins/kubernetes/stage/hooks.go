@@ -44,11 +44,11 @@ func (e *Executor) hooksOf(req *Request, manifests []manifest.Manifest) (*hooks,
 
 // targetHooks loads the hooks of the new commit, for a stage that needs nothing else of it.
 func (e *Executor) targetHooks(ctx context.Context, req *Request) (*hooks, error) {
-	loaded, err := e.loader.Load(ctx, req.Targets, req.Target)
+	loaded, err := e.loader.LoadAs(ctx, req.Targets, req.Target, e.rendering(req, nil))
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", short(req.Target.CommitHash), err)
 	}
-	return e.hooksOf(req, loaded)
+	return e.hooksOf(req, loaded.Manifests)
 }
 
 // around runs the hooks of the new commit around a change of the cluster: those before it unless they have run in this

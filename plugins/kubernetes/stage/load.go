@@ -5,10 +5,12 @@ package stage
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"path/filepath"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -33,11 +35,15 @@ type Loader struct {
 	files    *manifest.Loader
 	images   Images
 	children *helm.Children
+	pool     *cluster.Pool
+	// key is that of the marks for hidden values.
+	key []byte
 }
 
-// NewLoader creates a Loader.
-func NewLoader(files *manifest.Loader, images Images) *Loader {
-	return &Loader{files: files, images: images}
+// NewLoader creates a Loader. The pool stays the caller's; without one, charts see no cluster but where a Loading has
+// one.
+func NewLoader(files *manifest.Loader, images Images, pool *cluster.Pool) *Loader {
+	return &Loader{files: files, images: images, pool: pool, key: []byte(rand.Text())}
 }
 
 // Configure takes the plugin's own configuration. It has to be called before the first Load.
@@ -62,36 +68,43 @@ func (l *Loader) Close() {
 	}
 }
 
-// Load loads a source for the first of its deploy targets; without a target images stay as they are written.
+// Load loads a source for the first of its deploy targets; without a target images stay as they are written. Charts see
+// the cluster if it can be reached.
 func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manifest.Manifest, error) {
-	return l.load(ctx, targets, s, nil)
+	loaded, err := l.LoadAs(ctx, targets, s, Loading{Connect: l.Reaching(targets)})
+	if err != nil {
+		return nil, err
+	}
+	return loaded.Manifests, nil
 }
 
-// load passes note what a user should know next to the manifests, unless it is nil.
-func (l *Loader) load(ctx context.Context, targets []Target, s *Source, note func(string)) ([]manifest.Manifest,
-	error) {
+// LoadAs is Load with a say in how.
+func (l *Loader) LoadAs(ctx context.Context, targets []Target, s *Source, how Loading) (*Loaded, error) {
 	req := loadRequest(s)
-	req.Note = note
+	req.Note = how.Note
 	if len(targets) > 0 {
 		req.AllowedAddresses = targets[0].Config.AllowedChartAddresses
 	}
-	manifests, err := l.files.Load(ctx, req)
+	loaded, err := l.render(ctx, req, l.view(targets, s, how), how)
 	if err == nil {
-		err = phase.Check(manifests)
+		err = phase.Check(loaded.Manifests)
 	}
-	if err != nil || len(targets) == 0 || targets[0].Config.ImageBuilder.IsZero() {
-		return manifests, err
+	if err != nil {
+		return nil, err
 	}
-	references := manifest.References(manifests)
+	if len(targets) == 0 || targets[0].Config.ImageBuilder.IsZero() {
+		return loaded, nil
+	}
+	references := manifest.References(loaded.Manifests)
 	if len(references) == 0 {
-		return manifests, nil
+		return loaded, nil
 	}
 	built, err := l.images.Resolve(ctx, targets[0].Config.ImageBuilder, repositoryRoot(s), references)
 	if err != nil {
 		return nil, err
 	}
-	manifest.ReplaceImages(manifests, built)
-	return manifests, nil
+	manifest.ReplaceImages(loaded.Manifests, built)
+	return loaded, nil
 }
 
 // provideImages brings the images of manifests, which Load has given, to the deploy target.
@@ -129,11 +142,18 @@ func repositoryRoot(s *Source) string {
 	return root
 }
 
+// rendering is how a stage loads: charts see the cluster, which is waited for as for everything else.
+func (e *Executor) rendering(req *Request, note func(string)) Loading {
+	return Loading{Needed: true, Note: note,
+		Connect: func(ctx context.Context) (*cluster.Client, error) { return e.connect(ctx, req) }}
+}
+
 func (e *Executor) load(ctx context.Context, req *Request, s *Source) ([]manifest.Manifest, error) {
-	manifests, err := e.loader.load(ctx, req.Targets, s, req.Log.Info)
+	loaded, err := e.loader.LoadAs(ctx, req.Targets, s, e.rendering(req, req.Log.Info))
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", short(s.CommitHash), err)
 	}
+	manifests := loaded.Manifests
 	req.Log.Infof("Loaded %s at commit %s: %s", plural(len(manifests), "manifest"), short(s.CommitHash),
 		countKinds(manifests))
 	return manifests, nil

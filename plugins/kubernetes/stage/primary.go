@@ -6,13 +6,12 @@ package stage
 import (
 	"context"
 
-	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
 // LoadPrimary loads a source as a finished deployment of it leaves it in the cluster, but for the stamp.
-func (l *Loader) LoadPrimary(ctx context.Context, targets []Target, s *Source) ([]manifest.Manifest, error) {
-	loaded, err := l.Load(ctx, targets, s)
+func (l *Loader) LoadPrimary(ctx context.Context, targets []Target, s *Source, how Loading) (*Loaded, error) {
+	loaded, err := l.LoadAs(ctx, targets, s, how)
 	if err != nil {
 		return nil, err
 	}
@@ -20,5 +19,6 @@ func (l *Loader) LoadPrimary(ctx context.Context, targets []Target, s *Source) (
 	if err != nil {
 		return nil, err
 	}
-	return variant.Primary(loaded, &s.App, options)
+	loaded.Manifests, err = variant.Primary(loaded.Manifests, &s.App, options)
+	return loaded, err
 }
