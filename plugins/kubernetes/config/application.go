@@ -112,6 +112,9 @@ func (a *Application) Validate() error {
 	if err := a.Input.HelmChart.validate(); err != nil {
 		errs = append(errs, err)
 	}
+	if err := a.Input.HelmOptions.validate(a.Input.HelmChart); err != nil {
+		errs = append(errs, err)
+	}
 	errs = append(errs, validateMultiTargets(a.Input.MultiTargets)...)
 	errs = append(errs, a.VariantLabel.validate()...)
 	errs = append(errs, a.TrafficRouting.validate()...)
@@ -132,6 +135,7 @@ func (a *Application) fillDefaults() {
 	l.CanaryValue = cmp.Or(l.CanaryValue, DefaultCanaryValue)
 	l.BaselineValue = cmp.Or(l.BaselineValue, DefaultBaselineValue)
 	a.TrafficRouting.Method = cmp.Or(a.TrafficRouting.Method, MethodPodSelector)
+	a.Input.HelmOptions.ReleaseHistory = cmp.Or(a.Input.HelmOptions.ReleaseHistory, DefaultReleaseHistory)
 	a.Input.RolloutTimeout = cmp.Or(a.Input.RolloutTimeout, sdk.Duration(defaultRolloutTimeout))
 	a.Input.FailureGrace = cmp.Or(a.Input.FailureGrace, sdk.Duration(defaultFailureGrace))
 }

@@ -136,6 +136,24 @@ type HelmOptions struct {
 	// Offline renders without the cluster, as `helm template` does: its API versions are not seen, and lookup finds
 	// nothing. Default false. PipeCD does not read it; it always renders so.
 	Offline bool `json:"offline"`
+	// ReleaseRecord writes a record of each rollout into the namespace of the release, so that `helm list` and `helm
+	// history` show it. Default false. PipeCD does not read it.
+	ReleaseRecord bool `json:"releaseRecord"`
+	// ReleaseHistory is how many records stay. Default 10. PipeCD does not read it.
+	ReleaseHistory int `json:"releaseHistory" jsonschema:"minimum=1,default=10"`
+}
+
+// DefaultReleaseHistory is how many records of a release stay, as with helm.
+const DefaultReleaseHistory = 10
+
+func (o *HelmOptions) validate(chart *HelmChart) error {
+	switch {
+	case o.ReleaseRecord && chart == nil:
+		return errors.New("input.helmOptions.releaseRecord: there is a release only with input.helmChart")
+	case o.ReleaseHistory < 1:
+		return errors.New("input.helmOptions.releaseHistory: must be 1 or more")
+	}
+	return nil
 }
 
 func (c *HelmChart) validate() error {

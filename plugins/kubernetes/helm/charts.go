@@ -54,6 +54,8 @@ type Request struct {
 	AllowedAddresses []string
 	// Cluster is the cluster that the chart sees; nil for none.
 	Cluster Cluster
+	// Record asks for the Release.
+	Record bool
 }
 
 // Options are those of `helm template`.
@@ -78,6 +80,10 @@ type Rendered struct {
 	// Fixed is set when the same request, on the same files, always gets the same chart and values, and looks nothing
 	// up.
 	Fixed bool
+	// Release is set when the request asks for it.
+	Release *Release
+
+	notes string
 }
 
 // File is one rendered file.
@@ -89,6 +95,9 @@ type File struct {
 	// Template is not set for a file that is taken as it is.
 	Template bool
 }
+
+// notesFile is a template for those who install a chart, and no manifest.
+const notesFile = "NOTES.txt"
 
 // Render renders a chart.
 func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
@@ -130,15 +139,24 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 		return nil, fmt.Errorf("%s wants Kubernetes %s, and is rendered for %s: %s another version of the chart",
 			where, wants, caps.KubeVersion.Version, remedy(req))
 	}
-	files, lookedUp, err := c.render(ctx, g, loaded, values, seen, req)
+	var release *Release
+	if req.Record {
+		if release, err = newRelease(req.ReleaseName, chrt, values); err != nil {
+			return nil, fmt.Errorf("%s: %w", where, err)
+		}
+	}
+	rendered, err := c.render(ctx, g, loaded, values, seen, req)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
 	if err := stillMissing(chrt, missing); err != nil {
 		return nil, fmt.Errorf("%s: %w", where, err)
 	}
-	return &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Files: files,
-		Fixed: loaded.fixed && fixed && !remote && !lookedUp}, nil
+	if release != nil {
+		release.Notes, rendered.Release = rendered.notes, release
+	}
+	rendered.Fixed = rendered.Fixed && loaded.fixed && fixed && !remote
+	return rendered, nil
 }
 
 // remedy begins what to do about a chart that wants another version of Kubernetes.
@@ -149,46 +167,48 @@ func remedy(req Request) string {
 	return "set input.helmOptions.kubeVersion to the version of the cluster, or use"
 }
 
-// render gives the files of a chart. lookedUp is set when they may be others after the next look at the cluster.
+// render gives the files of a chart, which are fixed unless it looks something up.
 func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values map[string]any, seen *Capabilities,
-	req Request) (files []File, lookedUp bool, err error) {
+	req Request) (*Rendered, error) {
 	caps, err := seen.helm()
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	chrt := loaded.chart
 	if err := chartutil.ProcessDependencies(chrt, values); err != nil {
-		return nil, false, fmt.Errorf("its dependencies: %w", err)
+		return nil, fmt.Errorf("its dependencies: %w", err)
 	}
 	namespace := cmp.Or(req.Namespace, seen.Namespace, "default")
 	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
 	top, err := util.ToRenderValuesWithSchemaValidation(chrt, values, release, caps, true)
 	if err != nil {
-		return nil, false, fmt.Errorf("its values are not valid: %w", err)
+		return nil, fmt.Errorf("its values are not valid: %w", err)
 	}
 	if given, is := top["Values"].(common.Values); is {
 		if err := c.checkValues(ctx, g, chrt, given); err != nil {
-			return nil, false, fmt.Errorf("its values are not valid: %w", err)
+			return nil, fmt.Errorf("its values are not valid: %w", err)
 		}
 	}
 	answers := &asker{cluster: req.Cluster}
-	rendered, err := c.runTemplates(ctx, &job{
+	texts, err := c.runTemplates(ctx, &job{
 		Chart: newJobChart(chrt), Values: valuesOf(top), Release: req.ReleaseName, Namespace: namespace,
 		Capabilities: seen,
 	}, loaded, answers)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
+	out := &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Fixed: answers.asked == 0,
+		notes: texts[path.Join(chrt.Name(), "templates", notesFile)]}
 	for _, crd := range chrt.CRDObjects() {
-		files = append(files, File{Source: loaded.source(crd.Filename), Data: crd.File.Data})
+		out.Files = append(out.Files, File{Source: loaded.source(crd.Filename), Data: crd.File.Data})
 	}
-	for _, name := range slices.Sorted(maps.Keys(rendered)) {
-		text := rendered[name]
-		if path.Base(name) != "NOTES.txt" && strings.TrimSpace(text) != "" {
-			files = append(files, File{Source: loaded.source(name), Data: []byte(text), Template: true})
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		text := texts[name]
+		if path.Base(name) != notesFile && strings.TrimSpace(text) != "" {
+			out.Files = append(out.Files, File{Source: loaded.source(name), Data: []byte(text), Template: true})
 		}
 	}
-	return files, answers.asked > 0, nil
+	return out, nil
 }
 
 // runTemplates runs a job where the sources say.

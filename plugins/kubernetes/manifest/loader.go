@@ -49,6 +49,8 @@ type Request struct {
 	AllowedAddresses []string
 	// Cluster is the cluster that charts see; nil for none.
 	Cluster helm.Cluster
+	// Release, unless nil, gets what a record of the release of Chart needs.
+	Release func(*helm.Release)
 	// Note, unless nil, gets what a user should know next to the manifests, a line each.
 	Note func(string)
 }
@@ -59,6 +61,8 @@ type result struct {
 	notes     []string
 	// fixed is whether the same files always give the same.
 	fixed bool
+	// release is nil where no one has asked for it.
+	release *helm.Release
 }
 
 // Load returns the manifests in the order they are written. What was loaded from the same files with the same options
@@ -77,7 +81,7 @@ func (l *Loader) Load(ctx context.Context, req Request) ([]Manifest, error) {
 	}
 	key := req.key(seen)
 	loaded, known := l.cache.get(key, req.Root)
-	if !known {
+	if !known || req.Release != nil { // what only a record needs is not kept
 		tree, err := checkout.Open(req.Root)
 		if err != nil {
 			return nil, err
@@ -85,7 +89,11 @@ func (l *Loader) Load(ctx context.Context, req Request) ([]Manifest, error) {
 		if loaded, err = l.load(ctx, tree, req); err != nil {
 			return nil, err
 		}
-		if loaded.fixed {
+		if loaded.release != nil {
+			req.Release(loaded.release)
+			loaded.release = nil
+		}
+		if loaded.fixed && !known {
 			l.cache.put(key, tree.Seen(), loaded)
 		}
 	}

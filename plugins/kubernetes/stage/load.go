@@ -82,6 +82,10 @@ func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manif
 func (l *Loader) LoadAs(ctx context.Context, targets []Target, s *Source, how Loading) (*Loaded, error) {
 	req := loadRequest(s)
 	req.Note = how.Note
+	var release *helm.Release
+	if how.Record && req.Chart != nil && s.App.Input.HelmOptions.ReleaseRecord {
+		req.Release = func(r *helm.Release) { release = r }
+	}
 	if len(targets) > 0 {
 		req.AllowedAddresses = targets[0].Config.AllowedChartAddresses
 	}
@@ -92,6 +96,7 @@ func (l *Loader) LoadAs(ctx context.Context, targets []Target, s *Source, how Lo
 	if err != nil {
 		return nil, err
 	}
+	loaded.Release = release
 	if len(targets) == 0 || targets[0].Config.ImageBuilder.IsZero() {
 		return loaded, nil
 	}
@@ -149,14 +154,29 @@ func (e *Executor) rendering(req *Request, note func(string)) Loading {
 }
 
 func (e *Executor) load(ctx context.Context, req *Request, s *Source) ([]manifest.Manifest, error) {
-	loaded, err := e.loader.LoadAs(ctx, req.Targets, s, e.rendering(req, req.Log.Info))
+	loaded, err := e.loadAs(ctx, req, s, e.rendering(req, req.Log.Info))
+	if err != nil {
+		return nil, err
+	}
+	return loaded.Manifests, nil
+}
+
+// loadRelease is load for a stage that brings the release to what a source says.
+func (e *Executor) loadRelease(ctx context.Context, req *Request, s *Source) (*Loaded, error) {
+	how := e.rendering(req, req.Log.Info)
+	how.Record = true
+	return e.loadAs(ctx, req, s, how)
+}
+
+func (e *Executor) loadAs(ctx context.Context, req *Request, s *Source, how Loading) (*Loaded, error) {
+	loaded, err := e.loader.LoadAs(ctx, req.Targets, s, how)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", short(s.CommitHash), err)
 	}
 	manifests := loaded.Manifests
 	req.Log.Infof("Loaded %s at commit %s: %s", plural(len(manifests), "manifest"), short(s.CommitHash),
 		countKinds(manifests))
-	return manifests, nil
+	return loaded, nil
 }
 
 // countKinds is "2 ConfigMaps, 1 Deployment", in the order of the manifests.

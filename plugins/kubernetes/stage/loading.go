@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/helm"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/lookup"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
@@ -28,6 +29,8 @@ type Loading struct {
 	Needed bool
 	// Hide hides the values of Secrets that charts look up from everything but Secrets.
 	Hide bool
+	// Record asks for the Release of an application that wants its releases recorded.
+	Record bool
 	// Note gets what a user should know next to the manifests, a line each.
 	Note func(string)
 }
@@ -37,6 +40,8 @@ type Loaded struct {
 	Manifests []manifest.Manifest
 	// Reads are what the charts have looked up in the cluster; nil for nothing.
 	Reads *lookup.Reads
+	// Release is what a record of the release needs; nil for no record.
+	Release *helm.Release
 	// Notes are what a user should know about what the charts have looked up, a line each.
 	Notes []string
 	// Away is why the charts were rendered without the cluster, although they would see it; nil when they were not.

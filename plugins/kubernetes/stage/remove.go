@@ -28,6 +28,9 @@ func (e *Executor) remove(ctx context.Context, req *Request) error {
 		return err
 	}
 	all := inventory.Union(were, labelled)
+	if err := removeRecords(ctx, req, client); err != nil {
+		return err
+	}
 	if len(all) == 0 {
 		req.Log.Infof("Nothing to delete: the application has no resources in %s", client.Server)
 		return nil

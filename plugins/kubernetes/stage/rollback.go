@@ -40,10 +40,17 @@ func (e *Executor) restore(ctx context.Context, req *Request, client *cluster.Cl
 	}
 	s := req.Running
 	req.Log.Infof("Rolling back to commit %s", short(s.CommitHash))
-	all, err := e.primaryManifests(ctx, req, s)
+	loaded, all, err := e.primaryManifests(ctx, req, s)
 	if err != nil {
 		return err
 	}
+	err = e.restoreTo(ctx, req, client, s, all)
+	recordRelease(ctx, req, client, outcome{source: s, loaded: loaded, did: "Rolled back to", failed: err})
+	return err
+}
+
+func (e *Executor) restoreTo(ctx context.Context, req *Request, client *cluster.Client, s *Source,
+	all []manifest.Manifest) error {
 	plan, err := phase.Arrange(all, phase.Rollback)
 	if err != nil {
 		return err
@@ -93,16 +100,17 @@ func (e *Executor) goBack(ctx context.Context, req *Request, c *cluster.Client, 
 }
 
 // primaryManifests are the manifests of the running commit's primary, as a rollback applies them.
-func (e *Executor) primaryManifests(ctx context.Context, req *Request, s *Source) ([]manifest.Manifest, error) {
-	loaded, err := e.load(ctx, req, s)
-	if err != nil {
-		return nil, err
+func (e *Executor) primaryManifests(ctx context.Context, req *Request, s *Source) (loaded *Loaded,
+	all []manifest.Manifest, err error) {
+	if loaded, err = e.loadRelease(ctx, req, s); err != nil {
+		return nil, nil, err
 	}
 	options, err := selectorOptions(s)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return variant.Primary(loaded, &s.App, options)
+	all, err = variant.Primary(loaded.Manifests, &s.App, options)
+	return loaded, all, err
 }
 
 // routeBack waits for the primary that was applied, gives it the traffic back, and only then removes what may have had

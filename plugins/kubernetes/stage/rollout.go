@@ -34,11 +34,11 @@ func (e *Executor) primary(ctx context.Context, req *Request) error {
 
 func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.PrimaryOptions, p pruneOptions) error {
 	s := req.Target
-	loaded, err := e.load(ctx, req, s)
+	loaded, err := e.loadRelease(ctx, req, s)
 	if err != nil {
 		return err
 	}
-	all, err := variant.Primary(loaded, &s.App, o)
+	all, err := variant.Primary(loaded.Manifests, &s.App, o)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 	for i := range p.keep {
 		p.keep[i].Namespace = cmp.Or(p.keep[i].Namespace, client.Namespace)
 	}
-	return h.around(ctx, client, func() error {
+	err = h.around(ctx, client, func() error {
 		applied, err := h.sync(ctx, manifests)
 		if err != nil {
 			return err
@@ -76,6 +76,8 @@ func (e *Executor) rollOutPrimary(ctx context.Context, req *Request, o config.Pr
 		// What is not wanted any more goes only when its successor is ready.
 		return e.prune(ctx, req, client, s, applied, p)
 	})
+	recordRelease(ctx, req, client, outcome{source: s, loaded: loaded, did: "Deployed", failed: err})
+	return err
 }
 
 // canary adds a small copy of the workloads next to the primary.
