@@ -59,7 +59,6 @@ func decode(stored string) (record map[string]any, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer r.Close()
 	data, err := io.ReadAll(io.LimitReader(r, maxDecoded+1))
 	if err != nil {
 		return nil, err
