@@ -25,6 +25,9 @@ import (
 // this process was killed (package system/processtree of pipedeck).
 const treeVariable = "PIPEDECK_PROCESS_TREE"
 
+// rootVariable is the folder in which a container's volumes lie at their paths.
+const rootVariable = "POD_ROOT"
+
 // defaultPath is the search path of containers when this process has none.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
@@ -60,9 +63,10 @@ func (c *container) environment(ctx context.Context, program programs.Program) (
 	if err := c.addSources(ctx, env); err != nil {
 		return nil, err
 	}
-	set := variables{} // references see variables that come before, and those of services
+	own := c.ownVariables()
+	set := variables{} // references see variables that come before, those of services, and ours first of all
 	for _, entry := range c.spec.Env {
-		value, ok, err := c.value(ctx, entry, set, services)
+		value, ok, err := c.value(ctx, entry, own, set, services)
 		if err != nil {
 			return nil, err
 		}
@@ -71,26 +75,30 @@ func (c *container) environment(ctx context.Context, program programs.Program) (
 		}
 	}
 	maps.Copy(env, set)
-	c.addOwn(env)
-	return env, nil
-}
-
-// addOwn adds what is so here whatever the manifest says.
-func (c *container) addOwn(env variables) {
-	env["POD_ROOT"], env[containers.MarkVariable] = c.root(), markOf(c)
-	if c.port != 0 {
-		replace(c, env, "PORT", strconv.Itoa(c.port))
-		replace(c, env, "HOST", nodeAddress)
+	for name, value := range own {
+		replace(c, env, name, value)
 	}
+	env[containers.MarkVariable] = markOf(c)
 	if tree := os.Getenv(treeVariable); tree != "" {
 		env[treeVariable] = tree
 	}
+	return env, nil
 }
 
-// replace sets a variable; an Event says so when the manifest gives it another value, once for all runs.
+// ownVariables are so here whatever the manifest says.
+func (c *container) ownVariables() variables {
+	own := variables{rootVariable: c.root()}
+	if c.port != 0 {
+		own["PORT"], own["HOST"] = strconv.Itoa(c.port), nodeAddress
+	}
+	return own
+}
+
+// replace sets a variable; an Event says so when the manifest gives it another value, once for all runs. A manifest
+// may give the folder of the volumes any value, which is that of other clusters.
 func replace(c *container, env variables, name, value string) {
 	manifest := slices.ContainsFunc(c.spec.Env, func(entry corev1.EnvVar) bool { return entry.Name == name })
-	if before := env[name]; manifest && before != value && !c.created {
+	if before := env[name]; manifest && name != rootVariable && before != value && !c.created {
 		c.pod.event(corev1.EventTypeWarning, "VariableReplaced", fmt.Sprintf(
 			"container %s: %s is %s, not %s as in the manifest: the program has to listen there", c.spec.Name, name,
 			value, before))
@@ -162,12 +170,12 @@ func (c *container) addSources(ctx context.Context, env variables) error {
 
 // value is that of one variable; ok is false for one that is left out.
 func (c *container) value(
-	ctx context.Context, entry corev1.EnvVar, set, services variables,
+	ctx context.Context, entry corev1.EnvVar, known ...map[string]string,
 ) (value string, ok bool, err error) {
 	from := entry.ValueFrom
 	switch {
 	case from == nil:
-		return expansion.Expand(entry.Value, expansion.MappingFuncFor(set, services)), true, nil
+		return expansion.Expand(entry.Value, expansion.MappingFuncFor(known...)), true, nil
 	case from.FieldRef != nil:
 		value, err = c.pod.field(from.FieldRef.FieldPath)
 		return value, true, err

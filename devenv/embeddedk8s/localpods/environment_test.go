@@ -95,6 +95,24 @@ func TestAContainerGetsTheEnvironmentOfItsManifestAndNothingOfTheUsers(t *testin
 	require.Contains(t, env["POD_ROOT"], string(pod.UID))
 }
 
+func TestVariablesOfTheManifestReferToThePortAndTheFolderThatAProcessHas(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	pod := newPodOf("refers")
+	pod.Spec.Containers[0].Env = []corev1.EnvVar{
+		{Name: "BEFORE", Value: "$(POD_ROOT)/etc/app"},
+		{Name: "PORT", Value: "8080"}, {Name: "POD_ROOT"},
+		{Name: "ADDRESS", Value: "$(HOST):$(PORT)"}, {Name: "CONFIG", Value: "$(POD_ROOT)/etc/app"},
+		{Name: "ESCAPED", Value: "$$(PORT)"},
+	}
+	env := environmentOf(t, c, pod)
+	require.Regexp(t, `^3[0-2]\d\d\d$`, env["PORT"])
+	require.Equal(t, "127.0.0.1:"+env["PORT"], env["ADDRESS"])
+	require.Equal(t, env["POD_ROOT"]+"/etc/app", env["CONFIG"])
+	require.Equal(t, env["POD_ROOT"]+"/etc/app", env["BEFORE"])
+	require.Equal(t, "$(PORT)", env["ESCAPED"])
+}
+
 func TestAPodMayDoWithoutVariablesOfServices(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, func(config *Config, _ *programs.Program) { config.Services = someServices{} })
