@@ -5,7 +5,8 @@ package containers
 
 import "syscall"
 
-// attributes make a process lead a new group, and end with this process.
-func attributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// endWithHost makes a process end with this one.
+func endWithHost(attributes *syscall.SysProcAttr) *syscall.SysProcAttr {
+	attributes.Pdeathsig = syscall.SIGKILL
+	return attributes
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"runtime"
 	"sync"
 	"syscall"
 	"time"
@@ -37,8 +36,8 @@ type Spec struct {
 	Stdin bool
 	// Log receives the output; the process closes it.
 	Log *Log
-	// Limit bounds the memory of the process group; nil for none. The process releases it.
-	Limit *Limit
+	// Group holds the processes of the run; nil for none. The process releases it.
+	Group *Group
 	// Ended is called once the process has ended and its output is written; may be nil.
 	Ended func()
 }
@@ -46,6 +45,7 @@ type Spec struct {
 // Host starts and ends process groups. Its methods may be called from any goroutine.
 type Host struct {
 	records records
+	// starts are done on one thread.
 	starts  chan func()
 	signals chan os.Signal
 	closed  chan struct{}
@@ -73,7 +73,7 @@ func NewHost(dir string) (*Host, error) {
 	h.stop = stop
 	go h.watch(ctx)
 	signal.Notify(h.signals, syscall.SIGCHLD)
-	go h.start()
+	go onThread(h.start)
 	go h.reap()
 	return h, nil
 }
@@ -86,9 +86,8 @@ func (h *Host) Close() {
 }
 
 // start starts programs on one thread, which lives as long as the Host: on Linux the kernel ends a child when the
-// thread that started it ends.
+// thread that started it ends, and a child begins in the control groups of that thread.
 func (h *Host) start() {
-	runtime.LockOSThread()
 	for {
 		select {
 		case start := <-h.starts:
@@ -99,14 +98,15 @@ func (h *Host) start() {
 	}
 }
 
-// launch starts a command on the thread for that.
-func (h *Host) launch(command *exec.Cmd) error {
-	done := make(chan error, 1)
+// launch starts a command in a group on the thread for that. See Group.start for prepare.
+func (h *Host) launch(group *Group, prepare func() *exec.Cmd) (command *exec.Cmd, err error) {
+	done := make(chan struct{})
 	select {
-	case h.starts <- func() { done <- command.Start() }:
-		return <-done
+	case h.starts <- func() { command, err = group.start(prepare); close(done) }:
+		<-done
+		return command, err
 	case <-h.closed:
-		return errClosed
+		return nil, errClosed
 	}
 }
 
@@ -123,25 +123,26 @@ func (h *Host) Start(spec Spec) (*Process, error) {
 		input.giveAway()
 		return nil, errors.Join(err, input.close(), spec.Log.Close())
 	}
-	command := exec.Command(spec.Path, spec.Args...)
-	command.Env, command.Dir = spec.Env, spec.Dir
-	command.Stdout, command.Stderr = writer, writer
-	if input != nil {
-		command.Stdin = input.reader
-	}
-	command.SysProcAttr = attributes()
-	err = h.launch(command)
+	command, err := h.launch(spec.Group, func() *exec.Cmd {
+		command := exec.Command(spec.Path, spec.Args...)
+		command.Env, command.Dir = spec.Env, spec.Dir
+		command.Stdout, command.Stderr = writer, writer
+		if input != nil {
+			command.Stdin = input.reader
+		}
+		command.SysProcAttr = endWithHost(&syscall.SysProcAttr{Setpgid: true})
+		return command
+	})
 	_ = writer.Close()
 	input.giveAway()
 	if err != nil {
-		spec.Limit.release()
+		spec.Group.release()
 		return nil, errors.Join(err, reader.Close(), input.close(), spec.Log.Close())
 	}
 	p := &Process{
 		PID: command.Process.Pid, StartedAt: time.Now(), host: h, spec: spec, ended: make(chan struct{}),
 		output: reader, input: input,
 	}
-	spec.Limit.enter(command.Process.Pid)
 	_ = command.Process.Release() // reap waits for it
 	problem := h.records.write(p.PID, spec.Mark)
 	go p.copyOutput()

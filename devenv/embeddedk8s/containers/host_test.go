@@ -87,7 +87,7 @@ func kept(t *testing.T, dir string, change func(*record)) *exec.Cmd {
 	t.Cleanup(func() { _ = command.Process.Kill() })
 	started, ok := startOf(command.Process.Pid)
 	require.True(t, ok)
-	last := record{command.Process.Pid, started, ""}
+	last := record{PID: command.Process.Pid, Started: started}
 	change(&last)
 	content := `{"pid":` + strconv.Itoa(last.PID) + `,"started":` + strconv.FormatUint(last.Started, 10) + "}"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, strconv.Itoa(last.PID)+".json"), []byte(content), 0o600))
@@ -132,16 +132,16 @@ func TestPortsAreGivenOnce(t *testing.T) {
 
 func TestAProcessThatHasMoreMemoryThanItsLimitIsEnded(t *testing.T) {
 	t.Parallel()
-	for name, limits := range map[string]*Limits{"by control group": NewLimits(t.TempDir()), "watched": {}} {
+	for name, groups := range map[string]*Groups{"by control group": NewGroups(t.TempDir()), "watched": {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if name != "watched" && limits.version == 0 {
+			if name != "watched" && groups.How() == "checked every second" {
 				t.Skip("this machine lets this user create no control group with a limit of memory")
 			}
-			t.Cleanup(limits.Close)
+			t.Cleanup(groups.Close)
 			host, _ := newHost(t)
 			spec := shell(t, "exec dd if=/dev/zero of=/dev/null bs=256M count=100000")
-			spec.Limit = limits.New("one", 32<<20)
+			spec.Group = groups.New("one", 32<<20)
 			p, err := host.Start(spec)
 			require.NoError(t, err)
 			t.Cleanup(func() { p.Kill(); <-p.Ended() })
@@ -149,8 +149,8 @@ func TestAProcessThatHasMoreMemoryThanItsLimitIsEnded(t *testing.T) {
 			exit, _ := p.Exit()
 			require.True(t, exit.OutOfMemory)
 			require.Equal(t, 137, exit.Code)
-			if spec.Limit.group != "" {
-				require.NoDirExists(t, spec.Limit.group)
+			for _, part := range spec.Group.parts {
+				require.NoDirExists(t, part.dir)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ package containers
 
 import (
 	"os"
+	"os/exec"
 	"sync"
 	"syscall"
 	"time"
@@ -15,7 +16,7 @@ type Exit struct {
 	// Code is the exit code; 128 and the signal's number when a signal ended the process.
 	Code   int
 	Signal syscall.Signal // 0: the process ended by itself
-	// OutOfMemory is set when the process was ended because of the limit of its memory.
+	// OutOfMemory is set when a process of the container was ended because of the limit of its memory.
 	OutOfMemory bool
 	At          time.Time
 }
@@ -67,13 +68,22 @@ func (p *Process) signal(to int, signal syscall.Signal) {
 	}
 }
 
-// Join records another process group, such as that of kubectl exec, so that it is ended after a kill of the Host.
-// The caller calls forget when it has ended.
-func (p *Process) Join(pid int) (forget func()) {
-	if p.host.records.write(pid, p.spec.Mark) != nil {
-		return func() {}
+// Launch starts another program in the container, such as that of kubectl exec, which leads a process group. It is
+// ended with the container where there are control groups, and after a kill of the Host in any case. The caller waits
+// for it and calls forget then.
+func (p *Process) Launch(command *exec.Cmd) (forget func(), err error) {
+	if command.SysProcAttr == nil {
+		command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	}
-	return func() { p.host.records.remove(pid) }
+	endWithHost(command.SysProcAttr)
+	if _, err := p.host.launch(p.spec.Group, func() *exec.Cmd { return command }); err != nil {
+		return nil, err
+	}
+	pid := command.Process.Pid
+	if p.host.records.write(pid, p.spec.Mark) != nil {
+		return func() {}, nil
+	}
+	return func() { p.host.records.remove(pid) }, nil
 }
 
 func (p *Process) setExit(exit Exit) {
@@ -98,8 +108,8 @@ func (p *Process) outputEnded() {
 
 // finish gives everything back. It is called once: by the later one of the ends of the process and of its output.
 func (p *Process) finish() {
-	p.exit.OutOfMemory = p.exit.Signal == syscall.SIGKILL && p.spec.Limit.exceeded()
-	p.spec.Limit.release()
+	p.exit.OutOfMemory = p.spec.Group.exceeded(*p.exit)
+	p.spec.Group.release()
 	p.host.records.remove(p.PID)
 	_ = p.output.Close()
 	_ = p.input.close()

@@ -29,6 +29,8 @@ type record struct {
 	PID int `json:"pid"`
 	// Started is in units of the system.
 	Started uint64 `json:"started"`
+	// Session is that of the process; 0 where the system does not show it.
+	Session int `json:"session,omitempty"`
 	// Mark is in the environment of the process and of those that it has started; empty for none.
 	Mark string `json:"mark,omitempty"`
 }
@@ -40,7 +42,7 @@ func (r records) write(pid int, mark string) error {
 	if !ok {
 		return nil // it has ended
 	}
-	content, err := json.Marshal(record{pid, started, mark})
+	content, err := json.Marshal(record{PID: pid, Started: started, Session: sessionOf(pid), Mark: mark})
 	if err == nil {
 		err = os.WriteFile(r.path(pid), content, 0o600)
 	}
@@ -73,7 +75,9 @@ func (r records) endLeft() error {
 		if last.runs() {
 			_ = syscall.Kill(-last.PID, syscall.SIGKILL)
 			left = append(left, last)
+			continue
 		}
+		last.endOthers()
 	}
 	endMarked(marks)
 	deadline := time.Now().Add(endPatience)

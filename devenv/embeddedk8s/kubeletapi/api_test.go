@@ -85,9 +85,13 @@ func (n *node) Inside(pod types.UID, container string) (Inside, error) {
 	}
 	return Inside{
 		Dir: n.dir, Root: n.dir, Env: []string{"PATH=" + os.Getenv("PATH"), "GREETING=hello"}, Ended: n.ended,
-		Track: func(pid int) func() {
+		Launch: func(command *exec.Cmd) (func(), error) {
+			if err := command.Start(); err != nil {
+				return nil, err
+			}
+			pid := command.Process.Pid
 			n.tracked <- pid
-			return func() { n.forgotten <- pid }
+			return func() { n.forgotten <- pid }, nil
 		},
 	}, nil
 }

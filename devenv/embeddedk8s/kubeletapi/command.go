@@ -18,7 +18,7 @@ import (
 // command is a program in the surroundings of a container, in a separate process group.
 type command struct {
 	*exec.Cmd
-	track  func(pid int) (forget func())
+	launch func(*exec.Cmd) (forget func(), err error)
 	forget func()
 }
 
@@ -32,20 +32,18 @@ func (i Inside) command(ctx context.Context, argv []string) (*command, error) {
 	cmd := exec.CommandContext(ctx, path)
 	cmd.Args, cmd.Dir, cmd.Env = argv, i.Dir, i.Env
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	c := &command{Cmd: cmd, track: i.Track}
+	c := &command{Cmd: cmd, launch: i.Launch}
 	cmd.Cancel = c.kill
 	return c, nil
 }
 
 // start starts the program and makes it part of the pod.
-func (c *command) start() error {
-	if err := c.Start(); err != nil {
-		return err
+func (c *command) start() (err error) {
+	if c.launch == nil {
+		return c.Start()
 	}
-	if c.track != nil {
-		c.forget = c.track(c.Process.Pid)
-	}
-	return nil
+	c.forget, err = c.launch(c.Cmd)
+	return err
 }
 
 // wait waits for the program's end. What it has left behind in its process group is ended: no one would do it later.

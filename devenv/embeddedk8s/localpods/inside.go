@@ -54,10 +54,10 @@ func (i inside) run(ctx context.Context, command []string) (output string, err e
 	cmd.WaitDelay = outputPatience
 	kept := &bounded{}
 	cmd.Stdout, cmd.Stderr = kept, kept
-	if err := cmd.Start(); err != nil {
+	forget, err := i.process.Launch(cmd)
+	if err != nil {
 		return "", err
 	}
-	forget := i.process.Join(cmd.Process.Pid)
 	defer forget()
 	err = cmd.Wait()
 	if ctx.Err() != nil {

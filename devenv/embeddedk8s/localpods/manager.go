@@ -61,7 +61,7 @@ type Manager struct {
 	ports  *containers.Ports
 	// listeners shows who listens at a port.
 	listeners *containers.Listeners
-	limits    *containers.Limits
+	groups    *containers.Groups
 	probes    *prober
 	ctx       context.Context
 	cancel    context.CancelFunc
@@ -76,6 +76,7 @@ func New(config Config) (*Manager, error) {
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create the directory of pods: %w", err)
 	}
+	groups := containers.NewGroups(config.Dir)
 	host, err := containers.NewHost(filepath.Join(config.Dir, recordsDir))
 	if err != nil {
 		return nil, err
@@ -84,7 +85,7 @@ func New(config Config) (*Manager, error) {
 	return &Manager{
 		config: config, token: rand.Text(), host: host,
 		ports: containers.NewPorts(), listeners: containers.NewListeners(),
-		limits: containers.NewLimits(config.Dir),
+		groups: groups,
 		probes: newProber(), ctx: ctx, cancel: cancel,
 		pods: map[types.UID]*pod{}, byIP: map[string]*pod{},
 	}, nil
@@ -198,5 +199,5 @@ func (m *Manager) Close() {
 	}
 	m.probes.close()
 	m.host.Close()
-	m.limits.Close()
+	m.groups.Close()
 }

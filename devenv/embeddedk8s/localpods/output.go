@@ -58,7 +58,7 @@ func (m *Manager) Inside(uid types.UID, container string) (kubeletapi.Inside, er
 		return kubeletapi.Inside{}, kubeletapi.ErrNotFound
 	}
 	return kubeletapi.Inside{
-		Dir: run.dir, Root: filepath.Join(p.dir, "root", container), Env: run.env, Track: run.process.Join,
+		Dir: run.dir, Root: filepath.Join(p.dir, "root", container), Env: run.env, Launch: run.process.Launch,
 		Ended: run.process.Ended(), Stdin: stdin(run.process, run.stdinOnce),
 	}, nil
 }

@@ -103,7 +103,7 @@ func (c *container) launch(next *run, path string, args []string) (*containers.P
 		return nil, nil, err
 	}
 	process, err := c.pod.manager.host.Start(containers.Spec{
-		Path: path, Args: args, Env: next.env, Dir: next.dir, Stdin: c.spec.Stdin, Log: log, Limit: c.limit(),
+		Path: path, Args: args, Env: next.env, Dir: next.dir, Stdin: c.spec.Stdin, Log: log, Group: c.group(),
 		Mark: markOf(c), Ended: c.pod.look,
 	})
 	if err != nil {
@@ -112,13 +112,10 @@ func (c *container) launch(next *run, path string, args []string) (*containers.P
 	return process, log, nil
 }
 
-// limit is that of the container's memory; nil for none.
-func (c *container) limit() *containers.Limit {
+// group is what holds the processes of the next run, and bounds their memory if the manifest does.
+func (c *container) group() *containers.Group {
 	bytes := c.spec.Resources.Limits.Memory().Value()
-	if bytes == 0 {
-		return nil
-	}
-	return c.pod.manager.limits.New(fmt.Sprintf("%s-%s-%d", c.pod.uid, c.spec.Name, c.restarts), bytes)
+	return c.pod.manager.groups.New(fmt.Sprintf("%s-%s-%d", c.pod.uid, c.spec.Name, c.restarts), bytes)
 }
 
 // logsDir is the folder of the logs of a container: one for each run, named by the number of restarts.

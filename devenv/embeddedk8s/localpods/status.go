@@ -52,7 +52,7 @@ func (p *pod) describe() Status {
 			status.Ports = &Problem{trouble.reason(), trouble.text}
 		}
 		if !c.spec.Resources.Limits.Memory().IsZero() {
-			status.Memory = p.manager.limits.How()
+			status.Memory = p.manager.groups.How()
 		}
 		if !c.spec.Resources.Limits.Cpu().IsZero() {
 			status.CPU = noLimit
