@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	corelisters "k8s.io/client-go/listers/core/v1"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/klog/v2"
@@ -63,6 +64,7 @@ type Controller struct {
 	config    Config
 	router    *Router
 	ingresses cache.SharedIndexInformer
+	services  corelisters.ServiceLister
 	dynamic   dynamicinformer.DynamicSharedInformerFactory
 	custom    map[schema.GroupVersionResource]cache.SharedIndexInformer
 	recorder  record.EventRecorder
@@ -72,7 +74,7 @@ type Controller struct {
 	// changed holds a value when the table is out of date.
 	changed chan struct{}
 	// warned are the Events of an object that were recorded.
-	warned map[types.UID]map[string]bool
+	warned warnings
 }
 
 // New registers what the controller needs with the shared informers.
@@ -85,11 +87,12 @@ func New(config Config) (*Controller, error) {
 	c := &Controller{
 		config:    config,
 		ingresses: config.Informers.Networking().V1().Ingresses().Informer(),
+		services:  config.Informers.Core().V1().Services().Lister(),
 		dynamic:   dynamicinformer.NewDynamicSharedInformerFactory(config.Dynamic, 0),
 		custom:    map[schema.GroupVersionResource]cache.SharedIndexInformer{},
 		events:    events,
 		recorder:  events.NewRecorder(scheme.Scheme, corev1.EventSource{Component: "pipedeck-routes"}),
-		changed:   make(chan struct{}, 1), warned: map[types.UID]map[string]bool{},
+		changed:   make(chan struct{}, 1), warned: warnings{},
 	}
 	c.router = newRouter(config.Services, pods.GetIndexer(), c.newReporter())
 	watched := []cache.SharedIndexInformer{c.ingresses}
@@ -97,6 +100,8 @@ func New(config Config) (*Controller, error) {
 		c.custom[resource] = c.dynamic.ForResource(resource).Informer()
 		watched = append(watched, c.custom[resource])
 	}
+	// Routes name Services, which may come and go.
+	watched = append(watched, config.Informers.Core().V1().Services().Informer())
 	for _, informer := range watched {
 		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc:    func(any) { c.change() },
@@ -149,7 +154,8 @@ func (c *Controller) look(ctx context.Context) {
 		defer c.dynamic.Shutdown()
 		c.dynamic.WaitForCacheSync(ctx.Done())
 	}
-	cache.WaitForCacheSync(ctx.Done(), c.ingresses.HasSynced)
+	cache.WaitForCacheSync(ctx.Done(), c.ingresses.HasSynced,
+		c.config.Informers.Core().V1().Services().Informer().HasSynced)
 	for {
 		select {
 		case <-ctx.Done():
@@ -211,7 +217,7 @@ func (c *Controller) readIngresses() (edge []*rule, _ map[types.NamespacedName][
 	for _, ingress := range ingresses {
 		rules := ingressRules(ingress)
 		edge = append(edge, rules...)
-		reports = append(reports, ingressReport(ingress, rules, c.config.Listener.Addr()))
+		reports = append(reports, ingressReport(ingress, rules, c.config.Listener.Addr(), missing(c.services, rules)))
 	}
 	return edge, nil, reports
 }

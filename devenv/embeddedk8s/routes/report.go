@@ -11,6 +11,7 @@ import (
 	"net"
 	"reflect"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -43,23 +44,35 @@ type report struct {
 	address net.Addr
 	// problems are what the object asks for in vain. Each becomes an Event.
 	problems []string
+	// missing are backends that are not there now. Each becomes an Event whenever that begins to be so.
+	missing []string
 	// status is what the object's status has to have; was is what it has.
 	status, was map[string]any
 }
 
 // publish writes what is not on the object yet.
 func (c *Controller) publish(ctx context.Context, r report) error {
+	c.warn(r)
+	return errors.Join(c.annotate(ctx, r), c.writeStatus(ctx, r))
+}
+
+// warnings are problems by the object that has them.
+type warnings map[types.UID]map[string]bool
+
+// warn records Events for what is wrong now and was not before.
+func (c *Controller) warn(r report) {
 	uid := r.object.GetUID()
-	for _, problem := range r.problems {
-		if c.warned[uid] == nil {
-			c.warned[uid] = map[string]bool{}
-		}
-		if !c.warned[uid][problem] {
-			c.warned[uid][problem] = true
-			c.recorder.Event(r.object, corev1.EventTypeWarning, "NotHonoured", problem)
+	before, now := c.warned[uid], map[string]bool{}
+	for reason, problems := range map[string][]string{"NotHonoured": r.problems, backendNotFound: r.missing} {
+		for _, problem := range problems {
+			if now[problem] = true; !before[problem] {
+				c.recorder.Event(r.object, corev1.EventTypeWarning, reason, problem)
+			}
 		}
 	}
-	return errors.Join(c.annotate(ctx, r), c.writeStatus(ctx, r))
+	if c.warned[uid] = now; len(now) == 0 {
+		delete(c.warned, uid)
+	}
 }
 
 func (c *Controller) annotate(ctx context.Context, r report) error {
@@ -132,15 +145,23 @@ func hostsOf(rules []*rule) []string {
 	return slices.Compact(hosts)
 }
 
-func ingressReport(ingress *networkingv1.Ingress, rules []*rule, address net.Addr) report {
+// portError is the error of the port of an Ingress of which a backend is not there.
+const portError = "pipedeck.dev/" + backendNotFound
+
+func ingressReport(ingress *networkingv1.Ingress, rules []*rule, address net.Addr, missing []string) report {
+	port := networkingv1.IngressPortStatus{
+		Port: int32(address.(*net.TCPAddr).Port), Protocol: corev1.ProtocolTCP,
+	}
+	if len(missing) > 0 {
+		reason := portError
+		port.Error = &reason
+	}
 	status := networkingv1.IngressLoadBalancerStatus{Ingress: []networkingv1.IngressLoadBalancerIngress{{
-		IP: "127.0.0.1", Ports: []networkingv1.IngressPortStatus{
-			{Port: int32(address.(*net.TCPAddr).Port), Protocol: corev1.ProtocolTCP},
-		},
+		IP: "127.0.0.1", Ports: []networkingv1.IngressPortStatus{port},
 	}}}
 	return report{
 		object: ingress, resource: networkingv1.SchemeGroupVersion.WithResource("ingresses"), hosts: hostsOf(rules),
-		address: address, problems: ingressProblems(ingress),
+		address: address, problems: ingressProblems(ingress), missing: missing,
 		status: map[string]any{"loadBalancer": status},
 		was:    map[string]any{"loadBalancer": ingress.Status.LoadBalancer},
 	}
@@ -156,7 +177,8 @@ type parentStatus struct {
 func (c *Controller) routeReport(
 	object *unstructured.Unstructured, route *httpRoute, attachments []attachment, edge []*rule,
 ) report {
-	_, problem, unresolved := route.rules()
+	rules, problem, unresolved := route.rules()
+	gone := missing(c.services, rules)
 	var known struct {
 		Status struct {
 			Parents []parentStatus `json:"parents"`
@@ -188,16 +210,19 @@ func (c *Controller) routeReport(
 		default:
 			set("Accepted", "", "")
 		}
-		if unresolved != "" {
+		switch {
+		case unresolved != "":
 			set("ResolvedRefs", "InvalidKind", unresolved)
-		} else {
+		case len(gone) > 0:
+			set("ResolvedRefs", backendNotFound, strings.Join(gone, "; "))
+		default:
 			set("ResolvedRefs", "", "")
 		}
 		parents = append(parents, status)
 	}
 	return report{
 		object: object, resource: httpRoutes, hosts: hostsOf(edge), address: c.config.Listener.Addr(),
-		problems: route.problems(), status: map[string]any{"parents": parents}, was: statusOf(object),
+		problems: route.problems(), missing: gone, status: map[string]any{"parents": parents}, was: statusOf(object),
 	}
 }
 

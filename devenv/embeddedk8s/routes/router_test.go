@@ -175,7 +175,7 @@ func TestAnIngressSendsByHostAndPath(t *testing.T) {
 	require.True(t, w.router.knows("a.wild.example"))
 	require.False(t, w.router.knows("evil.example"), "a rule for every host is for names of this machine only")
 
-	report := ingressReport(ingress, ingressRules(ingress), &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 18080})
+	report := ingressReport(ingress, ingressRules(ingress), &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 18080}, nil)
 	require.Equal(t, []string{"*", "*.wild.example", "shop.localhost"}, report.hosts)
 	require.Empty(t, report.problems)
 	ingress.Spec.TLS = []networkingv1.IngressTLS{{}}
