@@ -47,6 +47,22 @@ func conventional(o *unstructured.Unstructured) string {
 	return ""
 }
 
+// portProblem is the error of a port of an Ingress, whose controller has no other place for one.
+func portProblem(o *unstructured.Unstructured) string {
+	addresses, _, _ := unstructured.NestedSlice(o.Object, "status", "loadBalancer", "ingress")
+	for _, each := range addresses {
+		address, _ := each.(map[string]any)
+		ports, _ := address["ports"].([]any)
+		for _, each := range ports {
+			port, _ := each.(map[string]any)
+			if problem, _ := port["error"].(string); problem != "" {
+				return fmt.Sprintf("the ingress controller reports an error of port %v: %s", port["port"], problem)
+			}
+		}
+	}
+	return ""
+}
+
 // firstOf words the first condition of the given types that has the given status.
 func firstOf(o *unstructured.Unstructured, verdict string, types ...string) string {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")

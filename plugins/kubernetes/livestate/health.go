@@ -96,6 +96,7 @@ func problemOf(o *unstructured.Unstructured, event string) string {
 		if !hasAddress(o) {
 			return said("no ingress controller has given it an address since it was created at "+created(o), event)
 		}
+		return portProblem(o)
 	case "HorizontalPodAutoscaler.autoscaling":
 		if bad := firstOf(o, "False", "AbleToScale"); bad != "" || hasReason(o, "ScalingDisabled") {
 			return bad // a target without replicas is switched off, which is no fault
