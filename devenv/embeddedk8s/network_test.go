@@ -258,6 +258,9 @@ spec:
 		_, err := fetch(url, "evil.example")
 		require.ErrorContains(t, err, "421 Misdirected Request")
 	})
+	t.Run("an Ingress to a Service that is not there yet", func(t *testing.T) {
+		testLateService(t, client, apply)
+	})
 	t.Run("an HTTPRoute of a Gateway", func(t *testing.T) {
 		gateway := apply(`
 apiVersion: gateway.networking.k8s.io/v1
@@ -278,6 +281,33 @@ spec: {gatewayClassName: any, listeners: [{name: http, port: 80, protocol: HTTP}
 	t.Run("a VirtualService of the mesh, at the Service's own address", func(t *testing.T) {
 		testMesh(t, client, apply)
 	})
+}
+
+// testLateService has an Ingress to a Service that is created later.
+func testLateService(t *testing.T, client kubernetes.Interface, apply func(string) *unstructured.Unstructured) {
+	t.Helper()
+	apply(`
+apiVersion: networking.k8s.io/v1
+kind: Ingress
+metadata: {name: late}
+spec: {rules: [{host: late.localhost, http: {paths: [
+  {path: /, pathType: Prefix, backend: {service: {name: web-late, port: {name: http}}}}]}}]}
+`)
+	problem := func() *string {
+		late, err := client.NetworkingV1().Ingresses("default").Get(t.Context(), "late", metav1.GetOptions{})
+		require.NoError(t, err)
+		if addresses := late.Status.LoadBalancer.Ingress; len(addresses) > 0 {
+			return addresses[0].Ports[0].Error
+		}
+		return nil
+	}
+	eventually(t, "its port has an error", func() bool {
+		says := problem()
+		return says != nil && *says == "pipedeck.dev/BackendNotFound"
+	})
+	requireEvent(t, client, "BackendNotFound", "path late.localhost/: there is no Service default/web-late")
+	service(t, client, "web-late", map[string]string{"app": "web"})
+	eventually(t, "the error is gone", func() bool { return problem() == nil })
 }
 
 // testMesh shares the requests to the address of the Service web, whose pods are of two variants.

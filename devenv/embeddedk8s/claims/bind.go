@@ -94,16 +94,8 @@ func (c *Controller) look(ctx context.Context, name types.NamespacedName) error 
 // obstacle says why a claim is not bound now; empty: it can be.
 func (c *Controller) obstacle(claim *corev1.PersistentVolumeClaim) (reason, message string) {
 	const failed = "ProvisioningFailed"
-	switch spec := claim.Spec; {
-	case spec.StorageClassName != nil && *spec.StorageClassName != Class:
-		return failed, fmt.Sprintf("storage class %q is not here: claims of the class %q get a directory of this "+
-			"machine", *spec.StorageClassName, Class)
-	case spec.VolumeName != "" && spec.VolumeName != VolumeName(claim.UID), spec.Selector != nil:
-		return failed, "claims that choose their volume are not bound here"
-	case spec.DataSource != nil || spec.DataSourceRef != nil:
-		return failed, "volumes with a data source are not made here"
-	case spec.VolumeMode != nil && *spec.VolumeMode != corev1.PersistentVolumeFilesystem:
-		return failed, "only volumes of the mode Filesystem are made here"
+	if why := Unsupported(claim); why != "" {
+		return failed, why
 	}
 	pods, err := c.pods.Pods(claim.Namespace).List(labels.Everything())
 	if err != nil {
@@ -113,6 +105,22 @@ func (c *Controller) obstacle(claim *corev1.PersistentVolumeClaim) (reason, mess
 		return "WaitForFirstConsumer", "waiting for first consumer to be created before binding"
 	}
 	return "", ""
+}
+
+// Unsupported says why a claim is never bound here; empty: it is, once a pod uses it.
+func Unsupported(claim *corev1.PersistentVolumeClaim) string {
+	switch spec := claim.Spec; {
+	case spec.StorageClassName != nil && *spec.StorageClassName != Class:
+		return fmt.Sprintf("storage class %q is not here: claims of the class %q get a directory of this machine",
+			*spec.StorageClassName, Class)
+	case spec.VolumeName != "" && spec.VolumeName != VolumeName(claim.UID), spec.Selector != nil:
+		return "claims that choose their volume are not bound here"
+	case spec.DataSource != nil || spec.DataSourceRef != nil:
+		return "volumes with a data source are not made here"
+	case spec.VolumeMode != nil && *spec.VolumeMode != corev1.PersistentVolumeFilesystem:
+		return "only volumes of the mode Filesystem are made here"
+	}
+	return ""
 }
 
 // say records an Event, unless the last one of the claim was the same.

@@ -33,7 +33,7 @@ func newPod(mode Mode, images ...string) *corev1.Pod {
 func assessAt(pod *corev1.Pod, age time.Duration) outcome {
 	started := metav1.NewTime(birth)
 	pod.Status.StartTime = &started
-	return assess(pod, "10.244.0.1", nil, birth.Add(age))
+	return assess(pod, "10.244.0.1", nil, lacks{}, birth.Add(age))
 }
 
 func conditionOf(t *testing.T, status corev1.PodStatus, kind corev1.PodConditionType) corev1.PodCondition {
@@ -50,13 +50,13 @@ func conditionOf(t *testing.T, status corev1.PodStatus, kind corev1.PodCondition
 func TestAHealthyPodRunsAtOnceAndStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	pod := newPod(Healthy, "nginx:1.27")
-	first := assess(pod, "10.244.0.1", nil, birth)
+	first := assess(pod, "10.244.0.1", nil, lacks{}, birth)
 	require.Equal(t, corev1.PodRunning, first.status.Phase)
 	require.Equal(t, corev1.ConditionTrue, conditionOf(t, first.status, corev1.PodReady).Status)
 	require.Zero(t, first.again)
 
 	pod.Status = first.status
-	second := assess(pod, "10.244.0.1", nil, birth.Add(time.Hour))
+	second := assess(pod, "10.244.0.1", nil, lacks{}, birth.Add(time.Hour))
 	require.True(t, equality.Semantic.DeepEqual(first.status, second.status), "nothing is written twice")
 	require.Empty(t, second.reports)
 }
@@ -65,7 +65,7 @@ func TestAPodOfAJobSucceeds(t *testing.T) {
 	t.Parallel()
 	pod := newPod(Healthy, "busybox")
 	pod.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
-	status := assess(pod, "10.244.0.1", nil, birth).status
+	status := assess(pod, "10.244.0.1", nil, lacks{}, birth).status
 	require.Equal(t, corev1.PodSucceeded, status.Phase)
 	require.Equal(t, "PodCompleted", conditionOf(t, status, corev1.PodReady).Reason)
 }
@@ -74,7 +74,7 @@ func TestAPodOfAJobFailsWhenItCrashesAndMayNotRestart(t *testing.T) {
 	t.Parallel()
 	pod := newPod(CrashLoop, "busybox")
 	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
-	status := assess(pod, "10.244.0.1", nil, birth).status
+	status := assess(pod, "10.244.0.1", nil, lacks{}, birth).status
 	require.Equal(t, corev1.PodFailed, status.Phase)
 	require.EqualValues(t, 1, status.ContainerStatuses[0].State.Terminated.ExitCode)
 }
@@ -184,14 +184,14 @@ func TestAnImageThatIsBuiltHereHasToBeKnown(t *testing.T) {
 	}
 
 	pod := newPod(Healthy, "pipedeck.dev/web:1")
-	waiting := assess(pod, "10.244.0.1", nil, birth)
+	waiting := assess(pod, "10.244.0.1", nil, lacks{}, birth)
 	require.Equal(t, "ErrImagePull", waiting.status.ContainerStatuses[0].State.Waiting.Reason)
 	pod.Status = waiting.status
-	running := assess(pod, "10.244.0.1", known, birth.Add(time.Minute))
+	running := assess(pod, "10.244.0.1", known, lacks{}, birth.Add(time.Minute))
 	require.Equal(t, corev1.PodRunning, running.status.Phase)
 	pod.Status = running.status
 	require.Equal(
-		t, corev1.PodRunning, assess(pod, "10.244.0.1", nil, birth.Add(time.Hour)).status.Phase,
+		t, corev1.PodRunning, assess(pod, "10.244.0.1", nil, lacks{}, birth.Add(time.Hour)).status.Phase,
 		"what runs does not need it again",
 	)
 }

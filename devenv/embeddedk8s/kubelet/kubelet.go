@@ -101,7 +101,7 @@ func New(config Config) (*Kubelet, error) {
 	if err != nil {
 		return nil, fmt.Errorf("watch nodes: %w", err)
 	}
-	if err := kubelet.watchClaims(); err != nil {
+	if err := kubelet.watchReferences(); err != nil {
 		return nil, err
 	}
 	kubelet.synced = []cache.InformerSynced{pods.HasSynced, nodes.HasSynced}

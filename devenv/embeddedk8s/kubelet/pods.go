@@ -111,7 +111,11 @@ func (k *Kubelet) simulate(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	outcome := assess(pod, address, known, k.config.Clock.Now())
+	missing, err := k.lacksOf(ctx, pod)
+	if err != nil {
+		return err
+	}
+	outcome := assess(pod, address, known, missing, k.config.Clock.Now())
 	if outcome.again > 0 {
 		k.queue.AddAfter(types.NamespacedName{Namespace: pod.Namespace, Name: pod.Name}, outcome.again)
 	}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/klog/v2"
 )
 
-// schedule binds the pod to the node, or says why it cannot be. Resources are not counted: nothing uses any.
+// schedule binds the pod to the node, or says why it cannot be. Resources of pods are not added up: nothing uses any.
 func (k *Kubelet) schedule(ctx context.Context, pod *corev1.Pod) error {
 	if len(pod.Spec.SchedulingGates) > 0 {
 		return nil
@@ -79,7 +79,10 @@ func (k *Kubelet) obstacle(ctx context.Context, pod *corev1.Pod) (string, error)
 	if untolerated {
 		return fmt.Sprintf("node(s) had untolerated taint {%s: %s}", taint.Key, taint.Value), nil
 	}
-	return k.claimObstacle(pod), nil
+	if obstacle := resourceObstacle(pod, node); obstacle != "" {
+		return obstacle, nil
+	}
+	return k.claimObstacle(ctx, pod)
 }
 
 func (k *Kubelet) leavePending(ctx context.Context, pod *corev1.Pod, message string) error {

@@ -4,6 +4,7 @@
 package kubelet
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -28,10 +29,15 @@ type report struct {
 	kind, reason, message string
 }
 
-// assess says how a pod that is bound to the node, which knows those images, fares at now. It is a pure function of the
-// pod, whose status it carries on from, so that a restart goes on where the last process was killed.
-func assess(pod *corev1.Pod, address string, known images, now time.Time) outcome {
+// assess says how a pod that is bound to the node, which knows those images, fares at now while it lacks some things. It
+// is a pure function of the pod, whose status it carries on from, so that a restart goes on where the last process was
+// killed.
+func assess(pod *corev1.Pod, address string, known images, missing lacks, now time.Time) outcome {
 	status, view := beginStatus(pod, address, known, now)
+	view.lacks = missing
+	if missing.volume != "" {
+		view.report(corev1.EventTypeWarning, "FailedMount", missing.volume)
+	}
 	status.InitContainerStatuses = view.initContainers()
 	status.ContainerStatuses = view.containers()
 	status.Phase = view.phase(status.ContainerStatuses)
@@ -59,6 +65,7 @@ func beginStatus(pod *corev1.Pod, address string, known images, now time.Time) (
 type podView struct {
 	pod     *corev1.Pod
 	known   images
+	lacks   lacks
 	start   time.Time
 	since   time.Duration // since the pod's start
 	now     metav1.Time
@@ -76,6 +83,8 @@ func (v *podView) initContainers() []corev1.ContainerStatus {
 		switch mode := v.imageMode(container, previous); {
 		case v.blocked:
 			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+		case v.waitForLacks(&status, "PodInitializing", mode == Healthy):
+			v.blocked = true
 		case mode != Healthy:
 			v.waitForImage(&status, container, mode)
 			v.blocked = true
@@ -102,6 +111,7 @@ func (v *podView) containers() []corev1.ContainerStatus {
 		switch {
 		case v.blocked:
 			status.State.Waiting = &corev1.ContainerStateWaiting{Reason: "PodInitializing"}
+		case v.waitForLacks(&status, "ContainerCreating", mode != ImagePullError && mode != invalidImage):
 		case mode == ImagePullError || mode == invalidImage:
 			v.waitForImage(&status, container, mode)
 		case mode == CrashLoop:
@@ -118,6 +128,21 @@ func (v *podView) containers() []corev1.ContainerStatus {
 		statuses = append(statuses, status)
 	}
 	return statuses
+}
+
+// waitForLacks makes the container wait for what the pod lacks, if it does: volumes are mounted before images are pulled,
+// environments are made after that.
+func (v *podView) waitForLacks(status *corev1.ContainerStatus, reason string, pulled bool) bool {
+	message := cmp.Or(v.lacks.volume, v.lacks.claim)
+	if problem := v.lacks.config[status.Name]; message == "" && pulled && problem != "" {
+		reason, message = "CreateContainerConfigError", problem
+		v.report(corev1.EventTypeWarning, "Failed", "Error: "+problem)
+	}
+	if message == "" {
+		return false
+	}
+	status.State.Waiting = &corev1.ContainerStateWaiting{Reason: reason, Message: message}
+	return true
 }
 
 // imageMode is the mode a container's image asks for. What has been pulled once is there.
