@@ -65,10 +65,11 @@ func EndOrphans(ctx context.Context, w *workspace.Workspace) (ended []string) {
 	}
 	clusters, _ := w.ClusterNames() // none that can be read has processes to find
 	for _, name := range clusters {
-		if n := endTree(ctx, w.ClusterDir(name)); n > 0 {
+		n := endTree(ctx, w.ClusterDir(name))
+		more, _ := embedded.EndPods(ctx, w.ClusterDir(name)) // those that do not end have no other name to report
+		if n += len(more); n > 0 {
 			ended = append(ended, processesOf(n, "pods on "+name))
 		}
-		embedded.RemovePodsGroup(w.ClusterDir(name))
 	}
 	slices.Sort(ended)
 	return ended

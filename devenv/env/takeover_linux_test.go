@@ -4,15 +4,18 @@
 package env
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/process"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/chantest"
@@ -88,7 +91,44 @@ func TestTheControlGroupOfPodsThatAKillHasLeftIsRemoved(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(group, "uid-main-0"), 0o700))
 	pods := filepath.Join(w.ClusterDir("local"), "pods")
 	require.NoError(t, os.MkdirAll(pods, 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(pods, "cgroup"), []byte(group), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(pods, "cgroup"), []byte(group+"\n"), 0o600))
 	EndOrphans(t.Context(), w)
 	require.NoDirExists(t, group)
+}
+
+func TestWhatPodsHaveLeftWithoutAnEnvironmentIsEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorkspace(t, "bare")
+	records := filepath.Join(w.ClusterDir("local"), "pods", "processes")
+	require.NoError(t, os.MkdirAll(records, 0o700))
+	want := 1
+
+	command := exec.Command("/bin/sh", "-c", "env -i sleep 600 &")
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, command.Run())
+	session, err := unix.Getsid(0)
+	require.NoError(t, err)
+	record := fmt.Sprintf(`{"pid":%d,"started":1,"session":%d}`, command.Process.Pid, session)
+	require.NoError(t, os.WriteFile(filepath.Join(records, "1.json"), []byte(record), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(records, "2.json"), []byte(`{"pid":`), 0o600))
+
+	tree := processtree.New()
+	if tree.CreateGroup("") == nil {
+		// A group of the pods, as in the server's note, with a process in its own session.
+		parent, name := filepath.Split(tree.Group())
+		tree.RemoveGroups()
+		group := filepath.Join(parent, "pipedeck-pods-"+name)
+		require.NoError(t, os.Mkdir(group, 0o755))
+		t.Cleanup(func() { _ = syscall.Rmdir(group) })
+		dir, err := os.Open(group)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = dir.Close() })
+		hidden := exec.Command("/bin/sh", "-c", "env -i setsid sleep 600 &")
+		hidden.SysProcAttr = &syscall.SysProcAttr{UseCgroupFD: true, CgroupFD: int(dir.Fd())}
+		require.NoError(t, hidden.Run())
+		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(records), "cgroup"), []byte(group+"\n"), 0o600))
+		want++
+	}
+	require.Equal(t, []string{processesOf(want, "pods on local")}, EndOrphans(t.Context(), w))
+	require.Empty(t, EndOrphans(t.Context(), w))
 }

@@ -20,6 +20,8 @@ type Process struct {
 	started uint64 // in units of the system
 	parent  int
 	group   int
+	// session is 0 where the system does not show it.
+	session int
 	// ended is set for a process that only waits for its parent to read its exit code.
 	ended bool
 	// kernel is set for threads of the kernel, which have no environment.
@@ -42,7 +44,7 @@ func (t *Tree) list() ([]Process, error) {
 		return nil, err
 	}
 	grouped := t.grouped()
-	in := map[int]bool{}
+	in := t.inJobs(all)
 	var unknown []Process
 	for _, p := range all {
 		switch {
@@ -51,7 +53,7 @@ func (t *Tree) list() ([]Process, error) {
 		case p.kernel || p.ended:
 		default:
 			marked, known := carries(p.PID, t.token)
-			in[p.PID] = marked
+			in[p.PID] = in[p.PID] || marked
 			if !known {
 				unknown = append(unknown, p)
 			}
@@ -69,6 +71,24 @@ func (t *Tree) list() ([]Process, error) {
 		})
 	}
 	return descend(all, in), nil
+}
+
+// inJobs are the processes in the process groups that are used.
+func (t *Tree) inJobs(all []Process) map[int]bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	in := map[int]bool{}
+	for _, job := range t.jobs {
+		if slices.ContainsFunc(all, func(p Process) bool { return p.PID == job.id && p.started != job.started }) {
+			continue // the number was given again
+		}
+		for _, p := range all {
+			if p.group == job.id && p.session == job.session && p.started >= job.started && !p.ended {
+				in[p.PID] = true
+			}
+		}
+	}
+	return in
 }
 
 // descend adds the descendants and the process groups of members.

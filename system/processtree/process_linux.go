@@ -64,7 +64,7 @@ func inspect(pid int) (Process, bool) {
 	}
 	return Process{
 		PID: pid, Name: string(stat[open+1 : end]),
-		parent: int(number(4)), group: int(number(5)), started: number(22),
+		parent: int(number(4)), group: int(number(5)), session: int(number(6)), started: number(22),
 		ended: fields[0] == "Z" || fields[0] == "X", kernel: number(9)&kernelThread != 0,
 	}, true
 }

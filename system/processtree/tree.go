@@ -29,6 +29,23 @@ type Tree struct {
 	mu sync.Mutex
 	// groups are the directories of control groups whose processes are members. Programs start in the last one.
 	groups []string
+	// jobs are process groups whose processes are members.
+	jobs []job
+}
+
+// job is a process group that may have outlived its first process.
+type job struct {
+	id, session int
+	started     uint64
+}
+
+// UseProcessGroup makes the processes of a process group members whose first process may have ended. The number of the
+// group, its session, 0 where that is not known, and the start of its first process, in units of the system, are those
+// of before. Where another process has the number by now, nothing is a member.
+func (t *Tree) UseProcessGroup(id, session int, started uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.jobs = append(t.jobs, job{id, session, started})
 }
 
 // New returns an empty tree inside the trees of this process.

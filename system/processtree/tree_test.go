@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
@@ -166,4 +167,56 @@ func TestWaitReturnsWithTheLastMember(t *testing.T) {
 	defer cancel()
 	require.NoError(t, tree.Wait(long))
 	<-ended
+}
+
+// leftInGroup leaves a process without an environment in a process group whose first process has ended.
+func leftInGroup(t *testing.T) (group int, left int) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pid")
+	command := exec.Command("/bin/sh", "-c", "env -i sleep 600 & echo $! > "+file)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, command.Run())
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	left, err = strconv.Atoi(strings.TrimSpace(string(data)))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = syscall.Kill(left, syscall.SIGKILL) })
+	return command.Process.Pid, left
+}
+
+func TestTheRestOfARecordedProcessGroupIsEnded(t *testing.T) {
+	t.Parallel()
+	session := 0
+	if runtime.GOOS == "linux" {
+		var err error
+		session, err = unix.Getsid(0)
+		require.NoError(t, err)
+	}
+	group, left := leftInGroup(t)
+	_, spared := leftInGroup(t)
+	tree := processtree.New()
+	if session != 0 {
+		tree.UseProcessGroup(group, session+1, 1)
+		require.Empty(t, end(t, tree), "it is a group of another session")
+	}
+	tree.UseProcessGroup(group, session, 1)
+	require.Len(t, end(t, tree), 1)
+	require.False(t, alive(left))
+	require.True(t, alive(spared))
+}
+
+func TestAProcessGroupWhoseNumberWasGivenAgainIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	command := exec.Command("sleep", "600")
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, command.Start())
+	t.Cleanup(func() { _ = command.Process.Kill(); _ = command.Wait() })
+	session := 0
+	if runtime.GOOS == "linux" {
+		session, _ = unix.Getsid(0)
+	}
+	tree := processtree.New()
+	tree.UseProcessGroup(command.Process.Pid, session, 1)
+	require.Empty(t, end(t, tree))
+	require.True(t, alive(command.Process.Pid))
 }

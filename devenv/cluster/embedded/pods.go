@@ -5,6 +5,7 @@ package embedded
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -17,6 +18,7 @@ import (
 // killed one has left is ended here.
 type podProcesses struct {
 	tree   *processtree.Tree // nil: every pod is simulated
+	dir    string            // of the cluster's data
 	logger *slog.Logger
 }
 
@@ -28,7 +30,7 @@ func (p *Provider) podProcesses() (podProcesses, error) {
 		return podProcesses{}, fmt.Errorf("make the directory of the embedded Kubernetes: %w", err)
 	}
 	tree, err := processtree.Keep(filepath.Join(p.dir, processtree.FileName))
-	return podProcesses{tree, p.logger}, err
+	return podProcesses{tree, p.dir, p.logger}, err
 }
 
 // environment makes the server and its pods members of the tree.
@@ -44,9 +46,11 @@ func (p podProcesses) end(ctx context.Context) {
 	if p.tree == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, processtree.EndTimeout)
+	inTime, cancel := context.WithTimeout(ctx, processtree.EndTimeout)
 	defer cancel()
-	ended, err := p.tree.End(ctx)
+	ended, err := p.tree.End(inTime)
+	more, moreErr := EndPods(ctx, p.dir)
+	ended, err = append(ended, more...), errors.Join(err, moreErr)
 	if len(ended) > 0 || err != nil {
 		p.logger.Warn("ended what pods of the embedded Kubernetes had left", "processes", processtree.Names(ended),
 			"error", err)
