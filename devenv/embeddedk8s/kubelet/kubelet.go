@@ -62,11 +62,13 @@ type Kubelet struct {
 	pods      corelisters.PodLister
 	nodes     corelisters.NodeLister
 	claims    corelisters.PersistentVolumeClaimLister
-	synced    []cache.InformerSynced
-	queue     workqueue.TypedRateLimitingInterface[types.NamespacedName]
-	addresses *addresses
-	recorder  record.EventRecorder
-	events    record.EventBroadcaster
+	// references looks up what pods refer to.
+	references references
+	synced     []cache.InformerSynced
+	queue      workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	addresses  *addresses
+	recorder   record.EventRecorder
+	events     record.EventBroadcaster
 }
 
 // New registers what the kubelet needs with the shared informers.
@@ -78,8 +80,9 @@ func New(config Config) (*Kubelet, error) {
 		nodes:  config.Informers.Core().V1().Nodes().Lister(),
 		queue: workqueue.NewTypedRateLimitingQueue(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](firstRetry, lastRetry)),
-		addresses: newAddresses(),
-		events:    events,
+		addresses:  newAddresses(),
+		references: references{config.Client, config.Informers.Core().V1()},
+		events:     events,
 		recorder: events.NewRecorder(scheme.Scheme,
 			corev1.EventSource{Component: "simulated-kubelet", Host: config.NodeName}),
 	}

@@ -12,6 +12,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
 )
 
 // tokenVolume begins the name of the volume that the API server adds for the token of the service account.
@@ -27,28 +29,35 @@ type lacks struct {
 	config map[string]string
 }
 
+// references looks up objects, in the caches of informers first.
+type references struct {
+	client kubernetes.Interface
+	core   coreinformers.Interface
+}
+
 // lacksOf looks up what a pod refers to. What a container has been created with is not looked up again.
-func (k *Kubelet) lacksOf(ctx context.Context, pod *corev1.Pod) (lacks, error) {
+func (r references) lacksOf(ctx context.Context, pod *corev1.Pod) (lacks, error) {
 	found := lacks{config: map[string]string{}}
 	if !created(pod) {
 		for i := range pod.Spec.Volumes {
-			if err := k.addLackingVolume(ctx, &found, pod, &pod.Spec.Volumes[i]); err != nil {
+			if err := r.addLackingVolume(ctx, &found, pod, &pod.Spec.Volumes[i]); err != nil {
 				return lacks{}, err
 			}
 		}
 	}
+	spec, status := pod.Spec, pod.Status
 	for _, group := range []struct {
 		containers []corev1.Container
 		statuses   []corev1.ContainerStatus
 	}{
-		{pod.Spec.InitContainers, pod.Status.InitContainerStatuses}, {pod.Spec.Containers, pod.Status.ContainerStatuses},
+		{spec.InitContainers, status.InitContainerStatuses}, {spec.Containers, status.ContainerStatuses},
 	} {
 		for i := range group.containers {
 			container := &group.containers[i]
 			if status := find(group.statuses, container.Name); status != nil && status.ContainerID != "" {
 				continue
 			}
-			problem, err := k.lackingVariable(ctx, pod.Namespace, container)
+			problem, err := r.lackingVariable(ctx, pod.Namespace, container)
 			if err != nil {
 				return lacks{}, err
 			}
@@ -60,10 +69,10 @@ func (k *Kubelet) lacksOf(ctx context.Context, pod *corev1.Pod) (lacks, error) {
 	return found, nil
 }
 
-func (k *Kubelet) addLackingVolume(ctx context.Context, to *lacks, pod *corev1.Pod, volume *corev1.Volume) error {
+func (r references) addLackingVolume(ctx context.Context, to *lacks, pod *corev1.Pod, volume *corev1.Volume) error {
 	if volume.PersistentVolumeClaim != nil {
 		name := volume.PersistentVolumeClaim.ClaimName
-		claim, err := k.claims.PersistentVolumeClaims(pod.Namespace).Get(name)
+		claim, err := r.core.PersistentVolumeClaims().Lister().PersistentVolumeClaims(pod.Namespace).Get(name)
 		switch {
 		case err != nil:
 			to.claim = cmp.Or(to.claim, fmt.Sprintf("persistentvolumeclaim %q not found", name))
@@ -74,7 +83,7 @@ func (k *Kubelet) addLackingVolume(ctx context.Context, to *lacks, pod *corev1.P
 	}
 	var problems []string
 	for _, ref := range sourcesOf(volume) {
-		problem, err := k.lacking(ctx, pod.Namespace, ref)
+		problem, err := r.lacking(ctx, pod.Namespace, ref)
 		if err != nil {
 			return err
 		}
@@ -131,7 +140,7 @@ func keysOf(items []corev1.KeyToPath) (keys []string) {
 }
 
 // lackingVariable says why the environment of a container cannot be made; empty: it can.
-func (k *Kubelet) lackingVariable(ctx context.Context, namespace string, c *corev1.Container) (string, error) {
+func (r references) lackingVariable(ctx context.Context, namespace string, c *corev1.Container) (string, error) {
 	var refs []sourceRef
 	for _, from := range c.EnvFrom {
 		if of := from.ConfigMapRef; of != nil {
@@ -153,7 +162,7 @@ func (k *Kubelet) lackingVariable(ctx context.Context, namespace string, c *core
 		}
 	}
 	for _, ref := range refs {
-		if problem, err := k.lacking(ctx, namespace, ref); err != nil || problem != "" {
+		if problem, err := r.lacking(ctx, namespace, ref); err != nil || problem != "" {
 			return problem, err
 		}
 	}
@@ -162,13 +171,13 @@ func (k *Kubelet) lackingVariable(ctx context.Context, namespace string, c *core
 
 // lacking says what of a reference is not there, in the words of a kubelet; empty: all is, or need not be. What the
 // cache does not have may have been created just now, so the API server is asked then.
-func (k *Kubelet) lacking(ctx context.Context, namespace string, ref sourceRef) (string, error) {
+func (r references) lacking(ctx context.Context, namespace string, ref sourceRef) (string, error) {
 	if ref.optional != nil && *ref.optional {
 		return "", nil
 	}
 	missing := ""
 	for _, cached := range []bool{true, false} {
-		has, err := k.keysIn(ctx, namespace, ref, cached)
+		has, err := r.keysIn(ctx, namespace, ref, cached)
 		switch missing = ""; {
 		case apierrors.IsNotFound(err):
 			missing = fmt.Sprintf("%s %q not found", strings.ToLower(ref.kind()), ref.name)
@@ -195,24 +204,23 @@ func (r sourceRef) kind() string {
 }
 
 // keysIn reports which keys an object has, as it is in the cache or in the API server.
-func (k *Kubelet) keysIn(
+func (r references) keysIn(
 	ctx context.Context, namespace string, ref sourceRef, cached bool,
 ) (has func(key string) bool, err error) {
-	core := k.config.Informers.Core().V1()
 	if ref.secret {
 		var secret *corev1.Secret
 		if cached {
-			secret, err = core.Secrets().Lister().Secrets(namespace).Get(ref.name)
+			secret, err = r.core.Secrets().Lister().Secrets(namespace).Get(ref.name)
 		} else {
-			secret, err = k.config.Client.CoreV1().Secrets(namespace).Get(ctx, ref.name, metav1.GetOptions{})
+			secret, err = r.client.CoreV1().Secrets(namespace).Get(ctx, ref.name, metav1.GetOptions{})
 		}
 		return func(key string) bool { _, ok := secret.Data[key]; return ok }, err
 	}
 	var config *corev1.ConfigMap
 	if cached {
-		config, err = core.ConfigMaps().Lister().ConfigMaps(namespace).Get(ref.name)
+		config, err = r.core.ConfigMaps().Lister().ConfigMaps(namespace).Get(ref.name)
 	} else {
-		config, err = k.config.Client.CoreV1().ConfigMaps(namespace).Get(ctx, ref.name, metav1.GetOptions{})
+		config, err = r.client.CoreV1().ConfigMaps(namespace).Get(ctx, ref.name, metav1.GetOptions{})
 	}
 	return func(key string) bool {
 		_, text := config.Data[key]

@@ -111,7 +111,7 @@ func (k *Kubelet) simulate(ctx context.Context, pod *corev1.Pod) error {
 	if err != nil {
 		return err
 	}
-	missing, err := k.lacksOf(ctx, pod)
+	missing, err := k.references.lacksOf(ctx, pod)
 	if err != nil {
 		return err
 	}

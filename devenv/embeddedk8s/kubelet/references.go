@@ -73,7 +73,8 @@ func (k *Kubelet) claimObstacle(ctx context.Context, pod *corev1.Pod) (string, e
 		name := volume.PersistentVolumeClaim.ClaimName
 		claim, err := k.claims.PersistentVolumeClaims(pod.Namespace).Get(name)
 		if apierrors.IsNotFound(err) { // it may have been created just before the pod
-			claim, err = k.config.Client.CoreV1().PersistentVolumeClaims(pod.Namespace).Get(ctx, name, metav1.GetOptions{})
+			live := k.config.Client.CoreV1().PersistentVolumeClaims(pod.Namespace)
+			claim, err = live.Get(ctx, name, metav1.GetOptions{})
 		}
 		switch {
 		case apierrors.IsNotFound(err):
@@ -99,7 +100,8 @@ func resourceObstacle(pod *corev1.Pod, node *corev1.Node) string {
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		has, listed := node.Status.Allocatable[name]
 		if wants := requests[name]; listed && wants.Cmp(has) > 0 {
-			return fmt.Sprintf("Insufficient %s: the pod requests %s, the node has %s", name, wants.String(), has.String())
+			return fmt.Sprintf("Insufficient %s: the pod requests %s, the node has %s", name, wants.String(),
+				has.String())
 		}
 	}
 	return ""

@@ -29,9 +29,9 @@ type report struct {
 	kind, reason, message string
 }
 
-// assess says how a pod that is bound to the node, which knows those images, fares at now while it lacks some things. It
-// is a pure function of the pod, whose status it carries on from, so that a restart goes on where the last process was
-// killed.
+// assess says how a pod that is bound to the node, which knows those images, fares at now while some things are
+// missing. It is a pure function of the pod, whose status it carries on from, so that a restart goes on where the last
+// process was killed.
 func assess(pod *corev1.Pod, address string, known images, missing lacks, now time.Time) outcome {
 	status, view := beginStatus(pod, address, known, now)
 	view.lacks = missing
@@ -130,8 +130,8 @@ func (v *podView) containers() []corev1.ContainerStatus {
 	return statuses
 }
 
-// waitForLacks makes the container wait for what the pod lacks, if it does: volumes are mounted before images are pulled,
-// environments are made after that.
+// waitForLacks makes the container wait for what the pod lacks, if it does: volumes are mounted before images are
+// pulled, environments are made after that.
 func (v *podView) waitForLacks(status *corev1.ContainerStatus, reason string, pulled bool) bool {
 	message := cmp.Or(v.lacks.volume, v.lacks.claim)
 	if problem := v.lacks.config[status.Name]; message == "" && pulled && problem != "" {

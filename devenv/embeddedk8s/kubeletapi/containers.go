@@ -51,8 +51,8 @@ type Inside struct {
 	// Stdin is the standard input of the container; nil when it is empty. It is closed when the input of a client has
 	// ended.
 	Stdin io.WriteCloser
-	// Launch starts a program, which leads a process group, as part of the pod, whose end it does not outlive; forget is
-	// called when the group has ended. Nil: it is started as any other.
+	// Launch starts a program, which leads a process group, as part of the pod, whose end it does not outlive; forget
+	// is called when the group has ended. Nil: it is started as any other.
 	Launch func(*exec.Cmd) (forget func(), err error)
 	// Ended is closed when the container ends, and the programs in its surroundings with it.
 	Ended <-chan struct{}

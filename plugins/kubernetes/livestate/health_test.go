@@ -155,8 +155,8 @@ status: {phase: Pending, initContainerStatuses: [{name: init, state: {waiting: {
 			"lost"},
 		{"ingress", "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, status: " +
 			"{loadBalancer: {ingress: [{ip: 10.0.0.1}]}}}", healthy, ""},
-		{"ingress to a missing Service", "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, status: " +
-			"{loadBalancer: {ingress: [{ip: 10.0.0.1, ports: [{port: 80, protocol: TCP, error: " +
+		{"ingress to a missing Service", "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: a}, " +
+			"status: {loadBalancer: {ingress: [{ip: 10.0.0.1, ports: [{port: 80, protocol: TCP, error: " +
 			"pipedeck.dev/BackendNotFound}]}]}}}", unhealthy, "error of port 80: pipedeck.dev/BackendNotFound"},
 		{"route to a missing Service", "{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: " +
 			"{name: a}, status: {parents: [{parentRef: {name: edge}, conditions: [{type: ResolvedRefs, status: " +
