@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/cluster"
+	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/containers"
 )
 
 // actAsProgram makes the test binary be the program: a real process, without linking kube-apiserver a second time.
@@ -78,6 +79,8 @@ func startProcess(t *testing.T, dir string, arguments ...string) *process {
 	}()
 	t.Cleanup(func() {
 		p.kill()
+		// What a killed one leaves: nothing else ends it here.
+		containers.NewGroups(filepath.Join(dir, "data", "pods")).Close()
 		_ = log.Close()
 		if t.Failed() {
 			content, _ := os.ReadFile(log.Name())
