@@ -29,7 +29,8 @@ show its deployments. DIR is the repository; the default is the repository aroun
 which must hold application configurations. --sample creates a sample repository.
 
 Flags that a running environment was not started with are listed. --apply starts its process again with
-them; flags about clusters and samples need another environment.
+them; flags about clusters and samples need another environment. An environment that was stopped starts
+with the flags of its last run on this repository, besides those that are given.
 
 When you leave the UI with q, it asks whether to keep the environment running; Ctrl-C leaves and keeps it.
 Without a terminal, Ctrl-C ends it.` + samplesHelp(),
@@ -84,6 +85,13 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 		}
 		fmt.Fprintf(os.Stderr, "environment %q is running already; showing what happens there\n", w.Name)
 		return attachReader(ctx, w, s.Mode)
+	}
+	note, err := s.Flags.takeLastRun(w, s.Args)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		fmt.Fprintln(os.Stderr, note)
 	}
 	// What the user got wrong is said before anything is started or drawn.
 	if err := s.check(ctx, w); err != nil {
