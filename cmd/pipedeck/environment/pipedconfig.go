@@ -184,8 +184,8 @@ func (s *Setup) unselect(repository *workspace.Repository, checked []*workspace.
 	return nil
 }
 
-// further are the other repositories on this machine that the user's own configuration names, with their applications
-// checked. It says what of the configuration is not taken over.
+// further are the other repositories on this machine that the user's own configuration names and selects applications
+// of, with these checked. It says what of the configuration is not taken over.
 func (s *Setup) further(ctx context.Context, w *workspace.Workspace,
 	repository *workspace.Repository) ([]*workspace.Repository, error) {
 	local, err := s.warnOfOwn(repository)
@@ -222,7 +222,8 @@ func (s *Setup) further(ctx context.Context, w *workspace.Workspace,
 	if err := errors.Join(mistakes...); err != nil {
 		return nil, exit.Usage(err, "correct the file, commit it, and run again")
 	}
-	return local, nil
+	// One without applications deploys nothing that a run could wait for.
+	return slices.DeleteFunc(local, func(r *workspace.Repository) bool { return len(r.Applications) == 0 }), nil
 }
 
 // isUsage reports whether an error is one of usage or configuration.
