@@ -41,9 +41,9 @@ func newCICommand(t *session.Target) *cobra.Command {
 		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
-the environment down. Exit code 0: all were deployed; 1: a deployment failed, or there was none;
-2: wrong usage or configuration; 3: the environment could not start; 4: timed out; 5: all were deployed,
-but a part of the environment is degraded.
+the environment down. Exit code 0: all were deployed; 1: a deployment failed, what was deployed is not
+healthy, or there was no deployment; 2: wrong usage or configuration; 3: the environment could not
+start; 4: timed out; 5: all were deployed, but a part of the environment is degraded.
 
 However it ends, a table has every application with its result and reason; --junit and --report write
 the same to files. In GitHub Actions, failures are annotations at their lines as well.
@@ -235,14 +235,21 @@ func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 	left, hint := "the environment is still starting", ""
 	err := s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		s.results.actions.begin("Deploy commit " + line.Commit(s.results.facts.Head))
-		err := follow(ctx, deck, s.Mode, s.results.actions.stream(os.Stdout),
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		live := &liveWait{head: s.results.facts.Head, stop: stop}
+		defer live.reset()
+		err := follow(watching, deck, s.Mode, s.results.actions.stream(os.Stdout),
 			s.results.watch(reader.Options{Flags: s.Target.Flags(), Until: func(d *state.Deck) bool {
-				ended := run.Step(ctx, deck, d)
+				ended := live.follows(d, func() bool { return run.Step(ctx, deck, d) }, s.results.succeeded)
 				waiting, next := run.Left()
-				left = cmp.Or(waiting, unfinished(d), "piped has not registered each application yet")
+				left = cmp.Or(waiting, live.text(), unfinished(d), "piped has not registered each application yet")
 				hint = next
 				return ended
 			}}))
+		if watching.Err() != nil && ctx.Err() == nil {
+			err = nil // what is not well by now is in the results
+		}
 		s.results.actions.end()
 		s.results.gone(run.Outcome())
 		if err != nil {

@@ -34,7 +34,9 @@ import (
 type results struct {
 	files        report.Files
 	allowMissing bool
-	exclude      []string
+	// allowUnhealthy is --allow-unhealthy.
+	allowUnhealthy bool
+	exclude        []string
 
 	exclusions exclusions
 	// unselected are the configuration files of applications that appSelector leaves out.
@@ -58,6 +60,8 @@ func (r *results) register(cmd *cobra.Command) {
 		"write the results to this file: Markdown for .md, JSON for .json")
 	flags.BoolVar(&r.allowMissing, "allow-missing", false, "applications for which the environment lacks a plugin, a "+
 		"CustomResourceDefinition, a host, a key or a program do not fail the run")
+	flags.BoolVar(&r.allowUnhealthy, "allow-unhealthy", false, "applications that are deployed and not healthy do not "+
+		"fail the run")
 	flags.StringArrayVar(&r.exclude, "exclude", nil,
 		"do not deploy these applications: label:KEY=VALUE, path:GLOB or a path in the repository")
 }
@@ -66,7 +70,8 @@ func (r *results) register(cmd *cobra.Command) {
 func (r *results) begin(mode OutputMode, out, errors io.Writer) error {
 	r.mode, r.out = mode, out
 	r.actions = actionsOf(os.Getenv, mode, out, errors)
-	r.facts = report.Facts{Started: time.Now(), AllowMissing: r.allowMissing, Logs: &r.logs}
+	r.facts = report.Facts{Started: time.Now(), AllowMissing: r.allowMissing,
+		AllowUnhealthy: r.allowUnhealthy, Logs: &r.logs}
 	var err error
 	if r.exclusions, err = readExclusions(r.exclude); err != nil {
 		return exit.Usage(err, "see pipedeck ci --help")

@@ -44,8 +44,9 @@ type Facts struct {
 	// Deck is the last state of the environment; nil when it was not started.
 	Deck *state.Deck
 	// Logs are of the stages; may be nil.
-	Logs         *Logs
-	AllowMissing bool
+	Logs           *Logs
+	AllowMissing   bool
+	AllowUnhealthy bool
 	// BaseFailed: the run ended at Base, and Deck is the environment there.
 	BaseFailed bool
 }
@@ -60,11 +61,11 @@ type Verdict struct {
 func Build(f Facts) Run {
 	run := Run{Schema: Schema, Repository: f.Root, Head: f.Head, Base: f.Base, Started: f.Started.UTC(),
 		Ended: f.Ended.UTC(), Seconds: seconds(f.Ended.Sub(f.Started)), AllowMissing: f.AllowMissing,
-		BaseFailed: f.BaseFailed, Applications: []Application{}}
+		AllowUnhealthy: f.AllowUnhealthy, BaseFailed: f.BaseFailed, Applications: []Application{}}
 	live := map[string]*deckv1.Application{}
 	if f.Deck != nil {
 		for _, a := range f.Deck.Applications() {
-			if !isWatched(a) {
+			if !IsWatched(a) {
 				run.Applications = append(run.Applications, f.elsewhere(a))
 				continue
 			}
@@ -107,11 +108,12 @@ func (f *Facts) application(checked *workspace.Checked, live *deckv1.Application
 	}
 	f.describe(&a, newest)
 	f.end(&a, f.result(checked, live, newest))
+	f.examine(&a, live)
 	return a
 }
 
-// isWatched reports whether an application is in the repository of the environment.
-func isWatched(a *deckv1.Application) bool {
+// IsWatched reports whether an application is in the repository of the environment.
+func IsWatched(a *deckv1.Application) bool {
 	return slices.Contains([]string{"", workspace.RepositoryID}, a.GetRepositoryId())
 }
 
@@ -119,7 +121,7 @@ func isWatched(a *deckv1.Application) bool {
 // that is the one of the environment.
 func FileOf(a *deckv1.Application) string {
 	file := path.Join(a.GetPath(), a.GetConfigFilename())
-	if !isWatched(a) {
+	if !IsWatched(a) {
 		return a.GetRepositoryId() + ":" + file
 	}
 	return file
@@ -145,6 +147,7 @@ func (f *Facts) elsewhere(live *deckv1.Application) Application {
 	if a.Cause != "" && a.Result == Failure {
 		a.Result = Missing
 	}
+	f.examine(&a, live)
 	return a
 }
 
