@@ -54,6 +54,23 @@ func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
 	}
 }
 
+func TestAChainThatDeploysNothingIsAWarningOfAWholeRepository(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
+		"  name: web\n  plugins: {kubernetes: {}}\n"+
+		"  postSync: {chain: {applications: [{name: bee}]}}\n"), 0o600))
+	_, stdout, _ := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Contains(t, stdout, "0 errors, 0 warnings", "the repository may have the application elsewhere")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o700))
+	_, stdout, _ = command(t.Context(), t.TempDir(), "validate", dir)
+	require.Contains(t, stdout, file+`:6:37: warning: spec.postSync.chain.applications[0]: no other application has `+
+		`the name "bee", so this block of the chain deploys nothing`)
+	_, stdout, _ = command(t.Context(), t.TempDir(), "validate", file)
+	require.Contains(t, stdout, "0 errors, 0 warnings")
+}
+
 func TestAnApplicationInAFileThatPipedDoesNotFindIsAWarning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
