@@ -99,7 +99,7 @@ func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
 	if err := s.results.begin(s.Mode, os.Stdout, os.Stderr); err != nil {
 		return finish(s.Mode, err)
 	}
-	err := s.results.conclude(exit.Explain(ctx, s.ci(ctx)))
+	err := s.results.actions.quoteError(s.results.conclude(exit.Explain(ctx, s.ci(ctx))))
 	if err == nil && s.results.untouched != "" && s.Mode == outputJSON {
 		return reader.NothingToDeploy(os.Stdout, s.results.untouched)
 	}

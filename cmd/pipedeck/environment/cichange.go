@@ -74,7 +74,15 @@ func (f *following) apply(o *env.Options) {
 
 // warn prints a line on standard error.
 func (s *Setup) warn(words string) {
-	fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean(words)))
+	fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean(s.quote(words))))
+}
+
+// quote is that of the results, if there are any.
+func (s *Setup) quote(words string) string {
+	if s.results == nil {
+		return words
+	}
+	return s.results.actions.quote(words)
 }
 
 // say prints lines between the events; on standard error where events are JSON.
@@ -83,7 +91,7 @@ func (s *Setup) say(words string) {
 	if s.Mode == outputJSON {
 		out = os.Stderr
 	}
-	for part := range strings.SplitSeq(words, "\n") {
+	for part := range strings.SplitSeq(s.quote(words), "\n") {
 		fmt.Fprintln(out, s.Mode.line(time.Now(), text.Clean(part)))
 	}
 }

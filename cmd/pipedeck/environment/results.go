@@ -300,18 +300,19 @@ func (r *results) conclude(err error) error {
 
 // show writes the results to standard output.
 func (r *results) show(run report.Run) error {
+	out := r.actions.stream(r.out)
 	if r.mode == outputJSON {
-		return report.Lines(r.out, run)
+		return report.Lines(out, run)
 	}
 	if len(run.Applications) == run.Count(report.Unfinished) && r.facts.Deck == nil {
 		return nil // the error says all
 	}
 	switch r.mode {
 	case outputReader:
-		return report.Sentences(r.out, run)
+		return report.Sentences(out, run)
 	}
-	fmt.Fprintln(r.out)
-	return report.Table(r.out, run, width())
+	fmt.Fprintln(out)
+	return report.Table(out, run, width())
 }
 
 // width is how many columns a table may have.
