@@ -145,6 +145,18 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 	}
 }
 
+func TestAnApplicationForSeveralClustersNamesTheFlagsThatMakeThem(t *testing.T) {
+	t.Parallel()
+	repo := gittest.Init(t)
+	gittest.Write(t, repo, "web/app.pipecd.yaml", "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
+		"  name: web\n  plugins: {kubernetes_multicluster: {}}\n")
+	gittest.Commit(t, repo, "base")
+	code, _, stderr := command(t.Context(), filepath.Join(t.TempDir(), "state"), ciArguments(t, repo)...)
+	require.Equal(t, exit.WrongUsage, code, stderr)
+	require.Contains(t, stderr, "next step: the plugin kubernetes_multicluster comes with several clusters: "+
+		"--cluster one=embedded --cluster two=embedded\n")
+}
+
 // TestARunWithOtherRepositoriesEndsAtOnceWhenNoneOfTheirApplicationsIsSelected would run until its time is up if it
 // waited for a deployment: piped registers no application.
 func TestARunWithOtherRepositoriesEndsAtOnceWhenNoneOfTheirApplicationsIsSelected(t *testing.T) {

@@ -223,7 +223,7 @@ func (r *results) mistakes() error {
 	if len(all) == 0 {
 		return nil
 	}
-	return exit.Usage(errors.Join(all...), hint)
+	return exit.Usage(errors.Join(all...), cmp.Or(severalClusters(all...), hint))
 }
 
 // withoutDeployments ends a run whose commits leave nothing to deploy. Commits that touch no application are no reason

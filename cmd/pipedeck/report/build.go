@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -258,11 +259,23 @@ func (f *Facts) deployed(checked *workspace.Checked, live *deckv1.Application, n
 		if o.cause == NoPlugin && checked.NoPlugin() {
 			o.place = firstPlace(checked)
 		}
+		if o.cause == ForeignKey {
+			o.reason = withoutEncrypt(o.reason)
+		}
 	default:
 		o.result = Unfinished
 		o.reason = strings.TrimRight(reader.Name(newest.GetStatus())+": "+underWay(newest), ": ")
 	}
 	return o
+}
+
+// encrypt is the remedy of piped for a secret of another key.
+var encrypt = regexp.MustCompile(`encrypt it for this piped with pipedeck encrypt(?: --[a-z-]+ [^\s;]+)*`)
+
+// withoutEncrypt names the remedy that is left for a run: its environment, and the key of that, are gone when someone
+// reads the reason.
+func withoutEncrypt(reason string) string {
+	return encrypt.ReplaceAllLiteralString(reason, "give the run that key with --piped-config")
 }
 
 // firstPlace is that of the first mistake of a configuration; empty where it has none.

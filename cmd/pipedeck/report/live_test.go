@@ -71,6 +71,14 @@ func TestAnApplicationThatIsDeployedAndNotAsInGitHasAWarning(t *testing.T) {
 	require.Contains(t, string(xml), "warning: "+why)
 }
 
+func TestASecretOfAnotherKeyNamesTheFlagThatGivesTheKey(t *testing.T) {
+	t.Parallel()
+	run := Build(facts(t, failed("was it encrypted for another piped? Then encrypt it for this piped with pipedeck "+
+		"encrypt --name ci-1 --state-dir /tmp/x; see the logs", &deckv1.Cause{Kind: string(ForeignKey)})))
+	require.Equal(t, "Stage K8S_SYNC failed: was it encrypted for another piped? Then give the run that key with "+
+		"--piped-config; see the logs", run.Applications[0].Reason)
+}
+
 func TestWhatTheCommitsDoNotTouchMayBeUnhealthyWithAWarning(t *testing.T) {
 	t.Parallel()
 	before := succeeded()
