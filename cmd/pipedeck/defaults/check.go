@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// check finds values that a flag refuses, whichever command runs, and leaves the flag as it is. Flags that take any text
-// are left to their commands.
+// check finds values that a flag refuses, whichever command runs, and leaves the flag as it is. Flags that take any
+// text are left to their commands.
 func check(flag *pflag.Flag, values []string) error {
 	judge := judgeOf(flag.Value)
 	for _, value := range values {

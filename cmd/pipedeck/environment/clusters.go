@@ -226,8 +226,8 @@ func (f *clusterFlags) checkCombination(parsed []namedKind) error {
 func severalClusters(mistakes ...error) string {
 	for _, err := range mistakes {
 		if strings.Contains(err.Error(), multiclusterPlugin) && strings.Contains(err.Error(), "is not in the plugins") {
-			return "the plugin " + multiclusterPlugin + " comes with several clusters: --cluster one=embedded --cluster " +
-				"two=embedded"
+			return "the plugin " + multiclusterPlugin + " comes with several clusters: --cluster one=embedded " +
+				"--cluster two=embedded"
 		}
 	}
 	return ""

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// examineTime is how long ci waits for the live states of what it has deployed. Plugins without a live state, which
-	// it cannot tell from others, never report one.
+	// examineTime is how long ci waits for the live states of what it has deployed. Plugins without a live state never
+	// report one, and nothing says so.
 	examineTime = 3 * time.Second
 	// recoverTime is how long ci waits for an application to become healthy: Kubernetes gives the pods of the commit
 	// before 30 s to end, and an application is not healthy while they do.
@@ -109,7 +109,8 @@ func (w *liveWait) inspect(d *state.Deck) (left []string, unhealthy bool) {
 		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, app.GetDisabled():
 		case report.IsWatched(app) && newest.GetCommit().GetHash() != w.head:
 		case app.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER:
-			left, unhealthy = append(left, fmt.Sprintf("%s is UNHEALTHY: %s", app.GetName(), app.GetHealthReason())), true
+			left = append(left, fmt.Sprintf("%s is UNHEALTHY: %s", app.GetName(), app.GetHealthReason()))
+			unhealthy = true
 		case len(app.GetDeployTargets()) > 0 && app.GetExaminedDeploymentId() != newest.GetId():
 			left = append(left, "the live state of "+app.GetName()+" is not known yet")
 		}

@@ -28,6 +28,11 @@ func deployed(change func(app *deckv1.Application, d *deckv1.Deployment)) *state
 	return deck
 }
 
+// examined is an application whose live state was reported since its deployment.
+func examined(app *deckv1.Application, _ *deckv1.Deployment) { app.ExaminedDeploymentId = "d-1" }
+
+func withoutTarget(app *deckv1.Application, _ *deckv1.Deployment) { app.DeployTargets = nil }
+
 func TestARunEndsWhenWhatItHasDeployedWasExaminedAndIsHealthy(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -39,8 +44,8 @@ func TestARunEndsWhenWhatItHasDeployedWasExaminedAndIsHealthy(t *testing.T) {
 		"healthy": {func(app *deckv1.Application, _ *deckv1.Deployment) {
 			app.ExaminedDeploymentId, app.Health = "d-1", deckv1.HealthStatus_HEALTH_STATUS_HEALTHY
 		}, ""},
-		"not known":               {func(app *deckv1.Application, _ *deckv1.Deployment) { app.ExaminedDeploymentId = "d-1" }, ""},
-		"without a deploy target": {func(app *deckv1.Application, _ *deckv1.Deployment) { app.DeployTargets = nil }, ""},
+		"not known":               {examined, ""},
+		"without a deploy target": {withoutTarget, ""},
 		"not healthy": {func(app *deckv1.Application, _ *deckv1.Deployment) {
 			app.ExaminedDeploymentId, app.Health = "d-1", deckv1.HealthStatus_HEALTH_STATUS_OTHER
 			app.HealthReason = "Pod a: it has failed"

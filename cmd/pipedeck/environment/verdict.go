@@ -46,8 +46,8 @@ func verdict(run report.Run) error {
 		hint := "see the stage logs above; --keep keeps the environment to look at"
 		switch len(failed) {
 		case run.Count(report.Unhealthy):
-			hint = "fix what the reason names, with --keep the environment stays to look at; or add --allow-unhealthy, " +
-				"which only reports these applications"
+			hint = "fix what the reason names, with --keep the environment stays to look at; or add " +
+				"--allow-unhealthy, which only reports these applications"
 		case run.Count(report.Undeployed):
 			hint = "deploy HEAD without --from; or enable a trigger of these applications; or leave them out with " +
 				"--exclude"

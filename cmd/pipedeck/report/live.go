@@ -13,8 +13,8 @@ import (
 )
 
 // examine adds what is known of what runs: an application that HEAD has deployed and that is not healthy is no success,
-// and one that is not as in Git has a warning. What the run has not deployed at HEAD has its result already; live is nil
-// for an application that the environment does not have.
+// and one that is not as in Git has a warning. What the run has not deployed at HEAD has its result already; live is
+// nil for an application that the environment does not have.
 func (f *Facts) examine(a *Application, live *deckv1.Application) {
 	if live == nil {
 		return

@@ -44,7 +44,8 @@ func TestAnApplicationThatIsDeployedAndNotHealthyFailsTheRun(t *testing.T) {
 	xml, err := JUnit(run)
 	require.NoError(t, err)
 	require.Contains(t, string(xml), `<failure message="`+why+`" type="UNHEALTHY">`)
-	require.Contains(t, string(Markdown(run)), "| app-0 | UNHEALTHY | QUICK\\_SYNC | 13s | deployed, but UNHEALTHY: Pod")
+	require.Contains(t, string(Markdown(run)),
+		"| app-0 | UNHEALTHY | QUICK\\_SYNC | 13s | deployed, but UNHEALTHY: Pod")
 
 	f.AllowUnhealthy = true
 	run = Build(f)

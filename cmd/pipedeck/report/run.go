@@ -44,8 +44,8 @@ const (
 
 // Results are all of them, the worst first.
 func Results() []Result {
-	return []Result{Invalid, Failure, Missing, Cancelled, Unhealthy, Undeployed, Unfinished, Success, Unchanged, Removed,
-		Manual, Excluded}
+	return []Result{Invalid, Failure, Missing, Cancelled, Unhealthy, Undeployed, Unfinished, Success, Unchanged,
+		Removed, Manual, Excluded}
 }
 
 // Cause is what the environment lacks for an application; empty for nothing that is known.
@@ -209,7 +209,8 @@ func (r *Run) DeploysNothing() bool {
 
 // isDeployed reports whether the run, or an earlier one in the same environment, has deployed the application.
 func (a *Application) isDeployed() bool {
-	return a.Result == Success || a.Result == Unhealthy || (a.Result == Unchanged || a.Result == Removed) && a.Deployment != ""
+	return a.Result == Success || a.Result == Unhealthy ||
+		(a.Result == Unchanged || a.Result == Removed) && a.Deployment != ""
 }
 
 // Failed returns the applications that fail the run.

@@ -26,8 +26,8 @@ type Application struct {
 	URL string
 	// Manual: only users deploy it, as its piped has reported.
 	Manual bool
-	// ExaminedDeploymentID is the last successful deployment, when its live state and its sync state were reported since
-	// then; else an older one, or empty.
+	// ExaminedDeploymentID is the last successful deployment, when its live state and its sync state were reported
+	// since then; else an older one, or empty.
 	ExaminedDeploymentID string
 }
 

@@ -105,7 +105,8 @@ func TestReasonsNameOtherApplicationsByTheirNames(t *testing.T) {
 		Status: model.ApplicationSyncStatus_OUT_OF_SYNC, ShortReason: reason, Reason: reason}))
 	one, err := s.Applications.Get("a")
 	require.NoError(t, err)
-	require.Equal(t, []string{want, want}, []string{one.GetSyncState().GetShortReason(), one.GetSyncState().GetReason()})
+	require.Equal(t, want, one.GetSyncState().GetShortReason())
+	require.Equal(t, want, one.GetSyncState().GetReason())
 
 	snapshot := liveState("a", model.ResourceState_UNHEALTHY)
 	snapshot.GetApplicationLiveState().GetResources()[0].HealthDescription = reason

@@ -12,11 +12,11 @@ import (
 // applicationID is how plugins, which know no names, write an application in their reasons.
 var applicationID = regexp.MustCompile(`\bthe application [0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b`)
 
-// named replaces the ids of applications in a reason by their names. Ids that are not registered stay. a.mu is held.
-func (a *Applications) named(reason string) string {
+// named replaces the ids of applications in a reason by their names. Ids that are not registered stay.
+func (x *applicationIndex) named(reason string) string {
 	return applicationID.ReplaceAllStringFunc(reason, func(found string) string {
 		const words = len("the application ")
-		one, err := a.index.find(found[words:])
+		one, err := x.find(found[words:])
 		if err != nil || one.model.GetName() == "" {
 			return found
 		}
@@ -25,10 +25,10 @@ func (a *Applications) named(reason string) string {
 }
 
 // nameApplications is named for what is said of the health of resources.
-func (a *Applications) nameApplications(resources []*model.ResourceState) {
+func nameApplications(a *Applications, resources []*model.ResourceState) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, r := range resources {
-		r.HealthDescription = a.named(r.GetHealthDescription())
+		r.HealthDescription = a.index.named(r.GetHealthDescription())
 	}
 }

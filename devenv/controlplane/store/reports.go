@@ -18,8 +18,8 @@ func (a *Applications) ReportSyncState(pipedID, id string, state *model.Applicat
 		return err
 	}
 	if state = proto.CloneOf(state); state != nil {
-		state.Reason = a.named(a.ledger.withFlags(state.GetReason()))
-		state.ShortReason = a.named(state.GetShortReason())
+		state.Reason = a.index.named(a.ledger.withFlags(state.GetReason()))
+		state.ShortReason = a.index.named(state.GetShortReason())
 	}
 	old, examined := one.model.GetSyncState(), one.examinedOf
 	one.model.SyncState = state
@@ -28,8 +28,8 @@ func (a *Applications) ReportSyncState(pipedID, id string, state *model.Applicat
 	if one.liveOf == one.model.GetMostRecentlySuccessfulDeployment().GetDeploymentId() {
 		one.examinedOf = one.liveOf
 	}
-	if old == nil || examined != one.examinedOf || old.GetStatus() != state.GetStatus() || old.GetReason() != state.GetReason() ||
-		old.GetShortReason() != state.GetShortReason() {
+	if old == nil || examined != one.examinedOf || old.GetStatus() != state.GetStatus() ||
+		old.GetReason() != state.GetReason() || old.GetShortReason() != state.GetShortReason() {
 		a.publish(one)
 	}
 	return nil

@@ -140,8 +140,8 @@ func TestAChainThatSelectsByAKindOfV0HasANote(t *testing.T) {
         - name: three
 `), "app.pipecd.yaml", Options{})
 	require.NoError(t, err)
-	const kept = "is kept, but an application that is migrated has the kind KUBERNETES for a chain: the chain does not " +
-		"deploy it any more; remove the key, and select by name or labels\n"
+	const kept = "is kept, but an application that is migrated has the kind KUBERNETES for a chain: the chain does " +
+		"not deploy it any more; remove the key, and select by name or labels\n"
 	require.Equal(t, "9: spec.postSync.chain.applications[0].kind: "+kept+
 		"11: spec.postSync.chain.applications[2].kind: "+kept, notes(result))
 }

@@ -35,8 +35,9 @@ func TestABlockOfAChainThatDeploysNothingIsNamedAtItsPlace(t *testing.T) {
 			want: "bee refuses chains (trigger.onChain.disabled is true, the default)" + nothing},
 		"an application of the kind": {block: "kind: LAMBDA", member: "apiVersion: pipecd.dev/v1beta1\n" +
 			"kind: LambdaApp\nspec:\n  name: bee\n  trigger: {onChain: {disabled: false}}\n"},
-		"not all are known":       {block: "name: beee", partly: true},
-		"one that cannot be read": {block: "name: beee", member: "apiVersion: pipecd.dev/v1beta1\nkind: Application\n- x\n"},
+		"not all are known": {block: "name: beee", partly: true},
+		"one that cannot be read": {block: "name: beee",
+			member: "apiVersion: pipecd.dev/v1beta1\nkind: Application\n- x\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
