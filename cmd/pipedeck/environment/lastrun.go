@@ -27,8 +27,8 @@ func (f *Flags) takeLastRun(w *workspace.Workspace, args []string) (note string,
 		return "", nil
 	}
 	flags := slices.DeleteFunc(f.keptArguments(was, last.Restart.Directory), func(flag string) bool {
-		// What auto chose is known to the check of the clusters; the default may be another one by now. A consent was to
-		// a cluster, and the current context may be another one by now.
+		// What auto chose is known to the check of the clusters; the default may be another one by now. A consent was
+		// to a cluster, and the current context may be another one by now.
 		return flag == "--cluster="+string(clusterAuto) || flag == "--yes" && was.context == "" ||
 			slices.Contains(f.arguments(), flag)
 	})
