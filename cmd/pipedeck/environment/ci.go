@@ -237,7 +237,7 @@ func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 		s.results.actions.begin("Deploy commit " + line.Commit(s.results.facts.Head))
 		watching, stop := context.WithCancel(ctx)
 		defer stop()
-		live := &liveWait{head: s.results.facts.Head, stop: stop}
+		live := &liveWait{head: s.results.facts.Head, stop: stop, tolerant: s.results.allowUnhealthy}
 		defer live.reset()
 		err := follow(watching, deck, s.Mode, s.results.actions.stream(os.Stdout),
 			s.results.watch(reader.Options{Flags: s.Target.Flags(), Until: func(d *state.Deck) bool {

@@ -30,6 +30,8 @@ type liveWait struct {
 	head string
 	// stop ends the reader when time is up.
 	stop context.CancelFunc
+	// tolerant says that what is not healthy does not fail the run, so that it is not waited for.
+	tolerant bool
 	// settled says that everything is deployed.
 	settled bool
 
@@ -108,7 +110,7 @@ func (w *liveWait) inspect(d *state.Deck) (left []string, unhealthy bool) {
 		switch {
 		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, app.GetDisabled():
 		case report.IsWatched(app) && newest.GetCommit().GetHash() != w.head:
-		case app.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER:
+		case app.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER && !w.tolerant:
 			left = append(left, fmt.Sprintf("%s is UNHEALTHY: %s", app.GetName(), app.GetHealthReason()))
 			unhealthy = true
 		case len(app.GetDeployTargets()) > 0 && app.GetExaminedDeploymentId() != newest.GetId():
