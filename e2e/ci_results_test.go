@@ -265,8 +265,8 @@ func TestWhatIsDeployedAndNotAsItShouldBeIsNoSilentSuccess(t *testing.T) {
 		"good/app.pipecd.yaml":   application("good", ""),
 		"good/config.yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\n",
 		"volume/app.pipecd.yaml": application("volume", ""),
-		"volume/claim.yaml": "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: {accessModes: " +
-			"[ReadWriteOnce], storageClassName: missing, resources: {requests: {storage: 1Gi}}}\n",
+		"volume/claim.yaml": "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: " +
+			"{accessModes: [ReadWriteOnce], storageClassName: missing, resources: {requests: {storage: 1Gi}}}\n",
 		"one/app.pipecd.yaml": application("one", ""), "one/shared.yaml": shared + "one}\n",
 		"two/app.pipecd.yaml": application("two", ""), "two/shared.yaml": shared + "two}\n",
 	})
