@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -43,7 +42,7 @@ func newCICommand(t *session.Target) *cobra.Command {
 		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
 the environment down. Exit code 0: all were deployed; 1: a deployment failed, or there was none;
 2: wrong usage or configuration; 3: the environment could not start; 4: timed out; 5: all were deployed,
-but a part of the environment is degraded.
+but a part of the environment is degraded; 6: the output could not be written.
 
 However it ends, a table has every application with its result and reason; --junit and --report write
 the same to files. In GitHub Actions, failures are annotations at their lines as well.
@@ -70,7 +69,8 @@ and with the stages of the pipeline.` + samplesHelp(),
 				// Its own, so that it disturbs neither a running environment nor another ci.
 				t.Name = "ci-" + uuid.NewString()[:8]
 			}
-			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change, results: results}
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change, results: results,
+				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
 			return s.CI(cmd.Context(), timeout)
 		},
 	}
@@ -96,14 +96,14 @@ func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
 	if s.change.from != "" && len(s.Args)+len(s.Flags.samples) == 0 {
 		s.Args = []string{"."} // HEAD may have no application: what it removes is a result, too
 	}
-	if err := s.results.begin(s.Mode, os.Stdout, os.Stderr); err != nil {
-		return finish(s.Mode, err)
+	if err := s.results.begin(s.Mode, s.Out, s.Err); err != nil {
+		return finish(s.Mode, s.Out, err)
 	}
 	err := s.results.conclude(exit.Explain(ctx, s.ci(ctx)))
 	if err == nil && s.results.untouched != "" && s.Mode == outputJSON {
-		return reader.NothingToDeploy(os.Stdout, s.results.untouched)
+		return reader.NothingToDeploy(s.Out, s.results.untouched)
 	}
-	return finish(s.Mode, err)
+	return finish(s.Mode, s.Out, err)
 }
 
 func (s *Setup) ci(ctx context.Context) error {
@@ -235,7 +235,7 @@ func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 	left, hint := "the environment is still starting", ""
 	err := s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		s.results.actions.begin("Deploy commit " + line.Commit(s.results.facts.Head))
-		err := follow(ctx, deck, s.Mode, s.results.actions.stream(os.Stdout),
+		err := follow(ctx, deck, s.Mode, s.results.actions.stream(s.Out),
 			s.results.watch(reader.Options{Flags: s.Target.Flags(), Until: func(d *state.Deck) bool {
 				ended := run.Step(ctx, deck, d)
 				waiting, next := run.Left()
@@ -279,7 +279,7 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	}
 	skipped := repository.SkippedText()
 	if skipped != "" && len(repository.Applications) > 0 {
-		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), "warning: "+skipped))
+		s.warn("warning: " + skipped)
 	}
 	if skipped != "" && len(repository.Applications) == 0 {
 		return nil, exit.Usage(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped),

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 
@@ -37,6 +38,8 @@ type Setup struct {
 	Args []string
 	// results are those of ci; nil for none.
 	results *results
+	// Out gets the events, Err warnings.
+	Out, Err io.Writer
 }
 
 // reports is where an environment reports to while it runs.

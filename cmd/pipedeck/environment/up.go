@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -48,8 +47,9 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 			if err := look.read(mode); err != nil {
 				return err
 			}
-			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
-			return finish(mode, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args,
+				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
+			return finish(mode, s.Out, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
 		},
 	}
 	flags.Register(cmd)
@@ -82,8 +82,8 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 		if s.Mode == outputTUI {
 			return look.watch(ctx, w, nil, s.Keep)
 		}
-		fmt.Fprintf(os.Stderr, "environment %q is running already; showing what happens there\n", w.Name)
-		return attachReader(ctx, w, s.Mode)
+		fmt.Fprintf(s.Err, "environment %q is running already; showing what happens there\n", w.Name)
+		return attachReader(ctx, w, s.Mode, s.Out)
 	}
 	// What the user got wrong is said before anything is started or drawn.
 	if err := s.check(ctx, w); err != nil {
