@@ -149,6 +149,9 @@ func (s *Setup) ci(ctx context.Context) error {
 		return err
 	}
 	err = s.deploy(ctx, run)
+	if !s.began && !s.Keep {
+		err = errors.Join(err, discard(w))
+	}
 	for _, text := range run.Outcome().Summary() {
 		s.say(text)
 	}

@@ -67,9 +67,21 @@ func howItEnded(ctx context.Context, w *workspace.Workspace) error {
 
 // runWithReader runs the environment in this process and follows it until the user interrupts it.
 func (s *Setup) runWithReader(ctx context.Context) error {
-	return s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+	w, err := s.Target.Workspace()
+	if err != nil {
+		return err
+	}
+	existed, err := w.Exists()
+	if err != nil {
+		return err
+	}
+	err = s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		return follow(ctx, deck, s.Mode, s.Out, reader.Options{Flags: s.Target.Flags()})
 	})
+	if !s.began && !existed {
+		err = errors.Join(err, discard(w))
+	}
+	return err
 }
 
 // finish writes the result line that ends --output json.

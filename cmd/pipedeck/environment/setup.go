@@ -40,6 +40,8 @@ type Setup struct {
 	results *results
 	// Out gets the events, Err warnings.
 	Out, Err io.Writer
+	// began is set once parts of the environment may run: from then on, the environment removes itself.
+	began bool
 }
 
 // reports is where an environment reports to while it runs.
@@ -127,6 +129,7 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	s.results.apply(&options)
 	checks := newPreflight(machine)
 	options.Clusters = checks.gate(clusters)
+	s.began = true
 	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error { return env.Run(ctx, options) })
 }
 

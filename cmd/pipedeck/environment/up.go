@@ -158,6 +158,9 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 		return exit.Usage(errors.New("the sample applications need a cluster, and --cluster none has none"),
 			"use --cluster embedded, or give a repository of yours")
 	}
+	if _, err := userCache(); err != nil {
+		return err
+	}
 	parsed, err := f.clusterFlags.parse()
 	if err != nil {
 		return err

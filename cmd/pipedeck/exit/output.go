@@ -69,7 +69,7 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Fd returns the descriptor of a file, for those who ask whether it is a terminal.
+// Fd returns the descriptor of a file, with which callers find out whether it is a terminal.
 func (o *output) Fd() uintptr {
 	if file, ok := o.to.(*os.File); ok {
 		return file.Fd()
