@@ -127,6 +127,9 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 	}
 	s.follows.apply(&options)
 	s.results.apply(&options)
+	if options.OtherClusters = s.Flags.checkKeptClusters(w); !isUsage(options.OtherClusters) {
+		options.OtherClusters = nil // a note that cannot be read keeps nothing from being started
+	}
 	checks := newPreflight(machine)
 	options.Clusters = checks.gate(clusters)
 	s.began = true
