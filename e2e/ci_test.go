@@ -222,8 +222,8 @@ func TestACIWhoseOutputCannotBeWrittenSaysSoAndLeavesNothing(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = full, stderr
 	require.NoError(t, cmd.Start())
 	require.Equal(t, 6, exitCode(t, cmd.Wait()))
-	require.Contains(t, stderr.String(), "pipedeck: cannot write the output: no space left on device\nnext step: free space "+
-		"where standard output goes, or send it elsewhere, and run it again\n")
+	require.Contains(t, stderr.String(), "pipedeck: cannot write the output: no space left on device\nnext step: "+
+		"free space where standard output goes, or send it elsewhere, and run it again\n")
 	e.leavesNothing()
 }
 

@@ -50,8 +50,8 @@ func NewStatus(e *deckv1.Environment, components []*deckv1.Component, pipeds []*
 	}
 }
 
-// StartingParts names the parts of an environment that are not ready yet, and its piped while it is not connected: commands
-// would wait for them. A piped that a user has disabled or runs elsewhere is none.
+// StartingParts names the parts of an environment that are not ready yet, and its piped while it is not connected:
+// commands would wait for them. A piped that a user has disabled or runs elsewhere is none.
 func StartingParts(components []*deckv1.Component, pipeds []*deckv1.Piped) []string {
 	const piped = "piped" // also the name of its component
 	names := []string{}

@@ -134,6 +134,9 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 			checkIndex(report, files[i].content)
 		}
 	}
+	around := newAround()
+	defer around.close()
+	v.checker.Around = around.check
 	v.checker.CheckTogether(reports...)
 	all := newValidation(len(files))
 	for _, report := range reports {

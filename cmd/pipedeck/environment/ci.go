@@ -302,7 +302,7 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	if err != nil {
 		return nil, err
 	}
-	checked, err := repository.CheckEach(checker)
+	checked, err := checkAtHead(repository, checker)
 	if err != nil {
 		return nil, err
 	}

@@ -61,6 +61,15 @@ func (f *Flags) otherClusters(w *workspace.Workspace, last *workspace.Running, w
 			": pipedeck down"+session.Flags(w))
 }
 
+// refuseOtherClusters is checkKeptClusters for an environment that may have deployed nothing yet. A note of the last
+// run that cannot be read keeps nothing from being started.
+func (f *Flags) refuseOtherClusters(w *workspace.Workspace) error {
+	if err := f.checkKeptClusters(w); isUsage(err) {
+		return err
+	}
+	return nil
+}
+
 // sameContext reports whether an existing cluster is named by the same kubeconfig and context as before.
 func (f *Flags) sameContext(last *workspace.Running) bool {
 	was := startedWith(last)

@@ -125,15 +125,18 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 		Listening:     to.listening,
 		Logger:        to.logger,
 	}
-	s.follows.apply(&options)
-	s.results.apply(&options)
-	if options.OtherClusters = s.Flags.checkKeptClusters(w); !isUsage(options.OtherClusters) {
-		options.OtherClusters = nil // a note that cannot be read keeps nothing from being started
-	}
+	s.apply(&options)
 	checks := newPreflight(machine)
 	options.Clusters = checks.gate(clusters)
 	s.began = true
 	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error { return env.Run(ctx, options) })
+}
+
+// apply adds what depends on the command, and on the last run of the environment.
+func (s *Setup) apply(o *env.Options) {
+	s.follows.apply(o)
+	s.results.apply(o)
+	o.OtherClusters = s.Flags.refuseOtherClusters(o.Workspace)
 }
 
 // compileFor returns what has to be compiled, and prepares the helper and the clusters for waiting for it.
