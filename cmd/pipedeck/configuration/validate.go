@@ -143,6 +143,9 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 	v.checker.Complete = v.whole && !slices.ContainsFunc(reports, func(r *config.Report) bool {
 		return r.Piped != nil && len(r.Piped.Repositories) > 1 // whose applications may be in a chain, too
 	})
+	around := newAround()
+	defer around.close()
+	v.checker.Around = around.check
 	v.checker.CheckTogether(reports...)
 	all := newValidation(len(files))
 	for _, report := range reports {

@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
@@ -21,7 +19,6 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/piped/notifier"
-	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // readOwn reads the user's own piped configuration; nil when there is none. The file is read once.
@@ -128,7 +125,7 @@ func (s *Setup) warnOfOwn(watched *workspace.Repository) ([]*workspace.Repositor
 	}
 	_, local, warnings := own.NextTo(watched)
 	for _, warning := range append(own.Warnings(), warnings...) {
-		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean("warning: "+warning)))
+		s.warn("warning: " + warning)
 	}
 	return local, nil
 }

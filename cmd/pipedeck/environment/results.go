@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +20,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -45,11 +44,11 @@ type results struct {
 	// other runs.
 	untouched string
 
-	mode    OutputMode
-	out     io.Writer
-	actions actions
-	facts   report.Facts
-	logs    report.Logs
+	mode        OutputMode
+	out, errOut io.Writer
+	actions     actions
+	facts       report.Facts
+	logs        report.Logs
 }
 
 // register adds the flags.
@@ -67,9 +66,9 @@ func (r *results) register(cmd *cobra.Command) {
 }
 
 // begin finds mistakes in the flags.
-func (r *results) begin(mode OutputMode, out, errors io.Writer) error {
-	r.mode, r.out = mode, out
-	r.actions = actionsOf(os.Getenv, mode, out, errors)
+func (r *results) begin(mode OutputMode, out, errOut io.Writer) error {
+	r.mode, r.out, r.errOut = mode, out, errOut
+	r.actions = actionsOf(os.Getenv, mode, out, errOut)
 	r.facts = report.Facts{Started: time.Now(), AllowMissing: r.allowMissing,
 		AllowUnhealthy: r.allowUnhealthy, Logs: &r.logs}
 	var err error
@@ -278,24 +277,22 @@ func (r *results) conclude(err error) error {
 		run.Reason = cmp.Or(r.untouched, report.Summary(run))
 	}
 	failed := fileUsage(r.files.Write(run))
-	// When no one reads the output, the files are there, and this process ends in good order.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
+	// The files are there also when no one reads the output.
+	var lost error
 	written := errors.Join(r.actions.logs(run), r.show(run), r.actions.conclude(run))
-	if errors.Is(written, syscall.EPIPE) && err != nil {
-		written = nil
+	if exit.IsOutput(written) {
+		written, lost = nil, written // which exit.Run says
 	}
 	if problem := errors.Join(failed, written); problem != nil && err != nil {
 		// The end of the run comes first, and one error is printed.
-		fmt.Fprintln(os.Stderr, "pipedeck:", text.Clean(problem.Error()))
+		fmt.Fprintln(r.errOut, "pipedeck:", text.Clean(problem.Error()))
 		return err
 	}
 	if written != nil && failed == nil {
 		return exit.With(exit.Failed, fmt.Errorf("write the results: %w", written),
 			"see that the output can be written")
 	}
-	return cmp.Or(err, failed)
+	return cmp.Or(err, failed, lost)
 }
 
 // show writes the results to standard output.
@@ -312,13 +309,15 @@ func (r *results) show(run report.Run) error {
 		return report.Sentences(out, run)
 	}
 	fmt.Fprintln(out)
-	return report.Table(out, run, width())
+	return report.Table(out, run, width(r.out))
 }
 
 // width is how many columns a table may have.
-func width() int {
-	if columns, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && columns > 0 {
-		return columns
+func width(out io.Writer) int {
+	if terminal, is := format.Terminal(out); is {
+		if columns, _, err := term.GetSize(terminal); err == nil && columns > 0 {
+			return columns
+		}
 	}
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns

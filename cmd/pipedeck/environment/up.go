@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -49,8 +48,9 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 			if err := look.read(mode); err != nil {
 				return err
 			}
-			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
-			return finish(mode, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args,
+				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
+			return finish(mode, s.Out, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
 		},
 	}
 	flags.Register(cmd)
@@ -83,15 +83,15 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 		if s.Mode == outputTUI {
 			return look.watch(ctx, w, nil, s.Keep)
 		}
-		fmt.Fprintf(os.Stderr, "environment %q is running already; showing what happens there\n", w.Name)
-		return attachReader(ctx, w, s.Mode)
+		fmt.Fprintf(s.Err, "environment %q is running already; showing what happens there\n", w.Name)
+		return attachReader(ctx, w, s.Mode, s.Out)
 	}
 	note, err := s.Flags.takeLastRun(w, s.Args)
 	if err != nil {
 		return err
 	}
 	if note != "" {
-		fmt.Fprintln(os.Stderr, note)
+		fmt.Fprintln(s.Err, note)
 	}
 	// What the user got wrong is said before anything is started or drawn.
 	if err := s.check(ctx, w); err != nil {
@@ -165,6 +165,9 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 	if from.dir == "" && f.none() {
 		return exit.Usage(errors.New("the sample applications need a cluster, and --cluster none has none"),
 			"use --cluster embedded, or give a repository of yours")
+	}
+	if _, err := userCache(); err != nil {
+		return err
 	}
 	parsed, err := f.clusterFlags.parse()
 	if err != nil {

@@ -23,7 +23,10 @@ func codeAndReason(err error) (code int, reason string) {
 	if !errors.As(err, &failure) {
 		return exit.NotStarted, err.Error()
 	}
-	if failure.Err == nil {
+	switch {
+	case failure.Code == exit.ReaderGone:
+		return failure.Code, "no one reads the output any more"
+	case failure.Err == nil:
 		return failure.Code, "interrupted"
 	}
 	return failure.Code, failure.Err.Error()

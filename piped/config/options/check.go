@@ -44,6 +44,8 @@ type Checker struct {
 	Folder func(file string) (folder string, known bool)
 	// Complete says that CheckTogether gets every application that a deployment chain can reach.
 	Complete bool
+	// Around adds to the report of an application what the files around it show; nil adds nothing.
+	Around func(report *config.Report)
 }
 
 // plugins are those whose stages and options count.

@@ -31,6 +31,9 @@ func (c *Checker) CheckTogether(reports ...*config.Report) {
 			names[name] = report
 		}
 		c.deployable(report)
+		if c.Around != nil {
+			c.Around(report)
+		}
 		report.Sort()
 	}
 	if c.Complete {
