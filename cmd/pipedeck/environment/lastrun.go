@@ -17,7 +17,7 @@ import (
 // does for a running one: the repositories, keys and plugins of a kept environment are those of its flags. args is the
 // repository that the user named, if any. It returns a line for the user, empty when nothing was taken. A run on
 // another repository gives nothing, since its flags were for that one; the line names them.
-func (f *Flags) takeLastRun(w *workspace.Workspace, args []string) (note string, err error) {
+func takeLastRun(f *Flags, w *workspace.Workspace, args []string) (note string, err error) {
 	last, err := w.LastRun()
 	if err != nil || f.cmd == nil {
 		return "", nil // no run has come so far, or its file is damaged: the flags of the user count alone
@@ -35,7 +35,7 @@ func (f *Flags) takeLastRun(w *workspace.Workspace, args []string) (note string,
 	if len(flags) == 0 {
 		return "", nil
 	}
-	same, before := f.watchesSame(was, last, args)
+	same, before := watchesSame(f, was, last, args)
 	if !same {
 		flags = slices.DeleteFunc(flags, func(flag string) bool { return !isApplied(flag) })
 		if len(flags) == 0 {
@@ -51,7 +51,7 @@ func (f *Flags) takeLastRun(w *workspace.Workspace, args []string) (note string,
 }
 
 // watchesSame reports whether the user asks for the repository of the last run, and names that.
-func (f *Flags) watchesSame(was *Flags, last *workspace.Running, args []string) (same bool, before string) {
+func watchesSame(f, was *Flags, last *workspace.Running, args []string) (same bool, before string) {
 	asked, err := f.chooseSource(args)
 	if err != nil {
 		return false, "another repository" // which is reported where it is opened

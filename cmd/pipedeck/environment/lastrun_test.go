@@ -62,7 +62,7 @@ func TestAnEnvironmentThatIsStartedAgainHasTheFlagsOfItsLastRun(t *testing.T) {
 			flags.Register(cmd)
 			flags.registerLive(cmd)
 			require.NoError(t, cmd.ParseFlags(c.flags))
-			note, err := flags.takeLastRun(w, c.args)
+			note, err := takeLastRun(flags, w, c.args)
 			require.NoError(t, err)
 			require.Equal(t, c.want, flags.arguments())
 			if c.note == "" {
@@ -79,7 +79,7 @@ func TestTheFirstStartOfAnEnvironmentHasNoFlagsButThoseOfTheUser(t *testing.T) {
 	require.NoError(t, err)
 	flags, cmd := &Flags{}, &cobra.Command{Use: "up"}
 	flags.Register(cmd)
-	note, err := flags.takeLastRun(w, nil)
+	note, err := takeLastRun(flags, w, nil)
 	require.NoError(t, err)
 	require.Empty(t, note)
 	require.Equal(t, []string{"--cluster=auto"}, flags.arguments())

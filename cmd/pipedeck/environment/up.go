@@ -86,7 +86,7 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 		fmt.Fprintf(s.Err, "environment %q is running already; showing what happens there\n", w.Name)
 		return attachReader(ctx, w, s.Mode, s.Out)
 	}
-	note, err := s.Flags.takeLastRun(w, s.Args)
+	note, err := takeLastRun(s.Flags, w, s.Args)
 	if err != nil {
 		return err
 	}
