@@ -25,8 +25,8 @@ type ciReport struct {
 	ExitCode     int    `json:"exit_code"`
 	Reason       string `json:"reason"`
 	Applications []struct {
-		Name, File, Result, Cause, Strategy, Reason string
-		Place                                       struct {
+		Name, File, Result, Cause, Strategy, Reason, Sync, Health string
+		Place                                                     struct {
 			File         string
 			Line, Column int
 		}
@@ -252,6 +252,47 @@ func TestWhatTheClusterOrTheNetworkLacksHasACauseAndItsPlace(t *testing.T) {
 			require.Equal(t, "misspelt/deployment.yaml", a.Place.File)
 		}
 	}
+	e.leavesNothing()
+}
+
+// TestWhatIsDeployedAndNotAsItShouldBeIsNoSilentSuccess has a volume that no class can give, and two applications that
+// each undo what the other applies.
+func TestWhatIsDeployedAndNotAsItShouldBeIsNoSilentSuccess(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	shared := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: shared}\ndata: {of: "
+	repo := repository(t, map[string]string{
+		"good/app.pipecd.yaml":   application("good", ""),
+		"good/config.yaml":       "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: good}\n",
+		"volume/app.pipecd.yaml": application("volume", ""),
+		"volume/claim.yaml": "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data}\nspec: " +
+			"{accessModes: [ReadWriteOnce], storageClassName: missing, resources: {requests: {storage: 1Gi}}}\n",
+		"one/app.pipecd.yaml": application("one", ""), "one/shared.yaml": shared + "one}\n",
+		"two/app.pipecd.yaml": application("two", ""), "two/shared.yaml": shared + "two}\n",
+	})
+	out := filepath.Join(t.TempDir(), "report.json")
+	r := e.pipedeck("ci", repo, "--cluster", "embedded", "--report", out, "--allow-unhealthy")
+	require.Zero(t, r.Code, r.Stderr)
+	report := readReport(t, out)
+	require.Equal(t, map[string]string{"good": "SUCCESS", "volume": "UNHEALTHY", "one": "SUCCESS", "two": "SUCCESS"},
+		report.results())
+	outOfSync := 0
+	for _, a := range report.Applications {
+		switch a.Name {
+		case "volume":
+			require.Equal(t, "UNHEALTHY", a.Health)
+			require.Regexp(t, "^deployed, but UNHEALTHY: PersistentVolumeClaim default/data is pending", a.Reason)
+		case "good":
+			require.Equal(t, "SYNCED HEALTHY", a.Sync+" "+a.Health)
+		case "one", "two":
+			if a.Sync == "OUT_OF_SYNC" {
+				outOfSync++
+				require.Regexp(t, "^deployed, but OUT_OF_SYNC: ConfigMap default/shared belongs to the application "+
+					"(one|two), which applied it last", a.Reason)
+			}
+		}
+	}
+	require.Equal(t, 1, outOfSync, "the one that was applied first")
 	e.leavesNothing()
 }
 

@@ -7,6 +7,7 @@ package e2e
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -195,11 +196,34 @@ func TestACIWhoseOutputNoOneReadsLeavesNothing(t *testing.T) {
 	cmd := e.command("ci", repo, "--cluster", "none", "--output", "plain")
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
+	stderr := &bytes.Buffer{}
+	cmd.Stderr = stderr
 	require.NoError(t, cmd.Start())
 	_, err = bufio.NewReader(stdout).ReadString('\n')
 	require.NoError(t, err)
 	require.NoError(t, stdout.Close())
-	require.Equal(t, 3, exitCode(t, cmd.Wait()))
+	require.Equal(t, 141, exitCode(t, cmd.Wait()), "as of a program that the signal has ended")
+	require.NotContains(t, stderr.String(), "pipedeck:", "but warnings about this machine may be there")
+	e.leavesNothing()
+}
+
+func TestACIWhoseOutputCannotBeWrittenSaysSoAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	repo := repository(t,
+		map[string]string{"web/app.pipecd.yaml": application("web", pipeline("WAIT", "duration: 1s"))})
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("this system has no device that is always full")
+	}
+	defer full.Close()
+	cmd := e.command("ci", repo, "--cluster", "none", "--output", "plain")
+	stderr := &bytes.Buffer{}
+	cmd.Stdout, cmd.Stderr = full, stderr
+	require.NoError(t, cmd.Start())
+	require.Equal(t, 6, exitCode(t, cmd.Wait()))
+	require.Contains(t, stderr.String(), "pipedeck: cannot write the output: no space left on device\nnext step: "+
+		"free space where standard output goes, or send it elsewhere, and run it again\n")
 	e.leavesNothing()
 }
 

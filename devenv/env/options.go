@@ -32,6 +32,9 @@ type Options struct {
 	// Helper does what needs libraries that this program is compiled without; nil for an environment whose clusters
 	// need none.
 	Helper Helper
+	// OtherClusters says that the clusters are not those of the last run; nil when they are. Run returns it when
+	// deployments of that run are kept, which would be taken for deployments to these clusters.
+	OtherClusters error
 	// Remove deletes the cluster and the directory when the environment ends.
 	Remove bool
 	// Version of pipedeck, shown to users.

@@ -163,6 +163,9 @@ func (r *Repository) read(kind plumbing.ObjectType, id plumbing.Hash) ([]byte, e
 	return readAll(object)
 }
 
+// Content returns the whole content of a blob, whose size the caller has bounded.
+func Content(blob plumbing.EncodedObject) ([]byte, error) { return readAll(blob) }
+
 func readAll(object plumbing.EncodedObject) (content []byte, err error) {
 	reader, err := object.Reader()
 	if err != nil {

@@ -210,10 +210,27 @@ type Chain struct {
 type ChainApplication struct {
 	// Name is the name of the application.
 	Name string `json:"name,omitempty"`
-	// Kind is the kind of the applications.
+	// Kind is the kind of the applications: KUBERNETES for those of the kind Application or KubernetesApp, TERRAFORM,
+	// CLOUDRUN, LAMBDA or ECS for those of the other kinds of PipeCD v0.
 	Kind string `json:"kind,omitempty"`
 	// Labels are labels that the applications have.
 	Labels map[string]string `json:"labels,omitempty"`
+}
+
+// ChainKind is what Kind of a ChainApplication has to be for the application: PipeCD v1 has only one kind, and pipeds
+// register it as the first of v0.
+func (a *Application) ChainKind() string {
+	switch a.Kind {
+	case "TerraformApp":
+		return "TERRAFORM"
+	case "LambdaApp":
+		return "LAMBDA"
+	case "CloudRunApp":
+		return "CLOUDRUN"
+	case "ECSApp":
+		return "ECS"
+	}
+	return "KUBERNETES"
 }
 
 // Encryption names secrets and the files that use them.

@@ -84,7 +84,7 @@ func ParseApplication(data []byte, filename string) (*Application, error) {
 func ReadApplication(data []byte, filename string) *Report {
 	application := &Application{}
 	report := parse(data, filename, applicationTarget(application)).forAgents()
-	application.Kind, application.Warnings = report.Kind, report.Warnings
+	application.Warnings = report.Warnings
 	application.Unread = report.decoder.sorted(report.decoder.unread)
 	return report
 }
@@ -171,6 +171,9 @@ func (d *decoder) report(root *node, kinds ...target) *Report {
 				report.take(one.spec)
 			}
 		}
+	}
+	if report.Application != nil {
+		report.Application.Kind = report.Kind
 	}
 	report.Errors, report.Warnings, report.V0 = d.errors, d.warnings, d.sorted(d.v0)
 	return report

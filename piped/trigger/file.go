@@ -88,16 +88,5 @@ func kindOf(f *file) model.ApplicationKind {
 	if f.application == nil {
 		return model.ApplicationKind_KUBERNETES
 	}
-	switch f.application.Kind {
-	case "TerraformApp":
-		return model.ApplicationKind_TERRAFORM
-	case "LambdaApp":
-		return model.ApplicationKind_LAMBDA
-	case "CloudRunApp":
-		return model.ApplicationKind_CLOUDRUN
-	case "ECSApp":
-		return model.ApplicationKind_ECS
-	default:
-		return model.ApplicationKind_KUBERNETES
-	}
+	return model.ApplicationKind(model.ApplicationKind_value[f.application.ChainKind()])
 }

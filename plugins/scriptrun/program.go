@@ -16,6 +16,8 @@ const (
 	notFound = 127
 	// maxTail bounds how much of the end of the output is kept, in bytes: the line of the shell is near the end.
 	maxTail = 8 << 10
+	// maxLast bounds what the reason of a stage has of the output, in bytes.
+	maxLast = 300
 )
 
 // notFoundLine are the lines by which shells (bash, dash, the one of BusyBox) and env name a program that is not there.
@@ -35,6 +37,17 @@ func (t *tail) Write(data []byte) (int, error) {
 		t.kept = append(t.kept[:0], t.kept[excess:]...)
 	}
 	return t.to.Write(data)
+}
+
+// last returns the last line that is not blank, as a part of a reason; empty without one.
+func (t *tail) last() string {
+	line := bytes.TrimSpace(t.kept)
+	line = bytes.TrimSpace(line[bytes.LastIndexAny(line, "\r\n")+1:])
+	words := strings.ToValidUTF8(string(line[:min(len(line), maxLast)]), "")
+	if len(line) > maxLast {
+		words += "…"
+	}
+	return words
 }
 
 // missingProgram returns the program that a script in dir did not find; empty when the script ended by something else.

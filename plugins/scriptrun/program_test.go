@@ -14,6 +14,16 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
+func TestTheLastLineOfTheOutputIsPartOfTheReason(t *testing.T) {
+	t.Parallel()
+	for output, want := range map[string]string{
+		"": "", "\n \n": "", "one\ntwo\n\n": "two", "one\r\ntwo\r\n": "two", "\xffx": "x",
+		strings.Repeat("a", 400): strings.Repeat("a", 300) + "…",
+	} {
+		require.Equal(t, want, (&tail{kept: []byte(output)}).last(), "%q", output)
+	}
+}
+
 func TestAProgramThatIsNotInstalledIsTheCauseOfAFailure(t *testing.T) {
 	t.Parallel()
 	h := start(t)

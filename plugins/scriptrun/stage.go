@@ -154,6 +154,9 @@ func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text 
 	took := time.Since(begin).Round(time.Millisecond)
 	if !outcome.success {
 		err := fmt.Errorf("the script failed after %s: %s", took, outcome.how)
+		if last := end.last(); last != "" {
+			err = fmt.Errorf("%w; its last output: %s", err, last)
+		}
 		if program := missingProgram(outcome.exitCode, end.kept, s.dir); program != "" {
 			err = sdk.WithCause(fmt.Errorf("%w: the program %s is not installed on the machine of piped", err, program),
 				sdk.Cause{Kind: sdk.CauseNoProgram})

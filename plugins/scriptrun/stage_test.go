@@ -94,6 +94,7 @@ func TestAFailingScriptFailsTheStageWithItsExitCode(t *testing.T) {
 		"kill -9 $$":   "ended by signal 9 (killed)",
 		"nosuchthing":  "exit code 127",
 		"if then else": "exit code 2",
+		"echo one; echo 'smoke test says no' >&2; exit 7": "exit code 7; its last output: smoke test says no",
 	} {
 		t.Run(run, func(t *testing.T) {
 			t.Parallel()

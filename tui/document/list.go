@@ -3,7 +3,11 @@
 
 package document
 
-import deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+import (
+	"slices"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+)
 
 // Status is the document of pipedeck status.
 type Status struct {
@@ -14,6 +18,8 @@ type Status struct {
 	Components []Component `json:"components"`
 	// Pipeds are the pipeds that are registered.
 	Pipeds []Piped `json:"pipeds"`
+	// Starting names the parts that are not ready yet, and the piped of the environment while it is not connected.
+	Starting []string `json:"starting"`
 	// Degraded says that there is a problem.
 	Degraded bool `json:"degraded"`
 	// Problems are the present problems.
@@ -39,9 +45,31 @@ func NewStatus(e *deckv1.Environment, components []*deckv1.Component, pipeds []*
 	problems []*deckv1.Problem, addresses []Address) Status {
 	present := func(p *deckv1.Problem) Problem { return NewProblem(p, ProblemPresent) }
 	return Status{
-		NewHead(), NewEnvironment(e), each(components, NewComponent), each(pipeds, newPiped), len(problems) > 0,
-		each(problems, present), List(addresses),
+		NewHead(), NewEnvironment(e), each(components, NewComponent), each(pipeds, newPiped),
+		StartingParts(components, pipeds), len(problems) > 0, each(problems, present), List(addresses),
 	}
+}
+
+// StartingParts names the parts of an environment that are not ready yet, and its piped while it is not connected:
+// commands would wait for them. A piped that a user has disabled or runs elsewhere is none.
+func StartingParts(components []*deckv1.Component, pipeds []*deckv1.Piped) []string {
+	const piped = "piped" // also the name of its component
+	names := []string{}
+	for _, c := range components {
+		switch c.GetState() {
+		case deckv1.Component_STATE_PENDING, deckv1.Component_STATE_STARTING:
+			names = append(names, c.GetName())
+		}
+	}
+	for _, p := range pipeds {
+		switch p.GetState() {
+		case deckv1.Piped_STATE_NEVER_CONNECTED, deckv1.Piped_STATE_DISCONNECTED:
+			if p.GetOwn() && !slices.Contains(names, piped) {
+				names = append(names, piped)
+			}
+		}
+	}
+	return names
 }
 
 // Applications is the document of pipedeck apps.

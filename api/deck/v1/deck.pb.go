@@ -1719,9 +1719,12 @@ type Application struct {
 	// of pipeds that do not report it, such as PipeCD's.
 	Manual bool `protobuf:"varint,21,opt,name=manual,proto3" json:"manual,omitempty"`
 	// Why it is not healthy: the worst of its resources, and how many more are not; empty when it is, or nothing is known.
-	HealthReason  string `protobuf:"bytes,22,opt,name=health_reason,json=healthReason,proto3" json:"health_reason,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	HealthReason string `protobuf:"bytes,22,opt,name=health_reason,json=healthReason,proto3" json:"health_reason,omitempty"`
+	// The last successful deployment, when its piped has reported the live state and how that compares with Git since then.
+	// An older one, or empty, means that health and sync may still be those before it.
+	ExaminedDeploymentId string `protobuf:"bytes,23,opt,name=examined_deployment_id,json=examinedDeploymentId,proto3" json:"examined_deployment_id,omitempty"`
+	unknownFields        protoimpl.UnknownFields
+	sizeCache            protoimpl.SizeCache
 }
 
 func (x *Application) Reset() {
@@ -1904,6 +1907,13 @@ func (x *Application) GetManual() bool {
 func (x *Application) GetHealthReason() string {
 	if x != nil {
 		return x.HealthReason
+	}
+	return ""
+}
+
+func (x *Application) GetExaminedDeploymentId() string {
+	if x != nil {
+		return x.ExaminedDeploymentId
 	}
 	return ""
 }
@@ -5660,7 +5670,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
 	"\x0fSTATE_CONNECTED\x10\x02\x12\x16\n" +
 	"\x12STATE_DISCONNECTED\x10\x03\x12\x12\n" +
-	"\x0eSTATE_DISABLED\x10\x04\"\xf9\x06\n" +
+	"\x0eSTATE_DISABLED\x10\x04\"\xaf\a\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -5685,7 +5695,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x03url\x18\x13 \x01(\tR\x03url\x12#\n" +
 	"\rrepository_id\x18\x14 \x01(\tR\frepositoryId\x12\x16\n" +
 	"\x06manual\x18\x15 \x01(\bR\x06manual\x12#\n" +
-	"\rhealth_reason\x18\x16 \x01(\tR\fhealthReason\x1a9\n" +
+	"\rhealth_reason\x18\x16 \x01(\tR\fhealthReason\x124\n" +
+	"\x16examined_deployment_id\x18\x17 \x01(\tR\x14examinedDeploymentId\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,7 +41,8 @@ pipecd.dev/v1beta1 of the kinds Application, Piped, EventWatcher and AnalysisTem
 of plugins under development, and plugin indexes that are called index.yaml or index.json.
 
 Applications are compared with each other and with the plugins of the piped configurations that are
-checked with them, or of --piped-config: plugins and stages that no piped has, and names used twice.
+checked with them, or of --piped-config: plugins and stages that no piped has, names used twice and, for a
+whole repository, deployment chains that deploy nothing.
 
 Options of plugins and of stages are checked against the schemas of the plugins. Those of pipedeck and of
 PipeCD are known by their names; --plugin asks the program of another plugin, which it runs as: PATH schema.
@@ -61,7 +63,9 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 			if err != nil {
 				return err
 			}
-			v, err := check(cmd, files, &validator{given: given, pipedConfig: pipedConfig}, strict)
+			v, err := check(cmd, files, &validator{
+				given: given, pipedConfig: pipedConfig, whole: slices.ContainsFunc(pathArguments(args), isRepository),
+			}, strict)
 			if err != nil {
 				return err
 			}
@@ -103,6 +107,8 @@ type validator struct {
 	given []string
 	// pipedConfig names a piped configuration that is checked, too; empty for none.
 	pipedConfig string
+	// whole says that the files are those of a whole repository.
+	whole bool
 	// lists are the places that list the plugins of piped.
 	lists []string
 }
@@ -137,6 +143,12 @@ func (v *validator) check(ctx context.Context, files []configurationFile, strict
 			checkIndex(report, files[i].content)
 		}
 	}
+	v.checker.Complete = v.whole && !slices.ContainsFunc(reports, func(r *config.Report) bool {
+		return r.Piped != nil && len(r.Piped.Repositories) > 1 // whose applications may be in a chain, too
+	})
+	around := newAround()
+	defer around.close()
+	v.checker.Around = around.check
 	v.checker.CheckTogether(reports...)
 	all := newValidation(len(files))
 	for _, report := range reports {
@@ -228,6 +240,12 @@ func pathArguments(args []string) []string {
 		return []string{"."}
 	}
 	return args
+}
+
+// isRepository reports whether a path is the root of a Git repository.
+func isRepository(path string) bool {
+	_, err := os.Lstat(filepath.Join(path, ".git"))
+	return err == nil
 }
 
 // validation is what a run of validate found.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/go-git/go-git/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
@@ -54,6 +55,23 @@ func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
 	}
 }
 
+func TestAChainThatDeploysNothingIsAWarningOfAWholeRepository(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
+		"  name: web\n  plugins: {kubernetes: {}}\n"+
+		"  postSync: {chain: {applications: [{name: bee}]}}\n"), 0o600))
+	_, stdout, _ := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Contains(t, stdout, "0 errors, 0 warnings", "the repository may have the application elsewhere")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o700))
+	_, stdout, _ = command(t.Context(), t.TempDir(), "validate", dir)
+	require.Contains(t, stdout, file+`:6:37: warning: spec.postSync.chain.applications[0]: no other application has `+
+		`the name "bee", so this block of the chain deploys nothing`)
+	_, stdout, _ = command(t.Context(), t.TempDir(), "validate", file)
+	require.Contains(t, stdout, "0 errors, 0 warnings")
+}
+
 func TestAnApplicationInAFileThatPipedDoesNotFindIsAWarning(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -67,7 +85,11 @@ func TestAnApplicationInAFileThatPipedDoesNotFindIsAWarning(t *testing.T) {
 
 func TestTheSamplesPassTheStrictCheck(t *testing.T) {
 	t.Parallel()
-	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "--strict", "../../../sample-apps")
+	repo := t.TempDir() // as up --sample makes one: their paths begin at its root
+	require.NoError(t, os.CopyFS(repo, os.DirFS("../../../sample-apps")))
+	_, err := git.PlainInit(repo, false)
+	require.NoError(t, err)
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "--strict", repo)
 	require.Zero(t, code, stdout+stderr)
 	require.Equal(t, "checked 11 files: 0 errors, 0 warnings\n", stdout)
 }
@@ -291,4 +313,24 @@ func TestAnApplicationInADirectoryOfAnyNameIsChecked(t *testing.T) {
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stdout, "checked 3 files: 2 errors")
 	require.Contains(t, stdout, "rename the directory")
+}
+
+func TestInputsThatNoCommitDeploysAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	repo := clitest.Repository(t, clitest.GoodApplication)
+	for name, content := range map[string]string{
+		"web/app.pipecd.yaml":    clitest.GoodApplication,
+		"web/kustomization.yaml": "resources: [../base]\n", "base/kustomization.yaml": "resources: [web.yaml]\n",
+		"base/web.yaml": "kind: Service\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(repo, filepath.Dir(name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(repo, name), []byte(content), 0o600))
+	}
+	file := filepath.Join(repo, "web", "app.pipecd.yaml")
+	for _, argument := range []string{file, filepath.Dir(file)} {
+		code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", argument)
+		require.Zero(t, code, stderr)
+		require.Contains(t, stdout, file+":4:3: warning: spec.trigger.onCommit.paths: the application uses base "+
+			"outside of its directory")
+	}
 }

@@ -253,9 +253,15 @@ func (r *reading) section(section string, cmd *cobra.Command, value *yaml.Node) 
 		case section == forAll && !sameEverywhere(r.root, flag):
 			r.mistake(name, "all: %s differs from command to command; set it for a command", name.Value)
 		default:
-			if values, ok := r.values(section, name, value); ok {
-				r.into[section][name.Value] = setting{values, r.at(value)}
+			values, ok := r.values(section, name, value)
+			if !ok {
+				return
 			}
+			if err := check(flag, values); err != nil {
+				r.mistake(value, "%s is not a value of --%s: %s", strings.Join(values, ", "), name.Value, err)
+				return
+			}
+			r.into[section][name.Value] = setting{values, r.at(value)}
 		}
 	})
 }

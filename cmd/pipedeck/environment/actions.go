@@ -9,8 +9,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // actions writes for GitHub Actions when the process runs there; it does nothing elsewhere.
@@ -48,12 +51,32 @@ func (a *actions) end() {
 	}
 }
 
-// stream is where events go: what a stage has written cannot be a workflow command there.
+// stream is where events and results go: what a stage or a chart has written cannot be a workflow command there.
 func (a *actions) stream(out io.Writer) io.Writer {
-	if !a.on || a.groups == nil {
+	switch {
+	case !a.on:
 		return out
+	case a.groups == nil:
+		return harmless{out, `#\u0023[`} // the same for who reads JSON
 	}
-	return harmless{out}
+	return harmless{out, brokenCommand}
+}
+
+// quote is stream for a text.
+func (a *actions) quote(words string) string {
+	if !a.on {
+		return words
+	}
+	return strings.ReplaceAll(words, oldCommand, brokenCommand)
+}
+
+// quoteError is stream for the error that the command ends with.
+func (a *actions) quoteError(err error) error {
+	failure := (*exit.Error)(nil)
+	if !a.on || !errors.As(err, &failure) || failure.Err == nil {
+		return err
+	}
+	return exit.With(failure.Code, errors.New(a.quote(plainerror.Text(failure.Err))), a.quote(failure.Hint))
 }
 
 // logs writes the logs of what failed.
@@ -85,12 +108,18 @@ func (a *actions) summarize(run report.Run) error {
 	return errors.Join(err, file.Close())
 }
 
-// harmless breaks the older form of workflow commands. Lines of events begin with their time, so that they are none of
-// the newer form.
-type harmless struct{ to io.Writer }
+// oldCommand begins a workflow command of the older form, anywhere in a line.
+const oldCommand, brokenCommand = "##[", "## ["
+
+// harmless breaks the older form of workflow commands. Lines of events begin with their time, and those of results with
+// a name or blanks, so that they are none of the newer form.
+type harmless struct {
+	to      io.Writer
+	instead string
+}
 
 func (h harmless) Write(p []byte) (int, error) {
-	if _, err := h.to.Write(bytes.ReplaceAll(p, []byte("##["), []byte("## ["))); err != nil {
+	if _, err := h.to.Write(bytes.ReplaceAll(p, []byte(oldCommand), []byte(h.instead))); err != nil {
 		return 0, err
 	}
 	return len(p), nil

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -21,7 +20,7 @@ func (s *Setup) applyFlags(ctx context.Context, w *workspace.Workspace, look *lo
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "starting the process of environment %q again; its clusters, history and keys stay\n",
+	fmt.Fprintf(s.Err, "starting the process of environment %q again; its clusters, history and keys stay\n",
 		w.Name)
 	if err := endKeeping(ctx, w); err != nil {
 		return err
@@ -55,7 +54,7 @@ func (s *Setup) again(ctx context.Context, w *workspace.Workspace) (*Setup, erro
 	if flags == nil {
 		return nil, errors.New("the flags of the running environment cannot be read")
 	}
-	again := &Setup{Target: s.Target, Flags: flags, Mode: s.Mode, Keep: s.Keep, Args: dirs}
+	again := &Setup{Target: s.Target, Flags: flags, Mode: s.Mode, Keep: s.Keep, Args: dirs, Out: s.Out, Err: s.Err}
 	return again, again.check(ctx, w)
 }
 

@@ -49,7 +49,8 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 			if mode == outputTUI {
 				return exit.Explain(cmd.Context(), look.watch(cmd.Context(), w, nil, true))
 			}
-			return finish(mode, exit.Explain(cmd.Context(), attachReader(cmd.Context(), w, mode)))
+			out := cmd.OutOrStdout()
+			return finish(mode, out, exit.Explain(cmd.Context(), attachReader(cmd.Context(), w, mode, out)))
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "auto", outputHelp)

@@ -27,6 +27,8 @@ func (f *Flags) checker(ctx context.Context, w *workspace.Workspace) (*options.C
 		return nil, err
 	}
 	c := &options.Checker{Catalogue: known, Plugins: []options.Plugin{}, Where: "the plugins of this environment"}
+	// Chains may deploy applications of other repositories, too.
+	c.Complete = f.own == nil || len(f.own.Piped.Repositories) == 0
 	known = pluginflag.Replace(known, given)
 	for _, plugin := range programs {
 		c.Plugins = append(c.Plugins, pluginflag.WithSchema(known, plugin.Name, plugin.Stages))

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -41,9 +40,10 @@ func newCICommand(t *session.Target) *cobra.Command {
 		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Bring up a separate environment, deploy every application at HEAD, wait for all of them, tear
-the environment down. Exit code 0: all were deployed; 1: a deployment failed, or there was none;
-2: wrong usage or configuration; 3: the environment could not start; 4: timed out; 5: all were deployed,
-but a part of the environment is degraded.
+the environment down. Exit code 0: all were deployed; 1: a deployment failed, what was deployed is not
+healthy, or there was no deployment; 2: wrong usage or configuration; 3: the environment could not
+start; 4: timed out; 5: all were deployed, but a part of the environment is degraded; 6: the output could
+not be written.
 
 However it ends, a table has every application with its result and reason; --junit and --report write
 the same to files. In GitHub Actions, failures are annotations at their lines as well.
@@ -70,7 +70,8 @@ and with the stages of the pipeline.` + samplesHelp(),
 				// Its own, so that it disturbs neither a running environment nor another ci.
 				t.Name = "ci-" + uuid.NewString()[:8]
 			}
-			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change, results: results}
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change, results: results,
+				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
 			return s.CI(cmd.Context(), timeout)
 		},
 	}
@@ -96,14 +97,14 @@ func (s *Setup) CI(ctx context.Context, timeout time.Duration) error {
 	if s.change.from != "" && len(s.Args)+len(s.Flags.samples) == 0 {
 		s.Args = []string{"."} // HEAD may have no application: what it removes is a result, too
 	}
-	if err := s.results.begin(s.Mode, os.Stdout, os.Stderr); err != nil {
-		return finish(s.Mode, err)
+	if err := s.results.begin(s.Mode, s.Out, s.Err); err != nil {
+		return finish(s.Mode, s.Out, err)
 	}
-	err := s.results.conclude(exit.Explain(ctx, s.ci(ctx)))
+	err := s.results.actions.quoteError(s.results.conclude(exit.Explain(ctx, s.ci(ctx))))
 	if err == nil && s.results.untouched != "" && s.Mode == outputJSON {
-		return reader.NothingToDeploy(os.Stdout, s.results.untouched)
+		return reader.NothingToDeploy(s.Out, s.results.untouched)
 	}
-	return finish(s.Mode, err)
+	return finish(s.Mode, s.Out, err)
 }
 
 func (s *Setup) ci(ctx context.Context) error {
@@ -149,6 +150,9 @@ func (s *Setup) ci(ctx context.Context) error {
 		return err
 	}
 	err = s.deploy(ctx, run)
+	if !s.began && !s.Keep {
+		err = errors.Join(err, discard(w))
+	}
 	for _, text := range run.Outcome().Summary() {
 		s.say(text)
 	}
@@ -236,14 +240,21 @@ func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 	s.results.facts.At = run.At
 	err := s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
 		s.results.actions.begin("Deploy commit " + line.Commit(s.results.facts.Head))
-		err := follow(ctx, deck, s.Mode, s.results.actions.stream(os.Stdout),
+		watching, stop := context.WithCancel(ctx)
+		defer stop()
+		live := &liveWait{head: s.results.facts.Head, stop: stop, tolerant: s.results.allowUnhealthy}
+		defer live.reset()
+		err := follow(watching, deck, s.Mode, s.results.actions.stream(s.Out),
 			s.results.watch(reader.Options{Flags: s.Target.Flags(), Until: func(d *state.Deck) bool {
-				ended := run.Step(ctx, deck, d)
+				ended := live.follows(d, func() bool { return run.Step(ctx, deck, d) }, s.results.succeeded)
 				waiting, next := run.Left()
-				left = cmp.Or(waiting, unfinished(d), "piped has not registered each application yet")
+				left = cmp.Or(waiting, live.text(), unfinished(d), "piped has not registered each application yet")
 				hint = next
 				return ended
 			}}))
+		if watching.Err() != nil && ctx.Err() == nil {
+			err = nil // what is not well by now is in the results
+		}
 		s.results.actions.end()
 		s.results.gone(run.Outcome())
 		if err != nil {
@@ -280,7 +291,7 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	}
 	skipped := repository.SkippedText()
 	if skipped != "" && len(repository.Applications) > 0 {
-		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), "warning: "+skipped))
+		s.warn("warning: " + skipped)
 	}
 	if skipped != "" && len(repository.Applications) == 0 {
 		return nil, exit.Usage(fmt.Errorf("%s has no other application at HEAD: %s", repository.Root, skipped),
@@ -300,7 +311,7 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	if err != nil {
 		return nil, err
 	}
-	checked, err := repository.CheckEach(checker)
+	checked, err := checkAtHead(repository, checker)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -17,6 +18,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/reader"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -109,4 +111,44 @@ func TestCIWithABrokenConfigurationRemovesOnlyWhatItMade(t *testing.T) {
 	code, _, _ = command(t.Context(), dir, ciArguments(t, repo)...)
 	require.Equal(t, exit.WrongUsage, code)
 	require.DirExists(t, work, "what was there before stays")
+}
+
+func TestCIWarnsOfApplicationsInFilesThatPipedDoesNotFind(t *testing.T) {
+	t.Parallel()
+	// What is deployed has a mistake, so that nothing is started.
+	repo := clitest.Repository(t, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  timeout: soon\n")
+	for _, name := range []string{"web/app.pipecd.yml", "db/pipecd.yaml"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(repo, filepath.Dir(name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(repo, name), []byte(clitest.GoodApplication), 0o600))
+	}
+	clitest.CommitAll(t, repo)
+	code, _, stderr := command(t.Context(), filepath.Join(t.TempDir(), "state"), ciArguments(t, repo)...)
+	require.Equal(t, exit.WrongUsage, code)
+	for _, name := range []string{"web/app.pipecd.yml", "db/pipecd.yaml"} {
+		require.Equal(t, 1, strings.Count(stderr, "  warning: "+name+": "+config.NotFound+"\n"), stderr)
+	}
+}
+
+func TestCIWarnsOfInputsThatNoCommitDeploys(t *testing.T) {
+	t.Parallel()
+	// What is deployed has a mistake, so that nothing is started.
+	repo := clitest.Repository(t, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  timeout: soon\n")
+	for name, content := range map[string]string{
+		"web/app.pipecd.yaml":        clitest.GoodApplication,
+		"web/kustomization.yaml":     "resources: [../base]\n",
+		"covered/app.pipecd.yaml":    clitest.GoodApplication + "  trigger: {onCommit: {paths: [base]}}\n",
+		"covered/kustomization.yaml": "resources: [../base]\n",
+		"base/kustomization.yaml":    "resources: [web.yaml]\n",
+		"base/web.yaml":              "kind: Service\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(repo, filepath.Dir(name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(repo, name), []byte(content), 0o600))
+	}
+	clitest.CommitAll(t, repo)
+	code, _, stderr := command(t.Context(), filepath.Join(t.TempDir(), "state"), ciArguments(t, repo)...)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stderr, "  warning: web/app.pipecd.yaml:4:3: spec.trigger.onCommit.paths: the application "+
+		"uses base outside of its directory: a commit that changes only it deploys nothing, unless paths lists it\n")
+	require.NotContains(t, stderr, "covered/app.pipecd.yaml:4:3: spec.trigger")
+	require.Equal(t, 1, strings.Count(stderr, "outside of its directory"))
 }

@@ -6,7 +6,6 @@ package environment
 import (
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
@@ -74,16 +73,24 @@ func (f *following) apply(o *env.Options) {
 
 // warn prints a line on standard error.
 func (s *Setup) warn(words string) {
-	fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean(words)))
+	fmt.Fprintln(s.Err, s.Mode.line(time.Now(), text.Clean(s.quote(words))))
+}
+
+// quote is that of the results, if there are any.
+func (s *Setup) quote(words string) string {
+	if s.results == nil {
+		return words
+	}
+	return s.results.actions.quote(words)
 }
 
 // say prints lines between the events; on standard error where events are JSON.
 func (s *Setup) say(words string) {
-	out := os.Stdout
+	out := s.Out
 	if s.Mode == outputJSON {
-		out = os.Stderr
+		out = s.Err
 	}
-	for part := range strings.SplitSeq(words, "\n") {
+	for part := range strings.SplitSeq(s.quote(words), "\n") {
 		fmt.Fprintln(out, s.Mode.line(time.Now(), text.Clean(part)))
 	}
 }
@@ -91,7 +98,7 @@ func (s *Setup) say(words string) {
 // switched shows that HEAD follows the base.
 func (s *Setup) switched(base, head string) {
 	if s.Mode == outputJSON {
-		_ = reader.Switch(os.Stdout, base, head) // the next event fails, too, and is reported
+		_ = reader.Switch(s.Out, base, head) // the next event fails, too, and is reported
 		return
 	}
 	s.say(fmt.Sprintf("base %s is deployed; now HEAD %s", line.Commit(base), line.Commit(head)))

@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -68,9 +69,9 @@ func findCaches(t *session.Target) (*caches.Caches, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := os.UserCacheDir()
+	cache, err := userCache()
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("find the cache directory: %w", err), "set HOME")
+		return nil, err
 	}
 	places := &caches.Caches{
 		CacheDir: filepath.Join(cache, "pipedeck"), PipedDir: filepath.Join(cache, "piped"), StateDir: stateDir,
@@ -82,6 +83,19 @@ func findCaches(t *session.Target) (*caches.Caches, error) {
 		}
 	}
 	return places, nil
+}
+
+// userCache returns the directory of this user for caches of all programs.
+func userCache() (string, error) {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		next := "set HOME to an absolute path"
+		if runtime.GOOS != "darwin" {
+			next = "set HOME, or XDG_CACHE_HOME, to an absolute path"
+		}
+		return "", exit.Usage(fmt.Errorf("find the directory for caches: %w", err), next)
+	}
+	return cache, nil
 }
 
 func (c *cleaning) run(cmd *cobra.Command, places *caches.Caches) error {

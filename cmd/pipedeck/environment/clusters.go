@@ -221,6 +221,18 @@ func (f *clusterFlags) checkCombination(parsed []namedKind) error {
 	return file.Close()
 }
 
+// severalClusters is the next step when one of the mistakes is that the plugin for several clusters is missing, which
+// only an environment of several has; empty otherwise.
+func severalClusters(mistakes ...error) string {
+	for _, err := range mistakes {
+		if strings.Contains(err.Error(), multiclusterPlugin) && strings.Contains(err.Error(), "is not in the plugins") {
+			return "the plugin " + multiclusterPlugin + " comes with several clusters: --cluster one=embedded " +
+				"--cluster two=embedded"
+		}
+	}
+	return ""
+}
+
 // none reports whether there is no cluster at all.
 func (f *clusterFlags) none() bool {
 	return len(f.clusters) == 1 && f.clusters[0] == string(cluster.None)

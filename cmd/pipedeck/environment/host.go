@@ -58,7 +58,8 @@ func newHostCommand(t *session.Target) *cobra.Command {
 				// The starter may be gone; the environment does not depend on it.
 				_ = json.NewEncoder(pipe).Encode(a)
 			}
-			s := &Setup{Target: t, Flags: flags, Keep: keep, Args: args}
+			s := &Setup{Target: t, Flags: flags, Keep: keep, Args: args,
+				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
 			err := s.runLogged(cmd.Context(), func(address string) { announce(announcement{Address: address}) })
 			if err == nil {
 				// Errors are printed by run. Both go past the log, into the space that the log keeps for last words.

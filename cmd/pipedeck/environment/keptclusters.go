@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 
@@ -18,7 +19,7 @@ import (
 )
 
 // checkKeptClusters refuses other clusters than those of the last run of an environment that was kept. Its history says
-// what was deployed there, and a run of ci would take that for deployed in the new ones.
+// what was deployed there, and the next run would take that for deployed in the new ones.
 func (f *Flags) checkKeptClusters(w *workspace.Workspace) error {
 	last, err := w.LastRun()
 	if errors.Is(err, fs.ErrNotExist) {
@@ -41,10 +42,32 @@ func (f *Flags) checkKeptClusters(w *workspace.Workspace) error {
 	if same && f.sameContext(last) {
 		return nil
 	}
-	return exit.Usage(fmt.Errorf("environment %q was kept with other clusters: it has %s, not %s", w.Name,
-		clustersText(last.Clusters), clustersText(wanted)),
-		"give the same clusters, choose another --name, or remove it first, which deletes "+
-			workspace.LossOf(w)+": pipedeck down"+session.Flags(w))
+	return f.otherClusters(w, last, wanted)
+}
+
+// otherClusters is the error of checkKeptClusters.
+func (f *Flags) otherClusters(w *workspace.Workspace, last *workspace.Running, wanted map[string]string) error {
+	was := "it has " + clustersText(last.Clusters) + ", not " + clustersText(wanted)
+	if maps.Equal(last.Clusters, wanted) {
+		was = "it has another kubeconfig or context"
+	}
+	again := "give the same clusters"
+	if last.Restart != nil && slices.Contains([]string{"pipedeck up", "pipedeck host"}, f.command()) {
+		here, _ := os.Getwd() // without one, the command names the directory
+		again = "start it as it was: " + session.Again(w, last.Restart, here)
+	}
+	return exit.Usage(fmt.Errorf("environment %q was kept with other clusters: %s", w.Name, was),
+		again+"; or choose another --name; or remove it first, which deletes "+workspace.LossOf(w)+
+			": pipedeck down"+session.Flags(w))
+}
+
+// refuseOtherClusters is checkKeptClusters for an environment that may have deployed nothing yet. A note of the last
+// run that cannot be read keeps nothing from being started.
+func (f *Flags) refuseOtherClusters(w *workspace.Workspace) error {
+	if err := f.checkKeptClusters(w); isUsage(err) {
+		return err
+	}
+	return nil
 }
 
 // sameContext reports whether an existing cluster is named by the same kubeconfig and context as before.

@@ -144,3 +144,36 @@ func TestARunThatDeploysNothingIsWellOnlyWhenTheRangeTouchesNoApplication(t *tes
 		})
 	}
 }
+
+func TestAnApplicationForSeveralClustersNamesTheFlagsThatMakeThem(t *testing.T) {
+	t.Parallel()
+	repo := gittest.Init(t)
+	gittest.Write(t, repo, "web/app.pipecd.yaml", "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
+		"  name: web\n  plugins: {kubernetes_multicluster: {}}\n")
+	gittest.Commit(t, repo, "base")
+	code, _, stderr := command(t.Context(), filepath.Join(t.TempDir(), "state"), ciArguments(t, repo)...)
+	require.Equal(t, exit.WrongUsage, code, stderr)
+	require.Contains(t, stderr, "next step: the plugin kubernetes_multicluster comes with several clusters: "+
+		"--cluster one=embedded --cluster two=embedded\n")
+}
+
+// TestARunWithOtherRepositoriesEndsAtOnceWhenNoneOfTheirApplicationsIsSelected would run until its time is up if it
+// waited for a deployment: piped registers no application.
+func TestARunWithOtherRepositoriesEndsAtOnceWhenNoneOfTheirApplicationsIsSelected(t *testing.T) {
+	t.Parallel()
+	repo, other := gittest.Init(t), gittest.Init(t)
+	for _, one := range []string{repo, other} {
+		gittest.Write(t, one, "web/app.pipecd.yaml", oneApplication("web"))
+		gittest.Commit(t, one, "base")
+	}
+	dir := t.TempDir()
+	file := filepath.Join(dir, "piped.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n"+
+		"  appSelector: {team: web}\n  repositories:\n    - {repoId: other, remote: "+other+", branch: "+
+		strings.TrimSpace(gittest.Run(t, other, "branch", "--show-current"))+"}\n"), 0o600))
+	code, stdout, stderr := command(t.Context(), filepath.Join(dir, "state"),
+		ciArguments(t, repo, "--piped-config", file, "--timeout", "20s")...)
+	require.Equal(t, exit.Failed, code, stderr)
+	require.Contains(t, stderr, "no application was deployed: 1 application: 1 EXCLUDED")
+	require.NotContains(t, stdout, "component", "nothing is started")
+}

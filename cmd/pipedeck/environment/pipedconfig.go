@@ -8,10 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
@@ -21,7 +19,6 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/piped/notifier"
-	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // readOwn reads the user's own piped configuration; nil when there is none. The file is read once.
@@ -128,7 +125,7 @@ func (s *Setup) warnOfOwn(watched *workspace.Repository) ([]*workspace.Repositor
 	}
 	_, local, warnings := own.NextTo(watched)
 	for _, warning := range append(own.Warnings(), warnings...) {
-		fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean("warning: "+warning)))
+		s.warn("warning: " + warning)
 	}
 	return local, nil
 }
@@ -184,8 +181,8 @@ func (s *Setup) unselect(repository *workspace.Repository, checked []*workspace.
 	return nil
 }
 
-// further are the other repositories on this machine that the user's own configuration names, with their applications
-// checked. It says what of the configuration is not taken over.
+// further are the other repositories on this machine that the user's own configuration names and selects applications
+// of, with these checked. It says what of the configuration is not taken over.
 func (s *Setup) further(ctx context.Context, w *workspace.Workspace,
 	repository *workspace.Repository) ([]*workspace.Repository, error) {
 	local, err := s.warnOfOwn(repository)
@@ -222,7 +219,8 @@ func (s *Setup) further(ctx context.Context, w *workspace.Workspace,
 	if err := errors.Join(mistakes...); err != nil {
 		return nil, exit.Usage(err, "correct the file, commit it, and run again")
 	}
-	return local, nil
+	// One without applications deploys nothing that a run could wait for.
+	return slices.DeleteFunc(local, func(r *workspace.Repository) bool { return len(r.Applications) == 0 }), nil
 }
 
 // isUsage reports whether an error is one of usage or configuration.

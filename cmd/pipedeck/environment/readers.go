@@ -8,10 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
-	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -19,7 +15,6 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/reader"
-	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // follow writes what happens in an environment in one of the forms without a screen.
@@ -36,13 +31,13 @@ func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode OutputMode,
 }
 
 // attachReader follows an environment that another process runs, until either ends.
-func attachReader(ctx context.Context, w *workspace.Workspace, mode OutputMode) error {
+func attachReader(ctx context.Context, w *workspace.Workspace, mode OutputMode, out io.Writer) error {
 	deck, conn, err := session.Dial(ctx, w)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	err = follow(ctx, deck, mode, os.Stdout, reader.Options{Flags: session.Flags(w)})
+	err = follow(ctx, deck, mode, out, reader.Options{Flags: session.Flags(w)})
 	if errors.Is(err, reader.ErrEnded) {
 		return howItEnded(ctx, w)
 	}
@@ -72,18 +67,30 @@ func howItEnded(ctx context.Context, w *workspace.Workspace) error {
 
 // runWithReader runs the environment in this process and follows it until the user interrupts it.
 func (s *Setup) runWithReader(ctx context.Context) error {
-	return s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-		return follow(ctx, deck, s.Mode, os.Stdout, reader.Options{Flags: s.Target.Flags()})
+	w, err := s.Target.Workspace()
+	if err != nil {
+		return err
+	}
+	existed, err := w.Exists()
+	if err != nil {
+		return err
+	}
+	err = s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
+		return follow(ctx, deck, s.Mode, s.Out, reader.Options{Flags: s.Target.Flags()})
 	})
+	if !s.began && !existed {
+		err = errors.Join(err, discard(w))
+	}
+	return err
 }
 
 // finish writes the result line that ends --output json.
-func finish(mode OutputMode, err error) error {
+func finish(mode OutputMode, out io.Writer, err error) error {
 	if mode != outputJSON {
 		return err
 	}
 	code, reason := codeAndReason(err)
-	return errors.Join(reader.Result(os.Stdout, code, reason), err)
+	return errors.Join(reader.Result(out, code, reason), err)
 }
 
 // host runs the environment in this process while watch looks at it. When watch returns the
@@ -100,18 +107,13 @@ func (s *Setup) host(ctx context.Context, watch func(context.Context, deckv1.Dec
 	defer closeLog()
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	// When the reader of the output ends, such as head, writing fails and the environment ends in good order. Without
-	// this the signal would kill the process.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
 	listening := make(chan struct{})
 	ended := make(chan error, 1)
 	go func() {
 		ended <- s.run(ctx, reports{
 			logger:    logger,
 			listening: func(string) { close(listening) },
-			warn:      func(line string) { fmt.Fprintln(os.Stderr, s.Mode.line(time.Now(), text.Clean(line))) },
+			warn:      s.warn,
 		})
 	}()
 	select {

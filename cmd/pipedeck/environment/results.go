@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -22,6 +20,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/ci"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
 	"github.com/pipedeck/pipedeck/devenv/env"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -34,7 +33,9 @@ import (
 type results struct {
 	files        report.Files
 	allowMissing bool
-	exclude      []string
+	// allowUnhealthy is --allow-unhealthy.
+	allowUnhealthy bool
+	exclude        []string
 
 	exclusions exclusions
 	// unselected are the configuration files of applications that appSelector leaves out.
@@ -43,11 +44,11 @@ type results struct {
 	// other runs.
 	untouched string
 
-	mode    OutputMode
-	out     io.Writer
-	actions actions
-	facts   report.Facts
-	logs    report.Logs
+	mode        OutputMode
+	out, errOut io.Writer
+	actions     actions
+	facts       report.Facts
+	logs        report.Logs
 }
 
 // register adds the flags.
@@ -58,15 +59,18 @@ func (r *results) register(cmd *cobra.Command) {
 		"write the results to this file: Markdown for .md, JSON for .json")
 	flags.BoolVar(&r.allowMissing, "allow-missing", false, "applications for which the environment lacks a plugin, a "+
 		"CustomResourceDefinition, a host, a key or a program do not fail the run")
+	flags.BoolVar(&r.allowUnhealthy, "allow-unhealthy", false, "applications that are deployed and not healthy do not "+
+		"fail the run")
 	flags.StringArrayVar(&r.exclude, "exclude", nil,
 		"do not deploy these applications: label:KEY=VALUE, path:GLOB or a path in the repository")
 }
 
 // begin finds mistakes in the flags.
-func (r *results) begin(mode OutputMode, out, errors io.Writer) error {
-	r.mode, r.out = mode, out
-	r.actions = actionsOf(os.Getenv, mode, out, errors)
-	r.facts = report.Facts{Started: time.Now(), AllowMissing: r.allowMissing, Logs: &r.logs}
+func (r *results) begin(mode OutputMode, out, errOut io.Writer) error {
+	r.mode, r.out, r.errOut = mode, out, errOut
+	r.actions = actionsOf(os.Getenv, mode, out, errOut)
+	r.facts = report.Facts{Started: time.Now(), AllowMissing: r.allowMissing,
+		AllowUnhealthy: r.allowUnhealthy, Logs: &r.logs}
 	var err error
 	if r.exclusions, err = readExclusions(r.exclude); err != nil {
 		return exit.Usage(err, "see pipedeck ci --help")
@@ -218,7 +222,7 @@ func (r *results) mistakes() error {
 	if len(all) == 0 {
 		return nil
 	}
-	return exit.Usage(errors.Join(all...), hint)
+	return exit.Usage(errors.Join(all...), cmp.Or(severalClusters(all...), hint))
 }
 
 // withoutDeployments ends a run whose commits leave nothing to deploy. Commits that touch no application are no reason
@@ -273,46 +277,47 @@ func (r *results) conclude(err error) error {
 		run.Reason = cmp.Or(r.untouched, report.Summary(run))
 	}
 	failed := fileUsage(r.files.Write(run))
-	// When no one reads the output, the files are there, and this process ends in good order.
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
+	// The files are there also when no one reads the output.
+	var lost error
 	written := errors.Join(r.actions.logs(run), r.show(run), r.actions.conclude(run))
-	if errors.Is(written, syscall.EPIPE) && err != nil {
-		written = nil
+	if exit.IsOutput(written) {
+		written, lost = nil, written // which exit.Run says
 	}
 	if problem := errors.Join(failed, written); problem != nil && err != nil {
 		// The end of the run comes first, and one error is printed.
-		fmt.Fprintln(os.Stderr, "pipedeck:", text.Clean(problem.Error()))
+		fmt.Fprintln(r.errOut, "pipedeck:", text.Clean(problem.Error()))
 		return err
 	}
 	if written != nil && failed == nil {
 		return exit.With(exit.Failed, fmt.Errorf("write the results: %w", written),
 			"see that the output can be written")
 	}
-	return cmp.Or(err, failed)
+	return cmp.Or(err, failed, lost)
 }
 
 // show writes the results to standard output.
 func (r *results) show(run report.Run) error {
+	out := r.actions.stream(r.out)
 	if r.mode == outputJSON {
-		return report.Lines(r.out, run)
+		return report.Lines(out, run)
 	}
 	if len(run.Applications) == run.Count(report.Unfinished) && r.facts.Deck == nil {
 		return nil // the error says all
 	}
 	switch r.mode {
 	case outputReader:
-		return report.Sentences(r.out, run)
+		return report.Sentences(out, run)
 	}
-	fmt.Fprintln(r.out)
-	return report.Table(r.out, run, width())
+	fmt.Fprintln(out)
+	return report.Table(out, run, width(r.out))
 }
 
 // width is how many columns a table may have.
-func width() int {
-	if columns, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && columns > 0 {
-		return columns
+func width(out io.Writer) int {
+	if terminal, is := format.Terminal(out); is {
+		if columns, _, err := term.GetSize(terminal); err == nil && columns > 0 {
+			return columns
+		}
 	}
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {
 		return columns

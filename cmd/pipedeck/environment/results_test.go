@@ -57,6 +57,30 @@ func TestGitHubActionsGetAnnotationsGroupsAndASummary(t *testing.T) {
 	require.Empty(t, out.String())
 }
 
+func TestNoWordOfOthersIsAWorkflowCommand(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[OutputMode]string{outputPlain: "## [error]x", outputReader: "## [error]x",
+		outputJSON: `#\u0023[error]x`} {
+		var out, errOut bytes.Buffer
+		r := &results{mode: mode, out: &out}
+		r.actions = actionsOf(func(name string) string {
+			return map[string]string{"GITHUB_ACTIONS": "true"}[name]
+		}, mode, &out, &errOut)
+		require.NoError(t, r.show(report.Run{Applications: []report.Application{{Name: "web", Result: report.Failure,
+			Reason: strings.Repeat("long ", 40) + "##[error]x"}}}))
+		require.Contains(t, out.String(), want)
+		require.NotContains(t, out.String(), "##[")
+		err := r.actions.quoteError(exit.With(exit.Failed, errors.New("web: ##[error]x"), "see ##[x"))
+		require.EqualError(t, err, "web: ## [error]x")
+		failure := (*exit.Error)(nil)
+		require.ErrorAs(t, err, &failure)
+		require.Equal(t, []any{exit.Failed, "see ## [x"}, []any{failure.Code, failure.Hint})
+		require.Equal(t, "## [a", (&Setup{results: r}).quote("##[a"))
+	}
+	elsewhere := (&Setup{}).quote("##[a")
+	require.Equal(t, "##[a", elsewhere)
+}
+
 func TestResultsAreWrittenHoweverTheRunEnds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"path/filepath"
 
@@ -37,6 +38,10 @@ type Setup struct {
 	Args []string
 	// results are those of ci; nil for none.
 	results *results
+	// Out gets the events, Err warnings.
+	Out, Err io.Writer
+	// began is set once parts of the environment may run: from then on, the environment removes itself.
+	began bool
 }
 
 // reports is where an environment reports to while it runs.
@@ -120,11 +125,18 @@ func (s *Setup) run(ctx context.Context, to reports) error {
 		Listening:     to.listening,
 		Logger:        to.logger,
 	}
-	s.follows.apply(&options)
-	s.results.apply(&options)
+	s.apply(&options)
 	checks := newPreflight(machine)
 	options.Clusters = checks.gate(clusters)
+	s.began = true
 	return checks.guard(ctx, to.logger, to.warn, func(ctx context.Context) error { return env.Run(ctx, options) })
+}
+
+// apply adds what depends on the command, and on the last run of the environment.
+func (s *Setup) apply(o *env.Options) {
+	s.follows.apply(o)
+	s.results.apply(o)
+	o.OtherClusters = s.Flags.refuseOtherClusters(o.Workspace)
 }
 
 // compileFor returns what has to be compiled, and prepares the helper and the clusters for waiting for it.

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -29,7 +28,8 @@ show its deployments. DIR is the repository; the default is the repository aroun
 which must hold application configurations. --sample creates a sample repository.
 
 Flags that a running environment was not started with are listed. --apply starts its process again with
-them; flags about clusters and samples need another environment.
+them; flags about clusters and samples need another environment. An environment that was stopped starts
+with the flags of its last run on this repository, besides those that are given.
 
 When you leave the UI with q, it asks whether to keep the environment running; Ctrl-C leaves and keeps it.
 Without a terminal, Ctrl-C ends it.` + samplesHelp(),
@@ -48,8 +48,9 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 			if err := look.read(mode); err != nil {
 				return err
 			}
-			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args}
-			return finish(mode, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args,
+				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
+			return finish(mode, s.Out, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
 		},
 	}
 	flags.Register(cmd)
@@ -82,8 +83,15 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 		if s.Mode == outputTUI {
 			return look.watch(ctx, w, nil, s.Keep)
 		}
-		fmt.Fprintf(os.Stderr, "environment %q is running already; showing what happens there\n", w.Name)
-		return attachReader(ctx, w, s.Mode)
+		fmt.Fprintf(s.Err, "environment %q is running already; showing what happens there\n", w.Name)
+		return attachReader(ctx, w, s.Mode, s.Out)
+	}
+	note, err := takeLastRun(s.Flags, w, s.Args)
+	if err != nil {
+		return err
+	}
+	if note != "" {
+		fmt.Fprintln(s.Err, note)
 	}
 	// What the user got wrong is said before anything is started or drawn.
 	if err := s.check(ctx, w); err != nil {
@@ -157,6 +165,9 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 	if from.dir == "" && f.none() {
 		return exit.Usage(errors.New("the sample applications need a cluster, and --cluster none has none"),
 			"use --cluster embedded, or give a repository of yours")
+	}
+	if _, err := userCache(); err != nil {
+		return err
 	}
 	parsed, err := f.clusterFlags.parse()
 	if err != nil {

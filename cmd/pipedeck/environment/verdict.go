@@ -23,7 +23,10 @@ func codeAndReason(err error) (code int, reason string) {
 	if !errors.As(err, &failure) {
 		return exit.NotStarted, err.Error()
 	}
-	if failure.Err == nil {
+	switch {
+	case failure.Code == exit.ReaderGone:
+		return failure.Code, "no one reads the output any more"
+	case failure.Err == nil:
 		return failure.Code, "interrupted"
 	}
 	return failure.Code, failure.Err.Error()
@@ -44,7 +47,11 @@ func verdict(run report.Run) error {
 				line.Count(len(run.Applications), "application"), words)
 		}
 		hint := "see the stage logs above; --keep keeps the environment to look at"
-		if len(failed) == run.Count(report.Undeployed) {
+		switch len(failed) {
+		case run.Count(report.Unhealthy):
+			hint = "fix what the reason names, with --keep the environment stays to look at; or add " +
+				"--allow-unhealthy, which only reports these applications"
+		case run.Count(report.Undeployed):
 			hint = "deploy HEAD without --from; or enable a trigger of these applications; or leave them out with " +
 				"--exclude"
 		}

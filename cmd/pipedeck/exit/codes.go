@@ -18,6 +18,8 @@ func Codes() []Meaning {
 		{NotStarted, "the environment could not start, does not run or does not answer"},
 		{TimedOut, "timed out"},
 		{Degraded, "a part of the environment does not work as it should"},
+		{Unwritten, "the output could not be written, for example to a full disk"},
 		{Interrupted, "interrupted"},
+		{ReaderGone, "the program that reads the output, such as `head`, has ended; nothing is printed about it"},
 	}
 }

@@ -11,7 +11,9 @@ const (
 	NotStarted  = 3 // the environment could not start
 	TimedOut    = 4
 	Degraded    = 5 // a part of the environment does not work as it should
+	Unwritten   = 6 // the output could not be written
 	Interrupted = 130
+	ReaderGone  = 141 // no one reads the output any more; shells give this code for SIGPIPE
 )
 
 // Error ends the program with a code. Without Err, nothing is printed.

@@ -22,11 +22,14 @@ func Explain(ctx context.Context, err error) error {
 	var hinted *cluster.HintError
 	var place *owned.Error
 	var left *workspace.LeftError
+	var output *OutputError
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &failure):
 		return err
+	case errors.As(err, &output):
+		return output.failure()
 	case errors.As(err, &repository):
 		return Usage(err, repository.Hint)
 	case errors.As(err, &place):

@@ -21,20 +21,34 @@ import (
 func Run(
 	ctx context.Context, root *cobra.Command, args []string, flags func() string, stdout, stderr io.Writer,
 ) int {
+	out, errOut := &output{to: stdout}, &output{to: stderr}
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(out)
+	root.SetErr(errOut)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	refuseUnknown(root, args)
 	cmd, err := root.ExecuteContextC(ctx)
-	if err == nil {
+	failure := failureOf(cmd, err)
+	switch lost := out.failure(); {
+	case lost == nil:
+	case failure == nil || IsOutput(err) || failure.Code == lost.Code:
+		failure = lost
+	case lost.Err != nil:
+		fmt.Fprintln(errOut, "pipedeck:", text.Clean(lost.Error())) // the command's own error has the code
+	}
+	if failure == nil {
 		return OK
 	}
+	return Fail(failure, flags, errOut)
+}
+
+// failureOf is how the error of a command ends the program; nil for none.
+func failureOf(cmd *cobra.Command, err error) *Error {
 	var failure *Error
-	if !errors.As(err, &failure) {
+	if err != nil && !errors.As(err, &failure) {
 		failure = With(WrongUsage, arguments(cmd, err), "see "+cmd.CommandPath()+" --help")
 	}
-	return Fail(failure, flags, stderr)
+	return failure
 }
 
 // Fail prints an error with its next step to stderr, and returns its exit code. flags is as for Run.

@@ -6,8 +6,6 @@ package format
 import (
 	"io"
 	"os"
-
-	"golang.org/x/term"
 )
 
 // Painter colours text by what it is: the first character of a line of a diff, '*' for a heading, '!' for an error. The
@@ -25,8 +23,7 @@ func (p Painter) Of(kind byte, text string) string {
 
 // Colours are those of a terminal, and none anywhere else.
 func Colours(w io.Writer) Painter {
-	f, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
+	if _, ok := Terminal(w); !ok || os.Getenv("NO_COLOR") != "" || os.Getenv("TERM") == "dumb" {
 		return nil
 	}
 	return Painter{'+': "32", '-': "31", '@': "36", '#': "1", '*': "1", '!': "31"}

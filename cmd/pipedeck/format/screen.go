@@ -23,11 +23,11 @@ type screen struct {
 
 // screenOf returns the terminal behind a writer, if there is one.
 func screenOf(w io.Writer) screen {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	terminal, ok := Terminal(w)
+	if !ok {
 		return screen{}
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
+	width, _, err := term.GetSize(terminal)
 	if err != nil {
 		width = 0
 	}

@@ -41,8 +41,9 @@ for all applications.`,
 					return showDiff(ctx, s, resolve.New(s, cmd, args).Argument(0), exitCode, &output)
 				})
 			}
-			err := showCommitDiff(cmd, t, args, commit, &output)
-			return exit.Explain(cmd.Context(), err)
+			return t.RunLong(cmd, func(ctx context.Context, s *session.Session) error {
+				return showCommitDiff(ctx, s, resolve.New(s, cmd, args).Argument(0), commit, &output)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&commit, "commit", "", "show what merging this `COMMIT` would change instead")
@@ -124,23 +125,12 @@ func indented(text, indent string) string {
 	return indent + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n"+indent)
 }
 
-func showCommitDiff(cmd *cobra.Command, t *session.Target, args []string, commit string, output *format.Output) error {
-	ctx := cmd.Context()
-	deck, conn, err := t.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	bounded, cancel := context.WithTimeout(ctx, session.CallTimeout)
-	defer cancel()
-	s := &session.Session{Deck: deck, Flags: t.Flags(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
-	if s.State, err = session.ReadState(bounded, deck); err != nil {
-		return err
-	}
-	app, err := resolve.New(s, cmd, args).Argument(0).Application()
+func showCommitDiff(ctx context.Context, s *session.Session, word resolve.Word, commit string,
+	output *format.Output) error {
+	app, err := word.Application()
 	if err != nil {
 		return err
 	}
 	of := preview.Commit{Directory: s.State.Environment().GetRepository(), Revision: commit}
-	return preview.Application(ctx, s, conn, app, of, output)
+	return preview.Application(ctx, s, app, of, output)
 }

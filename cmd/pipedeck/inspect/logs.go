@@ -43,12 +43,18 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 				return err
 			}
 			if plugin != "" {
-				return exit.Explain(cmd.Context(), pluginLog(cmd.Context(), t, plugin, follow,
+				return exit.Explain(cmd.Context(), pluginLog(cmd, t, plugin, follow,
 					pluginWriter(cmd.OutOrStdout(), &output)))
 			}
-			return exit.Explain(cmd.Context(), stageLogs(cmd, t, args, stage, &logPrinter{
-				follow: follow, machine: output.Machine(), out: cmd.OutOrStdout(), err: cmd.ErrOrStderr(),
-			}))
+			return t.RunLong(cmd, func(ctx context.Context, s *session.Session) error {
+				err := stageLogs(ctx, resolve.New(s, cmd, args), stage, &logPrinter{
+					deck: s.Deck, flags: s.Flags, follow: follow, machine: output.Machine(), out: s.Out, err: s.Err,
+				})
+				if errors.Is(err, reader.ErrEnded) {
+					return t.Ended()
+				}
+				return err
+			})
 		},
 	}
 	cmd.Flags().StringVar(&stage, "stage", "", "only this stage, by its id in the pipeline or its type")
@@ -74,22 +80,11 @@ func oneLog(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func stageLogs(cmd *cobra.Command, t *session.Target, args []string, stage string, p *logPrinter) error {
-	ctx := cmd.Context()
-	deck, conn, err := t.Connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	bounded, cancel := context.WithTimeout(ctx, session.CallTimeout)
-	defer cancel()
-	s, err := session.ReadState(bounded, deck)
-	if err != nil {
-		return err
-	}
-	p.deck, p.flags = deck, t.Flags()
-	l := resolve.New(&session.Session{State: s, Flags: p.flags}, cmd, args)
+// stageLogs prints the logs of the stages that the arguments of a line and --stage name.
+func stageLogs(ctx context.Context, l *resolve.Line, stage string, p *logPrinter) error {
+	args := l.Args()
 	var deployment *deckv1.Deployment
+	var err error
 	if len(args) == 1 && stage == "" && !l.Argument(0).FitsTarget() {
 		// A single argument that names no deployment is a stage.
 		p.stage = l.Argument(0)
@@ -106,10 +101,7 @@ func stageLogs(cmd *cobra.Command, t *session.Target, args []string, stage strin
 	case stage != "":
 		p.stage = l.Flag("stage", stage)
 	}
-	if err := p.print(ctx, deployment); !errors.Is(err, reader.ErrEnded) {
-		return err
-	}
-	return t.Ended()
+	return p.print(ctx, deployment)
 }
 
 // logPrinter prints the logs of a deployment's stages.

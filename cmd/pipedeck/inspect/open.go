@@ -10,7 +10,6 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -69,7 +68,7 @@ func printOpened(stdout, stderr io.Writer, app *deckv1.Application, opened *deck
 			App: app.GetName(), AppID: app.GetId(), URL: opened.GetUrl(), Detail: opened.GetDetail(),
 		}})
 	}
-	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if _, ok := format.Terminal(stderr); ok {
 		fmt.Fprintln(stderr, text.Line(opened.Detail))
 	}
 	_, err := fmt.Fprintln(stdout, opened.Url)

@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -25,8 +27,9 @@ import (
 )
 
 // pluginLog prints the file in which piped keeps a plugin's output.
-func pluginLog(ctx context.Context, t *session.Target, plugin string, follow bool,
+func pluginLog(cmd *cobra.Command, t *session.Target, plugin string, follow bool,
 	lines func(plugin string) io.Writer) error {
+	ctx := cmd.Context()
 	w, err := t.Workspace()
 	if err != nil {
 		return err
@@ -41,7 +44,7 @@ func pluginLog(ctx context.Context, t *session.Target, plugin string, follow boo
 	path := filepath.Join(w.PluginLogsDir(), plugin+".log")
 	file, err := os.Open(path)
 	if err != nil {
-		return withoutLog(ctx, t, w, plugin)
+		return withoutLog(cmd, t, w, plugin)
 	}
 	defer file.Close()
 	log := bufio.NewReader(file)
@@ -101,24 +104,16 @@ func endOf(ctx context.Context, t *session.Target) <-chan error {
 }
 
 // withoutLog says why a plugin has no log: there is no such plugin, or it has written nothing.
-func withoutLog(ctx context.Context, t *session.Target, w *workspace.Workspace, plugin string) error {
+func withoutLog(cmd *cobra.Command, t *session.Target, w *workspace.Workspace, plugin string) error {
 	written := writingPlugins(w.PluginLogsDir())
 	if alive, err := w.Alive(); err == nil && !alive && len(written) > 0 {
 		return exit.Usage(fmt.Errorf("environment %q has no log of a plugin %q", w.Name, plugin),
 			session.Choices("plugin", written))
 	}
-	deck, conn, err := t.Connect(ctx) // when no environment is running, this says so
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	bounded, cancel := context.WithTimeout(ctx, session.CallTimeout)
-	defer cancel()
-	s, err := session.ReadState(bounded, deck)
-	if err != nil {
-		return err
-	}
-	return silentPlugin(s, plugin, written)
+	// When no environment is running, this says so.
+	return t.RunLong(cmd, func(_ context.Context, s *session.Session) error {
+		return silentPlugin(s.State, plugin, written)
+	})
 }
 
 // silentPlugin is the error about a plugin that has written nothing; written are those that have.

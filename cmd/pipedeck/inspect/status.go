@@ -24,22 +24,35 @@ func newStatusCommand(t *session.Target) *cobra.Command {
 		Use: "status", Short: "Show the parts, pipeds and problems of an environment", Args: cobra.NoArgs,
 		Long: `Show the parts of the environment and its pipeds, the addresses of applications that run on this
 machine, and a table of problems with the next step for each.
-Exit code 0: no problem is known, though a part may still be starting; 5: the environment is degraded.`,
+Exit code 0: every part is ready, its piped is connected, and no problem is known; 3: it is still
+starting, or its piped is not connected; 5: the environment is degraded.`,
 		Example: "  pipedeck status\n  pipedeck status -o wide\n  pipedeck status -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
 				if err := showStatus(s, localAddresses(ctx, s), &output); err != nil {
 					return err
 				}
-				if len(s.State.Problems()) > 0 {
-					return exit.Silent(exit.Degraded)
-				}
-				return nil
+				return verdict(s)
 			})
 		},
 	}
 	format.AddTableFlags(cmd, &output)
 	return cmd
+}
+
+// verdict is how the command ends once the state was shown. A problem counts more than a part that is starting, because
+// it does not go away by itself.
+func verdict(s *session.Session) error {
+	if len(s.State.Problems()) > 0 {
+		return exit.Silent(exit.Degraded)
+	}
+	starting := document.StartingParts(s.State.Components(), s.State.Pipeds())
+	if len(starting) == 0 {
+		return nil
+	}
+	return exit.With(exit.NotStarted, fmt.Errorf("environment %q is still starting: %s",
+		s.State.Environment().GetName(), strings.Join(starting, ", ")),
+		"try again in a moment, or watch it with: pipedeck attach"+s.Flags)
 }
 
 func showStatus(s *session.Session, addresses []document.Address, output *format.Output) error {

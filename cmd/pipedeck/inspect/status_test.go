@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
@@ -139,4 +140,54 @@ func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 	clitest.Document(t, "status", out.String(), &shown)
 	require.Equal(t, "legacy DISCONNECTED", shown.Pipeds[1].Name+" "+shown.Pipeds[1].State)
 	require.True(t, shown.Pipeds[0].Own)
+}
+
+func TestStatusIsNoSuccessWhileThePipedOfTheEnvironmentIsNotConnected(t *testing.T) {
+	t.Parallel()
+	component := func(name string, state deckv1.Component_State) *deckv1.Component {
+		return &deckv1.Component{Name: name, State: state}
+	}
+	own := func(state deckv1.Piped_State) *deckv1.Piped {
+		return &deckv1.Piped{Id: "p1", Name: "default", State: state, Own: true}
+	}
+	for name, c := range map[string]struct {
+		parts    []proto.Message
+		code     int
+		starting []string
+	}{
+		"all is ready": {[]proto.Message{component("piped", deckv1.Component_STATE_READY),
+			own(deckv1.Piped_STATE_CONNECTED)}, exit.OK, nil},
+		"the first start": {[]proto.Message{component("kubernetes", deckv1.Component_STATE_STARTING),
+			component("piped", deckv1.Component_STATE_PENDING)}, exit.NotStarted, []string{"kubernetes", "piped"}},
+		"a process that was started again": {[]proto.Message{component("piped", deckv1.Component_STATE_STARTING),
+			own(deckv1.Piped_STATE_DISCONNECTED)}, exit.NotStarted, []string{"piped"}},
+		"a piped that has lost its connection": {[]proto.Message{component("piped", deckv1.Component_STATE_READY),
+			own(deckv1.Piped_STATE_DISCONNECTED)}, exit.NotStarted, []string{"piped"}},
+		"a piped that has never called": {[]proto.Message{own(deckv1.Piped_STATE_NEVER_CONNECTED)}, exit.NotStarted,
+			[]string{"piped"}},
+		"a piped that a user has disabled": {[]proto.Message{own(deckv1.Piped_STATE_DISABLED)}, exit.OK, nil},
+		"a piped of others": {[]proto.Message{&deckv1.Piped{Id: "p2", Name: "other",
+			State: deckv1.Piped_STATE_DISCONNECTED}}, exit.OK, nil},
+		"a problem is worse": {[]proto.Message{component("kubernetes", deckv1.Component_STATE_STARTING),
+			decktest.Problems()[0]}, exit.Degraded, []string{"kubernetes"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := decktest.Start(t)
+			server.Publish(append([]proto.Message{decktest.Environment()}, c.parts...)...)
+			stateDir, _ := running(t, server)
+			code, stdout, stderr := command(t.Context(), stateDir, "status", "-o", "json")
+			require.Equal(t, c.code, code, stderr)
+			var shown document.Status
+			clitest.Document(t, "status", stdout, &shown)
+			require.ElementsMatch(t, c.starting, shown.Starting)
+			if c.code != exit.NotStarted {
+				require.Empty(t, stderr)
+				return
+			}
+			require.Contains(t, stderr, `pipedeck: environment "default" is still starting: `+
+				strings.Join(shown.Starting, ", "))
+			require.Contains(t, stderr, "next step: try again in a moment, or watch it with: pipedeck attach")
+		})
+	}
 }

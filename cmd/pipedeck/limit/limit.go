@@ -24,15 +24,25 @@ func Var(flags *pflag.FlagSet, to *time.Duration, name string, standard time.Dur
 
 // Set implements pflag.Value.
 func (l value) Set(text string) error {
+	d, err := parse(text)
+	if err == nil {
+		*l.Duration = d
+	}
+	return err
+}
+
+// Check returns the error of Set, and changes nothing.
+func (value) Check(text string) error {
+	_, err := parse(text)
+	return err
+}
+
+func parse(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
-	if err != nil {
-		return err
+	if err == nil && d <= 0 {
+		err = errors.New("a time limit must be more than 0")
 	}
-	if d <= 0 {
-		return errors.New("a time limit must be more than 0")
-	}
-	*l.Duration = d
-	return nil
+	return d, err
 }
 
 // Type implements pflag.Value.

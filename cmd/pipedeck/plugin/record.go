@@ -72,7 +72,7 @@ the plugin's. --piped-config is that configuration then: its key decrypts the se
 			case flags.launcher != "":
 				return flags.writeLauncherOnly(args)
 			}
-			return flags.run(cmd.Context(), t, args, defaults.GivenForCommand(cmd.Flags().Lookup("name")))
+			return flags.run(cmd, t, args, defaults.GivenForCommand(cmd.Flags().Lookup("name")))
 		},
 	}
 	flags.Register(cmd)
@@ -89,7 +89,8 @@ the plugin's. --piped-config is that configuration then: its key decrypts the se
 }
 
 // run deploys everything with the plugin under a recorder.
-func (f *recordFlags) run(ctx context.Context, t *session.Target, args []string, named bool) (err error) {
+func (f *recordFlags) run(cmd *cobra.Command, t *session.Target, args []string, named bool) (err error) {
+	ctx := cmd.Context()
 	mode, err := environment.ChooseOutput(f.output, false)
 	if err != nil {
 		return err
@@ -119,9 +120,10 @@ func (f *recordFlags) run(ctx context.Context, t *session.Target, args []string,
 		return err
 	}
 	f.AddPlugin(name + "=" + launcher)
-	err = (&environment.Setup{Target: t, Flags: &f.Flags, Mode: mode, Args: args[1:]}).CI(ctx, f.timeout)
+	err = (&environment.Setup{Target: t, Flags: &f.Flags, Mode: mode, Args: args[1:], Out: cmd.OutOrStdout(),
+		Err: cmd.ErrOrStderr()}).CI(ctx, f.timeout)
 	if there, ferr := pluginflag.IsFile(f.file); ferr == nil && there {
-		fmt.Fprintf(os.Stderr, "recorded in %s; play it with: pipedeck plugin replay %s %s\n", f.file, f.file,
+		fmt.Fprintf(cmd.ErrOrStderr(), "recorded in %s; play it with: pipedeck plugin replay %s %s\n", f.file, f.file,
 			strings.SplitN(args[0], "=", 2)[1])
 	}
 	return err

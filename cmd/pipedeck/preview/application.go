@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -29,13 +28,13 @@ type Commit struct{ Directory, Revision string }
 
 // Application prints what merging a commit would change for one application. A failed preview ends with exit.Failed
 // after it was printed.
-func Application(ctx context.Context, s *session.Session, conn grpc.ClientConnInterface, app *deckv1.Application,
-	of Commit, output *format.Output) error {
+func Application(ctx context.Context, s *session.Session, app *deckv1.Application, of Commit,
+	output *format.Output) error {
 	name, hash, err := findCommitOf(ctx, app, of)
 	if err != nil {
 		return err
 	}
-	all, err := askPreview(ctx, deckv1.NewPlanPreviewServiceClient(conn), &deckv1.PlanPreviewRequest{
+	all, err := askPreview(ctx, s.Previews, &deckv1.PlanPreviewRequest{
 		HeadBranch: name, HeadCommit: hash, Timeout: durationpb.New(DefaultTimeout), Repository: app.GetRepositoryId(),
 	}, s.Err)
 	if err != nil {

@@ -63,8 +63,9 @@ The exit code is 1 when the branches conflict, or when an application could not 
 			if options.timeout < time.Second {
 				return exit.Usage(fmt.Errorf("--timeout %s is too short", options.timeout), "give a second or more")
 			}
-			err := planPreview(cmd.Context(), t, options, cmd.OutOrStdout(), cmd.ErrOrStderr())
-			return exit.Explain(cmd.Context(), err)
+			return t.RunLong(cmd, func(ctx context.Context, s *session.Session) error {
+				return planPreview(ctx, s, options)
+			})
 		},
 	}
 	cmd.Flags().StringVar(&options.branch, "branch", "", "branch of the watched repository to preview")
@@ -74,36 +75,25 @@ The exit code is 1 when the branches conflict, or when an application could not 
 	return cmd
 }
 
-func planPreview(ctx context.Context, t *session.Target, options previewOptions, stdout, stderr io.Writer) error {
-	deck, conn, err := t.Connect(ctx)
+func planPreview(ctx context.Context, s *session.Session, options previewOptions) error {
+	name, hash, err := findHead(ctx, s.State.Environment().GetRepository(), options)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	bounded, cancel := context.WithTimeout(ctx, session.CallTimeout)
-	defer cancel()
-	s, err := session.ReadState(bounded, deck)
-	if err != nil {
-		return err
-	}
-	name, hash, err := findHead(ctx, s.Environment().GetRepository(), options)
-	if err != nil {
-		return err
-	}
-	result, err := askPreview(ctx, deckv1.NewPlanPreviewServiceClient(conn), &deckv1.PlanPreviewRequest{
+	result, err := askPreview(ctx, s.Previews, &deckv1.PlanPreviewRequest{
 		HeadBranch: name, HeadCommit: hash, Timeout: durationpb.New(options.timeout),
-	}, stderr)
+	}, s.Err)
 	if err != nil {
 		return err
 	}
 	switch {
 	case options.output.Machine():
-		err = options.output.Document(stdout, document.NewPlanPreview(result))
+		err = options.output.Document(s.Out, document.NewPlanPreview(result))
 	case options.output.Markdown():
-		_, err = io.WriteString(stdout, previewPage(result))
+		_, err = io.WriteString(s.Out, previewPage(result))
 	default:
 		text.CleanMessage(result)
-		err = printPreview(stdout, result, format.Colours(stdout))
+		err = printPreview(s.Out, result, format.Colours(s.Out))
 	}
 	if err == nil && previewFailed(result) {
 		err = exit.Silent(exit.Failed) // said above

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -47,8 +48,9 @@ type Facts struct {
 	// Deck is the last state of the environment; nil when it was not started.
 	Deck *state.Deck
 	// Logs are of the stages; may be nil.
-	Logs         *Logs
-	AllowMissing bool
+	Logs           *Logs
+	AllowMissing   bool
+	AllowUnhealthy bool
 	// BaseFailed: the run ended at Base, and Deck is the environment there.
 	BaseFailed bool
 }
@@ -63,11 +65,11 @@ type Verdict struct {
 func Build(f Facts) Run {
 	run := Run{Schema: Schema, Repository: f.Root, Head: f.Head, Base: f.Base, Started: f.Started.UTC(),
 		Ended: f.Ended.UTC(), Seconds: seconds(f.Ended.Sub(f.Started)), AllowMissing: f.AllowMissing,
-		BaseFailed: f.BaseFailed, Applications: []Application{}}
+		AllowUnhealthy: f.AllowUnhealthy, BaseFailed: f.BaseFailed, Applications: []Application{}}
 	live := map[string]*deckv1.Application{}
 	if f.Deck != nil {
 		for _, a := range f.Deck.Applications() {
-			if !isWatched(a) {
+			if !IsWatched(a) {
 				run.Applications = append(run.Applications, f.elsewhere(a))
 				continue
 			}
@@ -110,11 +112,12 @@ func (f *Facts) application(checked *workspace.Checked, live *deckv1.Application
 	}
 	f.describe(&a, newest)
 	f.end(&a, f.result(checked, live, newest))
+	f.examine(&a, live)
 	return a
 }
 
-// isWatched reports whether an application is in the repository of the environment.
-func isWatched(a *deckv1.Application) bool {
+// IsWatched reports whether an application is in the repository of the environment.
+func IsWatched(a *deckv1.Application) bool {
 	return slices.Contains([]string{"", workspace.RepositoryID}, a.GetRepositoryId())
 }
 
@@ -122,7 +125,7 @@ func isWatched(a *deckv1.Application) bool {
 // that is the one of the environment.
 func FileOf(a *deckv1.Application) string {
 	file := path.Join(a.GetPath(), a.GetConfigFilename())
-	if !isWatched(a) {
+	if !IsWatched(a) {
 		return a.GetRepositoryId() + ":" + file
 	}
 	return file
@@ -148,6 +151,7 @@ func (f *Facts) elsewhere(live *deckv1.Application) Application {
 	if a.Cause != "" && a.Result == Failure {
 		a.Result = Missing
 	}
+	f.examine(&a, live)
 	return a
 }
 
@@ -258,6 +262,9 @@ func (f *Facts) deployed(checked *workspace.Checked, live *deckv1.Application, n
 		if o.cause == NoPlugin && checked.NoPlugin() {
 			o.place = firstPlace(checked)
 		}
+		if o.cause == ForeignKey {
+			o.reason = withoutEncrypt(o.reason)
+		}
 	default:
 		o.result = Unfinished
 		o.reason = strings.TrimRight(reader.Name(newest.GetStatus())+": "+underWay(newest), ": ")
@@ -271,6 +278,15 @@ func (f *Facts) isAt(live *deckv1.Application, newest *deckv1.Deployment) bool {
 		return live.GetSync() == deckv1.SyncStatus_SYNC_STATUS_SYNCED
 	}
 	return f.At(live, newest.GetCommit().GetHash())
+}
+
+// encrypt is the remedy of piped for a secret of another key.
+var encrypt = regexp.MustCompile(`encrypt it for this piped with pipedeck encrypt(?: --[a-z-]+ [^\s;]+)*`)
+
+// withoutEncrypt names the remedy that is left for a run: its environment, and the key of that, are gone when someone
+// reads the reason.
+func withoutEncrypt(reason string) string {
+	return encrypt.ReplaceAllLiteralString(reason, "give the run that key with --piped-config")
 }
 
 // firstPlace is that of the first mistake of a configuration; empty where it has none.

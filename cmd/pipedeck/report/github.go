@@ -14,8 +14,8 @@ import (
 
 // Annotations writes the workflow commands of GitHub Actions that show each failure at its file and line: errors for
 // what fails the run, notices for what the environment lacks where that is allowed, warnings for those of
-// configurations. workspace is the directory of the checkout ($GITHUB_WORKSPACE), to which files are relative there;
-// empty when it is not known.
+// configurations and of what runs. workspace is the directory of the checkout ($GITHUB_WORKSPACE), to which files are
+// relative there; empty when it is not known.
 func Annotations(w io.Writer, run Run, workspace string) error {
 	var b strings.Builder
 	prefix := below(workspace, run.Repository)
@@ -39,6 +39,8 @@ func Annotations(w io.Writer, run Run, workspace string) error {
 			named = true
 		case a.Result == Missing:
 			level = "notice"
+		case a.Result == Unhealthy:
+			level = "warning"
 		default:
 			continue
 		}

@@ -142,6 +142,9 @@ func details(a *Application) string {
 // log is the last lines of each stage that ran.
 func log(a *Application) string {
 	var b strings.Builder
+	for _, warning := range a.Warnings {
+		b.WriteString("warning: " + warning.Text + "\n")
+	}
 	for i := range a.Stages {
 		s := &a.Stages[i]
 		if len(s.Log) == 0 {

@@ -33,7 +33,7 @@ func (p *Place) String() string {
 // names, else the configuration file.
 func (f *Facts) locate(a *Application, known string) {
 	switch a.Result {
-	case Invalid, Failure, Missing, Cancelled, Undeployed, Unfinished:
+	case Invalid, Failure, Missing, Cancelled, Unhealthy, Undeployed, Unfinished:
 	default:
 		return
 	}

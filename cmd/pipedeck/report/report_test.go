@@ -42,6 +42,9 @@ func facts(t *testing.T, ended ...*deckv1.Deployment) Facts {
 		f.Checked = append(f.Checked, &workspace.Checked{File: file, Name: name})
 		app := &deckv1.Application{Id: name, Name: name, Path: name, ConfigFilename: "app.pipecd.yaml",
 			Sync: deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC}
+		if d != nil && d.GetCommit() == nil {
+			app.Sync = deckv1.SyncStatus_SYNC_STATUS_SYNCED
+		}
 		objects = append(objects, app)
 		if d == nil {
 			continue

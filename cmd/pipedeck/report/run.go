@@ -25,6 +25,8 @@ const (
 	// Missing: the environment lacks something that the application needs; see Cause.
 	Missing   Result = "MISSING"
 	Cancelled Result = "CANCELLED"
+	// Unhealthy: HEAD is deployed, and what runs of it is not healthy.
+	Unhealthy Result = "UNHEALTHY"
 	// Undeployed: the commits of the run touch the application, and nothing in the run deploys it.
 	Undeployed Result = "UNDEPLOYED"
 	// Unfinished: the run ended before the application was deployed.
@@ -42,8 +44,8 @@ const (
 
 // Results are all of them, the worst first.
 func Results() []Result {
-	return []Result{Invalid, Failure, Missing, Cancelled, Undeployed, Unfinished, Success, Unchanged, Removed, Manual,
-		Excluded}
+	return []Result{Invalid, Failure, Missing, Cancelled, Unhealthy, Undeployed, Unfinished, Success, Unchanged,
+		Removed, Manual, Excluded}
 }
 
 // Cause is what the environment lacks for an application; empty for nothing that is known.
@@ -83,8 +85,10 @@ type Run struct {
 	// BaseFailed: the base could not be deployed, so Head was not deployed. The results are those at the base.
 	BaseFailed bool `json:"base_failed,omitempty"`
 	// AllowMissing: applications with the result MISSING do not fail the run.
-	AllowMissing bool          `json:"allow_missing"`
-	Applications []Application `json:"applications"`
+	AllowMissing bool `json:"allow_missing"`
+	// AllowUnhealthy: applications with the result UNHEALTHY do not fail the run.
+	AllowUnhealthy bool          `json:"allow_unhealthy"`
+	Applications   []Application `json:"applications"`
 }
 
 // Place is where in the repository something is wrong.
@@ -115,11 +119,14 @@ type Application struct {
 	// Commit is the commit of the deployment.
 	Commit  string  `json:"commit,omitempty"`
 	Seconds float64 `json:"duration_seconds"`
-	// Reason says why the result is not SUCCESS.
+	// Sync and Health are those of its live state as `pipedeck apps` names them; empty where it was not registered.
+	Sync   string `json:"sync,omitempty"`
+	Health string `json:"health,omitempty"`
+	// Reason says why the result is not SUCCESS, or what is wrong with what runs.
 	Reason string `json:"reason,omitempty"`
 	// Place is where it is wrong, as exactly as it is known.
 	Place *Place `json:"place,omitempty"`
-	// Warnings of its configuration.
+	// Warnings of its configuration, and of what runs.
 	Warnings []Warning `json:"warnings,omitempty"`
 	Stages   []Stage   `json:"stages,omitempty"`
 }
@@ -169,6 +176,8 @@ func (r *Run) Fails(result Result) bool {
 		return true
 	case Missing:
 		return !r.AllowMissing
+	case Unhealthy:
+		return !r.AllowUnhealthy
 	}
 	return false
 }
@@ -200,7 +209,8 @@ func (r *Run) DeploysNothing() bool {
 
 // isDeployed reports whether the run, or an earlier one in the same environment, has deployed the application.
 func (a *Application) isDeployed() bool {
-	return a.Result == Success || (a.Result == Unchanged || a.Result == Removed) && a.Deployment != ""
+	return a.Result == Success || a.Result == Unhealthy ||
+		(a.Result == Unchanged || a.Result == Removed) && a.Deployment != ""
 }
 
 // Failed returns the applications that fail the run.

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
@@ -47,6 +48,10 @@ func TestReportsAreAsTheirSchemaSays(t *testing.T) {
 		require.NoError(t, check(run), result)
 	}
 	run := many(t)
+	for _, code := range exit.Codes() {
+		run.ExitCode = code.Number
+		require.NoError(t, check(run), code.Meaning)
+	}
 	run.Applications[0].Result = "OTHER"
 	require.Error(t, check(run))
 }

@@ -17,30 +17,53 @@ import (
 // Session is what a command has of a running environment: the connection, the state when the command began, and where
 // it prints to.
 type Session struct {
-	Deck  deckv1.DeckServiceClient
-	State *State
+	Deck     deckv1.DeckServiceClient
+	Previews deckv1.PlanPreviewServiceClient
+	State    *State
 	// Flags are what a command for the user needs so that it finds the same environment.
 	Flags    string
 	Out, Err io.Writer
 }
 
-// Run connects a command to the running environment, reads its state and calls steps, all within CallTimeout.
+// Run connects a command to the running environment, reads its state and calls steps. CallTimeout bounds the reading,
+// and the steps.
 func (t *Target) Run(cmd *cobra.Command, steps func(context.Context, *Session) error) error {
+	return t.RunLong(cmd, func(ctx context.Context, s *Session) error {
+		return t.answered(ctx, func(bounded context.Context) error { return steps(bounded, s) })
+	})
+}
+
+// RunLong is Run for steps that may take as long as they need, such as reading a log that grows: CallTimeout bounds
+// only the reading of the state.
+func (t *Target) RunLong(cmd *cobra.Command, steps func(context.Context, *Session) error) error {
 	ctx := cmd.Context()
 	deck, conn, err := t.Connect(ctx)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	s := &Session{
+		Deck: deck, Previews: deckv1.NewPlanPreviewServiceClient(conn), Flags: t.Flags(),
+		Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
+	}
+	err = t.answered(ctx, func(bounded context.Context) (err error) {
+		s.State, err = ReadState(bounded, deck)
+		return err
+	})
+	if err == nil {
+		err = steps(ctx, s)
+	}
+	return exit.Explain(ctx, err)
+}
+
+// answered calls a request to the environment, which gets an answer within CallTimeout or is an error that says so.
+func (t *Target) answered(ctx context.Context, call func(context.Context) error) error {
 	bounded, cancel := context.WithTimeout(ctx, CallTimeout)
 	defer cancel()
-	s := &Session{Deck: deck, Flags: t.Flags(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
-	if s.State, err = ReadState(bounded, deck); err == nil {
-		err = steps(bounded, s)
-	}
-	if bounded.Err() != nil && ctx.Err() == nil {
+	err := call(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		return exit.With(exit.NotStarted, fmt.Errorf("environment %q does not answer", t.Name),
 			"try again; what it is doing is in logs/host.log in its directory")
 	}
-	return exit.Explain(ctx, err)
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -124,7 +125,7 @@ func (f *Found) GoVersion() string {
 // sources that may be compiled.
 func (p *Program) Look() (*Found, error) {
 	if path := os.Getenv(ProgramVariable); path != "" {
-		return &Found{Path: path}, nil
+		return &Found{Path: path}, usable(path)
 	}
 	if path := filepath.Join(p.Installed, programName); p.Installed != "" && executable(path) {
 		return &Found{Path: path}, nil
@@ -153,6 +154,25 @@ func (p *Program) Look() (*Found, error) {
 		return &Found{Path: path}, ownProgram(path)
 	}
 	return &Found{path, files}, nil
+}
+
+// usable is the error of a program that the user has named and that cannot be started.
+func usable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = errors.New("there is no such file")
+	case err == nil && !info.Mode().IsRegular():
+		err = errors.New("it is not a file")
+	case err == nil && info.Mode()&0o111 == 0:
+		err = errors.New("it is not executable")
+	case err == nil:
+		return nil
+	}
+	return &cluster.HintError{
+		Err:  fmt.Errorf("%s names %s as the embedded Kubernetes: %w", ProgramVariable, path, err),
+		Hint: "set the variable to the compiled program, or remove it: unset " + ProgramVariable,
+	}
 }
 
 // Ensure returns the path of the compiled program, compiling it when there is none. A failure to

@@ -36,6 +36,27 @@ func checkout(t *testing.T) *Program {
 
 func silent(string, int64, int64) {}
 
+func TestAProgramThatTheVariableNamesHasToBeOne(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "plain")
+	write(t, file, "x")
+	for path, why := range map[string]string{
+		filepath.Join(dir, "nope"): "there is no such file", dir: "it is not a file", file: "it is not executable",
+	} {
+		t.Setenv(ProgramVariable, path)
+		_, err := (&Program{}).Ensure(t.Context(), silent)
+		require.EqualError(t, err, "PIPEDECK_EMBEDDEDK8S names "+path+" as the embedded Kubernetes: "+why)
+		hint := (*cluster.HintError)(nil)
+		require.ErrorAs(t, err, &hint)
+		require.Contains(t, hint.Hint, "unset PIPEDECK_EMBEDDEDK8S")
+	}
+	require.NoError(t, os.Chmod(file, 0o700))
+	t.Setenv(ProgramVariable, file)
+	found, err := (&Program{}).Look()
+	require.NoError(t, err)
+	require.Equal(t, file, found.Path)
+}
+
 func TestSourcesAboveTheWorkingDirectoryAreNotCompiled(t *testing.T) {
 	planted := checkout(t)
 	t.Chdir(filepath.Dir(planted.Source))

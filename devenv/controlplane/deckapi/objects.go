@@ -41,6 +41,7 @@ func application(a *store.Application) *deckv1.Application {
 		LatestDeploymentId: a.LatestDeploymentID, DeployTargets: targets(m.GetDeployTargetsByPlugin()),
 		Resources: resourceCounts(a.Counts), Url: a.URL, RepositoryId: m.GetGitPath().GetRepo().GetId(),
 		Manual: a.Manual, HealthReason: a.Counts.Worst,
+		ExaminedDeploymentId: a.ExaminedDeploymentID,
 	}
 }
 

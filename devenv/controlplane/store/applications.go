@@ -26,6 +26,9 @@ type Application struct {
 	URL string
 	// Manual: only users deploy it, as its piped has reported.
 	Manual bool
+	// ExaminedDeploymentID is the last successful deployment, when its live state and its sync state were reported
+	// since then; else an older one, or empty.
+	ExaminedDeploymentID string
 }
 
 // Applications are the registered applications, and those that were deleted: these stay deleted although Git still
@@ -55,7 +58,10 @@ type application struct {
 	uses   *[]string
 	health model.ApplicationLiveState_Status
 	counts ResourceCounts
-	latest string
+	// liveOf and examinedOf are the last successful deployment when the live state, and after it the sync state, were
+	// reported last.
+	liveOf, examinedOf string
+	latest             string
 }
 
 func newApplications(l *ledger, o *offers, s *signals) *Applications {
@@ -302,7 +308,11 @@ func (a *Applications) observed(id string, health model.ApplicationLiveState_Sta
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	one, err := a.index.find(id)
-	if err != nil || one.health == health && one.counts == counts {
+	if err != nil {
+		return
+	}
+	one.liveOf = one.model.GetMostRecentlySuccessfulDeployment().GetDeploymentId()
+	if one.health == health && one.counts == counts {
 		return
 	}
 	one.health, one.counts = health, counts
@@ -352,7 +362,7 @@ func (a *Applications) publish(one *application) {
 
 func (a *Applications) view(one *application) *Application {
 	return &Application{Model: a.effective(one), Health: one.health, Counts: one.counts, LatestDeploymentID: one.latest,
-		URL: a.urls[one.model.GetId()], Manual: a.manual[one.filed]}
+		URL: a.urls[one.model.GetId()], Manual: a.manual[one.filed], ExaminedDeploymentID: one.examinedOf}
 }
 
 // effective is the application with the targets and the platform provider that it is deployed to: those of its piped

@@ -44,6 +44,7 @@ func (l *LiveStates) Report(pipedID string, snapshot *model.ApplicationLiveState
 	live.snapshot = proto.CloneOf(snapshot)
 	live.drifts, live.next = live.next, nil
 	live.hideSecrets()
+	nameApplications(l.applications, live.snapshot.GetApplicationLiveState().GetResources())
 	live.notify()
 	l.applications.observed(id, health(live.snapshot), count(live.snapshot.GetApplicationLiveState().GetResources()))
 	return nil

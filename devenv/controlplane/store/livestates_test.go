@@ -53,6 +53,69 @@ func TestALiveStateWakesItsReadersAndShowsInTheApplication(t *testing.T) {
 	requireCode(t, codes.NotFound, s.LiveStates.Report(piped, liveState("b", model.ResourceState_HEALTHY)))
 }
 
+func TestALiveStateAndASyncStateSinceTheLastDeploymentMakeAnApplicationExamined(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	importApplication(s, "a", nil)
+	succeed := func(deployment string) {
+		require.NoError(t, s.Applications.ReportMostRecentDeployment(piped, "a",
+			model.DeploymentStatus_DEPLOYMENT_SUCCESS, &model.ApplicationDeploymentReference{DeploymentId: deployment}))
+	}
+	synced := func() {
+		require.NoError(t, s.Applications.ReportSyncState(piped, "a",
+			&model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED}))
+	}
+	live := func() {
+		require.NoError(t, s.LiveStates.Report(piped, liveState("a", model.ResourceState_HEALTHY)))
+	}
+	sub, _ := s.Subscribe(false)
+	defer sub.Close()
+	examined := func() string {
+		changes, err := sub.Next(t.Context())
+		require.NoError(t, err)
+		return changes[len(changes)-1].Application.ExaminedDeploymentID
+	}
+	succeed("d-1")
+	synced()
+	require.Empty(t, examined(), "piped says that at the end of a deployment, too")
+	live()
+	require.Empty(t, examined())
+	synced()
+	require.Equal(t, "d-1", examined())
+	succeed("d-2")
+	synced()
+	require.Equal(t, "d-1", examined())
+	live() // it is as before
+	synced()
+	require.Equal(t, "d-2", examined())
+}
+
+func TestReasonsNameOtherApplicationsByTheirNames(t *testing.T) {
+	t.Parallel()
+	s, _ := newStore(store.Limits{})
+	const id = "e8a43c4b-db36-5b7b-b968-39fe2cac2ab2"
+	importApplication(s, "a", nil)
+	s.Applications.Import(&model.Application{Id: id, Name: "shop", PipedId: piped, ProjectId: project,
+		GitPath: &model.ApplicationGitPath{Repo: &model.ApplicationGitRepository{Id: "r"}, Path: "shop"}})
+	const unknown = "the application e8a43c4b-0000-5b7b-b968-39fe2cac2ab2"
+	reason := "belongs to the application " + id + ", not " + unknown
+	want := "belongs to the application shop, not " + unknown
+
+	require.NoError(t, s.Applications.ReportSyncState(piped, "a", &model.ApplicationSyncState{
+		Status: model.ApplicationSyncStatus_OUT_OF_SYNC, ShortReason: reason, Reason: reason}))
+	one, err := s.Applications.Get("a")
+	require.NoError(t, err)
+	require.Equal(t, want, one.GetSyncState().GetShortReason())
+	require.Equal(t, want, one.GetSyncState().GetReason())
+
+	snapshot := liveState("a", model.ResourceState_UNHEALTHY)
+	snapshot.GetApplicationLiveState().GetResources()[0].HealthDescription = reason
+	require.NoError(t, s.LiveStates.Report(piped, snapshot))
+	live, err := s.LiveStates.Resources("a")
+	require.NoError(t, err)
+	require.Equal(t, want, live.List[0].GetHealthDescription())
+}
+
 func TestReadersOfALiveStateLearnThatTheApplicationIsGone(t *testing.T) {
 	t.Parallel()
 	s, _ := newStore(store.Limits{})

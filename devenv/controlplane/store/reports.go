@@ -18,13 +18,18 @@ func (a *Applications) ReportSyncState(pipedID, id string, state *model.Applicat
 		return err
 	}
 	if state = proto.CloneOf(state); state != nil {
-		state.Reason = a.ledger.withFlags(state.GetReason())
+		state.Reason = a.index.named(a.ledger.withFlags(state.GetReason()))
+		state.ShortReason = a.index.named(state.GetShortReason())
 	}
-	old := one.model.GetSyncState()
+	old, examined := one.model.GetSyncState(), one.examinedOf
 	one.model.SyncState = state
 	one.model.UpdatedAt = a.ledger.now().Unix()
-	if old == nil || old.GetStatus() != state.GetStatus() || old.GetReason() != state.GetReason() ||
-		old.GetShortReason() != state.GetShortReason() {
+	// piped reports the live state first; what it reports at the end of a deployment is not examined yet.
+	if one.liveOf == one.model.GetMostRecentlySuccessfulDeployment().GetDeploymentId() {
+		one.examinedOf = one.liveOf
+	}
+	if old == nil || examined != one.examinedOf || old.GetStatus() != state.GetStatus() ||
+		old.GetReason() != state.GetReason() || old.GetShortReason() != state.GetShortReason() {
 		a.publish(one)
 	}
 	return nil

@@ -54,6 +54,7 @@ func (m *migration) application(kind, spec *entry) *stop {
 			return err
 		}
 	}
+	a.chain()
 	return nil
 }
 

@@ -128,6 +128,24 @@ func TestAFileOfV1HasNothingToDo(t *testing.T) {
 	}
 }
 
+func TestAChainThatSelectsByAKindOfV0HasANote(t *testing.T) {
+	t.Parallel()
+	result, err := File([]byte(fmt.Sprintf(webApplication, "KubernetesApp")+`  postSync:
+    chain:
+      applications:
+        - name: one
+          kind: LAMBDA
+        - {name: two, kind: KUBERNETES}
+        - {kind: CLOUDRUN, labels: {team: core}}
+        - name: three
+`), "app.pipecd.yaml", Options{})
+	require.NoError(t, err)
+	const kept = "is kept, but an application that is migrated has the kind KUBERNETES for a chain: the chain does " +
+		"not deploy it any more; remove the key, and select by name or labels\n"
+	require.Equal(t, "9: spec.postSync.chain.applications[0].kind: "+kept+
+		"11: spec.postSync.chain.applications[2].kind: "+kept, notes(result))
+}
+
 func TestWhatIsThereInBothFormsKeepsTheFormOfV1(t *testing.T) {
 	t.Parallel()
 	result, err := File([]byte(fmt.Sprintf(webApplication, "KubernetesApp")+`  planner: {autoRollback: false}

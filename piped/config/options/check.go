@@ -42,6 +42,10 @@ type Checker struct {
 	// Folder returns the folder of a file, with slashes and from the root of the repository that holds it. Where it is
 	// nil, or known is false, paths that leave the repository are not found.
 	Folder func(file string) (folder string, known bool)
+	// Complete says that CheckTogether gets every application that a deployment chain can reach.
+	Complete bool
+	// Around adds to the report of an application what the files around it show; nil adds nothing.
+	Around func(report *config.Report)
 }
 
 // plugins are those whose stages and options count.

@@ -12,7 +12,7 @@ import (
 )
 
 // CheckTogether adds to the reports what no single file shows: applications that share a name, that no plugin deploys,
-// or that name plugins and stages which the piped does not have.
+// that name plugins and stages which the piped does not have, or whose deployment chain deploys nothing.
 func (c *Checker) CheckTogether(reports ...*config.Report) {
 	names := map[string]*config.Report{}
 	for _, report := range reports {
@@ -31,7 +31,13 @@ func (c *Checker) CheckTogether(reports ...*config.Report) {
 			names[name] = report
 		}
 		c.deployable(report)
+		if c.Around != nil {
+			c.Around(report)
+		}
 		report.Sort()
+	}
+	if c.Complete {
+		checkChains(reports)
 	}
 }
 

@@ -74,6 +74,17 @@ func TestAHookThatFailsSaysWhatItPrintedLast(t *testing.T) {
 	})
 }
 
+func TestWhatTheClusterSaysOfASimulatedPodIsNotItsOutput(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newFakeCluster()
+		c.output = "This pod is simulated: no container runs, so there are no logs.\n"
+		_, err := runPod(t, c, podBroken)
+		require.EqualError(t, err, "Pod prod/check: the pod ended with a failure; pod check: container main crashed, "+
+			"last exit code 3")
+	})
+}
+
 func TestTheOutputOfAHookIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -269,9 +269,11 @@ func (t *tracker) lastOutput(ctx context.Context, p problem) string {
 	for _, previous := range []string{"true", "false"} {
 		query := url.Values{"container": {p.container}, "tailLines": {logLines}, "previous": {previous}}
 		code, body, err := t.cluster.Get(ctx, path, query)
-		// A kubelet that has removed the container says so with the status of success.
+		// A kubelet that has removed the container says so with the status of success, and so does the one of the
+		// embedded cluster where no container runs.
 		if err == nil && code == http.StatusOK && strings.TrimSpace(body) != "" &&
-			!strings.HasPrefix(body, "unable to retrieve container logs") {
+			!strings.HasPrefix(body, "unable to retrieve container logs") &&
+			!strings.HasPrefix(body, "This pod is simulated: ") {
 			return strings.TrimRight(body, "\n")
 		}
 	}

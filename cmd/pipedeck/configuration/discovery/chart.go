@@ -27,7 +27,7 @@ type chart struct {
 func (d *finder) readChart(f *folder) (*chart, error) {
 	c := &chart{folder: f.path}
 	file := path.Join(f.path, "Chart.yaml")
-	data, err := d.tree.content(file)
+	data, err := d.source.Content(file)
 	if err != nil {
 		return c, d.unread(file, err)
 	}
@@ -64,11 +64,11 @@ func (d *finder) addDependency(c *chart, entry *yaml.Node) {
 		return
 	}
 	charts := path.Join(c.folder, "charts")
-	if _, isFolder := d.tree.kind(path.Join(charts, name)); isFolder {
+	if _, isFolder := d.source.Kind(path.Join(charts, name)); isFolder {
 		return
 	}
 	version := text(field(entry, "version"))
-	if isFile, _ := d.tree.kind(path.Join(charts, name+"-"+version+".tgz")); isFile {
+	if isFile, _ := d.source.Kind(path.Join(charts, name+"-"+version+".tgz")); isFile {
 		return
 	}
 	c.missing = append(c.missing, fmt.Sprintf("%s %s of %s", name, version, repository))

@@ -20,7 +20,7 @@ func (d *finder) readConfigured(f *folder) error {
 		file := path.Join(f.path, base)
 		d.result.Existing = append(d.result.Existing, file)
 		d.configured[f.path] = true
-		data, err := d.tree.content(file)
+		data, err := d.source.Content(file)
 		if err != nil {
 			if err := d.unread(file, err); err != nil {
 				return err
@@ -57,7 +57,7 @@ func (d *finder) useInput(folder, user string, input *yaml.Node) {
 	for _, entry := range paths {
 		name := path.Join(folder, entry.Value)
 		d.use(name, user)
-		if _, isFolder := d.tree.kind(name); isFolder && name != folder {
+		if _, isFolder := d.source.Kind(name); isFolder && name != folder {
 			d.holders[name] = user
 		}
 	}

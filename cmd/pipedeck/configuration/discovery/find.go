@@ -41,7 +41,9 @@ type Problem struct {
 
 // finder looks at a repository.
 type finder struct {
-	tree           *tree
+	tree *tree
+	// source is where files are read: tree, or the commit of an application.
+	source         Tree
 	result         *Result
 	kustomizations kustomizations
 	charts         map[string]*chart
@@ -61,7 +63,7 @@ type finder struct {
 
 func newFinder(t *tree) *finder {
 	return &finder{
-		tree: t, result: &Result{Skipped: t.skipped}, kustomizations: kustomizations{}, charts: map[string]*chart{},
+		tree: t, source: t, result: &Result{}, kustomizations: kustomizations{}, charts: map[string]*chart{},
 		parsed: map[string][]object{}, users: map[string]string{}, holders: map[string]string{},
 		configured: map[string]bool{}, taken: map[string]bool{}, broken: map[string]bool{},
 		defined: map[string]string{}, definitions: map[string]int{},
@@ -81,6 +83,7 @@ func Find(ctx context.Context, root, below, name string) (*Result, error) {
 		return nil, err
 	}
 	d := newFinder(t)
+	d.result.Skipped = t.skipped
 	for _, step := range []func(*folder) error{d.readConfigured, d.readParts, d.readManifests} {
 		for _, dir := range sorted(t.folders) {
 			if err := ctx.Err(); err != nil {
@@ -170,7 +173,7 @@ func (d *finder) readManifests(f *folder) error {
 			slices.Contains(kustomizationNames, base) {
 			continue
 		}
-		data, err := d.tree.content(name)
+		data, err := d.source.Content(name)
 		if errors.Is(err, errTooLarge) {
 			d.skip(name, "%v", err)
 			continue

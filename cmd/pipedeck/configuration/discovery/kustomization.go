@@ -52,7 +52,7 @@ func (d *finder) readKustomization(f *folder) (*kustomization, error) {
 		return nil, nil
 	}
 	k := &kustomization{folder: f.path, file: path.Join(f.path, kustomizationNames[i])}
-	data, err := d.tree.content(k.file)
+	data, err := d.source.Content(k.file)
 	if err != nil {
 		return k, d.unread(k.file, err)
 	}
@@ -93,7 +93,7 @@ func (d *finder) addPart(k *kustomization, key string, entry *yaml.Node) {
 		return // written into the list
 	}
 	name := path.Join(k.folder, entry.Value)
-	isFile, isFolder := d.tree.kind(name)
+	isFile, isFolder := d.source.Kind(name)
 	switch {
 	case isFolder && name == k.folder:
 		k.wrong = &Problem{File: k.file, Line: entry.Line, Message: key + ": the kustomization uses itself"}
@@ -119,7 +119,7 @@ func (d *finder) addPart(k *kustomization, key string, entry *yaml.Node) {
 
 func (d *finder) isKustomization(folder string) bool {
 	return slices.ContainsFunc(kustomizationNames, func(name string) bool {
-		isFile, _ := d.tree.kind(path.Join(folder, name))
+		isFile, _ := d.source.Kind(path.Join(folder, name))
 		return isFile
 	})
 }
@@ -139,7 +139,7 @@ func (d *finder) addFiles(k *kustomization, n *yaml.Node, isFile bool) {
 			value = n.Value
 		}
 		name := path.Join(k.folder, value)
-		if there, _ := d.tree.kind(name); isFile && there && value != "" {
+		if there, _ := d.source.Kind(name); isFile && there && value != "" {
 			k.use(name)
 		}
 	case yaml.SequenceNode:

@@ -169,8 +169,8 @@ func (t *tree) linked(entry fs.DirEntry, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// kind is what a path leads to; nothing for what is outside of the repository.
-func (t *tree) kind(name string) (isFile, isFolder bool) {
+// Kind implements Tree: it is what a path leads to; nothing for what is outside of the repository.
+func (t *tree) Kind(name string) (isFile, isFolder bool) {
 	info, err := t.root.Stat(name)
 	if err != nil {
 		return false, false
@@ -178,11 +178,28 @@ func (t *tree) kind(name string) (isFile, isFolder bool) {
 	return info.Mode().IsRegular(), info.IsDir()
 }
 
+// Files implements Tree.
+func (t *tree) Files(folder string) (names []string) {
+	entries, err := fs.ReadDir(t.root.FS(), folder)
+	if err != nil {
+		return nil
+	}
+	for _, entry := range entries {
+		if name := path.Join(folder, entry.Name()); entry.Type().IsRegular() || t.linked(entry, name) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
+
+// WorkTree returns the files of a repository as they are on disk. The caller closes root.
+func WorkTree(root *os.Root) Tree { return &tree{root: root} }
+
 // errTooLarge is a file that is larger than maxFile.
 var errTooLarge = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
 
-// content returns a file.
-func (t *tree) content(name string) ([]byte, error) {
+// Content implements Tree.
+func (t *tree) Content(name string) ([]byte, error) {
 	data, err := t.readUpTo(name, maxFile+1)
 	if err == nil && len(data) > maxFile {
 		return nil, errTooLarge

@@ -1,0 +1,121 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
+	"github.com/pipedeck/pipedeck/tui/state"
+)
+
+const (
+	// examineTime is how long ci waits for the live states of what it has deployed. Plugins without a live state never
+	// report one, and nothing says so.
+	examineTime = 3 * time.Second
+	// recoverTime is how long ci waits for an application to become healthy: Kubernetes gives the pods of the commit
+	// before 30 s to end, and an application is not healthy while they do.
+	recoverTime = time.Minute
+)
+
+// liveWait keeps a run that has deployed everything open until what runs of it is known, and is healthy. It waits for
+// events, and at most for its two times. Its methods are for the reader of the events.
+type liveWait struct {
+	head string
+	// stop ends the reader when time is up.
+	stop context.CancelFunc
+	// tolerant says that what is not healthy does not fail the run, so that it is not waited for.
+	tolerant bool
+	// settled says that everything is deployed.
+	settled bool
+
+	mu   sync.Mutex
+	left []string
+	// unhealthy says that left has applications that are not healthy. late says that examineTime is over.
+	unhealthy, late bool
+	timers          []*time.Timer
+}
+
+// follows reports whether a run has ended: by step, and either without success or with nothing more to wait for. What
+// begins to be deployed meanwhile belongs to the run.
+func (w *liveWait) follows(d *state.Deck, step, succeeded func() bool) bool {
+	if w.settled && d.Deploying() {
+		w.reset()
+	}
+	if !w.settled && !step() {
+		return false
+	}
+	if !w.settled && !succeeded() {
+		return true
+	}
+	w.settled = true
+	return w.over(d)
+}
+
+// over reports whether there is nothing more to wait for.
+func (w *liveWait) over(d *state.Deck) bool {
+	left, unhealthy := w.inspect(d)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.timers == nil {
+		w.timers = []*time.Timer{time.AfterFunc(examineTime, w.examined), time.AfterFunc(recoverTime, w.stop)}
+	}
+	w.left, w.unhealthy = left, unhealthy
+	return len(left) == 0 || w.late && !unhealthy
+}
+
+// examined ends the wait when it is only for live states that were not reported.
+func (w *liveWait) examined() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.late = true
+	if !w.unhealthy {
+		w.stop()
+	}
+}
+
+// reset begins again: something is being deployed. It may be called when there is nothing to wait for.
+func (w *liveWait) reset() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, timer := range w.timers {
+		timer.Stop()
+	}
+	w.timers, w.left, w.unhealthy, w.late, w.settled = nil, nil, false, false, false
+}
+
+// text is what it waits for; empty for nothing.
+func (w *liveWait) text() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return strings.Join(w.left, "; ")
+}
+
+// succeeded reports whether everything that a run has to deploy is deployed by now.
+func (r *results) succeeded() bool {
+	run := r.run(time.Now())
+	return len(run.Failed()) == run.Count(report.Unhealthy) || run.AllowUnhealthy && len(run.Failed()) == 0
+}
+
+// inspect says of the applications that HEAD has deployed which are not examined or not healthy.
+func (w *liveWait) inspect(d *state.Deck) (left []string, unhealthy bool) {
+	for _, app := range d.Applications() {
+		newest := d.Newest(app.GetId())
+		switch {
+		case newest.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, app.GetDisabled():
+		case report.IsWatched(app) && newest.GetCommit().GetHash() != w.head:
+		case app.GetHealth() == deckv1.HealthStatus_HEALTH_STATUS_OTHER && !w.tolerant:
+			left = append(left, fmt.Sprintf("%s is UNHEALTHY: %s", app.GetName(), app.GetHealthReason()))
+			unhealthy = true
+		case len(app.GetDeployTargets()) > 0 && app.GetExaminedDeploymentId() != newest.GetId():
+			left = append(left, "the live state of "+app.GetName()+" is not known yet")
+		}
+	}
+	return left, unhealthy
+}
