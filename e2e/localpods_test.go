@@ -84,6 +84,7 @@ func TestKubectlReachesTheProcessesOfHelloWorld(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "note")
 	require.NoError(t, os.WriteFile(file, []byte("a note"), 0o600))
+	e.kubectlOutput("cp", file, name+":/tmp/note")
 	e.kubectlOutput("cp", file, name+":note")
 	require.Equal(t, "a note", e.kubectlOutput("exec", pod, "--", "cat", "note"))
 	e.kubectlOutput("cp", name+":note", file+".back")

@@ -4,6 +4,7 @@
 package localpods
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -124,6 +125,10 @@ func (c *container) linkMounts(env variables) error {
 		if err := makeLink(target, link); err != nil {
 			return fmt.Errorf("mount %s of container %s: %w", mount.MountPath, c.spec.Name, err)
 		}
+	}
+	// Every image has this one, and kubectl cp is told to write there.
+	if err := os.Mkdir(filepath.Join(root, "tmp"), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
+		return fmt.Errorf("make the root of container %s: %w", c.spec.Name, err)
 	}
 	return nil
 }
