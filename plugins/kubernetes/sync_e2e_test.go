@@ -24,6 +24,7 @@ func TestASyncAppliesEverythingAndWaitsUntilItIsReady(t *testing.T) {
 	}}
 	log := a.succeeds("K8S_SYNC", "", c, nil)
 	require.Contains(t, log, "3 of 3 ready")
+	require.Contains(t, log, "Simulated, so no container of these has run: Deployment "+a.namespace+"/web")
 
 	live := a.get(deployments, "web")
 	ready, _, _ := unstructured.NestedInt64(live.Object, "status", "readyReplicas")

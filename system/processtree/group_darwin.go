@@ -11,6 +11,9 @@ import (
 // CreateGroup fails: this system has no control groups.
 func (*Tree) CreateGroup(string) error { return errors.New("this system has no control groups") }
 
+// UseGroup does nothing: this system has no control groups.
+func (*Tree) UseGroup(string) error { return nil }
+
 // InGroup is false: this system has no control groups.
 func InGroup() bool { return false }
 

@@ -6,6 +6,7 @@ package rollout
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,7 +25,7 @@ const (
 
 // settled reports whether a workload that has become ready has been so for long enough.
 func (t *tracker) settled(live *unstructured.Unstructured, line string, now time.Time) bool {
-	if !isUnprobed(live) || len(t.pods) > 0 && !slices.ContainsFunc(t.pods, isReal) {
+	if !isUnprobed(live) || t.isSimulated() {
 		return true
 	}
 	if t.readyAt.IsZero() {
@@ -35,6 +36,24 @@ func (t *tracker) settled(live *unstructured.Unstructured, line string, now time
 	}
 	return !now.Before(t.readyAt.Add(settleTime))
 }
+
+// isSimulated reports whether no container of the workload has run.
+func (t *tracker) isSimulated() bool { return len(t.pods) > 0 && !slices.ContainsFunc(t.pods, isReal) }
+
+// logSimulated says which workloads are only as ready, or done, as the cluster pretends.
+func logSimulated(log Log, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	slices.Sort(names)
+	if more := len(names) - maxNamed; more > 0 {
+		names = append(names[:maxNamed:maxNamed], fmt.Sprintf("%d more", more))
+	}
+	log.Infof("Simulated, so no container of these has run: %s", strings.Join(names, ", "))
+}
+
+// maxNamed bounds the workloads that one line names.
+const maxNamed = 5
 
 func isReal(pod *unstructured.Unstructured) bool {
 	return pod.GetAnnotations()[annotationSimulated] != "true"

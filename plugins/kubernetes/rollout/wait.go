@@ -91,6 +91,7 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 	defer cancel()
 	var mu sync.Mutex
 	failures := &FailuresError{}
+	var simulated []string
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(maxWatches)
 	for _, w := range workloads {
@@ -108,12 +109,20 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 				failures.Failed = append(failures.Failed, failed)
 				mu.Unlock()
 			}
+			if err == nil && t.isSimulated() {
+				mu.Lock()
+				simulated = append(simulated, t.key().Human())
+				mu.Unlock()
+			}
 			return err
 		})
 	}
 	err := group.Wait()
 	if len(failures.Failed) > 0 {
 		return failures
+	}
+	if err == nil {
+		logSimulated(log, simulated)
 	}
 	return err
 }
