@@ -102,7 +102,8 @@ func TestCIDeploysHEADInAKeptEnvironment(t *testing.T) {
 	require.Zero(t, r.Code, r.Stdout+r.Stderr)
 	replaceAndCommit(t, repo, "example.com/web:v2", "registry.invalid/web:v3", "web/deployment.yaml")
 	r = run("--keep")
-	require.Equal(t, 1, r.Code, "a kept environment says nothing of a commit that it has not seen:\n%s", r.Stdout+r.Stderr)
+	require.Equal(t, 1, r.Code, "a kept environment says nothing of a commit that it has not seen:\n%s",
+		r.Stdout+r.Stderr)
 	require.Contains(t, r.Stderr, "web: FAILURE: ")
 	replaceAndCommit(t, repo, "registry.invalid/web:v3", "example.com/web:v4", "web/deployment.yaml")
 	r = run()

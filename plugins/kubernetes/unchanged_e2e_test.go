@@ -82,7 +82,7 @@ func TestWhatHasNotChangedIsNotSentAgain(t *testing.T) {
 			}, sent: "conf",
 			held: field(a, configMaps, "conf", "data", "color"), want: "blue",
 		},
-		"an annotation of somebody else": {
+		"an annotation of another user": {
 			edit: func() { a.edit(configMaps, "conf", `{"metadata":{"annotations":{"theirs":"1"}}}`) }, sent: "conf",
 			held: field(a, configMaps, "conf", "metadata", "annotations", "theirs"), want: "1",
 		},

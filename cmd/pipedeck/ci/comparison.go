@@ -90,7 +90,7 @@ func compareAll(all []*workspace.Repository) (list comparisons) {
 }
 
 // at reports whether an application that was deployed from a commit need not be deployed again. Of a repository that is
-// not on this machine only the state of the application tells.
+// not on this machine, only the state of the application is known.
 func (c comparisons) at(app *deckv1.Application, commit string) bool {
 	i := slices.IndexFunc(c, func(one *comparison) bool {
 		return app.GetRepositoryId() == one.repository.ID || one.repository.ID == "" && isWatched(app)

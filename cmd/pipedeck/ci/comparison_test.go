@@ -36,7 +36,8 @@ func TestWhatAKeptEnvironmentHasDeployedIsComparedWithHEAD(t *testing.T) {
 		at     bool
 	}{
 		"HEAD changes it, and it was in sync": {"touched", before, deckv1.SyncStatus_SYNC_STATUS_SYNCED, false},
-		"HEAD has deployed it":                {"touched", repository.Head, deckv1.SyncStatus_SYNC_STATUS_UNKNOWN, true},
+		"HEAD has deployed it": {
+			"touched", repository.Head, deckv1.SyncStatus_SYNC_STATUS_UNKNOWN, true},
 		"HEAD does not change it, and it was kept while it was deployed": {
 			"same", before, deckv1.SyncStatus_SYNC_STATUS_DEPLOYING, true},
 		"HEAD breaks its configuration": {"broken", before, deckv1.SyncStatus_SYNC_STATUS_SYNCED, false},

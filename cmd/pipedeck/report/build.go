@@ -42,8 +42,8 @@ type Facts struct {
 	// Gone are the applications that an earlier commit of the run has deployed and that HEAD does not have, by their
 	// configuration files.
 	Gone map[string]Gone
-	// At reports whether an application that was deployed from an earlier commit need not be deployed again; nil for what
-	// the state of the application says.
+	// At reports whether an application that was deployed from an earlier commit need not be deployed again; nil for
+	// what the state of the application says.
 	At func(app *deckv1.Application, commit string) bool
 	// Deck is the last state of the environment; nil when it was not started.
 	Deck *state.Deck

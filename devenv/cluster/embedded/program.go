@@ -28,8 +28,8 @@ const (
 	programName = "embeddedk8s"
 	// keptPrograms are enough to go back and forth between branches; each is large.
 	keptPrograms = 3
-	// keptTime is how long a program is kept after its last start in any case: another environment may be about to start
-	// the one that it has found.
+	// keptTime is how long a program is kept after its last start in any case: another environment may be about to
+	// start the one that it has found.
 	keptTime = time.Hour
 	// ProgramVariable names a compiled program that is used as it is.
 	ProgramVariable = "PIPEDECK_EMBEDDEDK8S"

@@ -34,10 +34,12 @@ func TestOnlyAStatusLeavesAnObjectAsItWasSeen(t *testing.T) {
 		"its specification": {change: func(o *metav1.ObjectMeta) { o.Generation = 4 }},
 		"its labels":        {change: func(o *metav1.ObjectMeta) { o.Labels = nil }},
 		"its finalizers":    {change: func(o *metav1.ObjectMeta) { o.Finalizers = []string{"example.com/hold"} }},
-		"its owners":        {change: func(o *metav1.ObjectMeta) { o.OwnerReferences = []metav1.OwnerReference{{UID: "v"}} }},
-		"who manages it":    {change: func(o *metav1.ObjectMeta) { o.ManagedFields[0].Manager = "kubectl" }},
-		"another object":    {change: func(o *metav1.ObjectMeta) { o.UID = "v" }},
-		"its end":           {change: func(o *metav1.ObjectMeta) { o.DeletionTimestamp = &metav1.Time{} }},
+		"its owners": {change: func(o *metav1.ObjectMeta) {
+			o.OwnerReferences = []metav1.OwnerReference{{UID: "v"}}
+		}},
+		"who manages it": {change: func(o *metav1.ObjectMeta) { o.ManagedFields[0].Manager = "kubectl" }},
+		"another object": {change: func(o *metav1.ObjectMeta) { o.UID = "v" }},
+		"its end":        {change: func(o *metav1.ObjectMeta) { o.DeletionTimestamp = &metav1.Time{} }},
 	} {
 		require.Equal(t, c.unchanged, printOfLive(object(same)).is(printOfLive(object(c.change))), name)
 	}

@@ -265,7 +265,8 @@ type listenError struct{ error }
 func (e *listenError) Unwrap() error { return e.error }
 
 // run runs a job in a process until its answer.
-func run[Job, Answer any](ctx context.Context, p *process, first *order[Job], listen Listener) (*message[Answer], error) {
+func run[Job, Answer any](ctx context.Context, p *process, first *order[Job],
+	listen Listener) (*message[Answer], error) {
 	if err := p.send(first); err != nil {
 		return nil, err
 	}

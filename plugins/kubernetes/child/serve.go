@@ -65,17 +65,17 @@ func TalkTo(ctx context.Context, listen Listener) *Talk {
 }
 
 // Say sends a word without waiting. An error shows at the next Ask, or at the end of the job.
-func (t *Talk) Say(word any) { _ = t.tell(word, false) }
+func (t *Talk) Say(word any) { _ = t.transmit(word, false) }
 
 // Ask sends a word and waits for the reply.
 func (t *Talk) Ask(word, reply any) error {
-	if err := t.tell(word, true); err != nil {
+	if err := t.transmit(word, true); err != nil {
 		return err
 	}
 	return decode(t.reply(), reply)
 }
 
-func (t *Talk) tell(word any, asks bool) error {
+func (t *Talk) transmit(word any, asks bool) error {
 	data, err := cbor.Marshal(word)
 	if err != nil {
 		return err

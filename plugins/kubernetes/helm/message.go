@@ -74,7 +74,8 @@ func (a *asker) listen(at *string) child.Listener {
 func lookup(t *child.Talk) any {
 	return func(apiVersion, kind, namespace, name string) (map[string]any, error) {
 		got := &reply{}
-		err := t.Ask(word{Question: &Question{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}}, got)
+		q := &Question{APIVersion: apiVersion, Kind: kind, Namespace: namespace, Name: name}
+		err := t.Ask(word{Question: q}, got)
 		if err == nil && got.Error != "" {
 			err = errors.New(got.Error)
 		}

@@ -87,15 +87,14 @@ func first(conditions []any, verdict string, types ...string) string {
 	return ""
 }
 
-// since is " since 2026-01-01T00:00:00Z" by the first condition of the given types that has the status; empty without
-// one.
-func since(o *unstructured.Unstructured, verdict string, types ...string) string {
+// since is " since 2026-01-01T00:00:00Z" by the first condition of the given types that is false; empty without one.
+func since(o *unstructured.Unstructured, types ...string) string {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, each := range conditions {
 		condition, _ := each.(map[string]any)
 		name, _ := condition["type"].(string)
 		at, _ := condition["lastTransitionTime"].(string)
-		if condition["status"] == verdict && slices.Contains(types, name) && at != "" {
+		if condition["status"] == "False" && slices.Contains(types, name) && at != "" {
 			return " since " + at
 		}
 	}

@@ -48,7 +48,7 @@ func healthOf(o *unstructured.Unstructured, event string) (model.ResourceState_H
 	case result.Status == status.UnknownStatus:
 		return model.ResourceState_UNKNOWN, shorten(result.Message)
 	}
-	return model.ResourceState_UNHEALTHY, shorten(result.Message + since(o, "False", "Available", "Ready"))
+	return model.ResourceState_UNHEALTHY, shorten(result.Message + since(o, "Available", "Ready"))
 }
 
 // hookState is how far a hook is that has an end: "helm.sh/hook: pre-upgrade; it has failed". Empty for other objects.
@@ -107,7 +107,7 @@ func problemOf(o *unstructured.Unstructured, event string) string {
 		desired, _, _ := unstructured.NestedInt64(o.Object, "status", "desiredHealthy")
 		if healthy < desired {
 			return fmt.Sprintf("%d of %d needed pods are healthy", healthy, desired) +
-				since(o, "False", "DisruptionAllowed")
+				since(o, "DisruptionAllowed")
 		}
 	case "Deployment.apps", "ReplicaSet.apps":
 		return firstOf(o, "True", "ReplicaFailure")
@@ -204,7 +204,7 @@ func podProblem(o *unstructured.Unstructured) string {
 			}
 			message, _, _ := unstructured.NestedString(container, "state", "waiting", "message")
 			name, _ := container["name"].(string)
-			return said("container "+name, reason+since(o, "False", "ContainersReady", "Ready"), message)
+			return said("container "+name, reason+since(o, "ContainersReady", "Ready"), message)
 		}
 	}
 	return unscheduled(o)
@@ -217,7 +217,7 @@ func unscheduled(o *unstructured.Unstructured) string {
 	if problem == "" {
 		return ""
 	}
-	return said("cannot be scheduled"+since(o, "False", "PodScheduled"), why)
+	return said("cannot be scheduled"+since(o, "PodScheduled"), why)
 }
 
 func text(o *unstructured.Unstructured, path ...string) string {

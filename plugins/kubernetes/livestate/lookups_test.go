@@ -19,7 +19,7 @@ import (
 
 func writtenBy(manager string, operation metav1.ManagedFieldsOperationType, fields string) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{Manager: manager, Operation: operation,
-		FieldsV1: &metav1.FieldsV1{Raw: []byte(fields)}}
+		FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
 func TestOnlyWhatOurDeploymentHasWrittenIsAsItWasDeployed(t *testing.T) {

@@ -44,9 +44,9 @@ type Store struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	runs   sync.WaitGroup
-	// mark is that of changes, reach reachTimeout, pause firstAwayPause and pulse pulsePause but in tests.
-	mark                func(applicationID string)
-	reach, pause, pulse time.Duration
+	// mark is that of changes but in tests.
+	mark func(applicationID string)
+	times
 
 	mu       sync.Mutex
 	clusters map[string]*watched // by deploy target; those of the same cluster have the same
@@ -55,13 +55,16 @@ type Store struct {
 	closed bool
 }
 
+// times are reachTimeout, firstAwayPause and pulsePause but in tests.
+type times struct{ reach, pause, pulse time.Duration }
+
 // NewStore watches nothing yet. Loader and pool stay the caller's.
 func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
 	ctx, cancel := context.WithCancel(context.Background())
 	changes := sdk.NewLivestateChanges()
 	return &Store{
-		ctx: ctx, cancel: cancel, mark: changes.Mark, reach: reachTimeout, pause: firstAwayPause,
-		pulse:  pulsePause,
+		ctx: ctx, cancel: cancel, mark: changes.Mark,
+		times:  times{reachTimeout, firstAwayPause, pulsePause},
 		loader: loader, pool: pool, masker: newMasker(), changes: changes,
 		wanted: newMemory[wantedKey, *wanted](maxWanted), verdicts: newMemory[verdictKey, []difference](maxVerdicts),
 		rules:    rules{judged: newMemory[revision, judgement](maxJudged)},

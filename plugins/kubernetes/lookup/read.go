@@ -11,7 +11,7 @@ import (
 	"path"
 	"strings"
 
-	segment "k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -57,7 +57,7 @@ func because(ctx context.Context, err error) error {
 // path is where the API has it. Names come from templates: they must not lead to anything else.
 func (a asked) path() (string, error) {
 	for _, name := range []string{a.namespace, a.name} {
-		if wrong := segment.IsValidPathSegmentName(name); len(wrong) > 0 {
+		if wrong := content.IsPathSegmentName(name); len(wrong) > 0 {
 			return "", fmt.Errorf("%q is not the name of an object", name)
 		}
 	}

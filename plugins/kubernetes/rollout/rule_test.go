@@ -19,7 +19,7 @@ import (
 const byPhase = `{"status": object.status.phase, "message": object.status.?says.orValue("")}`
 
 // judged waits for a widget that has the statuses one after another, 5 s apart.
-func judged(t *testing.T, statuses ...string) (err error, log string, took time.Duration) {
+func judged(t *testing.T, statuses ...string) (log string, took time.Duration, err error) {
 	t.Helper()
 	rules, err := health.Compile([]config.HealthRule{{Group: "x.io", Kind: "Widget", CEL: byPhase}})
 	require.NoError(t, err)
@@ -47,12 +47,12 @@ func judged(t *testing.T, statuses ...string) (err error, log string, took time.
 		err = <-ended
 		log, took = said.String(), time.Since(begun)
 	})
-	return err, log, took
+	return log, took, err
 }
 
 func TestARuleSaysWhenAnObjectIsReady(t *testing.T) {
 	t.Parallel()
-	err, log, _ := judged(t, "{phase: Degraded, says: no disk}", "{phase: Progressing}", "{phase: Healthy}")
+	log, _, err := judged(t, "{phase: Degraded, says: no disk}", "{phase: Progressing}", "{phase: Healthy}")
 	require.NoError(t, err)
 	require.Contains(t, log, "Widget a: health[0].cel fails: no such key: status\n")
 	require.Contains(t, log, "Widget a: Degraded: no disk\n")
@@ -61,10 +61,10 @@ func TestARuleSaysWhenAnObjectIsReady(t *testing.T) {
 
 func TestARuleEndsTheWaitForWhatStaysDegraded(t *testing.T) {
 	t.Parallel()
-	err, _, took := judged(t, "{phase: Degraded, says: no disk}")
+	_, took, err := judged(t, "{phase: Degraded, says: no disk}")
 	require.EqualError(t, err, "Widget prod/a: Degraded: no disk")
 	require.Equal(t, 5*time.Second+options.Grace, took.Round(time.Second))
-	err, log, _ := judged(t, "{phase: Progressing, observedGeneration: 1}", "{phase: Suspended, says: on holiday}")
+	log, _, err := judged(t, "{phase: Progressing, observedGeneration: 1}", "{phase: Suspended, says: on holiday}")
 	require.NoError(t, err)
 	require.Contains(t, log, "Widget a: Progressing: the controller has not seen the change yet\n")
 	require.Contains(t, log, "Widget a: Suspended: on holiday: not waited for\n")
@@ -72,14 +72,14 @@ func TestARuleEndsTheWaitForWhatStaysDegraded(t *testing.T) {
 
 func TestARuleThatFailsForLongFailsTheStageInOneLine(t *testing.T) {
 	t.Parallel()
-	err, _, took := judged(t, "{says: nothing of a phase}")
+	_, took, err := judged(t, "{says: nothing of a phase}")
 	require.EqualError(t, err, "Widget prod/a: health[0].cel fails: no such key: phase")
 	require.Equal(t, options.Grace, took.Round(time.Second))
 }
 
 func TestAnObjectThatGetsNowhereIsGivenUpAtTheEnd(t *testing.T) {
 	t.Parallel()
-	err, _, took := judged(t, "{phase: Progressing, says: waits for a disk}")
+	_, took, err := judged(t, "{phase: Progressing, says: waits for a disk}")
 	require.ErrorContains(t, err, "last state: Progressing: waits for a disk")
 	require.Equal(t, options.Timeout, took.Round(time.Second))
 }

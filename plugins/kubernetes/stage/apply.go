@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
@@ -78,7 +79,7 @@ func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v
 // cluster, and creates the namespace that the application asks for.
 func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client, s *Source) (*apply.Applier, error) {
 	applier := apply.New(c, req.Log)
-	applier.Seen, applier.Judges = e.seen, e.rules.Judges
+	applier.Seen, applier.Judges = e.seen, e.readiness.rules.Judges
 	applier.WaveEnd = func(ctx context.Context, w phase.Wave, applied []apply.Applied) error {
 		return e.endWave(ctx, req, c, s, w, applied)
 	}
@@ -103,11 +104,11 @@ func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client,
 // in any case, because it is more likely to serve than what it replaces; the rollback fails at its end.
 func (e *Executor) endWave(ctx context.Context, req *Request, c *cluster.Client, s *Source, w phase.Wave,
 	applied []apply.Applied) error {
-	waited, _ := awaited(s, applied, e.hasHealth)
+	waited, _ := awaited(s, applied, e.readiness.hasHealth)
 	if w.Number == phase.Foundation || len(waited) == 0 {
 		return nil
 	}
-	options := e.rolloutOptions(s, applied)
+	options := e.readiness.options(s, applied)
 	req.Log.Infof("Waiting for %s of wave %d to be healthy, at most %s; then the next wave is applied",
 		plural(len(waited), "object"), w.Number, options.Timeout)
 	err := rollout.Wait(ctx, c, waited, options, req.Log)
@@ -148,14 +149,14 @@ func awaited(s *Source, applied []apply.Applied,
 // wait waits until what was applied is ready, unless the application does not want that.
 func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	applied []apply.Applied) error {
-	waited, others := awaited(s, applied, e.isWaited)
+	waited, others := awaited(s, applied, e.readiness.isWaited)
 	if others > 0 {
 		req.Log.Infof("Not waiting for %s to be ready (input.waitReady: false)", plural(others, "workload"))
 	}
 	if len(waited) == 0 {
 		return nil
 	}
-	options := e.rolloutOptions(s, applied)
+	options := e.readiness.options(s, applied)
 	req.Log.Infof("Waiting for %s to be ready, at most %s", plural(len(waited), "workload"), options.Timeout)
 	start := time.Now()
 	if err := rollout.Wait(ctx, c, waited, options, req.Log); err != nil {
@@ -165,18 +166,22 @@ func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s 
 	return nil
 }
 
+// readiness decides what stages wait for, and how; its rules are nil for none.
+type readiness struct{ rules *health.Rules }
+
 // isWaited reports whether a stage waits for an object: also for one that a rule judges.
-func (e *Executor) isWaited(o *unstructured.Unstructured) bool {
-	return rollout.IsWaited(o) || e.rules.Judges(o.GroupVersionKind().GroupKind())
+func (r readiness) isWaited(o *unstructured.Unstructured) bool {
+	return rollout.IsWaited(o) || r.rules.Judges(o.GroupVersionKind().GroupKind())
 }
 
 // hasHealth reports whether the next wave waits for an object.
-func (e *Executor) hasHealth(o *unstructured.Unstructured) bool {
-	return e.isWaited(o) || rollout.HasHealth(o)
+func (r readiness) hasHealth(o *unstructured.Unstructured) bool {
+	return r.isWaited(o) || rollout.HasHealth(o)
 }
 
-func (e *Executor) rolloutOptions(s *Source, applied []apply.Applied) rollout.Options {
-	return rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std(), Rules: e.rules}
+// options bound a wait for what was applied.
+func (r readiness) options(s *Source, applied []apply.Applied) rollout.Options {
+	return rollout.Options{Timeout: rolloutTimeout(s, applied), Grace: s.App.Input.FailureGrace.Std(), Rules: r.rules}
 }
 
 // deadlines are the fields by which a manifest itself allows its rollout, or its run, to take longer.

@@ -42,7 +42,8 @@ type Executor struct {
 	loader *Loader
 	pool   *cluster.Pool
 	seen   *apply.Seen
-	rules  *health.Rules
+	// readiness has the rules of UseHealth.
+	readiness readiness
 }
 
 // NewExecutor creates an Executor. The pool stays the caller's.
@@ -52,7 +53,7 @@ func NewExecutor(loader *Loader, pool *cluster.Pool) *Executor {
 
 // UseHealth takes the rules by which objects are judged. It has to be called before the first Execute. The rules stay
 // the caller's.
-func (e *Executor) UseHealth(rules *health.Rules) { e.rules = rules }
+func (e *Executor) UseHealth(rules *health.Rules) { e.readiness.rules = rules }
 
 // Execute runs the stage of the request to its end, at its first deploy target (PipeCD v1).
 func (e *Executor) Execute(ctx context.Context, req *Request) error {

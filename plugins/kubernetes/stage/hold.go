@@ -33,7 +33,7 @@ var routingKinds = []schema.GroupKind{
 // it is, so it is not held.
 func (e *Executor) holdRoutes(ctx context.Context, req *Request, c *cluster.Client,
 	manifests []manifest.Manifest) (first, routes []manifest.Manifest, err error) {
-	moved, err := e.mayHaveRouted(ctx, req)
+	moved, err := mayHaveRouted(ctx, req)
 	if err != nil || !moved {
 		return manifests, nil, err
 	}
@@ -55,7 +55,7 @@ func (e *Executor) holdRoutes(ctx context.Context, req *Request, c *cluster.Clie
 
 // mayHaveRouted reports whether the deployment can have sent traffic to another variant: by the selector of a Service
 // only when it is noted, by routes whenever its pipeline has a stage for that.
-func (e *Executor) mayHaveRouted(ctx context.Context, req *Request) (bool, error) {
+func mayHaveRouted(ctx context.Context, req *Request) (bool, error) {
 	last, err := lastTrafficStage(req.Target)
 	if err != nil || last < 0 {
 		return false, nil // a pipeline that cannot be read has not run

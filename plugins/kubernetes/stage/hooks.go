@@ -238,11 +238,11 @@ func (h *hooks) runWave(ctx context.Context, m phase.Moment, w phase.Wave) error
 
 // await waits for hooks until they have ended or are healthy.
 func (h *hooks) await(ctx context.Context, applied []apply.Applied) error {
-	waited := workloads(applied, h.hasHealth)
+	waited := workloads(applied, h.readiness.hasHealth)
 	if len(waited) == 0 {
 		return nil
 	}
-	options := h.rolloutOptions(h.source, applied)
+	options := h.readiness.options(h.source, applied)
 	h.req.Log.Infof("Waiting for %s to end or to be healthy, at most %s", plural(len(waited), "hook"), options.Timeout)
 	return rollout.Wait(ctx, h.client, waited, options, h.req.Log)
 }
