@@ -16,6 +16,6 @@ func Absent() (kinds, features []string) {
 		}, []string{
 			"containers", "DNS", "addresses of pods and cluster IPs", "limits of processors",
 			"security contexts and host ports", "further ports of a container", "custom and external metrics",
-			"several nodes",
+			"session affinity of Services", "ephemeral containers", "routes of gRPC", "several nodes",
 		}
 }
