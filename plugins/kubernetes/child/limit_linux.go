@@ -10,7 +10,7 @@ import "syscall"
 func limitData(bytes uint64) {
 	limit := syscall.Rlimit{}
 	if syscall.Getrlimit(syscall.RLIMIT_DATA, &limit) == nil {
-		limit.Cur = min(bytes+dataReserve, limit.Max)
+		limit.Cur = min(bytes+mappedReserve, limit.Max)
 		_ = syscall.Setrlimit(syscall.RLIMIT_DATA, &limit)
 	}
 }

@@ -22,8 +22,6 @@ const (
 	// memoryInterval is how often a process looks at its memory while it works. The memory that is taken in between has
 	// to be written first, which bounds it.
 	memoryInterval = 10 * time.Millisecond
-	// dataReserve is how much more than the limit a process may have mapped: what its runtime keeps and does not use.
-	dataReserve = 256 << 20
 )
 
 // order is what the process gets: a job, or the reply to the word of a job that asks.
