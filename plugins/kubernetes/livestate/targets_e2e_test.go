@@ -243,7 +243,8 @@ func (w *world) hangs(name string) (stage.Target, *hanging) {
 		}
 	}))
 	w.t.Cleanup(func() {
-		server.CloseClientConnections() // watches stay open
+		w.store.Close() // or it would watch again as soon as its connections are closed
+		server.CloseClientConnections()
 		server.Close()
 	})
 	kubeconfig := clientcmdapi.NewConfig()
