@@ -5,6 +5,6 @@
 
 package child
 
-// mappedReserve is how much more than the limit a process may have mapped, in bytes: what its runtime keeps and does not
-// use.
+// mappedReserve is how much more than the limit a process may have mapped, in bytes: what its runtime keeps and does
+// not use.
 const mappedReserve = 256 << 20
