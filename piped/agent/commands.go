@@ -93,9 +93,11 @@ func (f *feed) deployments(ctx context.Context) bool {
 	}
 	if !f.concluded {
 		if err := f.controller.ConcludeLeftovers(ctx, open); err != nil && ctx.Err() == nil {
-			f.logger.Warn("could not correct applications that an earlier piped has left as deploying", "error", err)
+			f.logger.Warn("could not correct applications that an earlier piped has left as deploying; it is tried "+
+				"again with the next list", "error", err)
+		} else {
+			f.concluded = true
 		}
-		f.concluded = true
 	}
 	f.controller.Begin(open...)
 	return true

@@ -13,8 +13,8 @@ import (
 )
 
 // ConcludeLeftovers reports what became of applications that are said to be deploying and have no open deployment: an
-// earlier piped has stopped between the end of a deployment and the reports that follow it. It has to be called before
-// Begin, with the same deployments.
+// earlier piped has stopped between the end of a deployment and the reports that follow it. open has just been listed.
+// A deployment that has begun since is not completed, so its application stays as it is.
 func (c *Controller) ConcludeLeftovers(ctx context.Context, open []*model.Deployment) error {
 	deploying := map[string]bool{}
 	for _, d := range open {

@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -102,18 +102,11 @@ spec:
 // report writes the status of a widget, as its controller would, once the widget is there.
 func report(a *app, widgets schema.GroupVersionResource, phase, says string) {
 	patch := fmt.Appendf(nil, `{"status": {"phase": %q, "says": %q}}`, phase, says)
-	for {
+	assert.Eventually(a.t, func() bool {
 		_, err := a.live().Dynamic.Resource(widgets).Namespace(a.namespace).Patch(a.t.Context(), "a",
 			types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "controller"}, "status")
-		if err == nil || a.t.Context().Err() != nil {
-			return
-		}
-		if !apierrors.IsNotFound(err) {
-			a.t.Error(err)
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return err == nil
+	}, time.Minute, 50*time.Millisecond, "no widget to report about")
 }
 
 // resourceOf finds the object of a kind in a live state.

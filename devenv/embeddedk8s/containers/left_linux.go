@@ -19,8 +19,8 @@ func sessionOf(pid int) int {
 }
 
 // endOthers ends what is left of a process group whose first process has ended. The system gives the number to no other
-// process while the group is there. A group that another process has made under the same number meanwhile is told by
-// its session, or by that process.
+// process while the group is there. A group that another process has made under the same number meanwhile is recognised
+// by its session, or by that process.
 func (r record) endOthers() {
 	if _, there := statOf(r.PID); there || r.Session == 0 {
 		return

@@ -126,7 +126,7 @@ func (c *container) linkMounts(env variables) error {
 			return fmt.Errorf("mount %s of container %s: %w", mount.MountPath, c.spec.Name, err)
 		}
 	}
-	// Every image has this one, and kubectl cp is told to write there.
+	// Every image has this one, and users name it as the target of kubectl cp.
 	if err := os.Mkdir(filepath.Join(root, "tmp"), 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return fmt.Errorf("make the root of container %s: %w", c.spec.Name, err)
 	}

@@ -312,8 +312,7 @@ func (p *process) send(order any) error {
 func (p *process) code() int { return p.command.ProcessState.ExitCode() }
 
 // noMemory are the last words of processes that the system refuses memory, for a stack of a thread, too.
-var noMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed", "create new OS thread",
-	"failed to allocate"}
+var noMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed", "create new OS thread"}
 
 // describe says why a process has ended in the middle of a job.
 func (p *process) describe(limits Limits) error {
