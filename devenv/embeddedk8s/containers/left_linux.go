@@ -12,7 +12,8 @@ import (
 // Fields of /proc/PID/stat behind the command.
 const statStarted = 19
 
-// sessionOf is the session of a process; 0 when it has ended.
+// sessionOf is the session of a process; 0 when the process has ended, or when the session began outside of this PID
+// namespace, as in a container that a program of the host has entered.
 func sessionOf(pid int) int {
 	_, _, session, _ := familyOf(pid)
 	return session
@@ -22,7 +23,7 @@ func sessionOf(pid int) int {
 // process while the group is there. A group that another process has made under the same number meanwhile is recognised
 // by its session, or by that process.
 func (r record) endOthers() {
-	if _, there := statOf(r.PID); there || r.Session == 0 {
+	if _, there := statOf(r.PID); there {
 		return
 	}
 	deadline := time.Now().Add(markPatience)

@@ -29,7 +29,7 @@ type record struct {
 	PID int `json:"pid"`
 	// Started is in units of the system.
 	Started uint64 `json:"started"`
-	// Session is that of the process; 0 where the system does not show it.
+	// Session is the session of the process; 0 where the system does not show it.
 	Session int `json:"session,omitempty"`
 	// Mark is in the environment of the process and of those that it has started; empty for none.
 	Mark string `json:"mark,omitempty"`
