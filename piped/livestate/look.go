@@ -25,14 +25,14 @@ const pluginTimeout = 30 * time.Second
 var errPluginSlow = fmt.Errorf("it did not answer within %s", pluginTimeout)
 
 // look asks the plugins and reports what they say. wait is the time to the next look, 0 when only something that
-// happens calls for one.
+// happens calls for one. live is what was reported, nil when nothing was.
 func (r *Reporter) look(
 	ctx context.Context, a *model.Application, deploying func() bool,
-) (wait time.Duration, err error) {
+) (live *model.ApplicationLiveState, wait time.Duration, err error) {
 	running := a.GetMostRecentlySuccessfulDeployment()
 	plugins, pushed := r.pluginsOf(a)
 	if running == nil || len(plugins) == 0 {
-		return 0, nil
+		return nil, 0, nil
 	}
 	wait = r.options.Interval
 	if pushed {
@@ -42,25 +42,26 @@ func (r *Reporter) look(
 	var last *model.Deployment
 	if judges {
 		if last, err = redeploy.Find(ctx, r.options.ControlPlane, running); err != nil {
-			return wait, err
+			return nil, wait, err
 		}
 	}
 	answers, err := r.examine(ctx, a, plugins, newest(a, last))
-	if err != nil || len(answers) == 0 {
-		return wait, err
+	if err != nil {
+		return nil, wait, unreadableError{err}
 	}
-	if err := r.reportLive(ctx, a, answers); err != nil {
-		return wait, err
+	if len(answers) == 0 {
+		return nil, wait, nil
 	}
-	if !judges {
-		return wait, nil
+	live, health := mergeLive(answers)
+	if err := r.reportLive(ctx, a, live, health); err != nil || !judges {
+		return live, wait, err
 	}
 	state := mergeSync(append(behind(last), answers...), r.options.Clock.Now())
 	state.HeadDeploymentId = running.GetDeploymentId()
 	if deploying() { // since the question
-		return wait, nil
+		return live, wait, nil
 	}
-	return wait, r.reportSync(ctx, a, state)
+	return live, wait, r.reportSync(ctx, a, state)
 }
 
 // examine asks the plugins at the commit that was deployed last. newest is the newest commit in Git where that is
@@ -133,10 +134,10 @@ func askOne[Question, Answer any](
 }
 
 func (r *Reporter) reportLive(
-	ctx context.Context, a *model.Application, answers []*livestate.GetLivestateResponse,
+	ctx context.Context, a *model.Application, state *model.ApplicationLiveState,
+	health model.ApplicationLiveStateSnapshot_Status,
 ) error {
 	now := r.options.Clock.Now()
-	state, health := mergeLive(answers)
 	_, err := r.options.ControlPlane.ReportApplicationLiveState(ctx, &pipedservice.ReportApplicationLiveStateRequest{
 		Snapshot: &model.ApplicationLiveStateSnapshot{
 			ApplicationId: a.GetId(), PipedId: r.options.PipedID, ProjectId: r.options.ProjectID, Kind: a.GetKind(),

@@ -5,6 +5,7 @@ package livestate
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -117,6 +118,8 @@ type application struct {
 	deploying bool   // as this piped has reported it
 	failures  int    // looks that failed since the last that did not
 	logged    string // the failure that was logged
+	// live is what was last reported of its objects. Only its looks read and write it, one at a time.
+	live *model.ApplicationLiveState
 }
 
 // New creates a Reporter; nothing starts before Run.
@@ -353,13 +356,20 @@ func lastSuccess(m *model.Application) string {
 // lookAt makes one look and plans the next.
 func (r *Reporter) lookAt(ctx context.Context, a *application) {
 	r.mu.Lock()
-	m := a.model
+	m, failures := a.model, a.failures
 	r.mu.Unlock()
-	wait, err := r.look(ctx, m, func() bool {
+	deploying := func() bool {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		return a.deploying
-	})
+	}
+	live, wait, err := r.look(ctx, m, deploying)
+	if live != nil {
+		a.live = live
+	}
+	if _, unreadable := errors.AsType[unreadableError](err); unreadable && failures+1 >= doubtAfter && !deploying() {
+		err = errors.Join(err, r.doubt(ctx, a, m, err))
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.running--

@@ -292,6 +292,43 @@ func TestAFailureReportsNothingAndIsTriedAgain(t *testing.T) {
 	require.Len(t, w.nextLive().GetApplicationLiveState().GetResources(), 2)
 }
 
+func TestAStateThatCannotBeReadSeveralTimesIsUnknownUntilItCan(t *testing.T) {
+	t.Parallel()
+	web := &plugin{name: "kubernetes", state: synced, health: healthy}
+	w := newWorld(t, web)
+	w.plane.set(deployed("web", "kubernetes"))
+	w.start()
+	require.Equal(t, model.ApplicationLiveStateSnapshot_HEALTHY, w.nextLive().GetHealthStatus())
+	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
+
+	web.answer(synced, healthy, errors.New("no such cluster"))
+	require.Eventually(t, func() bool {
+		w.clock.move(time.Minute)
+		return len(w.plane.sync) > 0
+	}, time.Minute, time.Millisecond)
+	require.GreaterOrEqual(t, len(web.asked()), 1+3, "one failure is no news")
+	live, sync := w.nextLive(), w.nextSync().GetState()
+	require.Equal(t, model.ApplicationLiveStateSnapshot_UNKNOWN, live.GetHealthStatus())
+	resource := live.GetApplicationLiveState().GetResources()[0]
+	require.Equal(t, model.ResourceState_UNKNOWN, resource.GetHealthStatus())
+	require.Contains(t, resource.GetHealthDescription(), "ask plugin kubernetes")
+	require.Equal(t, model.ApplicationSyncStatus_UNKNOWN, sync.GetStatus())
+	require.Contains(t, sync.GetReason(), "no such cluster")
+
+	web.answer(synced, healthy, nil)
+	require.Eventually(t, func() bool {
+		w.clock.move(time.Minute)
+		for len(w.plane.sync) > 0 {
+			sync = w.nextSync().GetState()
+		}
+		return sync.GetStatus() == synced
+	}, time.Minute, time.Millisecond)
+	for len(w.plane.live) > 0 {
+		live = w.nextLive()
+	}
+	require.Equal(t, model.ApplicationLiveStateSnapshot_HEALTHY, live.GetHealthStatus())
+}
+
 func TestLooksAreBounded(t *testing.T) {
 	t.Parallel()
 	const many = 40
