@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,4 +136,30 @@ spec:
 	cancelled := next(6)
 	require.Equal(t, "bob", cancelled.Metadata.Commander)
 	require.Equal(t, []string{"U2"}, cancelled.Metadata.Accounts)
+}
+
+func TestAReceiverThatRefusesIsAProblemUntilItTakesANotification(t *testing.T) {
+	t.Parallel()
+	var takes atomic.Bool
+	site := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !takes.Load() {
+			w.WriteHeader(http.StatusForbidden)
+		}
+	}))
+	t.Cleanup(site.Close)
+	e := newEnvironment(t, pipeline("{log: hello}"))
+	e.configure(t, fmt.Sprintf(`  notifications:
+    receivers: [{name: hook, webhook: {url: "%s/secret-path", signatureValue: s}}]
+    routes: [{receiver: hook, groups: [DEPLOYMENT]}]
+`, site.URL))
+	e.start(t)
+	e.deck.awaitEnd(t, 0)
+	problem := e.deck.awaitProblem(t, "notifications hook", "403")
+	require.Contains(t, problem.GetNextStep(), "spec.notifications")
+	require.NotContains(t, problem.GetReason(), "secret-path")
+
+	takes.Store(true)
+	e.commit(t, "again", pipeline("{log: again}"))
+	e.deck.awaitEnd(t, 1)
+	e.deck.awaitNoProblem(t)
 }

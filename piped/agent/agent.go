@@ -132,7 +132,7 @@ func (a *Agent) assemble() (err error) {
 	}
 	a.work = a.newWork(registry, commands, checks)
 	a.problems.watch(a.plugins.Problems, health.Disk(a.options.WorkDir, health.MinFree), health.Descriptors,
-		a.upstream.problems)
+		a.upstream.problems, a.observed.problems)
 	return nil
 }
 

@@ -5,10 +5,12 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/health"
 	"github.com/pipedeck/pipedeck/piped/metrics"
 	"github.com/pipedeck/pipedeck/piped/notifier"
 	"github.com/pipedeck/pipedeck/piped/observe"
@@ -46,6 +48,21 @@ func (a *Agent) newObservation() (*observation, error) {
 
 // pluginStatus is the status of the plugins now.
 func (a *Agent) pluginStatus() []*agentv1.Plugin { return a.plugins.Status() }
+
+// problems names the receivers of notifications that did not take the last one.
+func (o *observation) problems() (problems []health.Problem) {
+	for _, receiver := range o.notifier.Stats() {
+		if receiver.Failure != nil {
+			problems = append(problems, health.Problem{
+				Part:   "notifications " + receiver.Receiver,
+				Reason: fmt.Sprintf("cannot send notifications to %s: %v", receiver.Receiver, receiver.Failure),
+				NextStep: "make the receiver reachable, or correct it in spec.notifications of the piped " +
+					"configuration; the problem ends with the next notification that is sent",
+			})
+		}
+	}
+	return problems
+}
 
 func (o *observation) webAddress() string {
 	given, _ := o.observer.Introduction()

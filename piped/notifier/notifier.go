@@ -135,13 +135,21 @@ type Stats struct {
 	Receiver string
 	// Queued wait now. Sent were taken by the receiver, Failed were not, Dropped found the queue full.
 	Queued, Sent, Failed, Dropped int64
+	// Failure is why the last notification was not taken; nil when it was, or there was none.
+	Failure error
 }
 
 // Stats returns the counts of all receivers, in the order of the configuration.
 func (n *Notifier) Stats() []Stats {
 	list := make([]Stats, len(n.receivers))
 	for i, r := range n.receivers {
-		list[i] = Stats{r.name, int64(len(r.queue)), r.sent.Load(), r.failed.Load(), r.dropped.Load()}
+		list[i] = Stats{
+			Receiver: r.name, Queued: int64(len(r.queue)), Sent: r.sent.Load(), Failed: r.failed.Load(),
+			Dropped: r.dropped.Load(),
+		}
+		if failure := r.failure.Load(); failure != nil {
+			list[i].Failure = *failure
+		}
 	}
 	return list
 }

@@ -260,7 +260,10 @@ func TestSlackAPIIsCalledWithTheToken(t *testing.T) {
 	n.Notify(failed())
 	receive(t, s)
 	n.stop()
-	require.Equal(t, []Stats{{Receiver: "chat", Sent: 1, Failed: 1}}, n.Stats())
+	stats := n.Stats()
+	require.ErrorContains(t, stats[0].Failure, "channel_not_found")
+	stats[0].Failure = nil
+	require.Equal(t, []Stats{{Receiver: "chat", Sent: 1, Failed: 1}}, stats)
 	require.Contains(t, n.logs.String(), "channel_not_found")
 	require.NotContains(t, n.logs.String(), "xoxb-secret")
 }
@@ -297,7 +300,10 @@ func TestPassingFailuresAreTriedAgainAndOthersAreNot(t *testing.T) {
 			}
 			n.stop()
 			require.Empty(t, s.got)
-			require.Equal(t, []Stats{{Receiver: "hook", Sent: c.sent, Failed: 1 - c.sent}}, n.Stats())
+			stats := n.Stats()
+			require.Equal(t, c.sent == 0, stats[0].Failure != nil)
+			stats[0].Failure = nil
+			require.Equal(t, []Stats{{Receiver: "hook", Sent: c.sent, Failed: 1 - c.sent}}, stats)
 			require.NotContains(t, n.logs.String(), "secret")
 			require.Len(t, n.pauses, c.tries-1)
 			if c.tries > 1 {
@@ -307,6 +313,19 @@ func TestPassingFailuresAreTriedAgainAndOthersAreNot(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAReceiverThatTakesANotificationAgainHasNoFailure(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, code(403))
+	n := start(t, everything(hook(s)))
+	n.Notify(failed())
+	receive(t, s)
+	require.Eventually(t, func() bool { return n.Stats()[0].Failure != nil }, time.Minute, time.Millisecond)
+	require.ErrorContains(t, n.Stats()[0].Failure, "403")
+	n.Notify(failed())
+	receive(t, s)
+	require.Eventually(t, func() bool { return n.Stats()[0].Failure == nil }, time.Minute, time.Millisecond)
 }
 
 func TestNetworkFailuresAreRetriedWithoutShowingTheURL(t *testing.T) {

@@ -51,6 +51,8 @@ type receiver struct {
 	sent, failed, dropped atomic.Int64
 	// unsaid are the dropped events that no log line has counted yet.
 	unsaid atomic.Int64
+	// failure is why the last notification was not taken; nil when it was.
+	failure atomic.Pointer[error]
 }
 
 func newReceiver(name string, s sender, o Options) *receiver {
@@ -107,9 +109,11 @@ func (r *receiver) deliver(ctx context.Context, e *observe.Event) {
 		switch {
 		case err == nil:
 			r.sent.Add(1)
+			r.failure.Store(nil)
 			return
 		case !errors.As(err, &passing) || try == maxTries || ctx.Err() != nil:
 			r.failed.Add(1)
+			r.failure.Store(&err)
 			r.logger.Error(
 				"a notification could not be sent", "event", e.Type, "application", e.ApplicationName(), "tries", try,
 				"error", err,
