@@ -35,7 +35,7 @@ func TestTheCanaryOfADeploymentThatWaitsEndsWithTheNextCommit(t *testing.T) {
 	s.await("web is healthy", func(e event) bool {
 		return e.is("application", "name", "web", "sync", "SYNCED", "health", "HEALTHY")
 	})
-	images := func() string { return e.pipedeck("tree", "web", "-o", "json").Stdout }
+	objects := func() string { return e.pipedeck("tree", "web", "-o", "json").Stdout }
 	commit := func(version int) string {
 		return replaceAndCommit(t, dir, fmt.Sprintf("example.com/web:v%d", version-1),
 			fmt.Sprintf("example.com/web:v%d", version), "web/deployment.yaml")
@@ -52,7 +52,7 @@ func TestTheCanaryOfADeploymentThatWaitsEndsWithTheNextCommit(t *testing.T) {
 		})
 	}
 	waiting(commit(2))
-	require.Contains(t, images(), "web-canary")
+	waitUntil(t, "the canary to be shown", func() bool { return strings.Contains(objects(), "web-canary") })
 
 	commit(3)
 	waiting(commit(4))
@@ -66,5 +66,5 @@ func TestTheCanaryOfADeploymentThatWaitsEndsWithTheNextCommit(t *testing.T) {
 
 	require.Zero(t, e.pipedeck("approve", "web").Code)
 	waitUntil(t, "web to be deployed", func() bool { return e.list("deployments")[0]["status"] == "SUCCESS" })
-	waitUntil(t, "the canary to be gone", func() bool { return !strings.Contains(images(), "web-canary") })
+	waitUntil(t, "the canary to be gone", func() bool { return !strings.Contains(objects(), "web-canary") })
 }
