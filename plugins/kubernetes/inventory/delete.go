@@ -55,9 +55,11 @@ func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (done
 			case err == nil && result.gone:
 				done.Gone++
 				log.Successf("- %s: deleted", name)
+			case result.kept != "":
+				log.Infof("- %s: kept, %s", name, result.kept)
 			case err == nil:
 				leaving = append(leaving, ordered[i])
-			case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+			case apierrors.IsNotFound(err):
 				log.Infof("- %s: was already gone", name)
 			case ctx.Err() != nil:
 				return done, context.Cause(ctx)
@@ -77,10 +79,12 @@ func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (done
 	return done, errors.Join(failed...)
 }
 
-// deletion is the result of one request.
+// deletion is the result for one item.
 type deletion struct {
 	// gone is set when the object was not there right after the request.
 	gone bool
+	// kept is why the object must stay after all; empty when it need not.
+	kept string
 	err  error
 }
 
@@ -91,19 +95,57 @@ func deleteAll(ctx context.Context, c *cluster.Client, items []Item) []deletion 
 	group.SetLimit(parallelLists)
 	for i, item := range items {
 		group.Go(func() error {
-			policy := metav1.DeletePropagationBackground
-			uid := item.Meta.UID
-			results[i].err = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Delete(ctx, item.Key.Name,
-				metav1.DeleteOptions{
-					PropagationPolicy: &policy,
-					Preconditions:     &metav1.Preconditions{UID: &uid}, // not another one of the same name
-				})
-			results[i].gone = results[i].err == nil && isGone(ctx, c, item)
+			results[i] = deleteOne(ctx, c, item)
 			return nil
 		})
 	}
 	_ = group.Wait() // the errors are collected
 	return results
+}
+
+// maxCrossed bounds how often an object is looked at again because someone has written it between the look and the
+// request.
+const maxCrossed = 10
+
+// deleteOne deletes the object as it was seen. One that was written since is looked at again: another application may
+// have taken it over, and it is then kept.
+func deleteOne(ctx context.Context, c *cluster.Client, item Item) (result deletion) {
+	objects := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace)
+	policy := metav1.DeletePropagationBackground
+	seen := item.Meta
+	for range maxCrossed {
+		// Neither another object of the same name, nor another state of this one.
+		as := metav1.Preconditions{UID: &seen.UID}
+		if seen.ResourceVersion != "" {
+			as.ResourceVersion = &seen.ResourceVersion
+		}
+		result.err = objects.Delete(ctx, item.Key.Name,
+			metav1.DeleteOptions{PropagationPolicy: &policy, Preconditions: &as})
+		if !apierrors.IsConflict(result.err) {
+			result.gone = result.err == nil && isGone(ctx, c, item)
+			return result
+		}
+		live, err := objects.Get(ctx, item.Key.Name, metav1.GetOptions{})
+		switch {
+		case err != nil:
+			return deletion{err: err}
+		case live.UID != seen.UID:
+			return deletion{err: apierrors.NewNotFound(item.Resource.GroupResource(), item.Key.Name)}
+		case !isOfSame(live, &item.Meta):
+			return deletion{kept: "another application has taken it over meanwhile"}
+		}
+		if kept := manifest.Exclusion(&live.ObjectMeta); kept != "" {
+			return deletion{kept: kept}
+		}
+		seen = live.ObjectMeta
+	}
+	return result
+}
+
+// isOfSame reports whether two states of an object belong to the same application.
+func isOfSame(a, b metav1.Object) bool {
+	return a.GetLabels()[manifest.LabelApplication] == b.GetLabels()[manifest.LabelApplication] &&
+		a.GetAnnotations()[manifest.LabelApplication] == b.GetAnnotations()[manifest.LabelApplication]
 }
 
 func deletionRank(k manifest.Key) int {

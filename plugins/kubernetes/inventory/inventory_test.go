@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -143,6 +144,62 @@ func TestDeletionGoesFromServicesToWhatHasNoNamespaceAndGoesOnAfterAnError(t *te
 - Secret prod/gone: was already gone
 - Namespace ns: deleted
 `, l.text.String())
+}
+
+// crossed has the API refuse a deletion of another state than the given one of a ConfigMap, and show it as it is now.
+func crossed(metadata *fakemetadata.FakeMetadataClient, now *metav1.PartialObjectMetadata) {
+	var deleted atomic.Bool
+	metadata.PrependReactor("delete", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		asked := a.(clienttesting.DeleteAction).GetDeleteOptions().Preconditions
+		if *asked.UID == now.UID && *asked.ResourceVersion == now.ResourceVersion {
+			deleted.Store(true)
+			return false, nil, nil
+		}
+		return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "configmaps"}, now.Name,
+			errors.New("precondition"))
+	})
+	metadata.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return !deleted.Load(), now, nil
+	})
+}
+
+func TestWhatSomeoneHasWrittenSinceItWasSeenIsLookedAtAgain(t *testing.T) {
+	t.Parallel()
+	version := func(v string) func(*metav1.PartialObjectMetadata) {
+		return func(o *metav1.PartialObjectMetadata) { o.ResourceVersion = v }
+	}
+	for name, c := range map[string]struct {
+		change func(*metav1.PartialObjectMetadata)
+		says   string
+		ends   int
+	}{
+		"another application has taken it": {func(o *metav1.PartialObjectMetadata) {
+			o.Labels[manifest.LabelApplication] = "other"
+		}, "- ConfigMap prod/c: kept, another application has taken it over meanwhile\n", 0},
+		"a user excludes it": {func(o *metav1.PartialObjectMetadata) {
+			o.Annotations["helm.sh/resource-policy"] = "keep"
+		}, "- ConfigMap prod/c: kept, ", 0},
+		"it is another object": {func(o *metav1.PartialObjectMetadata) { o.UID = "new" },
+			"- ConfigMap prod/c: was already gone\n", 0},
+		"a controller has written to it": {func(*metav1.PartialObjectMetadata) {}, "- ConfigMap prod/c: deleted\n", 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, metadata := newClient(t, object("v1", "ConfigMap", "prod", "c", version("1")))
+			items, _, err := inventory.List(t.Context(), client, inventory.Labels("app"), nil)
+			require.NoError(t, err)
+			now := object("v1", "ConfigMap", "prod", "c", version("2"), c.change)
+			crossed(metadata, now.(*metav1.PartialObjectMetadata))
+			l := &log{}
+			deleted, err := inventory.Delete(t.Context(), client, items, l)
+			require.NoError(t, err)
+			require.Equal(t, c.ends, deleted.Gone)
+			require.Contains(t, l.text.String(), c.says)
+			remaining, _, err := inventory.List(t.Context(), client, inventory.Labels("app"), nil)
+			require.NoError(t, err)
+			require.Len(t, remaining, 1-c.ends)
+		})
+	}
 }
 
 func TestWhatIsWantedIsLeftOut(t *testing.T) {
