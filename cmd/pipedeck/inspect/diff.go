@@ -4,6 +4,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -74,17 +75,27 @@ func showDiff(ctx context.Context, s *session.Session, word resolve.Word, exitCo
 	} else {
 		err = printDiff(s.Out, app, len(rows), drifted, format.Colours(s.Out))
 	}
-	if err == nil && exitCode && len(drifted) > 0 {
+	if err == nil && exitCode && (len(drifted) > 0 || isBehind(app)) {
 		return exit.Silent(exit.Failed)
 	}
 	return err
+}
+
+// isBehind reports whether an application differs from Git however its resources are: its newest commit was not
+// deployed, or what runs is not known.
+func isBehind(app *deckv1.Application) bool {
+	switch app.GetSync() {
+	case deckv1.SyncStatus_SYNC_STATUS_SYNCED, deckv1.SyncStatus_SYNC_STATUS_DEPLOYING:
+		return false
+	}
+	return true
 }
 
 // printDiff writes the differences for users, one resource after the other.
 func printDiff(w io.Writer, app *deckv1.Application, all int, drifted []*deckv1.Resource, paint format.Painter) error {
 	var b strings.Builder
 	if len(drifted) == 0 {
-		fmt.Fprintf(&b, "%s: none of %d live resources differs from Git\n", text.Line(app.GetName()), all)
+		fmt.Fprintf(&b, "%s: none of %d live resources differs from Git%s\n", text.Line(app.GetName()), all, behind(app))
 	}
 	for i, r := range drifted {
 		if i > 0 {
@@ -96,6 +107,15 @@ func printDiff(w io.Writer, app *deckv1.Application, all int, drifted []*deckv1.
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// behind is the end of the sentence that no resource differs, for an application that is not as in Git all the same.
+func behind(app *deckv1.Application) string {
+	if !isBehind(app) {
+		return ""
+	}
+	return ", but the application is " + strings.TrimSuffix(document.Word(app.GetSync())+": "+
+		text.Line(cmp.Or(app.GetSyncShortReason(), app.GetSyncReason())), ": ")
 }
 
 func printResourceDiff(b *strings.Builder, r *deckv1.Resource, paint format.Painter) {

@@ -51,6 +51,19 @@ func TestADiffOfWhatIsAsInGitSaysHowMuchItHasCompared(t *testing.T) {
 	require.Equal(t, "hello-world: none of 4 live resources differs from Git\n", stdout)
 }
 
+func TestADiffWithoutResourcesThatDifferSaysThatTheApplicationIsNotAsInGit(t *testing.T) {
+	t.Parallel()
+	stateDir := withChanged(t, func(app *deckv1.Application) {
+		app.Sync, app.SyncShortReason = deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC, "The deployment failed"
+	})
+	code, stdout, stderr := command(t.Context(), stateDir, "diff", "hello-world")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "hello-world: none of 0 live resources differs from Git, but the application is OUT_OF_SYNC: "+
+		"The deployment failed\n", stdout)
+	code, _, stderr = command(t.Context(), stateDir, "diff", "hello-world", "--exit-code")
+	require.Equal(t, exit.Failed, code, stderr)
+}
+
 func TestADiffOfACommitIsOfTheRepositoryThatTheEnvironmentWatches(t *testing.T) {
 	t.Parallel()
 	stateDir := withResources(t, decktest.Resources()...)

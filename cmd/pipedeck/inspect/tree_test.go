@@ -19,11 +19,18 @@ import (
 // withResources is an environment in which the example application has live resources.
 func withResources(t *testing.T, resources ...*deckv1.Resource) (stateDir string) {
 	t.Helper()
+	return withChanged(t, func(*deckv1.Application) {}, resources...)
+}
+
+// withChanged is withResources for a changed application.
+func withChanged(t *testing.T, change func(*deckv1.Application), resources ...*deckv1.Resource) (stateDir string) {
+	t.Helper()
 	server := decktest.Start(t)
 	for _, one := range decktest.Running() {
 		if app, is := one.(*deckv1.Application); is {
 			app = proto.CloneOf(app)
 			app.Resources = &deckv1.ResourceCounts{Total: uint32(len(resources))}
+			change(app)
 			one = app
 		}
 		server.Publish(one)

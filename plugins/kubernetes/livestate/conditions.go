@@ -4,6 +4,7 @@
 package livestate
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -108,6 +109,18 @@ func hasReason(o *unstructured.Unstructured, reason string) bool {
 		condition, _ := each.(map[string]any)
 		return condition["reason"] == reason
 	})
+}
+
+// annotationConditions holds the conditions of a HorizontalPodAutoscaler in autoscaling/v1, which has no field for them.
+const annotationConditions = "autoscaling.alpha.kubernetes.io/conditions"
+
+// withConditions returns a HorizontalPodAutoscaler with its conditions in the field of autoscaling/v2.
+func withConditions(o *unstructured.Unstructured) *unstructured.Unstructured {
+	var conditions []any
+	if json.Unmarshal([]byte(o.GetAnnotations()[annotationConditions]), &conditions) != nil || len(conditions) == 0 {
+		return o
+	}
+	return &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": conditions}}}
 }
 
 // said joins what is not empty.

@@ -65,6 +65,8 @@ func hookState(o *unstructured.Unstructured) string {
 		return hook + "; it has failed"
 	case text(o, "status", "phase") == "Succeeded", firstOf(o, "True", "Complete") != "":
 		return hook + "; it has succeeded"
+	case isSuspended(o):
+		return hook + "; it is suspended (spec.suspend) and does not run"
 	}
 	return hook + "; it runs"
 }
@@ -98,6 +100,7 @@ func problemOf(o *unstructured.Unstructured, event string) string {
 		}
 		return portProblem(o)
 	case "HorizontalPodAutoscaler.autoscaling":
+		o = withConditions(o)
 		if bad := firstOf(o, "False", "AbleToScale"); bad != "" || hasReason(o, "ScalingDisabled") {
 			return bad // a target without replicas is switched off, which is no fault
 		}

@@ -178,6 +178,13 @@ status: {phase: Pending, initContainerStatuses: [{name: init, state: {waiting: {
 				"no metrics}]}}",
 			unhealthy, "ScalingActive is false: FailedGetResourceMetric: no metrics",
 		},
+		{
+			"autoscaler of the first version",
+			"{apiVersion: autoscaling/v1, kind: HorizontalPodAutoscaler, metadata: {name: a, annotations: " +
+				`{autoscaling.alpha.kubernetes.io/conditions: '[{"type": "AbleToScale", "status": "False", "reason": ` +
+				`"FailedGetScale", "message": "no such target"}]'}}, status: {}}`,
+			unhealthy, "AbleToScale is false: FailedGetScale: no such target",
+		},
 		{"disruption budget", "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: a}, status: " +
 			"{currentHealthy: 2, desiredHealthy: 2}}", healthy, ""},
 		{"disruption budget that is short of pods",
@@ -249,6 +256,8 @@ func TestAHookCountsForNoHealthAndSaysHowItEnded(t *testing.T) {
 			"succeeded",
 		"{apiVersion: v1, kind: Pod, metadata: {name: a, annotations: {helm.sh/hook: test}}, " +
 			"status: {phase: Running}}": "helm.sh/hook: test; it runs",
+		"{apiVersion: batch/v1, kind: Job, metadata: {name: a, annotations: {helm.sh/hook: pre-upgrade}}, " +
+			"spec: {suspend: true}}": "helm.sh/hook: pre-upgrade; it is suspended (spec.suspend) and does not run",
 	} {
 		health, says := healthOf(parse(t, object), "")
 		require.Equal(t, model.ResourceState_HEALTHY, health, object)
