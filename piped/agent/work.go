@@ -40,8 +40,8 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	}
 	f.previews = a.previewMaker(sources, checks)
 	mistakes := newConfigurationMistakes(a.problems.registry.Touch)
-	nameless := &namelessApplications{changed: a.problems.registry.Touch, ours: f.watcher.Heard}
-	a.problems.watch(mistakes.problems, nameless.problems)
+	unregistered := &unregisteredApplications{changed: a.problems.registry.Touch, ours: f.watcher.Heard}
+	a.problems.watch(mistakes.problems, unregistered.problems)
 	f.live = a.liveReporter(sources, func() { f.trigger.ApplicationsChanged() })
 	plans := planner.New(planner.Options{
 		Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: mistakes.planned(checks),
@@ -61,8 +61,9 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,
 		Interval: c.SyncInterval.Std(), Broken: a.observed.notifyBroken, Uses: a.uses, PluginReporter: client,
-		Removals: a.removals(client, plans, f.watcher.Heard), Configured: mistakes.configured, Nameless: nameless.found,
-		Looked: a.problems.looked, Logger: a.logger,
+		Removals: a.removals(client, plans, f.watcher.Heard), Configured: mistakes.configured,
+		Unregistered: unregistered.found,
+		Looked:       a.problems.looked, Logger: a.logger,
 		Passed: func(err error) {
 			a.problems.passed(err)
 			f.events.Looked()

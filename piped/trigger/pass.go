@@ -30,7 +30,7 @@ func (t *Trigger) pass(ctx context.Context) error {
 	steps := []func() error{
 		func() error {
 			err := t.registrar.report(ctx, t.snapshots)
-			t.options.Nameless(t.registrar.nameless)
+			t.options.Unregistered(t.registrar.mistaken)
 			return err
 		},
 		func() error { candidates = t.candidates(); t.options.Configured(configured(candidates)); return nil },

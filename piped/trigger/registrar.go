@@ -31,14 +31,15 @@ type registrar struct {
 	moves      *moves
 
 	unregistered []*model.ApplicationInfo // as reported last
-	nameless     []Nameless               // of the last pass
+	mistaken     []Unregistered           // of the last pass
 }
 
-// Nameless is the configuration of an application that is not registered and cannot be, since it has no name.
-type Nameless struct {
+// Unregistered is a configuration whose application is not registered, and cannot be until a mistake is corrected.
+type Unregistered struct {
 	// Repository is the id.
-	Repository string
-	Mistake    *config.Error
+	Repository, File string
+	// Mistake is one line, NextStep says what the user does about it.
+	Mistake, NextStep string
 }
 
 // report reports the configurations at the heads of the repositories.
@@ -50,7 +51,8 @@ func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) e
 	}
 	var unregistered, differing []*model.ApplicationInfo
 	var used []usedFile
-	r.nameless = nil
+	r.mistaken = nil
+	gone := r.withoutFile(registered, snapshots)
 	for _, id := range slices.Sorted(maps.Keys(snapshots)) {
 		files := snapshots[id].files
 		for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -60,9 +62,17 @@ func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) e
 				differing = append(differing, r.move(a, f))
 			}
 			if a == nil && f.nameless != nil && r.hasLabels(f) {
-				r.nameless = append(r.nameless, Nameless{id, f.nameless})
+				r.mistaken = append(r.mistaken, Unregistered{id, name, f.nameless.Error(),
+					"add the name and commit it; to check the file: pipedeck validate " + name})
 			}
 			selected := r.selects(f)
+			if a == nil && selected && f.application == nil && gone[id] != "" {
+				// As another application it could not be the one that is gone any more.
+				r.mistaken = append(r.mistaken, Unregistered{id, name, firstLine(f.err),
+					"correct the file and commit it: it may be the new place of " + gone[id] +
+						", which is kept until then; to check the file: pipedeck validate " + name})
+				continue
+			}
 			switch {
 			case a == nil && selected:
 				unregistered = append(unregistered, r.info(id, f))
@@ -91,6 +101,18 @@ func (r *registrar) report(ctx context.Context, snapshots map[string]snapshot) e
 		return r.report(ctx, snapshots) // those that stay where they are go on as new ones
 	}
 	return r.register(ctx, unregistered)
+}
+
+// withoutFile names an application without a configuration in each repository that has one.
+func (r *registrar) withoutFile(registered map[string]*model.Application, snapshots map[string]snapshot,
+) map[string]string {
+	names := map[string]string{}
+	for at := range missing(registered, snapshots) {
+		if names[at.repository] == "" || at.name < names[at.repository] {
+			names[at.repository] = at.name
+		}
+	}
+	return names
 }
 
 // selects says whether an application that is not registered is reported. PipeCD v1: it must have a name

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -61,6 +62,12 @@ func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
 		!t.removals.Supported() {
 		return nil
 	}
+	if file := t.unread(c); file != "" {
+		t.logger.Warn("an application that is gone is kept until all configurations can be read: it may be in the "+
+			"one that cannot", "application", c.application.GetName(), "file", file)
+		t.removals.done[id] = head
+		return nil
+	}
 	policy := t.removals.Default
 	hash, err := t.history.deployed(ctx, c.application)
 	if err != nil {
@@ -89,6 +96,19 @@ func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
 		t.removals.done[id] = head
 	}
 	return err
+}
+
+// unread is a configuration in the application's repository that cannot be read and was never deployed: perhaps that of
+// a directory which was moved, with a mistake. Empty when there is none.
+func (t *Trigger) unread(c *candidate) string {
+	registered := t.applications.byFile()
+	for _, path := range slices.Sorted(maps.Keys(c.snapshot.files)) {
+		known := registered[fileKey(c.application.GetGitPath().GetRepo().GetId(), path)]
+		if c.snapshot.files[path].application == nil && known.GetMostRecentlySuccessfulDeployment() == nil {
+			return path
+		}
+	}
+	return ""
 }
 
 // act removes an application by a policy. The id of the deployment is made from the application and the head, so that a

@@ -139,6 +139,27 @@ func TestTheLastConfigurationSaysWhatBecomesOfAnApplicationThatIsDeleted(t *test
 	}
 }
 
+func TestNothingIsRemovedWhileAConfigurationCannotBeRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.plane.moves = true
+	w.removing(config.RemovalPrune)
+	deployed(t, w, "")
+	w.git("mv", "web", "moved")
+	w.write("moved/app.pipecd.yaml", "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec: {name: [\n")
+	w.commit("Move, with a mistake")
+	w.state("web", invalid)
+	require.Equal(t, 2, w.settle(), "the application may be what cannot be read")
+	require.Len(t, w.mistaken, 1)
+	require.Contains(t, w.mistaken[0], "moved/app.pipecd.yaml:3")
+
+	w.application("moved", "  name: web\n")
+	w.commit("Correct")
+	w.awaitUnregistered()
+	require.Equal(t, appID("web"), w.awaitDeployment(3).GetApplicationId(), "it has another directory")
+	require.Equal(t, 3, w.settle())
+}
+
 func TestNothingIsRemovedWhenARepositoryHasNoApplicationAtAll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

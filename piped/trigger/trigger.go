@@ -51,9 +51,9 @@ type Options struct {
 	// Configured gets, with each pass, all applications whose repository could be read. It may be nil, and must return
 	// at once.
 	Configured func([]Configured)
-	// Nameless gets, with each pass, the configurations of applications that cannot be registered. It may be nil, and
+	// Unregistered gets, with each pass, the configurations of applications that cannot be registered. It may be nil, and
 	// must return at once.
-	Nameless func([]Nameless)
+	Unregistered func([]Unregistered)
 	// Removals says what becomes of applications that are deleted in Git.
 	Removals Removals
 	// Looked gets the outcome of each look at a repository, Passed that of each pass. They may be nil, and must return
@@ -111,8 +111,8 @@ func New(options Options) *Trigger {
 	if options.Configured == nil {
 		options.Configured = func([]Configured) {}
 	}
-	if options.Nameless == nil {
-		options.Nameless = func([]Nameless) {}
+	if options.Unregistered == nil {
+		options.Unregistered = func([]Unregistered) {}
 	}
 	if options.Passed == nil {
 		options.Passed = func(error) {}

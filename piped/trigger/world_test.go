@@ -45,7 +45,7 @@ type world struct {
 	submitted []*model.Deployment
 	broken    []string // "application commit: reason", first lines only
 	mistakes  []string // "application: mistake" of the last pass
-	nameless  []string // "repository: mistake" of the last pass
+	mistaken  []string // "repository: mistake" of the last pass
 }
 
 func newWorld(t *testing.T) *world {
@@ -104,7 +104,7 @@ func (w *world) start() {
 	w.trigger = trigger.New(trigger.Options{
 		ProjectID: "dev", PipedID: "p", AppSelector: w.selector, Repositories: repositories, ControlPlane: client,
 		Deployments: w, Clock: w.clock, Broken: w.isBroken, Configured: w.areConfigured,
-		Uses: w.uses, PluginReporter: w.reporter, Nameless: w.areNameless, Removals: w.removals,
+		Uses: w.uses, PluginReporter: w.reporter, Unregistered: w.areUnregistered, Removals: w.removals,
 	})
 	w.plane.read(func() { w.plane.registered = w.trigger.ApplicationsChanged })
 	runs.Go(func() { _ = w.trigger.Run(ctx) })
@@ -142,24 +142,24 @@ func (w *world) areConfigured(list []trigger.Configured) {
 	}
 }
 
-// areNameless is the list of problems, too.
-func (w *world) areNameless(list []trigger.Nameless) {
+// areUnregistered is the list of problems, too.
+func (w *world) areUnregistered(list []trigger.Unregistered) {
 	defer w.plane.read(w.plane.broadcast)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.nameless = nil
+	w.mistaken = nil
 	for _, one := range list {
-		w.nameless = append(w.nameless, one.Repository+": "+one.Mistake.Error())
+		w.mistaken = append(w.mistaken, one.Repository+": "+one.Mistake)
 	}
 }
 
-// awaitNameless waits until a pass has found these applications without a name, and no others.
-func (w *world) awaitNameless(want ...string) {
+// awaitUnregistered waits until a pass has found these applications that cannot be registered, and no others.
+func (w *world) awaitUnregistered(want ...string) {
 	w.t.Helper()
-	w.plane.await(w.t, "the nameless applications of a pass", func() bool {
+	w.plane.await(w.t, "the unregistered applications of a pass", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return slices.Equal(w.nameless, want)
+		return slices.Equal(w.mistaken, want)
 	})
 }
 

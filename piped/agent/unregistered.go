@@ -11,9 +11,9 @@ import (
 	"github.com/pipedeck/pipedeck/piped/trigger"
 )
 
-// namelessApplications keeps the configurations that have no name. No control plane registers such an application, so
-// each is a problem of its repository.
-type namelessApplications struct {
+// unregisteredApplications keeps the configurations whose applications no control plane registers before a mistake is
+// corrected. Each is a problem of its repository.
+type unregisteredApplications struct {
 	// changed is called when the answer of problems may have changed.
 	changed func()
 	// ours reports whether the control plane is ours. At PipeCD's, another piped may have the application: users
@@ -21,16 +21,14 @@ type namelessApplications struct {
 	ours func() bool
 
 	mu   sync.Mutex
-	list []trigger.Nameless
+	list []trigger.Unregistered
 }
 
 // found takes those of the last pass of the trigger.
-func (n *namelessApplications) found(list []trigger.Nameless) {
+func (n *unregisteredApplications) found(list []trigger.Unregistered) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	same := slices.EqualFunc(n.list, list, func(a, b trigger.Nameless) bool {
-		return a.Repository == b.Repository && a.Mistake.Error() == b.Mistake.Error()
-	})
+	same := slices.Equal(n.list, list)
 	n.list = list
 	if !same {
 		n.changed()
@@ -38,19 +36,18 @@ func (n *namelessApplications) found(list []trigger.Nameless) {
 }
 
 // problems is a [health.Source].
-func (n *namelessApplications) problems() (problems []health.Problem) {
+func (n *unregisteredApplications) problems() (problems []health.Problem) {
 	if !n.ours() {
 		return nil
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, one := range n.list {
-		file := one.Mistake.File
 		problems = append(problems, health.Problem{
-			Part:          "configuration of " + file + " in repository " + one.Repository,
+			Part:          "configuration of " + one.File + " in repository " + one.Repository,
 			Configuration: true,
-			Reason:        one.Mistake.Error(),
-			NextStep:      "add the name and commit it; to check the file: pipedeck validate " + file,
+			Reason:        one.Mistake,
+			NextStep:      one.NextStep,
 		})
 	}
 	return problems
