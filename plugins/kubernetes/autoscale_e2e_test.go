@@ -6,11 +6,14 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 const scalerYAML = `apiVersion: autoscaling/v2
@@ -34,6 +37,9 @@ func TestADeploymentLeavesTheReplicasToTheAutoscaler(t *testing.T) {
 	second := webCommit()
 	second.Hash, second.Files["hpa.yaml"] = "aaaaaaa2", scalerYAML
 	second.Files["web.yaml"] = strings.ReplaceAll(second.Files["web.yaml"], "example.com/web:1", "example.com/web:2")
+	_, details := a.previews(second, first)
+	require.Contains(t, details, "example.com/web:2")
+	require.NotContains(t, details, "replicas", "a preview shows what the deployment does")
 	log := a.succeeds("K8S_SYNC", "", second, first)
 	require.EqualValues(t, 4, a.replicas("web"))
 	require.NotContains(t, log, "Git wins over spec.replicas")
@@ -45,6 +51,53 @@ func TestADeploymentLeavesTheReplicasToTheAutoscaler(t *testing.T) {
 	third.Hash = "aaaaaaa3"
 	a.succeeds("K8S_SYNC", `{"prune": true}`, third, second)
 	require.EqualValues(t, 2, a.replicas("web"), "without an autoscaler it is Git's number again")
+}
+
+func TestTheRulesOfAnAggregatedRoleAreLeftToTheController(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	role := func(note string) *commit {
+		return &commit{Hash: "aaaaaaa" + note, Files: map[string]string{"role.yaml": strings.ReplaceAll(`
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NAME-all, labels: {note: "`+note+`"}}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {into: NAME}}]}
+rules: []
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: NAME-part, labels: {into: NAME}}
+rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
+`, "NAME", a.namespace)}}
+	}
+	roles := schema.GroupVersionResource{Group: "rbac.authorization.k8s.io", Version: "v1", Resource: "clusterroles"}
+	all := func() *unstructured.Unstructured {
+		o, err := a.live().Dynamic.Resource(roles).Get(t.Context(), a.namespace+"-all", metav1.GetOptions{})
+		require.NoError(t, err)
+		return o
+	}
+	t.Cleanup(func() {
+		for _, name := range []string{"-all", "-part"} {
+			_ = a.live().Dynamic.Resource(roles).Delete(context.Background(), a.namespace+name, metav1.DeleteOptions{})
+		}
+	})
+	a.succeeds("K8S_SYNC", "", role("1"), nil)
+	filled := all()
+	require.NoError(t, unstructured.SetNestedSlice(filled.Object, []any{map[string]any{
+		"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": []any{"get"},
+	}}, "rules"))
+	_, err := a.live().Dynamic.Resource(roles).Update(t.Context(), filled,
+		metav1.UpdateOptions{FieldManager: "clusterrole-aggregation-controller"})
+	require.NoError(t, err)
+
+	_, details := a.previews(role("2"), role("1"))
+	require.NotRegexp(t, `(?m)^[-+] *(rules|- apiGroups)`, details)
+	log := a.succeeds("K8S_SYNC", "", role("2"), role("1"))
+	require.NotContains(t, log, "Git wins over")
+	require.Equal(t, "2", all().GetLabels()["note"])
+	rules, _, err := unstructured.NestedSlice(all().Object, "rules")
+	require.NoError(t, err)
+	require.Len(t, rules, 1, "the role never loses what it allows")
 }
 
 func (a *app) replicas(name string) int64 {

@@ -275,6 +275,9 @@ func (a *Applier) resource(m manifest.Manifest) (dynamic.ResourceInterface, mani
 		return nil, m, err
 	}
 	m = m.Clone()
+	if manifest.IsAggregated(m.Unstructured) { // an apply would take the rules away until the controller has set them
+		unstructured.RemoveNestedField(m.Object, "rules")
+	}
 	if mapping.Scope.Name() != meta.RESTScopeNameNamespace {
 		unstructured.RemoveNestedField(m.Object, "metadata", "namespace")
 		return a.client.Dynamic.Resource(mapping.Resource), m, nil

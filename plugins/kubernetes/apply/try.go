@@ -35,6 +35,9 @@ func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 	}
 	trial := Trial{Manifest: m}
 	err = a.retry.do(cluster.WithWarnings(ctx, func(string) {}), func() error {
+		if err := a.keepReplicas(ctx, r, m); err != nil {
+			return err
+		}
 		trial.Live, err = r.Get(ctx, m.GetName(), metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {
 			trial.Live, err = nil, nil

@@ -73,15 +73,11 @@ func compared(o *unstructured.Unstructured) map[string]any {
 
 // dropFilled leaves out of an object's part what is not Git's although an apply would write it.
 func dropFilled(o *unstructured.Unstructured, part map[string]any) {
-	switch o.GroupVersionKind().GroupKind().String() {
-	case "ClusterRole.rbac.authorization.k8s.io":
-		if rule, _ := part["aggregationRule"].(map[string]any); len(rule) > 0 { // a controller fills the rules
-			delete(part, "rules")
-		}
-	case manifest.KindSecret:
-		if part["type"] == "" { // the API fills it in; Secrets are never tried
-			part["type"] = "Opaque"
-		}
+	switch {
+	case manifest.IsAggregated(o):
+		delete(part, "rules")
+	case o.GroupVersionKind().GroupKind().String() == manifest.KindSecret && part["type"] == "":
+		part["type"] = "Opaque" // the API fills it in; Secrets are never tried
 	}
 }
 

@@ -65,6 +65,7 @@ func (t *trial) run(ctx context.Context) error {
 	trials := make([]apply.Trial, len(ordered))
 	refusals := make([]error, len(ordered))
 	applier := apply.New(t.client, silent{})
+	applier.Scaled = apply.Scaled(stamped)
 	comes := comesWith(ordered, q)
 	group, trying := errgroup.WithContext(ctx)
 	group.SetLimit(parallelTrials)
