@@ -9,6 +9,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -82,22 +83,20 @@ rules: [{apiGroups: [""], resources: [pods], verbs: [get]}]
 		}
 	})
 	a.succeeds("K8S_SYNC", "", role("1"), nil)
-	filled := all()
-	require.NoError(t, unstructured.SetNestedSlice(filled.Object, []any{map[string]any{
-		"apiGroups": []any{""}, "resources": []any{"pods"}, "verbs": []any{"get"},
-	}}, "rules"))
-	_, err := a.live().Dynamic.Resource(roles).Update(t.Context(), filled,
-		metav1.UpdateOptions{FieldManager: "clusterrole-aggregation-controller"})
-	require.NoError(t, err)
+	rules := func() []any {
+		list, _, err := unstructured.NestedSlice(all().Object, "rules")
+		require.NoError(t, err)
+		return list
+	}
+	require.Eventually(t, func() bool { return len(rules()) == 1 }, time.Minute, 10*time.Millisecond,
+		"the controller of the cluster fills the role")
 
 	_, details := a.previews(role("2"), role("1"))
 	require.NotRegexp(t, `(?m)^[-+] *(rules|- apiGroups)`, details)
 	log := a.succeeds("K8S_SYNC", "", role("2"), role("1"))
 	require.NotContains(t, log, "Git wins over")
 	require.Equal(t, "2", all().GetLabels()["note"])
-	rules, _, err := unstructured.NestedSlice(all().Object, "rules")
-	require.NoError(t, err)
-	require.Len(t, rules, 1, "the role never loses what it allows")
+	require.Len(t, rules(), 1, "the role never loses what it allows")
 }
 
 func (a *app) replicas(name string) int64 {
