@@ -5,6 +5,7 @@ package apply
 
 import (
 	"context"
+	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,6 +26,23 @@ func runsAgain(m manifest.Manifest) bool {
 	return phase.Runs(m) || err == nil && p.Policy.Recreate
 }
 
+// ownHook returns an error for an object that has the name of a hook and is none of the application's: deleting it would
+// end what another application, or a user, runs. A hook without an application is what helm has left.
+func ownHook(m manifest.Manifest, live *unstructured.Unstructured) error {
+	owner, own := live.GetAnnotations()[manifest.LabelApplication], m.GetAnnotations()[manifest.LabelApplication]
+	what := ""
+	switch {
+	case owner == own && own != "", owner == "" && manifest.IsHook(manifest.Manifest{Unstructured: live}):
+		return nil
+	case owner == "":
+		what = "is no hook, and piped has not created it"
+	default:
+		what = "belongs to the application " + owner
+	}
+	return fmt.Errorf("%s: the hook %s does not run, because an object of its name exists that %s\n"+
+		"next step: rename the hook, or delete the object when it is not needed", m.Origin, m.Key().Human(), what)
+}
+
 // runHook creates a hook, in the place of the one that another deployment has left. What this run of the hook itself
 // has created stays: another attempt of the stage must not run it twice.
 func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface,
@@ -39,6 +57,9 @@ func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface,
 	case run != "" && live.GetAnnotations()[manifest.AnnotationHookRun] == run:
 		a.log.Infof("- %s: an earlier attempt of this stage has begun it; it does not run twice", m.Key().Human())
 		return live, unchanged, nil
+	}
+	if err := ownHook(m, live); err != nil {
+		return nil, "", err
 	}
 	a.log.Infof("- %s: the hook ran in an earlier deployment; it is deleted and created again to run in this one",
 		m.Key().Human())

@@ -55,6 +55,9 @@ func (v variantOf) stamp(req *Request, manifests []manifest.Manifest) {
 func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v variantOf,
 	manifests []manifest.Manifest) ([]apply.Applied, error) {
 	v.stamp(req, manifests)
+	if err := v.checkNames(ctx, c, manifests); err != nil {
+		return nil, err
+	}
 	waves, err := phase.Waves(manifests)
 	if err != nil {
 		return nil, err

@@ -141,7 +141,8 @@ func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Cli
 }
 
 // removeCreated deletes what this deployment has created and is not among what was applied now. What the deployment
-// only changed, because it was there before, stays.
+// only changed, because it was there before, stays, without the marks of the application: the next prune would take it
+// for something that Git has lost.
 func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	applied []apply.Applied) error {
 	keep := liveKeys(applied)
@@ -163,7 +164,11 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep),
 		liveUIDs(applied)) {
 		if item.Meta.CreationTimestamp.Time.Before(since) {
-			req.Log.Infof("- %s: is kept, since it is older than this deployment", item.Key.Human())
+			if err := inventory.Release(ctx, c, item, s.App.VariantLabel.Key); err != nil {
+				return err
+			}
+			req.Log.Infof("- %s: is kept, since it is older than this deployment; it is not part of the application",
+				item.Key.Human())
 			continue
 		}
 		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" {
