@@ -72,6 +72,18 @@ func TestAHookDoesNotEndTheJobOfAnother(t *testing.T) {
 	require.NotEqual(t, uid, replaced, "what helm has left is replaced")
 }
 
+func TestAHookThatIsAppliedInPlaceDoesNotTakeTheObjectOfAnother(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.makeNamespace()
+	a.create(configMaps, `{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "login"},
+		"data": {"by": "hand"}}`)
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"login.yaml": annotated("login",
+		"helm.sh/hook: pre-install, helm.sh/hook-delete-policy: hook-succeeded")}}, nil)
+	require.Contains(t, log, "exists that is no hook, and piped has not created it")
+	require.Equal(t, "hand", a.get(configMaps, "login").Object["data"].(map[string]any)["by"])
+}
+
 func TestWhatARollbackKeepsIsNotPrunedLater(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

@@ -210,6 +210,9 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 			how  string
 		)
 		rerun := runsAgain(m)
+		if err := a.checkHook(ctx, r, m); err != nil {
+			return Applied{}, "", err
+		}
 		untouched, err := a.untouched(ctx, r, m)
 		if err != nil {
 			return Applied{}, "", err

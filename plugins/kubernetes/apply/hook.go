@@ -43,6 +43,19 @@ func ownHook(m manifest.Manifest, live *unstructured.Unstructured) error {
 		"next step: rename the hook, or delete the object when it is not needed", m.Origin, m.Key().Human(), what)
 }
 
+// checkHook is ownHook for what the cluster has now: also a hook that is applied in place would take it over, and its
+// delete policy would then delete it.
+func (a *Applier) checkHook(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest) error {
+	if !manifest.IsHook(m) {
+		return nil
+	}
+	live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return nil // there is none, or it is said when it is applied
+	}
+	return ownHook(m, live)
+}
+
 // runHook creates a hook, in the place of the one that another deployment has left. What this run of the hook itself
 // has created stays: another attempt of the stage must not run it twice.
 func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface,
@@ -57,9 +70,6 @@ func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface,
 	case run != "" && live.GetAnnotations()[manifest.AnnotationHookRun] == run:
 		a.log.Infof("- %s: an earlier attempt of this stage has begun it; it does not run twice", m.Key().Human())
 		return live, unchanged, nil
-	}
-	if err := ownHook(m, live); err != nil {
-		return nil, "", err
 	}
 	a.log.Infof("- %s: the hook ran in an earlier deployment; it is deleted and created again to run in this one",
 		m.Key().Human())
