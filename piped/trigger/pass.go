@@ -65,6 +65,7 @@ func (t *Trigger) begin() {
 	for _, id := range got.ended {
 		t.mistakes.doubt(t.applications.find(id))
 		delete(t.settled, id)
+		delete(t.underway, id)
 	}
 	if got.newCommands {
 		t.commands.replace(got.commands)
@@ -92,6 +93,7 @@ func (t *Trigger) listed() {
 	t.history.keep(exists)
 	t.mistakes.keep(exists)
 	maps.DeleteFunc(t.settled, func(application string, _ bool) bool { return !exists(application) })
+	maps.DeleteFunc(t.underway, func(application string, _ bool) bool { return !exists(application) })
 	t.removals.keep(exists)
 	for _, a := range t.applications.list {
 		if r := t.repositories[a.GetGitPath().GetRepo().GetId()]; r != nil {

@@ -86,6 +86,10 @@ func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
 			policy = cmp.Or(at.config.OnRemoved, policy)
 		}
 	}
+	if policy == config.RemovalPrune && t.isSucceeded(c) {
+		t.schedule.within(t.options.Interval)
+		return nil
+	}
 	err = t.act(ctx, c, policy, hash)
 	var unremovable *unremovableError
 	if errors.As(err, &unremovable) {
@@ -109,6 +113,25 @@ func (t *Trigger) unread(c *candidate) string {
 		}
 	}
 	return ""
+}
+
+// isSucceeded reports whether an application of the same repository is new, and not registered yet or deployed for the
+// first time now: it may be the one that is gone under another name and in another place, and takes over what that has
+// deployed.
+func (t *Trigger) isSucceeded(c *candidate) bool {
+	repository := c.application.GetGitPath().GetRepo().GetId()
+	registered := t.applications.byFile()
+	for path, f := range c.snapshot.files {
+		switch a := registered[fileKey(repository, path)]; {
+		case f.application == nil:
+		case a == nil && t.registrar.selects(f):
+			return true
+		case a == nil, a.GetMostRecentlySuccessfulDeployment() != nil:
+		case a.GetDeploying(), t.underway[a.GetId()]:
+			return true
+		}
+	}
+	return false
 }
 
 // act removes an application by a policy. The id of the deployment is made from the application and the head, so that a

@@ -41,6 +41,8 @@ func deployed(t *testing.T, w *world, spec string) (commit string) {
 	commit = w.commit("Add")
 	w.start()
 	w.awaitDeployment(2)
+	w.trigger.DeploymentEnded(appID("web"))
+	w.trigger.DeploymentEnded(appID("other"))
 	return commit
 }
 
@@ -137,6 +139,23 @@ func TestTheLastConfigurationSaysWhatBecomesOfAnApplicationThatIsDeleted(t *test
 			}
 		})
 	}
+}
+
+func TestARemovalWaitsForTheFirstDeploymentOfWhatMayTakeItsPlace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.plane.moves = true
+	w.removing(config.RemovalPrune)
+	deployed(t, w, "")
+	w.git("rm", "-rq", "web")
+	w.application("site", "  name: site\n")
+	w.commit("Rename")
+	require.Equal(t, appID("site"), w.awaitDeployment(3).GetApplicationId())
+	require.Equal(t, 3, w.settle(), "what site takes over is not deleted")
+	w.trigger.DeploymentEnded(appID("site"))
+	d := w.awaitDeployment(4)
+	require.Equal(t, appID("web"), d.GetApplicationId())
+	require.Equal(t, "cascade", notesOf(d)["pipedeck/remove"])
 }
 
 func TestNothingIsRemovedWhileAConfigurationCannotBeRead(t *testing.T) {

@@ -127,6 +127,19 @@ func TestASuspendedJobDoesNotFailTheStage(t *testing.T) {
 	require.Contains(t, log, "Job later is suspended (spec.suspend): not waited for")
 }
 
+func TestASuspendedHookFailsTheStage(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{
+		"conf.yaml": configMap("conf"),
+		"job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: later, annotations: {helm.sh/hook: pre-install}}\n" +
+			"spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: main, image: " +
+			"'app:v1'}]}}}\n",
+	}}, nil)
+	require.Contains(t, log, "is a hook that is suspended (spec.suspend), so it does not run")
+	a.absent(configMaps, "conf")
+}
+
 func TestAReplicationControllerWithoutReadyPodsFailsTheStage(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

@@ -90,7 +90,7 @@ func newRollbackCommand(t *session.Target) *cobra.Command {
 		return again("asked to roll back "+target.Application.GetName(), d, answer.GetCommandId(),
 			answer.GetDeploymentId()), err
 	})
-	cmd.Flags().StringVar(&to, "to", "", "the `DEPLOYMENT` or its commit, or the beginning of either")
+	resolve.GivenVar(cmd.Flags(), &to, "to", "the `DEPLOYMENT` or its commit, or the beginning of either")
 	cmd.Flags().StringVar(&strategy, "strategy", "AUTO", "AUTO, QUICK_SYNC or PIPELINE")
 	return cmd
 }

@@ -34,7 +34,7 @@ func newSyncCommand(t *session.Target) *cobra.Command {
 	}, func(ctx context.Context, s *session.Session, l *resolve.Line) (document.Action, error) {
 		return syncApplication(ctx, s, l, commit, strategy)
 	})
-	cmd.Flags().StringVar(&commit, "commit", "", "the `SHA` of the commit, or its beginning (default: the newest)")
+	resolve.GivenVar(cmd.Flags(), &commit, "commit", "the `SHA` of the commit, or its beginning (default: the newest)")
 	cmd.Flags().StringVar(&strategy, "strategy", "AUTO", "AUTO, QUICK_SYNC or PIPELINE")
 	return cmd
 }

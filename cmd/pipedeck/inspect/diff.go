@@ -47,7 +47,7 @@ for all applications.`,
 			})
 		},
 	}
-	cmd.Flags().StringVar(&commit, "commit", "", "show what merging this `COMMIT` would change instead")
+	resolve.GivenVar(cmd.Flags(), &commit, "commit", "show what merging this `COMMIT` would change instead")
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 when there are differences")
 	cmd.MarkFlagsMutuallyExclusive("commit", "exit-code")
 	format.AddFlag(cmd, &output)
