@@ -21,7 +21,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
-	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 )
 
 // nothingChanges begins the summary of a preview in which no object changes.
@@ -88,7 +87,7 @@ func (story chartStory) run(t *testing.T) {
 	for _, one := range story.kept {
 		kept = append(kept, strings.ReplaceAll(one, "GROUP", s.group))
 	}
-	require.Equal(t, kept, s.left(), log)
+	require.Equal(t, kept, remains(s.app), log)
 	s.get(configMaps, "theirs")
 	require.True(t, inSync(theirs.livestate(theirCommit)), "what another application has deployed stays")
 }
@@ -160,17 +159,6 @@ func (s *play) settles(c *commit) {
 	require.Empty(s.t, answer.GetSyncState().GetReason())
 	summary, details := s.previews(c, c)
 	require.True(s.t, strings.HasPrefix(summary, nothingChanges), details)
-}
-
-// left are the objects that have the marks of the application.
-func (s *play) left() (found []string) {
-	s.t.Helper()
-	items, _, err := inventory.List(s.t.Context(), s.live(), inventory.Labels(s.id), nil)
-	require.NoError(s.t, err)
-	for _, item := range items {
-		found = append(found, item.Key.Kind+" "+item.Key.Name)
-	}
-	return found
 }
 
 // value is a field of an object.
