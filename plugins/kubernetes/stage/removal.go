@@ -32,7 +32,7 @@ type removalPlan struct {
 	After int `json:"after"`
 }
 
-// newRemoval takes the hooks from the commit that was deployed last. A commit that cannot be loaded might have had hooks
+// newRemoval takes the hooks from the commit that was deployed last. A commit that cannot be loaded might have had some
 // that save data, so nothing is deleted then.
 func newRemoval(ctx context.Context, e *Executor, req *Request, c *cluster.Client) (*removal, error) {
 	s := req.Target
