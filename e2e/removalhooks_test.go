@@ -17,8 +17,8 @@ import (
 	"github.com/pipedeck/pipedeck/system/gittest"
 )
 
-// gatedHook is a Job with the program of the migrations. It notes in the file runs that it began, and ends when the file
-// proceed is there.
+// gatedHook is a Job with the program of the migrations. It notes in the file runs that it began, and ends when the
+// file proceed is there.
 type gatedHook struct{ name, runs, proceed string }
 
 func newGatedHook(t *testing.T, name string) gatedHook {
@@ -94,7 +94,7 @@ func TestARemovalRunsEachHookOnceAlthoughThePluginAndPipedAreKilled(t *testing.T
 	s.await("the next attempt waits for the hook", nth(1, logged("Job default/save: "+goesOn)))
 	require.NoError(t, syscall.Kill(e.child("piped"), syscall.SIGKILL))
 	s.await("the attempt after that, too", nth(2, logged("Job default/save: "+goesOn)))
-	require.Contains(t, e.pipedeck("tree", "web").Stdout, "Deployment web", "nothing is deleted before the hook has ended")
+	require.Contains(t, e.pipedeck("tree", "web").Stdout, "Deployment web", "the hook has not ended")
 	before.open(t)
 
 	s.await("everything is deleted", logged("Deployment default/web: deleted"))
@@ -109,6 +109,12 @@ func TestARemovalRunsEachHookOnceAlthoughThePluginAndPipedAreKilled(t *testing.T
 	waitUntil(t, "web to be gone", func() bool { return len(e.list("apps")) == 1 })
 	before.ranOnce(t)
 	after.ranOnce(t)
+	history := e.pipedeck("history", "web")
+	require.Zero(t, history.Code, history.Stderr)
+	require.Equal(t, 2, strings.Count(history.Stdout, "SUCCESS"), "deployed, and removed:\n"+history.Stdout)
+	removal := e.list("deployments")[0]
+	require.Equal(t, "web", removal["app"])
+	require.Contains(t, e.pipedeck("logs", removal["id"].(string)).Stdout, "Removed the application: ")
 	require.Contains(t, e.pipedeck("tree", "db").Stdout, "Deployment db")
 	s.await("nothing else is deleted", func(e event) bool {
 		return e.is("application", "name", "db", "sync", "SYNCED", "health", "HEALTHY")

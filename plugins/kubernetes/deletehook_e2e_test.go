@@ -95,7 +95,7 @@ func TestHooksRunAroundARemoval(t *testing.T) {
 func TestAFailedHookBeforeADeletionDeletesNothing(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.settings = strings.Replace(a.settings, "rolloutTimeout: 60s", "rolloutTimeout: 2s", 1)
+	a.settings = strings.Replace(a.settings, "rolloutTimeout: 60s", "rolloutTimeout: 10s", 1)
 	with := func(hash, podAnnotations string) *commit {
 		return &commit{Hash: hash, Files: map[string]string{
 			"conf.yaml":  configMap("conf"),
@@ -110,12 +110,13 @@ func TestAFailedHookBeforeADeletionDeletesNothing(t *testing.T) {
 	nextRemoval(a)
 	log := a.fails("K8S_REMOVE", "", bad, bad)
 	require.Contains(t, log, "a hook before the deletion failed, so nothing was deleted: Job "+a.namespace+"/save: "+
-		"not ready within 2s")
+		"not ready within 10s")
 	require.Regexp(t, "(?m)^next step: .*pipedeck remove .* --cascade.*pipedeck remove .* --orphan$", log)
 	require.Contains(t, log, "Deleting 1 hook, as their delete policy says")
 	require.Equal(t, []string{"ConfigMap conf", "Job first"}, remains(a))
 
 	nextRemoval(a)
+	a.settings = strings.Replace(a.settings, "rolloutTimeout: 10s", "rolloutTimeout: 60s", 1)
 	a.succeeds("K8S_SYNC", "", good, bad)
 	nextRemoval(a)
 	log = a.succeeds("K8S_REMOVE", "", good, good)
@@ -127,7 +128,7 @@ func TestAFailedHookBeforeADeletionDeletesNothing(t *testing.T) {
 func TestAFailedHookAfterADeletionRunsAgainInTheNextRemoval(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
-	a.settings = strings.Replace(a.settings, "rolloutTimeout: 60s", "rolloutTimeout: 2s", 1)
+	a.settings = strings.Replace(a.settings, "rolloutTimeout: 60s", "rolloutTimeout: 10s", 1)
 	last := func(podAnnotations string) *commit {
 		return &commit{Hash: "aaaaaaa1", Files: map[string]string{
 			"conf.yaml": configMap("conf"),
@@ -139,11 +140,12 @@ func TestAFailedHookAfterADeletionRunsAgainInTheNextRemoval(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", last(neverReady), nil)
 	nextRemoval(a)
 	log := a.fails("K8S_REMOVE", "", last(neverReady), nil)
-	require.Contains(t, log, "a hook after the deletion failed: Job "+a.namespace+"/note: not ready within 2s")
+	require.Contains(t, log, "a hook after the deletion failed: Job "+a.namespace+"/note: not ready within 10s")
 	require.Contains(t, log, "next step: ")
 	require.Empty(t, remains(a))
 
 	nextRemoval(a) // what the hook needs is there by now
+	a.settings = strings.Replace(a.settings, "rolloutTimeout: 10s", "rolloutTimeout: 60s", 1)
 	log = a.succeeds("K8S_REMOVE", "", last(""), nil)
 	require.Contains(t, log, "Not run, because there is nothing to delete any more: 1 hook before the deletion")
 	require.Contains(t, log, "Running 1 hook after the deletion")

@@ -98,7 +98,7 @@ func TestARemovalDeletesInEachClusterAndTheNextOneGoesOnWithTheOneThatWasAway(t 
 func TestAHookThatFailsInOneClusterDeletesNothingThere(t *testing.T) {
 	t.Parallel()
 	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "london"})
-	f.plugin = `{input: {failureGrace: 300ms, rolloutTimeout: 3s, multiTargets: [` +
+	f.plugin = `{input: {failureGrace: 300ms, rolloutTimeout: 15s, multiTargets: [` +
 		`{target: {name: tokyo}, manifests: [conf.yaml, more.yaml, save.yaml]}, ` +
 		`{target: {name: london}, manifests: [conf.yaml, more.yaml, bad.yaml]}]}}`
 	one := removable()
@@ -109,7 +109,7 @@ func TestAHookThatFailsInOneClusterDeletesNothingThere(t *testing.T) {
 	f.nextRemoval("removal-1")
 	log, metadata := f.fails("K8S_MULTI_REMOVE", "", one, one)
 	require.Contains(t, log, "deploy target london: a hook before the deletion failed, so nothing was deleted: Job "+
-		f.namespace("london")+"/save: not ready within 3s")
+		f.namespace("london")+"/save: not ready within 15s")
 	require.Contains(t, results(t, metadata)["london"].Detail, "a hook before the deletion failed")
 	f.isEmpty("tokyo")
 	f.has("london", configMaps, "conf")
