@@ -132,12 +132,44 @@ func textOf(e event) string {
 	return text
 }
 
+// failingHook is a hook before the deletion whose pod never ends.
+func failingHook(t *testing.T) string {
+	t.Helper()
+	return strings.NewReplacer("pipedeck.dev/web:v1", "example.com/web:v1", "backoffLimit: 0", "backoffLimit: 0\n"+
+		"  activeDeadlineSeconds: 1", "  template:\n", "  template:\n    metadata: {annotations: "+
+		"{pipedeck.dev/simulate: never-ready}}\n").Replace(newGatedHook(t, "save").manifest("pre-delete"))
+}
+
+func TestCIRunsTheHooksOfWhatItRemoves(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	working := strings.Replace(newGatedHook(t, "farewell").manifest("post-delete"), "pipedeck.dev/web:v1",
+		"example.com/web:v1", 1)
+	repo := repository(t, map[string]string{
+		"old/app.pipecd.yaml": application("old", ""), "old/deployment.yaml": simulated("old"),
+		"old/farewell.yaml":   working,
+		"bad/app.pipecd.yaml": application("bad", ""), "bad/deployment.yaml": simulated("bad"),
+		"bad/save.yaml":        failingHook(t),
+		"stay/app.pipecd.yaml": application("stay", ""), "stay/deployment.yaml": simulated("stay"),
+	})
+	gittest.Run(t, repo, "rm", "-rq", "old", "bad")
+	gittest.Commit(t, repo, "delete")
+	out := filepath.Join(t.TempDir(), "report.json")
+	r := e.pipedeck("ci", repo, "--from", "HEAD~1", "--report", out)
+	require.Equal(t, 1, r.Code, r.Stdout+r.Stderr)
+	require.Contains(t, r.Stdout, "Running 1 hook after the deletion: Job farewell")
+	require.Contains(t, r.Stdout, "a hook before the deletion failed, so nothing was deleted: Job default/save")
+	require.NotContains(t, r.Stdout, "Deployment default/bad: deleted")
+	results := readReport(t, out).results()
+	require.Equal(t, "REMOVED", results["old"])
+	require.Contains(t, results["bad"], "FAILURE")
+	e.leavesNothing()
+}
+
 func TestAFailedHookBeforeADeletionKeepsTheApplication(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
-	hook := strings.NewReplacer("pipedeck.dev/web:v1", "example.com/web:v1", "backoffLimit: 0", "backoffLimit: 0\n"+
-		"  activeDeadlineSeconds: 1", "  template:\n", "  template:\n    metadata: {annotations: "+
-		"{pipedeck.dev/simulate: never-ready}}\n").Replace(newGatedHook(t, "save").manifest("pre-delete"))
+	hook := failingHook(t)
 	repo := repository(t, map[string]string{
 		"web/app.pipecd.yaml": application("web", ""), "web/deployment.yaml": simulated("web"), "web/save.yaml": hook,
 		"db/app.pipecd.yaml": application("db", ""), "db/deployment.yaml": simulated("db"),

@@ -38,6 +38,11 @@ var chartStories = []chartStory{
 			require.Equal(s.t, "shop:v2", s.image("demo-migrate"))
 			require.Equal(s.t, "shop:v2", s.image("demo-announce"))
 			require.Equal(s.t, map[string]any{"version": "v2"}, s.data("demo-conf"))
+			s.absent(jobs, "demo-save")
+		},
+		removed: func(s *play, log string) {
+			inOrder(s.t, log, "hook before the deletion: Job "+s.namespace+"/demo-save", "Deployment "+s.namespace+
+				"/demo-web: deleted", "hook after the deletion: Job "+s.namespace+"/demo-farewell")
 		},
 	},
 	{
@@ -109,6 +114,14 @@ var chartStories = []chartStory{
 			s.absent(s.kind("Gadget"), "gadget")
 			s.get(s.kind("Widget"), "theirs")
 			s.get(s.kind("Gadget"), "theirs")
+		},
+		after: func(s *play) {
+			gadgets := s.live().Dynamic.Resource(s.kind("Gadget")).Namespace(s.namespace)
+			require.NoError(s.t, gadgets.Delete(s.t.Context(), "theirs", metav1.DeleteOptions{}))
+			log := s.succeeds("K8S_REMOVE", "", s.two, s.two)
+			require.Contains(s.t, log, "CustomResourceDefinition gadgets."+s.group+": deleted")
+			require.Equal(s.t, []string{"CustomResourceDefinition widgets." + s.group}, remains(s.app))
+			s.get(s.kind("Widget"), "theirs")
 		},
 	},
 	{

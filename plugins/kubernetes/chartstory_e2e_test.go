@@ -39,8 +39,9 @@ type chartStory struct {
 	pruned []string
 	// kept are the objects with marks of the application that its removal leaves, "Kind name".
 	kept []string
-	// removed looks at the cluster after the removal.
+	// removed looks at the cluster after the removal, and after goes on from there.
 	removed func(s *play, log string)
+	after   func(s *play)
 }
 
 // play is a story that runs.
@@ -90,6 +91,9 @@ func (story chartStory) run(t *testing.T) {
 	require.Equal(t, kept, remains(s.app), log)
 	s.get(configMaps, "theirs")
 	require.True(t, inSync(theirs.livestate(theirCommit)), "what another application has deployed stays")
+	if story.after != nil {
+		story.after(s)
+	}
 }
 
 func newPlay(t *testing.T, story chartStory) *play {
