@@ -13,17 +13,12 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
-	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 	"helm.sh/helm/v4/pkg/chart/common"
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
 // maxSchemas bounds the documents that the schema of a chart may have fetched.
 const maxSchemas = 64
-
-// english writes what the validator reports.
-var english = message.NewPrinter(language.English)
 
 // schemaURL is what a schema is called inside of the validator: relative references begin there.
 const schemaURL = "file:///values.schema.json"
@@ -178,7 +173,8 @@ func (s *schemaCheck) reason(e *jsonschema.ValidationError, path []string, below
 	case *kind.Required:
 		value = append(value, k.Missing[:min(1, len(k.Missing))]...)
 	}
-	text := e.ErrorKind.LocalizedString(english)
+	// The whole error would name the place in the values as a pointer, and its causes.
+	text := strings.TrimPrefix((&jsonschema.ValidationError{ErrorKind: e.ErrorKind}).Error(), "at '': ")
 	if len(value) > 0 {
 		text = strings.Join(value, ".") + ": " + text
 	}
