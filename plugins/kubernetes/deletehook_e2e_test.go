@@ -166,19 +166,7 @@ func TestARemovalThatIsInterruptedRunsEachHookOnce(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", last, nil)
 	a.edit(configMaps, "held", `{"metadata": {"finalizers": ["example.com/hold"]}}`)
 	nextRemoval(a)
-	interrupted := func(until string) string {
-		t.Helper()
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		id := fmt.Sprintf("stage-%d", a.stages+1)
-		go func() {
-			defer cancel()
-			a.h.Piped.WaitLog(t, id, until)
-		}()
-		_, log := a.runIn(ctx, "K8S_REMOVE", "", last, nil)
-		require.Contains(t, log, until)
-		return log
-	}
+	interrupted := func(until string) string { return interruptedRemoval(a, last, until) }
 	interrupted("Waiting for 1 hook to end")
 	a.get(configMaps, "web")
 	open(a, "save")
@@ -197,6 +185,21 @@ func TestARemovalThatIsInterruptedRunsEachHookOnce(t *testing.T) {
 	log = a.succeeds("K8S_REMOVE", "", last, nil)
 	require.Contains(t, log, "an earlier attempt of this stage has begun it; it does not run twice")
 	require.Empty(t, remains(a))
+}
+
+// interruptedRemoval stops a removal when its log has a text.
+func interruptedRemoval(a *app, last *commit, until string) (log string) {
+	a.t.Helper()
+	ctx, cancel := context.WithCancel(a.t.Context())
+	defer cancel()
+	id := fmt.Sprintf("stage-%d", a.stages+1)
+	go func() {
+		defer cancel()
+		a.h.Piped.WaitLog(a.t, id, until)
+	}()
+	_, log = a.runIn(ctx, "K8S_REMOVE", "", last, nil)
+	require.Contains(a.t, log, until)
+	return log
 }
 
 // gated is a Job whose pod waits for a Secret of the Job's name.
@@ -251,4 +254,31 @@ func TestARemovalWhoseHooksAreNotKnownDeletesNothing(t *testing.T) {
 	a.get(configMaps, "kept")
 	a.succeeds("K8S_REMOVE", "", last, nil)
 	a.absent(configMaps, "kept")
+	nextRemoval(a)
+	log = a.succeeds("K8S_REMOVE", "", gone, nil)
+	require.Contains(t, log, "Nothing to delete", "a commit that could never be deployed is no hindrance")
+}
+
+func TestARemovalWhoseHookHasNotEndedDeletesNothingWhenItsCommitCannotBeLoadedAnyMore(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.settings += ", helmChart: {path: chart}"
+	last := &commit{Hash: "aaaaaaa1", Files: chartFiles(map[string]string{
+		"chart/templates/save.yaml": gated("save", "helm.sh/hook: pre-delete"),
+	})}
+	gone := at("aaaaaaa1", last)
+	delete(gone.Files, "chart/Chart.yaml")
+	a.succeeds("K8S_SYNC", "", last, nil)
+	a.edit(configMaps, "kept", `{"metadata": {"finalizers": ["example.com/hold"]}}`)
+	nextRemoval(a)
+	interruptedRemoval(a, last, "Waiting for 1 hook to end")
+	require.Contains(t, a.fails("K8S_REMOVE", "", gone, nil), "nothing more was deleted")
+	require.Nil(t, a.get(configMaps, "kept").GetDeletionTimestamp())
+
+	open(a, "save")
+	interruptedRemoval(a, last, "kept: Terminating")
+	a.edit(configMaps, "kept", `{"metadata": {"finalizers": null}}`)
+	log := a.succeeds("K8S_REMOVE", "", gone, nil)
+	require.Contains(t, log, "only what has the application's labels is found")
+	require.Empty(t, remains(a))
 }

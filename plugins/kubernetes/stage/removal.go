@@ -28,8 +28,9 @@ type removal struct {
 // removalPlan is what a deployment remembers of a removal, so that another attempt goes on when the manifests cannot be
 // loaded any more: a chart may look up what has been deleted.
 type removalPlan struct {
-	// After is the number of hooks after the deletion.
-	After int `json:"after"`
+	// Before and After are the numbers of hooks before and after the deletion.
+	Before int `json:"before"`
+	After  int `json:"after"`
 }
 
 // newRemoval takes the hooks from the commit that was deployed last. A commit that cannot be loaded might have had some
@@ -40,25 +41,56 @@ func newRemoval(ctx context.Context, e *Executor, req *Request, c *cluster.Clien
 	key := sdk.DeploymentKey[removalPlan](r.noteKey())
 	loaded, err := e.loader.LoadPrimary(ctx, req.Targets, s, e.rendering(req, nil))
 	if err != nil {
-		noted, found, noteErr := key.Get(ctx, req.Client)
-		switch {
-		case ctx.Err() != nil:
-			return nil, context.Cause(ctx)
-		case noteErr != nil:
-			return nil, noteErr
-		case found && noted.After == 0:
-			req.Log.Infof("The manifests of commit %s cannot be loaded any more, so that only what has the "+
-				"application's labels is found: %v", short(s.CommitHash), err)
-			return r, nil
-		}
-		return nil, removed(req, "the manifests of commit %s, which was deployed last, cannot be loaded, so its hooks "+
-			"for a deletion are not known and nothing more was deleted: %w", short(s.CommitHash), err)
+		return r, r.withoutHooks(ctx, key, err)
 	}
 	r.deployed = loaded.Manifests
 	if r.plan, err = phase.Arrange(loaded.Manifests, phase.Removal); err != nil {
 		return nil, err
 	}
-	return r, key.Put(ctx, req.Client, removalPlan{After: len(r.plan.At(phase.After))})
+	return r, key.Put(ctx, req.Client, removalPlan{
+		Before: len(r.plan.At(phase.Before)), After: len(r.plan.At(phase.After)),
+	})
+}
+
+// withoutHooks returns an error unless the removal can go on without the manifests, which cannot be loaded because of
+// the cause: no hook is left to run.
+func (r *removal) withoutHooks(ctx context.Context, key sdk.DeploymentKey[removalPlan], cause error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	needless, err := r.needsNoHook(ctx, key)
+	commit := short(r.source.CommitHash)
+	switch {
+	case err != nil:
+		return err
+	case !needless:
+		return removed(r.req, "the manifests of commit %s, which was deployed last, cannot be loaded, so its hooks "+
+			"for a deletion are not known and nothing more was deleted: %w", commit, cause)
+	}
+	r.req.Log.Infof("The manifests of commit %s cannot be loaded, so that only what has the application's labels is "+
+		"found: %v", commit, cause)
+	return nil
+}
+
+// needsNoHook reports whether no hook is left to run: an earlier attempt knew them, or there is nothing to delete.
+func (r *removal) needsNoHook(ctx context.Context, key sdk.DeploymentKey[removalPlan]) (bool, error) {
+	noted, found, err := key.Get(ctx, r.req.Client)
+	switch {
+	case err != nil:
+		return false, err
+	case found && noted.After > 0:
+		return false, nil
+	case found && noted.Before > 0:
+		before, err := r.recall(ctx, phase.Before)
+		return before.Finished, err
+	case found:
+		return true, nil
+	}
+	if _, left, err := r.left(ctx); err != nil || left > 0 {
+		return false, err
+	}
+	begun, err := r.begun(ctx)
+	return !begun, err
 }
 
 func (r *removal) noteKey() string {
@@ -86,19 +118,25 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 	}), nil
 }
 
-// begin runs the hooks before the deletion, if there is anything to delete, and reports whether those after it are due:
-// also when an earlier removal has deleted everything and could not run them. It returns what is there then.
-func (r *removal) begin(ctx context.Context) (all []inventory.Item, after bool, err error) {
+// left returns what is there, and how much of it is to be deleted and no hook.
+func (r *removal) left(ctx context.Context) (all []inventory.Item, n int, err error) {
 	if all, err = r.resources(ctx); err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
 	own := slices.DeleteFunc(slices.Clone(all), func(i inventory.Item) bool { return manifest.IsHook(&i.Meta) })
 	deletable, _, err := inventory.Deletable(ctx, r.client, own)
+	return all, len(deletable), err
+}
+
+// begin runs the hooks before the deletion, if there is anything to delete, and reports whether those after it are due:
+// also when an earlier removal has deleted everything and could not run them. It returns what is there then.
+func (r *removal) begin(ctx context.Context) (all []inventory.Item, after bool, err error) {
+	all, left, err := r.left(ctx)
 	if err != nil {
 		return nil, false, err
 	}
 	before, has := len(r.plan.At(phase.Before)), len(r.plan.At(phase.After)) > 0
-	if len(deletable) == 0 {
+	if left == 0 {
 		if before > 0 {
 			err = r.sayNotRun(ctx, before)
 		}
