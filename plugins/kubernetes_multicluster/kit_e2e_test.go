@@ -53,6 +53,8 @@ type fleet struct {
 	stages   int
 	// index is the position of the next stage in the pipeline.
 	index int32
+	// deployment is the id of the deployment; empty for one that is always the same.
+	deployment string
 }
 
 // fleetTarget is one deploy target of the tests.
@@ -147,7 +149,7 @@ func (f *fleet) run(stage, options string, target, running *commit) (status mode
 	id := fmt.Sprintf("stage-%d", f.stages)
 	status, log, err := clustertest.Stage{
 		Name: stage, Options: options, ID: id, Index: f.index, ApplicationID: f.id, Created: f.created,
-		Target: f.source(target), Running: f.source(running),
+		Deployment: f.deployment, Target: f.source(target), Running: f.source(running),
 	}.Execute(f.t.Context(), f.h)
 	require.NoError(f.t, err)
 	return status, log, f.h.Piped.StageMetadata(id)

@@ -4,6 +4,9 @@
 package state
 
 import (
+	"cmp"
+	"slices"
+
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
@@ -60,4 +63,19 @@ func (d *Deck) noPast(app *deckv1.Application) string {
 			"version of pipedeck does; push a commit that reverts the change"
 	}
 	return ""
+}
+
+// OfRemoved returns the deployments of a deck whose application is not there any more, the newest first. Those of an
+// application that is removed while the deck is followed are forgotten with it.
+func OfRemoved(d *Deck) []*deckv1.Deployment {
+	var all []*deckv1.Deployment
+	for id, list := range d.byApplication {
+		if d.applications[id] == nil {
+			all = append(all, list...)
+		}
+	}
+	slices.SortFunc(all, func(a, b *deckv1.Deployment) int {
+		return cmp.Or(b.GetCreatedAt().AsTime().Compare(a.GetCreatedAt().AsTime()), cmp.Compare(b.GetId(), a.GetId()))
+	})
+	return all
 }

@@ -67,3 +67,26 @@ func TestAHistoryListsTheDeploymentsOfOneApplication(t *testing.T) {
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stderr, "nothing")
 }
+
+func TestDeploymentsOfARemovedApplicationAreListed(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	gone := decktest.Failed()
+	id := gone.GetId()
+	server.Publish(decktest.Environment(), gone)
+	stateDir, _ := running(t, server)
+	for _, args := range [][]string{{"deployments"}, {"history", "hello-world"}, {"history",
+		gone.GetApplicationId()}} {
+		code, stdout, stderr := command(t.Context(), stateDir, append(args, "-o", "json")...)
+		require.Zero(t, code, stderr)
+		var list document.Deployments
+		clitest.Document(t, "deployments", stdout, &list)
+		require.Len(t, list.Deployments, 1, "%v", args)
+		require.Equal(t, id, list.Deployments[0].ID)
+	}
+	code, stdout, stderr := command(t.Context(), stateDir, "logs", id)
+	require.Contains(t, stdout, "==> hello-world ", "code %d: %s", code, stderr)
+	code, _, stderr = command(t.Context(), stateDir, "history", "hello")
+	require.Equal(t, exit.WrongUsage, code, "a beginning names no removed application")
+	require.Contains(t, stderr, "hello")
+}

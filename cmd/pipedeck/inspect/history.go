@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 func newHistoryCommand(t *session.Target) *cobra.Command {
@@ -21,16 +22,17 @@ func newHistoryCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "history APP", Short: "List the deployments of an application", Args: cobra.ExactArgs(1),
 		Long: `List the deployments of one application, the newest first, with what they were: a commit, a retry or a
-rollback. pipedeck rollback deploys the commit of an earlier one again.`,
+rollback. pipedeck rollback deploys the commit of an earlier one again. An application that was removed is
+named by its whole name or id.`,
 		Example: "  pipedeck history hello-world\n  pipedeck history hello-world -o wide\n" +
 			"  pipedeck rollback hello-world --to 3f2a1c9",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.Run(cmd, func(_ context.Context, s *session.Session) error {
-				app, err := resolve.New(s, cmd, args).Argument(0).Application()
+				deployments, err := historyOf(resolve.New(s, cmd, args))
 				if err != nil {
 					return err
 				}
-				l := deploymentList(s.State, s.State.Deployments(app.GetId()))
+				l := deploymentList(s.State, deployments)
 				withoutApplication(&l.table)
 				if l.note != "" {
 					fmt.Fprintln(s.Err, l.note)
@@ -41,6 +43,27 @@ rollback. pipedeck rollback deploys the commit of an earlier one again.`,
 	}
 	format.AddListFlags(cmd, &output)
 	return cmd
+}
+
+// historyOf returns the deployments of the application that the argument names. One that was removed has its whole name
+// or id.
+func historyOf(l *resolve.Line) ([]*deckv1.Deployment, error) {
+	app, err := l.Argument(0).Application()
+	if err == nil {
+		return l.State.Deployments(app.GetId()), nil
+	}
+	removed := ofRemoved(l.State, func(d *deckv1.Deployment) bool {
+		return l.Args()[0] == d.GetApplicationName() || l.Args()[0] == d.GetApplicationId()
+	})
+	if len(removed) == 0 {
+		return nil, err
+	}
+	return removed, nil
+}
+
+// ofRemoved returns those deployments of removed applications that are wanted.
+func ofRemoved(s *session.State, wanted func(*deckv1.Deployment) bool) []*deckv1.Deployment {
+	return slices.DeleteFunc(state.OfRemoved(s.Deck), func(d *deckv1.Deployment) bool { return !wanted(d) })
 }
 
 // withoutApplication leaves out the column that is the same in all rows.

@@ -85,7 +85,9 @@ func stageLogs(ctx context.Context, l *resolve.Line, stage string, p *logPrinter
 	args := l.Args()
 	var deployment *deckv1.Deployment
 	var err error
-	if len(args) == 1 && stage == "" && !l.Argument(0).FitsTarget() {
+	if removed := removedDeployment(l); removed != nil {
+		deployment = removed
+	} else if len(args) == 1 && stage == "" && !l.Argument(0).FitsTarget() {
 		// A single argument that names no deployment is a stage.
 		p.stage = l.Argument(0)
 		deployment, err = p.stage.DeploymentWithStage()
@@ -102,6 +104,19 @@ func stageLogs(ctx context.Context, l *resolve.Line, stage string, p *logPrinter
 		p.stage = l.Flag("stage", stage)
 	}
 	return p.print(ctx, deployment)
+}
+
+// removedDeployment returns the deployment of a removed application that the first argument names by its id; nil for
+// none, or for several.
+func removedDeployment(l *resolve.Line) *deckv1.Deployment {
+	if len(l.Args()) == 0 || l.Argument(0).FitsTarget() {
+		return nil
+	}
+	found := ofRemoved(l.State, func(d *deckv1.Deployment) bool { return resolve.Fit(l.Args()[0], d.GetId()) > 0 })
+	if len(found) != 1 {
+		return nil
+	}
+	return found[0]
 }
 
 // logPrinter prints the logs of a deployment's stages.

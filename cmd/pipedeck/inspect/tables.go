@@ -115,7 +115,7 @@ func newDeploymentsCommand(t *session.Target) *cobra.Command {
 	return listCommand(t, "deployments", "List the deployments, the newest first", listDeployments)
 }
 
-func listDeployments(s *session.State) listing { return deploymentList(s, s.AllDeployments()) }
+func listDeployments(s *session.State) listing { return deploymentList(s, s.EveryDeployment()) }
 
 // deploymentList lists deployments in their order.
 func deploymentList(s *session.State, deployments []*deckv1.Deployment) listing {

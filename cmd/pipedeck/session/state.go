@@ -47,6 +47,15 @@ func (s *State) AllDeployments() []*deckv1.Deployment {
 	for _, a := range s.Applications() {
 		all = append(all, s.Deployments(a.Id)...)
 	}
+	return newestFirst(all)
+}
+
+// EveryDeployment returns those of all applications and of those that were removed, the newest first.
+func (s *State) EveryDeployment() []*deckv1.Deployment {
+	return newestFirst(slices.Concat(s.AllDeployments(), state.OfRemoved(s.Deck)))
+}
+
+func newestFirst(all []*deckv1.Deployment) []*deckv1.Deployment {
 	slices.SortStableFunc(all, func(a, b *deckv1.Deployment) int {
 		return b.CreatedAt.AsTime().Compare(a.CreatedAt.AsTime())
 	})

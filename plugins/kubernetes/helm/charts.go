@@ -118,7 +118,7 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 		return nil, fmt.Errorf("%q cannot be the name of a release: use at most 53 small letters, digits and '-', "+
 			"and set input.helmOptions.releaseName", req.ReleaseName)
 	}
-	values, remote, err := c.values(ctx, g, req)
+	values, err := c.values(ctx, g, req)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 	}
 	var release *Release
 	if req.Record {
-		if release, err = newRelease(req.ReleaseName, chrt, values); err != nil {
+		if release, err = newRelease(req.ReleaseName, chrt, values.values); err != nil {
 			return nil, fmt.Errorf("%s: %w", where, err)
 		}
 	}
@@ -155,7 +155,7 @@ func (c *Charts) Render(ctx context.Context, req Request) (*Rendered, error) {
 	if release != nil {
 		release.Notes, rendered.Release = rendered.notes, release
 	}
-	rendered.Fixed = rendered.Fixed && loaded.fixed && fixed && !remote
+	rendered.Fixed = rendered.Fixed && loaded.fixed && fixed && !values.remote
 	return rendered, nil
 }
 
@@ -168,24 +168,25 @@ func remedy(req Request) string {
 }
 
 // render gives the files of a chart, which are fixed unless it looks something up.
-func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values map[string]any, seen *Capabilities,
+func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values *given, seen *Capabilities,
 	req Request) (*Rendered, error) {
 	caps, err := seen.helm()
 	if err != nil {
 		return nil, err
 	}
 	chrt := loaded.chart
-	if err := chartutil.ProcessDependencies(chrt, values); err != nil {
+	if err := chartutil.ProcessDependencies(chrt, values.values); err != nil {
 		return nil, fmt.Errorf("its dependencies: %w", err)
 	}
 	namespace := cmp.Or(req.Namespace, seen.Namespace, "default")
 	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
-	top, err := util.ToRenderValuesWithSchemaValidation(chrt, values, release, caps, true)
+	top, err := util.ToRenderValuesWithSchemaValidation(chrt, values.values, release, caps, true)
 	if err != nil {
 		return nil, fmt.Errorf("its values are not valid: %w", err)
 	}
-	if given, is := top["Values"].(common.Values); is {
-		if err := c.checkValues(ctx, g, chrt, given); err != nil {
+	if merged, is := top["Values"].(common.Values); is {
+		check := &schemaCheck{guard: g, loaded: loaded, given: values}
+		if err := check.values(ctx, chrt, merged, nil, nil); err != nil {
 			return nil, fmt.Errorf("its values are not valid: %w", err)
 		}
 	}

@@ -227,7 +227,31 @@ func TestMistakesOfChartsAreNamed(t *testing.T) {
 		"a value that the schema refuses is not shown": {files: map[string]string{
 			"charts/web/values.schema.json": `{"properties": {"password": {"pattern": "^[a-z]+$"}}}`,
 			"charts/web/values.yaml":        "password: HIDDEN-1\n"},
-			want: "at '/password': 'the value' does not match pattern"},
+			want: "values.schema.json of web: ../charts/web/values.yaml:1: password: 'the value' does not match " +
+				"pattern"},
+		"a value of a file that the schema refuses is named with its file, line and path": {
+			files: map[string]string{
+				"charts/web/values.schema.json": `{"properties": {"limits": {"properties": {"cpu": ` +
+					`{"type": "number"}}, "additionalProperties": false}}}`,
+				"app/base.yaml": "limits:\n  cpu: HIDDEN-1\n",
+				"app/prod.yaml": "replicas: 1\nlimits: {cpu: HIDDEN-2, disk: 1}\n"},
+			edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"base.yaml", "prod.yaml"} },
+			want: "values.schema.json of web: prod.yaml:2: limits.cpu: got string, want number; prod.yaml:2: " +
+				"limits.disk: additional properties 'disk' not allowed"},
+		"a single value that the schema refuses is named with its option": {
+			files: map[string]string{"charts/web/values.schema.json": `{"properties": {"sizes": {"items": ` +
+				`{"type": "number"}}}}`},
+			edit: func(r *helm.Request) { r.Options.SetValues = map[string]string{"sizes[0]": "HIDDEN-1"} },
+			want: "values.schema.json of web: input.helmOptions.setValues: sizes.0: got string, want number"},
+		"a value that the schema of a dependency refuses": {
+			files: map[string]string{
+				"charts/web/charts/store/values.schema.json": `{"properties": {"size": {"type": "number"}}}`,
+				"app/prod.yaml": "store:\n  enabled: true\n  size: HIDDEN-1\n"},
+			edit: func(r *helm.Request) { r.Options.ValueFiles = []string{"prod.yaml"} },
+			want: "values.schema.json of store: prod.yaml:3: store.size: got string, want number"},
+		"a value that is missing": {
+			files: map[string]string{"charts/web/values.schema.json": `{"required": ["gone"]}`},
+			want:  "values.schema.json of web: gone: missing property 'gone'"},
 		"a dependency that is nowhere": {
 			files: map[string]string{"charts/web/Chart.yaml": "{apiVersion: v2, name: web, version: 1.2.3, " +
 				"dependencies: [{name: queue, version: 1.x}]}"},

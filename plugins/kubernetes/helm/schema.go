@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -22,37 +23,48 @@ const maxSchemas = 64
 // schemaURL is what a schema is called inside of the validator: relative references begin there.
 const schemaURL = "file:///values.schema.json"
 
-// checkValues holds the values against the schemas of a chart and of its dependencies, as Helm does. Unlike Helm it
+// schemaCheck holds the values against the schemas of a chart and of its dependencies, as Helm does. Unlike Helm it
 // reads no file of this machine, which a reference of a schema may name in many ways, and no error shows a value, which
-// may be secret.
-func (c *Charts) checkValues(ctx context.Context, g *guard, chrt *chart.Chart, values common.Values) error {
+// may be secret; it says where the value was given.
+type schemaCheck struct {
+	guard  *guard
+	loaded *loaded
+	given  *given
+}
+
+// values checks those of a chart. path is that of the chart in the values, and above are the values that the charts
+// bring which it belongs to.
+func (s *schemaCheck) values(ctx context.Context, chrt *chart.Chart, values common.Values, path []string,
+	above []defaults) error {
+	below := slices.Concat(above, s.loaded.defaultsOf(chrt, len(path)))
 	if len(chrt.Schema) > 0 {
-		if err := checkSchema(ctx, g, chrt.Schema, values); err != nil {
+		if err := s.check(ctx, chrt.Schema, values, path, below); err != nil {
 			return fmt.Errorf("values.schema.json of %s: %w", chrt.Name(), err)
 		}
 	}
 	for _, dependency := range chrt.Dependencies() {
-		given, exists := values[dependency.Name()]
-		if !exists || given == nil {
+		part, exists := values[dependency.Name()]
+		if !exists || part == nil {
 			continue
 		}
-		var below map[string]any
-		switch given := given.(type) {
+		var inner map[string]any
+		switch part := part.(type) {
 		case map[string]any:
-			below = given
+			inner = part
 		case common.Values:
-			below = given
+			inner = part
 		default:
-			return fmt.Errorf("the values of %s are %T, not a map", dependency.Name(), given)
+			return fmt.Errorf("the values of %s are %T, not a map", dependency.Name(), part)
 		}
-		if err := c.checkValues(ctx, g, dependency, below); err != nil {
+		if err := s.values(ctx, dependency, inner, append(slices.Clone(path), dependency.Name()), below); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func checkSchema(ctx context.Context, g *guard, data []byte, values common.Values) (err error) {
+func (s *schemaCheck) check(ctx context.Context, data []byte, values common.Values, path []string,
+	below []defaults) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			err = fmt.Errorf("it cannot be used: %v", r)
@@ -63,7 +75,7 @@ func checkSchema(ctx context.Context, g *guard, data []byte, values common.Value
 		return fmt.Errorf("not JSON: %w", err)
 	}
 	compiler := jsonschema.NewCompiler()
-	loader := &schemaLoader{ctx: ctx, guard: g}
+	loader := &schemaLoader{ctx: ctx, guard: s.guard}
 	compiler.UseLoader(loader)
 	if err := compiler.AddResource(schemaURL, schema); err != nil {
 		return fmt.Errorf("it cannot be used: %w", err)
@@ -78,7 +90,7 @@ func checkSchema(ctx context.Context, g *guard, data []byte, values common.Value
 	err = validator.Validate(values.AsMap())
 	if invalid, is := errors.AsType[*jsonschema.ValidationError](err); is {
 		hideValues(invalid)
-		return errors.New(oneLine(invalid))
+		return errors.New(strings.Join(s.reasons(invalid, path, below), "; "))
 	}
 	return err
 }
@@ -138,11 +150,36 @@ func hideValues(e *jsonschema.ValidationError) {
 	}
 }
 
-// oneLine leaves the first line away, which names the schema.
-func oneLine(e *jsonschema.ValidationError) string {
-	var reasons []string
-	for _, line := range strings.Split(e.Error(), "\n")[1:] {
-		reasons = append(reasons, strings.TrimPrefix(strings.TrimSpace(line), "- "))
+// reasons are what is wrong, each with the value and its place: "prod.yaml:3: store.size: got string, want integer".
+func (s *schemaCheck) reasons(e *jsonschema.ValidationError, path []string, below []defaults) []string {
+	var all []string
+	_, isTop := e.ErrorKind.(*kind.Schema)
+	if _, isReference := e.ErrorKind.(*kind.Reference); !isTop && !isReference {
+		all = append(all, s.reason(e, path, below))
 	}
-	return strings.Join(reasons, "; ")
+	var causes [][]string // the validator sorts none
+	for _, cause := range e.Causes {
+		causes = append(causes, s.reasons(cause, path, below))
+	}
+	slices.SortFunc(causes, slices.Compare)
+	return slices.Concat(append([][]string{all}, causes...)...)
+}
+
+func (s *schemaCheck) reason(e *jsonschema.ValidationError, path []string, below []defaults) string {
+	value := slices.Concat(path, e.InstanceLocation)
+	switch k := e.ErrorKind.(type) {
+	case *kind.AdditionalProperties:
+		value = append(value, k.Properties[:min(1, len(k.Properties))]...)
+	case *kind.Required:
+		value = append(value, k.Missing[:min(1, len(k.Missing))]...)
+	}
+	// The whole error would name the place in the values as a pointer, and its causes.
+	text := strings.TrimPrefix((&jsonschema.ValidationError{ErrorKind: e.ErrorKind}).Error(), "at '': ")
+	if len(value) > 0 {
+		text = strings.Join(value, ".") + ": " + text
+	}
+	if at := s.given.place(value, below); at != "" {
+		text = at + ": " + text
+	}
+	return text
 }

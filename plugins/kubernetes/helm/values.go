@@ -19,25 +19,26 @@ import (
 )
 
 // values merges the values of a request: files, then single values, then values from files, each kind sorted by key.
-// remote reports whether any came from another machine.
-func (c *Charts) values(ctx context.Context, g *guard, req Request) (values map[string]any, remote bool, err error) {
-	values = loader.MergeMaps(nil, req.Options.BaseValues)
+func (c *Charts) values(ctx context.Context, g *guard, req Request) (*given, error) {
+	got := &given{options: req.Options}
+	values := loader.MergeMaps(nil, req.Options.BaseValues)
 	for _, name := range req.Options.ValueFiles {
 		data, fetched, err := c.valueFile(ctx, g, req, name)
 		if err != nil {
-			return nil, false, fmt.Errorf("input.helmOptions.valueFiles: %w", err)
+			return nil, fmt.Errorf("input.helmOptions.valueFiles: %w", err)
 		}
-		remote = remote || fetched
+		got.remote = got.remote || fetched
+		got.files = append(got.files, valuesFile{name: shownURL(name), data: data})
 		more, err := loader.LoadValues(bytes.NewReader(data))
 		if err != nil {
-			return nil, false, valuesError(shownURL(name), err)
+			return nil, valuesError(shownURL(name), err)
 		}
 		values = loader.MergeMaps(values, more)
 	}
 	values = loader.MergeMaps(values, req.Options.Values)
 	for _, key := range slices.Sorted(maps.Keys(req.Options.SetValues)) {
 		if err := strvals.ParseInto(key+"="+req.Options.SetValues[key], values); err != nil {
-			return nil, false, fmt.Errorf("input.helmOptions.setValues: %s: %w", key, err)
+			return nil, fmt.Errorf("input.helmOptions.setValues: %s: %w", key, err)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(req.Options.SetFiles)) {
@@ -46,10 +47,11 @@ func (c *Charts) values(ctx context.Context, g *guard, req Request) (values map[
 			return string(data), err
 		}
 		if err := strvals.ParseIntoFile(key+"="+req.Options.SetFiles[key], values, read); err != nil {
-			return nil, false, fmt.Errorf("input.helmOptions.setFiles: %s: %w", key, err)
+			return nil, fmt.Errorf("input.helmOptions.setFiles: %s: %w", key, err)
 		}
 	}
-	return values, remote, nil
+	got.values = values
+	return got, nil
 }
 
 func (c *Charts) valueFile(ctx context.Context, g *guard, req Request, name string) (data []byte, fetched bool,

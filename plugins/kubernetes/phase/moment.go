@@ -8,11 +8,11 @@ type Moment string
 
 // The moments of a deployment.
 const (
-	// Before is before the first stage changes the cluster.
+	// Before is before the first stage changes the cluster, or before the first deletion.
 	Before Moment = "before"
 	// Sync is the rollout itself.
 	Sync Moment = "sync"
-	// After is when the last stage has changed the cluster, and all is ready.
+	// After is when the last stage has changed the cluster, and all is ready, or when all is deleted.
 	After Moment = "after"
 	// OnFailure is when the rollout has failed.
 	OnFailure Moment = "failure"
@@ -29,6 +29,8 @@ const (
 	Install  Occasion = "an installation"
 	Upgrade  Occasion = "an upgrade"
 	Rollback Occasion = "a rollback"
+	// Removal deletes the application: hooks run before and after that.
+	Removal Occasion = "a removal"
 )
 
 // use is a moment on some occasions. A moment of no occasion never comes.
@@ -53,8 +55,8 @@ var helmUses = map[string]use{
 	"test":          {Test, everywhere},
 	"test-success":  {Test, everywhere}, // the older name
 	"test-failure":  {},                 // Helm has it no more
-	"pre-delete":    {},
-	"post-delete":   {},
+	"pre-delete":    {Before, []Occasion{Removal}},
+	"post-delete":   {After, []Occasion{Removal}},
 	"crd-install":   {Sync, everywhere},
 }
 
@@ -66,6 +68,6 @@ var argoUses = map[string]use{
 	"PostSync":   {After, deployed},
 	"SyncFail":   {OnFailure, deployed},
 	"Skip":       {},
-	"PreDelete":  {},
-	"PostDelete": {},
+	"PreDelete":  {Before, []Occasion{Removal}},
+	"PostDelete": {After, []Occasion{Removal}},
 }

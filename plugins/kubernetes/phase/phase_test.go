@@ -60,33 +60,35 @@ func waves(t *testing.T, manifests []manifest.Manifest) string {
 func TestAnnotationsChooseTheMomentOnEachOccasion(t *testing.T) {
 	t.Parallel()
 	for annotations, want := range map[string]string{
-		"":                           "sync, sync, sync",
-		"helm.sh/hook=pre-install":   "before, -, -",
-		"helm.sh/hook=post-install":  "after, -, -",
-		"helm.sh/hook=pre-upgrade":   "-, before, -",
-		"helm.sh/hook=Post-Upgrade":  "-, after, -",
-		"helm.sh/hook=pre-rollback":  "-, -, before",
-		"helm.sh/hook=post-rollback": "-, -, after",
-		"helm.sh/hook=test":          "test, test, test",
-		"helm.sh/hook=test-success":  "test, test, test",
-		"helm.sh/hook=pre-delete":    "-, -, -",
-		"helm.sh/hook=crd-install":   "sync, sync, sync",
-		"helm.sh/hook=pre-install,pre-upgrade,post-upgrade": "before, before after, -",
-		"argocd.argoproj.io/hook=PreSync":                   "before, before, -",
-		"argocd.argoproj.io/hook=Sync":                      "sync, sync, -",
-		"argocd.argoproj.io/hook=PostSync":                  "after, after, -",
-		"argocd.argoproj.io/hook=SyncFail":                  "failure, failure, -",
-		"argocd.argoproj.io/hook=PreSync,PostSync":          "before after, before after, -",
-		"argocd.argoproj.io/hook=Skip":                      "-, -, -",
-		"argocd.argoproj.io/hook=PreDelete":                 "-, -, -",
+		"":                           "sync, sync, sync, sync",
+		"helm.sh/hook=pre-install":   "before, -, -, -",
+		"helm.sh/hook=post-install":  "after, -, -, -",
+		"helm.sh/hook=pre-upgrade":   "-, before, -, -",
+		"helm.sh/hook=Post-Upgrade":  "-, after, -, -",
+		"helm.sh/hook=pre-rollback":  "-, -, before, -",
+		"helm.sh/hook=post-rollback": "-, -, after, -",
+		"helm.sh/hook=test":          "test, test, test, -",
+		"helm.sh/hook=test-success":  "test, test, test, -",
+		"helm.sh/hook=pre-delete":    "-, -, -, before",
+		"helm.sh/hook=crd-install":   "sync, sync, sync, sync",
+		"helm.sh/hook=pre-install,pre-upgrade,post-upgrade": "before, before after, -, -",
+		"argocd.argoproj.io/hook=PreSync":                   "before, before, -, -",
+		"argocd.argoproj.io/hook=Sync":                      "sync, sync, -, -",
+		"argocd.argoproj.io/hook=PostSync":                  "after, after, -, -",
+		"argocd.argoproj.io/hook=SyncFail":                  "failure, failure, -, -",
+		"argocd.argoproj.io/hook=PreSync,PostSync":          "before after, before after, -, -",
+		"argocd.argoproj.io/hook=Skip":                      "-, -, -, -",
+		"argocd.argoproj.io/hook=PreDelete":                 "-, -, -, before",
+		"argocd.argoproj.io/hook=PostDelete":                "-, -, -, after",
+		"helm.sh/hook=post-delete,post-upgrade":             "-, after, -, after",
 		// Argo CD's wins over Helm's.
-		"argocd.argoproj.io/hook=PostSync helm.sh/hook=pre-install,pre-rollback": "after, after, -",
-		"argocd.argoproj.io/hook=PreSync helm.sh/hook=post-upgrade":              "before, before, -",
+		"argocd.argoproj.io/hook=PostSync helm.sh/hook=pre-install,pre-rollback": "after, after, -, -",
+		"argocd.argoproj.io/hook=PreSync helm.sh/hook=post-upgrade":              "before, before, -, -",
 	} {
 		placement, err := phase.Of(objects(t, "Job a "+annotations)[0])
 		require.NoError(t, err, annotations)
 		var all []string
-		for _, o := range []phase.Occasion{phase.Install, phase.Upgrade, phase.Rollback} {
+		for _, o := range []phase.Occasion{phase.Install, phase.Upgrade, phase.Rollback, phase.Removal} {
 			var moments []string
 			for _, m := range placement.At(o) {
 				moments = append(moments, string(m))

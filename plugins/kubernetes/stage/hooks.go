@@ -154,8 +154,11 @@ func (h *hooks) words(n int, m phase.Moment) string {
 
 // rollout is what the hooks run around.
 func (h *hooks) rollout() string {
-	if h.plan.Occasion == phase.Rollback {
+	switch h.plan.Occasion {
+	case phase.Rollback:
 		return "rollback"
+	case phase.Removal:
+		return "deletion"
 	}
 	return "rollout"
 }
@@ -202,8 +205,11 @@ func (h *hooks) run(ctx context.Context, m phase.Moment) error {
 	return h.finish(ctx, m, done)
 }
 
-// prepare applies what the hooks need and the rollout has not brought yet.
+// prepare applies what the hooks need and the rollout has not brought yet. Before a deletion all is there.
 func (h *hooks) prepare(ctx context.Context, m phase.Moment) error {
+	if h.plan.Occasion == phase.Removal {
+		return nil
+	}
 	needed := h.plan.Needed(m)
 	if m != phase.Before && m != phase.OnFailure || len(needed) == 0 {
 		return nil
@@ -260,6 +266,10 @@ func (h *hooks) failed(ctx context.Context, m phase.Moment, due []manifest.Manif
 		h.req.Log.Errorf("%v", err)
 	}
 	switch {
+	case m == phase.Before && h.plan.Occasion == phase.Removal:
+		return removed(h.req, "a hook before the deletion failed, so nothing was deleted: %w", cause)
+	case m == phase.After && h.plan.Occasion == phase.Removal:
+		return removed(h.req, "a hook after the deletion failed: %w", cause)
 	case m == phase.Before && h.plan.Occasion == phase.Rollback:
 		return fmt.Errorf("a hook before the rollback failed, so nothing was rolled back: %w", cause)
 	case m == phase.Before:

@@ -5,44 +5,63 @@ package stage
 
 import (
 	"context"
-
-	"k8s.io/apimachinery/pkg/labels"
+	"fmt"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
-// remove deletes everything that the application has deployed, all variants of it, but for what must be kept. What has
-// gone already is fine, so that it may be executed again.
+// remove deletes everything that the application has deployed, all variants of it, but for what must be kept, and runs
+// the hooks around that. What has gone already is fine, so that it may be executed again.
 func (e *Executor) remove(ctx context.Context, req *Request) error {
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err
 	}
-	were, err := e.lookUp(ctx, req, client, req.Target, func(inventory.Item) bool { return true })
+	r, err := newRemoval(ctx, e, req, client)
 	if err != nil {
 		return err
 	}
-	labelled, err := e.find(ctx, req, client, req.Target, labels.Set{}, keysOf(were)...)
+	all, after, err := r.begin(ctx)
 	if err != nil {
 		return err
 	}
-	all := inventory.Union(were, labelled)
 	if err := removeRecords(ctx, req, client); err != nil {
 		return err
 	}
-	if len(all) == 0 {
+	if len(all) == 0 && !after {
 		req.Log.Infof("Nothing to delete: the application has no resources in %s", client.Server)
 		return nil
 	}
-	req.Log.Infof("Deleting %s from %s", plural(len(all), "resource"), client.Server)
-	deleted, err := e.delete(ctx, req, client, all)
+	deleted, err := r.deleteFirst(ctx, all)
 	if err != nil {
 		return err
 	}
+	if after {
+		if err := r.run(ctx, phase.After); err != nil {
+			return err
+		}
+	}
+	last, err := r.deleteLast(ctx, all)
+	if err != nil {
+		return err
+	}
+	deleted.Gone += last.Gone
+	deleted.Terminating += last.Terminating
 	req.Log.Successf("Removed the application: %s deleted%s", plural(deleted.Gone, "resource"),
 		stillTerminating(deleted))
+	if after {
+		return r.putBegun(ctx, false)
+	}
 	return nil
+}
+
+// removed is the error of a removal with what a user does next.
+func removed(req *Request, format string, args ...any) error {
+	name := req.Deployment.GetApplicationName()
+	return fmt.Errorf("%w\nnext step: find the reason in the log above, then run: pipedeck remove %s --cascade; or "+
+		"leave what still runs: pipedeck remove %s --orphan", fmt.Errorf(format, args...), name, name)
 }
 
 func keysOf(items []inventory.Item) []manifest.Key {

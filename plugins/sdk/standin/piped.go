@@ -204,6 +204,10 @@ func (p *Piped) PluginMetadata(plugin string) map[string]string {
 	return maps.Clone(p.plugins[plugin])
 }
 
+// BeginDeployment forgets what plugins have stored for a deployment, as another one has nothing of it. Objects of
+// applications stay.
+func (p *Piped) BeginDeployment() { p.update(func() { clear(p.plugins) }) }
+
 // SetSharedMetadata plays piped's own notes on the deployment.
 func (p *Piped) SetSharedMetadata(key, value string) { p.update(func() { p.shared[key] = value }) }
 
