@@ -35,7 +35,7 @@ func headline(err error) string {
 	return line
 }
 
-// firstOf returns the text of the first of errors that were joined, each on lines of its own, with all that stands in
+// firstOf returns the text of the first of errors that were joined, each on separate lines, with all that stands in
 // front of it, and how many more there are. Of other errors it returns the text.
 func firstOf(err error) (text string, more int) {
 	whole := err.Error()
