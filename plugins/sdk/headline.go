@@ -10,9 +10,12 @@ import (
 )
 
 const (
-	// maxHeadline bounds what is said of an error, and maxNextStep its next step, in bytes. Tables wrap both.
+	// maxHeadline bounds what is said of an error, in bytes, and maxNextStep its next step. Tables wrap both.
 	maxHeadline = 2 << 10
 	maxNextStep = 1 << 10
+	// maxTarget and maxTargetStep are the same for one of many deploy targets, which are reported together.
+	maxTarget     = 640
+	maxTargetStep = 320
 
 	nextStep = "next step: "
 )
@@ -20,16 +23,21 @@ const (
 // headline is an error in one line, which is the reason of a stage: the first line, how many errors more were joined to
 // it, and the next step when a line of the error begins with those words. The whole error is in the log. PipeCD v1 has
 // the field for it but neither fills nor reads it.
-func headline(err error) string {
+func headline(err error) string { return headlineWithin(err, maxHeadline, maxNextStep) }
+
+// headlineOfTarget is headline for one of many deploy targets.
+func headlineOfTarget(err error) string { return headlineWithin(err, maxTarget, maxTargetStep) }
+
+func headlineWithin(err error, most, mostOfStep int) string {
 	text, more := firstOf(err)
 	line, rest, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	line = cut(line, maxHeadline)
+	line = cut(line, most)
 	if more > 0 {
 		line += fmt.Sprintf(" (and %d more in the log)", more)
 	}
 	for below := range strings.SplitSeq(rest, "\n") {
 		if step, is := strings.CutPrefix(strings.TrimSpace(below), nextStep); is {
-			return line + "; " + nextStep + cut(step, maxNextStep)
+			return line + "; " + nextStep + cut(step, mostOfStep)
 		}
 	}
 	return line
