@@ -63,7 +63,7 @@ func listApplications(s *session.State) listing {
 		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: repositoryHead, Yield: 6, Least: 8, Drop: 7},
 		{Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true}, {Head: "HEALTH", State: true},
 		{Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Least: 8, Drop: 5},
-		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
+		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Text: true},
 		{Head: "ID", Wide: true}, {Head: "TARGETS", Wide: true},
 	}}}
 	for _, a := range s.Applications() {
@@ -71,7 +71,7 @@ func listApplications(s *session.State) listing {
 		l.table.Rows = append(l.table.Rows, []string{
 			s.PipedName(a.PipedId), document.RepositoryOf(a), a.Name, document.Word(a.Sync),
 			document.Health(a.GetHealth()), line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path,
-			reason(s, a), a.GetId(), strings.Join(a.GetDeployTargets(), ",")})
+			withNextStep(reason(s, a), s.ProblemOf(a.GetId()).GetNextStep()), a.GetId(), strings.Join(a.GetDeployTargets(), ",")})
 	}
 	withRepositories(s, &l.table)
 	withPipeds(s, &l.table)
@@ -99,9 +99,17 @@ func reason(s *session.State, a *deckv1.Application) string {
 	return p.GetReason() + "; " + reason
 }
 
+// withNextStep is a sentence with what to do, which a table shows in a separate line where it has no room.
+func withNextStep(sentence, step string) string {
+	if step == "" {
+		return sentence
+	}
+	return sentence + "; next step: " + step
+}
+
 // joinedReason is why an application is not in sync, then why it is not healthy, unless that is the same.
 func joinedReason(a *deckv1.Application) string {
-	sync, health := a.GetSyncShortReason(), a.GetHealthReason()
+	sync, health := syncReason(a), a.GetHealthReason()
 	switch {
 	case health == "" || strings.HasPrefix(health, sync) && sync != "":
 		return cmp.Or(health, sync)
@@ -109,6 +117,18 @@ func joinedReason(a *deckv1.Application) string {
 		return health
 	}
 	return sync + "; " + health
+}
+
+// syncReason is why an application is not in sync: in full, unless that takes several lines.
+func syncReason(a *deckv1.Application) string {
+	short, whole := a.GetSyncShortReason(), strings.TrimSpace(a.GetSyncReason())
+	switch {
+	case whole == "" || strings.Contains(whole, "\n"):
+		return short
+	case short == "" || strings.HasPrefix(whole, short):
+		return whole
+	}
+	return short + ": " + whole
 }
 
 func newDeploymentsCommand(t *session.Target) *cobra.Command {
@@ -122,7 +142,7 @@ func deploymentList(s *session.State, deployments []*deckv1.Deployment) listing 
 	l := listing{note: forgotten(s), table: format.Table{Columns: []format.Column{
 		{Head: "ID", ID: true, Yield: 4}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "STATUS", State: true},
 		{Head: "COMMIT"}, {Head: "TOOK", Drop: 2}, {Head: "STAGES", Yield: 3, Least: 8, Drop: 3},
-		{Head: "CHAIN", Yield: 5, Least: 8, Drop: 4}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
+		{Head: "CHAIN", Yield: 5, Least: 8, Drop: 4}, {Head: "REASON", Text: true},
 		{Head: "STRATEGY", Wide: true}, {Head: "BY", Wide: true}, {Head: "CREATED", Wide: true},
 		{Head: "FOR", Wide: true},
 	}}}
@@ -182,7 +202,7 @@ func listPlugins(s *session.State) listing {
 		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true},
 		{Head: "PID", Drop: 2}, {Head: "RESTARTS", Drop: 3}, {Head: "MEMORY", Drop: 5}, {Head: "CPU", Drop: 6},
 		{Head: "FILES", Drop: 9}, {Head: "THREADS", Drop: 10}, {Head: "GOROUTINES", Drop: 11},
-		{Head: "STAGES", Yield: 4, Least: 8, Drop: 8}, {Head: "DETAIL", Yield: 2, Least: 12, Drop: 1},
+		{Head: "STAGES", Yield: 4, Least: 8, Drop: 8}, {Head: "DETAIL", Text: true},
 		{Head: "VERSION", Wide: true}, {Head: "BINARY", Wide: true},
 	}}}
 	for _, p := range s.Plugins() {

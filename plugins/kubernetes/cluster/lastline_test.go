@@ -14,12 +14,12 @@ func TestTheLastLineOfAContainerSaysWhyItEnded(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("ü", maxLastLine/2)
 	for output, want := range map[string]string{
-		"":                                  "",
-		"starting\nno such table\n\n":       "no such table",
+		"":                                   "",
+		"starting\nno such table\n\n":        "no such table",
 		"panic: no\n\ngoroutine 1 [running]": "panic: no",
-		long:                                long,
-		long + "more":                       long + "…",
-		"x" + long:                          "x" + long[:len(long)-2] + "…",
+		long:                                 long,
+		long + "more":                        long + "…",
+		"x" + long:                           "x" + long[:len(long)-2] + "…",
 	} {
 		require.Equal(t, want, LastLine(output))
 	}

@@ -119,7 +119,7 @@ func (p problem) withOutput() string {
 	case !strings.Contains(p.output, "\n"):
 		return p.text + "; its last output: " + last
 	case strings.HasSuffix(p.text, ": "+last):
-		return p.text + "; its last output:\n" + p.output
+		return p.text + "\nits last output:\n" + p.output
 	}
-	return p.text + ": " + last + "; its last output:\n" + p.output
+	return p.text + ": " + last + "\nits last output:\n" + p.output
 }
