@@ -97,8 +97,9 @@ func NewApplication(a *deckv1.Application, problem *deckv1.Problem) Application 
 		HealthReason: a.GetHealthReason(),
 		Reason:       a.GetSyncReason(), ShortReason: a.GetSyncShortReason(),
 		ConfigurationProblem: ConfigurationProblem{problem.GetReason(), problem.GetNextStep()},
-		Configured:           Configured{RepositoryOf(a), a.GetPath(), a.GetConfigFilename(), a.GetDescription(), a.GetLabels()},
-		URL:                  a.GetUrl(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
+		Configured: Configured{RepositoryOf(a), a.GetPath(), a.GetConfigFilename(), a.GetDescription(),
+			a.GetLabels()},
+		URL: a.GetUrl(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
 		Deploying: a.GetDeploying(), LatestDeployment: a.GetLatestDeploymentId(),
 		DeployTargets: List(a.GetDeployTargets()), Disabled: a.GetDisabled(), Piped: a.GetPipedId(),
 	}

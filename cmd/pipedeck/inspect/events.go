@@ -113,7 +113,8 @@ func deploymentEvents(d *deckv1.Deployment) []event {
 
 func eventTable(events []event) format.Table {
 	table := format.Table{Columns: []format.Column{
-		{Head: "TIME", Yield: 6, Least: 8, Ending: true}, {Head: "EVENT"}, {Head: "DEPLOYMENT", ID: true, Yield: 3, Drop: 2}, {Head: "COMMIT", Drop: 3},
+		{Head: "TIME", Yield: 6, Least: 8, Ending: true}, {Head: "EVENT"},
+		{Head: "DEPLOYMENT", ID: true, Yield: 3, Drop: 2}, {Head: "COMMIT", Drop: 3},
 		{Head: "STAGE", Yield: 2, Least: 10}, {Head: "STATUS", State: true}, {Head: "BY", Drop: 4, Yield: 5, Least: 6},
 		{Head: "REASON", Text: true},
 	}}

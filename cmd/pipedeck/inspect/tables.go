@@ -71,7 +71,8 @@ func listApplications(s *session.State) listing {
 		l.table.Rows = append(l.table.Rows, []string{
 			s.PipedName(a.PipedId), document.RepositoryOf(a), a.Name, document.Word(a.Sync),
 			document.Health(a.GetHealth()), line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path,
-			withNextStep(reason(s, a), s.ProblemOf(a.GetId()).GetNextStep()), a.GetId(), strings.Join(a.GetDeployTargets(), ",")})
+			withNextStep(reason(s, a), s.ProblemOf(a.GetId()).GetNextStep()), a.GetId(),
+			strings.Join(a.GetDeployTargets(), ",")})
 	}
 	withRepositories(s, &l.table)
 	withPipeds(s, &l.table)

@@ -190,7 +190,8 @@ func (t *restarts) probe(ctx context.Context) {
 // misfits are how a server begins its answer to an object that does not fit the schema of its kind, or has a value that
 // cannot be decoded. Its status is 500.
 var misfits = []string{
-	"failed to create typed patch object", "failed to convert new object", "failed to create manager for existing fields",
+	"failed to create typed patch object", "failed to convert new object",
+	"failed to create manager for existing fields",
 }
 
 // refusalOf returns status and message of an answer that a server gives while it starts; empty for all others. A 403 of

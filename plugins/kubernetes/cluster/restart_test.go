@@ -147,8 +147,8 @@ func TestAnObjectThatDoesNotFitItsSchemaIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, message := range []string{
 		"failed to create typed patch object (team/made; v1, Kind=ConfigMap): .dat: field not declared in schema",
-		"failed to convert new object (team/made; /v1, Kind=Secret) to proper version: unable to convert unstructured " +
-			"object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 6",
+		"failed to convert new object (team/made; /v1, Kind=Secret) to proper version: unable to convert " +
+			"unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 6",
 	} {
 		r := &restarting{status: 500, message: message}
 		ctx, client, log := r.use(t)

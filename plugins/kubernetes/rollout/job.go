@@ -109,8 +109,8 @@ func (t *tracker) listPods(ctx context.Context) []*unstructured.Unstructured {
 	return pods
 }
 
-// withOutput is the text of a problem and the end of what the container wrote. The line that says why it ended is in the
-// first line, which is the reason of the stage.
+// withOutput is the text of a problem and the end of what the container wrote. The first line, which is the reason of
+// the stage, holds the line that says why it ended.
 func (p problem) withOutput() string {
 	last := cluster.LastLine(p.output)
 	switch {
