@@ -117,6 +117,25 @@ func TestApplicationsAreListedWithTheMistakesOfTheirConfiguration(t *testing.T) 
 	require.Equal(t, "INVALID_CONFIG", shown.Applications[0].Sync)
 }
 
+func TestApplicationsSayWhyTheirLastDeploymentFailed(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	app, d := decktest.Application(), decktest.Failed()
+	app.Sync, app.SyncShortReason = deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC, "The last deployment failed"
+	d.ApplicationId, d.Status = app.GetId(), deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE
+	d.StatusReason = "Stage K8S_SYNC failed: web.yaml:8: no such field; next step: write replicas"
+	app.SyncReason = d.GetStatusReason()
+	server.Publish(decktest.Environment(), app, d)
+	stateDir, _ := running(t, server)
+	_, stdout, _ := command(t.Context(), stateDir, "apps")
+	require.Contains(t, stdout, "   The last deployment failed: "+d.GetStatusReason()+"\n")
+
+	d.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+	server.Publish(d)
+	_, stdout, _ = command(t.Context(), stateDir, "apps")
+	require.Contains(t, stdout, "   The last deployment failed\n")
+}
+
 func TestStatusListsPipedsWithTheirApplications(t *testing.T) {
 	t.Parallel()
 	s := degradedSnapshot()

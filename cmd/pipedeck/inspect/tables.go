@@ -88,7 +88,7 @@ func listApplications(s *session.State) listing {
 
 // reason says why an application is not as it should be: its sync state, and its configuration.
 func reason(s *session.State, a *deckv1.Application) string {
-	reason, p := joinedReason(a), s.ProblemOf(a.GetId())
+	reason, p := joinedReason(s, a), s.ProblemOf(a.GetId())
 	switch {
 	case p == nil, a.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED: // which is the problem
 		return reason
@@ -109,8 +109,8 @@ func withNextStep(sentence, step string) string {
 }
 
 // joinedReason is why an application is not in sync, then why it is not healthy, unless that is the same.
-func joinedReason(a *deckv1.Application) string {
-	sync, health := syncReason(a), a.GetHealthReason()
+func joinedReason(s *session.State, a *deckv1.Application) string {
+	sync, health := syncReason(s, a), a.GetHealthReason()
 	switch {
 	case health == "" || strings.HasPrefix(health, sync) && sync != "":
 		return cmp.Or(health, sync)
@@ -120,16 +120,24 @@ func joinedReason(a *deckv1.Application) string {
 	return sync + "; " + health
 }
 
-// syncReason is why an application is not in sync: in full, unless that takes several lines.
-func syncReason(a *deckv1.Application) string {
-	short, whole := a.GetSyncShortReason(), strings.TrimSpace(a.GetSyncReason())
-	switch {
-	case whole == "" || strings.Contains(whole, "\n"):
-		return short
-	case short == "" || strings.HasPrefix(whole, short):
-		return whole
+// syncReason is why an application is not in sync, in short. After a deployment that did not succeed it is followed by
+// why it did not.
+func syncReason(s *session.State, a *deckv1.Application) string {
+	short, whole := a.GetSyncShortReason(), a.GetSyncReason()
+	if deployments := s.Deployments(a.GetId()); len(deployments) > 0 && short != "" {
+		if why := deployments[0].GetStatusReason(); isUnsuccessful(deployments[0]) && why != "" && whole == why {
+			return short + ": " + why
+		}
 	}
-	return short + ": " + whole
+	return short
+}
+
+func isUnsuccessful(d *deckv1.Deployment) bool {
+	switch d.GetStatus() {
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED:
+		return true
+	}
+	return false
 }
 
 func newDeploymentsCommand(t *session.Target) *cobra.Command {
