@@ -58,7 +58,7 @@ func TestABranchIsPreviewedBeforeItIsMerged(t *testing.T) {
 	write("2")
 	r = e.pipedeck("plan-preview")
 	require.Equal(t, 1, r.Code, r.Stdout)
-	require.Contains(t, r.Stdout, "conf.yaml:4: ConfigMap default/conf: the field data.v has the wrong type")
+	require.Contains(t, r.Stdout, "conf.yaml:4: ConfigMap default/conf: data.v: expected a string")
 
 	gittest.Run(t, repo, "checkout", "-q", "main")
 	write(`"3"`)

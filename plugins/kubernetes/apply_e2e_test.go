@@ -98,7 +98,8 @@ spec:
 	a.succeeds("K8S_SYNC", "", at("size: {type: integer}, color: {type: string}", "size: 3, color: red"), nil)
 	log := a.fails("K8S_SYNC", "", at("size: {type: integer}, color: {type: string}", "size: 3, colour: red"), nil)
 	require.Contains(t, log,
-		"a.yaml:4: Thing "+a.namespace+"/one: the field spec.colour does not exist in "+group+"/v1 Thing")
+		"a.yaml:4: Thing "+a.namespace+"/one: spec.colour: no such field in "+group+"/v1 Thing\n"+
+			"next step: ")
 }
 
 var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1",
@@ -120,8 +121,8 @@ func TestAMissingPermissionOnOneKindHoldsNothingElseUp(t *testing.T) {
 		"c.yaml": configMap("c"), "s1.yaml": secret("s1"), "s2.yaml": secret("s2"), "service.yaml": serviceYAML,
 	}}, nil)
 	require.Contains(t, log, fmt.Sprintf("s1.yaml:1: Secret %[1]s/s1, Secret %[1]s/s2: the user "+
-		"system:serviceaccount:%[1]s:limited of the kubeconfig may not patch secrets in the namespace %[1]s; give "+
-		"it a Role with the verbs", a.namespace))
+		"system:serviceaccount:%[1]s:limited of the kubeconfig may not patch secrets in the namespace %[1]s\nnext "+
+		"step: give it a Role with the verbs", a.namespace))
 	a.get(configMaps, "c")
 	a.get(services, "web")
 }
@@ -300,7 +301,7 @@ func TestGitTakesAFieldFromAnotherManagerAndSaysSoUnlessTurnedOff(t *testing.T) 
 		"  annotations: {pipecd.dev/server-side-apply: \"true\"}\ndata:\n  a: ours\n"
 	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"c.yaml": polite}}, nil)
 	require.Contains(t, log, "c.yaml:7: ConfigMap "+a.namespace+"/conf: other managers have fields of it: data.a "+
-		"(of test); take these fields out of Git")
+		"(of test)\nnext step: take these fields out of Git")
 	log = a.succeeds("K8S_SYNC", "", &commit{Hash: "aaaaaaa2",
 		Files: map[string]string{"c.yaml": configMap("conf", "a: ours")}}, nil)
 	require.Contains(t, log, "Git wins over data.a (of test)")
@@ -327,7 +328,7 @@ func TestAQuotaWithoutRoomIsNamed(t *testing.T) {
 	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML}},
 		nil)
 	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the ResourceQuota small has no room: "+
-		"requested count/services=1, used count/services=0, limited to count/services=0; raise the quota")
+		"requested count/services=1, used count/services=0, limited to count/services=0\nnext step: raise the quota")
 }
 
 func TestAWebhookThatDeniesIsNamedWithItsWords(t *testing.T) {
@@ -349,7 +350,8 @@ func TestAWebhookThatDeniesIsNamedWithItsWords(t *testing.T) {
 	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML}},
 		nil)
 	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the admission webhook "+
-		"owners.example.com denied it: every Service needs an owner; change the manifest as the webhook says")
+		"owners.example.com denied it: every Service needs an owner\nnext step: change the manifest as the webhook "+
+		"says")
 }
 
 // addWebhook makes the API ask about Services in the namespace of the test.
@@ -410,8 +412,10 @@ func TestAfterAnErrorNothingThatComesLaterIsBegun(t *testing.T) {
 		"bad.yaml": configMap("bad", "a: 1"), "worse.yaml": configMap("worse", "b: 2"), "good.yaml": configMap("good"),
 		"service.yaml": serviceYAML,
 	}}, nil)
-	require.Contains(t, log, "bad.yaml:4: ConfigMap "+a.namespace+"/bad: the field data.a has the wrong type")
-	require.Contains(t, log, "worse.yaml:4: ConfigMap "+a.namespace+"/worse: the field data.b has the wrong type")
+	require.Contains(t, log, "bad.yaml:4: ConfigMap "+a.namespace+"/bad: data.a: expected a string, got 1\nnext "+
+		"step: put the value "+
+		"in quotes\n")
+	require.Contains(t, log, "worse.yaml:4: ConfigMap "+a.namespace+"/worse: data.b: expected a string, got 2")
 	require.Contains(t, log, "1 of 4 manifests were applied before the error")
 	a.get(configMaps, "good")
 	a.absent(services, "web")

@@ -76,11 +76,12 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 			"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec:\n  replica: 2\n" +
 				"  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n" +
 				"    spec: {containers: [{name: main, image: x}]}\n",
-			[]string{"bad.yaml:5", "spec.replica does not exist"},
+			[]string{"bad.yaml:5", "spec.replica: no such field in apps/v1 Deployment\nnext step: did you mean " +
+				"replicas?"},
 		},
 		"a wrong type": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a: 1\n",
-			[]string{"bad.yaml:5", "data.a", "expected string, got 1", "quotes"},
+			[]string{"bad.yaml:5", "data.a: expected a string, got 1\nnext step: put the value in quotes"},
 		},
 		"a missing field": {
 			"apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  selector: {a: b}\n",
@@ -88,12 +89,13 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 		},
 		"an unknown kind": {
 			"apiVersion: example.com/v1\nkind: Nothing\nmetadata: {name: x}\n",
-			[]string{"bad.yaml:2", "no matches for kind Nothing in example.com/v1", "in no apiVersion"},
+			[]string{"bad.yaml:2", "no matches for kind Nothing in example.com/v1",
+				"next step: install its CustomResourceDefinition"},
 		},
 		"a kind of another version": {
 			"apiVersion: extensions/v1beta1\nkind: Ingress\nmetadata: {name: x}\n",
 			[]string{"bad.yaml:1", "no matches for kind Ingress in extensions/v1beta1",
-				"it has this kind with apiVersion networking.k8s.io/v1"},
+				"next step: write apiVersion: networking.k8s.io/v1"},
 		},
 		"a kind in another case": {
 			"apiVersion: apps/v1\nkind: Statefulset\nmetadata: {name: x}\n",

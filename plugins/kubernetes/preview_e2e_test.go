@@ -105,7 +105,7 @@ func TestAPlanPreviewShowsWhatADeploymentWouldUndoAndWhatTheClusterRefuses(t *te
 	_, err = a.preview(misspelt, c)
 	require.Equal(t, codes.Internal, status.Code(err))
 	require.ErrorContains(t, err, "the cluster would refuse the deployment")
-	require.ErrorContains(t, err, "spec.replica does not exist")
+	require.ErrorContains(t, err, "spec.replica: no such field")
 	require.ErrorContains(t, err, "conf.yaml:4")
 }
 
@@ -126,7 +126,7 @@ func TestAPlanPreviewShowsWhatMustBeReplacedAndTheNamespaceThatComes(t *testing.
 	require.Equal(t, "0 added manifests, 2 changed manifests, 0 deleted manifests; 1 cannot be changed in place "+
 		"and must be replaced", summary)
 	require.NotContains(t, details, "would be created")
-	require.Contains(t, details, "# the deployment would fail here: spec.selector: ")
+	require.Contains(t, details, "# the deployment would fail here: spec.selector.matchLabels.app: cannot be changed")
 	require.Contains(t, details, "pipecd.dev/force-sync-by-replace")
 	require.Contains(t, details, "-      app: web\n+      app: other\n")
 	require.Contains(t, details, "-  v: \"1\"\n+  v: \"2\"\n", "the others are previewed nevertheless")

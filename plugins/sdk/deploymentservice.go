@@ -197,18 +197,6 @@ func cancelled(err error) bool {
 	return errors.Is(err, context.Canceled) || status.Code(err) == codes.Canceled
 }
 
-// maxHeadline keeps the reason of a stage to what fits a line or two; the whole error is in the log.
-const maxHeadline = 512
-
-// headline is the first line of an error. PipeCD v1 has the field for it but neither fills nor reads it.
-func headline(err error) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
-	if len(line) > maxHeadline {
-		line = strings.ToValidUTF8(line[:maxHeadline], "") + "…"
-	}
-	return line
-}
-
 // requestError is an error in piped's request, found before the plugin was asked. It holds a gRPC status.
 type requestError struct{ err error }
 

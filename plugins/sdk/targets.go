@@ -40,7 +40,7 @@ func ForEachTarget[Config, Target, App any](
 			results.set(i, TargetResult{Name: target.Name, Status: "RUNNING"})
 			if err := atTarget(ctx, target, work); err != nil {
 				failed[i] = fmt.Errorf("deploy target %s: %w", target.Name, err)
-				results.set(i, TargetResult{target.Name, "FAILURE", headline(err)})
+				results.set(i, TargetResult{target.Name, "FAILURE", headlineOfTarget(err)})
 				// The whole error is logged when the stage ends with it.
 				req.Log.Errorf("Deploy target %s: failed: %s", target.Name, headline(err))
 				return

@@ -25,8 +25,7 @@ type Application struct {
 	Reason string `json:"reason"`
 	// ShortReason is the reason in one line.
 	ShortReason string `json:"short_reason"`
-	// Problem says what is wrong with its configuration.
-	Problem string `json:"problem"`
+	ConfigurationProblem
 	Configured
 	// URL is where it answers on this machine; empty while that is not known.
 	URL string `json:"url"`
@@ -46,6 +45,14 @@ type Application struct {
 	Resources *ResourceCounts `json:"resources,omitempty"`
 	// Piped is the id of the piped that deploys it.
 	Piped string `json:"piped"`
+}
+
+// ConfigurationProblem is what is wrong with the configuration of an application.
+type ConfigurationProblem struct {
+	// Problem says what is wrong with its configuration.
+	Problem string `json:"problem"`
+	// NextStep says what to do about the problem.
+	NextStep string `json:"next_step"`
 }
 
 // Configured is what the configuration of an application says, and where it is.
@@ -88,9 +95,11 @@ func NewApplication(a *deckv1.Application, problem *deckv1.Problem) Application 
 	application := Application{
 		ID: a.GetId(), Name: a.GetName(), Sync: Word(a.GetSync()), Health: Health(a.GetHealth()),
 		HealthReason: a.GetHealthReason(),
-		Reason:       a.GetSyncReason(), ShortReason: a.GetSyncShortReason(), Problem: problem.GetReason(),
-		Configured: Configured{RepositoryOf(a), a.GetPath(), a.GetConfigFilename(), a.GetDescription(), a.GetLabels()},
-		URL:        a.GetUrl(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
+		Reason:       a.GetSyncReason(), ShortReason: a.GetSyncShortReason(),
+		ConfigurationProblem: ConfigurationProblem{problem.GetReason(), problem.GetNextStep()},
+		Configured: Configured{RepositoryOf(a), a.GetPath(), a.GetConfigFilename(), a.GetDescription(),
+			a.GetLabels()},
+		URL: a.GetUrl(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
 		Deploying: a.GetDeploying(), LatestDeployment: a.GetLatestDeploymentId(),
 		DeployTargets: List(a.GetDeployTargets()), Disabled: a.GetDisabled(), Piped: a.GetPipedId(),
 	}

@@ -217,7 +217,7 @@ func printEvents(w io.Writer, events []*deckv1.RegisteredEvent, output *format.O
 		Columns: []format.Column{
 			{Head: "REGISTERED", Drop: 2}, {Head: "NAME", Yield: 1, Least: 12},
 			{Head: "LABELS", Yield: 3, Least: 8, Drop: 3}, {Head: "DATA", Yield: 4, Least: 8, Drop: 4},
-			{Head: "STATUS", State: true}, {Head: "DESCRIPTION", Yield: 2, Least: 16, Drop: 1},
+			{Head: "STATUS", State: true}, {Head: "DESCRIPTION", Text: true},
 		}, Rows: rows,
 	})
 }

@@ -76,7 +76,7 @@ func showChecks(w io.Writer, checks []doctor.Check, output *format.Output) error
 		return all
 	}
 	return output.List(w, report, names, format.Table{Columns: []format.Column{
-		{Head: "CHECK"}, {Head: "STATE", State: true}, {Head: "FOUND"}, // how to fix it is at the end
+		{Head: "CHECK"}, {Head: "STATE", State: true}, {Head: "FOUND", Text: true}, // how to fix it is at the end
 	}, Rows: rows(checks)})
 }
 
@@ -86,7 +86,7 @@ func rows(checks []doctor.Check) [][]string {
 	for _, c := range checks {
 		found := c.Found
 		if c.State != doctor.OK {
-			found = fmt.Sprintf("%s: %s; to fix it: %s", c.Found, c.Why, c.Fix)
+			found = fmt.Sprintf("%s: %s; next step: %s", c.Found, c.Why, c.Fix)
 		}
 		body = append(body, []string{c.Name, string(c.State), found})
 	}

@@ -60,7 +60,7 @@ func TestAFailingLineCarriesItsRemedy(t *testing.T) {
 	}
 	require.Equal(t, [][]string{
 		{"git", "ok", "git version 2"},
-		{"ports", "fail", "no loopback: all talk over it; to fix it: ip link set lo up"},
+		{"ports", "fail", "no loopback: all talk over it; next step: ip link set lo up"},
 	}, rows(checks))
 }
 

@@ -146,7 +146,7 @@ func printEnvironments(cmd *cobra.Command, listed []document.ListedEnvironment, 
 		{Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true},
 		{Head: "CLUSTERS", Yield: 3, Least: 8, Drop: 2},
 		{Head: "REPOSITORY", Yield: 4, Least: 16, Drop: 3}, {Head: "ADDRESS", Drop: 1}, {Head: "AGE", Drop: 4},
-		{Head: "SIZE", Drop: 5}, {Head: "REASON", Yield: 2, Least: 8, Wide: true}, {Head: "PID", Wide: true},
+		{Head: "SIZE", Drop: 5}, {Head: "REASON", Text: true, Wide: true}, {Head: "PID", Wide: true},
 		{Head: "DIRECTORY", Wide: true},
 	}}
 	for _, e := range listed {

@@ -37,6 +37,11 @@ type Column struct {
 	Wide bool
 	// Indented cells keep the spaces that they begin with.
 	Indented bool
+	// Text cells are sentences, which are never cut. Where there is no room for them next to the others, they stand
+	// below their row, each in lines that begin with the head of its column.
+	Text bool
+	// Ending cells, of ASCII characters, are cut at their beginning: times without their date.
+	Ending bool
 }
 
 // Heads returns columns that are shortened, and left out, from the last to the first.
@@ -55,7 +60,9 @@ const between = "   "
 func (t *Table) print(w io.Writer, s screen) error {
 	rows := t.clean()
 	widths := t.naturalWidths(rows)
+	var below []int
 	if s.width > 0 && !t.whole {
+		below = t.fitText(widths, rows, s.width)
 		t.fit(widths, rows, s.width)
 	}
 	var b strings.Builder
@@ -68,6 +75,9 @@ func (t *Table) print(w io.Writer, s screen) error {
 	}
 	for _, row := range rows {
 		t.line(&b, row, widths, s, false)
+		for _, i := range below {
+			t.below(&b, i, row[i], s)
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
@@ -80,7 +90,7 @@ func (t *Table) clean() [][]string {
 		rows[i] = make([]string, len(t.Columns))
 		for j, column := range t.Columns {
 			if rows[i][j] = text.Line(row[j]); rows[i][j] == "" {
-				rows[i][j] = "-"
+				rows[i][j] = empty
 			}
 			if column.Indented {
 				rows[i][j] = strings.Repeat(" ", len(row[j])-len(strings.TrimLeft(row[j], " "))) + rows[i][j]
@@ -89,6 +99,9 @@ func (t *Table) clean() [][]string {
 	}
 	return rows
 }
+
+// empty is shown for an empty cell.
+const empty = "-"
 
 // hidden is the width of a column that is not shown.
 const hidden = -1
@@ -135,6 +148,81 @@ func (t *Table) fit(widths []int, rows [][]string, room int) {
 	}
 }
 
+// fitText makes room for the columns with sentences: the last one is wrapped where enough of the screen is left for it,
+// next to shortened columns. The others are hidden, and returned in their order.
+func (t *Table) fitText(widths []int, rows [][]string, room int) (below []int) {
+	shortest := slices.Clone(widths)
+	for i, column := range t.Columns {
+		if shortest[i] != hidden && (column.Least > 0 || column.ID) {
+			shortest[i] = min(shortest[i], t.least(i, rows))
+		}
+	}
+	last := lastShown(widths)
+	for i, column := range slices.Backward(t.Columns) {
+		if !column.Text || widths[i] == hidden || total(shortest) <= room {
+			continue
+		}
+		natural := widths[i]
+		widths[i], shortest[i] = hidden, hidden
+		if i == last && total(shortest)+len(between)+wrapped <= room {
+			shortest[i] = min(natural, wrapped)
+			widths[i] = min(natural, max(wrapped, room-total(widths)-len(between)))
+			continue
+		}
+		below = slices.Insert(below, 0, i)
+		last = lastShown(widths)
+	}
+	return below
+}
+
+// wrapped is the width of a column of sentences that are wrapped; with less room they stand below their row.
+const wrapped = 40
+
+func lastShown(widths []int) int {
+	last := len(widths) - 1
+	for last > 0 && widths[last] == hidden {
+		last--
+	}
+	return last
+}
+
+// indent begins the lines below a row, and those that go on are indented once more.
+const indent = "  "
+
+// below writes a sentence below its row; nothing for an empty cell.
+func (t *Table) below(b *strings.Builder, column int, cell string, s screen) {
+	if cell == empty {
+		return
+	}
+	for _, line := range wrap(strings.ToLower(t.Columns[column].Head)+": "+cell, s.width-2*len(indent), indent) {
+		b.WriteString(indent + line + "\n")
+	}
+}
+
+// wrap breaks a cell into lines. A next step begins a line; lines that go on begin with a text.
+func wrap(cell string, width int, further string) (lines []string) {
+	what, step, found := strings.Cut(cell, "; "+nextStep)
+	sentences := []string{what}
+	if found {
+		sentences = append(sentences, nextStep+step)
+	}
+	for _, sentence := range sentences {
+		for i, line := range text.Wrap(sentence, max(narrowest, width)) {
+			if i > 0 {
+				line = further + line
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// nextStep begins the next step in a sentence.
+const nextStep = "next step: "
+
+// narrowest is the width in which sentences are wrapped at least, however narrow the screen is.
+const narrowest = 20
+
 // order returns the places of the columns, the largest first; of equal ones the last.
 func (t *Table) order(by func(Column) int) []int {
 	order := make([]int, len(t.Columns))
@@ -178,6 +266,15 @@ func sameBeginning(a, b string) int {
 	return n
 }
 
+// ending is the end of a cell of ASCII characters, without the part of a word at its beginning.
+func ending(cell string, width int) string {
+	from := max(0, len(cell)-width)
+	if space := strings.IndexByte(cell[from:], ' '); from > 0 && space >= 0 && cell[from-1] != ' ' {
+		from += space + 1
+	}
+	return cell[from:]
+}
+
 func total(widths []int) int {
 	sum := -len(between)
 	for _, width := range widths {
@@ -189,17 +286,22 @@ func total(widths []int) int {
 }
 
 func (t *Table) line(b *strings.Builder, cells []string, widths []int, s screen, head bool) {
-	last := len(widths) - 1
-	for last > 0 && widths[last] == hidden {
-		last--
-	}
+	last := lastShown(widths)
 	for i, cell := range cells {
 		if widths[i] == hidden {
 			continue
 		}
+		if t.Columns[i].Text && i == last && text.Width(cell) > widths[i] {
+			lines := wrap(cell, widths[i], "")
+			b.WriteString(strings.Join(lines, "\n"+strings.Repeat(" ", total(widths)-widths[i])) + "\n")
+			return
+		}
 		cut := text.Cut(cell, widths[i], s.ellipsis())
-		if t.Columns[i].ID && !head {
+		switch {
+		case t.Columns[i].ID && !head:
 			cut = text.Cut(cell, widths[i], "")
+		case t.Columns[i].Ending && !head:
+			cut = ending(cell, widths[i])
 		}
 		shown := cut
 		switch {

@@ -91,3 +91,88 @@ func TestAFileIsNoTerminal(t *testing.T) {
 	require.Zero(t, screenOf(file).width)
 	require.False(t, screenOf(file).colours)
 }
+
+// sentences has a row with a long reason and next step, one with a short reason, and one without.
+func sentences() Table {
+	return Table{Columns: []Column{
+		{Head: "TIME", Yield: 2, Least: 8, Ending: true}, {Head: "NAME", Yield: 1, Least: 8},
+		{Head: "STATUS", State: true}, {Head: "REASON", Text: true}, {Head: "NEXT STEP", Text: true},
+	}, Rows: [][]string{
+		{"2026-11-26 17:00:01", "shop", "FAILURE", strings.Repeat("because ", 20) + "of it; next step: write replicas",
+			"look for it, then\nrun: pipedeck sync shop"},
+		{"2026-11-26 17:00:02", "a longer name", "CANCELLED", "by ann", ""},
+		{"2026-11-26 17:00:03", "web", "SUCCESS", "", ""},
+	}}
+}
+
+func TestReasonsAndNextStepsAreNeverCut(t *testing.T) {
+	t.Parallel()
+	for width := 30; width < 400; width++ {
+		lines := shown(t, sentences(), newScreen(width, []string{"NO_COLOR=1"}))
+		all := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
+		for _, sentence := range []string{
+			strings.Repeat("because ", 20) + "of it", "next step: write replicas",
+			"look for it, then run: pipedeck sync shop", "by ann",
+		} {
+			require.Contains(t, all, sentence, width)
+		}
+		for _, line := range lines {
+			require.LessOrEqual(t, text.Width(line), max(width, 34), line)
+		}
+	}
+}
+
+func TestSentencesStandBelowTheirRowWhereThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{
+		"TIME                  NAME            STATUS",
+		"2026-11-26 17:00:01   shop            FAILURE",
+		"  reason: because because because because because because",
+		"    because because because because because because because",
+		"    because because because because because because because",
+		"    of it",
+		"  next step: write replicas",
+		"  next step: look for it, then run: pipedeck sync shop",
+		"2026-11-26 17:00:02   a longer name   CANCELLED",
+		"  reason: by ann",
+		"2026-11-26 17:00:03   web             SUCCESS",
+	}, shown(t, sentences(), newScreen(60, []string{"NO_COLOR=1"})))
+}
+
+func TestATimeIsShownWithoutItsDateWhereThereIsNoRoom(t *testing.T) {
+	t.Parallel()
+	for _, width := range []int{34, 40, 46} {
+		lines := shown(t, sentences(), newScreen(width, []string{"NO_COLOR=1"}))
+		require.True(t, strings.HasPrefix(lines[1], "17:00:01 "), lines[1])
+	}
+}
+
+func TestTheLastSentencesGoBelowTheirRowFirst(t *testing.T) {
+	t.Parallel()
+	table := sentences()
+	table.Rows[0][3] = "because of it"
+	require.Equal(t, []string{
+		"TIME                  NAME            STATUS      REASON",
+		"2026-11-26 17:00:01   shop            FAILURE     because of it",
+		"  next step: look for it, then run: pipedeck sync shop",
+		"2026-11-26 17:00:02   a longer name   CANCELLED   by ann",
+		"2026-11-26 17:00:03   web             SUCCESS     -",
+	}, shown(t, table, newScreen(80, []string{"NO_COLOR=1"})))
+}
+
+func TestTheLastSentencesAreWrappedInTheirColumnWhereThereIsRoom(t *testing.T) {
+	t.Parallel()
+	table := Table{Columns: []Column{
+		{Head: "CHECK"}, {Head: "STATE", State: true}, {Head: "FOUND", Text: true},
+	}, Rows: [][]string{
+		{"git", "ok", "git version 2"},
+		{"ports", "fail", "no address can be listened on: all parts talk over one; next step: ip link set lo up"},
+	}}
+	require.Equal(t, []string{
+		"CHECK   STATE   FOUND",
+		"git     ok      git version 2",
+		"ports   fail    no address can be listened on: all parts",
+		"                talk over one",
+		"                next step: ip link set lo up",
+	}, shown(t, table, newScreen(60, []string{"NO_COLOR=1"})))
+}

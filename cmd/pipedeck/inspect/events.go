@@ -113,9 +113,10 @@ func deploymentEvents(d *deckv1.Deployment) []event {
 
 func eventTable(events []event) format.Table {
 	table := format.Table{Columns: []format.Column{
-		{Head: "TIME"}, {Head: "EVENT"}, {Head: "DEPLOYMENT", ID: true, Yield: 3, Drop: 2}, {Head: "COMMIT", Drop: 3},
+		{Head: "TIME", Yield: 6, Least: 8, Ending: true}, {Head: "EVENT"},
+		{Head: "DEPLOYMENT", ID: true, Yield: 3, Drop: 2}, {Head: "COMMIT", Drop: 3},
 		{Head: "STAGE", Yield: 2, Least: 10}, {Head: "STATUS", State: true}, {Head: "BY", Drop: 4, Yield: 5, Least: 6},
-		{Head: "REASON", Yield: 4, Least: 16, Drop: 1},
+		{Head: "REASON", Text: true},
 	}}
 	for _, e := range events {
 		table.Rows = append(table.Rows, []string{e.at.Local().Format(time.DateTime), e.Type, e.Deployment,

@@ -68,11 +68,10 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 	var components, problems [][]string
 	for _, c := range s.Components() {
 		components = append(components, []string{c.GetName(), document.Word(c.GetState()),
-			took(c.GetStartedAt(), c.GetEndedAt()), c.GetDetail()})
+			took(c.GetStartedAt(), c.GetEndedAt()), withNextStep(c.GetDetail(), c.GetHint())})
 	}
 	if err := output.Table(w, format.Table{Columns: []format.Column{
-		{Head: "COMPONENT"}, {Head: "STATE", State: true}, {Head: "TOOK", Drop: 1},
-		{Head: "DETAIL", Yield: 1, Least: 12, Drop: 2},
+		{Head: "COMPONENT"}, {Head: "STATE", State: true}, {Head: "TOOK", Drop: 1}, {Head: "DETAIL", Text: true},
 	}, Rows: components}); err != nil {
 		return err
 	}
@@ -94,8 +93,8 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 	}
 	fmt.Fprintf(w, "\ndegraded: %s\n", line.Count(len(problems), "problem"))
 	return output.Table(w, format.Table{Columns: []format.Column{
-		{Head: "PART", Yield: 1, Least: 12}, {Head: "FOR", Drop: 1}, {Head: "REASON", Yield: 2, Least: 20},
-		{Head: "NEXT STEP"},
+		{Head: "PART", Yield: 1, Least: 12}, {Head: "FOR", Drop: 1}, {Head: "REASON", Text: true},
+		{Head: "NEXT STEP", Text: true},
 	}, Rows: problems})
 }
 

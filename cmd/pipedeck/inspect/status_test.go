@@ -97,7 +97,7 @@ func TestApplicationsAreListedWithTheMistakesOfTheirConfiguration(t *testing.T) 
 	code, stdout, stderr := command(t.Context(), stateDir, "apps")
 	require.Zero(t, code, stderr)
 	require.Regexp(t, app.GetName()+` .*hello-world/app\.pipecd\.yaml:9:3: spec\.pipelin: unknown key "pipelin" is `+
-		`not read; did you mean "pipeline"\?\n`, stdout)
+		`not read; did you mean "pipeline"\?; next step: correct the file and commit it\n`, stdout)
 	require.Regexp(t, `sound .* -\n`, stdout)
 
 	app.Sync = deckv1.SyncStatus_SYNC_STATUS_INVALID_CONFIG
@@ -112,8 +112,28 @@ func TestApplicationsAreListedWithTheMistakesOfTheirConfiguration(t *testing.T) 
 	clitest.Document(t, "applications", stdout, &shown)
 	require.Len(t, shown.Applications, 2)
 	require.Equal(t, decktest.Mistake().GetReason(), shown.Applications[0].Problem)
+	require.Equal(t, decktest.Mistake().GetNextStep(), shown.Applications[0].NextStep)
 	require.Empty(t, shown.Applications[1].Problem)
 	require.Equal(t, "INVALID_CONFIG", shown.Applications[0].Sync)
+}
+
+func TestApplicationsSayWhyTheirLastDeploymentFailed(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	app, d := decktest.Application(), decktest.Failed()
+	app.Sync, app.SyncShortReason = deckv1.SyncStatus_SYNC_STATUS_OUT_OF_SYNC, "The last deployment failed"
+	d.ApplicationId, d.Status = app.GetId(), deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE
+	d.StatusReason = "Stage K8S_SYNC failed: web.yaml:8: no such field; next step: write replicas"
+	app.SyncReason = d.GetStatusReason()
+	server.Publish(decktest.Environment(), app, d)
+	stateDir, _ := running(t, server)
+	_, stdout, _ := command(t.Context(), stateDir, "apps")
+	require.Contains(t, stdout, "   The last deployment failed: "+d.GetStatusReason()+"\n")
+
+	d.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
+	server.Publish(d)
+	_, stdout, _ = command(t.Context(), stateDir, "apps")
+	require.Contains(t, stdout, "   The last deployment failed\n")
 }
 
 func TestStatusListsPipedsWithTheirApplications(t *testing.T) {

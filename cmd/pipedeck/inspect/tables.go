@@ -63,7 +63,7 @@ func listApplications(s *session.State) listing {
 		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: repositoryHead, Yield: 6, Least: 8, Drop: 7},
 		{Head: "NAME", Yield: 1, Least: 12}, {Head: "SYNC", State: true}, {Head: "HEALTH", State: true},
 		{Head: "COMMIT", Drop: 3}, {Head: "VERSIONS", Yield: 4, Least: 8, Drop: 5},
-		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
+		{Head: "PATH", Yield: 5, Least: 8, Drop: 6}, {Head: "REASON", Text: true},
 		{Head: "ID", Wide: true}, {Head: "TARGETS", Wide: true},
 	}}}
 	for _, a := range s.Applications() {
@@ -71,7 +71,8 @@ func listApplications(s *session.State) listing {
 		l.table.Rows = append(l.table.Rows, []string{
 			s.PipedName(a.PipedId), document.RepositoryOf(a), a.Name, document.Word(a.Sync),
 			document.Health(a.GetHealth()), line.Commit(a.RunningCommit), strings.Join(a.RunningVersions, ","), a.Path,
-			reason(s, a), a.GetId(), strings.Join(a.GetDeployTargets(), ",")})
+			withNextStep(reason(s, a), s.ProblemOf(a.GetId()).GetNextStep()), a.GetId(),
+			strings.Join(a.GetDeployTargets(), ",")})
 	}
 	withRepositories(s, &l.table)
 	withPipeds(s, &l.table)
@@ -87,7 +88,7 @@ func listApplications(s *session.State) listing {
 
 // reason says why an application is not as it should be: its sync state, and its configuration.
 func reason(s *session.State, a *deckv1.Application) string {
-	reason, p := joinedReason(a), s.ProblemOf(a.GetId())
+	reason, p := joinedReason(s, a), s.ProblemOf(a.GetId())
 	switch {
 	case p == nil, a.GetSync() == deckv1.SyncStatus_SYNC_STATUS_ORPHANED: // which is the problem
 		return reason
@@ -99,9 +100,17 @@ func reason(s *session.State, a *deckv1.Application) string {
 	return p.GetReason() + "; " + reason
 }
 
+// withNextStep is a sentence with what to do, which a table shows in a separate line where it has no room.
+func withNextStep(sentence, step string) string {
+	if step == "" {
+		return sentence
+	}
+	return sentence + "; next step: " + step
+}
+
 // joinedReason is why an application is not in sync, then why it is not healthy, unless that is the same.
-func joinedReason(a *deckv1.Application) string {
-	sync, health := a.GetSyncShortReason(), a.GetHealthReason()
+func joinedReason(s *session.State, a *deckv1.Application) string {
+	sync, health := syncReason(s, a), a.GetHealthReason()
 	switch {
 	case health == "" || strings.HasPrefix(health, sync) && sync != "":
 		return cmp.Or(health, sync)
@@ -109,6 +118,26 @@ func joinedReason(a *deckv1.Application) string {
 		return health
 	}
 	return sync + "; " + health
+}
+
+// syncReason is why an application is not in sync, in short. After a deployment that did not succeed it is followed by
+// why it did not.
+func syncReason(s *session.State, a *deckv1.Application) string {
+	short, whole := a.GetSyncShortReason(), a.GetSyncReason()
+	if deployments := s.Deployments(a.GetId()); len(deployments) > 0 && short != "" {
+		if why := deployments[0].GetStatusReason(); isUnsuccessful(deployments[0]) && why != "" && whole == why {
+			return short + ": " + why
+		}
+	}
+	return short
+}
+
+func isUnsuccessful(d *deckv1.Deployment) bool {
+	switch d.GetStatus() {
+	case deckv1.DeploymentStatus_DEPLOYMENT_STATUS_FAILURE, deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED:
+		return true
+	}
+	return false
 }
 
 func newDeploymentsCommand(t *session.Target) *cobra.Command {
@@ -122,7 +151,7 @@ func deploymentList(s *session.State, deployments []*deckv1.Deployment) listing 
 	l := listing{note: forgotten(s), table: format.Table{Columns: []format.Column{
 		{Head: "ID", ID: true, Yield: 4}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "STATUS", State: true},
 		{Head: "COMMIT"}, {Head: "TOOK", Drop: 2}, {Head: "STAGES", Yield: 3, Least: 8, Drop: 3},
-		{Head: "CHAIN", Yield: 5, Least: 8, Drop: 4}, {Head: "REASON", Yield: 2, Least: 16, Drop: 1},
+		{Head: "CHAIN", Yield: 5, Least: 8, Drop: 4}, {Head: "REASON", Text: true},
 		{Head: "STRATEGY", Wide: true}, {Head: "BY", Wide: true}, {Head: "CREATED", Wide: true},
 		{Head: "FOR", Wide: true},
 	}}}
@@ -182,7 +211,7 @@ func listPlugins(s *session.State) listing {
 		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true},
 		{Head: "PID", Drop: 2}, {Head: "RESTARTS", Drop: 3}, {Head: "MEMORY", Drop: 5}, {Head: "CPU", Drop: 6},
 		{Head: "FILES", Drop: 9}, {Head: "THREADS", Drop: 10}, {Head: "GOROUTINES", Drop: 11},
-		{Head: "STAGES", Yield: 4, Least: 8, Drop: 8}, {Head: "DETAIL", Yield: 2, Least: 12, Drop: 1},
+		{Head: "STAGES", Yield: 4, Least: 8, Drop: 8}, {Head: "DETAIL", Text: true},
 		{Head: "VERSION", Wide: true}, {Head: "BINARY", Wide: true},
 	}}}
 	for _, p := range s.Plugins() {

@@ -66,7 +66,7 @@ func resourceNames(rows []state.TreeRow) []string {
 func treeTable(rows []state.TreeRow) format.Table {
 	table := format.Table{Columns: []format.Column{
 		{Head: "RESOURCE", Yield: 1, Least: 24, Indented: true}, {Head: "HEALTH", State: true}, {Head: "AGE", Drop: 2},
-		{Head: "REASON", Yield: 2, Least: 20, Drop: 1},
+		{Head: "REASON", Text: true},
 		{Head: "NAMESPACE", Wide: true}, {Head: "TARGET", Wide: true},
 	}}
 	several := severalTargets(rows)

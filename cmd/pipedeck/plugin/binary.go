@@ -215,7 +215,7 @@ func binariesTable(w io.Writer, found []pluginBinary, output *format.Output) err
 	return output.Table(w, format.Table{Columns: []format.Column{
 		{Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true}, {Head: "SHA256", Drop: 3},
 		{Head: "PINNED", Drop: 4}, {Head: "SIGNATURE", Drop: 2}, {Head: "URL", Yield: 2, Least: 12, Drop: 5},
-		{Head: "DETAIL"},
+		{Head: "DETAIL", Text: true},
 	}, Rows: body})
 }
 

@@ -143,7 +143,7 @@ func showChecks(w io.Writer, checks []conformance.Check, output *format.Output) 
 		})
 	}
 	err := output.List(w, func() any { return all }, names, format.Table{Columns: []format.Column{
-		{Head: "RESULT", State: true}, {Head: "CHECK", Yield: 1, Least: 20}, {Head: "DETAIL"},
+		{Head: "RESULT", State: true}, {Head: "CHECK", Yield: 1, Least: 20}, {Head: "DETAIL", Text: true},
 	}, Rows: body})
 	if failed > 0 {
 		err = errors.Join(err, exit.With(exit.Failed, fmt.Errorf("%s failed", line.Count(failed, "check")),

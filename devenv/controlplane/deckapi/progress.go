@@ -21,7 +21,7 @@ const (
 	maxReport = 128 << 10
 	// maxTargets and maxText bound what is shown.
 	maxTargets = 100
-	maxText    = 512
+	maxText    = 1 << 10
 )
 
 // progress is nil when the plugin reports none.

@@ -38,8 +38,8 @@ func count(resources []*model.ResourceState) (c ResourceCounts) {
 	return c
 }
 
-// maxWorst bounds what is said of the worst resource, in bytes.
-const maxWorst = 300
+// maxWorst bounds what is said of the worst resource, in bytes. The last line of a container that crashes has room.
+const maxWorst = 2 << 10
 
 // worst names the resource that explains best why an application is not healthy, and counts the others: a resource that
 // does not work before one that is not known, and what lies deepest in the tree, because it is the cause of what is

@@ -40,6 +40,11 @@ var admissions = []struct {
 		"change the manifest as the policy says",
 	},
 	{
+		regexp.MustCompile(`only dynamically provisioned pvc can be resized`),
+		"its StorageClass does not let it grow",
+		"set allowVolumeExpansion: true in the StorageClass, or take the change back",
+	},
+	{
 		regexp.MustCompile(`violates PodSecurity "([^"]+)": (.*)`),
 		"the namespace enforces the pod security level %s: %s",
 		"set securityContext as it says, or the namespace's label pod-security.kubernetes.io/enforce",

@@ -242,7 +242,7 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 			})
 		}
 		if err != nil {
-			return Applied{}, "", describe(err, m)
+			return Applied{}, "", a.describe(ctx, err, r, m)
 		}
 		if live.GetDeletionTimestamp() == nil {
 			return Applied{Manifest: m, Live: live, Resource: r}, how, nil
@@ -256,6 +256,20 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 	}
 	return Applied{}, "", fmt.Errorf("apply %s: it was deleted each of the %d times that it was applied; what "+
 		"deletes it?", m.Key().Human(), maxLeaving)
+}
+
+// describe puts an error of the API about a manifest into words. It asks the cluster what the error does not say.
+func (a *Applier) describe(ctx context.Context, err error, r dynamic.ResourceInterface, m manifest.Manifest) error {
+	return describe(err, m, inquiry{
+		live: sync.OnceValue(func() *unstructured.Unstructured {
+			live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
+			if err != nil {
+				return nil
+			}
+			return live
+		}),
+		fields: fieldsOf(ctx, a.client, m.GroupVersionKind()),
+	})
 }
 
 // wasForced reports whether an object has to be made again to restore it: the API does not take it since a field cannot

@@ -24,10 +24,6 @@ type DeniedError struct {
 }
 
 func (e *DeniedError) Error() string {
-	where := ""
-	if e.Where != "" {
-		where = e.Where + ": "
-	}
 	scope, role := "in the whole cluster", "ClusterRole"
 	if e.Namespace != "" {
 		scope, role = "in the namespace "+e.Namespace, "Role"
@@ -36,9 +32,10 @@ func (e *DeniedError) Error() string {
 	if e.Group != "" {
 		resource += "." + e.Group
 	}
-	return fmt.Sprintf("%s%s: the user %s of the kubeconfig may not %s %s %s; give it a %s with the verbs get, "+
-		"list, watch, create, patch, update and delete for %s",
-		where, e.names(), e.User, e.Verb, resource, scope, role, resource)
+	return inLines(e.Where,
+		fmt.Sprintf("%s: the user %s of the kubeconfig may not %s %s %s", e.names(), e.User, e.Verb, resource, scope),
+		fmt.Sprintf("give it a %s with the verbs get, list, watch, create, patch, update and delete for %s", role,
+			resource))
 }
 
 func (e *DeniedError) Unwrap() error { return e.Err }

@@ -4,74 +4,30 @@
 package apply
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// RefusedError is a manifest that the API does not take. Applying it again cannot help.
-type RefusedError struct {
-	Key manifest.Key
-	// Where is "file:line", or empty.
-	Where string
-	// Reason is what the API said, in short; Remedy is what to do.
-	Reason, Remedy string
-	Err            error
-	// unsettled: right after its definition has changed, it may still be taken.
-	unsettled bool
-	// immutable: the manifest changes a field that cannot be changed.
-	immutable bool
-	// absent: the cluster serves nothing of the API group, which is not one of those that Kubernetes has built in.
-	absent bool
+// inquiry is what the cluster is asked about a refusal. Its functions may be nil, and what they return empty.
+type inquiry struct {
+	// live is the object as it is.
+	live func() *unstructured.Unstructured
+	// fields are the names of the fields next to a field of the kind, by the path of the field.
+	fields func(path string) []string
 }
-
-// Cause reports that the cluster lacks the kind, for which a CustomResourceDefinition has to be installed; it is empty
-// for other refusals.
-func (e *RefusedError) Cause() (kind, place string) {
-	if e.absent {
-		return "NO_CRD", e.Where
-	}
-	return "", ""
-}
-
-func (e *RefusedError) Error() string {
-	var b strings.Builder
-	if e.Where != "" {
-		b.WriteString(e.Where + ": ")
-	}
-	b.WriteString(e.Key.Human() + ": " + e.Reason)
-	if e.Remedy != "" {
-		b.WriteString("; " + e.Remedy)
-	}
-	return b.String()
-}
-
-func (e *RefusedError) Unwrap() error { return e.Err }
-
-// Immutable reports whether the manifest changes a field that cannot be changed: the object has to be
-// deleted and created again.
-func (e *RefusedError) Immutable() bool { return e.immutable }
-
-var (
-	// Server-side apply: ".spec.replica: field not declared in schema".
-	undeclared = regexp.MustCompile(`\.([^\s:]+): field not declared in schema`)
-	// Create and update: strict decoding error: unknown field "spec.replica".
-	unknown = regexp.MustCompile(`unknown field "([^"]+)"`)
-	// Server-side apply of a wrong type: ".spec.replicas: expected numeric (int or float), got string".
-	mistyped = regexp.MustCompile(`\.([^\s:]+): (expected [^\n]+)`)
-	// How the API writes the value there: "&value.valueUnstructured{Value:1}".
-	rawValue = regexp.MustCompile(`&value\.valueUnstructured\{Value:(.*)\}`)
-)
 
 // describe puts an error of the API into words. Errors that are not about the manifest only get its name.
-func describe(err error, m manifest.Manifest) error {
+func describe(err error, m manifest.Manifest, ask inquiry) error {
 	if refused, done := errors.AsType[*RefusedError](err); done {
 		return refused
 	}
@@ -98,79 +54,79 @@ func describe(err error, m manifest.Manifest) error {
 		return fmt.Errorf("apply %s: the API does not take the credentials of the kubeconfig any more (401 "+
 			"Unauthorized); renew them: %w", m.Key().Human(), err)
 	case apierrors.IsNotFound(err) && strings.Contains(text, "namespaces "):
+		refused.Where = m.At("metadata.namespace")
 		refused.Reason = fmt.Sprintf("the namespace %q does not exist", m.GetNamespace())
-		refused.Remedy = "create it, or set input.autoCreateNamespace: true and input.namespace"
+		refused.Remedy = "create it, put it among the manifests, or set input.namespace to it and " +
+			"input.autoCreateNamespace: true"
+		return refused
+	case isTooLarge(err):
+		refused.Reason = "it is larger than the API takes: " + shorten(text)
+		refused.Remedy = tooLargeRemedy
 		return refused
 	case apierrors.IsInvalid(err):
-		return describeInvalid(err, refused, m)
-	}
-	for _, pattern := range []*regexp.Regexp{undeclared, unknown} {
-		if found := pattern.FindStringSubmatch(text); found != nil {
-			path := normalPath(found[1])
-			refused.Where = m.At(path)
-			refused.Reason = fmt.Sprintf("the field %s does not exist in %s %s", path, m.GetAPIVersion(), m.GetKind())
-			refused.Remedy = "look for a misspelling or a wrong indentation"
-			refused.unsettled = true
-			return refused
-		}
-	}
-	if found := mistyped.FindStringSubmatch(text); found != nil {
-		path := normalPath(found[1])
-		refused.Where = m.At(path)
-		what := rawValue.ReplaceAllString(found[2], "$1")
-		if m.Is(manifest.KindSecret) { // the value may be the secret
-			what, _, _ = strings.Cut(what, ", got ")
-		}
-		refused.Reason = fmt.Sprintf("the field %s has the wrong type: %s", path, what)
-		if strings.HasPrefix(found[2], "expected string") {
-			refused.Remedy = "put the value in quotes"
-		}
+		return describeInvalid(err, refused, m, ask)
+	case describeFields(refused, text, m, ask), describeConversion(refused, text, m):
 		return refused
-	}
-	if apierrors.IsBadRequest(err) {
-		refused.Reason = text
+	case apierrors.IsBadRequest(err):
+		refused.Reason = shorten(text)
 		return refused
 	}
 	return fmt.Errorf("apply %s: %w", m.Key().Human(), err)
 }
 
-// describeInvalid lists the fields that the API does not accept, the first one with its line.
-func describeInvalid(err error, refused *RefusedError, m manifest.Manifest) error {
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) || status.Status().Details == nil || len(status.Status().Details.Causes) == 0 {
-		refused.Reason = err.Error()
-		return refused
+// isTooLarge recognises a request that is larger than the API reads, or an object that is larger than its store takes.
+func isTooLarge(err error) bool {
+	return apierrors.IsRequestEntityTooLargeError(err) || strings.Contains(err.Error(), "request is too large") ||
+		strings.Contains(err.Error(), "trying to send message larger than max")
+}
+
+const tooLargeRemedy = "split it into several objects, or keep the data in a volume or in the image"
+
+// problem is one thing that is wrong with a manifest.
+type problem struct {
+	// path is the field as the API names it, empty when that is not known; where is its place when it is not that of
+	// the path.
+	path, where  string
+	text, remedy string
+}
+
+func (p problem) String() string {
+	if p.path == "" {
+		return p.text
 	}
-	var reasons []string
-	immutable := false
-	for i, cause := range status.Status().Details.Causes {
-		if i == 0 {
-			refused.Where = m.At(normalPath(cause.Field))
+	return p.path + ": " + p.text
+}
+
+// at is the place of the problem; empty for the manifest as a whole.
+func (p problem) at(m manifest.Manifest) string {
+	if p.where != "" || p.path == "" {
+		return p.where
+	}
+	return m.At(p.path)
+}
+
+// line is the line of the problem; 0 when it has none.
+func (p problem) line(m manifest.Manifest) int {
+	at := p.at(m)
+	n, _ := strconv.Atoi(at[strings.LastIndex(at, ":")+1:])
+	return n
+}
+
+// take makes problems the reason, within a bound: the place and the next step are those of the first.
+func (e *RefusedError) take(problems []problem, m manifest.Manifest) {
+	var texts []string
+	for i, p := range problems {
+		if i == maxFields {
+			texts = append(texts, fmt.Sprintf("%d more fields", len(problems)-i))
+			break
 		}
-		immutable = immutable || saysImmutable(cause.Message)
-		reasons = append(reasons, cause.Field+": "+shorten(cause.Message))
+		texts = append(texts, p.String())
+		if e.Remedy == "" {
+			e.Remedy = p.remedy
+		}
 	}
-	refused.Reason, refused.unsettled = strings.Join(reasons, "; "), true
-	refused.immutable = immutable
-	if immutable {
-		refused.Remedy = fmt.Sprintf("the field cannot be changed in place: set metadata.annotations[%q]: %s in "+
-			"the manifest to delete and create it again "+
-			"(its pods go with it; %s keeps it, but cannot change this field either), or give it a new name",
-			manifest.AnnotationForceReplace, manifest.Enabled, manifest.AnnotationReplace)
-	}
-	return refused
-}
-
-// immutables are the API's words for fields that cannot be changed.
-var immutables = []string{
-	"immutable", "may not change once set", "cannot change roleRef",
-	"updates to statefulset spec for fields other than",
-	"pod updates may not change fields other than", "updates to parameters are forbidden",
-	"updates to provisioner are forbidden",
-}
-
-func saysImmutable(text string) bool {
-	return slices.ContainsFunc(immutables, func(words string) bool { return strings.Contains(text, words) })
+	e.Reason = strings.Join(texts, "; ")
+	e.Where = cmp.Or(problems[0].at(m), e.Where)
 }
 
 // normalPath writes a path as the loader does, without a leading dot.
@@ -178,10 +134,16 @@ func normalPath(path string) string {
 	return strings.TrimPrefix(path, ".")
 }
 
-// longestMessage bounds one reason: the API repeats whole objects in some.
+// longestMessage bounds what the API says of one field: it repeats whole objects in some.
 const longestMessage = 600
 
+// goText is how the API writes values of the types of Go.
+var goText = regexp.MustCompile(`&value\.valueUnstructured\{Value:(.*)\}`)
+
+// shorten returns a message of the API in one line and without the names of its types.
 func shorten(s string) string {
+	s = goText.ReplaceAllString(s, "$1")
+	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= longestMessage {
 		return s
 	}

@@ -30,6 +30,13 @@ spec:
     matchLabels: {app: web}
 `
 
+func parseAs(t *testing.T, text string) manifest.Manifest {
+	t.Helper()
+	m, err := manifest.Parse([]byte(text), "a.yaml")
+	require.NoError(t, err)
+	return m[0]
+}
+
 func parse(t *testing.T, text string) []manifest.Manifest {
 	t.Helper()
 	m, err := manifest.Parse([]byte(text), "web.yaml")
@@ -48,44 +55,45 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 		"a field that does not exist, server-side": {
 			apierrors.NewInternalError(errors.New("failed to create typed patch object (prod/web; apps/v1, " +
 				"Kind=Deployment): .spec.replica: field not declared in schema")),
-			"web.yaml:7: Deployment prod/web: the field spec.replica does not exist in apps/v1 Deployment; look " +
+			"web.yaml:7: Deployment prod/web: spec.replica: no such field in apps/v1 Deployment\nnext step: look " +
 				"for a misspelling or a wrong indentation",
 		},
 		"a field that does not exist, created": {
 			apierrors.NewBadRequest(`strict decoding error: unknown field "spec.replica"`),
-			"web.yaml:7: Deployment prod/web: the field spec.replica does not exist",
+			"web.yaml:7: Deployment prod/web: spec.replica: no such field in apps/v1 Deployment\nnext step: look for",
 		},
 		"a field that cannot be changed": {
 			apierrors.NewInvalid(gk, "web",
 				field.ErrorList{field.Invalid(field.NewPath("spec", "selector"), "x", "field is immutable")}),
-			"web.yaml:8: Deployment prod/web: spec.selector: Invalid value: \"x\": field is immutable; the field " +
-				"cannot be changed in place: set metadata.annotations[\"pipecd.dev/force-sync-by-replace\"]: " +
-				"enabled in the manifest to delete and create it again",
+			"web.yaml:8: Deployment prod/web: spec.selector: cannot be changed in place\nnext step: to delete and " +
+				"create it again, set metadata.annotations[\"pipecd.dev/force-sync-by-replace\"]: enabled in the " +
+				"manifest (its pods go with it); or give it a new name",
 		},
 		"a missing permission": {
 			apierrors.NewForbidden(gr, "web",
 				errors.New(`User "ann" cannot patch resource "deployments" in API group "apps" in the `+
 					`namespace "prod"`)),
 			`web.yaml:1: Deployment prod/web: the user ann of the kubeconfig may not patch deployments.apps in the ` +
-				`namespace prod; give it a Role with the verbs`,
+				"namespace prod\nnext step: give it a Role with the verbs",
 		},
 		"a missing permission for what has no namespace": {
 			apierrors.NewForbidden(gr, "web",
 				errors.New(`User "ann" cannot create resource "clusterroles" in API group `+
 					`"rbac.authorization.k8s.io" at the cluster scope`)),
-			`may not create clusterroles.rbac.authorization.k8s.io in the whole cluster; give it a ClusterRole`,
+			"may not create clusterroles.rbac.authorization.k8s.io in the whole cluster\nnext step: give it a " +
+				"ClusterRole",
 		},
 		"a quota": {
 			apierrors.NewForbidden(gr, "web",
 				errors.New("exceeded quota: small, requested: count/deployments.apps=1, used: "+
 					"count/deployments.apps=2, limited: count/deployments.apps=2")),
 			"Deployment prod/web: the ResourceQuota small has no room: requested count/deployments.apps=1, used " +
-				"count/deployments.apps=2, limited to count/deployments.apps=2; raise the quota",
+				"count/deployments.apps=2, limited to count/deployments.apps=2\nnext step: raise the quota",
 		},
 		"a webhook that denies": {
 			&apierrors.StatusError{ErrStatus: metav1.Status{Code: 400, Reason: metav1.StatusReasonBadRequest,
 				Message: `admission webhook "owners.example.com" denied the request: no owner label`}},
-			"the admission webhook owners.example.com denied it: no owner label; change the manifest",
+			"the admission webhook owners.example.com denied it: no owner label\nnext step: change the manifest",
 		},
 		"a webhook that does not answer": {
 			apierrors.NewInternalError(
@@ -111,31 +119,33 @@ func TestARefusalNamesThePlaceAndTheWayOut(t *testing.T) {
 				Details: &metav1.StatusDetails{
 					Causes: []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}},
 				}}},
-			"the namespace prod is being deleted, so nothing can be created in it; deploy again when it is gone",
+			"the namespace prod is being deleted, so nothing can be created in it\nnext step: deploy again when it " +
+				"is gone",
 		},
 		"a field of another manager": {
 			apierrors.NewApplyConflict([]metav1.StatusCause{{Type: metav1.CauseTypeFieldManagerConflict,
 				Field: ".spec.replica", Message: `conflict with "kubectl-edit" using apps/v1`}}, "conflict"),
-			"web.yaml:7: Deployment prod/web: other managers have fields of it: spec.replica (of kubectl-edit); " +
-				"take these fields out of Git to leave them to their manager, or remove the annotation " +
+			"web.yaml:7: Deployment prod/web: other managers have fields of it: spec.replica (of kubectl-edit)\n" +
+				"next step: take these fields out of Git to leave them to their manager, or remove the annotation " +
 				"pipecd.dev/server-side-apply",
 		},
 		"a missing namespace": {
 			apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "prod"),
-			`the namespace "prod" does not exist; create it, or set input.autoCreateNamespace: true`,
+			"web.yaml:5: Deployment prod/web: the namespace \"prod\" does not exist\nnext step: create it, put it " +
+				"among the manifests, or set input.namespace to it and input.autoCreateNamespace: true",
 		},
 		"a wrong type": {
 			apierrors.NewBadRequest("failed to create typed patch object: .spec.replica: expected string, got " +
 				"&value.valueUnstructured{Value:2}"),
-			"web.yaml:7: Deployment prod/web: the field spec.replica has the wrong type: expected string, got 2; " +
-				"put the value in quotes",
+			"web.yaml:7: Deployment prod/web: spec.replica: expected a string, got 2\nnext step: put the value in " +
+				"quotes",
 		},
 		"anything else": {errors.New("connection reset"), "apply Deployment prod/web: connection reset"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			err := describe(tt.err, parse(t, web)[0])
+			err := describe(tt.err, parse(t, web)[0], inquiry{})
 			require.ErrorContains(t, err, tt.want)
 			require.ErrorIs(t, err, tt.err)
 		})
@@ -146,9 +156,9 @@ func TestTheValueOfASecretIsNotShown(t *testing.T) {
 	t.Parallel()
 	m := parse(t, "apiVersion: v1\nkind: Secret\nmetadata: {name: s}\nstringData:\n  password: 12345\n")[0]
 	err := describe(apierrors.NewBadRequest("failed to create typed patch object: .stringData.password: expected "+
-		"string, got &value.valueUnstructured{Value:12345}"), m)
-	require.EqualError(t, err, "web.yaml:5: Secret s: the field stringData.password has the wrong type: expected "+
-		"string; put the value in quotes")
+		"string, got &value.valueUnstructured{Value:12345}"), m, inquiry{})
+	require.EqualError(t, err, "web.yaml:5: Secret s: stringData.password: expected a string, got a number\n"+
+		"next step: put the value in quotes")
 }
 
 func TestOnlyRequestsThatMaySucceedLaterAreRepeated(t *testing.T) {

@@ -44,11 +44,10 @@ func (a *Applier) unknownKind(m manifest.Manifest, err error) error {
 		refused.Remedy = "did you mean the kind " + cased[0] + "?"
 	case len(served) > 0:
 		refused.Where = m.Origin.At("apiVersion")
-		refused.Remedy = "it has this kind with apiVersion " + strings.Join(slices.Compact(served), ", ")
+		refused.Remedy = "write apiVersion: " + strings.Join(slices.Compact(served), " or ")
 	default:
 		refused.absent = !known && strings.Contains(gvk.Group, ".") && !strings.HasSuffix(gvk.Group, ".k8s.io")
-		refused.Remedy = "it has this kind in no apiVersion: install its CustomResourceDefinition, put it among " +
-			"the manifests, or look for a misspelling"
+		refused.Remedy = "install its CustomResourceDefinition, put it among the manifests, or look for a misspelling"
 	}
 	return refused
 }

@@ -53,7 +53,7 @@ func (a *Applier) untouched(ctx context.Context, r dynamic.ResourceInterface,
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err): // who may not look may still be allowed to write
 		return nil, nil
 	case err != nil:
-		return nil, describe(err, m)
+		return nil, a.describe(ctx, err, r, m)
 	case live.GetDeletionTimestamp() != nil || a.Restore.changed(live):
 		return nil, nil
 	}

@@ -69,7 +69,7 @@ func (a *Applier) Try(ctx context.Context, m manifest.Manifest) (Trial, error) {
 		return err
 	})
 	if err != nil {
-		return trial, describe(err, m)
+		return trial, a.describe(ctx, err, r, m)
 	}
 	return trial, nil
 }

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -186,9 +187,12 @@ func (t *restarts) probe(ctx context.Context) {
 	}
 }
 
-// typedPatch is how a server begins its answer to an object that does not fit the schema of its kind. Its status is
-// 500.
-const typedPatch = "failed to create typed patch object"
+// misfits are how a server begins its answer to an object that does not fit the schema of its kind, or has a value that
+// cannot be decoded. Its status is 500.
+var misfits = []string{
+	"failed to create typed patch object", "failed to convert new object",
+	"failed to create manager for existing fields",
+}
 
 // refusalOf returns status and message of an answer that a server gives while it starts; empty for all others. A 403 of
 // admission is about the object, so it counts only when admission itself is not ready. An object that does not fit its
@@ -205,7 +209,7 @@ func refusalOf(resp *http.Response) string {
 	if forbidden && !strings.Contains(message, " cannot ") && !strings.Contains(message, "not yet ready") {
 		return ""
 	}
-	if strings.Contains(message, typedPatch) {
+	if slices.ContainsFunc(misfits, func(words string) bool { return strings.Contains(message, words) }) {
 		return ""
 	}
 	if message == "" {

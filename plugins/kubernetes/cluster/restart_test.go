@@ -145,15 +145,20 @@ func TestWhatAServerRefusesRightAfterItsStartIsTriedAgain(t *testing.T) {
 
 func TestAnObjectThatDoesNotFitItsSchemaIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	r := &restarting{status: 500, message: "failed to create typed patch object (team/made; v1, Kind=ConfigMap): " +
-		".dat: field not declared in schema"}
-	ctx, client, log := r.use(t)
-	r.breaks.Store(100)
-	require.Error(t, list(t.Context(), client), "the connection breaks")
-	r.breaks.Store(0)
-	r.refusals.Store(1000)
-	require.ErrorContains(t, list(ctx, client), "field not declared in schema")
-	require.Empty(t, log.all(), "the server is not to blame")
+	for _, message := range []string{
+		"failed to create typed patch object (team/made; v1, Kind=ConfigMap): .dat: field not declared in schema",
+		"failed to convert new object (team/made; /v1, Kind=Secret) to proper version: unable to convert " +
+			"unstructured object to /v1, Kind=Secret: error decoding from json: illegal base64 data at input byte 6",
+	} {
+		r := &restarting{status: 500, message: message}
+		ctx, client, log := r.use(t)
+		r.breaks.Store(100)
+		require.Error(t, list(t.Context(), client), "the connection breaks")
+		r.breaks.Store(0)
+		r.refusals.Store(1000)
+		require.ErrorContains(t, list(ctx, client), message)
+		require.Empty(t, log.all(), "the server is not to blame")
+	}
 }
 
 func TestDiscoveryOutlastsARestartToo(t *testing.T) {

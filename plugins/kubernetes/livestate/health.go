@@ -13,12 +13,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
-// maxDescription bounds what is reported of one object, in bytes.
-const maxDescription = 300
+// maxDescription bounds what is reported of one object, in bytes: the last line of a container that crashes, and what
+// stands around it.
+const maxDescription = 1536
 
 // healthOf judges one object, and says why when it is not healthy. What is on its way is unhealthy until it has
 // arrived. kstatus decides, but for the kinds that it finds good whatever their status says.
@@ -207,10 +209,28 @@ func podProblem(o *unstructured.Unstructured) string {
 			}
 			message, _, _ := unstructured.NestedString(container, "state", "waiting", "message")
 			name, _ := container["name"].(string)
+			if last := lastEnd(container); reason == "CrashLoopBackOff" && last != "" {
+				message = last // which says more than for how long the kubelet waits
+			}
 			return said("container "+name, reason+since(o, "ContainersReady", "Ready"), message)
 		}
 	}
 	return unscheduled(o)
+}
+
+// lastEnd says how a container ended the last time, with its last line.
+func lastEnd(container map[string]any) string {
+	end, found, _ := unstructured.NestedMap(container, "lastState", "terminated")
+	if !found {
+		return ""
+	}
+	code, _, _ := unstructured.NestedInt64(end, "exitCode")
+	how := fmt.Sprintf("last exit code %d", code)
+	if reason, _ := end["reason"].(string); reason != "" && reason != "Error" {
+		how += " (" + reason + ")"
+	}
+	message, _ := end["message"].(string)
+	return said(how, cluster.LastLine(message))
 }
 
 // unscheduled says why no node takes a pod.

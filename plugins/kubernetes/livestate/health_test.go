@@ -130,6 +130,26 @@ status: {phase: Running, containerStatuses: [{name: web,
 			unhealthy, "container web: CrashLoopBackOff: back-off 10s",
 		},
 		{
+			"pod that crashes with a last line", `
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+status: {phase: Running, containerStatuses: [{name: web,
+  lastState: {terminated: {exitCode: 3, reason: Error, message: "starting\nno such table: users\n"}},
+  state: {waiting: {reason: CrashLoopBackOff, message: back-off 10s}}}]}`,
+			unhealthy, "container web: CrashLoopBackOff: last exit code 3: no such table: users",
+		},
+		{
+			"pod that is out of memory", `
+apiVersion: v1
+kind: Pod
+metadata: {name: a}
+status: {phase: Running, containerStatuses: [{name: web,
+  lastState: {terminated: {exitCode: 137, reason: OOMKilled}},
+  state: {waiting: {reason: CrashLoopBackOff, message: back-off 10s}}}]}`,
+			unhealthy, "container web: CrashLoopBackOff: last exit code 137 (OOMKilled)",
+		},
+		{
 			"pod without its image", `
 apiVersion: v1
 kind: Pod

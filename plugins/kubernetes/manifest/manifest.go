@@ -41,7 +41,7 @@ func (o Origin) String() string {
 
 // At is the place of a field, or of its nearest parent that is known. path is dotted, without a leading dot.
 func (o Origin) At(path string) string {
-	for p := path; p != ""; p = parentPath(p) {
+	for p := path; p != ""; p = ParentPath(p) {
 		if line, ok := o.lines[p]; ok {
 			return o.File + ":" + strconv.Itoa(line)
 		}
@@ -52,7 +52,8 @@ func (o Origin) At(path string) string {
 // rendered reports whether a template has made it.
 func (o Origin) rendered() bool { return strings.HasSuffix(o.File, renderedMark) }
 
-func parentPath(path string) string {
+// ParentPath is the path of the field that holds a field; empty for one of the object itself.
+func ParentPath(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }
 

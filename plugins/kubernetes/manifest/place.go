@@ -18,6 +18,52 @@ func (m Manifest) At(path string) string {
 	return m.Origin.At(numbered(m.Object, path))
 }
 
+// Value returns the value of a field as the API names it; nil where there is none.
+func (m Manifest) Value(path string) any {
+	if m.Unstructured == nil {
+		return nil
+	}
+	return ValueAt(m.Object, path)
+}
+
+// ValueAt returns the value of a field of an object as the API names it; nil where there is none.
+func ValueAt(object map[string]any, path string) any {
+	var value any = object
+	for path != "" && value != nil {
+		step, rest, inList := nextStep(path)
+		path = rest
+		switch at := value.(type) {
+		case map[string]any:
+			value = at[strings.TrimPrefix(step, ".")]
+		case []any:
+			i := itemAt(at, step)
+			if !inList || i < 0 {
+				return nil
+			}
+			value = at[i]
+		default:
+			return nil
+		}
+	}
+	return value
+}
+
+// Twice returns the places of the first two items of a list that have the same keys, as in name="web", or, without a
+// name in front of the sign, are the same text.
+func (m Manifest) Twice(path, keys string) (first, second string, found bool) {
+	items, _ := m.Value(path).([]any)
+	var places []string
+	for i, item := range items {
+		if fields, _ := item.(map[string]any); keysOf(fields, keys) > 0 || fmt.Sprintf("=%q", item) == keys {
+			places = append(places, m.At(fmt.Sprintf("%s[%d]", path, i)))
+		}
+	}
+	if len(places) < 2 {
+		return "", "", false
+	}
+	return places[0], places[1], true
+}
+
 // numbered names the items of lists by their numbers. It leaves the path as it is from the first item that is not
 // there.
 func numbered(object any, path string) string {
@@ -29,6 +75,13 @@ func numbered(object any, path string) string {
 			fields, _ := value.(map[string]any)
 			value = fields[strings.TrimPrefix(step, ".")]
 			done.WriteString(step)
+			rest = following
+			continue
+		}
+		entries, _ := value.(map[string]any)
+		if entry, has := entries[step]; has { // data[key], of which the loader says data.key
+			value = entry
+			done.WriteString("." + step)
 			rest = following
 			continue
 		}

@@ -109,14 +109,17 @@ func (t *tracker) listPods(ctx context.Context) []*unstructured.Unstructured {
 	return pods
 }
 
-// withOutput is the text of a problem and the end of what the container wrote. A single line is also in the short
-// reason of the stage.
+// withOutput is the text of a problem and the end of what the container wrote. The first line, which is the reason of
+// the stage, holds the line that says why it ended.
 func (p problem) withOutput() string {
+	last := cluster.LastLine(p.output)
 	switch {
-	case p.output == "", strings.HasSuffix(p.text, ": "+p.output):
+	case last == "" || strings.HasSuffix(p.text, ": "+p.output):
 		return p.text
-	case strings.Contains(p.output, "\n"):
-		return p.text + "; its last output:\n" + p.output
+	case !strings.Contains(p.output, "\n"):
+		return p.text + "; its last output: " + last
+	case strings.HasSuffix(p.text, ": "+last):
+		return p.text + "\nits last output:\n" + p.output
 	}
-	return p.text + "; its last output: " + p.output
+	return p.text + ": " + last + "\nits last output:\n" + p.output
 }

@@ -74,6 +74,26 @@ func TestAHookThatFailsSaysWhatItPrintedLast(t *testing.T) {
 	})
 }
 
+func TestTheReasonOfACrashHoldsTheLastLineWhole(t *testing.T) {
+	t.Parallel()
+	last := "FATAL: " + strings.Repeat("no such table, ", 60)
+	for output, want := range map[string]string{
+		"starting\n" + last: "last exit code 3: " + strings.TrimSpace(last) + "\nits last " +
+			"output:\nstarting\n" + last,
+		last:                      "last exit code 3; its last output: " + strings.TrimSpace(last),
+		strings.Repeat("é", 2000): "last exit code 3; its last output: " + strings.Repeat("é", 512) + "…",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newFakeCluster()
+			c.output = output
+			_, err := runPod(t, c, podBroken)
+			require.EqualError(t, err, "Pod prod/check: the pod ended with a failure; pod check: container main "+
+				"crashed, "+
+				want)
+		})
+	}
+}
+
 func TestWhatTheClusterSaysOfASimulatedPodIsNotItsOutput(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -14,6 +14,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 )
 
 const (
@@ -194,7 +196,7 @@ func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.Con
 		if end.Reason != "" && end.Reason != "Error" {
 			how += " (" + end.Reason + ")"
 		}
-		how += detail(decisive(end.Message))
+		how += detail(cluster.LastLine(end.Message))
 	}
 	switch s.RestartCount {
 	case 0:
@@ -206,22 +208,6 @@ func crash(p problem, pod *corev1.Pod, s corev1.ContainerStatus, end *corev1.Con
 			how)
 	}
 	return p
-}
-
-// decisive is the line of a termination message that says why the container ended: that of a panic of Go, else the
-// last. The message may be the end of what the container wrote.
-func decisive(message string) string {
-	last := ""
-	for line := range strings.Lines(message) {
-		line = strings.TrimSpace(line)
-		switch {
-		case strings.HasPrefix(line, "panic: "), strings.HasPrefix(line, "fatal error: "):
-			return line
-		case line != "":
-			last = line
-		}
-	}
-	return last
 }
 
 func detail(message string) string {
