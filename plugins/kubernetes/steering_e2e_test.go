@@ -61,17 +61,17 @@ func TestACanaryIngressComesAndGoesWithTheTrafficOfTheCanary(t *testing.T) {
 	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
 	log = a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 20}`, two, one)
 	require.Contains(t, log, "Routing traffic by Ingress "+a.namespace+"/web-canary: primary 80%, canary 20%")
-	require.Equal(t, map[string]string{"canary": "true", "canary-weight": "20"}, a.canaryAnnotations())
+	require.Equal(t, map[string]string{"canary": "true", "canary-weight": "20"}, canaryAnnotations(a))
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"match": [{"header": {"name": "x-canary", "exact": "true"}},
 		{"cookie": {"name": "canary", "exact": "always"}}]}`, two, one)
 	require.Equal(t, map[string]string{"canary": "true", "canary-weight": "0", "canary-by-header": "x-canary",
-		"canary-by-header-value": "true", "canary-by-cookie": "canary"}, a.canaryAnnotations())
+		"canary-by-header-value": "true", "canary-by-cookie": "canary"}, canaryAnnotations(a))
 	a.golden("traffic-nginx", ingresses)
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 50}`, two, one)
-	require.Equal(t, map[string]string{"canary": "true", "canary-weight": "50"}, a.canaryAnnotations())
+	require.Equal(t, map[string]string{"canary": "true", "canary-weight": "50"}, canaryAnnotations(a))
 
 	a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
-	require.Equal(t, map[string]string{"canary": "true", "canary-weight": "50"}, a.canaryAnnotations())
+	require.Equal(t, map[string]string{"canary": "true", "canary-weight": "50"}, canaryAnnotations(a))
 	log = a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one)
 	require.Contains(t, log, "- Ingress "+a.namespace+"/web-canary: deleted")
 	a.absent(ingresses, "web-canary")
@@ -87,7 +87,7 @@ func TestACanaryIngressComesAndGoesWithTheTrafficOfTheCanary(t *testing.T) {
 }
 
 // canaryAnnotations are those of the canary Ingress that ingress-nginx reads.
-func (a *app) canaryAnnotations() map[string]string {
+func canaryAnnotations(a *app) map[string]string {
 	a.t.Helper()
 	found := map[string]string{}
 	for name, value := range a.get(ingresses, "web-canary").GetAnnotations() {
@@ -132,7 +132,7 @@ var (
 )
 
 // traefikWeights are those of the services of each route of the IngressRoute, by name.
-func (a *app) traefikWeights() (all []map[string]int64) {
+func traefikWeights(a *app) (all []map[string]int64) {
 	a.t.Helper()
 	routes, _, err := unstructured.NestedSlice(a.get(ingressRoutes, "web").Object, "spec", "routes")
 	require.NoError(a.t, err)
@@ -173,10 +173,10 @@ func TestTrafficIsSharedAndCopiedByAnIngressRoute(t *testing.T) {
 
 	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 20, "match": [{"header": {"name": "x", "exact": "1"}}]}`, two, one)
-	require.Equal(t, []map[string]int64{{"web": 80, "web-canary": 20}, {"web-canary": 0}}, a.traefikWeights())
+	require.Equal(t, []map[string]int64{{"web": 80, "web-canary": 20}, {"web-canary": 0}}, traefikWeights(a))
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 20, "mirror": {"percent": 10}, "sessionAffinity": {"cookie": "web"}}`,
 		two, one)
-	require.Equal(t, []map[string]int64{{"web-0-copies": 0}}, a.traefikWeights())
+	require.Equal(t, []map[string]int64{{"web-0-copies": 0}}, traefikWeights(a))
 	a.get(traefikServices, "web-0-copies")
 	a.get(traefikServices, "web-0-shares")
 	a.golden("traffic-traefik", ingressRoutes, traefikServices)
@@ -184,12 +184,12 @@ func TestTrafficIsSharedAndCopiedByAnIngressRoute(t *testing.T) {
 	log = a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
 	require.Contains(t, log, "IngressRoute "+a.namespace+"/web is left to K8S_TRAFFIC_ROUTING")
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 50}`, two, one)
-	require.Equal(t, []map[string]int64{{"web": 50, "web-canary": 50}}, a.traefikWeights())
+	require.Equal(t, []map[string]int64{{"web": 50, "web-canary": 50}}, traefikWeights(a))
 	a.absent(traefikServices, "web-0-copies")
 	a.absent(traefikServices, "web-0-shares")
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "primary", "mirror": {}}`, two, one)
 	a.succeeds("K8S_ROLLBACK", "", two, one)
-	require.Equal(t, []map[string]int64{{"web": 0}}, a.traefikWeights())
+	require.Equal(t, []map[string]int64{{"web": 0}}, traefikWeights(a))
 	a.absent(traefikServices, "web-0-copies")
 	a.absent(services, "web-canary")
 }

@@ -274,8 +274,8 @@ func (route *httpRoute) problems() (problems []string) {
 	const nothing = "spec.parentRefs is empty, so that no request comes by this route: name a Gateway"
 	for _, each := range route.Spec.Rules {
 		for _, to := range each.BackendRefs {
-			return append(problems, fmt.Sprintf(`%s, or share the requests to a Service: {group: "", kind: Service, name: %s}`,
-				nothing, to.Name))
+			return append(problems, fmt.Sprintf(`%s, or share the requests to a Service: {group: "", kind: Service, `+
+				`name: %s}`, nothing, to.Name))
 		}
 	}
 	return append(problems, nothing)

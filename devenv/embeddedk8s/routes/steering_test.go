@@ -149,11 +149,11 @@ func TestACanaryIngressSharesTheRequestsOfAnother(t *testing.T) {
 		made := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: name, Annotations: annotations,
 		}}
-		made.Spec.Rules = []networkingv1.IngressRule{{Host: "a.localhost", IngressRuleValue: networkingv1.IngressRuleValue{
-			HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{
-				{Path: "/", PathType: &prefix, Backend: *to(service)},
-			}},
-		}}}
+		rule := networkingv1.IngressRule{Host: "a.localhost"}
+		rule.HTTP = &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{
+			{Path: "/", PathType: &prefix, Backend: *to(service)},
+		}}
+		made.Spec.Rules = []networkingv1.IngressRule{rule}
 		return made
 	}
 	const p = nginxCanary
@@ -175,8 +175,10 @@ func TestACanaryIngressSharesTheRequestsOfAnother(t *testing.T) {
 			[]string{"X-A", "never"}, 100, 0},
 		"a cookie": {map[string]string{p + "-by-cookie": "c", p + "-weight": "0"},
 			[]string{"Cookie", "a=b; c=always"}, 0, 100},
-		"never by a cookie":   {map[string]string{p + "-by-cookie": "c", p + "-weight": "50"}, []string{"Cookie", "c=never"}, 100, 0},
-		"a cookie of a value": {map[string]string{p + "-by-cookie": "c", p + "-weight": "50"}, []string{"Cookie", "c=x"}, 50, 50},
+		"never by a cookie": {map[string]string{p + "-by-cookie": "c", p + "-weight": "50"},
+			[]string{"Cookie", "c=never"}, 100, 0},
+		"a cookie of a value": {map[string]string{p + "-by-cookie": "c", p + "-weight": "50"},
+			[]string{"Cookie", "c=x"}, 50, 50},
 	} {
 		w := newWorld(t)
 		w.service("web", "stable")
@@ -197,5 +199,6 @@ func TestACanaryIngressSharesTheRequestsOfAnother(t *testing.T) {
 		require.Equal(t, want, count(100, func() string { return w.get("http://a.localhost/x", tt.headers...) }), name)
 	}
 	_, problems := addCanary(nil, ingress("web-canary", "web-canary", nil))
-	require.Equal(t, []string{"path a.localhost/ is of no other Ingress, so the canary gets no requests by it"}, problems)
+	require.Equal(t, []string{"path a.localhost/ is of no other Ingress, so the canary gets no requests by it"},
+		problems)
 }

@@ -87,7 +87,7 @@ func (r *rule) key() string {
 		fmt.Fprintf(&text, "|%s:%d%s*%d%v", b.service, b.number, b.portName, b.weight, b.labels)
 	}
 	for _, c := range r.copies {
-		fmt.Fprintf(&text, "|copies %s:%d%s*%d/%d%v", c.to.service, c.to.number, c.to.portName, c.part, c.whole, c.to.labels)
+		fmt.Fprintf(&text, "|copies %s:%d*%d/%d%v", c.to.service, c.to.number, c.part, c.whole, c.to.labels)
 	}
 	return text.String()
 }

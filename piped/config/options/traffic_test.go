@@ -20,12 +20,13 @@ func TestWhatATrafficStageAsksForIsCheckedWithItsPlace(t *testing.T) {
 		`{match: [{headers: {name: x}}]}`: `7:53: spec.pipeline.stages[0].with.match[0].headers: unknown key ` +
 			`"headers" is not read; did you mean "header"?`,
 		`{match: [{header: {name: x, exact: "1"}, cookie: {name: y, exact: "1"}}]}`: `7:52: ` +
-			`spec.pipeline.stages[0].with.match[0]: a mapping is not allowed here: want either header or cookie, not both`,
+			`spec.pipeline.stages[0].with.match[0]: a mapping is not allowed here: want either header or ` +
+			`cookie, not both`,
 		`{match: [{header: {name: x}}]}`:               "7:61: spec.pipeline.stages[0].with.match[0].header",
-		`{match: [{header: {exact: "1"}}]}`:            "7:61: spec.pipeline.stages[0].with.match[0].header.name: is required",
+		`{match: [{header: {exact: "1"}}]}`:            "with.match[0].header.name: is required",
 		`{match: [{header: {name: x, regex: "("}}]}`:   "7:78: spec.pipeline.stages[0].with.match[0].header.regex",
 		`{match: [{header: {name: x y, exact: "1"}}]}`: "7:68: spec.pipeline.stages[0].with.match[0].header.name",
-		`{mirror: {to: primary}}`:                      `7:57: spec.pipeline.stages[0].with.mirror.to: "primary" is not`,
+		`{mirror: {to: primary}}`:                      `7:57: spec.pipeline.stages[0].with.mirror.to: "primary"`,
 		`{all: primary, sessionAffinity: {}}`:          "with.sessionAffinity.cookie: is required",
 	} {
 		report := check(c, pipeline("{name: K8S_TRAFFIC_ROUTING, with: "+with+"}")+gateway)

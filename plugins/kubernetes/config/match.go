@@ -21,7 +21,7 @@ type Match struct {
 // NamedValue is a header or a cookie with the values that count: one text, or those of a regular expression.
 type NamedValue struct {
 	// Name is the name of the header or of the cookie.
-	Name string `json:"name" jsonschema:"required,pattern=^[A-Za-z0-9_.-]+$,patternErrorMessage=a name such as x-canary"`
+	Name string `json:"name" jsonschema:"required,pattern=^[A-Za-z0-9_.-]+$,patternErrorMessage=a name such as x-a"`
 	// Exact is the value.
 	Exact string `json:"exact"`
 	// Regex is a regular expression (RE2) for the whole value, where there is no exact value.
@@ -38,7 +38,9 @@ func (NamedValue) ExtendSchema(schema map[string]any) { oneOf(schema, "exact", "
 func oneOf(schema object, a, b string) {
 	schema["allOf"] = []any{
 		object{"anyOf": []any{object{"required": []string{a}}, object{"required": []string{b}}}},
-		object{"not": object{"required": []string{a, b}}, "patternErrorMessage": "either " + a + " or " + b + ", not both"},
+		object{
+			"not": object{"required": []string{a, b}}, "patternErrorMessage": "either " + a + " or " + b + ", not both",
+		},
 	}
 }
 

@@ -39,13 +39,13 @@ func TestMatchesAndCopiesAreRead(t *testing.T) {
 		require.Equal(t, receives, traffic.Receives(), with)
 	}
 	for with, want := range map[string]string{
-		`{"match": [{"header": {"name": "x", "exact": "1"}}, {}]}`:           "with.match[1]: give either header or cookie",
-		`{"match": [{"header": {"name": "x", "exact": "1"}, "cookie": {}}]}`: "give either header or cookie",
-		`{"match": [{"cookie": {"name": "x"}}]}`:                             "cookie: give name, and either exact or regex",
+		`{"match": [{"header": {"name": "x", "exact": "1"}}, {}]}`:           "match[1]: give either header",
+		`{"match": [{"header": {"name": "x", "exact": "1"}, "cookie": {}}]}`: "give either header",
+		`{"match": [{"cookie": {"name": "x"}}]}`:                             "cookie: give name",
 		`{"match": [{"header": {"name": "x", "exact": "a", "regex": "b"}}]}`: "either exact or regex",
 		`{"match": [{"header": {"name": "x", "regex": "("}}]}`:               "header.regex: error parsing regexp",
-		`{"all": "primary", "mirror": {"to": "primary"}}`:                    `with.mirror: to: "primary" is not a variant`,
-		`{"all": "primary", "mirror": {"percent": 0}}`:                       "with.mirror: percent: must be at least 1",
+		`{"all": "primary", "mirror": {"to": "primary"}}`:                    `"primary" is not a variant`,
+		`{"all": "primary", "mirror": {"percent": 0}}`:                       "percent: must be at least 1",
 		`{"all": "primary", "mirror": {"percent": 101}}`:                     "not a percentage",
 		`{"canary": 5, "sessionAffinity": {}}`:                               "with.sessionAffinity: give cookie",
 		`{"sessionAffinity": {"cookie": "a"}}`:                               "says nothing",
@@ -80,8 +80,8 @@ func TestWhatAMethodCannotDoIsRefused(t *testing.T) {
 		{"nginx", `{"canary": 10, ` + mirror + `}`, "with.mirror: ingress-nginx cannot copy requests to a variant"},
 		{"nginx", `{"canary": 10, ` + kept + `}`, "nginx.ingress.kubernetes.io/affinity: cookie"},
 		{"nginx", `{"baseline": 10}`, "with.baseline: ingress-nginx has one canary for an Ingress"},
-		{"nginx", `{"match": [{"cookie": {"name": "a", "exact": "yes"}}]}`, "with.match[0]: the cookie of a canary of " +
-			"ingress-nginx has the value always"},
+		{"nginx", `{"match": [{"cookie": {"name": "a", "exact": "yes"}}]}`, "with.match[0]: the cookie of a " +
+			"canary of ingress-nginx has the value always"},
 		{"nginx", `{"match": [{"cookie": {"name": "a", "exact": "always"}}, {"cookie": {"name": "b", "exact": ` +
 			`"always"}}]}`, "with.match[1]: a canary of ingress-nginx has one header and one cookie"},
 	} {
@@ -105,6 +105,6 @@ func TestOnlyAnIngressAndAnIngressRouteCanBeRoutedBy(t *testing.T) {
 	t.Parallel()
 	_, err := decode(t, `{"trafficRouting": {"nginx": {"ingress": {"kind": "Service"}}, `+
 		`"traefik": {"ingressRoute": {"kind": "Ingress"}}}}`)
-	require.ErrorContains(t, err, "trafficRouting.nginx.ingress.kind: Ingress is the only kind that can be routed by")
-	require.ErrorContains(t, err, "trafficRouting.traefik.ingressRoute.kind: IngressRoute is the only kind that can be routed by")
+	require.ErrorContains(t, err, "nginx.ingress.kind: Ingress is the only kind that can be routed by")
+	require.ErrorContains(t, err, "traefik.ingressRoute.kind: IngressRoute is the only kind that can be routed by")
 }

@@ -121,8 +121,8 @@ func (r *TrafficRouting) validate() (errs []error) {
 		{"traefik.ingressRoute", r.Traefik.IngressRoute.Kind, KindIngressRoute},
 	} {
 		if only.given != "" && only.given != only.kind {
-			errs = append(errs, fmt.Errorf("trafficRouting.%s.kind: %s is the only kind that can be routed by; leave the kind out",
-				only.field, only.kind))
+			errs = append(errs, fmt.Errorf("trafficRouting.%s.kind: %s is the only kind that can be routed by; leave "+
+				"the kind out", only.field, only.kind))
 		}
 	}
 	return errs

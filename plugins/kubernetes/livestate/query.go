@@ -144,7 +144,8 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	objects := placed.objects(q.ApplicationID)
 	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
 	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target,
-		ignored: want.ignored, routed: want.routed, agreed: want.agreed, lookedUp: want.reads != nil, managers: c.managers}
+		ignored: want.ignored, routed: want.routed, agreed: want.agreed, lookedUp: want.reads != nil,
+		managers: c.managers}
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// routedForm is an object as a stage for traffic leaves it, where the stage asks for more than shares: there may be more
-// rules in it than in Git.
+// routedForm is an object as a stage for traffic leaves it, where the stage asks for more than shares: it may have more
+// rules than in Git.
 type routedForm struct {
 	manifest manifest.Manifest
 	// ignored are the fields that do not count in this form.

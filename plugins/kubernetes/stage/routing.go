@@ -86,7 +86,7 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request,
 			return nil, nil, err
 		}
 	}
-	if app.TrafficRouting.Method == config.MethodNginx { // which routes by an object of its own
+	if app.TrafficRouting.Method == config.MethodNginx { // its stages leave what is in Git as it is
 		return manifests, nil, nil
 	}
 	if app.TrafficRouting.Method != config.MethodPodSelector {

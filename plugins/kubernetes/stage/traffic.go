@@ -61,7 +61,7 @@ func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r 
 		return err
 	}
 	req.Log.Infof("Routing traffic by %s: %s", r.name(), traffic)
-	if err := e.applyRouting(ctx, req, c, r); err != nil {
+	if err := r.apply(ctx, e, req, c); err != nil {
 		return err
 	}
 	if r.selected != "" {
@@ -82,9 +82,9 @@ func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r 
 	return nil
 }
 
-// applyRouting applies what is added first, and deletes what is no longer needed last, so that nothing refers to an
-// object that is not there.
-func (e *Executor) applyRouting(ctx context.Context, req *Request, c *cluster.Client, r routing) error {
+// apply applies what is added first, and deletes what is no longer needed last, so that nothing refers to an object
+// that is not there.
+func (r routing) apply(ctx context.Context, e *Executor, req *Request, c *cluster.Client) error {
 	s := req.Target
 	var needed []manifest.Key
 	if len(r.added) > 0 {

@@ -44,7 +44,7 @@ func TestEverythingWrittenIsAsTheProvidersPublishIt(t *testing.T) {
 		written, err := manifest.Parse(text, file)
 		require.NoError(t, err)
 		for _, m := range written {
-			require.NoError(t, published(t, m.GetKind()).Validate(plain(t, m.Object["spec"])), m.Key().Human()+" in "+file)
+			require.NoError(t, published(t, m.GetKind()).Validate(plain(t, m.Object["spec"])), file)
 			if m.GetKind() == manifest.KindIngress {
 				require.NoError(t, published(t, "canaryAnnotations").Validate(plain(t, m.GetAnnotations())), file)
 			}

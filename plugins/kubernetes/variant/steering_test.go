@@ -117,7 +117,8 @@ func TestWhatCannotBeSteeredIsAnErrorWithItsPlace(t *testing.T) {
 	_, err := variant.RouteVirtualService(parse(istio+
 		"    - {match: [{headers: {x-canary: {exact: a}}}], route: [{destination: {host: web}}]}\n"), app,
 		steered(t, byHeaderAndCookie))
-	require.ErrorContains(t, err, "a.yaml:11: spec.http[0].match of VirtualService web: an entry has the header x-canary")
+	require.ErrorContains(t, err, "a.yaml:11: spec.http[0].match of VirtualService web: an entry has the header "+
+		"x-canary")
 	_, err = variant.RouteVirtualService(parse(istio+
 		"    - {mirror: {host: other}, route: [{destination: {host: web}}]}\n"), app, steered(t, copied))
 	require.ErrorContains(t, err, "spec.http[0].mirror of VirtualService web: the route copies requests already")
