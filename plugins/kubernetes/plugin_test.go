@@ -359,7 +359,8 @@ func TestUnreadOptionsAreReportedInTheLog(t *testing.T) {
 	_, err := h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
 	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_TRAFFIC_ROUTING")),
-		"Warning: with.green is not read: the options here are all, baseline, canary, primary")
+		"Warning: with.green is not read: the options here are all, baseline, canary, match, "+
+			"mirror, primary, sessionAffinity")
 }
 
 func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {

@@ -166,8 +166,12 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 			metav1.ListOptions{LabelSelector: "pipecd.dev/variant=canary"})
 		return err == nil && len(pods.Items) == 0
 	}, time.Minute, 20*time.Millisecond)
-	log = a.fails("K8S_TRAFFIC_ROUTING", `{"canary": 50, "primary": 50}`, two, one)
-	require.Contains(t, log, "no traffic was moved: there is no pod with the labels app=web,pipecd.dev/variant=canary")
+	for _, asked := range []string{`{"canary": 50, "primary": 50}`, `{"all": "primary", "mirror": {"percent": 5}}`,
+		`{"match": [{"header": {"name": "x", "exact": "1"}}]}`} {
+		log = a.fails("K8S_TRAFFIC_ROUTING", asked, two, one)
+		require.Contains(t, log, "no traffic was moved: there is no pod with the labels "+
+			"app=web,pipecd.dev/variant=canary", asked)
+	}
 	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, map[string]int64{"primary": 100}, a.shares())
@@ -276,6 +280,8 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	log := a.fails("K8S_TRAFFIC_ROUTING", `{"canary": 30}`, two, one)
 	require.Contains(t, log, "no traffic was moved: there is no Service "+a.namespace+"/web-canary: roll the "+
 		"canary variant out with createService: true")
+	log = a.fails("K8S_TRAFFIC_ROUTING", `{"match": [{"header": {"name": "x", "exact": "1"}}]}`, two, one)
+	require.Contains(t, log, "no traffic was moved: there is no Service "+a.namespace+"/web-canary")
 	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
 	a.succeeds("K8S_BASELINE_ROLLOUT", `{"createService": true, "suffix": "b"}`, two, one)
 	log = a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30, "baseline": 30}`, two, one)

@@ -7,5 +7,7 @@
 // the ready endpoint that was not used for longest, so that the endpoints' shares differ by one at most. An endpoint
 // that refuses a connection is skipped for that connection. An endpoint that has left the set keeps its connections.
 //
+// Copies sends copies of requests to other endpoints, within bounds, and drops the answers.
+//
 // The package does not know Kubernetes: packages services and routes do. Its listeners belong on 127.0.0.1.
 package relay

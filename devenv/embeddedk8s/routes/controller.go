@@ -15,6 +15,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -137,6 +138,7 @@ func (c *Controller) Define(ctx context.Context) {
 // Run answers at the listener and looks after routes until ctx ends.
 func (c *Controller) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
+	defer c.router.Close()
 	c.events.StartRecordingToSink(&typedcorev1.EventSinkImpl{Interface: c.config.Client.CoreV1().Events("")})
 	defer c.events.Shutdown()
 	var running sync.WaitGroup
@@ -214,10 +216,25 @@ func (c *Controller) readIngresses() (edge []*rule, _ map[types.NamespacedName][
 	if err != nil {
 		klog.Error(err, "List Ingresses")
 	}
-	for _, ingress := range ingresses {
+	var canaries []*networkingv1.Ingress
+	say := func(ingress *networkingv1.Ingress, problems ...string) {
 		rules := ingressRules(ingress)
-		edge = append(edge, rules...)
-		reports = append(reports, ingressReport(ingress, rules, c.config.Listener.Addr(), missing(c.services, rules)))
+		r := ingressReport(ingress, rules, c.config.Listener.Addr(), missing(c.services, rules))
+		r.problems = append(r.problems, problems...)
+		reports = append(reports, r)
+	}
+	for _, ingress := range ingresses {
+		if isCanary(ingress) {
+			canaries = append(canaries, ingress)
+			continue
+		}
+		edge = append(edge, ingressRules(ingress)...)
+		say(ingress)
+	}
+	for _, canary := range canaries {
+		added, problems := addCanary(edge, canary)
+		edge = append(edge, added...)
+		say(canary, problems...)
 	}
 	return edge, nil, reports
 }

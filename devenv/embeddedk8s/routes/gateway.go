@@ -65,18 +65,31 @@ type httpRouteRule struct {
 	} `json:"matches"`
 	Filters     []filter `json:"filters"`
 	BackendRefs []struct {
-		Group     string   `json:"group"`
-		Kind      string   `json:"kind"`
-		Namespace string   `json:"namespace"`
-		Name      string   `json:"name"`
-		Port      int32    `json:"port"`
-		Weight    *int32   `json:"weight"`
-		Filters   []filter `json:"filters"`
+		backendRef
+		Weight  *int32   `json:"weight"`
+		Filters []filter `json:"filters"`
 	} `json:"backendRefs"`
+	SessionPersistence map[string]any `json:"sessionPersistence"`
+}
+
+type backendRef struct {
+	Group     string `json:"group"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Port      int32  `json:"port"`
 }
 
 type filter struct {
-	Type string `json:"type"`
+	Type          string `json:"type"`
+	RequestMirror *struct {
+		BackendRef backendRef `json:"backendRef"`
+		Percent    *int32     `json:"percent"`
+		Fraction   *struct {
+			Numerator   int32  `json:"numerator"`
+			Denominator *int32 `json:"denominator"`
+		} `json:"fraction"`
+	} `json:"requestMirror"`
 }
 
 type typedValue struct {
@@ -188,24 +201,22 @@ func (route *httpRoute) rules() (rules []*rule, problem, unresolved string) {
 			object: fmt.Sprintf("HTTPRoute %s/%s", route.Namespace, route.Name), part: fmt.Sprintf("rules[%d]", i),
 			created: route.CreationTimestamp.Time,
 		}
-		filters := each.Filters
+		for _, f := range each.Filters {
+			copies, broken := f.read(route.Namespace)
+			r.broken = cmp.Or(r.broken, broken)
+			r.copies = append(r.copies, copies...)
+		}
 		for _, to := range each.BackendRefs {
-			filters = append(filters, to.Filters...)
-			b := backend{
-				service: types.NamespacedName{Namespace: route.Namespace, Name: to.Name},
-				number:  to.Port, weight: value(to.Weight, 1),
-			}
-			switch {
-			case to.Group != "" || cmp.Or(to.Kind, "Service") != "Service":
-				b.broken = fmt.Sprintf("backends of kind %s are not known here", to.Kind)
-			case to.Namespace != "" && to.Namespace != route.Namespace:
-				b.broken = "backends in other namespaces are not allowed here"
+			b := to.read(route.Namespace)
+			b.weight = value(to.Weight, 1)
+			if len(to.Filters) > 0 {
+				r.broken = cmp.Or(r.broken, unknownFilter(to.Filters[0]))
 			}
 			unresolved = cmp.Or(unresolved, b.broken)
 			r.backends = append(r.backends, b)
 		}
-		if len(filters) > 0 {
-			r.broken = fmt.Sprintf("filters of type %s are not known here", filters[0].Type)
+		for _, c := range r.copies {
+			unresolved = cmp.Or(unresolved, c.to.broken)
 		}
 		problem = cmp.Or(problem, r.broken)
 		matches, err := each.read()
@@ -222,19 +233,52 @@ func (route *httpRoute) rules() (rules []*rule, problem, unresolved string) {
 	return rules, problem, unresolved
 }
 
+// read returns the backend of a route in a namespace, without a weight.
+func (to backendRef) read(namespace string) backend {
+	b := backend{service: types.NamespacedName{Namespace: namespace, Name: to.Name}, number: to.Port}
+	switch {
+	case to.Group != "" || cmp.Or(to.Kind, "Service") != "Service":
+		b.broken = fmt.Sprintf("backends of kind %s are not known here", to.Kind)
+	case to.Namespace != "" && to.Namespace != namespace:
+		b.broken = "backends in other namespaces are not allowed here"
+	}
+	return b
+}
+
+// read returns the copies that a filter of a rule asks for; broken is why it cannot be done.
+func (f filter) read(namespace string) (copies []copying, broken string) {
+	if f.Type != "RequestMirror" || f.RequestMirror == nil {
+		return nil, unknownFilter(f)
+	}
+	part, whole := value(f.RequestMirror.Percent, 100), int32(100)
+	if fraction := f.RequestMirror.Fraction; fraction != nil {
+		part, whole = fraction.Numerator, value(fraction.Denominator, 100)
+	}
+	return []copying{newCopying(f.RequestMirror.BackendRef.read(namespace), part, whole)}, ""
+}
+
+func unknownFilter(f filter) string {
+	return fmt.Sprintf("filters of type %s are not known here", f.Type)
+}
+
 // problems are what the route asks for in vain and no condition says: conditions are those of its parents.
-func (route *httpRoute) problems() []string {
+func (route *httpRoute) problems() (problems []string) {
+	for i, each := range route.Spec.Rules {
+		if each.SessionPersistence != nil {
+			problems = append(problems, fmt.Sprintf("spec.rules[%d].sessionPersistence is not honoured", i))
+		}
+	}
 	if len(route.Spec.ParentRefs) > 0 {
-		return nil
+		return problems
 	}
 	const nothing = "spec.parentRefs is empty, so that no request comes by this route: name a Gateway"
 	for _, each := range route.Spec.Rules {
 		for _, to := range each.BackendRefs {
-			return []string{fmt.Sprintf(`%s, or share the requests to a Service: {group: "", kind: Service, name: %s}`,
-				nothing, to.Name)}
+			return append(problems, fmt.Sprintf(`%s, or share the requests to a Service: {group: "", kind: Service, `+
+				`name: %s}`, nothing, to.Name))
 		}
 	}
-	return []string{nothing}
+	return append(problems, nothing)
 }
 
 // read returns what requests a rule matches, any of them: without matches, all requests.

@@ -27,15 +27,21 @@ type virtualHTTP struct {
 	Name  string         `json:"name"`
 	Match []virtualMatch `json:"match"`
 	Route []struct {
-		Destination struct {
-			Host   string `json:"host"`
-			Subset string `json:"subset"`
-			Port   struct {
-				Number int32 `json:"number"`
-			} `json:"port"`
-		} `json:"destination"`
-		Weight int32 `json:"weight"`
+		Destination destination `json:"destination"`
+		Weight      int32       `json:"weight"`
 	} `json:"route"`
+	Mirror           *destination `json:"mirror"`
+	MirrorPercentage *struct {
+		Value float64 `json:"value"`
+	} `json:"mirrorPercentage"`
+}
+
+type destination struct {
+	Host   string `json:"host"`
+	Subset string `json:"subset"`
+	Port   struct {
+		Number int32 `json:"number"`
+	} `json:"port"`
 }
 
 type virtualMatch struct {
@@ -69,7 +75,7 @@ const meshGateway = "mesh"
 
 // ignoredByIstio are fields of a route that do not change which program answers. Others that are not known break the
 // rule.
-var ignoredByIstio = []string{"timeout", "retries", "corsPolicy", "headers", "mirror", "mirrors", "mirrorPercentage"}
+var ignoredByIstio = []string{"timeout", "retries", "corsPolicy", "headers", "mirrors"}
 
 // subsets are the labels of subsets by the Service and the subset's name.
 type subsets map[types.NamespacedName]map[string]map[string]string
@@ -120,7 +126,8 @@ func virtualRules(object *unstructured.Unstructured, known subsets) (
 	var rules []*rule
 	for i, http := range v.Spec.HTTP {
 		fields, _ := written[i].(map[string]any)
-		ignored, broken := unknownFields(fields, ignoredByIstio, "name", "match", "route")
+		ignored, broken := unknownFields(fields, ignoredByIstio, "name", "match", "route", "mirror",
+			"mirrorPercentage")
 		for _, field := range append(ignored, broken...) {
 			problems = append(problems, fmt.Sprintf("spec.http[%d].%s is not honoured", i, field))
 		}
@@ -178,17 +185,20 @@ func (v *virtualService) rules(index int, http virtualHTTP, broken []string, kno
 		r.broken = strings.Join(broken, ", ") + " is not honoured here"
 	}
 	for _, to := range http.Route {
-		service := serviceOf(to.Destination.Host, v.Namespace)
-		b := backend{service: service, number: to.Destination.Port.Number, weight: to.Weight}
+		b := to.Destination.read(v.Namespace, known)
+		b.weight = to.Weight
 		if len(http.Route) == 1 {
 			b.weight = max(b.weight, 1) // one that is alone gets everything
 		}
-		if subset := to.Destination.Subset; subset != "" {
-			if b.labels = known[service][subset]; b.labels == nil {
-				b.broken = fmt.Sprintf("no DestinationRule defines the subset %q of %s", subset, to.Destination.Host)
-			}
-		}
 		r.backends = append(r.backends, b)
+	}
+	if http.Mirror != nil {
+		const whole = 10_000 // Istio counts in hundredths of a percent
+		part := int32(whole)
+		if http.MirrorPercentage != nil {
+			part = int32(http.MirrorPercentage.Value * whole / 100)
+		}
+		r.copies = []copying{newCopying(http.Mirror.read(v.Namespace, known), part, whole)}
 	}
 	if len(http.Match) == 0 {
 		return []*rule{&r}
@@ -204,6 +214,17 @@ func (v *virtualService) rules(index int, http virtualHTTP, broken []string, kno
 		rules = append(rules, &each)
 	}
 	return rules
+}
+
+// read returns the backend of a VirtualService in a namespace, without a weight.
+func (d destination) read(namespace string, known subsets) backend {
+	b := backend{service: serviceOf(d.Host, namespace), number: d.Port.Number}
+	if d.Subset != "" {
+		if b.labels = known[b.service][d.Subset]; b.labels == nil {
+			b.broken = fmt.Sprintf("no DestinationRule defines the subset %q of %s", d.Subset, d.Host)
+		}
+	}
+	return b
 }
 
 func (m virtualMatch) read() (match, error) {

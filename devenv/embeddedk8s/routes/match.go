@@ -111,10 +111,22 @@ func methodCondition(name string) condition {
 // headerCondition holds for requests that have the header with such a value.
 func headerCondition(how, name, value string) (condition, error) {
 	holds, err := textCondition(how, value)
+	separator := ","
+	if strings.EqualFold(name, "Cookie") { // its cookies may come in several headers (RFC 9113)
+		separator = "; "
+	}
 	return condition{kind: header, holds: func(r *http.Request) bool {
 		values := r.Header.Values(name)
-		return len(values) > 0 && holds(strings.Join(values, ","))
+		return len(values) > 0 && holds(strings.Join(values, separator))
 	}}, err
+}
+
+// cookieCondition holds for requests that have the cookie with that value.
+func cookieCondition(name, value string) condition {
+	return condition{kind: header, holds: func(r *http.Request) bool {
+		cookie, err := r.Cookie(name)
+		return err == nil && cookie.Value == value
+	}}
 }
 
 func queryCondition(how, name, value string) (condition, error) {

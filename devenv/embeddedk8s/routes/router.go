@@ -34,7 +34,9 @@ type Router struct {
 	pods cache.Indexer
 	// unreached is called with the owner of a rule that names no Service which is there, and the problem.
 	unreached func(owner runtime.Object, problem string)
-	table     atomic.Pointer[table]
+	// copies is closed by Close.
+	copies *relay.Copies
+	table  atomic.Pointer[table]
 }
 
 // podIPIndex finds pods by their address.
@@ -57,16 +59,19 @@ func indexPods(pods cache.SharedIndexInformer) error {
 func newRouter(
 	services Services, pods cache.Indexer, unreached func(owner runtime.Object, problem string),
 ) *Router {
-	router := &Router{services: services, pods: pods, unreached: unreached}
+	router := &Router{services: services, pods: pods, unreached: unreached, copies: relay.NewCopies()}
 	router.table.Store(&table{})
 	return router
 }
 
+// Close ends the copies of requests that are under way.
+func (t *Router) Close() { t.copies.Close() }
+
 // set replaces the table. Rules that stay as they are go on sharing where they were.
 func (t *Router) set(edge []*rule, mesh map[types.NamespacedName][]*rule) {
-	splits := map[string]*relay.Split{}
+	turns := map[string]*rule{}
 	before := t.table.Load()
-	collect := func(r *rule) { splits[r.key()] = r.split }
+	collect := func(r *rule) { turns[r.key()] = r }
 	for _, r := range before.edge {
 		collect(r)
 	}
@@ -76,14 +81,13 @@ func (t *Router) set(edge []*rule, mesh map[types.NamespacedName][]*rule) {
 		}
 	}
 	share := func(r *rule) {
-		if r.split = splits[r.key()]; r.split == nil {
-			var weights []int32
-			for _, b := range r.backends {
-				weights = append(weights, b.weight)
-			}
-			r.split = relay.NewSplit(weights)
-			splits[r.key()] = r.split
+		key := r.key()
+		if known := turns[key]; known != nil {
+			r.split, r.copies = known.split, known.copies
+			return
 		}
+		r.takeTurns()
+		turns[key] = r
 	}
 	next := &table{mesh: mesh}
 	for _, r := range edge {
@@ -115,7 +119,7 @@ func (t *Router) ForService(service types.NamespacedName, port int32, r *http.Re
 			Text:   fmt.Sprintf("No rule of %s is for %s %s", rules[0].object, r.Method, r.URL.Path),
 		}
 	}
-	return t.dialer(found, port)
+	return t.dialer(found, port, r)
 }
 
 // forHost chooses for a request to the proxy.
@@ -129,7 +133,7 @@ func (t *Router) forHost(r *http.Request) (relay.Dialer, error) {
 		}
 		return nil, &relay.Refusal{Status: http.StatusNotFound, Text: text}
 	}
-	return t.dialer(found, 0)
+	return t.dialer(found, 0, r)
 }
 
 // knows reports whether a host is one of the table's.
@@ -139,8 +143,8 @@ func (t *Router) knows(host string) bool {
 	})
 }
 
-// dialer takes the next turn of a rule.
-func (t *Router) dialer(r *rule, port int32) (relay.Dialer, error) {
+// dialer takes the next turn of a rule, and copies the request where the rule asks for that.
+func (t *Router) dialer(r *rule, port int32, request *http.Request) (relay.Dialer, error) {
 	refuse := func(status int, text string) (relay.Dialer, error) {
 		return nil, &relay.Refusal{Status: status, Text: fmt.Sprintf("%s, %s: %s", r.object, r.part, text)}
 	}
@@ -155,15 +159,32 @@ func (t *Router) dialer(r *rule, port int32) (relay.Dialer, error) {
 	if to.broken != "" {
 		return refuse(http.StatusInternalServerError, to.broken)
 	}
-	endpoints, err := t.services.Backend(to.service, cmp.Or(to.number, port), to.portName)
-	if err != nil && to.number == 0 && to.portName == "" {
-		endpoints, err = t.services.Backend(to.service, 0, "")
-	}
+	dial, err := t.reach(to, port)
 	if err != nil {
 		if r.owner != nil {
 			t.unreached(r.owner, fmt.Sprintf("%s: %v", r.part, err))
 		}
 		return refuse(cmp.Or(r.missing, http.StatusServiceUnavailable), err.Error())
+	}
+	for _, c := range r.copies {
+		if !c.isNext() || c.to.broken != "" {
+			continue
+		}
+		if other, err := t.reach(c.to, port); err == nil { // copies are no reason to refuse a request
+			t.copies.Add(request, other)
+		}
+	}
+	return dial, nil
+}
+
+// reach returns what connects to a backend.
+func (t *Router) reach(to backend, port int32) (relay.Dialer, error) {
+	endpoints, err := t.services.Backend(to.service, cmp.Or(to.number, port), to.portName)
+	if err != nil && to.number == 0 && to.portName == "" {
+		endpoints, err = t.services.Backend(to.service, 0, "")
+	}
+	if err != nil {
+		return nil, err
 	}
 	if to.labels == nil {
 		return endpoints.Dial, nil

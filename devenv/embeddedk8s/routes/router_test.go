@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +35,8 @@ type world struct {
 	pods     cache.SharedIndexInformer
 	router   *Router
 	ports    map[relay.Address]string
+	// answered counts the requests that reached a version, copies included.
+	answered sync.Map
 	proxy    http.Handler
 }
 
@@ -42,6 +46,7 @@ func newWorld(t *testing.T) *world {
 	w.pods = cache.NewSharedIndexInformer(nil, &corev1.Pod{}, 0, cache.Indexers{})
 	require.NoError(t, indexPods(w.pods))
 	w.router = newRouter(w, w.pods.GetIndexer(), func(runtime.Object, string) {})
+	t.Cleanup(w.router.Close)
 	w.proxy = relay.HTTP{Choose: w.router.forHost, Failed: func(error) {}, Forwarded: true}.Handler()
 	return w
 }
@@ -70,6 +75,8 @@ func (w *world) service(name string, versions ...string) {
 	var ready []relay.Address
 	for _, version := range versions {
 		server := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) {
+			count, _ := w.answered.LoadOrStore(version, new(atomic.Int64))
+			count.(*atomic.Int64).Add(1)
 			fmt.Fprint(answer, version)
 		}))
 		w.t.Cleanup(server.Close)

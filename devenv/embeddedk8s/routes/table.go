@@ -45,6 +45,8 @@ type rule struct {
 	created  time.Time
 	backends []backend
 	split    *relay.Split
+	// copies are the backends that get copies of the requests.
+	copies []copying
 	// broken is why requests cannot be answered as the rule says.
 	broken string
 }
@@ -61,6 +63,22 @@ type backend struct {
 	broken string
 }
 
+// copying sends copies of some requests: part of whole.
+type copying struct {
+	to          backend
+	part, whole int32
+	split       *relay.Split
+}
+
+// newCopying copies a part of the requests, at most all.
+func newCopying(to backend, part, whole int32) copying {
+	part, whole = max(0, part), max(1, whole)
+	return copying{to: to, part: min(part, whole), whole: whole}
+}
+
+// isNext reports whether the request is one of those that are copied.
+func (c copying) isNext() bool { return c.split.Next() == 0 }
+
 // key says what shares turns: rules with the same key go on where they were.
 func (r *rule) key() string {
 	var text strings.Builder
@@ -68,7 +86,23 @@ func (r *rule) key() string {
 	for _, b := range r.backends {
 		fmt.Fprintf(&text, "|%s:%d%s*%d%v", b.service, b.number, b.portName, b.weight, b.labels)
 	}
+	for _, c := range r.copies {
+		fmt.Fprintf(&text, "|copies %s:%d*%d/%d%v", c.to.service, c.to.number, c.part, c.whole, c.to.labels)
+	}
 	return text.String()
+}
+
+// takeTurns begins to share.
+func (r *rule) takeTurns() {
+	var weights []int32
+	for _, b := range r.backends {
+		weights = append(weights, b.weight)
+	}
+	r.split = relay.NewSplit(weights)
+	r.copies = slices.Clone(r.copies) // rules of one part of an object may have the same list
+	for i, c := range r.copies {
+		r.copies[i].split = relay.NewSplit([]int32{c.part, c.whole - c.part})
+	}
 }
 
 // sortRules puts what wins first.

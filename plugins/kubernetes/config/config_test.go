@@ -108,7 +108,7 @@ func TestUnreadOptionsAreReported(t *testing.T) {
 			"with.replica is not read: the options here are createService, patches, replicas, suffix",
 		},
 		`K8S_TRAFFIC_ROUTING {"canary": 5, "green": 5}`: {"with.green is not read: " +
-			"the options here are all, baseline, canary, primary"},
+			"the options here are all, baseline, canary, match, mirror, primary, sessionAffinity"},
 		`K8S_PRIMARY_ROLLOUT {"multiTargets": ["a"]}`: {"with.multiTargets is not read: " +
 			"the options here are addVariantLabelToSelector, createService, prune, suffix"},
 		`K8S_MULTI_SYNC {"multiTargets": ["a"], "failurePolicy": {"maxFailed": 1}}`: nil,
@@ -232,7 +232,8 @@ func TestTrafficAddsUp(t *testing.T) {
 	_, err := decode(t,
 		`{"trafficRouting": {"method": "smi", "istio": {"virtualService": {"kind": "Ingress"}}, `+
 			`"gateway": {"route": {"kind": "TCPRoute"}}}}`)
-	require.ErrorContains(t, err, `trafficRouting.method: "smi" is not known; use podselector, istio or gateway`)
+	require.ErrorContains(t, err, `trafficRouting.method: "smi" is not known; use podselector, istio, gateway, `+
+		`nginx or traefik`)
 	require.ErrorContains(t, err, "virtualService.kind")
 	require.ErrorContains(t, err, `gateway.route.kind: "TCPRoute" cannot be routed by; use HTTPRoute or GRPCRoute`)
 }

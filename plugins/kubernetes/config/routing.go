@@ -26,13 +26,16 @@ func (a *Application) CheckPipeline(stages []PipelineStage) error {
 
 func (a *Application) checkTraffic(with []byte, services VariantServices) error {
 	traffic, err := DecodeTraffic(with)
+	if err == nil {
+		err = a.TrafficRouting.checkAbility(traffic)
+	}
 	if err != nil {
 		return err
 	}
 	switch a.TrafficRouting.Method {
 	case MethodPodSelector:
 		_, err = a.Selected(traffic)
-	case MethodGateway:
+	case MethodGateway, MethodNginx, MethodTraefik:
 		err = services.check(traffic)
 	}
 	return err
@@ -95,12 +98,11 @@ func (v VariantServices) Names(primary string) [3]string {
 
 // check reports whether there is a Service for each variant that gets traffic by a route.
 func (v VariantServices) check(traffic Traffic) error {
-	for _, variant := range []struct {
-		name, suffix, stage string
-		share               int
-	}{{"canary", v.Canary, StageCanaryRollout, traffic.Canary}, {"baseline", v.Baseline, StageBaselineRollout,
-		traffic.Baseline}} {
-		if variant.share > 0 && variant.suffix == "" {
+	receives := traffic.Receives()
+	for i, variant := range []struct{ name, suffix, stage string }{
+		{"canary", v.Canary, StageCanaryRollout}, {"baseline", v.Baseline, StageBaselineRollout},
+	} {
+		if receives[i+1] && variant.suffix == "" {
 			return fmt.Errorf("%s: a route sends traffic to Services, and the pipeline makes none for the %s: set "+
 				"with.createService: true in its %s",
 				StageTrafficRouting, variant.name, variant.stage)

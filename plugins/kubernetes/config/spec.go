@@ -7,7 +7,7 @@ type object = map[string]any
 
 // SpecSchema returns what the options of an application and of its stages have to do with each other, as a JSON Schema
 // of the spec of an application configuration.
-func SpecSchema() map[string]any { return sharesSchema("kubernetes", StageTrafficRouting) }
+func SpecSchema() map[string]any { return trafficSchema("kubernetes", StageTrafficRouting) }
 
 // MultiSpecSchema is SpecSchema of the plugin for many clusters.
 func MultiSpecSchema() map[string]any {
@@ -28,7 +28,7 @@ func MultiSpecSchema() map[string]any {
 		"properties": object{"name": object{"enum": single}}}})
 	hasSingle["required"] = []string{"pipeline"}
 	return object{"allOf": []any{
-		sharesSchema(many, MultiName(StageTrafficRouting)),
+		trafficSchema(many, MultiName(StageTrafficRouting)),
 		object{
 			"if": hasSingle,
 			"then": stages(
@@ -43,37 +43,4 @@ func MultiSpecSchema() map[string]any {
 				object{"not": object{}})}}}},
 		},
 	}}
-}
-
-// sharesSchema says that without a method of routing that knows shares, a Service sends all traffic to one variant. It
-// is for the plugin of that name, whose stage for traffic is given.
-func sharesSchema(plugin, stage string) object {
-	withShares := object{"required": []string{"plugins"}, "properties": object{"plugins": object{
-		"required": []string{plugin}, "properties": object{plugin: object{
-			"required": []string{"trafficRouting"}, "properties": object{"trafficRouting": object{
-				"required":   []string{"method"},
-				"properties": object{"method": object{"enum": []any{MethodIstio, MethodGateway}}},
-			}},
-		}},
-	}}}
-	value := func(allowed ...any) object {
-		return object{
-			"enum": allowed,
-			"patternErrorMessage": "all traffic to the primary or all to the canary, because the selector of a " +
-				"Service " +
-				"has no shares; or set plugins." + plugin + ".trafficRouting.method to " + MethodIstio + " or " +
-				MethodGateway,
-		}
-	}
-	none := []any{0, "0", "0%"}
-	return object{
-		"if": withShares, "then": true,
-		"else": object{"properties": object{"pipeline": object{"properties": object{"stages": object{"items": object{
-			"if": object{"properties": object{"name": object{"const": stage}}},
-			"then": object{"properties": object{"with": object{"properties": object{
-				"all":    value(DefaultPrimaryValue, DefaultCanaryValue),
-				"canary": value(append(none, 100, "100", "100%")...), "baseline": value(none...),
-			}}}},
-		}}}}}},
-	}
 }

@@ -4,10 +4,7 @@
 package config
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 )
 
@@ -17,16 +14,36 @@ const (
 	MethodIstio       = "istio"
 	// MethodGateway is the Gateway API. (Not in PipeCD v1.)
 	MethodGateway = "gateway"
+	// MethodNginx is a canary Ingress of ingress-nginx. (Not in PipeCD v1.)
+	MethodNginx = "nginx"
+	// MethodTraefik is an IngressRoute of Traefik. (Not in PipeCD v1.)
+	MethodTraefik = "traefik"
 )
 
 // TrafficRouting says how traffic is split between the variants.
 type TrafficRouting struct {
-	// Method is the way to route. Default podselector. PipeCD does not know gateway.
-	Method string `json:"method" jsonschema:"enum=podselector,enum=istio,enum=gateway,default=podselector"`
+	// Method is the way to route. Default podselector. PipeCD knows podselector and istio.
+	Method string `json:"method" jsonschema:"default=podselector"`
 	// Istio says which routes of Istio are changed.
 	Istio Istio `json:"istio"`
 	// Gateway says which rules of a route of the Gateway API are changed. PipeCD does not read it.
 	Gateway Gateway `json:"gateway"`
+	// Nginx says which Ingress of ingress-nginx gets a canary. PipeCD does not read it.
+	Nginx Nginx `json:"nginx"`
+	// Traefik says which route of Traefik is changed. PipeCD does not read it.
+	Traefik Traefik `json:"traefik"`
+}
+
+// Nginx says which Ingress gets a canary.
+type Nginx struct {
+	// Ingress is the Ingress. Default: the first one.
+	Ingress Reference `json:"ingress"`
+}
+
+// Traefik says which route is changed.
+type Traefik struct {
+	// IngressRoute is the route. Default: the first one.
+	IngressRoute Reference `json:"ingressRoute"`
 }
 
 // Gateway says which rules of a route are changed.
@@ -48,6 +65,12 @@ type Istio struct {
 	VirtualService Reference `json:"virtualService"`
 }
 
+// ExtendSchema says which methods there are.
+func (TrafficRouting) ExtendSchema(schema map[string]any) {
+	property, _ := schema["properties"].(object)["method"].(object)
+	property["enum"] = []any{MethodPodSelector, MethodIstio, MethodGateway, MethodNginx, MethodTraefik, nil}
+}
+
 // ExtendSchema says which kinds of routes there are.
 func (Gateway) ExtendSchema(schema map[string]any) {
 	kindOf(schema, "route", KindHTTPRoute, KindGRPCRoute)
@@ -56,6 +79,16 @@ func (Gateway) ExtendSchema(schema map[string]any) {
 // ExtendSchema says which kind of routes there is.
 func (Istio) ExtendSchema(schema map[string]any) {
 	kindOf(schema, "virtualService", KindVirtualService)
+}
+
+// ExtendSchema says which kind of Ingress there is.
+func (Nginx) ExtendSchema(schema map[string]any) {
+	kindOf(schema, "ingress", KindIngress)
+}
+
+// ExtendSchema says which kind of routes there is.
+func (Traefik) ExtendSchema(schema map[string]any) {
+	kindOf(schema, "ingressRoute", KindIngressRoute)
 }
 
 // kindOf bounds the kind of a reference.
@@ -71,134 +104,35 @@ func kindOf(schema object, key string, kinds ...string) {
 	}}})
 }
 
-// Traffic is the share of each variant, in percent; together they are 100.
-type Traffic struct{ Primary, Canary, Baseline int }
-
-// String is how a user reads it: "primary 90%, canary 10%".
-func (t Traffic) String() string {
-	var parts []string
-	for _, v := range []struct {
-		name  string
-		share int
-	}{{"primary", t.Primary}, {"canary", t.Canary}, {"baseline", t.Baseline}} {
-		if v.share > 0 {
-			parts = append(parts, fmt.Sprintf("%s %d%%", v.name, v.share))
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
-// trafficOptions are the `with` of K8S_TRAFFIC_ROUTING.
-type trafficOptions struct {
-	// All is the variant that gets all traffic.
-	All string `json:"all" jsonschema:"enum=primary,enum=canary,enum=baseline"`
-	// Primary is the percentage for primary. Default: what the others leave.
-	Primary *percent `json:"primary"`
-	// Canary is the percentage for canary. Default 0.
-	Canary *percent `json:"canary"`
-	// Baseline is the percentage for baseline. Default 0.
-	Baseline *percent `json:"baseline"`
-}
-
-// ExtendSchema says what a stage needs, and that no traffic is lost.
-func (trafficOptions) ExtendSchema(schema map[string]any) {
-	var branches []any
-	for _, key := range []string{"all", "primary", "canary", "baseline"} {
-		branches = append(branches, object{"required": []string{key}})
-	}
-	schema["allOf"] = []any{object{"anyOf": branches}}
-	schema["shares"] = []any{"primary", "canary", "baseline"}
-}
-
-// DecodeTraffic reads the `with` of K8S_TRAFFIC_ROUTING. The primary, when it is left out, gets what the others leave.
-func DecodeTraffic(with []byte) (Traffic, error) {
-	var o trafficOptions
-	if err := decodeWith(StageTrafficRouting, with, &o); err != nil {
-		return Traffic{}, err
-	}
-	given := o.Primary != nil || o.Canary != nil || o.Baseline != nil
-	switch {
-	case o.All != "" && given:
-		return Traffic{}, fmt.Errorf("%s: with: give either all or percentages, not both", StageTrafficRouting)
-	case o.All == DefaultPrimaryValue:
-		return Traffic{Primary: 100}, nil
-	case o.All == DefaultCanaryValue:
-		return Traffic{Canary: 100}, nil
-	case o.All == DefaultBaselineValue:
-		return Traffic{Baseline: 100}, nil
-	case o.All != "":
-		return Traffic{}, fmt.Errorf("%s: with.all: %q is not a variant; use primary, canary or baseline",
-			StageTrafficRouting, o.All)
-	case !given:
-		return Traffic{}, fmt.Errorf("%s: with: says nothing; give all: primary, or percentages such as canary: 50",
-			StageTrafficRouting)
-	}
-	t := Traffic{Canary: o.Canary.number(), Baseline: o.Baseline.number()}
-	t.Primary = 100 - t.Canary - t.Baseline
-	if o.Primary != nil {
-		t.Primary = o.Primary.number()
-	}
-	if t.Primary < 0 || t.Primary+t.Canary+t.Baseline != 100 {
-		return Traffic{}, fmt.Errorf("%s: with: primary, canary and baseline must add up to 100%%", StageTrafficRouting)
-	}
-	return t, nil
-}
-
-// percent is 50, "50" or "50%".
-type percent int
-
-// JSONSchema is the schema of the three forms.
-func (percent) JSONSchema() map[string]any {
-	return map[string]any{
-		"type": []string{"integer", "string"}, "minimum": 0, "maximum": 100, "pattern": "^(100|[0-9]{1,2})%?$",
-		"patternErrorMessage": `a percentage from 0 to 100, such as 50 or "50%"`,
-	}
-}
-
-func (p *percent) number() int {
-	if p == nil {
-		return 0
-	}
-	return int(*p)
-}
-
-// UnmarshalJSON reads a whole number from 0 to 100.
-func (p *percent) UnmarshalJSON(data []byte) error {
-	text := string(data)
-	if strings.HasPrefix(text, `"`) {
-		if err := json.Unmarshal(data, &text); err != nil {
-			return err
-		}
-	}
-	n, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(text), "%"))
-	if err != nil || n < 0 || n > 100 {
-		return fmt.Errorf("%s is not a percentage from 0 to 100, such as 50 or \"50%%\"", data)
-	}
-	*p = percent(n)
-	return nil
-}
-
 func (r *TrafficRouting) validate() (errs []error) {
 	switch r.Method {
-	case MethodPodSelector, MethodIstio, MethodGateway:
+	case MethodPodSelector, MethodIstio, MethodGateway, MethodNginx, MethodTraefik:
 	default:
-		errs = append(errs, fmt.Errorf("trafficRouting.method: %q is not known; use %s, %s or %s", r.Method,
-			MethodPodSelector, MethodIstio, MethodGateway))
+		errs = append(errs, fmt.Errorf("trafficRouting.method: %q is not known; use %s, %s, %s, %s or %s", r.Method,
+			MethodPodSelector, MethodIstio, MethodGateway, MethodNginx, MethodTraefik))
 	}
 	if kind := r.Gateway.Route.Kind; kind != "" && kind != KindHTTPRoute && kind != KindGRPCRoute {
 		errs = append(errs, fmt.Errorf("trafficRouting.gateway.route.kind: %q cannot be routed by; use %s or %s", kind,
 			KindHTTPRoute, KindGRPCRoute))
 	}
-	if kind := r.Istio.VirtualService.Kind; kind != "" && kind != KindVirtualService {
-		errs = append(errs, errors.New("trafficRouting.istio.virtualService.kind: only a VirtualService can be "+
-			"routed by; leave the kind out"))
+	for _, only := range []struct{ field, given, kind string }{
+		{"istio.virtualService", r.Istio.VirtualService.Kind, KindVirtualService},
+		{"nginx.ingress", r.Nginx.Ingress.Kind, KindIngress},
+		{"traefik.ingressRoute", r.Traefik.IngressRoute.Kind, KindIngressRoute},
+	} {
+		if only.given != "" && only.given != only.kind {
+			errs = append(errs, fmt.Errorf("trafficRouting.%s.kind: %s is the only kind that can be routed by; leave "+
+				"the kind out", only.field, only.kind))
+		}
 	}
 	return errs
 }
 
-// Kinds of routes: Istio's, and those of the Gateway API.
+// Kinds of routes: Istio's, those of the Gateway API, that of Kubernetes and Traefik's.
 const (
 	KindVirtualService = "VirtualService"
 	KindHTTPRoute      = "HTTPRoute"
 	KindGRPCRoute      = "GRPCRoute"
+	KindIngress        = "Ingress"
+	KindIngressRoute   = "IngressRoute"
 )

@@ -31,11 +31,11 @@ type Deleted struct {
 	Gone, Terminating int
 }
 
-// Delete deletes the items with their dependents: Services, workloads, the rest, and last what has no namespace (PipeCD
-// v1: the same order); those of one rank side by side. It goes on after an error and returns all of them; an item that
-// is gone already is fine. An item is reported as deleted when it is gone. Delete waits for those that finalizers or
-// running pods hold, at most [GoneTimeout] for all of them and half of the time that ctx leaves, and then leaves them
-// to the cluster.
+// Delete deletes the items with their dependents: Ingresses, Services, workloads, the rest, and last what has no
+// namespace (PipeCD v1: the same order without Ingresses); those of one rank side by side. It goes on after an error
+// and returns all of them; an item that is gone already is fine. An item is reported as deleted when it is gone. Delete
+// waits for those that finalizers or running pods hold, at most [GoneTimeout] for all of them and half of the time that
+// ctx leaves, and then leaves them to the cluster.
 func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (done Deleted, err error) {
 	ordered := slices.Clone(items)
 	slices.SortStableFunc(ordered, func(a, b Item) int { return cmp.Compare(deletionRank(a.Key), deletionRank(b.Key)) })
@@ -152,6 +152,8 @@ func deletionRank(k manifest.Key) int {
 	switch {
 	case k.Namespace == "":
 		return 3
+	case k.Kind == manifest.KindIngress, k.Kind == manifest.KindTraefikService: // they lead to the Services
+		return -1
 	case k.Group == "" && k.Kind == manifest.KindService:
 		return 0
 	case k.Group == "apps" || k.Group == "batch" || k.Kind == "Pod":

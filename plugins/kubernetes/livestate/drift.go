@@ -38,6 +38,7 @@ type drift struct {
 	source  *stage.Source
 	target  string
 	ignored []*ignoreRule
+	routed  []routedForm
 	// lookedUp is set when charts of the application have looked something up; see lookups.go. managers gives who has
 	// written the fields of an object then.
 	lookedUp bool
@@ -155,6 +156,12 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 		differences, refused, err := d.differences(ctx, p, live, counts)
 		if err != nil {
 			return f, fmt.Errorf("try %s in the cluster: %w", f.key.Human(), err)
+		}
+		if len(differences) > 0 {
+			routed, err := d.asRouted(ctx, p, live)
+			if routed || err != nil {
+				return f, err
+			}
 		}
 		if f.differences, err = d.sinceDeployed(ctx, p, live, differences); err != nil {
 			return f, fmt.Errorf("ask who has written %s: %w", f.key.Human(), err)

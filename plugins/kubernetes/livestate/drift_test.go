@@ -107,9 +107,8 @@ func compareCase(t *testing.T, parts map[string]string) *model.ApplicationSyncSt
 	for _, p := range places {
 		manifests = append(manifests, p.manifest)
 	}
-	routed, err := routedFields(d.source, manifests)
+	d.ignored, d.routed, err = ignoredFields(d.source, manifests)
 	require.NoError(t, err)
-	d.ignored = append(d.ignored, routed...)
 	found, err := d.compare(t.Context(), places, objects)
 	require.NoError(t, err)
 	return d.state(found)

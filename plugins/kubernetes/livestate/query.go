@@ -144,7 +144,8 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	objects := placed.objects(q.ApplicationID)
 	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
 	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target,
-		ignored: want.ignored, agreed: want.agreed, lookedUp: want.reads != nil, managers: c.managers}
+		ignored: want.ignored, routed: want.routed, agreed: want.agreed, lookedUp: want.reads != nil,
+		managers: c.managers}
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
@@ -165,6 +166,7 @@ type wanted struct {
 	away  error
 	// ignored are the fields that do not count.
 	ignored []*ignoreRule
+	routed  []routedForm
 	agreed  *agreements
 	of      version
 }
@@ -234,7 +236,7 @@ func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *
 		s.masker.mask(m.Unstructured)
 	}
 	w := &wanted{manifests: manifests, reads: loaded.Reads, away: loaded.Away, of: of, agreed: newAgreements()}
-	if w.ignored, err = ignoredFields(source, manifests); err != nil {
+	if w.ignored, w.routed, err = ignoredFields(source, manifests); err != nil {
 		return nil, fmt.Errorf("%s at commit %s: %w", source.ConfigFilename, source.CommitHash, err)
 	}
 	if w.away == nil {
@@ -243,14 +245,19 @@ func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *
 	return w, nil
 }
 
-// ignoredFields are those that the configuration names, and those that stages write other than it is in Git.
-func ignoredFields(source *stage.Source, manifests []manifest.Manifest) ([]*ignoreRule, error) {
+// ignoredFields are those that the configuration names, and those that stages write other than it is in Git; routed are
+// the forms of objects that stages leave.
+func ignoredFields(source *stage.Source, manifests []manifest.Manifest) (all []*ignoreRule, routed []routedForm,
+	err error) {
 	rules, err := ignoreRules(source.ConfigData)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	routed, err := routedFields(source, manifests)
-	return append(rules, routed...), err
+	if routed, err = routedForms(source, manifests, rules); err != nil {
+		return nil, nil, err
+	}
+	fields, err := routedFields(source, manifests)
+	return append(rules, fields...), routed, err
 }
 
 // resources turns objects into what piped reports.

@@ -4,6 +4,7 @@
 package livestate
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -16,17 +17,54 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// routedFields returns rules for what stages write other than it is in Git: the destinations in a VirtualService and
-// the backends in a route, when the pipeline of the source shares traffic out by it.
-func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]*ignoreRule, error) {
-	list, field, editable := "http", "route", s.App.TrafficRouting.Istio.EditableRoutes
-	switch s.App.TrafficRouting.Method {
-	case config.MethodIstio:
-	case config.MethodGateway:
-		list, field, editable = "rules", "backendRefs", s.App.TrafficRouting.Gateway.EditableRules
-	default:
-		return nil, nil
+// routedForm is an object as a stage for traffic leaves it, where the stage asks for more than shares: it may have more
+// rules than in Git.
+type routedForm struct {
+	manifest manifest.Manifest
+	// ignored are the fields that do not count in this form.
+	ignored []*ignoreRule
+}
+
+// routedForms returns the forms of the object that the pipeline of the source routes traffic by.
+func routedForms(s *stage.Source, manifests []manifest.Manifest, ignored []*ignoreRule) ([]routedForm, error) {
+	forms, err := stage.Routed(manifests, s)
+	if err != nil {
+		return nil, nil // a stage says so
 	}
+	var found []routedForm
+	for _, m := range forms {
+		own, err := weights(s, m)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, routedForm{manifest: m, ignored: slices.Concat(ignored, own)})
+	}
+	return found, nil
+}
+
+// asRouted reports whether an object is as one of the stages for traffic leaves it.
+func (d *drift) asRouted(ctx context.Context, p place, live *unstructured.Unstructured) (bool, error) {
+	for _, form := range d.routed {
+		if form.manifest.GroupVersionKind() != p.manifest.GroupVersionKind() ||
+			form.manifest.GetName() != p.manifest.GetName() {
+			continue
+		}
+		of, at := *d, p
+		of.ignored, of.agreed = form.ignored, nil
+		at.manifest = form.manifest.Clone()
+		at.manifest.SetNamespace(p.manifest.GetNamespace())
+		counts := func(one difference) bool { return !of.isIgnored(at.manifest, live, one) }
+		if found, _, err := of.differences(ctx, at, live, counts); err != nil || len(found) == 0 {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// routedFields returns rules for what stages write other than it is in Git: the destinations in a VirtualService, the
+// backends in a route of the Gateway API and the services in one of Traefik, when the pipeline of the source shares
+// traffic out by it.
+func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]*ignoreRule, error) {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil || !slices.ContainsFunc(stages,
 		func(p config.PipelineStage) bool { return p.Name == config.StageTrafficRouting }) {
@@ -35,6 +73,23 @@ func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]*ignoreRule
 	m, err := variant.Routes(manifests, &s.App)
 	if err != nil {
 		return nil, nil // a stage says so when it needs one
+	}
+	return weights(s, m)
+}
+
+// weights returns rules for the fields that have the weights in an object that traffic is routed by.
+func weights(s *stage.Source, m manifest.Manifest) ([]*ignoreRule, error) {
+	var list, field string
+	var editable []string
+	switch s.App.TrafficRouting.Method {
+	case config.MethodIstio:
+		list, field, editable = "http", "route", s.App.TrafficRouting.Istio.EditableRoutes
+	case config.MethodGateway:
+		list, field, editable = "rules", "backendRefs", s.App.TrafficRouting.Gateway.EditableRules
+	case config.MethodTraefik:
+		list, field = "routes", "services"
+	default:
+		return nil, nil
 	}
 	routes, _, err := unstructured.NestedSlice(m.Object, "spec", list)
 	if err != nil {

@@ -125,10 +125,13 @@ const (
 	KindDaemonSet   = "DaemonSet"
 	KindReplicaSet  = "ReplicaSet"
 	KindService     = "Service"
-	KindConfigMap   = "ConfigMap"
-	KindSecret      = "Secret"
-	KindNamespace   = "Namespace"
-	KindCRD         = "CustomResourceDefinition"
+	KindIngress     = "Ingress"
+	// KindTraefikService is a Service of Traefik: others with weights, a cookie or copies of requests.
+	KindTraefikService = "TraefikService"
+	KindConfigMap      = "ConfigMap"
+	KindSecret         = "Secret"
+	KindNamespace      = "Namespace"
+	KindCRD            = "CustomResourceDefinition"
 )
 
 var builtinGroups = map[string]string{

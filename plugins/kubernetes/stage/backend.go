@@ -40,17 +40,17 @@ type backend struct {
 	service manifest.Manifest
 }
 
-// receivers are the variants that have a share of the traffic.
+// receivers are the variants that get requests: by a share, by matches or as copies.
 func receivers(s *Source, traffic config.Traffic) []backend {
 	label := s.App.VariantLabel
-	shares := []int{traffic.Primary, traffic.Canary, traffic.Baseline}
+	receives := traffic.Receives()
 	var found []backend
 	for i, b := range []backend{
 		{value: label.PrimaryValue},
 		{value: label.CanaryValue, rollout: config.StageCanaryRollout},
 		{value: label.BaselineValue, rollout: config.StageBaselineRollout},
 	} {
-		if b.index = i; shares[i] > 0 {
+		if b.index = i; receives[i] {
 			found = append(found, b)
 		}
 	}

@@ -26,6 +26,20 @@ var routingKinds = []schema.GroupKind{
 	{Group: "networking.istio.io", Kind: "DestinationRule"},
 	{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"},
 	{Group: "gateway.networking.k8s.io", Kind: "GRPCRoute"},
+	{Group: "networking.k8s.io", Kind: manifest.KindIngress},
+	{Group: "traefik.io", Kind: config.KindIngressRoute},
+	{Group: "traefik.io", Kind: manifest.KindTraefikService},
+}
+
+// addsRoutes reports whether a method of routing adds objects to those of the manifests.
+func addsRoutes(method string) bool {
+	return method == config.MethodNginx || method == config.MethodTraefik
+}
+
+// addedByRouting reports whether a method of routing may have added an object of the canary.
+func addedByRouting(key manifest.Key) bool {
+	return key.Group == "networking.k8s.io" && key.Kind == manifest.KindIngress ||
+		key.Group == "traefik.io" && key.Kind == manifest.KindTraefikService
 }
 
 // holdRoutes parts from the manifests what sends traffic to pods, where the failed deployment may have moved it away

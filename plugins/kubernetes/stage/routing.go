@@ -33,6 +33,32 @@ func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, er
 	return manifests, nil
 }
 
+// Routed returns the object that traffic is routed by as each stage for traffic of the source leaves it, when that asks
+// for more than shares: none for a method that leaves the manifests as they are.
+func Routed(manifests []manifest.Manifest, s *Source) (forms []manifest.Manifest, err error) {
+	stages, err := s.App.PipelineStages(s.ConfigData)
+	if err != nil {
+		return nil, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
+	}
+	for _, stage := range stages {
+		if stage.Name != config.StageTrafficRouting {
+			continue
+		}
+		traffic, err := config.DecodeTraffic(stage.With)
+		if err != nil || traffic.OnlyShares() {
+			continue
+		}
+		r, err := routeObject(manifests, s, traffic)
+		if err != nil {
+			return nil, err
+		}
+		if r.object.Unstructured != nil {
+			forms = append(forms, r.object)
+		}
+	}
+	return forms, nil
+}
+
 // replace puts a manifest in the place of the one with its key.
 func replace(manifests []manifest.Manifest, by manifest.Manifest) []manifest.Manifest {
 	made := slices.Clone(manifests)
@@ -59,6 +85,9 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request,
 		if err := variant.CheckSelectable(manifests, app); err != nil {
 			return nil, nil, err
 		}
+	}
+	if app.TrafficRouting.Method == config.MethodNginx { // its stages leave what is in Git as it is
+		return manifests, nil, nil
 	}
 	if app.TrafficRouting.Method != config.MethodPodSelector {
 		routes, err := variant.Routes(manifests, app)

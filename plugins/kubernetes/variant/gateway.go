@@ -22,11 +22,14 @@ const (
 	maxWeight = 1_000_000
 )
 
-// Routes returns the manifest that shares traffic out by the application's method: a VirtualService, or a route of the
-// Gateway API.
+// Routes returns the manifest that shares traffic out by the application's method: a VirtualService, a route of the
+// Gateway API or one of Traefik.
 func Routes(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
-	if app.TrafficRouting.Method == config.MethodGateway {
+	switch app.TrafficRouting.Method {
+	case config.MethodGateway:
 		return Route(manifests, app)
+	case config.MethodTraefik:
+		return IngressRoute(manifests, app)
 	}
 	return VirtualService(manifests, app)
 }
@@ -54,7 +57,7 @@ func Route(manifests []manifest.Manifest, app *config.Application) (manifest.Man
 // RouteGateway returns the route with the variants' shares of traffic: in each editable rule the backends that are no
 // variant keep their part, and those that are share the rest. The primary is the Service that `service` refers to, or
 // the first, which has to select the primary alone; the others are its copies that the pipeline makes. Rules without a
-// backend of the Service stay as they are.
+// backend of the Service stay as they are. See backends.rule for what is asked for besides shares.
 func RouteGateway(manifests []manifest.Manifest, app *config.Application, services config.VariantServices,
 	traffic config.Traffic) (manifest.Manifest, error) {
 	found, err := Route(manifests, app)
@@ -75,6 +78,7 @@ func RouteGateway(manifests []manifest.Manifest, app *config.Application, servic
 	}
 	missing := slices.Clone(app.TrafficRouting.Gateway.EditableRules)
 	changed := 0
+	var added []any
 	for i, item := range rules {
 		rule, _ := item.(map[string]any)
 		name, _ := rule["name"].(string)
@@ -82,16 +86,17 @@ func RouteGateway(manifests []manifest.Manifest, app *config.Application, servic
 			continue
 		}
 		missing = slices.DeleteFunc(missing, func(n string) bool { return n == name })
-		refs, _ := rule["backendRefs"].([]any)
-		shared, ok, err := split.share(refs)
+		more, ok, err := split.rule(rule)
 		if err != nil {
-			at := fmt.Sprintf("spec.rules[%d].backendRefs", i)
-			return m, fmt.Errorf("%s: %s of %s: %w", m.Origin.At(at), at, m.Key().Human(), err)
+			return m, located(m, fmt.Sprintf("spec.rules[%d]", i), err)
 		}
 		if ok {
-			rule["backendRefs"] = shared
+			added = append(added, more...)
 			changed++
 		}
+	}
+	if len(added) > 0 { // at the end: their place does not count, since their matches are narrower
+		spec["rules"] = append(rules, added...)
 	}
 	switch {
 	case len(missing) > 0:
@@ -111,6 +116,31 @@ type backends struct {
 	names     [3]string
 	namespace string
 	traffic   config.Traffic
+}
+
+// rule gives a rule its backends, and returns the rules that are needed next to it; ok is false when no backend is a
+// variant.
+func (b backends) rule(rule map[string]any) (added []any, ok bool, err error) {
+	refs, _ := rule["backendRefs"].([]any)
+	shared, ok, err := b.share(refs)
+	if err != nil {
+		return nil, false, &fieldError{"backendRefs", err}
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	own, _ := refs[slices.IndexFunc(refs, b.isOwn)].(map[string]any)
+	if len(b.traffic.Match) > 0 {
+		canary, err := b.canaryRule(rule, own)
+		if err != nil {
+			return nil, false, err
+		}
+		added = append(added, canary)
+	}
+	rule["backendRefs"] = shared
+	b.mirror(rule, own)
+	b.keepSessions(rule)
+	return added, true, nil
 }
 
 // share returns a rule's backends again; ok is false when none is a variant.
@@ -170,6 +200,11 @@ func (b backends) share(refs []any) (shared []any, ok bool, err error) {
 
 func (b backends) shareOf(variant int) int {
 	return [...]int{b.traffic.Primary, b.traffic.Canary, b.traffic.Baseline}[variant]
+}
+
+func (b backends) isOwn(ref any) bool {
+	backend, _ := ref.(map[string]any)
+	return b.isVariant(backend)
 }
 
 // isVariant reports whether a backend is the Service of a variant.

@@ -40,7 +40,8 @@ func VirtualService(manifests []manifest.Manifest, app *config.Application) (man
 
 // RouteVirtualService returns the VirtualService with the variants' shares of traffic: each editable HTTP route keeps
 // the weights of other hosts, and the variants, as subsets of the host named by the values of the variant label, share
-// the rest (PipeCD v1). Routes without a destination of the host stay as they are.
+// the rest (PipeCD v1). Routes without a destination of the host stay as they are. See steer for what is asked for
+// besides shares.
 func RouteVirtualService(manifests []manifest.Manifest, app *config.Application,
 	traffic config.Traffic) (manifest.Manifest, error) {
 	found, err := VirtualService(manifests, app)
@@ -56,23 +57,26 @@ func RouteVirtualService(manifests []manifest.Manifest, app *config.Application,
 	routes, _ := spec["http"].([]any)
 	missing := slices.Clone(app.TrafficRouting.Istio.EditableRoutes)
 	changed := 0
+	var all []any
 	for i, item := range routes {
 		route, _ := item.(map[string]any)
 		name, _ := route["name"].(string)
 		if editable := app.TrafficRouting.Istio.EditableRoutes; len(editable) > 0 && !slices.Contains(editable, name) {
+			all = append(all, item)
 			continue
 		}
 		missing = slices.DeleteFunc(missing, func(n string) bool { return n == name })
-		destinations, _ := route["route"].([]any)
-		split, ok, err := splitRoute(destinations, host, m.GetNamespace(), app.VariantLabel, traffic)
+		before, ok, err := routeTo(route, host, m.GetNamespace(), app.VariantLabel, traffic)
 		if err != nil {
-			at := fmt.Sprintf("spec.http[%d].route", i)
-			return m, fmt.Errorf("%s: %s of %s: %w", m.Origin.At(at), at, m.Key().Human(), err)
+			return m, located(m, fmt.Sprintf("spec.http[%d]", i), err)
 		}
 		if ok {
-			route["route"] = split
 			changed++
 		}
+		all = append(append(all, before...), item)
+	}
+	if changed > 0 {
+		spec["http"] = all
 	}
 	switch {
 	case len(missing) > 0:

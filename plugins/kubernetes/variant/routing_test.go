@@ -149,6 +149,16 @@ func TestWhatCannotBeRoutedByAGatewayIsAnError(t *testing.T) {
 	}
 }
 
+// shares are shares, and for some also a match and copies.
+func shares(canary, baseline int) config.Traffic {
+	traffic := config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline}
+	if canary%2 == 0 {
+		traffic.Match = []config.Match{{Header: &config.NamedValue{Name: "X-A", Exact: "1"}}}
+		traffic.Mirror = &config.Mirror{}
+	}
+	return traffic
+}
+
 // Whatever stands in an HTTPRoute, routing does not crash, and the shares of a rule with variants alone are
 // percentages.
 func FuzzRouteGateway(f *testing.F) {
@@ -170,7 +180,7 @@ func FuzzRouteGateway(f *testing.F) {
 		}
 		app := application(t)
 		m, err := variant.RouteGateway(all, app, config.VariantServices{Canary: "canary", Baseline: "baseline"},
-			config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline})
+			shares(canary, baseline))
 		if err != nil {
 			return
 		}
@@ -219,7 +229,7 @@ func FuzzRouteVirtualService(f *testing.F) {
 		app := application(t)
 		app.Service.Name = "web"
 		m, err := variant.RouteVirtualService(all, app,
-			config.Traffic{Primary: 100 - canary - baseline, Canary: canary, Baseline: baseline})
+			shares(canary, baseline))
 		if err != nil {
 			return
 		}
