@@ -112,6 +112,10 @@ func TestARunningCluster(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(text), "This pod is simulated")
 	})
+	t.Run("the schemas of its kinds and of new ones can be read", func(t *testing.T) {
+		t.Parallel()
+		testOpenAPI(t, server, client)
+	})
 	t.Run("failures are simulated on request", func(t *testing.T) {
 		t.Parallel()
 		testSimulatedFailures(t, client)
