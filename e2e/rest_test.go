@@ -19,7 +19,8 @@ const untilRest = 13 * time.Second
 // slack is what a busy machine may add.
 const slack = 5 * time.Second
 
-// What rests is looked at more seldom; what becomes of it is known as soon as ever. The times are those of docs/clocks.md.
+// What rests is looked at more seldom; what becomes of it is known as soon as ever. The times are those of
+// docs/clocks.md.
 func TestWhatEndsOrHangsAtRestIsKnownInTime(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
@@ -45,7 +46,8 @@ func TestWhatEndsOrHangsAtRestIsKnownInTime(t *testing.T) {
 		},
 		{
 			"piped hangs", func() int { return e.child("piped") }, syscall.SIGSTOP,
-			func(ev event) bool { return ev.is("problem", "part", "piped", "state", "DEGRADED") }, (12 + 1) * time.Second,
+			func(ev event) bool { return ev.is("problem", "part", "piped", "state", "DEGRADED") },
+			(12 + 1) * time.Second,
 		},
 		{
 			"the cluster hangs", func() int { return e.child("kubernetes") }, syscall.SIGSTOP,

@@ -35,6 +35,7 @@ spec:
 
 // testOpenAPI checks what `kubectl explain` and clients that check manifests read.
 func testOpenAPI(t *testing.T, server *process, client kubernetes.Interface) {
+	t.Parallel()
 	documents := func() map[string]string {
 		paths, err := client.Discovery().OpenAPIV3().Paths()
 		require.NoError(t, err)

@@ -90,13 +90,13 @@ func (p *Pipeds) Check() (again time.Duration) {
 	for _, one := range p.byID {
 		p.judge(one)
 		p.stateChanged(one)
-		again = min(again, p.nextCheck(one, now))
+		again = min(again, nextCheck(one, now))
 	}
 	return again
 }
 
-// nextCheck is when a piped may have to be judged again without a call of it. The caller holds p.mu.
-func (p *Pipeds) nextCheck(one *piped, now time.Time) time.Duration {
+// nextCheck is the time until a piped may have to be judged again without a call of it.
+func nextCheck(one *piped, now time.Time) time.Duration {
 	switch {
 	case refused(one, now):
 		return HeartbeatCheck

@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// Raft timers in milliseconds, which are for members that wait for each other. Each tick wakes the process up; there
-	// have to be five in an election timeout. A lone member that was not elected at once would take up to that timeout.
+	// Raft timers in milliseconds, which are for members that wait for each other. Each tick wakes the process up;
+	// there have to be five in an election timeout. A lone member that was not elected at once would take up to that.
 	tickMs     = 1000
 	electionMs = 5000
 	// What the log has is written to the database from then on. It is on disk already, and read.

@@ -16,10 +16,14 @@ import (
 	kubeprobe "k8s.io/kubernetes/pkg/probe"
 )
 
-// Each outcome is the one that Kubernetes' own prober has.
-func TestAnHTTPProbeEndsAsKubernetesDoes(t *testing.T) {
-	t.Parallel()
-	var connections, open atomic.Int32
+// probed is a program with all the answers that a probe may get.
+type probed struct {
+	*httptest.Server
+	connections, open atomic.Int32
+}
+
+func newProbed(t *testing.T) *probed {
+	t.Helper()
 	hung := make(chan struct{})
 	mux := http.NewServeMux()
 	mux.HandleFunc("/ok", func(w http.ResponseWriter, r *http.Request) {
@@ -40,19 +44,26 @@ func TestAnHTTPProbeEndsAsKubernetesDoes(t *testing.T) {
 	mux.Handle("/moved", http.RedirectHandler("/ok", http.StatusFound))
 	mux.Handle("/away", http.RedirectHandler("http://example.com/", http.StatusFound))
 	mux.HandleFunc("/hangs", func(http.ResponseWriter, *http.Request) { <-hung })
-	server := httptest.NewUnstartedServer(mux)
-	server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+	p := &probed{Server: httptest.NewUnstartedServer(mux)}
+	p.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 		switch state {
 		case http.StateNew:
-			connections.Add(1)
-			open.Add(1)
+			p.connections.Add(1)
+			p.open.Add(1)
 		case http.StateClosed:
-			open.Add(-1)
+			p.open.Add(-1)
 		}
 	}
-	server.Start()
-	t.Cleanup(server.Close)
+	p.Start()
+	t.Cleanup(p.Close)
 	t.Cleanup(func() { close(hung) })
+	return p
+}
+
+// Each outcome is the one that Kubernetes' own prober has.
+func TestAnHTTPProbeEndsAsKubernetesDoes(t *testing.T) {
+	t.Parallel()
+	server := newProbed(t)
 	probe := func(
 		by func(*http.Request, time.Duration) (kubeprobe.Result, string, error), url string,
 	) (kubeprobe.Result, string) {
@@ -65,18 +76,19 @@ func TestAnHTTPProbeEndsAsKubernetesDoes(t *testing.T) {
 		return result, output
 	}
 	for path, want := range map[string]kubeprobe.Result{
-		"/ok": kubeprobe.Success, "/large": kubeprobe.Success, "/early": kubeprobe.Success, "/fails": kubeprobe.Failure,
-		"/moved": kubeprobe.Success, "/away": kubeprobe.Warning, "/hangs": kubeprobe.Failure, "/none": kubeprobe.Failure,
+		"/ok": kubeprobe.Success, "/large": kubeprobe.Success, "/early": kubeprobe.Success,
+		"/fails": kubeprobe.Failure, "/hangs": kubeprobe.Failure, "/none": kubeprobe.Failure,
+		"/moved": kubeprobe.Success, "/away": kubeprobe.Warning,
 	} {
-		before := connections.Load()
+		before := server.connections.Load()
 		result, output := probe(probeHTTP, server.URL+path)
 		require.Equal(t, want, result, path)
-		require.Greater(t, connections.Load(), before, "a new connection shows that the program takes them")
+		require.Greater(t, server.connections.Load(), before, "a new connection shows that the program takes them")
 		theirs, theirOutput := probe(httpProber.Probe, server.URL+path)
 		require.Equal(t, theirs, result, path)
 		require.Equal(t, theirOutput, output, path)
 	}
-	require.Eventually(t, func() bool { return open.Load() <= 2 }, 5*time.Second, 5*time.Millisecond,
+	require.Eventually(t, func() bool { return server.open.Load() <= 2 }, 5*time.Second, 5*time.Millisecond,
 		"only the connections of requests that hang are open")
 
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -39,8 +39,8 @@ type cut struct {
 var cuts = map[string]cut{
 	// It imports a fake of each typed client: 58 packages, a tenth of the time to compile the program.
 	"k8s.io/apiserver": {leftOut: []string{"pkg/admission/plugin/policy/generic/policy_test_context.go"}},
-	// It makes each work queue count its work twice a second, which is most of what an idle cluster wakes up for. No one
-	// reads these metrics.
+	// It makes each work queue count its work twice a second, which is most of what an idle cluster wakes up for. No
+	// one reads these metrics.
 	"k8s.io/component-base": {emptied: []string{"metrics/prometheus/workqueue/metrics.go"}},
 }
 
