@@ -14,7 +14,7 @@ import (
 )
 
 // untilRest is longer than each pause between two looks at what does nothing.
-const untilRest = 13 * time.Second
+const untilRest = 7 * time.Second
 
 // slack is what a busy machine may add.
 const slack = 5 * time.Second
