@@ -18,6 +18,7 @@ func TestAProcessWithoutControlGroupIsMeasuredEverySecondWhileItWorks(t *testing
 	t.Parallel()
 	pauses, passed := make(chan time.Duration), make(chan time.Time)
 	p := &process{command: exec.Command("sleep", "3600"), clock: clocktest.Clock{
+		Time:  func() time.Time { return time.Unix(0, 0) },
 		Timer: clocktest.TimerFunc(func(d time.Duration) <-chan time.Time { pauses <- d; return passed }),
 	}}
 	require.NoError(t, p.command.Start())

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // limits are what one plugin may use; zero is no limit.
@@ -104,7 +105,7 @@ func (p *process) bound(l limits) {
 				return
 			}
 			if rests = len(p.inputs.running()) == 0 && l.farFrom(before, used); rests {
-				due = p.clock.After(restInterval)
+				due = p.clock.After(clock.Together(p.clock.Now(), restInterval))
 			} else {
 				due = p.clock.After(boundInterval)
 			}

@@ -16,15 +16,16 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
 	// sampleInterval is the time between two measures while a plugin works, restSample while none does.
 	sampleInterval = 3 * time.Second
-	restSample     = 6 * time.Second
+	restSample     = 5 * time.Second
 	// maxSilence is the time after which a report is sent that says nothing new: the control plane may have forgotten
 	// the one before.
-	maxSilence    = 12 * time.Second
+	maxSilence    = 10 * time.Second
 	reportTimeout = 5 * time.Second
 	reportPause   = time.Second // after a failed report
 )
@@ -44,7 +45,7 @@ type statusReceiver interface {
 }
 
 // Reporter reports the plugin processes to the control plane: at every change, every 3 s what they use while one of
-// them works, and otherwise within 6 s when that has changed much.
+// them works, and otherwise within 5 s when that has changed much.
 type Reporter struct {
 	host     *Host
 	receiver statusReceiver
@@ -66,7 +67,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 		changed := r.host.Changed()
 		r.host.Sample()
 		working := r.host.working()
-		err, pause := r.report(ctx, working), restSample
+		err, pause := r.report(ctx, working), clock.Together(r.host.options.Clock.Now(), restSample)
 		switch {
 		case ctx.Err() != nil:
 			return nil

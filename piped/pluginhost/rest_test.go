@@ -16,10 +16,10 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock/clocktest"
 )
 
-func TestAPluginThatRestsIsReportedEveryTwelveSeconds(t *testing.T) {
+func TestAPluginThatRestsIsReportedEveryTenSeconds(t *testing.T) {
 	t.Parallel()
 	var passedTime atomic.Int64
-	began, pauses, passed := time.Now(), make(chan time.Duration, 100), make(chan time.Time)
+	began, pauses, passed := time.Unix(1e9, 0), make(chan time.Duration, 100), make(chan time.Time)
 	host := start(t, func(o *pluginhost.Options) {
 		o.HangTimeout, o.NoReload = -1, true
 		o.Clock = clocktest.Clock{
@@ -33,12 +33,12 @@ func TestAPluginThatRestsIsReportedEveryTwelveSeconds(t *testing.T) {
 	settle(t, host)
 	r := &receiver{reports: make(chan *agentv1.ReportPluginsRequest, 100)}
 	go func() { _ = pluginhost.NewReporter(host, r, slog.New(slog.DiscardHandler)).Run(t.Context()) }()
-	require.Equal(t, 6*time.Second, <-pauses)
+	require.Equal(t, 5*time.Second, <-pauses)
 	require.Equal(t, agentv1.Plugin_STATE_RUNNING, (<-r.reports).GetPlugins()[0].GetState())
 	pass := func() {
-		passedTime.Add(int64(6 * time.Second))
+		passedTime.Add(int64(5 * time.Second))
 		passed <- time.Time{}
-		require.Equal(t, 6*time.Second, <-pauses)
+		require.Equal(t, 5*time.Second, <-pauses)
 	}
 	for range 5 {
 		pass()
