@@ -192,12 +192,12 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 
 // checkPipeds looks for pipeds that are silent until the server stops.
 func (s *Server) checkPipeds() {
-	ticker := time.NewTicker(store.HeartbeatCheck)
-	defer ticker.Stop()
+	due := time.NewTimer(store.HeartbeatCheck)
+	defer due.Stop()
 	for {
 		select {
-		case <-ticker.C:
-			s.store.Pipeds.Check()
+		case <-due.C:
+			due.Reset(s.store.Pipeds.Check())
 		case <-s.stopping.Done():
 			return
 		}

@@ -112,6 +112,7 @@ func TestARunningCluster(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(text), "This pod is simulated")
 	})
+	t.Run("its kinds and new ones have schemas", func(t *testing.T) { testOpenAPI(t, server, client) })
 	t.Run("failures are simulated on request", func(t *testing.T) {
 		t.Parallel()
 		testSimulatedFailures(t, client)

@@ -31,12 +31,14 @@ type components struct {
 	state map[string]*deckv1.Component
 	// moved is when the start of a component came further, by its name.
 	moved map[string]time.Time
+	// stirred gets a value at each change, which stands for all changes since it was received last.
+	stirred chan struct{}
 }
 
 // newComponents publishes the components, none of which has started, in the order of their names.
 func newComponents(names []string, publish func(*deckv1.Component), now func() time.Time) *components {
 	c := &components{publish: publish, now: now, state: map[string]*deckv1.Component{},
-		moved: map[string]time.Time{}}
+		moved: map[string]time.Time{}, stirred: make(chan struct{}, 1)}
 	for i, name := range names {
 		c.state[name] = &deckv1.Component{Name: name, Order: int32(i), State: deckv1.Component_STATE_PENDING}
 		publish(proto.CloneOf(c.state[name]))
@@ -68,6 +70,10 @@ func (c *components) change(name string, change func(*deckv1.Component)) {
 	component := c.state[name]
 	change(component)
 	c.publish(proto.CloneOf(component))
+	select {
+	case c.stirred <- struct{}{}:
+	default:
+	}
 }
 
 // starting also restarts: the clock begins again unless it is running.
@@ -83,6 +89,18 @@ func (c *components) progress(name, detail string, done, total int64) {
 		}
 		x.State, x.Detail, x.Hint, x.Done, x.Total = deckv1.Component_STATE_STARTING, detail, "", done, total
 	})
+}
+
+// anyStarts reports whether a component is starting.
+func (c *components) anyStarts() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, x := range c.state {
+		if x.GetState() == deckv1.Component_STATE_STARTING {
+			return true
+		}
+	}
+	return false
 }
 
 // stuck returns what the components say whose start has not come further for so long, by their names.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/pipedeck/pipedeck/devenv/cluster"
@@ -56,6 +57,8 @@ func (e *Environment) watchCluster(ctx context.Context, c *runningCluster) {
 
 // healthClient asks a cluster for its health. It keeps its connection, and is made again when the kubeconfig changes.
 type healthClient struct {
+	// file is the kubeconfig as it was when it was read.
+	file       os.FileInfo
 	kubeconfig []byte
 	api        *kubeapi.Client
 }
@@ -86,15 +89,29 @@ func (h *healthClient) askOnce(ctx context.Context, provider cluster.Provider, k
 }
 
 func (h *healthClient) open(kubeconfig string) error {
+	file, err := os.Stat(kubeconfig)
+	if err == nil && h.api != nil && unchanged(h.file, file) {
+		return nil
+	}
 	content, err := kubeapi.Read(kubeconfig)
-	if err != nil || h.api != nil && bytes.Equal(content, h.kubeconfig) {
+	if err != nil {
 		return err
+	}
+	h.file = file
+	if h.api != nil && bytes.Equal(content, h.kubeconfig) {
+		return nil
 	}
 	h.close()
 	if h.api, err = kubeapi.Open(content); err == nil {
 		h.kubeconfig = content
 	}
 	return err
+}
+
+// unchanged reports whether a file is the one from before, with the same content.
+func unchanged(before, now os.FileInfo) bool {
+	return before != nil && os.SameFile(before, now) && before.Size() == now.Size() &&
+		before.ModTime().Equal(now.ModTime())
 }
 
 func (h *healthClient) close() {

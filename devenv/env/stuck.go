@@ -17,7 +17,7 @@ const (
 	// startPatience is how long the start of a component may come no further before that is a problem. The longest step
 	// that shows no progress is the creation of a kind cluster's nodes.
 	startPatience = 2 * time.Minute
-	// startLook is the time between two checks of the starts.
+	// startLook is the time between two checks while something starts.
 	startLook = time.Second
 )
 
@@ -32,7 +32,18 @@ type starts struct {
 // watch reports the components whose start does not come further, until ctx ends.
 func (s starts) watch(ctx context.Context, patience time.Duration) {
 	known := map[string]string{}
-	for clock.Sleep(ctx, min(startLook, patience)) {
+	for {
+		if len(known) == 0 && !s.components.anyStarts() {
+			select {
+			case <-s.components.stirred:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		if !clock.Sleep(ctx, min(startLook, patience)) {
+			return
+		}
 		stuck := s.components.stuck(patience)
 		for name := range known {
 			if _, still := stuck[name]; !still {

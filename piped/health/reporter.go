@@ -64,19 +64,22 @@ func (r *Reporter) Run(ctx context.Context) error {
 		case err == nil:
 			failed = ""
 		}
-		r.wait(ctx, changed, pause)
-		r.wait(ctx, nil, changePause)
+		if r.wait(ctx, changed, pause) {
+			r.wait(ctx, nil, changePause)
+		}
 	}
 	return nil
 }
 
-// wait ends after d, with ctx, or when changed is closed.
-func (r *Reporter) wait(ctx context.Context, changed <-chan struct{}, d time.Duration) {
+// wait ends after d, with ctx, or when changed is closed, which it reports.
+func (r *Reporter) wait(ctx context.Context, changed <-chan struct{}, d time.Duration) bool {
 	select {
 	case <-r.timer.After(d):
 	case <-changed:
+		return true
 	case <-ctx.Done():
 	}
+	return false
 }
 
 func (r *Reporter) report(ctx context.Context) error {

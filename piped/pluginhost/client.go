@@ -54,6 +54,7 @@ func (c *caller) Invoke(ctx context.Context, method string, args, reply any, opt
 	defer done()
 	if counted {
 		defer proc.inputs.begin(in)()
+		signal(proc.watch.began)
 	}
 	c.handOver(args)
 	err = proc.conn.Invoke(noteTaken(ctx, c.ender, proc, opts), method, args, reply, opts...)

@@ -15,6 +15,8 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // Defaults of the Options for health.
@@ -43,7 +45,7 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			select {
 			case <-p.ending.exited:
 				return
-			case <-p.clock.After(interval):
+			case <-p.clock.After(clock.Together(p.clock.Now(), interval)):
 			case <-p.watch.suspect:
 			}
 			if p.ending.stopping.Load() {

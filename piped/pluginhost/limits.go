@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // limits are what one plugin may use; zero is no limit.
@@ -58,7 +59,7 @@ func (h *Host) confine(ctx context.Context) {
 	}
 	groups, err := openCgroups()
 	if err != nil {
-		h.options.Logger.Info("piped holds the limits of plugins by measuring them every second: "+
+		h.options.Logger.Info("piped holds the limits of plugins by measuring them every second while they work: "+
 			"memory and threads of the plugin's own process, while it only gets the limit of cpu as a setting",
 			"reason", err)
 		return
@@ -71,8 +72,14 @@ func (h *Host) confine(ctx context.Context) {
 	}
 }
 
-// boundInterval is how often a process without a control group is looked at.
-const boundInterval = time.Second
+const (
+	// boundInterval is how often a process without a control group is measured, and restInterval while it rests.
+	boundInterval = time.Second
+	restInterval  = 5 * time.Second
+	// restShare is the part of each limit that a process may use to count as resting, restGrowth the part by which its
+	// use may have grown since it was measured before.
+	restShare, restGrowth = 0.5, 0.05
+)
 
 // bound ends a process that uses more than it may, where the kernel does not see to that.
 func (p *process) bound(l limits) {
@@ -80,28 +87,51 @@ func (p *process) bound(l limits) {
 		return
 	}
 	p.watch.running.Go(func() {
+		before, rests, due := usage{}, false, p.clock.After(boundInterval)
 		for {
 			select {
 			case <-p.ending.exited:
 				return
-			case <-p.clock.After(boundInterval):
+			case <-p.watch.began:
+				if rests {
+					rests, due = false, p.clock.After(boundInterval)
+				}
+				continue
+			case <-due:
 			}
 			used, ok := measure(int32(p.command.Process.Pid), usage{})
-			switch {
-			case !ok || p.ending.stopping.Load():
-			case l.memory > 0 && used.rss > l.memory:
-				p.abort(
-					fmt.Sprintf(
-						"it used %s of memory, more than its limit of %s", mebibytes(used.rss), mebibytes(l.memory),
-					),
-				)
-				return
-			case l.pids > 0 && int(used.threads) > l.pids:
-				p.abort(fmt.Sprintf("it had %d threads, more than its limit of %d", used.threads, l.pids))
+			if problem := l.exceeded(used); ok && problem != "" && !p.ending.stopping.Load() {
+				p.abort(problem)
 				return
 			}
+			if rests = len(p.inputs.running()) == 0 && l.farFrom(before, used); rests {
+				due = p.clock.After(clock.Together(p.clock.Now(), restInterval))
+			} else {
+				due = p.clock.After(boundInterval)
+			}
+			before = used
 		}
 	})
+}
+
+// exceeded says which limit a process does not keep within; empty for none.
+func (l limits) exceeded(used usage) string {
+	switch {
+	case l.memory > 0 && used.rss > l.memory:
+		return fmt.Sprintf("it used %s of memory, more than its limit of %s", mebibytes(used.rss), mebibytes(l.memory))
+	case l.pids > 0 && int(used.threads) > l.pids:
+		return fmt.Sprintf("it had %d threads, more than its limit of %d", used.threads, l.pids)
+	}
+	return ""
+}
+
+// farFrom reports whether a process is far below the limits and not on its way to them.
+func (l limits) farFrom(before, now usage) bool {
+	far := func(before, now, limit float64) bool {
+		return limit == 0 || now <= restShare*limit && now-before <= restGrowth*limit
+	}
+	return far(float64(before.rss), float64(now.rss), float64(l.memory)) &&
+		far(float64(before.threads), float64(now.threads), float64(l.pids))
 }
 
 func mebibytes(bytes uint64) string { return fmt.Sprintf("%.0f MiB", float64(bytes)/(1<<20)) }

@@ -64,6 +64,7 @@ type watch struct {
 	// running are the goroutines that watch.
 	running sync.WaitGroup
 	suspect chan struct{} // gets a value when a call has found no connection
+	began   chan struct{} // gets a value when a call begins, but for questions for changes
 	// memoryKills is how many processes the kernel had ended for want of memory a short time ago.
 	memoryKills atomic.Uint64
 	goroutines  atomic.Uint32 // that it reported last
@@ -154,7 +155,8 @@ func startProcess(s start, out *output) (*process, error) {
 	}
 	p := &process{plugin: c.Name, port: s.port, link: s.link, tree: s.tree, room: s.room,
 		clock: s.clock, started: s.clock.Now()}
-	p.watch.suspect, p.ending.exited = make(chan struct{}, 1), make(chan struct{})
+	p.watch.suspect, p.watch.began = make(chan struct{}, 1), make(chan struct{}, 1)
+	p.ending.exited = make(chan struct{})
 	p.mark = out.begin()
 	started := make(chan error)
 	p.drained.Go(func() {

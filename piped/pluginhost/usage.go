@@ -3,7 +3,10 @@
 
 package pluginhost
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // shortestInterval is the least time that a CPU figure is taken over: the system counts in hundredths of a
 // second.
@@ -27,6 +30,18 @@ func (h *Host) Sample() {
 	for _, p := range h.plugins {
 		p.condition.sample()
 	}
+}
+
+// working reports whether a call to any plugin is under way, but for questions for changes.
+func (h *Host) working() bool {
+	return slices.ContainsFunc(h.plugins, func(p *Plugin) bool { return p.condition.working() })
+}
+
+func (c *condition) working() bool {
+	c.mu.Lock()
+	proc := c.process
+	c.mu.Unlock()
+	return proc != nil && len(proc.inputs.running()) > 0
 }
 
 // measure measures a process; false when it is gone.

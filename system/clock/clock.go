@@ -31,6 +31,12 @@ func (System) Now() time.Time { return time.Now() }
 // After is time.After.
 func (System) After(d time.Duration) <-chan time.Time { return time.After(d) }
 
+// Together is the time until the next moment at which everything that is done every d is done, at most d. Waiting for
+// that moment wakes the processor up once for all of it.
+func Together(now time.Time, d time.Duration) time.Duration {
+	return d - time.Duration(now.UnixNano()%int64(d))
+}
+
 // Wait returns nil after d, or the cause of the end of ctx if that comes first.
 func Wait(ctx context.Context, timer Timer, d time.Duration) error {
 	select {

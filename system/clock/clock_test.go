@@ -21,3 +21,12 @@ func TestASleepEndsWithItsTimeOrItsContext(t *testing.T) {
 	require.False(t, clock.Sleep(ctx, time.Hour))
 	require.False(t, clock.Sleep(ctx, 0), "the caller has to end, too, when both have happened")
 }
+
+func TestWhatIsDoneTogetherIsDoneAtTheSameMoments(t *testing.T) {
+	t.Parallel()
+	moment := time.Unix(100, 0)
+	require.Equal(t, 5*time.Second, clock.Together(moment, 5*time.Second))
+	require.Equal(t, time.Second, clock.Together(moment.Add(4*time.Second), 5*time.Second))
+	require.Equal(t, time.Nanosecond, clock.Together(moment.Add(-time.Nanosecond), 5*time.Second))
+	require.Equal(t, 20*time.Millisecond, clock.Together(moment, 20*time.Millisecond))
+}

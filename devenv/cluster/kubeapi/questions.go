@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/http"
+	"net/url"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -21,10 +22,14 @@ func (d *data) UnmarshalYAML(node *yaml.Node) (err error) {
 	return err
 }
 
+// onceReady are checks of /readyz that do not change any more once a server was ready, or repeat another one. They are
+// most of what an answer costs the server.
+var onceReady = url.Values{"exclude": {"informer-sync", "etcd-readiness"}}
+
 // Healthy returns why the API server does not answer that it is ready. An answer that refuses the caller is one, unless
 // it does not know the credentials.
 func (c *Client) Healthy(ctx context.Context) error {
-	err := c.Get(ctx, "/readyz", nil, nil)
+	err := c.Get(ctx, "/readyz", onceReady, nil)
 	var answer *StatusError
 	if !errors.As(err, &answer) {
 		if err != nil {
@@ -33,7 +38,7 @@ func (c *Client) Healthy(ctx context.Context) error {
 		return err
 	}
 	if answer.Code == http.StatusUnauthorized || answer.Code >= http.StatusInternalServerError {
-		return &StatusError{URL: answer.URL, Code: answer.Code} // the message lists every part of the server
+		return &StatusError{URL: c.Host + "/readyz", Code: answer.Code} // the message lists every part of the server
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ const (
 	// The back-off of a file that cannot be read or written.
 	firstRetry, lastRetry = 200 * time.Millisecond, 5 * time.Second
 	// How often it is looked whether damaged files are still there, and the history is still in its place.
-	damageCheck = 2 * time.Second
+	damageCheck = 5 * time.Second
 )
 
 // Journal is one file. Use Open, then Run once; the other methods may be called by any goroutine at any time.

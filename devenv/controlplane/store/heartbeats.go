@@ -22,8 +22,10 @@ const (
 	// refusedFor is how long a refused call of a piped counts that was never let in: one that tries again does so
 	// sooner.
 	refusedFor = time.Minute
-	// HeartbeatCheck is how often Check should be called.
+	// HeartbeatCheck is the time between two calls of Check while a piped is silent or refused, or about to count as
+	// silent, quietCheck otherwise. It is less than half of silentAfter, by which a pause of this process is known.
 	HeartbeatCheck = time.Second
+	quietCheck     = 5 * time.Second
 	// maxPipedProblems bounds the problems of one piped.
 	maxPipedProblems = 100
 )
@@ -75,19 +77,33 @@ func (p *Pipeds) OwnStarted(pid int) {
 	p.ownPID = pid
 }
 
-// Check looks for pipeds that make no call any more. It is called every HeartbeatCheck.
-func (p *Pipeds) Check() {
+// Check looks for pipeds that make no call any more, and returns when it should be called again: a piped that makes no
+// call until then counts as silent no more than HeartbeatCheck too late.
+func (p *Pipeds) Check() (again time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.ledger.now()
 	if now.Sub(p.checked) > silentAfter/2 {
 		p.listening = now // this process did not run either, or has just started
 	}
-	p.checked = now
+	p.checked, again = now, quietCheck
 	for _, one := range p.byID {
 		p.judge(one)
 		p.stateChanged(one)
+		again = min(again, nextCheck(one, now))
 	}
+	return again
+}
+
+// nextCheck is the time until a piped may have to be judged again without a call of it.
+func nextCheck(one *piped, now time.Time) time.Duration {
+	switch {
+	case refused(one, now):
+		return HeartbeatCheck
+	case one.lastSeen.IsZero() || one.model.GetDisabled():
+		return quietCheck
+	}
+	return max(HeartbeatCheck, silentAfter-now.Sub(one.lastSeen))
 }
 
 // judge makes a problem of a piped that is refused or makes no call. The caller holds p.mu.

@@ -132,11 +132,14 @@ func TestASilentPipedIsAProblemUntilItCalls(t *testing.T) {
 	t.Parallel()
 	s, clock := newStore(store.Limits{})
 	ready(s, "piped")
-	pass := func(d time.Duration) {
-		for ; d > 0; d -= store.HeartbeatCheck {
-			clock.advance(store.HeartbeatCheck)
-			s.Pipeds.Check()
+	due := store.HeartbeatCheck
+	pass := func(d time.Duration) { // checks as often as the store wants it
+		for ; d >= due; due = s.Pipeds.Check() {
+			clock.advance(due)
+			d -= due
 		}
+		clock.advance(d)
+		due -= d
 	}
 	pass(time.Minute)
 	require.Empty(t, s.Environment.Problems(), "it was never there")
@@ -157,11 +160,35 @@ func TestASilentPipedIsAProblemUntilItCalls(t *testing.T) {
 	require.Empty(t, s.Environment.Problems())
 
 	clock.advance(time.Hour)
-	s.Pipeds.Check()
+	due = s.Pipeds.Check()
 	pass(11 * time.Second)
 	require.Empty(t, s.Environment.Problems(), "this process was suspended itself and cannot know yet")
 	pass(3 * time.Second)
 	require.Len(t, s.Environment.Problems(), 1)
+}
+
+func TestPipedsThatCallAreCheckedSeldomAndThoseThatDoNotEverySecond(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(store.Limits{})
+	require.Equal(t, 5*time.Second, s.Pipeds.Check(), "none has called yet")
+	s.Pipeds.Saw(piped)
+	require.NoError(t, s.Pipeds.ReportHealth(piped, nil))
+	require.Equal(t, 5*time.Second, s.Pipeds.Check())
+	clock.advance(5 * time.Second)
+	require.Equal(t, 5*time.Second, s.Pipeds.Check())
+	clock.advance(5 * time.Second)
+	require.Equal(t, 2*time.Second, s.Pipeds.Check(), "it is silent then")
+	clock.advance(2 * time.Second)
+	require.Equal(t, time.Second, s.Pipeds.Check())
+	require.Empty(t, s.Environment.Problems())
+	clock.advance(time.Second)
+	require.Equal(t, time.Second, s.Pipeds.Check())
+	require.Len(t, s.Environment.Problems(), 1)
+	s.Pipeds.Saw(piped)
+	require.Equal(t, 5*time.Second, s.Pipeds.Check())
+	clock.advance(time.Millisecond)
+	s.Pipeds.Refused(piped)
+	require.Equal(t, time.Second, s.Pipeds.Check(), "its credentials may be right again")
 }
 
 func TestAPipedWithoutHeartbeatsCountsByItsConnectionOrItsCalls(t *testing.T) {

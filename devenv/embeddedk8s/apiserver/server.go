@@ -59,6 +59,7 @@ func Run(ctx context.Context, config Config) error {
 	if err != nil {
 		return fmt.Errorf("create kube-apiserver: %w", err)
 	}
+	keepOpenAPIRoot(server.GenericAPIServer)
 	if err := config.Metrics.Install(server.GenericAPIServer); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ package etcd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -22,10 +21,10 @@ import (
 )
 
 const (
-	// Raft timers in milliseconds. A lone member elects itself after one election timeout, so that it is start-up
-	// time and nothing else. Each tick wakes the process up; there have to be five in an election timeout.
-	tickMs     = 20
-	electionMs = 100
+	// Raft timers in milliseconds, which are for members that wait for each other. Each tick wakes the process up;
+	// there have to be five in an election timeout. A lone member that was not elected at once would take up to that.
+	tickMs     = 1000
+	electionMs = 5000
 	// What the log has is written to the database from then on. It is on disk already, and read.
 	batchInterval = time.Second
 	// A watch of which nothing was heard for so long says how far it has come, as kube-apiserver's bookmarks do.
@@ -72,7 +71,7 @@ func Start(ctx context.Context, dir string, files pki.Files) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("start etcd in %s: %w", dir, err)
 	}
-	if err := awaitReady(ctx, member); err != nil {
+	if err := elect(ctx, member); err != nil {
 		member.Close()
 		return nil, fmt.Errorf("wait for etcd in %s: %w", dir, err)
 	}
@@ -82,20 +81,6 @@ func Start(ctx context.Context, dir string, files pki.Files) (*Server, error) {
 		member: member, level: level, endpoint: "https://" + member.Clients[0].Addr().String(),
 		client: client, watches: watches,
 	}, nil
-}
-
-// awaitReady returns when member answers.
-func awaitReady(ctx context.Context, member *embed.Etcd) error {
-	select {
-	case <-member.Server.ReadyNotify():
-		return nil
-	case err := <-member.Err():
-		return err
-	case <-member.Server.StopNotify():
-		return errors.New("it stopped by itself")
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
 
 // Endpoint is the member's client URL.

@@ -16,6 +16,9 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/embeddedk8s/pki"
 )
 
+// electedWithin is less than an election timeout of a member that waits for others.
+const electedWithin = 4 * time.Second
+
 func TestAMemberKeepsItsDataOverStarts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -23,8 +26,10 @@ func TestAMemberKeepsItsDataOverStarts(t *testing.T) {
 	require.NoError(t, err)
 	written := 0
 	for range 5 {
+		began := time.Now()
 		server, err := etcd.Start(t.Context(), filepath.Join(dir, "etcd"), files)
 		require.NoError(t, err)
+		require.Less(t, time.Since(began), electedWithin, "it waited for other members")
 		before, err := server.Client().Get(t.Context(), "key", clientv3.WithPrefix(), clientv3.WithCountOnly())
 		require.NoError(t, err)
 		require.EqualValues(t, written, before.Count)

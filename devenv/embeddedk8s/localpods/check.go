@@ -33,7 +33,7 @@ func (c *container) check(spec *corev1.Probe) func(context.Context) string {
 			if err != nil {
 				return err.Error()
 			}
-			return problem(httpProber.Probe(request.WithContext(ctx), timeout))
+			return problem(probeHTTP(request.WithContext(ctx), timeout))
 		}
 	case spec.TCPSocket != nil:
 		return func(context.Context) string {

@@ -22,7 +22,7 @@ func Cached(ctx context.Context, source, dir string) (string, error) {
 	}
 	hash := sha256.New()
 	hash.Write(content)
-	fmt.Fprint(hash, helpers)
+	fmt.Fprint(hash, cuts)
 	dir, err = filepath.Abs(filepath.Join(dir, hex.EncodeToString(hash.Sum(nil)[:6])))
 	if err != nil {
 		return "", err

@@ -1,9 +1,10 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Package trim leaves files out of the modules of the embedded Kubernetes that only tests of these modules use, but
-// that are no test files, so that the program would hold them and all that they import. The go command knows no way to
-// leave a file of a module out: a copy of the module without it takes the module's place. docs/decisions/0032 says why.
+// Package trim leaves out of the modules of the embedded Kubernetes what it would compile or do for no one: a file that
+// only tests of its module use, but that is no test file, and metrics that wake the process up. The go command knows no
+// way to leave a file of a module out: a copy of the module without it takes the module's place. docs/decisions/0032
+// says why.
 package trim
 
 import (
@@ -11,6 +12,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"go/parser"
+	"go/token"
 	"io/fs"
 	"os"
 	"path"
@@ -23,10 +26,22 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
 )
 
-// helpers are the files that are left out, by the module that has them.
-var helpers = map[string][]string{
+// cut is what a copy of a module lacks; the names are slash-separated paths in the module.
+type cut struct {
+	// leftOut are files that are not there. No other file needs them.
+	leftOut []string
+	// emptied are files of which only the package clause is left, because others import their package for what it does
+	// by itself.
+	emptied []string
+}
+
+// cuts are what the copies lack, by the module.
+var cuts = map[string]cut{
 	// It imports a fake of each typed client: 58 packages, a tenth of the time to compile the program.
-	"k8s.io/apiserver": {"pkg/admission/plugin/policy/generic/policy_test_context.go"},
+	"k8s.io/apiserver": {leftOut: []string{"pkg/admission/plugin/policy/generic/policy_test_context.go"}},
+	// It makes each work queue count its work twice a second, which is most of what an idle cluster wakes up for. No
+	// one reads these metrics.
+	"k8s.io/component-base": {emptied: []string{"metrics/prometheus/workqueue/metrics.go"}},
 }
 
 // Module writes trimmed copies of modules to dir, which does not exist, and returns the go.mod of the module in source
@@ -43,7 +58,7 @@ func Module(ctx context.Context, source, dir, place string, environ []string) ([
 		return nil, err
 	}
 	for _, required := range file.Require {
-		leftOut, ok := helpers[required.Mod.Path]
+		lacks, ok := cuts[required.Mod.Path]
 		if !ok {
 			continue
 		}
@@ -52,7 +67,7 @@ func Module(ctx context.Context, source, dir, place string, environ []string) ([
 		if err != nil {
 			return nil, err
 		}
-		if err := copyWithout(original, filepath.Join(dir, filepath.FromSlash(module.Path)), leftOut); err != nil {
+		if err := copyWithout(original, filepath.Join(dir, filepath.FromSlash(module.Path)), lacks); err != nil {
 			return nil, fmt.Errorf("copy %s: %w", module, err)
 		}
 		if err := file.AddReplace(module.Path, "", relative(path.Join(place, module.Path)), ""); err != nil {
@@ -89,9 +104,9 @@ func downloaded(ctx context.Context, dir, module string, environ []string) (stri
 	return answer.Dir, nil
 }
 
-// copyWithout copies the files of a module that a program can be made of, all but those that are left out.
-func copyWithout(from, to string, leftOut []string) error {
-	for _, name := range leftOut {
+// copyWithout copies the files of a module that a program can be made of, but for what is cut.
+func copyWithout(from, to string, lacks cut) error {
+	for _, name := range slices.Concat(lacks.leftOut, lacks.emptied) {
 		if _, err := os.Stat(filepath.Join(from, filepath.FromSlash(name))); err != nil {
 			return fmt.Errorf("leave out %s: %w", name, err)
 		}
@@ -107,13 +122,25 @@ func copyWithout(from, to string, leftOut []string) error {
 			return err
 		case entry.IsDir():
 			return os.MkdirAll(filepath.Join(to, filepath.FromSlash(name)), 0o700)
-		case !entry.Type().IsRegular() || strings.HasSuffix(name, "_test.go") || slices.Contains(leftOut, name):
+		case !entry.Type().IsRegular() || strings.HasSuffix(name, "_test.go") || slices.Contains(lacks.leftOut, name):
 			return nil
 		}
 		content, err := source.ReadFile(name)
+		if err == nil && slices.Contains(lacks.emptied, name) {
+			content, err = packageClause(content)
+		}
 		if err != nil {
 			return err
 		}
 		return os.WriteFile(filepath.Join(to, filepath.FromSlash(name)), content, 0o600)
 	})
+}
+
+// packageClause is a Go file of which nothing else is left.
+func packageClause(content []byte) ([]byte, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), "", content, parser.PackageClauseOnly)
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, "package %s\n", file.Name.Name), nil
 }

@@ -38,6 +38,24 @@ func TestTheEmbeddedKubernetesIsCompiledWithoutFakes(t *testing.T) {
 	require.Less(t, strings.Count(trimmed, "\n"), strings.Count(list(), "\n"))
 }
 
+// A queue with metrics wakes the process up twice a second, for as long as it is there.
+func TestTheEmbeddedKubernetesCountsNoWorkOfItsQueues(t *testing.T) {
+	t.Parallel()
+	modfile, err := trim.Cached(t.Context(), sources, t.TempDir())
+	require.NoError(t, err)
+	const metrics = "k8s.io/component-base/metrics/prometheus/workqueue"
+	list := func(arguments ...string) string {
+		cmd := exec.Command("go", append(append([]string{"list"}, arguments...), "-f", "{{.Imports}}", metrics)...)
+		cmd.Dir = sources
+		cmd.Env = append(os.Environ(), "GOWORK=off")
+		out, err := cmd.Output()
+		require.NoError(t, err)
+		return strings.TrimSpace(string(out))
+	}
+	require.Contains(t, list(), "k8s.io/client-go/util/workqueue", "another package provides the metrics")
+	require.Equal(t, "[]", list("-modfile="+modfile))
+}
+
 // A package that two programs compile with different flags is compiled twice.
 func TestNoOtherProgramHasThePackagesThatAreCompiledWithoutInlining(t *testing.T) {
 	t.Parallel()
