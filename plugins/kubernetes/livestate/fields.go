@@ -91,8 +91,8 @@ func (a answer) drifts(newest *wanted) ([]*livestate.ResourceDrift, error) {
 		key := f.key.Fold()
 		done[key] = true
 		want, known := applied[key]
-		if !known || f.live == nil {
-			return // what is missing, or was never in Git, has no fields to compare
+		if !known || f.live == nil || manifest.IsHook(want) {
+			return // what is missing, or was never in Git, has no fields to compare; a hook runs at its moments
 		}
 		ways := threeWay{applied: want.Unstructured, live: f.live, git: want.Unstructured}
 		if newest != nil {

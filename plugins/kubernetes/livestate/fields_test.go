@@ -136,6 +136,12 @@ func TestAFieldHasItsThreeValues(t *testing.T) {
 	}
 }
 
+func TestAHookThatGitHasChangedHasNoDrift(t *testing.T) {
+	t.Parallel()
+	hook := func(image string) string { return workload("u1", 1, image, "helm.sh/hook: pre-upgrade") }
+	require.Empty(t, compared3(t, hook("a:1"), hook("a:1"), hook("a:2")))
+}
+
 func TestWhatGitAsksForIsPlacedLikeWhatWasApplied(t *testing.T) {
 	t.Parallel()
 	config := func(more, value string) string {
