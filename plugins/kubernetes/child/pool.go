@@ -311,8 +311,10 @@ func (p *process) send(order any) error {
 // code is the exit code of a process that has ended.
 func (p *process) code() int { return p.command.ProcessState.ExitCode() }
 
-// noMemory are the last words of processes that the system refuses memory, for a stack of a thread, too.
-var noMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed", "create new OS thread"}
+// noMemory are the last words of processes that the system refuses memory, for a stack of a thread, too. Go's runtime
+// itself faults when it does not get what it had reserved; no template does that to it.
+var noMemory = []string{"out of memory", "cannot allocate memory", "pthread_create failed", "create new OS thread",
+	"unexpected signal during runtime execution"}
 
 // describe says why a process has ended in the middle of a job.
 func (p *process) describe(limits Limits) error {
