@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,9 +74,13 @@ type crowd struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	answers [][]string
+	asked   atomic.Int64
 }
 
-func newCrowd(t *testing.T, url string) *crowd {
+func newCrowd(t *testing.T, url string) *crowd { return newCrowdAt(t, url, pace) }
+
+// newCrowdAt are clients with a pace of their own.
+func newCrowdAt(t *testing.T, url string, pace time.Duration) *crowd {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &crowd{cancel: cancel, answers: make([][]string, clients)}
@@ -90,12 +95,19 @@ func newCrowd(t *testing.T, url string) *crowd {
 					return
 				case <-ticker.C:
 					c.answers[i] = append(c.answers[i], ask(client, url))
+					c.asked.Add(1)
 				}
 			}
 		})
 	}
 	t.Cleanup(func() { c.leave() })
 	return c
+}
+
+// asks waits until the clients have got n answers together.
+func (c *crowd) asks(t *testing.T, n int64) {
+	t.Helper()
+	waitUntil(t, "the clients have asked often enough", func() bool { return c.asked.Load() >= n })
 }
 
 // leave ends the requests, the last ones included, and returns the answers of each client in their order.

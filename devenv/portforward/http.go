@@ -73,7 +73,9 @@ func (f *forward) handler() http.Handler {
 		// Each request gets a separate connection, so that a pod has no say in who is next.
 		DisableKeepAlives:  true,
 		DisableCompression: true,
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return f.connect(ctx, triedBy(ctx)) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return f.connect(ctx, triedBy(ctx))
+		},
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
