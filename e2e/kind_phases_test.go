@@ -48,11 +48,12 @@ func phasesStory() kindStory {
 	store := strings.NewReplacer("NAME", "store", "periodSeconds: 1", "periodSeconds: 1, initialDelaySeconds: 3")
 	files := kindApplication("orders", "")
 	maps.Copy(files, map[string]string{
-		"orders/backup.yaml":  migration("backup", `helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-weight: "-1"`),
+		"orders/backup.yaml": migration("backup",
+			`helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-weight: "-1"`),
 		"orders/migrate.yaml": migration("migrate", "argocd.argoproj.io/hook: PreSync"),
 		"orders/store.yaml":   store.Replace(kindDeployment),
-		"orders/deployment.yaml": strings.Replace(strings.ReplaceAll(kindDeployment, "NAME", "orders"), "name: orders\n",
-			"name: orders\n  annotations: {pipecd.dev/order: \"1\"}\n", 1),
+		"orders/deployment.yaml": strings.Replace(strings.ReplaceAll(kindDeployment, "NAME", "orders"),
+			"name: orders\n", "name: orders\n  annotations: {pipecd.dev/order: \"1\"}\n", 1),
 	})
 	return kindStory{files, func(c *tenant) {
 		versioned := []string{"orders/store.yaml", "orders/deployment.yaml"}
@@ -93,8 +94,10 @@ func (c *tenant) requirePhases(version string) types.UID {
 		require.EqualValues(c.t, 1, job.Status.Succeeded, job.Name)
 	}
 	store, orders := c.replicaSet("store", version), c.replicaSet("orders", version)
-	c.requireOrder("the backup ends", *backup.Status.CompletionTime, "the migration begins", migration.CreationTimestamp)
-	c.requireOrder("the migration ends", *migration.Status.CompletionTime, "the store is made", store.CreationTimestamp)
+	c.requireOrder("the backup ends", *backup.Status.CompletionTime, "the migration begins",
+		migration.CreationTimestamp)
+	c.requireOrder("the migration ends", *migration.Status.CompletionTime, "the store is made",
+		store.CreationTimestamp)
 	for _, pod := range listed[corev1.Pod](c, kindPods, "store") {
 		for _, condition := range pod.Status.Conditions {
 			if metav1.IsControlledBy(&pod, &store) && condition.Type == corev1.PodReady {

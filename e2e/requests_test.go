@@ -79,7 +79,7 @@ type crowd struct {
 
 func newCrowd(t *testing.T, url string) *crowd { return newCrowdAt(t, url, pace) }
 
-// newCrowdAt are clients with a pace of their own.
+// newCrowdAt are clients that ask at another pace.
 func newCrowdAt(t *testing.T, url string, pace time.Duration) *crowd {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
