@@ -27,7 +27,7 @@ var errPluginSlow = fmt.Errorf("it did not answer within %s", pluginTimeout)
 // look asks the plugins and reports what they say. wait is the time to the next look, 0 when only something that
 // happens calls for one.
 func (r *Reporter) look(
-	ctx context.Context, a *model.Application, deploying func() bool,
+	ctx context.Context, a *model.Application, since func() reported,
 ) (wait time.Duration, err error) {
 	running := a.GetMostRecentlySuccessfulDeployment()
 	plugins, pushed := r.pluginsOf(a)
@@ -38,7 +38,7 @@ func (r *Reporter) look(
 	if pushed {
 		wait = max(wait, pushedInterval)
 	}
-	judges := !deploying() && decides(a)
+	judges := !since().decides() && decides(a)
 	var last *model.Deployment
 	if judges {
 		if last, err = redeploy.Find(ctx, r.options.ControlPlane, running); err != nil {
@@ -57,10 +57,16 @@ func (r *Reporter) look(
 	}
 	state := mergeSync(append(behind(last), answers...), r.options.Clock.Now())
 	state.HeadDeploymentId = running.GetDeploymentId()
-	if deploying() { // since the question
+	if since().decides() { // by now
 		return wait, nil
 	}
-	return wait, r.reportSync(ctx, a, state)
+	if err := r.reportSync(ctx, a, state); err != nil {
+		return wait, err
+	}
+	if invalid := since().invalid; invalid != nil { // it may have arrived before
+		return wait, r.reportSync(ctx, a, invalid)
+	}
+	return wait, nil
 }
 
 // examine asks the plugins at the commit that was deployed last. newest is the newest commit in Git where that is
@@ -151,9 +157,8 @@ func (r *Reporter) reportLive(
 }
 
 func (r *Reporter) reportSync(ctx context.Context, a *model.Application, state *model.ApplicationSyncState) error {
-	_, err := r.options.ControlPlane.ReportApplicationSyncState(
-		ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state},
-	)
+	_, err := r.options.ControlPlane.ReportApplicationSyncState(context.WithValue(ctx, ownKey{}, true),
+		&pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state})
 	if err != nil {
 		return fmt.Errorf("report the sync state: %w", err)
 	}

@@ -71,7 +71,8 @@ type Options struct {
 	ControlPlane       pipedservice.PipedServiceClient
 	Drifts             Drifts
 	Plugins            []Plugin
-	// Deployments gives notice of deployments that begin and end. The Reporter is its only subscriber.
+	// Deployments gives notice of deployments that begin and end, and of sync states. The Reporter is its only
+	// subscriber.
 	Deployments *Deployments
 	// Prepare makes the directory of an application at a commit. An empty configFilename stands for the one that the
 	// application names.
@@ -113,10 +114,10 @@ type application struct {
 	took    time.Duration
 	looking bool
 	// changed says that something has happened since the last look began.
-	changed   bool
-	deploying bool   // as this piped has reported it
-	failures  int    // looks that failed since the last that did not
-	logged    string // the failure that was logged
+	changed  bool
+	reported reported
+	failures int    // looks that failed since the last that did not
+	logged   string // the failure that was logged
 }
 
 // New creates a Reporter; nothing starts before Run.
@@ -141,7 +142,7 @@ func New(options Options) *Reporter {
 		r.plugins[p.Name] = &pluginState{}
 	}
 	if options.Deployments != nil {
-		options.Deployments.subscribe(r.setDeploying)
+		options.Deployments.subscribe(r.setDeploying, r.setSync)
 	}
 	return r
 }
@@ -171,21 +172,6 @@ func (r *Reporter) changedAll() {
 	defer r.mu.Unlock()
 	for _, a := range r.applications {
 		a.changed = true
-	}
-	r.nudge()
-}
-
-// setDeploying follows deployments; the end of one calls for a look.
-func (r *Reporter) setDeploying(id string, deploying bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a := r.applications[id]
-	if a == nil {
-		r.relist = true // it is new
-	} else {
-		a.deploying = deploying
-		a.changed = a.changed || !deploying
-		r.relist = r.relist || !deploying
 	}
 	r.nudge()
 }
@@ -355,10 +341,10 @@ func (r *Reporter) lookAt(ctx context.Context, a *application) {
 	r.mu.Lock()
 	m := a.model
 	r.mu.Unlock()
-	wait, err := r.look(ctx, m, func() bool {
+	wait, err := r.look(ctx, m, func() reported {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return a.deploying
+		return a.reported
 	})
 	r.mu.Lock()
 	defer r.mu.Unlock()
