@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"fmt"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -114,6 +115,9 @@ func kindApplication(name, more string) map[string]string {
 	}
 }
 
+// maxLogs is how many lines of stages explain a failure.
+const maxLogs = 200
+
 // sharedCluster is an environment on a kind cluster for several stories at once. Each has its own applications in the
 // one repository.
 type sharedCluster struct {
@@ -166,6 +170,11 @@ func TestKindStoriesOnOneCluster(t *testing.T) {
 func (c *sharedCluster) tenant(t *testing.T, e *environment) *tenant {
 	t.Helper()
 	tenant := &tenant{environment: &environment{t: t, Environment: e.Environment}, cluster: c}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("what stages have logged:\n%s", c.stream.logs(maxLogs))
+		}
+	})
 	tenant.await("the cluster is ready", func(e event) bool {
 		return e.is("component", "name", "kubernetes", "state", "READY")
 	})
@@ -256,4 +265,17 @@ func listed[T any](c *tenant, resource schema.GroupVersionResource, app string) 
 // saysOf matches the log of a deployment.
 func saysOf(deployment event, part string) func(event) bool {
 	return func(e event) bool { return e["deployment"] == deployment["id"] && logged(part)(e) }
+}
+
+// logs are the last lines of the stages' logs.
+func (s *stream) logs(most int) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lines []string
+	for _, e := range s.events {
+		if e.is("log") {
+			lines = append(lines, fmt.Sprint(e["time"], " ", e["deployment"], " ", e["stage_name"], ": ", e["text"]))
+		}
+	}
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }

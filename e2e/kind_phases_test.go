@@ -45,7 +45,7 @@ func phasesStory() kindStory {
 	migration := func(name, annotations string) string {
 		return strings.NewReplacer("NAME", name, "ANNOTATIONS", annotations).Replace(kindMigration)
 	}
-	store := strings.NewReplacer("NAME", "store", "periodSeconds: 1", "periodSeconds: 1, initialDelaySeconds: 3")
+	store := strings.NewReplacer("NAME", "store", "periodSeconds: 1", "periodSeconds: 1, initialDelaySeconds: 2")
 	files := kindApplication("orders", "")
 	maps.Copy(files, map[string]string{
 		"orders/backup.yaml": migration("backup",

@@ -46,11 +46,12 @@ func requestsStory() kindStory {
 			urls[app] = c.open(app)
 			crowds[app] = newCrowdAt(c.t, urls[app], kindPace)
 		}
+		atLeast := map[string]int64{"canary": 1000, "rolling": 500, "silent": 300}
 		commits := map[string]string{}
 		for _, app := range []string{"canary", "rolling"} {
 			// Pods count as available long after they get requests, so that no stage takes an early answer for success.
 			commits[app] = c.replace(app+"/deployment.yaml", "value: v1", "value: v2", `LIMIT, value: "0"`,
-				`LIMIT, value: "50"`, "minReadySeconds: 0", "minReadySeconds: 300")
+				`LIMIT, value: "20"`, "minReadySeconds: 0", "minReadySeconds: 300")
 		}
 		commits["silent"] = c.replace("silent/deployment.yaml", "value: v1", "value: v2", `ABORT, value: ""`,
 			`ABORT, value: "true"`)
@@ -66,7 +67,7 @@ func requestsStory() kindStory {
 			c.await(app+" is rolled back", func(e event) bool {
 				return e.is("stage", "app", app, "name", "K8S_ROLLBACK", "status", "SUCCESS")
 			})
-			crowds[app].asks(c.t, 1000)
+			crowds[app].asks(c.t, atLeast[app])
 		}
 		for app, answering := range map[string][]string{
 			"canary": {"v1", "v2"}, "rolling": {"v1", "v2"}, "silent": {"v1"},
@@ -81,12 +82,7 @@ func requestsStory() kindStory {
 // last of each client by version one.
 func requireAnswersOf(t *testing.T, app string, answers [][]string, answering []string) {
 	t.Helper()
-	counts := map[string]int{}
-	for _, ofOne := range answers {
-		for _, page := range ofOne {
-			counts[version(page)]++
-		}
-	}
+	counts := tallied(answers)
 	t.Logf("requests for %s: %v", app, counts)
 	require.Equal(t, answering, slices.Sorted(maps.Keys(counts)), "%s: %v", app, counts)
 	for i, ofOne := range answers {

@@ -100,7 +100,12 @@ func newCrowdAt(t *testing.T, url string, pace time.Duration) *crowd {
 			}
 		})
 	}
-	t.Cleanup(func() { c.leave() })
+	t.Cleanup(func() {
+		answers := c.leave()
+		if t.Failed() {
+			t.Logf("answers at %s: %v", url, tallied(answers))
+		}
+	})
 	return c
 }
 
@@ -115,6 +120,17 @@ func (c *crowd) leave() [][]string {
 	c.cancel()
 	c.running.Wait()
 	return c.answers
+}
+
+// tallied counts the answers of all clients by the version that the page names.
+func tallied(answers [][]string) map[string]int {
+	counts := map[string]int{}
+	for _, ofOne := range answers {
+		for _, page := range ofOne {
+			counts[version(page)]++
+		}
+	}
+	return counts
 }
 
 // version is the one that the sample's page names; what is no such page comes back as it is.
