@@ -62,7 +62,7 @@ func requestsStory() kindStory {
 		for app, status := range map[string]string{"canary": "FAILURE", "rolling": "FAILURE", "silent": "CANCELLED"} {
 			ended := c.await(app+" ends", deployed(app, status, "commit", commits[app]))
 			if status == "FAILURE" {
-				c.await("the crash of "+app+" is in the log", saysOf(ended, "the ledger is full"))
+				c.await("the crash of "+app+" is in the log", saysOf(ended, "last exit code 7"))
 			}
 			c.await(app+" is rolled back", func(e event) bool {
 				return e.is("stage", "app", app, "name", "K8S_ROLLBACK", "status", "SUCCESS")
