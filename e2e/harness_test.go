@@ -208,6 +208,12 @@ func (s *stream) read(arriving <-chan drive.Event) {
 // await returns the first event, old or new, that matches.
 func (s *stream) await(what string, match func(event) bool) event {
 	s.t.Helper()
+	return s.awaitFor(s.t, what, match)
+}
+
+// awaitFor waits for a test that shares the command with others.
+func (s *stream) awaitFor(t *testing.T, what string, match func(event) bool) event {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { s.mu.Lock(); s.change.Broadcast(); s.mu.Unlock() })
@@ -221,7 +227,7 @@ func (s *stream) await(what string, match func(event) bool) event {
 			}
 		}
 		if s.ended || ctx.Err() != nil {
-			s.t.Fatalf("no event: %s\nstderr: %s\nlast events: %v", what, s.stderr.String(),
+			t.Fatalf("no event: %s\nstderr: %s\nlast events: %v", what, s.stderr.String(),
 				s.events[max(0, len(s.events)-15):])
 		}
 		s.change.Wait()

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -73,9 +74,13 @@ type crowd struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	answers [][]string
+	asked   atomic.Int64
 }
 
-func newCrowd(t *testing.T, url string) *crowd {
+func newCrowd(t *testing.T, url string) *crowd { return newCrowdAt(t, url, pace) }
+
+// newCrowdAt are clients that ask at another pace.
+func newCrowdAt(t *testing.T, url string, pace time.Duration) *crowd {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &crowd{cancel: cancel, answers: make([][]string, clients)}
@@ -90,12 +95,24 @@ func newCrowd(t *testing.T, url string) *crowd {
 					return
 				case <-ticker.C:
 					c.answers[i] = append(c.answers[i], ask(client, url))
+					c.asked.Add(1)
 				}
 			}
 		})
 	}
-	t.Cleanup(func() { c.leave() })
+	t.Cleanup(func() {
+		answers := c.leave()
+		if t.Failed() {
+			t.Logf("answers at %s: %v", url, tallied(answers))
+		}
+	})
 	return c
+}
+
+// asks waits until the clients have got n answers together.
+func (c *crowd) asks(t *testing.T, n int64) {
+	t.Helper()
+	waitUntil(t, "the clients have asked often enough", func() bool { return c.asked.Load() >= n })
 }
 
 // leave ends the requests, the last ones included, and returns the answers of each client in their order.
@@ -103,6 +120,17 @@ func (c *crowd) leave() [][]string {
 	c.cancel()
 	c.running.Wait()
 	return c.answers
+}
+
+// tallied counts the answers of all clients by the version that the page names.
+func tallied(answers [][]string) map[string]int {
+	counts := map[string]int{}
+	for _, ofOne := range answers {
+		for _, page := range ofOne {
+			counts[version(page)]++
+		}
+	}
+	return counts
 }
 
 // version is the one that the sample's page names; what is no such page comes back as it is.

@@ -274,7 +274,7 @@ func TestServersWithoutWebSocketsAreReachedBySPDY(t *testing.T) {
 	w.open()
 	var ready pod
 	for _, f := range w.forwarder.forwards {
-		ready, _, _ = f.endpoints.pick(nil)
+		ready, _, _ = f.endpoints.pick(newTried())
 	}
 	address, err := w.cluster.podAddress(ready.namespace, ready.name)
 	require.NoError(t, err)

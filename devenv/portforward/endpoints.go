@@ -55,14 +55,47 @@ func (e *endpoints) count() (ready, all int) {
 	return len(e.pods.ready), len(e.pods.ready) + e.pods.coming
 }
 
+// tried are the pods that have not answered one request, or one connection. An attempt that has been given up may still
+// look for a pod while the next attempt does.
+type tried struct {
+	mu   sync.Mutex
+	pods map[pod]bool
+}
+
+func newTried() *tried { return &tried{pods: map[pod]bool{}} }
+
+func (t *tried) add(p pod) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.pods[p] = true
+}
+
+func (t *tried) has(p pod) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.pods[p]
+}
+
+func (t *tried) empty() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.pods) == 0
+}
+
+func (t *tried) clear() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.pods)
+}
+
 // pick takes the next ready pod that has not been tried.
-func (e *endpoints) pick(tried map[pod]bool) (next pod, found bool, changed <-chan struct{}) {
+func (e *endpoints) pick(tried *tried) (next pod, found bool, changed <-chan struct{}) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	ready := e.pods.ready
 	for i := range ready {
 		candidate := ready[(e.turn+i)%len(ready)]
-		if !tried[candidate] {
+		if !tried.has(candidate) {
 			e.turn = (e.turn + i + 1) % len(ready)
 			return candidate, true, nil
 		}
@@ -72,14 +105,14 @@ func (e *endpoints) pick(tried map[pod]bool) (next pod, found bool, changed <-ch
 
 // await waits for a ready pod that has not been tried, until ctx ends. When all have been tried it
 // pauses and begins again.
-func (e *endpoints) await(ctx context.Context, tried map[pod]bool, pauses *clock.Backoff) (pod, error) {
+func (e *endpoints) await(ctx context.Context, tried *tried, pauses *clock.Backoff) (pod, error) {
 	for {
 		next, found, changed := e.pick(tried)
 		if found {
 			return next, nil
 		}
 		var again <-chan time.Time
-		if len(tried) > 0 {
+		if !tried.empty() {
 			timer := time.NewTimer(pauses.Next())
 			defer timer.Stop()
 			again = timer.C
@@ -87,7 +120,7 @@ func (e *endpoints) await(ctx context.Context, tried map[pod]bool, pauses *clock
 		select {
 		case <-changed:
 		case <-again:
-			clear(tried)
+			tried.clear()
 		case <-ctx.Done():
 			return pod{}, errNoPod
 		}

@@ -73,9 +73,9 @@ func (f *forward) setPods(ctx context.Context, known pods) {
 	}
 }
 
-// connect opens a connection to the next pod in turn, or to another one when that pod refuses it.
-func (f *forward) connect(ctx context.Context) (*connection, error) {
-	tried := map[pod]bool{}
+// connect opens a connection to the next pod in turn that has not been tried, or to another one when that pod refuses
+// it.
+func (f *forward) connect(ctx context.Context, tried *tried) (*connection, error) {
 	pauses := clock.NewBackoff(firstPause, mostPause)
 	return newConnection(ctx, func(ctx context.Context) (*stream, error) {
 		ctx, cancel := context.WithTimeout(ctx, f.limits.patience)
@@ -89,7 +89,7 @@ func (f *forward) connect(ctx context.Context) (*connection, error) {
 				}
 				return nil, err
 			}
-			tried[to] = true
+			tried.add(to)
 			s, err := f.pool.open(ctx, to)
 			if err == nil {
 				return s, nil
@@ -103,7 +103,7 @@ func (f *forward) connect(ctx context.Context) (*connection, error) {
 func (f *forward) awaitReady(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, f.limits.patience)
 	defer cancel()
-	if _, err := f.endpoints.await(ctx, nil, nil); err != nil {
+	if _, err := f.endpoints.await(ctx, newTried(), nil); err != nil {
 		return fmt.Errorf("%s; see what holds it up with: pipedeck logs", f.waiting())
 	}
 	return nil

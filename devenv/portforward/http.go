@@ -19,8 +19,6 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 2 * time.Minute
-	// maxAttempts is how often a request that may be repeated is brought to a pod.
-	maxAttempts = 4
 )
 
 // serveHTTP spreads requests over the pods, until ctx and every request have ended.
@@ -75,7 +73,9 @@ func (f *forward) handler() http.Handler {
 		// Each request gets a separate connection, so that a pod has no say in who is next.
 		DisableKeepAlives:  true,
 		DisableCompression: true,
-		DialContext:        func(ctx context.Context, _, _ string) (net.Conn, error) { return f.connect(ctx) },
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return f.connect(ctx, triedBy(ctx))
+		},
 	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -124,26 +124,4 @@ func (f *forward) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	w.Header().Set("Refresh", "1")
 	w.WriteHeader(http.StatusServiceUnavailable)
 	fmt.Fprintf(w, "Waiting: %s.\nThe page loads by itself when one answers.\n", f.waiting())
-}
-
-// retrying repeats requests whose connection broke before the answer began, if that is harmless.
-type retrying struct{ next http.RoundTripper }
-
-func (t retrying) RoundTrip(r *http.Request) (*http.Response, error) {
-	for attempt := 1; ; attempt++ {
-		response, err := t.next.RoundTrip(r)
-		if err == nil || attempt == maxAttempts || r.Context().Err() != nil || errors.Is(err, errNoPod) ||
-			!repeatable(r) {
-			return response, err
-		}
-	}
-}
-
-// repeatable reports whether a request changes nothing and can be sent again.
-func repeatable(r *http.Request) bool {
-	switch r.Method {
-	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return r.Body == nil || r.Body == http.NoBody
-	}
-	return false
 }

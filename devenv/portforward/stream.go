@@ -82,6 +82,7 @@ func undelivered(failure string) bool {
 	failure = strings.ToLower(failure)
 	for _, words := range []string{
 		"failed to connect to", "connection refused", "failed to find sandbox", "is not running", "failed to statfs",
+		"network namespace for sandbox",
 	} {
 		if strings.Contains(failure, words) {
 			return true

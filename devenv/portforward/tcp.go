@@ -46,7 +46,7 @@ func (f *forward) carry(ctx context.Context, client net.Conn) {
 	defer client.Close()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	to, err := f.connect(ctx)
+	to, err := f.connect(ctx, newTried())
 	if err != nil {
 		f.logger.Warn("a connection found no pod", "of", f.found.source, "error", err)
 		return

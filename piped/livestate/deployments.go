@@ -8,28 +8,43 @@ import (
 	"sync"
 
 	"google.golang.org/grpc"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
 )
 
-// Deployments notices when deployments begin and end, and notifies a Reporter. The zero value is ready.
+// Deployments notices when deployments begin and end, and what other parts of piped report about configurations, and
+// notifies a Reporter. The zero value is ready.
 type Deployments struct {
 	mu           sync.Mutex
 	setDeploying func(application string, deploying bool)
+	setSync      func(application string, state *model.ApplicationSyncState)
 }
 
-func (d *Deployments) subscribe(setDeploying func(application string, deploying bool)) {
+func (d *Deployments) subscribe(
+	setDeploying func(application string, deploying bool),
+	setSync func(application string, state *model.ApplicationSyncState),
+) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.setDeploying = setDeploying
+	d.setDeploying, d.setSync = setDeploying, setSync
 }
 
-// Intercept is the layer of calls to the control plane that sees ReportApplicationDeployingStatus. That is the last
-// report of a deployment that has ended, with or without success.
+// Intercept is the layer of calls to the control plane that sees ReportApplicationDeployingStatus, the last report of a
+// deployment that has ended, with or without success, and ReportApplicationSyncState.
 func (d *Deployments) Intercept(
 	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 	opts ...grpc.CallOption,
 ) error {
+	if r, ok := request.(*pipedservice.ReportApplicationSyncStateRequest); ok && ctx.Value(ownKey{}) == nil {
+		// Before it is sent: the report of a look that ends meanwhile may arrive later, and the look has to know then.
+		d.mu.Lock()
+		if d.setSync != nil {
+			d.setSync(r.GetApplicationId(), r.GetState())
+		}
+		d.mu.Unlock()
+	}
 	err := invoke(ctx, method, request, reply, conn, opts...)
 	if r, ok := request.(*pipedservice.ReportApplicationDeployingStatusRequest); ok {
 		d.mu.Lock()
@@ -39,4 +54,46 @@ func (d *Deployments) Intercept(
 		}
 	}
 	return err
+}
+
+// ownKey marks the context of what a Reporter itself reports.
+type ownKey struct{}
+
+// reported is what piped has reported of an application, maybe after a look at it began.
+type reported struct {
+	deploying bool
+	// invalid is the newest sync state of another part of piped if that is INVALID_CONFIG, which goes before what is
+	// live; else nil.
+	invalid *model.ApplicationSyncState
+}
+
+func (r reported) decides() bool { return r.deploying || r.invalid != nil }
+
+// setDeploying follows deployments; the end of one calls for a look.
+func (r *Reporter) setDeploying(id string, deploying bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.applications[id]
+	if a == nil {
+		r.relist = true // it is new
+	} else {
+		a.reported.deploying = deploying
+		a.changed = a.changed || !deploying
+		r.relist = r.relist || !deploying
+	}
+	r.nudge()
+}
+
+// setSync follows the configuration of an application. An unknown one brings its sync state along when it is listed.
+func (r *Reporter) setSync(id string, state *model.ApplicationSyncState) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a := r.applications[id]
+	switch {
+	case a == nil:
+	case state.GetStatus() == model.ApplicationSyncStatus_INVALID_CONFIG:
+		a.reported.invalid = proto.CloneOf(state)
+	default:
+		a.reported.invalid = nil
+	}
 }

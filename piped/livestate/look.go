@@ -27,7 +27,7 @@ var errPluginSlow = fmt.Errorf("it did not answer within %s", pluginTimeout)
 // look asks the plugins and reports what they say. wait is the time to the next look, 0 when only something that
 // happens calls for one. live is what was reported, nil when nothing was.
 func (r *Reporter) look(
-	ctx context.Context, a *model.Application, deploying func() bool,
+	ctx context.Context, a *model.Application, since func() reported,
 ) (live *model.ApplicationLiveState, wait time.Duration, err error) {
 	running := a.GetMostRecentlySuccessfulDeployment()
 	plugins, pushed := r.pluginsOf(a)
@@ -38,7 +38,7 @@ func (r *Reporter) look(
 	if pushed {
 		wait = max(wait, pushedInterval)
 	}
-	judges := !deploying() && decides(a)
+	judges := !since().decides() && decides(a)
 	var last *model.Deployment
 	if judges {
 		if last, err = redeploy.Find(ctx, r.options.ControlPlane, running); err != nil {
@@ -58,10 +58,7 @@ func (r *Reporter) look(
 	}
 	state := mergeSync(append(behind(last), answers...), r.options.Clock.Now())
 	state.HeadDeploymentId = running.GetDeploymentId()
-	if deploying() { // since the question
-		return live, wait, nil
-	}
-	return live, wait, r.reportSync(ctx, a, state)
+	return live, wait, r.reportSyncUnless(ctx, a, state, since)
 }
 
 // examine asks the plugins at the commit that was deployed last. newest is the newest commit in Git where that is
@@ -151,10 +148,24 @@ func (r *Reporter) reportLive(
 	return nil
 }
 
+// reportSyncUnless reports a state that was found by a look, unless what piped has reported since the look began decides.
+func (r *Reporter) reportSyncUnless(ctx context.Context, a *model.Application, state *model.ApplicationSyncState,
+	since func() reported) error {
+	if since().decides() { // by now
+		return nil
+	}
+	if err := r.reportSync(ctx, a, state); err != nil {
+		return err
+	}
+	if invalid := since().invalid; invalid != nil { // it may have arrived before
+		return r.reportSync(ctx, a, invalid)
+	}
+	return nil
+}
+
 func (r *Reporter) reportSync(ctx context.Context, a *model.Application, state *model.ApplicationSyncState) error {
-	_, err := r.options.ControlPlane.ReportApplicationSyncState(
-		ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state},
-	)
+	_, err := r.options.ControlPlane.ReportApplicationSyncState(context.WithValue(ctx, ownKey{}, true),
+		&pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state})
 	if err != nil {
 		return fmt.Errorf("report the sync state: %w", err)
 	}

@@ -72,7 +72,8 @@ type Options struct {
 	ControlPlane       pipedservice.PipedServiceClient
 	Drifts             Drifts
 	Plugins            []Plugin
-	// Deployments gives notice of deployments that begin and end. The Reporter is its only subscriber.
+	// Deployments gives notice of deployments that begin and end, and of sync states. The Reporter is its only
+	// subscriber.
 	Deployments *Deployments
 	// Prepare makes the directory of an application at a commit. An empty configFilename stands for the one that the
 	// application names.
@@ -114,10 +115,10 @@ type application struct {
 	took    time.Duration
 	looking bool
 	// changed says that something has happened since the last look began.
-	changed   bool
-	deploying bool   // as this piped has reported it
-	failures  int    // looks that failed since the last that did not
-	logged    string // the failure that was logged
+	changed  bool
+	reported reported
+	failures int    // looks that failed since the last that did not
+	logged   string // the failure that was logged
 	// live is what was last reported of its objects. Only its looks read and write it, one at a time.
 	live *model.ApplicationLiveState
 }
@@ -144,7 +145,7 @@ func New(options Options) *Reporter {
 		r.plugins[p.Name] = &pluginState{}
 	}
 	if options.Deployments != nil {
-		options.Deployments.subscribe(r.setDeploying)
+		options.Deployments.subscribe(r.setDeploying, r.setSync)
 	}
 	return r
 }
@@ -174,21 +175,6 @@ func (r *Reporter) changedAll() {
 	defer r.mu.Unlock()
 	for _, a := range r.applications {
 		a.changed = true
-	}
-	r.nudge()
-}
-
-// setDeploying follows deployments; the end of one calls for a look.
-func (r *Reporter) setDeploying(id string, deploying bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	a := r.applications[id]
-	if a == nil {
-		r.relist = true // it is new
-	} else {
-		a.deploying = deploying
-		a.changed = a.changed || !deploying
-		r.relist = r.relist || !deploying
 	}
 	r.nudge()
 }
@@ -358,17 +344,17 @@ func (r *Reporter) lookAt(ctx context.Context, a *application) {
 	r.mu.Lock()
 	m, failures := a.model, a.failures
 	r.mu.Unlock()
-	deploying := func() bool {
+	since := func() reported {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return a.deploying
+		return a.reported
 	}
-	live, wait, err := r.look(ctx, m, deploying)
+	live, wait, err := r.look(ctx, m, since)
 	if live != nil {
 		a.live = live
 	}
-	if _, unreadable := errors.AsType[unreadableError](err); unreadable && failures+1 >= doubtAfter && !deploying() {
-		err = errors.Join(err, r.doubt(ctx, a, m, err))
+	if _, unreadable := errors.AsType[unreadableError](err); unreadable && failures+1 >= doubtAfter {
+		err = errors.Join(err, r.doubt(ctx, a, m, err, since))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -26,7 +26,8 @@ func (e unreadableError) Unwrap() error { return e.error }
 
 // doubt reports that the state of an application is not known because it could not be read several times. What it was
 // seen to have stays, with the reason instead of its health. (PipeCD v1 shows the last known state for ever.)
-func (r *Reporter) doubt(ctx context.Context, a *application, m *model.Application, cause error) error {
+func (r *Reporter) doubt(ctx context.Context, a *application, m *model.Application, cause error,
+	since func() reported) error {
 	state := &model.ApplicationLiveState{HealthStatus: model.ApplicationLiveState_UNKNOWN}
 	for _, resource := range a.live.GetResources() {
 		resource = proto.CloneOf(resource)
@@ -37,9 +38,9 @@ func (r *Reporter) doubt(ctx context.Context, a *application, m *model.Applicati
 	if !decides(m) {
 		return err
 	}
-	return errors.Join(err, r.reportSync(ctx, m, &model.ApplicationSyncState{
+	return errors.Join(err, r.reportSyncUnless(ctx, m, &model.ApplicationSyncState{
 		Status: model.ApplicationSyncStatus_UNKNOWN, ShortReason: shortUnreadable, Reason: cause.Error(),
 		HeadDeploymentId: m.GetMostRecentlySuccessfulDeployment().GetDeploymentId(),
 		Timestamp:        r.options.Clock.Now().Unix(),
-	}))
+	}, since))
 }

@@ -116,6 +116,7 @@ type plane struct {
 	refuse       int // lists
 	lists        int
 	listing      func() // nil for nothing
+	reporting    func() // before a sync state is taken; nil for nothing
 	deployments  map[string]*model.Deployment
 	live         chan *model.ApplicationLiveStateSnapshot
 	sync         chan *pipedservice.ReportApplicationSyncStateRequest
@@ -181,6 +182,9 @@ func (p *plane) ReportApplicationLiveState(
 func (p *plane) ReportApplicationSyncState(
 	_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest, _ ...grpc.CallOption,
 ) (*pipedservice.ReportApplicationSyncStateResponse, error) {
+	if p.reporting != nil {
+		p.reporting()
+	}
 	p.sync <- r
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
 }

@@ -268,7 +268,8 @@ func TestAnApplicationWithoutANameIsReportedUntilItHasOne(t *testing.T) {
 	w.application("other", "  labels: {team: b}\n") // which is another piped's
 	w.application("shop", "  labels: {team: a}\n")  // which is registered
 	w.commit("Forget the names")
-	w.awaitUnregistered("apps: web/app.pipecd.yaml:4:3: spec.name: is missing: an application is registered by its name")
+	w.awaitUnregistered("apps: web/app.pipecd.yaml:4:3: spec.name: is missing: an application is registered by its " +
+		"name")
 	w.plane.read(func() { require.Len(t, w.plane.applications, 1) })
 
 	w.application("web", "  name: web\n  labels: {team: a}\n")

@@ -51,7 +51,7 @@ type Options struct {
 	// Configured gets, with each pass, all applications whose repository could be read. It may be nil, and must return
 	// at once.
 	Configured func([]Configured)
-	// Unregistered gets, with each pass, the configurations of applications that cannot be registered. It may be nil, and
+	// Unregistered gets, with each pass, the configurations whose applications cannot be registered. It may be nil, and
 	// must return at once.
 	Unregistered func([]Unregistered)
 	// Removals says what becomes of applications that are deleted in Git.

@@ -36,7 +36,7 @@ func TestACanaryDoesNotTakeTheObjectsOfOthers(t *testing.T) {
 	a.get(services, "web-canary")
 }
 
-func TestACanaryDoesNotTakeAnObjectOfItsOwnPrimary(t *testing.T) {
+func TestACanaryDoesNotTakeAnObjectOfThePrimary(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
 	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"d.yaml": deploymentYAML("web", "app:v1", 1, ""),

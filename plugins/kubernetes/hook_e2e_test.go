@@ -132,7 +132,8 @@ func TestASuspendedHookFailsTheStage(t *testing.T) {
 	a := newApp(t)
 	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{
 		"conf.yaml": configMap("conf"),
-		"job.yaml": "apiVersion: batch/v1\nkind: Job\nmetadata: {name: later, annotations: {helm.sh/hook: pre-install}}\n" +
+		"job.yaml": "apiVersion: batch/v1\nkind: Job\n" +
+			"metadata: {name: later, annotations: {helm.sh/hook: pre-install}}\n" +
 			"spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: main, image: " +
 			"'app:v1'}]}}}\n",
 	}}, nil)

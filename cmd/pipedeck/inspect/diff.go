@@ -95,7 +95,8 @@ func isBehind(app *deckv1.Application) bool {
 func printDiff(w io.Writer, app *deckv1.Application, all int, drifted []*deckv1.Resource, paint format.Painter) error {
 	var b strings.Builder
 	if len(drifted) == 0 {
-		fmt.Fprintf(&b, "%s: none of %d live resources differs from Git%s\n", text.Line(app.GetName()), all, behind(app))
+		fmt.Fprintf(&b, "%s: none of %d live resources differs from Git%s\n", text.Line(app.GetName()), all,
+			behind(app))
 	}
 	for i, r := range drifted {
 		if i > 0 {

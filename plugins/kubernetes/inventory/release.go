@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Release removes the marks of the application from an object, which stays as it is otherwise. One that is gone is fine.
+// Release removes the marks of the application from an object, which otherwise stays as it is. It may be gone already.
 func Release(ctx context.Context, c *cluster.Client, item Item, variantKey string) error {
 	marks := map[string]any{}
 	for key := range (manifest.Stamp{VariantKey: variantKey}).Labels() {

@@ -111,7 +111,7 @@ func hasReason(o *unstructured.Unstructured, reason string) bool {
 	})
 }
 
-// annotationConditions holds the conditions of a HorizontalPodAutoscaler in autoscaling/v1, which has no field for them.
+// annotationConditions has the conditions of a HorizontalPodAutoscaler in autoscaling/v1, which lacks a field for them.
 const annotationConditions = "autoscaling.alpha.kubernetes.io/conditions"
 
 // withConditions returns a HorizontalPodAutoscaler with its conditions in the field of autoscaling/v2.

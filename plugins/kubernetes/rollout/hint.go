@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -147,8 +148,14 @@ func (t *tracker) newestWarning(ctx context.Context, o *unstructured.Unstructure
 	if happened(newest).Before(t.begun.Add(-eventAge)) {
 		return ""
 	}
-	return fmt.Sprintf("%s (%s)", strings.TrimSpace(newest.Message), newest.Reason)
+	return fmt.Sprintf("%s (%s)", plain(newest.Message), newest.Reason)
 }
+
+// frame is what the protocol between a node and its container runtime puts before the runtime's words.
+var frame = regexp.MustCompile(`rpc error: code = \w+ desc = `)
+
+// plain returns a message of a node without such frames.
+func plain(message string) string { return strings.TrimSpace(frame.ReplaceAllString(message, "")) }
 
 // happened is when an event was seen last.
 func happened(e corev1.Event) time.Time {

@@ -214,7 +214,7 @@ func detail(message string) string {
 	if message == "" {
 		return ""
 	}
-	return ": " + strings.TrimSpace(message)
+	return ": " + plain(message)
 }
 
 // judge fails the rollout when a problem lasts for too long.

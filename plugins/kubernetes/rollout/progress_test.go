@@ -120,6 +120,18 @@ func TestEventsShowWhatHoldsAPodThatDoesNotStart(t *testing.T) {
 	})
 }
 
+func TestWhatARuntimeSaysIsShownWithoutTheFramesOfItsProtocol(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const frame = "rpc error: code = Unknown desc = "
+		c, live := scene(t, pod(t, 2, `image: web:v2, state: {waiting: {reason: ErrImagePull, message: "`+frame+
+			`failed to pull and unpack: `+frame+`manifest unknown"}}`))
+		r := <-wait(t.Context(), c, live, &lines{})
+		require.ErrorContains(t, r.err, "(ErrImagePull): failed to pull and unpack: manifest unknown")
+		require.NotContains(t, r.err.Error(), "rpc error")
+	})
+}
+
 func TestATimeoutOfTheStageIsReportedAsATimeout(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -1,0 +1,61 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package livestate_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
+	"github.com/pipedeck/pipedeck/api/model"
+)
+
+// reportSync has another part of piped report a sync state of web.
+func (w *world) reportSync(status model.ApplicationSyncStatus) {
+	w.t.Helper()
+	_, err := w.client.ReportApplicationSyncState(w.t.Context(), &pipedservice.ReportApplicationSyncStateRequest{
+		ApplicationId: "web", State: &model.ApplicationSyncState{Status: status, ShortReason: "of another part"},
+	})
+	require.NoError(w.t, err)
+}
+
+func TestALookThatBeganEarlierDoesNotReplaceAnInvalidConfiguration(t *testing.T) {
+	t.Parallel()
+	p := &plugin{name: "kubernetes", state: synced, health: healthy, hold: make(chan struct{})}
+	w := newWorld(t, p)
+	w.plane.set(deployed("web", "kubernetes"))
+	w.start()
+	require.Eventually(t, func() bool { return len(p.asked()) == 1 }, time.Minute, time.Millisecond)
+	w.reportSync(model.ApplicationSyncStatus_INVALID_CONFIG)
+	p.hold <- struct{}{}
+	require.Equal(t, "web", w.nextLive().GetApplicationId())
+	require.Eventually(
+		t, func() bool { return w.clock.waits(50*time.Second, 65*time.Second) }, time.Minute, time.Millisecond,
+	)
+	require.Empty(t, w.plane.sync)
+
+	w.reportSync(model.ApplicationSyncStatus_UNKNOWN)
+	w.clock.move(66 * time.Second)
+	p.hold <- struct{}{}
+	w.nextLive()
+	require.Equal(t, synced, w.nextSync().GetState().GetStatus(), "the configuration is valid again")
+}
+
+func TestAnInvalidConfigurationThatIsReportedDuringAReportComesLast(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &plugin{name: "kubernetes", state: synced, health: healthy})
+	w.plane.set(deployed("web", "kubernetes"))
+	var once sync.Once
+	w.plane.reporting = func() {
+		once.Do(func() { w.reportSync(model.ApplicationSyncStatus_INVALID_CONFIG) })
+	}
+	w.start()
+	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
+	last := w.nextSync()
+	require.Equal(t, model.ApplicationSyncStatus_INVALID_CONFIG, last.GetState().GetStatus())
+	require.Equal(t, "of another part", last.GetState().GetShortReason())
+}
