@@ -148,7 +148,7 @@ func (r *Reporter) reportLive(
 	return nil
 }
 
-// reportSyncUnless reports a state that was found by a look, unless what piped has reported since the look began decides.
+// reportSyncUnless reports a state that a look has found, unless what piped has reported since the look began decides.
 func (r *Reporter) reportSyncUnless(ctx context.Context, a *model.Application, state *model.ApplicationSyncState,
 	since func() reported) error {
 	if since().decides() { // by now

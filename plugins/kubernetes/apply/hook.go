@@ -26,8 +26,8 @@ func runsAgain(m manifest.Manifest) bool {
 	return phase.Runs(m) || err == nil && p.Policy.Recreate
 }
 
-// ownHook returns an error for an object that has the name of a hook and is not the application's: deleting it would end
-// what another application, or a user, runs. A hook without an application is what helm has left.
+// ownHook returns an error for an object that has the name of a hook and is not the application's: deleting it would
+// end what another application, or a user, runs. A hook without an application is what helm has left.
 func ownHook(m manifest.Manifest, live *unstructured.Unstructured) error {
 	owner, own := live.GetAnnotations()[manifest.LabelApplication], m.GetAnnotations()[manifest.LabelApplication]
 	what := ""
