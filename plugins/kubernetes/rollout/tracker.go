@@ -180,7 +180,8 @@ func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (do
 	if isSuspended(live) {
 		if t.workload.Hook {
 			return false, &FailedError{Key: t.key(), Reason: "is a hook that is suspended (spec.suspend), so " +
-				"it does not run and nothing after it may begin\nnext step: remove spec.suspend, or the annotation of the hook"}
+				"it does not run and nothing after it may begin\n" +
+				"next step: remove spec.suspend, or the annotation of the hook"}
 		}
 		t.log.Infof("%s is suspended (spec.suspend): not waited for", t.name())
 		return true, nil
