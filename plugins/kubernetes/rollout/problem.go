@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -247,6 +248,11 @@ func (t *tracker) nextDeadline() time.Time {
 	return next
 }
 
+// noOutput are beginnings of answers with the status of success that are a kubelet's own words: it has removed the
+// container or its log, or no container runs, as in the embedded cluster.
+var noOutput = []string{"unable to retrieve container logs", "failed to try resolving symlinks in path",
+	"This pod is simulated: "}
+
 // lastOutput returns the end of what a crashed container wrote, where the API still has it.
 func (t *tracker) lastOutput(ctx context.Context, p problem) string {
 	ctx, cancel := context.WithTimeout(ctx, logTimeout)
@@ -255,11 +261,9 @@ func (t *tracker) lastOutput(ctx context.Context, p problem) string {
 	for _, previous := range []string{"true", "false"} {
 		query := url.Values{"container": {p.container}, "tailLines": {logLines}, "previous": {previous}}
 		code, body, err := t.cluster.Get(ctx, path, query)
-		// A kubelet that has removed the container says so with the status of success, and so does the one of the
-		// embedded cluster where no container runs.
+		said := func(words string) bool { return strings.HasPrefix(body, words) }
 		if err == nil && code == http.StatusOK && strings.TrimSpace(body) != "" &&
-			!strings.HasPrefix(body, "unable to retrieve container logs") &&
-			!strings.HasPrefix(body, "This pod is simulated: ") {
+			!slices.ContainsFunc(noOutput, said) {
 			return strings.TrimRight(body, "\n")
 		}
 	}

@@ -222,15 +222,20 @@ func TestAProblemThatChangesItsWordsKeepsItsAge(t *testing.T) {
 
 func TestTheLastOutputIsKeptWhenTheNodeHasForgottenTheContainer(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		c, live := scene(t, pod(t, 2, crashed1))
-		c.output = "panic: no\n"
-		ended := wait(t.Context(), c, live, &lines{})
-		synctest.Wait()
-		c.output = "unable to retrieve container logs for containerd://1234"
-		c.resource("pods").set(pod(t, 2, crashed))
-		require.ErrorContains(t, (<-ended).err, "its last output: panic: no")
-	})
+	for _, words := range []string{
+		"unable to retrieve container logs for containerd://1234",
+		`failed to try resolving symlinks in path "/var/log/pods/a/main/1.log": no such file or directory`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, live := scene(t, pod(t, 2, crashed1))
+			c.output = "panic: no\n"
+			ended := wait(t.Context(), c, live, &lines{})
+			synctest.Wait()
+			c.output = words
+			c.resource("pods").set(pod(t, 2, crashed))
+			require.ErrorContains(t, (<-ended).err, "its last output: panic: no")
+		})
+	}
 }
 
 func TestAProblemThatPassesDoesNotFailTheRollout(t *testing.T) {
