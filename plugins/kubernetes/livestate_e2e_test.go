@@ -265,6 +265,12 @@ func TestWhatAnotherApplicationHasTakenIsReportedAsItsOwn(t *testing.T) {
 	require.Equal(t, model.ResourceState_UNKNOWN, resources[0].GetHealthStatus())
 	require.Equal(t, "belongs to the application "+b.id+", which applied it last", resources[0].GetHealthDescription())
 	require.True(t, inSync(b.livestate(&commit{Hash: "bbbbbbb1", Files: c.Files})))
+
+	require.NoError(t, a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Delete(t.Context(), "a",
+		metav1.DeleteOptions{}))
+	a.becomes(c, "missing, which the former owner hears of, too", func(r *livestate.GetLivestateResponse) bool {
+		return strings.Contains(r.GetSyncState().GetShortReason(), "a is missing in the cluster")
+	})
 }
 
 func TestAMissingKindIsDriftAndNotAnError(t *testing.T) {

@@ -208,12 +208,15 @@ func (i *informer) at(namespace, name string) *unstructured.Unstructured {
 	return o
 }
 
-// changed marks the application that an object belongs to.
+// changed marks the application that an object belongs to, and those that have it in Git, too.
 func (w *watched) changed(object *unstructured.Unstructured) {
 	informers := w.all()
 	for range maxDepth {
 		if len(object.GetOwnerReferences()) == 0 {
 			if id := applicationOf(object); id != "" {
+				w.mark(id)
+			}
+			for _, id := range w.lent.take(manifest.KeyOf(object)) {
 				w.mark(id)
 			}
 			return

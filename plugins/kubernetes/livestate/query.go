@@ -149,6 +149,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
+	c.lent.note(q.ApplicationID, a.found)
 	a.idle = d.idle(want.manifests, placed.places, liveOf(objects))
 	a.looked = look{cluster: c, changes: changes, drift: d, places: placed.places, objects: objects}
 	judged := judge{s.rules, c}.resources(ctx, objects, a.target)

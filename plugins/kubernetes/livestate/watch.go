@@ -50,6 +50,7 @@ type watched struct {
 	rules *health.Rules
 	// changes counts the events of all watches.
 	changes atomic.Int64
+	lent    lent
 	// doubts is sent to, without waiting, when a watch breaks.
 	doubts chan struct{}
 
