@@ -4,6 +4,7 @@
 package pluginhost_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -73,7 +74,10 @@ func TestTheEndOfAPluginIsReportedThoughAChildHoldsItsOutput(t *testing.T) {
 	require.NoError(t, err)
 	pid, err := strconv.Atoi(string(data))
 	require.NoError(t, err)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL), "the child still lives")
+	// The host ends what a plugin leaves, at about the time of the report.
+	if err := syscall.Kill(pid, syscall.SIGKILL); !errors.Is(err, syscall.ESRCH) {
+		require.NoError(t, err)
+	}
 }
 
 func TestAPluginThatClosesItsLinkIsStartedAgain(t *testing.T) {
