@@ -6,6 +6,7 @@ package environment
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,9 @@ const (
 	// recoverTime is how long ci waits for an application to become healthy: Kubernetes gives the pods of the commit
 	// before 30 s to end, and an application is not healthy while they do.
 	recoverTime = time.Minute
+	// afterTime is how long ci looks on when it has deployed several applications: the last deployment may have taken
+	// an object from an application that was examined before, and piped looks at that again within half a second.
+	afterTime = time.Second
 )
 
 // liveWait keeps a run that has deployed everything open until what runs of it is known, and is healthy. It waits for
@@ -37,9 +41,10 @@ type liveWait struct {
 
 	mu   sync.Mutex
 	left []string
-	// unhealthy says that left has applications that are not healthy. late says that examineTime is over.
-	unhealthy, late bool
-	timers          []*time.Timer
+	// unhealthy says that left has applications that are not healthy. late says that examineTime is over, quiet that
+	// afterTime is, or that there is one application only.
+	unhealthy, late, quiet bool
+	timers                 []*time.Timer
 }
 
 // follows reports whether a run has ended: by step, and either without success or with nothing more to wait for. What
@@ -65,9 +70,30 @@ func (w *liveWait) over(d *state.Deck) bool {
 	defer w.mu.Unlock()
 	if w.timers == nil {
 		w.timers = []*time.Timer{time.AfterFunc(examineTime, w.examined), time.AfterFunc(recoverTime, w.stop)}
+		if w.quiet = !areSeveral(d); !w.quiet {
+			w.timers = append(w.timers, time.AfterFunc(afterTime, w.after))
+		}
 	}
 	w.left, w.unhealthy = left, unhealthy
-	return len(left) == 0 || w.late && !unhealthy
+	return w.quiet && len(left) == 0 || w.late && !unhealthy
+}
+
+// areSeveral reports whether several applications have deploy targets.
+func areSeveral(d *state.Deck) bool {
+	placed := slices.DeleteFunc(slices.Clone(d.Applications()), func(app *deckv1.Application) bool {
+		return len(app.GetDeployTargets()) == 0
+	})
+	return len(placed) > 1
+}
+
+// after ends the wait when nothing was left to wait for but news.
+func (w *liveWait) after() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.quiet = true
+	if len(w.left) == 0 {
+		w.stop()
+	}
 }
 
 // examined ends the wait when it is only for live states that were not reported.
@@ -87,7 +113,7 @@ func (w *liveWait) reset() {
 	for _, timer := range w.timers {
 		timer.Stop()
 	}
-	w.timers, w.left, w.unhealthy, w.late, w.settled = nil, nil, false, false, false
+	w.timers, w.left, w.unhealthy, w.late, w.quiet, w.settled = nil, nil, false, false, false, false
 }
 
 // text is what it waits for; empty for nothing.

@@ -102,3 +102,23 @@ func TestARunWaitsForALiveStateForAWhileAndLongerForHealth(t *testing.T) {
 	w.examined()
 	require.NoError(t, ctx.Err(), "what is not healthy has more time")
 }
+
+func TestARunOfSeveralApplicationsLooksOnForWhatTheLastDeploymentHasTaken(t *testing.T) {
+	t.Parallel()
+	d := deployed(examined)
+	for _, event := range decktest.Events(
+		&deckv1.Application{Id: "db", Name: "db", Path: "db", DeployTargets: []string{"kubernetes/local"},
+			ExaminedDeploymentId: "d-2"},
+		&deckv1.Deployment{Id: "d-2", ApplicationId: "db", Commit: &deckv1.Commit{Hash: "head"},
+			Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, CompletedAt: decktest.At(1)}) {
+		d.Apply(event)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	w := &liveWait{head: "head", stop: stop}
+	defer w.reset()
+	require.False(t, w.over(d))
+	require.Empty(t, w.text())
+	w.after()
+	require.ErrorIs(t, ctx.Err(), context.Canceled)
+	require.True(t, w.over(d))
+}
