@@ -186,24 +186,35 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 			}
 		}
 	}
-	return w.fill(ctx, followed, needed)
+	filled, absent, err := w.fill(ctx, followed, needed)
+	for at, p := range places {
+		if p.known && absent[p.gvr] {
+			places[at].known = false
+			w.misses(p.manifest.GroupVersionKind(), applicationID)
+		}
+	}
+	return filled, err
 }
 
 // fill waits until watches have seen everything once. Ones that are not needed and that the API refuses are left out
-// from now on.
+// from now on. absent are needed resources that the API does not have any more: their definition has just been removed.
 func (w *watched) fill(ctx context.Context, followed []*informer, needed map[informerKey]bool) (filled []*informer,
-	err error) {
+	absent map[schema.GroupVersionResource]bool, err error) {
+	absent = map[schema.GroupVersionResource]bool{}
 	for _, i := range followed {
 		switch err := i.filled(ctx); {
 		case err == nil:
 			filled = append(filled, i)
+		case needed[i.key] && apierrors.IsNotFound(err):
+			absent[i.key.gvr] = true
+			w.drop(i.key.gvr.GroupResource())
 		case needed[i.key] || ctx.Err() != nil:
-			return nil, err
+			return nil, nil, err
 		case apierrors.IsForbidden(err) || apierrors.IsNotFound(err):
 			w.bar(i.key)
 		}
 	}
-	return filled, nil
+	return filled, absent, nil
 }
 
 func (w *watched) isBarred(key informerKey) bool {
