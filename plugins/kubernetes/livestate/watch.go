@@ -187,13 +187,18 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 		}
 	}
 	filled, absent, err := w.fill(ctx, followed, needed)
+	w.forget(places, absent, applicationID)
+	return filled, err
+}
+
+// forget notes places as not known whose resources the API does not have any more.
+func (w *watched) forget(places []place, absent map[schema.GroupVersionResource]bool, applicationID string) {
 	for at, p := range places {
 		if p.known && absent[p.gvr] {
 			places[at].known = false
 			w.misses(p.manifest.GroupVersionKind(), applicationID)
 		}
 	}
-	return filled, err
 }
 
 // fill waits until watches have seen everything once. Ones that are not needed and that the API refuses are left out
