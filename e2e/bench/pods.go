@@ -72,9 +72,6 @@ func (p *pods) measure(ctx context.Context) error {
 	if err := p.idle(); err != nil {
 		return err
 	}
-	if err := sayWakeUp(ctx); err != nil {
-		return err
-	}
 	return p.many(ctx)
 }
 
