@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/system/plainerror"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // defaulter is a type whose fields have defaults other than zero.
@@ -179,7 +180,7 @@ func (d *decoder) unknown(entry key, known map[string]int, field string) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	if near := Nearest(entry.name, names); near != "" {
+	if near := spelling.Nearest(entry.name, names); near != "" {
 		d.note(&d.unread, entry.at, field, "unknown key %q is not read; did you mean %q?",
 			[]any{shorten(entry.name), near})
 		return

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // Error is one mistake (or warning) at one place of a configuration file.
@@ -178,7 +180,7 @@ func (e *Error) isSlipOf(unread *Error) bool {
 		if !found {
 			given, inside = strings.CutPrefix(unread.Field, e.Field+".")
 		}
-		if inside && Nearest(given, []string{name}) != "" {
+		if inside && spelling.Nearest(given, []string{name}) != "" {
 			return true
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"path"
 	"regexp"
 	"slices"
+
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // KindAnalysisTemplate is the kind of the file in the folder .pipe that holds templates for the stage ANALYSIS. The
@@ -71,7 +73,7 @@ func form(root *node, filename string) string {
 func (n *node) likeness(known []string) int {
 	count := 0
 	for _, entry := range n.keys {
-		if Slip(entry.name, known) {
+		if spelling.Slip(entry.name, known) {
 			count++
 		}
 	}
@@ -114,5 +116,5 @@ func Claimed(data []byte, filename string) bool {
 		return false
 	}
 	kind := kindLine.FindSubmatch(data)
-	return kind == nil || Slip(string(kind[1]), checkedKinds())
+	return kind == nil || spelling.Slip(string(kind[1]), checkedKinds())
 }

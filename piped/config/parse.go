@@ -20,6 +20,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 
 	"github.com/pipedeck/pipedeck/system/inputfile"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // MaxSize bounds a configuration file, in bytes.
@@ -283,7 +284,7 @@ func (d *decoder) header(root *node, kinds []string) string {
 		d.missing(position{1, 1}, "kind", []string{"kind"}, "is required: want %s", strings.Join(wanted, " or "))
 	case kind.kind != stringNode || !slices.Contains(kinds, kind.text):
 		message := kind.describe() + " is not allowed here: want " + strings.Join(wanted, " or ")
-		if near := Nearest(kind.text, wanted); near != "" {
+		if near := spelling.Nearest(kind.text, wanted); near != "" {
 			message += fmt.Sprintf("; did you mean %q?", near)
 		}
 		d.errorf(kind.at, "kind", "%s", message)

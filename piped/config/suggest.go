@@ -6,65 +6,13 @@ package config
 import (
 	"fmt"
 	"strings"
+
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
-
-// Nearest returns the known name that a misspelt one most likely means, "" when none is close. Upper
-// and lower case are the same.
-func Nearest(name string, known []string) string {
-	best, bestDistance := "", 1+(len(name)+2)/3
-	name = strings.ToLower(name)
-	for _, candidate := range known {
-		if distance := editDistance(name, strings.ToLower(candidate), bestDistance); distance < bestDistance {
-			best, bestDistance = candidate, distance
-		}
-	}
-	return best
-}
-
-// Slip reports whether the name is so near to a known one that it is hardly meant to be another.
-func Slip(name string, known []string) bool {
-	limit := 2
-	if len(name) < 6 {
-		limit = 1
-	}
-	for _, candidate := range known {
-		if editDistance(strings.ToLower(name), strings.ToLower(candidate), limit+1) <= limit {
-			return true
-		}
-	}
-	return false
-}
-
-// editDistance counts the insertions, deletions, replacements and exchanges of neighbours between a and b, up to limit.
-func editDistance(a, b string, limit int) int {
-	if diff := len(a) - len(b); diff >= limit || -diff >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	above, two := make([]int, len(b)+1), make([]int, len(b)+1)
-	for i := range len(a) {
-		two, above, row = above, row, two
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			row[j+1] = min(above[j+1]+1, row[j]+1, above[j]+cost)
-			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
-				row[j+1] = min(row[j+1], two[j-1]+1)
-			}
-		}
-	}
-	return row[len(b)]
-}
 
 // suggestion is the end of a message on an unknown name.
 func suggestion(name string, known []string) string {
-	if near := Nearest(name, known); near != "" {
+	if near := spelling.Nearest(name, known); near != "" {
 		return fmt.Sprintf("; did you mean %q?", near)
 	}
 	if len(known) == 0 {

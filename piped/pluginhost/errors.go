@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // linesInError is how much of a plugin's output an error repeats.
@@ -126,7 +126,7 @@ type UnknownStageError struct {
 func (e *UnknownStageError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no plugin owns stage %q", e.Stage)
-	if near := config.Nearest(e.Stage, e.Known); near != "" {
+	if near := spelling.Nearest(e.Stage, e.Known); near != "" {
 		fmt.Fprintf(&b, "; did you mean %s?", near)
 	}
 	if len(e.Known) > 0 {
@@ -152,7 +152,7 @@ type UnknownPluginError struct {
 func (e *UnknownPluginError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no plugin is named %q", e.Name)
-	if near := config.Nearest(e.Name, e.Known); near != "" {
+	if near := spelling.Nearest(e.Name, e.Known); near != "" {
 		fmt.Fprintf(&b, "; did you mean %s?", near)
 	}
 	fmt.Fprintf(&b, " (plugins in the piped configuration: %s)", strings.Join(e.Known, ", "))

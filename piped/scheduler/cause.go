@@ -12,6 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // CauseMetadataKey is the shared metadata of a deployment without a plan that the environment lacks something for, as
@@ -31,8 +32,8 @@ func causeOf(why error) string {
 	var stage *pluginhost.UnknownStageError
 	var plugin *pluginhost.UnknownPluginError
 	switch {
-	case errors.As(why, &stage) && len(stage.Down) == 0 && !config.Slip(stage.Stage, stage.Known),
-		errors.As(why, &plugin) && !config.Slip(plugin.Name, plugin.Known):
+	case errors.As(why, &stage) && len(stage.Down) == 0 && !spelling.Slip(stage.Stage, stage.Known),
+		errors.As(why, &plugin) && !spelling.Slip(plugin.Name, plugin.Known):
 		return causeNoPlugin
 	}
 	var mistakes config.Errors

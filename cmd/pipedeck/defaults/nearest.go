@@ -6,12 +6,12 @@ package defaults
 import (
 	"strings"
 
-	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // nearest returns what a user may have meant by a name, as the end of a sentence.
 func nearest(name string, known []string) string {
-	if near := config.Nearest(name, known); near != "" {
+	if near := spelling.Nearest(name, known); near != "" {
 		return "; did you mean " + near + "?"
 	}
 	return "; there are " + strings.Join(known, ", ")

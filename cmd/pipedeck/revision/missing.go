@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 const (
@@ -147,26 +148,5 @@ func isNear(name, meant string) bool {
 		return false
 	}
 	return strings.Contains(short, meant) || len(short) > 2 && strings.Contains(meant, short) ||
-		len(meant) > 3 && distance(short, meant) <= 2
-}
-
-// distance is the number of characters to insert, delete or replace.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+		len(meant) > 3 && spelling.Distance(short, meant, 3) <= 2
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // Plugin is a plugin as far as its options are known.
@@ -245,7 +246,7 @@ func shorten(text string) string { return clip.Characters(text, 60) }
 
 // near is the end of a message on a name that is nearly another.
 func near(name string, known []string) string {
-	if nearest := config.Nearest(name, known); nearest != "" {
+	if nearest := spelling.Nearest(name, known); nearest != "" {
 		return fmt.Sprintf("; did you mean %q?", nearest)
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // CheckTogether adds to the reports what no single file shows: applications that share a name, that no plugin deploys,
@@ -100,7 +101,7 @@ func (c *Checker) plugin(report *config.Report, name string, hasPipeline bool) {
 	}
 	switch {
 	case slices.Contains(names, name) || c.stagesOnly(name):
-	case c.Plugins == nil && config.Slip(name, names):
+	case c.Plugins == nil && spelling.Slip(name, names):
 		spec.Error(at, true, fmt.Sprintf("%q is not one of PipeCD's plugins%s; a plugin of yours is named with: "+
 			"pipedeck validate --plugin NAME=PATH", shorten(name), near(name, names)))
 	case c.Plugins == nil:
@@ -109,7 +110,7 @@ func (c *Checker) plugin(report *config.Report, name string, hasPipeline bool) {
 			shorten(name), c.Where, near(name, names)))
 	default:
 		spec.Error(at, true, fmt.Sprintf("the plugin %q is not in %s%s", shorten(name), c.Where, near(name, names)))
-		if _, known := find(c.Catalogue, name); known || !config.Slip(name, names) {
+		if _, known := find(c.Catalogue, name); known || !spelling.Slip(name, names) {
 			noPlugin(report)
 		}
 	}

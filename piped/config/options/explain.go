@@ -14,6 +14,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // wantKey is a keyword of a schema whose text says what is allowed in its place. Editors of the YAML language server
@@ -67,7 +68,8 @@ func (e *explainer) misspelled(f finding) bool {
 	}
 	return slices.ContainsFunc(e.list, func(other finding) bool {
 		last := len(other.path) - 1
-		return other.unread && slices.Equal(other.path[:last], around) && config.Nearest(other.path[last], names) != ""
+		return other.unread && slices.Equal(other.path[:last], around) &&
+			spelling.Nearest(other.path[last], names) != ""
 	})
 }
 
@@ -337,7 +339,7 @@ func texts(values []any) []string {
 
 // unread is the message on a key that a plugin does not read.
 func unread(name string, known []string) string {
-	switch nearest := config.Nearest(name, known); {
+	switch nearest := spelling.Nearest(name, known); {
 	case nearest != "":
 		return fmt.Sprintf("unknown key %q is not read; did you mean %q?", shorten(name), nearest)
 	case len(known) == 0:

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // rollbackStages are those of PipeCD's plugins, which none of their schemas has.
@@ -22,7 +23,7 @@ func (c *Checker) stage(report *config.Report, field, stage string) {
 	if _, ok := owner(c.Catalogue, stage); ok {
 		return // which CheckTogether names
 	}
-	if config.Slip(stage, rollbackStages) {
+	if spelling.Slip(stage, rollbackStages) {
 		c.unlessUnknown(report, field, fmt.Sprintf("%q is a stage that piped adds itself when a deployment fails: "+
 			"remove it from the pipeline; planner.autoRollback switches rollbacks on and off", shorten(stage)))
 		return
@@ -31,16 +32,16 @@ func (c *Checker) stage(report *config.Report, field, stage string) {
 	var message string
 	lacking := false
 	switch {
-	case !c.certain() && !config.Slip(stage, known):
+	case !c.certain() && !spelling.Slip(stage, known):
 		return // It may be a stage of a plugin whose schema is not known.
 	case c.Plugins == nil:
 		message = fmt.Sprintf("no plugin of PipeCD has the stage %q%s", shorten(stage), near(stage, known))
-		if config.Nearest(stage, known) == "" {
+		if spelling.Nearest(stage, known) == "" {
 			message += "; if a plugin of yours has it, name its program: pipedeck validate --plugin NAME=PATH"
 		}
 	default:
 		message = fmt.Sprintf("no plugin in %s has the stage %q%s", c.Where, shorten(stage), near(stage, known))
-		lacking = c.certain() && !config.Slip(stage, known)
+		lacking = c.certain() && !spelling.Slip(stage, known)
 	}
 	c.unlessUnknown(report, field, message)
 	if lacking {

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/mod/semver"
 
-	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/spelling"
 )
 
 // listed bounds how many names an error lists.
@@ -76,7 +76,7 @@ func (x *Index) lookUp(r Reference) (plugin Plugin, version string, err error) {
 	if !ok {
 		names := slices.Sorted(maps.Keys(x.Plugins))
 		near := ""
-		if name := config.Nearest(r.Name, names); name != "" {
+		if name := spelling.Nearest(r.Name, names); name != "" {
 			near = "; did you mean " + name + "?"
 		}
 		return Plugin{}, "", wrong(
