@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// maxRule bounds a rule, in bytes.
-const maxRule = 2 << 10
+// maxRule bounds a rule, in bytes: the longest name of an object and the longest path of a difference.
+const maxRule = 4 << 10
 
 // Rule takes fields of objects out of drift detection.
 type Rule struct {

@@ -145,7 +145,7 @@ func TestAWrongRuleSaysWhatIsWrong(t *testing.T) {
 		`.a | select(.b|test("("))`:             "missing closing",
 		"manager=":                              "needs the name of a field manager",
 		".a | select" + strings.Repeat("(", 30): "too many parentheses",
-		strings.Repeat("a", 4000):               "is longer than",
+		strings.Repeat("a", 5000):               "is longer than",
 	} {
 		_, err := ignorefield.Parse(webObject + field)
 		require.ErrorContains(t, err, want, field)

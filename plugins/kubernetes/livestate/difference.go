@@ -99,7 +99,7 @@ func (s step) field(name string) step {
 
 // element is the way to an element of a list, by its name where a path can have the name.
 func (s step) element(index int, name string) step {
-	if !plainElement.MatchString(name) {
+	if !plainElement.MatchString(name) || len(s.path)+len(name)+len("[]") > maxPath {
 		name = strconv.Itoa(index)
 	}
 	return step{s.path + "[" + name + "]", dotted(s.indexed, strconv.Itoa(index))}
@@ -112,10 +112,29 @@ func dotted(path, name string) string {
 	return path + "." + name
 }
 
-// comparison collects differences. both is whether fields that only the live object has count.
+// maxPath bounds the path of a difference, in bytes: it and the longest name of an object fit into one rule of
+// ignoreFields. Parts whose paths are longer are one difference of the value that holds them.
+const maxPath = 2 << 10
+
+// comparison collects differences. both is whether fields that only the live object has count; unbounded is whether
+// paths may be longer than maxPath.
 type comparison struct {
-	both  bool
-	found []difference
+	both, unbounded bool
+	found           []difference
+}
+
+// isTooLong reports whether the path of a part of the value at a path is too long. The object itself has no path, so
+// its fields are never compared as one value.
+func (c *comparison) isTooLong(at, part step) bool {
+	return !c.unbounded && at.path != "" && len(part.path) > maxPath
+}
+
+// whole compares a value as one.
+func (c *comparison) whole(git, live any, at step) {
+	parts := &comparison{both: c.both, unbounded: true}
+	if parts.values(git, live, at); len(parts.found) > 0 {
+		c.add(at, git, live)
+	}
 }
 
 func (c *comparison) add(at step, git, live any) {
@@ -149,6 +168,10 @@ func (c *comparison) fields(git, live map[string]any, at step) {
 			}
 		}
 	}
+	if slices.ContainsFunc(names, func(name string) bool { return c.isTooLong(at, at.field(name)) }) {
+		c.whole(git, live, at)
+		return
+	}
 	slices.Sort(names)
 	for _, name := range names {
 		c.values(git[name], live[name], at.field(name))
@@ -161,6 +184,10 @@ func isSelector(path string) bool {
 }
 
 func (c *comparison) elements(git, live []any, at step) {
+	if c.isTooLong(at, at.element(len(git)+len(live), "")) {
+		c.whole(git, live, at)
+		return
+	}
 	gitNames, liveNames := namesOf(git), namesOf(live)
 	if gitNames == nil || liveNames == nil {
 		if len(git) != len(live) {

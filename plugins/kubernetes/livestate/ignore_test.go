@@ -63,6 +63,9 @@ func FuzzAPrintedPathIsARule(f *testing.F) {
 	f.Add("a.b/c", "web", "x[0]")
 	f.Add(`"`, "a]b", "#")
 	f.Add("*", "0", " ")
+	f.Add("a", "b", strings.Repeat("\xec", 650)) // four times as long when it is quoted
+	f.Add("a", strings.Repeat("b", 2000), strings.Repeat("c", 2000))
+	f.Add(strings.Repeat("a", 3000), "b", "c")
 	f.Fuzz(func(t *testing.T, field, element, inner string) {
 		named := func(value string) map[string]any {
 			return map[string]any{"apiVersion": "v1", "kind": "Thing", "metadata": map[string]any{"name": "a"},
