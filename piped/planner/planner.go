@@ -25,6 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/removal"
 	"github.com/pipedeck/pipedeck/piped/source"
 	"github.com/pipedeck/pipedeck/piped/tracing"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 const (
@@ -52,6 +53,8 @@ type Plugins interface {
 	Owner(ctx context.Context, stage string) (*pluginhost.Plugin, error)
 	// Named returns the named plugins in the order of the piped configuration.
 	Named(ctx context.Context, names ...string) ([]*pluginhost.Plugin, error)
+	// HeldTime is how long debuggers have held plugins in all so far.
+	HeldTime() time.Duration
 }
 
 // ControlPlane knows the last deployments, and gets the plans.
@@ -230,9 +233,8 @@ func (p *Planner) participants(
 		return nil, nil, err
 	}
 	defer func() { _ = described.Close() }() // a directory left behind is removed at the next start
-	ctx, cancel := context.WithTimeoutCause(
-		ctx, pluginTimeout, fmt.Errorf("the plugins were not there within %s", pluginTimeout),
-	)
+	ctx, cancel := clock.WithHeldTimeout(ctx, clock.System{}, pluginTimeout, p.options.Plugins.HeldTime,
+		fmt.Errorf("the plugins were not there within %s", pluginTimeout))
 	defer cancel()
 	plugins, err := p.runningPlugins(ctx, described.Application())
 	p.warn(d, described.Proto()) // also without the plugins: what an earlier plan found is not true any more
@@ -350,7 +352,7 @@ func (p *Planner) prepare(
 }
 
 func waitRunning(ctx context.Context, plugin *pluginhost.Plugin) error {
-	ctx, cancel := context.WithTimeout(ctx, restartWait)
+	ctx, cancel := clock.WithHeldTimeout(ctx, clock.System{}, restartWait, plugin.HeldTime, context.DeadlineExceeded)
 	defer cancel()
 	return plugin.WaitRunning(ctx)
 }

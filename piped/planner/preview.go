@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // Preview is the plan that a deployment would get.
@@ -70,9 +71,8 @@ func (p *Planner) predict(
 	ctx context.Context, d *model.Deployment, application *config.Application, plugins []applicationPlugin,
 	sources *sources, preview *Preview,
 ) error {
-	ctx, cancel := context.WithTimeoutCause(
-		ctx, pluginTimeout, fmt.Errorf("the plugins did not plan within %s", pluginTimeout),
-	)
+	ctx, cancel := clock.WithHeldTimeout(ctx, clock.System{}, pluginTimeout, p.options.Plugins.HeldTime,
+		fmt.Errorf("the plugins did not plan within %s", pluginTimeout))
 	defer cancel()
 	var choice choice
 	err := Retry(ctx, preview.Plugins, func() (err error) {

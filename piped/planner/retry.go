@@ -7,10 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
+	"github.com/pipedeck/pipedeck/system/clock"
 )
 
 // maxAttempts bounds the attempts at a plan. An input that ends its plugin is refused by the plugin host after fewer;
@@ -19,7 +19,8 @@ const maxAttempts = 10
 
 // planInTime makes attempts at a plan until one is not interrupted by the end of a plugin, within the time limit.
 func (p *Planner) planInTime(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
-	limited, cancel := context.WithTimeout(ctx, p.options.Timeout)
+	limited, cancel := clock.WithHeldTimeout(ctx, clock.System{}, p.options.Timeout, p.options.Plugins.HeldTime,
+		context.DeadlineExceeded)
 	defer cancel()
 	phase := ""
 	at := func(what string) { phase = what }
@@ -29,7 +30,7 @@ func (p *Planner) planInTime(ctx context.Context, pending *model.Deployment) (*m
 		switch {
 		case err == nil || ctx.Err() != nil:
 			return planned, err
-		case timedOut(limited):
+		case limited.Err() != nil:
 			return nil, fmt.Errorf("planning timed out after %s, while %s", p.options.Timeout, phase)
 		case !errors.As(err, &interrupted):
 			return nil, err
@@ -55,13 +56,6 @@ func Retry(ctx context.Context, plugins []*pluginhost.Plugin, attempt func() err
 			}
 		}
 	}
-}
-
-// timedOut reports whether the deadline of ctx has passed. A call can fail because of the deadline a moment before the
-// timer of ctx fires, so the clock decides.
-func timedOut(ctx context.Context) bool {
-	deadline, limited := ctx.Deadline()
-	return ctx.Err() != nil || limited && !time.Now().Before(deadline)
 }
 
 // interruptedError is the end of a plugin during an attempt. Another attempt waits until the plugin is back.

@@ -106,7 +106,7 @@ func (p *Planner) askPlugins(
 			ctx, &deployment.DetermineStrategyRequest{Input: planInput(d, sources)},
 		)
 		switch {
-		case died(err), quarantined(err), err != nil && timedOut(ctx):
+		case died(err), quarantined(err), err != nil && ctx.Err() != nil:
 			return choice{}, err
 		case err != nil:
 			p.options.Logger.Warn(

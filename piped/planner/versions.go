@@ -37,7 +37,7 @@ func (p *Planner) versions(
 			return nil, "", err
 		case status.Code(err) == codes.FailedPrecondition:
 			return nil, "", fmt.Errorf("plugin %s: %s", plugin.Name(), status.Convert(err).Message())
-		case died(err), timedOut(ctx):
+		case died(err), ctx.Err() != nil:
 			return nil, "", err
 		default:
 			p.options.Logger.Warn(

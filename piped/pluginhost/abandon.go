@@ -88,8 +88,8 @@ func (t *Taken) Exited() <-chan struct{} {
 	return t.proc.ending.exited
 }
 
-// Traced reports that a debugger holds the process.
-func (t *Taken) Traced() bool { return t.proc != nil && traced(t.proc.command.Process.Pid) }
+// Held reports whether a debugger holds the process, or what it has started.
+func (t *Taken) Held() bool { return t.proc != nil && t.proc.seek() }
 
 // Abandon ends the process with all that it has started, because it goes on with a stage that was stopped. Why says so
 // ("stage A went on for 15s after it was stopped"). It returns when the process is gone, with the lines of the stage's

@@ -55,6 +55,7 @@ func (c *caller) Invoke(ctx context.Context, method string, args, reply any, opt
 	if counted {
 		defer proc.inputs.begin(in)()
 		signal(proc.watch.began)
+		signal(proc.watch.called)
 	}
 	c.handOver(args)
 	err = proc.conn.Invoke(noteTaken(ctx, c.ender, proc, opts), method, args, reply, opts...)

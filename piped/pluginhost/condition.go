@@ -44,10 +44,12 @@ type condition struct {
 	ready     bool     // process answers
 	leaving   []string // replaced processes that have calls, as "pid 5"
 	usage     usage
+	debugger  *debugger
 }
 
 func newCondition(plugin string, changes *broadcast) *condition {
-	return &condition{plugin: plugin, changes: changes, state: agentv1.Plugin_STATE_STARTING}
+	return &condition{plugin: plugin, changes: changes, state: agentv1.Plugin_STATE_STARTING,
+		debugger: &debugger{changed: changes.notify}}
 }
 
 // change makes one change and announces it.
@@ -307,6 +309,9 @@ func (c *condition) status(s *agentv1.Plugin) {
 	}
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages = slices.Clone(c.able.stages)
+	if held := c.debugger.detail(); held != "" {
+		s.Detail = held
+	}
 	if s.Detail == "" && c.state == agentv1.Plugin_STATE_RUNNING {
 		s.Detail = c.runningDetail()
 	}
@@ -334,7 +339,8 @@ func (c *condition) runningDetail() string {
 func (c *condition) currentProblem(now time.Time) problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	slow := c.state == agentv1.Plugin_STATE_STARTING && c.process != nil && now.Sub(c.process.started) > slowStart
+	slow := c.state == agentv1.Plugin_STATE_STARTING && c.process != nil &&
+		now.Sub(c.process.started)-c.debugger.time(now) > slowStart
 	if c.problem == (problem{}) && slow {
 		return problem{
 			fmt.Sprintf(

@@ -55,6 +55,7 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			if recount {
 				kills = kernelMemoryKills()
 			}
+			before := p.debugger.time(p.clock.Now())
 			health := p.ask(timeout)
 			if recount && health == answer {
 				counted = p.clock.Now()
@@ -72,7 +73,8 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			}
 			pid := p.command.Process.Pid
 			switch {
-			case p.ending.stopping.Load() || p.ending.gone.Load() || traced(pid):
+			case p.ending.stopping.Load() || p.ending.gone.Load():
+			case p.seek() || p.debugger.time(p.clock.Now()) > before: // it could not answer
 			case health == noConnection:
 				p.abort("it has closed its connection to piped")
 				return

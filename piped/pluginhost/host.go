@@ -355,4 +355,12 @@ func signal(c chan struct{}) {
 	}
 }
 
+// HeldTime is how long debuggers have held plugins in all so far. Two that are held at the same time count twice.
+func (h *Host) HeldTime() (held time.Duration) {
+	for _, p := range h.plugins {
+		held += p.HeldTime()
+	}
+	return held
+}
+
 var errStopped = errors.New("piped is stopping")

@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/api/plugin/schema"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
 
@@ -39,6 +40,7 @@ type launcher struct {
 	groups    *cgroups // nil without limits, or without control groups
 	remains   *remains
 	suspicion *suspicion
+	debugger  *debugger
 	logger    *slog.Logger
 }
 
@@ -58,7 +60,8 @@ func (l *launcher) launch(b binary, port int, lifeline *os.File) (_ *process, er
 	proc, err := startProcess(start{
 		binary: b.path, config: l.config, port: port, serviceAddress: l.options.ServiceAddress, lifeline: lifeline,
 		link: private, tree: tree, room: l.confine(tree), clock: l.options.Clock,
-		ended: func(proc *process) { proc.ending.exit.blamed = l.suspicion.blame(proc) },
+		debugger: l.debugger,
+		ended:    func(proc *process) { proc.ending.exit.blamed = l.suspicion.blame(proc) },
 	}, l.output)
 	if err != nil {
 		if private != nil {
@@ -72,6 +75,7 @@ func (l *launcher) launch(b binary, port int, lifeline *os.File) (_ *process, er
 		proc.close()
 		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", l.config.Name, err)}
 	}
+	proc.watchDebugger()
 	l.logger.Debug("plugin process started", "pid", proc.command.Process.Pid, "port", port, "link", private != nil)
 	return proc, nil
 }
@@ -110,7 +114,7 @@ func (l *launcher) serve(proc *process) (release func()) {
 // awaitReady asks a new process for its abilities. It fails as soon as the process ends, at the start
 // deadline, and with the cause of ctx.
 func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, l.options.StartTimeout, errStartTimeout)
+	ctx, cancel := clock.WithHeldTimeout(ctx, l.options.Clock, l.options.StartTimeout, l.held, errStartTimeout)
 	defer cancel()
 	type answer struct {
 		abilities
@@ -125,6 +129,7 @@ func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, er
 	case a := <-answered:
 		switch {
 		case a.err == nil:
+			proc.watch.answered.Store(true)
 			if l.options.Observer.Described != nil {
 				l.options.Observer.Described(l.config.Name, a.schema)
 			}
@@ -146,6 +151,9 @@ func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, er
 		return abilities{}, proc.ending.exit
 	}
 }
+
+// held is how long debuggers have held the plugin so far.
+func (l *launcher) held() time.Duration { return l.debugger.time(l.options.Clock.Now()) }
 
 // askAbilities waits until the plugin answers.
 func askAbilities(ctx context.Context, conn *grpc.ClientConn) (able abilities, err error) {

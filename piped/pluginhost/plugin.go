@@ -5,6 +5,7 @@ package pluginhost
 
 import (
 	"context"
+	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -51,7 +52,7 @@ func newPlugin(
 	remains := &remains{plugin: c.Name, outer: tree, logger: logger}
 	p.launcher = &launcher{
 		config: c, options: options, output: p.output, limits: p.limits, remains: remains, suspicion: suspicion,
-		logger: logger,
+		debugger: p.condition.debugger, logger: logger,
 	}
 	p.supervisor = &supervisor{
 		plugin: c.Name, port: c.Port, options: options, logger: logger, output: p.output, condition: p.condition,
@@ -71,6 +72,10 @@ func (p *Plugin) Name() string { return p.config.Name }
 // WaitRunning returns when the plugin answers. It returns a NotRunningError when the plugin has failed for
 // good, and that of its last state when ctx ends first.
 func (p *Plugin) WaitRunning(ctx context.Context) error { return p.condition.await(ctx) }
+
+// HeldTime is how long debuggers have held the plugin in all so far. Whoever waits for the plugin with a time limit adds
+// it to the limit.
+func (p *Plugin) HeldTime() time.Duration { return p.launcher.held() }
 
 // State is what the plugin is doing now.
 func (p *Plugin) State() agentv1.Plugin_State { return p.condition.now() }

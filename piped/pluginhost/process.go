@@ -43,8 +43,10 @@ type process struct {
 	port    int
 	tree    *processtree.Tree
 	room    confinement
-	link    *link // nil for a plugin that talks over loopback
-	conn    *grpc.ClientConn
+	// debugger is the plugin's.
+	debugger *debugger
+	link     *link // nil for a plugin that talks over loopback
+	conn     *grpc.ClientConn
 
 	// release ends what the plugin service grants to the process.
 	release func()
@@ -68,6 +70,8 @@ type watch struct {
 	// memoryKills is how many processes the kernel had ended for want of memory a short time ago.
 	memoryKills atomic.Uint64
 	goroutines  atomic.Uint32 // that it reported last
+	called      chan struct{} // as began, for who looks for a debugger
+	answered    atomic.Bool   // it has answered after its start
 }
 
 // ending is how and why a process ends.
@@ -108,6 +112,7 @@ type start struct {
 	link           *link // nil for a plugin that talks over loopback
 	tree           *processtree.Tree
 	room           confinement
+	debugger       *debugger
 	// ended is called when the process has ended, before its callers know.
 	ended func(*process)
 	clock clock.Clock
@@ -154,8 +159,9 @@ func startProcess(s start, out *output) (*process, error) {
 		return nil, errors.Join(err, reader.Close(), writer.Close())
 	}
 	p := &process{plugin: c.Name, port: s.port, link: s.link, tree: s.tree, room: s.room,
-		clock: s.clock, started: s.clock.Now()}
+		clock: s.clock, started: s.clock.Now(), debugger: s.debugger}
 	p.watch.suspect, p.watch.began = make(chan struct{}, 1), make(chan struct{}, 1)
+	p.watch.called = make(chan struct{}, 1)
 	p.ending.exited = make(chan struct{})
 	p.mark = out.begin()
 	started := make(chan error)

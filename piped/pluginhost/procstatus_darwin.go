@@ -11,12 +11,6 @@ const (
 	stateStopped = 4
 )
 
-// traced reports whether a debugger holds the process, which then need not answer.
-func traced(pid int) bool {
-	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
-	return err == nil && info.Proc.P_flag&flagTraced != 0
-}
-
 // stoppedBySignal completes a message about a process that does not answer because it is stopped.
 func stoppedBySignal(pid int) string {
 	if info, err := unix.SysctlKinfoProc("kern.proc.pid", pid); err == nil && info.Proc.P_stat == stateStopped {

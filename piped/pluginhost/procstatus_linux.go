@@ -9,12 +9,6 @@ import (
 	"strings"
 )
 
-// traced reports whether a debugger holds the process, which then need not answer.
-func traced(pid int) bool {
-	tracer := statusField(pid, "TracerPid:")
-	return tracer != "" && tracer != "0"
-}
-
 // stoppedBySignal completes a message about a process that does not answer because it is stopped.
 func stoppedBySignal(pid int) string {
 	if strings.HasPrefix(statusField(pid, "State:"), "T") {

@@ -22,7 +22,7 @@ const maxStackText = 8 << 10
 // call has returned before. A process that a debugger holds is waited for. A
 // stopping piped does not wait: it stops its plugins.
 func (e *executor) awaitCleanup(ctx context.Context, stage *model.PipelineStage, taken *pluginhost.Taken) {
-	for again := true; again; again = taken.Traced() {
+	for again := true; again; again = taken.Held() {
 		wait, cancel := clock.WithTimeout(ctx, e.options.Clock, e.options.CleanupWait, context.DeadlineExceeded)
 		ended := e.options.Stages.AwaitLog(wait, e.progress.id(), stage.GetId(), taken.Exited())
 		cancel()

@@ -65,14 +65,16 @@ type budget struct {
 	// chance is what is left when the time ran out while no piped was there.
 	chance time.Duration
 	clock  clock.Clock
+	// held is how long debuggers have held plugins in all so far, which the time stands still for.
+	held func() time.Duration
 
 	once sync.Once
 	// timeout has the deployment's timeout, once the configuration that names it has been read.
 	timeout chan time.Duration
 }
 
-func newBudget(times startTimes, chance time.Duration, clock clock.Clock) *budget {
-	return &budget{times: times, chance: chance, clock: clock, timeout: make(chan time.Duration, 1)}
+func newBudget(times startTimes, chance time.Duration, clock clock.Clock, held func() time.Duration) *budget {
+	return &budget{times: times, chance: chance, clock: clock, held: held, timeout: make(chan time.Duration, 1)}
 }
 
 // limit sets the timeout. Only the first call counts.
@@ -84,10 +86,12 @@ func (b *budget) begin(ctx context.Context, cancellation *Cancellation) (work co
 	work, cancel := context.WithCancelCause(ctx)
 	unwatch := cancellation.onCancel(func(by *CancelledError) { cancel(by) })
 	var waiting sync.WaitGroup
+	before := b.held()
+	held := func() time.Duration { return b.held() - before }
 	waiting.Go(func() {
 		select {
 		case after := <-b.timeout:
-			if clock.Wait(work, b.clock, b.times.left(after, b.chance, b.clock.Now())) == nil {
+			if clock.WaitHeld(work, b.clock, b.times.left(after, b.chance, b.clock.Now()), held) == nil {
 				cancel(&TimeoutError{What: "the deployment", After: after})
 			}
 		case <-work.Done():

@@ -203,7 +203,8 @@ func (e *executor) owner(ctx context.Context, stage *model.PipelineStage) (*plug
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := clock.WithTimeout(ctx, e.options.Clock, e.options.RestartWait, context.DeadlineExceeded)
+	ctx, cancel := clock.WithHeldTimeout(ctx, e.options.Clock, e.options.RestartWait, plugin.HeldTime,
+		context.DeadlineExceeded)
 	defer cancel()
 	return plugin, plugin.WaitRunning(ctx)
 }
@@ -216,8 +217,10 @@ func (e *executor) execute(
 	options, timeout := stageOptions(e.progress.deployment, stage, pair.target.Application())
 	// Not a deadline: gRPC would send it to the plugin, which may then end the call before the time is up here
 	// (PipeCD v1 sends plugins no timeout either).
-	left := e.progress.timesOf(stage).left(timeout, e.options.LastChance, e.options.Clock.Now())
-	call, cancel := clock.WithTimeout(work, e.options.Clock, left, &TimeoutError{What: "the stage", After: timeout})
+	left := e.progress.timesOf(stage).left(timeout, e.options.LastChance, e.options.Clock.Now()) +
+		e.progress.heldBefore(stage)
+	call, cancel := clock.WithHeldTimeout(work, e.options.Clock, left, plugin.HeldTime,
+		&TimeoutError{What: "the stage", After: timeout})
 	defer cancel()
 	end := e.options.Stages.BeginStage(e.progress.id(), stage.GetId(), stage.GetRetriedCount())
 	defer end()
@@ -226,6 +229,7 @@ func (e *executor) execute(
 	if err := e.options.Failpoints.Hit(call, "stage-call"); err != nil {
 		return e.stopped(ctx, call, stage, err)
 	}
+	defer e.progress.noteHeld(stage, plugin)()
 	taken := pluginhost.NewTaken()
 	sent, hangUp := e.announceStop(ctx, call, stage, taken)
 	defer hangUp()

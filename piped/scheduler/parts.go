@@ -5,6 +5,7 @@ package scheduler
 
 import (
 	"context"
+	"time"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -19,6 +20,8 @@ type Plugins interface {
 	Owner(ctx context.Context, stage string) (*pluginhost.Plugin, error)
 	// StageSources says which sources the owner of a stage reads.
 	StageSources(stage string) deployment.SourceUse
+	// HeldTime is how long debuggers have held plugins in all so far.
+	HeldTime() time.Duration
 }
 
 // Sources prepares what stages get of an application at a commit.

@@ -32,10 +32,13 @@ func (c *handClock) After(d time.Duration) <-chan time.Time {
 	return c.over
 }
 
+// never is for work that no debugger holds.
+func never() time.Duration { return 0 }
+
 func TestABudgetEndsTheWorkByTheClock(t *testing.T) {
 	t.Parallel()
 	c := newHandClock()
-	b := newBudget(startTimes{first: c.now.Add(-time.Minute)}, time.Second, c)
+	b := newBudget(startTimes{first: c.now.Add(-time.Minute)}, time.Second, c, never)
 	work, stop := b.begin(t.Context(), &Cancellation{})
 	defer stop()
 	b.limit(time.Hour)
@@ -52,7 +55,7 @@ func TestABudgetEndsTheWorkByTheClock(t *testing.T) {
 func TestABudgetEndsTheWorkWithACancellationAndWithItsStop(t *testing.T) {
 	t.Parallel()
 	var cancellation Cancellation
-	b := newBudget(startTimes{}, time.Second, newHandClock())
+	b := newBudget(startTimes{}, time.Second, newHandClock(), never)
 	work, stop := b.begin(t.Context(), &cancellation)
 	cancellation.Cancel(&CancelledError{Commander: "carol"})
 	<-work.Done()
@@ -60,7 +63,7 @@ func TestABudgetEndsTheWorkWithACancellationAndWithItsStop(t *testing.T) {
 	var cancelled *CancelledError
 	require.ErrorAs(t, context.Cause(work), &cancelled)
 
-	work, stop = newBudget(startTimes{}, time.Second, newHandClock()).begin(t.Context(), &Cancellation{})
+	work, stop = newBudget(startTimes{}, time.Second, newHandClock(), never).begin(t.Context(), &Cancellation{})
 	stop()
 	require.ErrorIs(t, context.Cause(work), context.Canceled)
 }

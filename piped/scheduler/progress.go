@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
 // progress is a deployment while its stages run.
@@ -20,10 +21,13 @@ type progress struct {
 	deployment *model.Deployment
 	// times are of the stages that were begun, by id.
 	times map[string]startTimes
+	// held is how long debuggers have held the attempts that have ended, by the id of the stage.
+	held map[string]time.Duration
 }
 
 func newProgress(planned *model.Deployment) *progress {
-	return &progress{deployment: proto.CloneOf(planned), times: map[string]startTimes{}}
+	return &progress{deployment: proto.CloneOf(planned), times: map[string]startTimes{},
+		held: map[string]time.Duration{}}
 }
 
 func (p *progress) id() string { return p.deployment.GetId() }
@@ -114,6 +118,23 @@ func (p *progress) timesOf(stage *model.PipelineStage) startTimes {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.times[stage.GetId()]
+}
+
+// heldBefore is how long debuggers have held earlier attempts at a stage.
+func (p *progress) heldBefore(stage *model.PipelineStage) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.held[stage.GetId()]
+}
+
+// noteHeld notes how long debuggers hold the plugin of an attempt, which ends with the returned function.
+func (p *progress) noteHeld(stage *model.PipelineStage, plugin *pluginhost.Plugin) (end func()) {
+	before := plugin.HeldTime()
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.held[stage.GetId()] += plugin.HeldTime() - before
+	}
 }
 
 // snapshot is the deployment as plugins see it: with the present statuses and metadata.

@@ -122,7 +122,7 @@ func (s *Scheduler) newRun(planned *model.Deployment, cancellation *Cancellation
 	o, p := s.options, newProgress(planned)
 	r := &run{
 		progress: p, reports: s.reports(p), cancellation: cancellation, parallel: o.Parallel,
-		budget:   newBudget(timesOf(planned, o.Clock.Now()), o.LastChance, o.Clock),
+		budget:   newBudget(timesOf(planned, o.Clock.Now()), o.LastChance, o.Clock, o.Plugins.HeldTime),
 		rollback: &rollback{progress: p, plugins: o.Plugins, wait: o.RestartWait, clock: o.Clock},
 	}
 	r.executor = &executor{

@@ -67,6 +67,10 @@ type settings struct {
 
 func main() {
 	log.SetFlags(0)
+	if len(os.Args) == 3 && os.Args[1] == "debug" {
+		debug(os.Args[2])
+		return
+	}
 	if len(os.Args) < 2 || os.Args[1] != "start" {
 		log.Fatal("usage: testplugin start --piped-plugin-service ADDRESS --config JSON")
 	}

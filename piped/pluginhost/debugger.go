@@ -1,0 +1,129 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/pipedeck/pipedeck/system/clock"
+)
+
+const (
+	// traceInterval is the time between two looks for a debugger while a plugin starts or works, traceRest while it
+	// rests. No event reports that a debugger begins or ends.
+	traceInterval = 500 * time.Millisecond
+	traceRest     = 5 * time.Second
+)
+
+// hold is a process that a debugger holds, and the debugger: process ids, zero for none.
+type hold struct{ held, by int }
+
+// debugger is how long debuggers have held the processes of a plugin, or what they have started. The clocks of whoever
+// waits for the plugin stand still meanwhile. A nil debugger is one that never comes.
+type debugger struct {
+	// changed is called when a debugger begins or ends.
+	changed func()
+
+	mu    sync.Mutex
+	holds map[*process]hold
+	since time.Time // when the first of holds began; zero while there are none
+	total time.Duration
+}
+
+// see notes whether a debugger holds a process now.
+func (d *debugger) see(now time.Time, p *process, seen hold) {
+	if d != nil && d.note(now, p, seen) {
+		d.changed()
+	}
+}
+
+// note is see without the announcement. It reports whether there is one to make.
+func (d *debugger) note(now time.Time, p *process, seen hold) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	news := d.holds[p] != seen
+	switch {
+	case seen == hold{}:
+		delete(d.holds, p)
+	case d.holds == nil:
+		d.holds = map[*process]hold{p: seen}
+	default:
+		d.holds[p] = seen
+	}
+	switch {
+	case len(d.holds) > 0 && d.since.IsZero():
+		d.since = now
+	case len(d.holds) == 0 && !d.since.IsZero():
+		d.total += now.Sub(d.since)
+		d.since = time.Time{}
+	}
+	return news
+}
+
+// time is how long debuggers have held the plugin in all so far.
+func (d *debugger) time(now time.Time) time.Duration {
+	if d == nil {
+		return 0
+	}
+	d.mu.Lock()
+	var seeking []*process
+	for p := range d.holds {
+		seeking = append(seeking, p)
+	}
+	d.mu.Unlock()
+	for _, p := range seeking {
+		p.seek() // it may have been let go since
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.since.IsZero() {
+		return d.total
+	}
+	return d.total + now.Sub(d.since)
+}
+
+// detail is how users read that a debugger holds the plugin; empty for none.
+func (d *debugger) detail() string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, hold := range d.holds {
+		name := processName(hold.by)
+		if name == "" {
+			name = "unknown program"
+		}
+		return fmt.Sprintf("held by a debugger (%s, pid %d): no clock runs", name, hold.by)
+	}
+	return ""
+}
+
+// seek looks for a debugger, and reports whether one holds the process, which then need not answer.
+func (p *process) seek() bool {
+	var seen hold
+	if p.command != nil && p.command.Process != nil && !p.ending.gone.Load() {
+		seen.held, seen.by = tracedBelow(p.command.Process.Pid)
+	}
+	p.debugger.see(p.clock.Now(), p, seen)
+	return seen != hold{}
+}
+
+// watchDebugger looks for debuggers until the process ends.
+func (p *process) watchDebugger() {
+	p.watch.running.Go(func() {
+		for {
+			due := clock.Together(p.clock.Now(), traceRest)
+			if p.seek() || !p.watch.answered.Load() || len(p.inputs.running()) > 0 {
+				due = traceInterval
+			}
+			select {
+			case <-p.ending.exited:
+				p.seek() // it is held no more
+				return
+			case <-p.watch.called:
+			case <-p.clock.After(due):
+			}
+		}
+	})
+}

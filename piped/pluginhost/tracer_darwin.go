@@ -1,0 +1,25 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import "golang.org/x/sys/unix"
+
+// tracedBelow returns the process if a debugger holds it, and the debugger, which is its parent meanwhile; zeros for
+// none.
+func tracedBelow(pid int) (held, by int) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil || info.Proc.P_flag&flagTraced == 0 {
+		return 0, 0
+	}
+	return pid, int(info.Eproc.Ppid)
+}
+
+// processName is the name of a program that runs; empty when it has ended.
+func processName(pid int) string {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return ""
+	}
+	return unix.ByteSliceToString(info.Proc.P_comm[:])
+}

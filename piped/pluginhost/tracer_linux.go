@@ -1,0 +1,46 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package pluginhost
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// maxTraced bounds the processes of a plugin that are inspected for a debugger.
+const maxTraced = 64
+
+// tracedBelow returns a process that a debugger holds, pid or one that it has started, and the debugger; zeros for none.
+func tracedBelow(pid int) (traced, by int) {
+	below := []int{pid}
+	for i := 0; i < len(below) && i < maxTraced; i++ {
+		if tracer, err := strconv.Atoi(statusField(below[i], "TracerPid:")); err == nil && tracer != 0 {
+			return below[i], tracer
+		}
+		below = append(below, childrenOf(below[i])...)
+	}
+	return 0, 0
+}
+
+// childrenOf reads the children of each thread; none where the system does not list them.
+func childrenOf(pid int) (children []int) {
+	lists, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/children")
+	for _, list := range lists {
+		data, err := os.ReadFile(list)
+		if err != nil {
+			continue // the thread has ended
+		}
+		for child := range strings.FieldsSeq(string(data)) {
+			if n, err := strconv.Atoi(child); err == nil {
+				children = append(children, n)
+			}
+		}
+	}
+	return children
+}
+
+// processName is the name of a program that runs; empty when it has ended.
+func processName(pid int) string { return statusField(pid, "Name:") }
