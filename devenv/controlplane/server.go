@@ -304,6 +304,29 @@ func (s *Server) AwaitApplication(ctx context.Context) error {
 	}
 }
 
+// AwaitPluginProcess returns a process of a plugin that runs and is not pid, or the error of ctx.
+func (s *Server) AwaitPluginProcess(ctx context.Context, name string, pid int) (int, error) {
+	sub, changes := s.store.Subscribe(false)
+	defer sub.Close()
+	for {
+		for _, c := range changes {
+			p := c.Plugin
+			if p.GetName() == name && p.GetPid() != 0 && int(p.GetPid()) != pid &&
+				p.GetState() == agentv1.Plugin_STATE_RUNNING {
+				return int(p.GetPid()), nil
+			}
+		}
+		next, err := sub.Next(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return 0, ctx.Err()
+			}
+			next = sub.Resync() // it was too slow
+		}
+		changes = next
+	}
+}
+
 // OwnPipedStarted says which process the environment's own piped is now.
 func (s *Server) OwnPipedStarted(pid int) { s.store.Pipeds.OwnStarted(pid) }
 

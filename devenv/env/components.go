@@ -60,6 +60,9 @@ func componentNames(o *Options, clusters []*runningCluster) []string {
 		if plugin.Source != "" {
 			names = append(names, pluginComponent(plugin))
 		}
+		if plugin.Debug != "" {
+			names = append(names, debuggerComponent(plugin))
+		}
 	}
 	return names
 }

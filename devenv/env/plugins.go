@@ -55,7 +55,7 @@ func (e *Environment) buildPlugins(ctx context.Context, children *errgroup.Group
 // may fix it. Sources that cannot be watched are tried again, since the system may have watches left later.
 func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, finished func()) {
 	source := &pluginsource.Source{Dir: plugin.Source, Program: e.Workspace.PluginProgram(plugin.Name),
-		Logger: e.Logger}
+		Debug: plugin.Debug != "", Logger: e.Logger}
 	component, built := pluginComponent(plugin), false
 	began := func() { e.components.starting(component, "compiling "+plugin.Source) }
 	ended := func(took time.Duration, err error) {

@@ -78,6 +78,18 @@ func unset(name, value string) []string {
 	return []string{name + "=" + value}
 }
 
+// Debug returns what is added to the flags and to the environment of the go command for a program that a debugger can
+// follow: the packages of its own module are compiled without the optimisations that move lines and variables, the
+// others as `go build` and `go test` do, so that they share compiled packages. Flags of the user for compilers, in
+// GOFLAGS, replace ours.
+func Debug(module string) (flags, environ []string) {
+	flags = Parallel()
+	if !strings.Contains(os.Getenv("GOFLAGS"), "-gcflags") {
+		flags = append(flags, "-gcflags="+module+"/...=-N -l")
+	}
+	return flags, Compilers()
+}
+
 // Shared returns what is added to the flags and to the environment of the go command for a program of a user, so that
 // it shares compiled packages with the programs of this repository. usesC is true for a program with packages in C;
 // such a program, and the user's own CGO_ENABLED, keep C. Flags of the user for compilers, in GOFLAGS, replace ours:

@@ -27,6 +27,8 @@ type Source struct {
 	// Program is the file that builds replace.
 	Program string
 	Logger  *slog.Logger
+	// Debug is for a program that a debugger can follow line by line.
+	Debug bool
 	// usesC is true when a package of the program has C in it, once directories has listed them.
 	usesC, listed bool
 }
@@ -55,6 +57,9 @@ func (s *Source) Build(ctx context.Context) error {
 		_, _ = s.directories(ctx) // sources that cannot be listed do not compile either
 	}
 	flags, environ := gobuild.Shared(s.usesC)
+	if s.Debug {
+		flags, environ = gobuild.Debug(s.module(ctx))
+	}
 	cmd := gobuild.Command(ctx, s.Dir, environ,
 		append(append([]string{"build", "-buildvcs=false", "-buildmode=exe"}, flags...), "-o", next, ".")...)
 	cmd.Stdout, cmd.Stderr = said, said
@@ -109,6 +114,15 @@ func (s *Source) directories(ctx context.Context) ([]string, error) {
 		}
 	}
 	return dirs, nil
+}
+
+// module is the path of the package's module; that of the directory when there is none.
+func (s *Source) module(ctx context.Context) string {
+	out, err := gobuild.Command(ctx, s.Dir, nil, "list", "-m").Output()
+	if path := strings.TrimSpace(string(out)); err == nil && path != "" && !strings.Contains(path, "\n") {
+		return path
+	}
+	return "."
 }
 
 // complaint leaves the notes about packages out, which repeat what the places say.

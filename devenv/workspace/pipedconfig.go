@@ -30,6 +30,8 @@ type Plugin struct {
 	URL string
 	// Source is the directory of the Go package that URL is built from; empty for a program that is there.
 	Source string
+	// Debug is the address at which a debugger of the plugin listens; empty for none.
+	Debug string
 	// Kubernetes gives the plugin the environment's clusters as deploy targets.
 	Kubernetes bool
 	// Config is the plugin's own configuration; may be nil.

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 
+	"github.com/pipedeck/pipedeck/devenv/debugger"
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
 	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/ownpiped"
@@ -38,6 +40,8 @@ type Flags struct {
 	clusterFlags
 	samples []string
 	plugins []string
+	// debugged are NAME or NAME=PORT.
+	debugged []string
 	// pluginConfigs are NAME=FILE.
 	pluginConfigs []string
 	piped         string
@@ -58,6 +62,9 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.plugins, "plugin", nil,
 		"add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, "+
 			"and again when a file of it is saved")
+	flags.StringArrayVar(&f.debugged, "debug", nil,
+		"debug a plugin with Delve: NAME or NAME=PORT, repeatable; it is built without optimisations, no clock runs at "+
+			"a breakpoint (default port "+strconv.Itoa(debugger.FirstPort)+")")
 	flags.StringArrayVar(&f.pluginConfigs, "plugin-config", nil,
 		"configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped "+
 			"configuration (default for a plugin that is built: "+pluginflag.ConfigName+" in its directory)")
@@ -88,6 +95,9 @@ func (f *Flags) arguments() []string {
 	}
 	for _, p := range f.plugins {
 		args = append(args, "--plugin="+p)
+	}
+	for _, d := range f.debugged {
+		args = append(args, "--debug="+d)
 	}
 	for _, c := range f.pluginConfigs {
 		args = append(args, "--plugin-config="+c)
@@ -291,7 +301,10 @@ func (f *Flags) pluginList(bin string) ([]workspace.Plugin, error) {
 	for i, p := range plugins {
 		plugins[i].Kubernetes = slices.Contains(kubernetesPlugins, p.Name) && !f.none() && len(p.DeployTargets) == 0
 	}
-	return f.withOwn(plugins, bin)
+	if plugins, err := f.withOwn(plugins, bin); err != nil || len(f.debugged) == 0 {
+		return plugins, err
+	}
+	return plugins, f.debug(plugins)
 }
 
 // bundledPlugin is a plugin that comes with pipedeck.

@@ -45,6 +45,7 @@ var startFlags = []startFlag{
 	{"local-image", func(f *Flags) []string { return f.localImages }, absoluteLocalImage},
 	{"sample", func(f *Flags) []string { return f.samples }, nil},
 	{"plugin", func(f *Flags) []string { return f.plugins }, absoluteNamed},
+	{"debug", func(f *Flags) []string { return f.debugged }, nil},
 	{"plugin-config", func(f *Flags) []string { return f.pluginConfigs }, absoluteNamed},
 	{"piped", func(f *Flags) []string { return oneValue(f.piped) }, absolute},
 	{"piped-config", func(f *Flags) []string { return oneValue(f.pipedConfig) }, absolute},

@@ -1,0 +1,79 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package debugger
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// WriteLaunchConfigurations writes for VS Code and GoLand how they connect to the debugger of a plugin, into the
+// directory of its package. It returns the files that it has written; a file that exists is left as it is.
+func WriteLaunchConfigurations(dir, plugin string, port int) (written []string, err error) {
+	name := "pipedeck: " + plugin
+	code, err := json.MarshalIndent(map[string]any{
+		"version": "0.2.0",
+		"configurations": []map[string]any{{
+			"name": name, "type": "go", "request": "attach", "mode": "remote", "host": "127.0.0.1", "port": port,
+		}},
+	}, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	type configuration struct {
+		Default string `xml:"default,attr"`
+		Name    string `xml:"name,attr"`
+		Type    string `xml:"type,attr"`
+		Factory string `xml:"factoryName,attr"`
+		Host    string `xml:"host,attr"`
+		Port    int    `xml:"port,attr"`
+		Method  struct {
+			Version string `xml:"v,attr"`
+		} `xml:"method"`
+	}
+	var goland struct {
+		XMLName       xml.Name      `xml:"component"`
+		Name          string        `xml:"name,attr"`
+		Configuration configuration `xml:"configuration"`
+	}
+	goland.Name = "ProjectRunConfigurationManager"
+	goland.Configuration = configuration{Default: "false", Name: name, Type: "GoRemoteDebugConfigurationType",
+		Factory: "Go Remote", Host: "127.0.0.1", Port: port}
+	goland.Configuration.Method.Version = "2"
+	run, err := xml.MarshalIndent(goland, "", "  ")
+	if err != nil {
+		return nil, err
+	}
+	for path, text := range map[string][]byte{
+		filepath.Join(dir, ".vscode", "launch.json"):              code,
+		filepath.Join(dir, ".run", "pipedeck "+plugin+".run.xml"): run,
+	} {
+		switch err := create(path, append(text, '\n')); {
+		case errors.Is(err, fs.ErrExist):
+		case err != nil:
+			return written, fmt.Errorf("write a launch configuration: %w", err)
+		default:
+			written = append(written, path)
+		}
+	}
+	return written, nil
+}
+
+// create writes a new file, for an editor to read.
+func create(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Close())
+}

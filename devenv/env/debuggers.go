@@ -1,0 +1,88 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package env
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/pipedeck/pipedeck/devenv/debugger"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+)
+
+// debugPlugins runs a debugger for each plugin that is debugged, until ctx ends.
+func (e *Environment) debugPlugins(ctx context.Context, children *errgroup.Group) {
+	for _, plugin := range e.Plugins {
+		if plugin.Debug != "" {
+			children.Go(func() error { return e.debugPlugin(ctx, plugin) })
+		}
+	}
+}
+
+// debugPlugin reports by the debugger's component. Without a debugger the plugin works as any other.
+func (e *Environment) debugPlugin(ctx context.Context, plugin workspace.Plugin) error {
+	component := debuggerComponent(plugin)
+	e.components.starting(component, "waiting for the process of the plugin")
+	defer e.components.stopped(component)
+	delve, err := debugger.Find()
+	if err != nil {
+		e.components.failed(component, err, "run: "+debugger.Install+"; then: "+e.startAgain())
+		<-ctx.Done()
+		return nil
+	}
+	how := "dlv connect " + plugin.Debug
+	if written := e.launchConfigurations(plugin); written != "" {
+		how += "; " + written
+	}
+	d := &debugger.Debugger{
+		Delve: delve, Address: plugin.Debug, Source: plugin.Source,
+		LogFile: filepath.Join(e.Workspace.Path("logs"), "debugger-"+plugin.Name+".log"),
+		Next: func(ctx context.Context, pid int) (int, error) {
+			return e.server.AwaitPluginProcess(ctx, plugin.Name, pid)
+		},
+		Report: func(s debugger.Status) {
+			switch {
+			case s.Err != nil:
+				e.Logger.Warn("the debugger of a plugin has ended", "plugin", plugin.Name, "error", s.Err)
+				e.components.failed(component, s.Err, "the next process of the plugin is tried again: pipedeck restart "+
+					plugin.Name+e.Flags)
+			case s.At != "":
+				e.components.ready(component, fmt.Sprintf("process %d is held at %s: %s", s.PID, s.At, how))
+			default:
+				e.components.ready(component, fmt.Sprintf("process %d runs; set breakpoints: %s", s.PID, how))
+			}
+		},
+	}
+	return d.Run(ctx)
+}
+
+// launchConfigurations says which editors find the debugger; empty for none.
+func (e *Environment) launchConfigurations(plugin workspace.Plugin) string {
+	_, text, _ := net.SplitHostPort(plugin.Debug)
+	port, err := strconv.Atoi(text)
+	if err != nil || plugin.Source == "" {
+		return ""
+	}
+	written, err := debugger.WriteLaunchConfigurations(plugin.Source, plugin.Name, port)
+	if err != nil {
+		e.Logger.Warn("cannot write launch configurations for editors", "plugin", plugin.Name, "error", err)
+	}
+	if len(written) == 0 {
+		return ""
+	}
+	for i, path := range written {
+		if within, err := filepath.Rel(plugin.Source, path); err == nil {
+			written[i] = within
+		}
+	}
+	return "wrote " + strings.Join(written, " and ") + " for your editor"
+}
+
+func debuggerComponent(plugin workspace.Plugin) string { return "debugger " + plugin.Name }
