@@ -47,7 +47,8 @@ e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 	go run ./e2e/withkubernetes $(RACE) -count=1 -timeout 15m -tags e2e ./plugins/kubernetes/... ./plugins/kubernetes_multicluster ./devenv/cluster/existing
 	$(RACE) -count=1 -timeout 10m -tags e2e ./devenv/cluster/embedded/...
 	cd e2e/bench/kubectl && GOWORK=off go build -o $(CURDIR)/$(CACHE)/kubectl .
-	PIPEDECK_BIN=$(CURDIR)/$(BIN) PIPEDECK_KUBECTL=$(CURDIR)/$(CACHE)/kubectl $(RACE) -count=1 -timeout 20m -tags e2e ./e2e/...
+	cd e2e/delve && GOWORK=off go build -o $(CURDIR)/$(CACHE)/dlv github.com/go-delve/delve/cmd/dlv
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) PIPEDECK_KUBECTL=$(CURDIR)/$(CACHE)/kubectl PIPEDECK_DLV=$(CURDIR)/$(CACHE)/dlv $(RACE) -count=1 -timeout 20m -tags e2e ./e2e/...
 
 .PHONY: e2e-kind
 e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMAGE=… chooses the node's image)

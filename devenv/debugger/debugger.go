@@ -54,7 +54,7 @@ func Find() (string, error) {
 type Status struct {
 	// PID is the process that it holds; 0 for none.
 	PID int
-	// At is where the process stands, such as "stage.go:57 (main.greet)"; empty while it runs.
+	// At is where the process stands, such as "stage.go:57 (main.greet)" or "a pause"; empty while it runs.
 	At string
 	// Err is why it does not hold the process of the plugin; nil when it does.
 	Err error

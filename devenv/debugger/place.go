@@ -28,10 +28,14 @@ type place struct {
 	line           int
 }
 
-// relative names the place as users of an editor know it; empty for a process that runs.
+// relative names the place as users of an editor know it; empty for a process that runs. A process that waits in Go's
+// runtime was paused.
 func (p place) relative(source string) string {
-	if p.running {
+	switch {
+	case p.running:
 		return ""
+	case strings.HasPrefix(p.function, "runtime."):
+		return paused
 	}
 	file := filepath.Base(p.file)
 	if within, err := filepath.Rel(source, p.file); source != "" && err == nil && filepath.IsLocal(within) {
@@ -44,8 +48,11 @@ func (p place) relative(source string) string {
 	return text
 }
 
+// paused is the place of a process that stands at no line of its author.
+const paused = "a pause"
+
 // watchPlaces asks a server of Delve where its process stands, and sends each change, until ctx, the process or the
-// server ends. The process stands at first because Delve has just attached to it, which is no news.
+// server ends.
 func watchPlaces(ctx context.Context, address string, places chan<- place) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -55,13 +62,13 @@ func watchPlaces(ctx context.Context, address string, places chan<- place) {
 	defer client.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends a question
 	defer stop()
-	last, ran := place{running: true}, false
+	last := place{running: true}
 	for clock.Sleep(ctx, lookInterval) {
 		now, err := ask(client)
 		if err != nil {
 			return
 		}
-		if ran = ran || now.running; now == last || !ran && !now.gone {
+		if now == last {
 			continue
 		}
 		select {

@@ -51,8 +51,8 @@ func (e *Environment) debugPlugin(ctx context.Context, plugin workspace.Plugin) 
 			switch {
 			case s.Err != nil:
 				e.Logger.Warn("the debugger of a plugin has ended", "plugin", plugin.Name, "error", s.Err)
-				e.components.failed(component, s.Err, "the next process of the plugin is tried again: pipedeck restart "+
-					plugin.Name+e.Flags)
+				e.components.failed(component, s.Err, "the next process of the plugin is tried again: pipedeck "+
+					"restart "+plugin.Name+e.Flags)
 			case s.At != "":
 				e.components.ready(component, fmt.Sprintf("process %d is held at %s: %s", s.PID, s.At, how))
 			default:

@@ -79,7 +79,7 @@ func unset(name, value string) []string {
 }
 
 // Debug returns what is added to the flags and to the environment of the go command for a program that a debugger can
-// follow: the packages of its own module are compiled without the optimisations that move lines and variables, the
+// follow: the packages of its module are compiled without the optimisations that move lines and variables, the
 // others as `go build` and `go test` do, so that they share compiled packages. Flags of the user for compilers, in
 // GOFLAGS, replace ours.
 func Debug(module string) (flags, environ []string) {

@@ -4,6 +4,7 @@
 package pluginhost
 
 import (
+	"cmp"
 	"context"
 	"debug/buildinfo"
 	"fmt"
@@ -44,12 +45,10 @@ type condition struct {
 	ready     bool     // process answers
 	leaving   []string // replaced processes that have calls, as "pid 5"
 	usage     usage
-	debugger  *debugger
 }
 
 func newCondition(plugin string, changes *broadcast) *condition {
-	return &condition{plugin: plugin, changes: changes, state: agentv1.Plugin_STATE_STARTING,
-		debugger: &debugger{changed: changes.notify}}
+	return &condition{plugin: plugin, changes: changes, state: agentv1.Plugin_STATE_STARTING}
 }
 
 // change makes one change and announces it.
@@ -309,8 +308,8 @@ func (c *condition) status(s *agentv1.Plugin) {
 	}
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages = slices.Clone(c.able.stages)
-	if held := c.debugger.detail(); held != "" {
-		s.Detail = held
+	if c.process != nil {
+		s.Detail = cmp.Or(c.process.debugger.detail(), s.Detail)
 	}
 	if s.Detail == "" && c.state == agentv1.Plugin_STATE_RUNNING {
 		s.Detail = c.runningDetail()
@@ -340,7 +339,7 @@ func (c *condition) currentProblem(now time.Time) problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	slow := c.state == agentv1.Plugin_STATE_STARTING && c.process != nil &&
-		now.Sub(c.process.started)-c.debugger.time(now) > slowStart
+		now.Sub(c.process.started)-c.process.debugger.time(now) > slowStart
 	if c.problem == (problem{}) && slow {
 		return problem{
 			fmt.Sprintf(

@@ -87,6 +87,9 @@ func (d *debugger) time(now time.Time) time.Duration {
 
 // detail is how users read that a debugger holds the plugin; empty for none.
 func (d *debugger) detail() string {
+	if d == nil {
+		return ""
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, hold := range d.holds {

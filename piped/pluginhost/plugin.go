@@ -52,7 +52,7 @@ func newPlugin(
 	remains := &remains{plugin: c.Name, outer: tree, logger: logger}
 	p.launcher = &launcher{
 		config: c, options: options, output: p.output, limits: p.limits, remains: remains, suspicion: suspicion,
-		debugger: p.condition.debugger, logger: logger,
+		debugger: &debugger{changed: changes.notify}, logger: logger,
 	}
 	p.supervisor = &supervisor{
 		plugin: c.Name, port: c.Port, options: options, logger: logger, output: p.output, condition: p.condition,
@@ -73,8 +73,8 @@ func (p *Plugin) Name() string { return p.config.Name }
 // good, and that of its last state when ctx ends first.
 func (p *Plugin) WaitRunning(ctx context.Context) error { return p.condition.await(ctx) }
 
-// HeldTime is how long debuggers have held the plugin in all so far. Whoever waits for the plugin with a time limit adds
-// it to the limit.
+// HeldTime is how long debuggers have held the plugin in all so far. Whoever waits for the plugin with a time limit
+// adds it to the limit.
 func (p *Plugin) HeldTime() time.Duration { return p.launcher.held() }
 
 // State is what the plugin is doing now.

@@ -13,7 +13,8 @@ import (
 // maxTraced bounds the processes of a plugin that are inspected for a debugger.
 const maxTraced = 64
 
-// tracedBelow returns a process that a debugger holds, pid or one that it has started, and the debugger; zeros for none.
+// tracedBelow returns a process that a debugger holds, pid or one that it has started, and the debugger; zeros for
+// none.
 func tracedBelow(pid int) (traced, by int) {
 	below := []int{pid}
 	for i := 0; i < len(below) && i < maxTraced; i++ {

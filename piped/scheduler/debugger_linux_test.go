@@ -20,8 +20,8 @@ func TestABreakpointOutlastsTheTimeoutsOfItsStageAndDeployment(t *testing.T) {
 	t.Parallel()
 	const timeout = 5 * time.Second
 	gate := failpointtest.NewGate(t)
-	a := startAgentAt(t, startControlPlane(t),
-		pipeline(fmt.Sprintf("timeout: %s, %s", timeout, hold(gate)))+fmt.Sprintf("  timeout: %s\n", timeout+time.Second),
+	limits := fmt.Sprintf("  timeout: %s\n", timeout+time.Second)
+	a := startAgentAt(t, startControlPlane(t), pipeline(fmt.Sprintf("timeout: %s, %s", timeout, hold(gate)))+limits,
 		func(o *scheduler.Options) { o.CleanupWait = time.Second })
 	a.Submit(newDeployment("d", "app"))
 	gate.Await(t)

@@ -16,8 +16,8 @@ func WithTimeout(
 	return WithHeldTimeout(parent, timer, d, func() time.Duration { return 0 }, cause)
 }
 
-// WithHeldTimeout is WithTimeout for work that may be held, such as by a debugger: the time stands still meanwhile. held
-// is how long the work has been held in all so far, up to the present moment.
+// WithHeldTimeout is WithTimeout for work that may be held, such as by a debugger: the time stands still meanwhile.
+// held is how long the work has been held in all so far, up to the present moment.
 func WithHeldTimeout(
 	parent context.Context, timer Timer, d time.Duration, held func() time.Duration, cause error,
 ) (ctx context.Context, cancel func()) {

@@ -15,8 +15,8 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
-// debug notes at which address the debugger of each plugin that --debug names listens.
-func (f *Flags) debug(plugins []workspace.Plugin) error {
+// debug notes at which address the debugger of each plugin listens that is given as NAME or NAME=PORT.
+func debug(plugins []workspace.Plugin, debugged []string) error {
 	if _, err := debugger.Find(); err != nil {
 		return exit.Usage(err, "run: "+debugger.Install)
 	}
@@ -25,7 +25,7 @@ func (f *Flags) debug(plugins []workspace.Plugin) error {
 		names[i] = p.Name
 	}
 	next := debugger.FirstPort
-	for _, given := range f.debugged {
+	for _, given := range debugged {
 		name, text, chosen := strings.Cut(given, "=")
 		i := slices.Index(names, name)
 		if i < 0 {

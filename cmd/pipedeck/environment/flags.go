@@ -63,8 +63,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 		"add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, "+
 			"and again when a file of it is saved")
 	flags.StringArrayVar(&f.debugged, "debug", nil,
-		"debug a plugin with Delve: NAME or NAME=PORT, repeatable; it is built without optimisations, no clock runs at "+
-			"a breakpoint (default port "+strconv.Itoa(debugger.FirstPort)+")")
+		"debug a plugin in Go with Delve: NAME or NAME=PORT, repeatable; it is built without optimisations, and no "+
+			"clock runs at a breakpoint (default port "+strconv.Itoa(debugger.FirstPort)+")")
 	flags.StringArrayVar(&f.pluginConfigs, "plugin-config", nil,
 		"configure a plugin: NAME=FILE with the keys config, deployTargets, stages and limits of the piped "+
 			"configuration (default for a plugin that is built: "+pluginflag.ConfigName+" in its directory)")
@@ -304,7 +304,7 @@ func (f *Flags) pluginList(bin string) ([]workspace.Plugin, error) {
 	if plugins, err := f.withOwn(plugins, bin); err != nil || len(f.debugged) == 0 {
 		return plugins, err
 	}
-	return plugins, f.debug(plugins)
+	return plugins, debug(plugins, f.debugged)
 }
 
 // bundledPlugin is a plugin that comes with pipedeck.
