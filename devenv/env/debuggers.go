@@ -17,17 +17,21 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
-// debugPlugins runs a debugger for each plugin that is debugged, until ctx ends.
-func (e *Environment) debugPlugins(ctx context.Context, children *errgroup.Group) {
-	for _, plugin := range e.Plugins {
+// debuggers are those of the plugins of an environment.
+type debuggers struct{ env *Environment }
+
+// run runs a debugger for each plugin that is debugged, until ctx ends.
+func (d debuggers) run(ctx context.Context, children *errgroup.Group) {
+	for _, plugin := range d.env.Plugins {
 		if plugin.Debug != "" {
-			children.Go(func() error { return e.debugPlugin(ctx, plugin) })
+			children.Go(func() error { return d.debug(ctx, plugin) })
 		}
 	}
 }
 
-// debugPlugin reports by the debugger's component. Without a debugger the plugin works as any other.
-func (e *Environment) debugPlugin(ctx context.Context, plugin workspace.Plugin) error {
+// debug reports by the debugger's component. Without a debugger the plugin works as any other.
+func (d debuggers) debug(ctx context.Context, plugin workspace.Plugin) error {
+	e := d.env
 	component := debuggerComponent(plugin)
 	e.components.starting(component, "waiting for the process of the plugin")
 	defer e.components.stopped(component)
@@ -38,10 +42,10 @@ func (e *Environment) debugPlugin(ctx context.Context, plugin workspace.Plugin) 
 		return nil
 	}
 	how := "dlv connect " + plugin.Debug
-	if written := e.launchConfigurations(plugin); written != "" {
+	if written := d.launchConfigurations(plugin); written != "" {
 		how += "; " + written
 	}
-	d := &debugger.Debugger{
+	one := &debugger.Debugger{
 		Delve: delve, Address: plugin.Debug, Source: plugin.Source,
 		LogFile: filepath.Join(e.Workspace.Path("logs"), "debugger-"+plugin.Name+".log"),
 		Next: func(ctx context.Context, pid int) (int, error) {
@@ -60,11 +64,11 @@ func (e *Environment) debugPlugin(ctx context.Context, plugin workspace.Plugin) 
 			}
 		},
 	}
-	return d.Run(ctx)
+	return one.Run(ctx)
 }
 
 // launchConfigurations says which editors find the debugger; empty for none.
-func (e *Environment) launchConfigurations(plugin workspace.Plugin) string {
+func (d debuggers) launchConfigurations(plugin workspace.Plugin) string {
 	_, text, _ := net.SplitHostPort(plugin.Debug)
 	port, err := strconv.Atoi(text)
 	if err != nil || plugin.Source == "" {
@@ -72,7 +76,7 @@ func (e *Environment) launchConfigurations(plugin workspace.Plugin) string {
 	}
 	written, err := debugger.WriteLaunchConfigurations(plugin.Source, plugin.Name, port)
 	if err != nil {
-		e.Logger.Warn("cannot write launch configurations for editors", "plugin", plugin.Name, "error", err)
+		d.env.Logger.Warn("cannot write launch configurations for editors", "plugin", plugin.Name, "error", err)
 	}
 	if len(written) == 0 {
 		return ""

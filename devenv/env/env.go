@@ -202,7 +202,7 @@ func (e *Environment) runChildren(ctx context.Context, apiKey string) error {
 	children, ctx := errgroup.WithContext(ctx)
 	children.Go(func() error { return e.compilePrograms(ctx) })
 	built := e.buildPlugins(ctx, children)
-	e.debugPlugins(ctx, children)
+	debuggers{e}.run(ctx, children)
 	keys := make(chan error, 1) // next to the rest, because it takes a moment
 	children.Go(func() error {
 		keys <- e.Workspace.Keys().EnsureKeyPair()
