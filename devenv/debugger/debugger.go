@@ -142,7 +142,6 @@ func (d *Debugger) follow(ctx context.Context, pid int, delve *process.Process) 
 		}
 	}()
 	at := place{running: true}
-	d.Report(Status{PID: pid})
 	for {
 		next := replaced
 		if !at.running {

@@ -21,6 +21,9 @@ import (
 // has let the process go, and a question that waits for a stop keeps other clients waiting.
 const lookInterval = 500 * time.Millisecond
 
+// firstLooks is how often a process may stand at first because Delve has just attached to it.
+const firstLooks = 10
+
 // place is where a process stands.
 type place struct {
 	running, gone  bool
@@ -51,8 +54,8 @@ func (p place) relative(source string) string {
 // paused is the place of a process that stands at no line of its author.
 const paused = "a pause"
 
-// watchPlaces asks a server of Delve where its process stands, and sends each change, until ctx, the process or the
-// server ends.
+// watchPlaces asks a server of Delve where its process stands, and sends that once Delve has let it go, and each change,
+// until ctx, the process or the server ends.
 func watchPlaces(ctx context.Context, address string, places chan<- place) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -62,13 +65,14 @@ func watchPlaces(ctx context.Context, address string, places chan<- place) {
 	defer client.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends a question
 	defer stop()
-	last := place{running: true}
-	for clock.Sleep(ctx, lookInterval) {
+	var last place
+	for look := 0; clock.Sleep(ctx, lookInterval); look++ {
 		now, err := ask(client)
 		if err != nil {
 			return
 		}
-		if now == last {
+		// Delve listens before it lets the process go, and what a client asks for in between is lost.
+		if attaching := last == place{} && !now.running && !now.gone; now == last || attaching && look < firstLooks {
 			continue
 		}
 		select {
