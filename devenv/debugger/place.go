@@ -72,7 +72,7 @@ func watchPlaces(ctx context.Context, address string, places chan<- place) {
 			return
 		}
 		// Delve listens before it lets the process go, and what a client asks for in between is lost.
-		if attaching := last == place{} && !now.running && !now.gone; now == last || attaching && look < firstLooks {
+		if attaching := last == (place{}) && !now.running && !now.gone; now == last || attaching && look < firstLooks {
 			continue
 		}
 		select {
