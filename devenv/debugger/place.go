@@ -54,8 +54,8 @@ func (p place) relative(source string) string {
 // paused is the place of a process that stands at no line of its author.
 const paused = "a pause"
 
-// watchPlaces asks a server of Delve where its process stands, and sends that once Delve has let it go, and each change,
-// until ctx, the process or the server ends.
+// watchPlaces asks a server of Delve where its process stands, and sends that once Delve has let it go, and each
+// change, until ctx, the process or the server ends.
 func watchPlaces(ctx context.Context, address string, places chan<- place) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
