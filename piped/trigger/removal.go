@@ -35,10 +35,16 @@ type Removals struct {
 type removals struct {
 	Removals
 	done map[string]string // heads by application
+	// waits names, by the application that is gone, those that its removal waits for.
+	waits map[string][]string
+	// busy are, by the application that is gone, the ids of those that have been deployed since it was seen to be gone.
+	busy map[string]map[string]bool
 }
 
 func newRemovals(options Removals) *removals {
-	r := &removals{Removals: options, done: map[string]string{}}
+	r := &removals{
+		Removals: options, done: map[string]string{}, waits: map[string][]string{}, busy: map[string]map[string]bool{},
+	}
 	if r.Supported == nil || r.Forget == nil {
 		r.Supported = func() bool { return false }
 	}
@@ -50,16 +56,68 @@ func newRemovals(options Removals) *removals {
 
 // keep forgets all applications but those that exist.
 func (r *removals) keep(exists func(application string) bool) {
-	maps.DeleteFunc(r.done, func(application, _ string) bool { return !exists(application) })
+	for application := range r.done {
+		if !exists(application) {
+			delete(r.done, application)
+		}
+	}
+	for application := range r.busy {
+		if !exists(application) {
+			r.forget(application)
+		}
+	}
 }
 
-// onRemoved acts on an application that is gone from Git, as its last configuration or piped's wants: once for each
-// head of the branch. A repository without any application is taken for a mistake, such as a wrong branch.
-func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
+// forget forgets what an application waits for, which is in Git or removed.
+func (r *removals) forget(application string) {
+	delete(r.waits, application)
+	delete(r.busy, application)
+}
+
+// plannedRemoval is what becomes of an application that is gone from Git.
+type plannedRemoval struct {
+	policy config.Removal
+	// hash is the commit that was deployed last; empty when there was none.
+	hash string
+}
+
+// planRemovals decides what becomes of the applications that are gone from Git, and reports which removals wait.
+func (t *Trigger) planRemovals(ctx context.Context, candidates []*candidate) error {
+	changed := false
+	err := each(candidates, func(c *candidate) error {
+		id := c.application.GetId()
+		missing, isMissing := errors.AsType[*MissingError](c.err)
+		if !isMissing {
+			t.removals.forget(id)
+			return nil
+		}
+		before := t.removals.waits[id]
+		if err := t.planRemoval(ctx, c); err != nil {
+			return err
+		}
+		missing.WaitsFor = t.removals.waits[id]
+		if slices.Equal(before, missing.WaitsFor) {
+			return nil
+		}
+		changed = true
+		if len(missing.WaitsFor) > 0 {
+			t.logger.Info("the removal of an application waits until others are deployed, which may take over what it "+
+				"has deployed", "application", c.application.GetName(), "waitsFor", missing.WaitsFor)
+		}
+		return nil
+	})
+	if changed {
+		t.options.Configured(configured(candidates))
+	}
+	return err
+}
+
+// planRemoval decides about an application that is gone from Git, as its last configuration or piped's wants: once for
+// each head of the branch. A repository without any application is taken for a mistake, such as a wrong branch.
+func (t *Trigger) planRemoval(ctx context.Context, c *candidate) error {
 	id, head := c.application.GetId(), c.snapshot.head.Hash
-	_, isMissing := errors.AsType[*MissingError](c.err)
-	if !isMissing || c.deployed || len(c.snapshot.files) == 0 || t.removals.done[id] == head ||
-		!t.removals.Supported() {
+	delete(t.removals.waits, id)
+	if c.deployed || len(c.snapshot.files) == 0 || t.removals.done[id] == head || !t.removals.Supported() {
 		return nil
 	}
 	if file := t.unread(c); file != "" {
@@ -86,18 +144,30 @@ func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
 			policy = cmp.Or(at.config.OnRemoved, policy)
 		}
 	}
-	if policy == config.RemovalPrune && t.isSucceeded(c) {
-		t.schedule.within(t.options.Interval)
+	if policy == config.RemovalPrune {
+		if waits := t.successors(c); len(waits) > 0 {
+			t.removals.waits[id] = waits
+			t.schedule.within(t.options.Interval)
+			return nil
+		}
+	}
+	c.removal = &plannedRemoval{policy: policy, hash: hash}
+	return nil
+}
+
+// onRemoved does what was planned for an application that is gone from Git.
+func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
+	if c.removal == nil {
 		return nil
 	}
-	err = t.act(ctx, c, policy, hash)
+	err := t.act(ctx, c, c.removal.policy, c.removal.hash)
 	var unremovable *unremovableError
 	if errors.As(err, &unremovable) {
 		t.logger.Warn("an application that is gone cannot be removed, so it is kept", "error", err)
 		err = nil
 	}
 	if err == nil {
-		t.removals.done[id] = head
+		t.removals.done[c.application.GetId()] = c.snapshot.head.Hash
 	}
 	return err
 }
@@ -115,23 +185,38 @@ func (t *Trigger) unread(c *candidate) string {
 	return ""
 }
 
-// isSucceeded reports whether an application of the same repository is new, and not registered yet or deployed for the
-// first time now: it may be the one that is gone under another name and in another place, and takes over what that has
-// deployed.
-func (t *Trigger) isSucceeded(c *candidate) bool {
-	repository := c.application.GetGitPath().GetRepo().GetId()
+// successors names the applications of the same repository that may take over what an application has deployed, which
+// is gone: those that are new, and not registered yet or deployed for the first time now, and those that were being
+// deployed when it was seen to be gone, such as by the same commit. Deployments that begin later are not waited for, so
+// that a busy repository does not keep what is gone for ever.
+func (t *Trigger) successors(c *candidate) (names []string) {
+	id, repository := c.application.GetId(), c.application.GetGitPath().GetRepo().GetId()
 	registered := t.applications.byFile()
+	busy := map[string]bool{}
 	for path, f := range c.snapshot.files {
-		switch a := registered[fileKey(repository, path)]; {
+		a := registered[fileKey(repository, path)]
+		isBusy := a.GetDeploying() || t.underway[a.GetId()] > 0
+		switch {
 		case f.application == nil:
+			continue
 		case a == nil && t.registrar.selects(f):
-			return true
-		case a == nil, a.GetMostRecentlySuccessfulDeployment() != nil:
-		case a.GetDeploying(), t.underway[a.GetId()]:
-			return true
+			names = append(names, f.name)
+		case a != nil && isBusy && a.GetMostRecentlySuccessfulDeployment() == nil:
+			names = append(names, a.GetName())
+		case a != nil && isBusy:
+			busy[a.GetId()] = true
+			if since, seen := t.removals.busy[id]; !seen || since[a.GetId()] {
+				names = append(names, a.GetName())
+			}
 		}
 	}
-	return false
+	if since, seen := t.removals.busy[id]; seen {
+		maps.DeleteFunc(since, func(other string, _ bool) bool { return !busy[other] })
+	} else {
+		t.removals.busy[id] = busy
+	}
+	slices.Sort(names)
+	return names
 }
 
 // act removes an application by a policy. The id of the deployment is made from the application and the head, so that a

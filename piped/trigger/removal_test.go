@@ -158,6 +158,43 @@ func TestARemovalWaitsForTheFirstDeploymentOfWhatMayTakeItsPlace(t *testing.T) {
 	require.Equal(t, "cascade", notesOf(d)["pipedeck/remove"])
 }
 
+func TestARemovalWaitsForTheDeploymentsOfTheSameCommitAndSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.removing(config.RemovalPrune)
+	deployed(t, w, "")
+	w.plane.read(func() {
+		for _, a := range w.plane.applications {
+			a.MostRecentlySuccessfulDeployment = &model.ApplicationDeploymentReference{DeploymentId: "1"}
+		}
+	})
+	w.trigger.ApplicationsChanged()
+	w.git("mv", "web/a.yaml", "other/a.yaml")
+	w.git("rm", "-rq", "web")
+	w.commit("Move a.yaml to another application")
+	require.Equal(t, appID("other"), w.awaitDeployment(3).GetApplicationId())
+	state := w.state("web", invalid)
+	require.Equal(t, "Orphaned: web/app.pipecd.yaml is not in Git any more; its removal waits until other is deployed",
+		state.GetShortReason())
+	require.Contains(t, state.GetReason(), "its removal waits until other is deployed, since what it has deployed may "+
+		"move there: wait for that deployment; if it waits for an approval: pipedeck approve other")
+	require.Equal(t, 3, w.settle(), "what other takes over is not deleted")
+
+	w.write("other/b.yaml", "b")
+	w.commit("Go on")
+	require.Equal(t, appID("other"), w.awaitDeployment(4).GetApplicationId())
+	require.Equal(t, 4, w.settle())
+	w.trigger.DeploymentEnded(appID("other"))
+	require.Equal(t, 4, w.settle(), "the newer deployment of the application goes on")
+	w.trigger.DeploymentEnded(appID("other"))
+	d := w.awaitDeployment(5)
+	require.Equal(t, appID("web"), d.GetApplicationId())
+	require.Equal(t, "cascade", notesOf(d)["pipedeck/remove"])
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	require.Len(t, w.broken, 5, "one notification for each commit")
+}
+
 func TestNothingIsRemovedWhileAConfigurationCannotBeRead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

@@ -47,8 +47,8 @@ func (p *pair) at(r *repository, name string) *common.DeploymentSource {
 	files := maps.Clone(r.files)
 	for _, each := range []string{"shop", "store"} {
 		files[each+"/app.pipecd.yaml"] = fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
-			"  name: %s\n  labels: {%s}\n  plugins:\n    kubernetes:\n      input: {namespace: %s, %s, waitReady: false}\n",
-			each, p.labels, p.namespace, p.settings)
+			"  name: %s\n  labels: {%s}\n  plugins:\n    kubernetes:\n"+
+			"      input: {namespace: %s, %s, waitReady: false}\n", each, p.labels, p.namespace, p.settings)
 	}
 	root := p.t.TempDir()
 	for file, text := range files {
