@@ -25,6 +25,7 @@ func pastCommand(id, application, key string, of *model.Deployment) *model.Comma
 func notesOf(d *model.Deployment) map[string]string {
 	notes := maps.Clone(d.GetMetadataV2().GetShared().GetKeyValues())
 	delete(notes, "pipedeck/created")
+	delete(notes, "pipedeck/trigger")
 	return notes
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
@@ -21,8 +23,8 @@ func newHistoryCommand(t *session.Target) *cobra.Command {
 	var output format.Output
 	cmd := &cobra.Command{
 		Use: "history APP", Short: "List the deployments of an application", Args: cobra.ExactArgs(1),
-		Long: `List the deployments of one application, the newest first, with what they were: a commit, a retry or a
-rollback. pipedeck rollback deploys the commit of an earlier one again. An application that was removed is
+		Long: `List the deployments of one application, the newest first. -o wide shows what each was made for: a commit,
+an event, drift, a sync, a chain, a retry, a rollback or a removal. pipedeck rollback deploys the commit of an earlier one again. An application that was removed is
 named by its whole name or id.`,
 		Example: "  pipedeck history hello-world\n  pipedeck history hello-world -o wide\n" +
 			"  pipedeck rollback hello-world --to 3f2a1c9",
@@ -75,15 +77,16 @@ func withoutApplication(table *format.Table) {
 	}
 }
 
-// kindOf says what a deployment was made for, unless it is for a commit.
+// kindOf says what a deployment was made for.
 func kindOf(d *deckv1.Deployment) string {
-	switch {
-	case d.GetRetryOf() != "":
-		return "retry of " + d.GetRetryOf()
-	case d.GetRollbackTo() != "":
-		return "rollback to " + d.GetRollbackTo()
-	case d.GetCommander() != "":
-		return "sync"
+	switch kind := strings.ToLower(document.Word(d.GetTrigger())); d.GetTrigger() {
+	case deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_UNSPECIFIED:
+		return ""
+	case deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_RETRY:
+		return kind + " of " + d.GetRetryOf()
+	case deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_ROLLBACK:
+		return kind + " to " + d.GetRollbackTo()
+	default:
+		return kind
 	}
-	return "commit"
 }
