@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 
@@ -16,7 +15,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/removal"
-	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // Removals says what becomes of applications that are deleted in Git. Its functions may be nil.
@@ -277,17 +275,13 @@ func (t *Trigger) createRemoval(ctx context.Context, c *candidate, hash string, 
 
 // last reads the application at the commit that was deployed last. Nothing follows its removal.
 func (c *candidate) last(ctx context.Context, hash string) (revision, error) {
-	mirror, name := c.repository.git, configFileOf(c.application)
-	commit, err := mirror.Commit(ctx, hash)
+	commit, err := c.repository.git.Commit(ctx, hash)
 	if err != nil {
 		return revision{}, err
 	}
-	data, err := mirror.ReadFile(ctx, hash, name)
-	if errors.Is(err, fs.ErrNotExist) { // it may have had another place then
-		name, data, err = source.Former(ctx, mirror, hash, c.application.GetName())
-	}
+	name, data, err := c.configurationAt(ctx, hash)
 	if err != nil {
-		return revision{}, fmt.Errorf("read %s: %w", name, err)
+		return revision{}, err
 	}
 	read := readFile(name, data, nil)
 	if read.err != nil {

@@ -88,7 +88,7 @@ func NewDeployment(d *deckv1.Deployment) Deployment {
 		Change: Change{
 			CommitMessage: commit.GetMessage(), CommitAuthor: commit.GetAuthor(), CommitURL: commit.GetUrl(),
 			Branch: commit.GetBranch(), EventCommit: d.GetEventCommit().GetHash(), Commander: d.GetCommander(),
-			Trigger: Word(d.GetTrigger()),
+			Trigger:       Word(d.GetTrigger()),
 			RunningCommit: d.GetRunningCommit(), Versions: List(d.GetVersions()),
 		},
 		CreatedAt: moment(d.GetCreatedAt()), CompletedAt: moment(d.GetCompletedAt()),
