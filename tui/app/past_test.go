@@ -221,7 +221,9 @@ func TestTheCommitThatIsLiveIsNotOffered(t *testing.T) {
 		"after a rollback that has failed": {func(d *deckv1.Deployment) {
 			d.Stages[5].Status = deckv1.StageStatus_STAGE_STATUS_FAILURE
 		}, []string{"earlier-1", "earlier-3"}},
-		"without a rollback": {func(d *deckv1.Deployment) { d.Stages = d.Stages[:5] }, []string{"earlier-1", "earlier-3"}},
+		"without a rollback": {func(d *deckv1.Deployment) {
+			d.Stages = d.Stages[:5]
+		}, []string{"earlier-1", "earlier-3"}},
 		"after a success": {func(d *deckv1.Deployment) {
 			d.Status, d.Commit = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, earlierOf(3).Commit
 		}, []string{"earlier-1"}},

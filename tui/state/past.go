@@ -43,8 +43,8 @@ func (d *Deck) RollbackTargets(app *deckv1.Application) (targets []*deckv1.Deplo
 	return targets, ""
 }
 
-// LiveCommit returns the commit that is live after the newest deployment of an application; empty when that is not known:
-// it runs, or it has ended without success and without a whole rollback.
+// LiveCommit returns the commit that is live after the newest deployment of an application; empty when that is not
+// known: it runs, or it has ended without success and without a whole rollback.
 func LiveCommit(newest *deckv1.Deployment) string {
 	if newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
 		return newest.GetCommit().GetHash()

@@ -107,7 +107,8 @@ func rollbackTarget(s *session.State, app *deckv1.Application, l *resolve.Line, 
 	live := state.LiveCommit(newest)
 	if to == "" && live != "" && live != newest.GetCommit().GetHash() {
 		return nil, cannot("roll back", app, "its failed deployment was rolled back already, so commit "+
-			line.Commit(live)+" is live; for an older one: "+l.CommandWith("to", targets[0].GetId(), s.ApplicationArgument(app)))
+			line.Commit(live)+" is live; for an older one: "+
+			l.CommandWith("to", targets[0].GetId(), s.ApplicationArgument(app)))
 	}
 	if to == "" {
 		return targets[0], nil

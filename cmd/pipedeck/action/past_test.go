@@ -88,8 +88,8 @@ func TestAFailedDeploymentThatWasRolledBackIsNotRolledBackFurtherByItself(t *tes
 		s.Apply(event)
 	}
 	_, err := rollbackTarget(s, app, typed(s, "rollback", "web"), "")
-	require.EqualError(t, err, "cannot roll back web: its failed deployment was rolled back already, so commit aaaa222 "+
-		"is live")
+	require.EqualError(t, err, "cannot roll back web: its failed deployment was rolled back already, so commit "+
+		"aaaa222 is live")
 	require.Equal(t, "for an older one: pipedeck rollback web --to 1111", err.(*exit.Error).Hint)
 	d, err := rollbackTarget(s, app, typed(s, "rollback", "web"), "1111")
 	require.NoError(t, err)

@@ -23,9 +23,9 @@ func newHistoryCommand(t *session.Target) *cobra.Command {
 	var output format.Output
 	cmd := &cobra.Command{
 		Use: "history APP", Short: "List the deployments of an application", Args: cobra.ExactArgs(1),
-		Long: `List the deployments of one application, the newest first. -o wide shows what each was made for: a commit,
-an event, drift, a sync, a chain, a retry, a rollback or a removal. pipedeck rollback deploys the commit of an earlier one again. An application that was removed is
-named by its whole name or id.`,
+		Long: `List the deployments of one application, the newest first. -o wide shows what each was made for: a
+commit, an event, drift, a sync, a chain, a retry, a rollback or a removal. pipedeck rollback deploys the commit
+of an earlier one again. An application that was removed is named by its whole name or id.`,
 		Example: "  pipedeck history hello-world\n  pipedeck history hello-world -o wide\n" +
 			"  pipedeck rollback hello-world --to 3f2a1c9",
 		RunE: func(cmd *cobra.Command, args []string) error {

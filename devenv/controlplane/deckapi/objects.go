@@ -93,7 +93,7 @@ func trigger(d *store.Deployment, out *deckv1.Deployment) deckv1.DeploymentTrigg
 		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_RETRY
 	case d.WasDrift():
 		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_DRIFT
-	case out.GetChainId() != "" && out.GetChainBlock() > 0: // the first block has a reason of its own
+	case out.GetChainId() != "" && out.GetChainBlock() > 0: // the first block has another reason
 		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_CHAIN
 	case out.GetCommander() != "":
 		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_SYNC
