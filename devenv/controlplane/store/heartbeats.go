@@ -9,8 +9,6 @@ import (
 	"maps"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -49,7 +47,7 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 		}
 		p.environment.report(&deckv1.Problem{
 			Id: id, Part: part, Component: component, Reason: problem.GetReason(), NextStep: problem.GetNextStep(),
-			Since: proto.CloneOf(problem.GetSince()), ApplicationId: problem.GetApplicationId(),
+			Since: one.earlier.of(id, problem.GetSince()), ApplicationId: problem.GetApplicationId(),
 		})
 		one.problems[id] = struct{}{}
 		delete(gone, id)
@@ -57,6 +55,7 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 	for id := range gone {
 		p.environment.ClearProblem(id)
 	}
+	one.earlier.forget(one.problems, p.ledger.now())
 	return nil
 }
 
