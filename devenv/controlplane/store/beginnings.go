@@ -25,17 +25,17 @@ type beginnings struct {
 	until time.Time
 }
 
-// keepBeginnings keeps those of a piped that starts again. The caller holds p.mu.
-func (p *Pipeds) keepBeginnings(one *piped) {
-	if one.earlier.since == nil {
-		one.earlier.since = map[string]*timestamppb.Timestamp{}
+// keep keeps those of a piped that starts again now.
+func (b *beginnings) keep(problems map[string]struct{}, e *Environment, now time.Time) {
+	if b.since == nil {
+		b.since = map[string]*timestamppb.Timestamp{}
 	}
-	for id := range one.problems {
-		if at := p.environment.problem(id).GetSince(); at != nil && len(one.earlier.since) < maxBeginnings {
-			one.earlier.since[id] = at
+	for id := range problems {
+		if at := e.problem(id).GetSince(); at != nil && len(b.since) < maxBeginnings {
+			b.since[id] = at
 		}
 	}
-	one.earlier.until = p.ledger.now().Add(refindWithin)
+	b.until = now.Add(refindWithin)
 }
 
 // of returns when a problem has begun that a piped dates from since.
@@ -46,7 +46,7 @@ func (b beginnings) of(id string, since *timestamppb.Timestamp) *timestamppb.Tim
 	return proto.CloneOf(since)
 }
 
-// forget forgets what is not among the present problems, once there was time to find it.
+// forget forgets what is not among the problems that were reported last, once there was time to find it.
 func (b beginnings) forget(present map[string]struct{}, now time.Time) {
 	if !now.After(b.until) {
 		return

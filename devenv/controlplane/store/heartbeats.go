@@ -37,6 +37,7 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 		return err
 	}
 	one.heartbeats = true
+	one.earlier.forget(one.problems, p.ledger.now())
 	gone := maps.Clone(one.problems)
 	one.problems = map[string]struct{}{}
 	for _, problem := range problems[:min(len(problems), maxPipedProblems)] {
@@ -55,7 +56,6 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 	for id := range gone {
 		p.environment.ClearProblem(id)
 	}
-	one.earlier.forget(one.problems, p.ledger.now())
 	return nil
 }
 

@@ -162,7 +162,7 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 		return "", err
 	}
 	before := one.shownPlugins()
-	p.keepBeginnings(one)
+	one.earlier.keep(one.problems, p.environment, p.ledger.now())
 	if !p.signals.connected(id) {
 		one.able = Abilities{} // another program may have the id now
 	}
