@@ -95,6 +95,9 @@ func TestAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
 		require.NoError(t, err, args)
 		require.Equal(t, "s3", w.stage.GetId())
 		require.Equal(t, []string{"hello-world", "approve"}, w.args)
+		done := w.action("approved", " as bob", "c")
+		require.Equal(t, "approved approve of hello-world as bob, commit 8b21f00: Greet the world in Welsh", done.Text)
+		require.Equal(t, "8b21f00cafe5", done.Commit)
 	}
 	d.Stages[1].Name, d.Stages[1].ConfigId, d.Stages[1].CanApprove = "WAIT_APPROVAL", "security", true
 	s.Apply(decktest.Events(d)[0])
