@@ -54,8 +54,8 @@ func Error(text []byte, err error) error {
 	return fmt.Errorf("line %d: %s", line, problem)
 }
 
-// place returns the first line that ends a text with the same error: everything before it may be part of valid YAML, and
-// nothing after it changes the error. The parser names no line after it.
+// place returns the first line that ends a text with the same error: everything before it may be part of valid YAML,
+// and nothing after it changes the error. The parser names no line after it.
 func place(text []byte, named int) int {
 	whole := mistake(text)
 	if whole == "" {

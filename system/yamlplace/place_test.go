@@ -27,28 +27,34 @@ func mistakeIn(text string) error {
 
 func TestALineIsThatOfTheMistake(t *testing.T) {
 	t.Parallel()
-	const key = "did not find expected key"
+	const (
+		key    = "did not find expected key"
+		node   = "did not find expected node content"
+		nested = "mapping values are not allowed in this context"
+		list   = "did not find expected ',' or ']'"
+		token  = "found character that cannot start any token"
+	)
 	tests := map[string]struct {
 		text    string
 		line    int
 		problem string
 	}{
 		"a key that stands too far left":              {"a:\n    b: 1\n  c: 2\n", 3, key},
-		"a key that stands too far right":             {"a: 1\n  b: 2\n", 2, "mapping values are not allowed in this context"},
+		"a key that stands too far right":             {"a: 1\n  b: 2\n", 2, nested},
 		"a map that begins below":                     {"# x\n\nkind: a\nspec:\n  b: 1\n c: 2\n", 6, key},
 		"a map in a list":                             {"a:\n- b: 1\n c: 2\n", 3, key},
 		"an item in a map":                            {"a:\n  b: 1\n- c\n", 3, key},
 		"the last line":                               {"a: 1\n}", 2, key},
-		"the first line":                              {"}", 1, "did not find expected node content"},
-		"a list that is not closed":                   {"a: 1\nb: [1, 2\nc: 3\nd: 4\n", 2, "did not find expected ',' or ']'"},
+		"the first line":                              {"}", 1, node},
+		"a list that is not closed":                   {"a: 1\nb: [1, 2\nc: 3\nd: 4\n", 2, list},
 		"a map that is not closed at the end":         {"a: 1\nb: {c: 1\n", 2, "did not find expected ',' or '}'"},
-		"a list that is not closed in the first line": {"a: [\n", 1, "did not find expected node content"},
-		"an item that is left out":                    {"a: 1\nb: [1,, 2]\nc: 1\n", 2, "did not find expected node content"},
+		"a list that is not closed in the first line": {"a: [\n", 1, node},
+		"an item that is left out":                    {"a: 1\nb: [1,, 2]\nc: 1\n", 2, node},
 		"the second document":                         {"a: 1\n---\nb:\n    c: 1\n  d: 1\n", 5, key},
 		"text after a quoted one":                     {"a: 1\nb: 'x' y\nc: 1\n", 2, key},
 		"a template":                                  {"a: 1\nb: {{ .c }}d\ne: 1\n", 2, key},
 		"windows":                                     {"a:\r\n    b: 1\r\n  c: 2\r\n", 3, key},
-		"a tab":                                       {"a:\n\tb: 1\n", 2, "found character that cannot start any token"},
+		"a tab":                                       {"a:\n\tb: 1\n", 2, token},
 		"an anchor that is unknown":                   {"a: *b\n", 0, "unknown anchor 'b' referenced"},
 	}
 	for name, tt := range tests {

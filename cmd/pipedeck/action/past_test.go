@@ -45,7 +45,7 @@ func pastState(deployments ...[2]string) (*session.State, *deckv1.Application) {
 func typed(s *session.State, path string, args ...string) *resolve.Line {
 	root, of := &cobra.Command{Use: "pipedeck"}, &cobra.Command{Use: path}
 	root.AddCommand(of)
-	return resolve.New(&session.Session{State: s}, of, args)
+	return resolve.NewChange(&session.Session{State: s}, of, args)
 }
 
 func TestARollbackGoesToTheDeploymentThatItsArgumentNames(t *testing.T) {

@@ -5,6 +5,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,16 +52,15 @@ of an earlier one again. An application that was removed is named by its whole n
 // or id.
 func historyOf(l *resolve.Line) ([]*deckv1.Deployment, error) {
 	app, err := l.Argument(0).Application()
-	if err == nil {
-		return l.State.Deployments(app.GetId()), nil
+	if _, gone := errors.AsType[*resolve.RemovedError](err); gone {
+		return ofRemoved(l.State, func(d *deckv1.Deployment) bool {
+			return l.Args()[0] == d.GetApplicationName() || l.Args()[0] == d.GetApplicationId()
+		}), nil
 	}
-	removed := ofRemoved(l.State, func(d *deckv1.Deployment) bool {
-		return l.Args()[0] == d.GetApplicationName() || l.Args()[0] == d.GetApplicationId()
-	})
-	if len(removed) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return removed, nil
+	return l.State.Deployments(app.GetId()), nil
 }
 
 // ofRemoved returns those deployments of removed applications that are wanted.
