@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/removal"
 )
@@ -35,13 +36,14 @@ type removals struct {
 	done map[string]string // heads by application
 	// waits names, by the application that is gone, those that its removal waits for.
 	waits map[string][]string
-	// busy are, by the application that is gone, the ids of those that have been deployed since it was seen to be gone.
-	busy map[string]map[string]bool
+	// successors are, by the application that is gone, the ids of those that it waits for.
+	successors map[string]map[string]bool
 }
 
 func newRemovals(options Removals) *removals {
 	r := &removals{
-		Removals: options, done: map[string]string{}, waits: map[string][]string{}, busy: map[string]map[string]bool{},
+		Removals: options, done: map[string]string{}, waits: map[string][]string{},
+		successors: map[string]map[string]bool{},
 	}
 	if r.Supported == nil || r.Forget == nil {
 		r.Supported = func() bool { return false }
@@ -59,7 +61,7 @@ func (r *removals) keep(exists func(application string) bool) {
 			delete(r.done, application)
 		}
 	}
-	for application := range r.busy {
+	for application := range r.successors {
 		if !exists(application) {
 			r.forget(application)
 		}
@@ -69,7 +71,7 @@ func (r *removals) keep(exists func(application string) bool) {
 // forget forgets what an application waits for, which is in Git or removed.
 func (r *removals) forget(application string) {
 	delete(r.waits, application)
-	delete(r.busy, application)
+	delete(r.successors, application)
 }
 
 // plannedRemoval is what becomes of an application that is gone from Git.
@@ -184,37 +186,41 @@ func (t *Trigger) unread(c *candidate) string {
 }
 
 // successors names the applications of the same repository that may take over what an application has deployed, which
-// is gone: those that are new, and not registered yet or deployed for the first time now, and those that were being
-// deployed when it was seen to be gone, such as by the same commit. Deployments that begin later are not waited for, so
-// that a busy repository does not keep what is gone for ever.
+// is gone: those that are new, until they have been deployed once with success, and those that were being deployed when
+// it was seen to be gone, such as by the same commit. Deployments of other applications that begin later are not waited
+// for, so that a busy repository does not keep what is gone for ever.
 func (t *Trigger) successors(c *candidate) (names []string) {
 	id, repository := c.application.GetId(), c.application.GetGitPath().GetRepo().GetId()
 	registered := t.applications.byFile()
-	busy := map[string]bool{}
+	since, seen := t.removals.successors[id]
+	still := map[string]bool{}
 	for path, f := range c.snapshot.files {
 		a := registered[fileKey(repository, path)]
-		isBusy := a.GetDeploying() || t.underway[a.GetId()] > 0
-		switch {
-		case f.application == nil:
+		if f.application == nil {
 			continue
-		case a == nil && t.registrar.selects(f):
-			names = append(names, f.name)
-		case a != nil && isBusy && a.GetMostRecentlySuccessfulDeployment() == nil:
-			names = append(names, a.GetName())
-		case a != nil && isBusy:
-			busy[a.GetId()] = true
-			if since, seen := t.removals.busy[id]; !seen || since[a.GetId()] {
-				names = append(names, a.GetName())
+		}
+		if a == nil {
+			if t.registrar.selects(f) {
+				names = append(names, f.name)
 			}
+			continue
+		}
+		isBusy, isNew := a.GetDeploying() || t.underway[a.GetId()] > 0, a.GetMostRecentlySuccessfulDeployment() == nil
+		if isBusy && (isNew || !seen) || isNew && isYounger(a, c.application) || since[a.GetId()] && (isBusy || isNew) {
+			still[a.GetId()] = true
+			names = append(names, a.GetName())
 		}
 	}
-	if since, seen := t.removals.busy[id]; seen {
-		maps.DeleteFunc(since, func(other string, _ bool) bool { return !busy[other] })
-	} else {
-		t.removals.busy[id] = busy
-	}
+	t.removals.successors[id] = still
 	slices.Sort(names)
 	return names
+}
+
+// isYounger reports whether an application has been tried, and came after the last deployment of another one: a piped
+// that was started again knows by that for whom the removal waits.
+func isYounger(a, gone *model.Application) bool {
+	last := gone.GetMostRecentlySuccessfulDeployment()
+	return last != nil && a.GetMostRecentlyTriggeredDeployment() != nil && a.GetCreatedAt() >= last.GetStartedAt()
 }
 
 // act removes an application by a policy. The id of the deployment is made from the application and the head, so that a

@@ -96,7 +96,8 @@ func pick[T any](w Word, noun, list string, choices []choice[T]) (none T, err er
 	case 1:
 		return found[0].value, nil
 	case 0:
-		return none, exit.Usage(fmt.Errorf("there is no %s %q", noun, w.Text), w.wholeHint(noun, list, namesOf(choices)))
+		return none, exit.Usage(fmt.Errorf("there is no %s %q", noun, w.Text),
+			w.wholeHint(noun, list, namesOf(choices)))
 	}
 	var candidates []Candidate
 	for _, c := range found {

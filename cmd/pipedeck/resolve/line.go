@@ -45,8 +45,8 @@ func New(s *session.Session, cmd *cobra.Command, args []string) *Line {
 	return l
 }
 
-// NewChange is New for a command that changes something: names have to be whole there. The beginning of a name that fits
-// one thing today may fit another tomorrow, when the first is gone. The beginning of an id names nothing else.
+// NewChange is New for a command that changes something: names have to be whole there. The beginning of a name that
+// fits one thing today may fit another tomorrow, when the first is gone. The beginning of an id names nothing else.
 func NewChange(s *session.Session, cmd *cobra.Command, args []string) *Line {
 	l := New(s, cmd, args)
 	l.whole = true

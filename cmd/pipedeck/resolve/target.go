@@ -63,7 +63,8 @@ func (w Word) Application() (*deckv1.Application, error) {
 	return target.Application, err
 }
 
-// RemovedError says that the word is the whole name or the id of an application that was removed, and names no other one.
+// RemovedError says that the word is the whole name or the id of an application that was removed, and names no other
+// one.
 type RemovedError struct {
 	// Deployment is the newest that is kept of the application.
 	Deployment *deckv1.Deployment
