@@ -41,8 +41,8 @@ func TestTheOutputOfARunningEnvironmentIsAsItsSchemasSay(t *testing.T) {
 	require.Equal(t, p.dir, listed[0].(map[string]any)["repository"])
 	p.document("plan-preview", 0, "plan-preview")
 	p.document("registered-piped", 0, "piped", "register", "second", "--key-file", t.TempDir()+"/key")
-	p.document("action", 0, "sync", "we")
-	p.document("action", 0, "restart", "script")
+	p.document("action", 0, "sync", "web")
+	p.document("action", 0, "restart", "scriptrun")
 
 	r := p.pipedeck("logs", "web", "-o", "json")
 	require.Zero(t, r.Code, r.Stderr)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -23,6 +24,8 @@ type candidate struct {
 	err    error
 	// deployed is set when this pass has created a deployment.
 	deployed bool
+	// removal is what becomes of an application that is gone from Git; nil when it stays as it is.
+	removal *plannedRemoval
 }
 
 // candidates are the applications whose repository could be read, in the control plane's order.
@@ -39,7 +42,7 @@ func (t *Trigger) candidates() []*candidate {
 		case f == nil:
 			c.err = &MissingError{
 				File: configFileOf(a), Commit: now.head.Hash, Branch: c.repository.git.Branch(),
-				Application: a.GetName(),
+				Application: a.GetName(), WaitsFor: t.removals.waits[a.GetId()],
 			}
 		case f.err != nil:
 			c.err = f.err
@@ -57,6 +60,8 @@ type MissingError struct {
 	File, Commit, Branch string
 	// Application is the name.
 	Application string
+	// WaitsFor names the applications whose deployments its removal waits for; empty when it does not wait.
+	WaitsFor []string
 }
 
 // Error returns the reason and the next step in one line.
@@ -64,21 +69,58 @@ func (e *MissingError) Error() string { return e.Reason() + ": " + e.NextStep() 
 
 // Reason says what is missing where.
 func (e *MissingError) Reason() string {
-	return fmt.Sprintf("%s is not in Git any more, at commit %s of branch %s, so nothing deploys the application",
+	reason := fmt.Sprintf("%s is not in Git any more, at commit %s of branch %s, so nothing deploys the application",
 		e.File, e.Commit, e.Branch)
+	if len(e.WaitsFor) > 0 {
+		reason += fmt.Sprintf("; its removal waits until %s deployed, since what it has deployed may move there",
+			are(e.WaitsFor))
+	}
+	return reason
 }
 
 // NextStep says what to do about it.
 func (e *MissingError) NextStep() string {
+	if len(e.WaitsFor) > 0 {
+		return "see how it goes: pipedeck history " + e.WaitsFor[0] + "; if it waits for an approval: pipedeck approve " +
+			e.WaitsFor[0]
+	}
 	return "add the file again, or remove the application with: pipedeck remove " + e.Application
 }
 
 // shortReason is what lists show of the error of a candidate.
 func shortReason(err error) string {
 	if missing, is := errors.AsType[*MissingError](err); is {
-		return removal.Orphaned + missing.File + " is not in Git any more"
+		short := removal.Orphaned + missing.File + " is not in Git any more"
+		if len(missing.WaitsFor) > 0 {
+			short += "; its removal waits until " + are(missing.WaitsFor) + " deployed"
+		}
+		return short
 	}
 	return firstLine(err)
+}
+
+// maxWaitsFor bounds the applications that a reason names.
+const maxWaitsFor = 3
+
+// are is the beginning of a sentence about applications: "a and b are".
+func are(names []string) string {
+	switch n := len(names); {
+	case n == 1:
+		return names[0] + " is"
+	case n > maxWaitsFor:
+		return fmt.Sprintf("%s and %d more are", strings.Join(names[:maxWaitsFor], ", "), n-maxWaitsFor)
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + " are"
+}
+
+// mistakeOf is why an application cannot be deployed, without what changes while it stays like that.
+func mistakeOf(err error) string {
+	if missing, is := errors.AsType[*MissingError](err); is {
+		still := *missing
+		still.WaitsFor = nil
+		return still.Error()
+	}
+	return err.Error()
 }
 
 // Configured is an application as the head of its branch configures it.

@@ -49,7 +49,8 @@ func (t *Trigger) createAt(ctx context.Context, c *candidate, at revision, why c
 		return fmt.Errorf("create a deployment of application %s at commit %s: %w", c.application.GetName(), hash, err)
 	}
 	t.options.Deployments.Submit(d)
-	c.deployed, t.underway[c.application.GetId()] = true, true
+	c.deployed = true
+	t.underway[c.application.GetId()]++
 	c.application.SyncState = nil // whatever it was, it is reported again after this deployment
 	t.logger.Info("deployment created", "application", c.application.GetName(), "deployment", d.GetId(),
 		"commit", hash, "trigger", why.kind, "reason", why.log)

@@ -30,6 +30,9 @@ const (
 	traceTrailer    = "Pipecd-Dev-Trace-Trigger-Commit-Hash"
 )
 
+// triggerKey is the metadata with the kind of a deployment. docs/protocol.md names it for the peers.
+const triggerKey = "pipedeck/trigger"
+
 // kind is what a deployment comes from, by PipeCD's names.
 type kind string
 
@@ -112,6 +115,7 @@ func (f Draft) deployment(c cause) (*model.Deployment, error) {
 			StrategySummary: c.why,
 		},
 	}
+	d.MetadataV2.Shared.KeyValues[triggerKey] = string(c.kind)
 	maps.Copy(d.MetadataV2.Shared.KeyValues, supersede.Created(f.Now))
 	maps.Copy(d.MetadataV2.Shared.KeyValues, c.notes)
 	if f.Config.Notification != nil {

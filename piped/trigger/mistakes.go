@@ -19,6 +19,8 @@ import (
 // mistake is a broken configuration that the control plane has a report of.
 type mistake struct {
 	reason string
+	// notified is what broken was called with, as mistakeOf has it.
+	notified string
 	// before is the sync state from before; nil when it is not known.
 	before *model.ApplicationSyncState
 }
@@ -59,8 +61,8 @@ func (m *mistakes) reportBroken(ctx context.Context, candidates []*candidate) er
 			last.before = state
 		}
 		// An earlier piped may have reported it already.
-		fresh := last.reason != c.err.Error() && !(isOurs(state) && state.GetReason() == c.err.Error())
-		last.reason = c.err.Error()
+		fresh := last.notified != mistakeOf(c.err) && !(isOurs(state) && state.GetReason() == c.err.Error())
+		last.reason, last.notified = c.err.Error(), mistakeOf(c.err)
 		if err := m.reportState(
 			ctx, c.application, model.ApplicationSyncStatus_INVALID_CONFIG, shortReason(c.err), last.reason,
 		); err != nil {

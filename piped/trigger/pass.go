@@ -38,6 +38,7 @@ func (t *Trigger) pass(ctx context.Context) error {
 		func() error { return each(candidates, func(c *candidate) error { return t.onCommit(ctx, c, diffs) }) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onFailure(ctx, c) }) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onOutOfSync(ctx, c) }) },
+		func() error { return t.planRemovals(ctx, candidates) },
 		func() error { return t.mistakes.reportBroken(ctx, candidates) },
 		func() error { return each(candidates, func(c *candidate) error { return t.onRemoved(ctx, c) }) },
 		func() error { return t.mistakes.reportFixed(ctx, candidates) },
@@ -65,7 +66,12 @@ func (t *Trigger) begin() {
 	for _, id := range got.ended {
 		t.mistakes.doubt(t.applications.find(id))
 		delete(t.settled, id)
-		delete(t.underway, id)
+		if t.underway[id]--; t.underway[id] <= 0 { // that of an earlier piped was not counted
+			delete(t.underway, id)
+		}
+	}
+	if len(got.ended) > 0 && len(t.removals.waits) > 0 {
+		t.applications.expire() // the list says which others are deployed
 	}
 	if got.newCommands {
 		t.commands.replace(got.commands)
@@ -93,7 +99,7 @@ func (t *Trigger) listed() {
 	t.history.keep(exists)
 	t.mistakes.keep(exists)
 	maps.DeleteFunc(t.settled, func(application string, _ bool) bool { return !exists(application) })
-	maps.DeleteFunc(t.underway, func(application string, _ bool) bool { return !exists(application) })
+	maps.DeleteFunc(t.underway, func(application string, _ int) bool { return !exists(application) })
 	t.removals.keep(exists)
 	for _, a := range t.applications.list {
 		if r := t.repositories[a.GetGitPath().GetRepo().GetId()]; r != nil {

@@ -6,10 +6,13 @@ package trigger
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/redeploy"
+	"github.com/pipedeck/pipedeck/piped/source"
 	"github.com/pipedeck/pipedeck/piped/trigger/due"
 )
 
@@ -62,7 +65,7 @@ func (t *Trigger) createPast(ctx context.Context, c *candidate, w request) error
 func (c *candidate) past(
 	ctx context.Context, of redeploy.Request, looked string,
 ) (at revision, behind bool, err error) {
-	mirror, name := c.repository.git, configFileOf(c.application)
+	mirror := c.repository.git
 	var commit git.Commit
 	if of.Named() {
 		commit, err = mirror.Ancestor(ctx, c.snapshot.head.Hash, of.Commit)
@@ -73,9 +76,9 @@ func (c *candidate) past(
 		return revision{}, false, err
 	}
 	hash := commit.Hash
-	data, err := mirror.ReadFile(ctx, hash, name)
+	name, data, err := c.configurationAt(ctx, hash)
 	if err != nil {
-		return revision{}, false, fmt.Errorf("read %s: %w", name, err)
+		return revision{}, false, err
 	}
 	read := readFile(name, data, nil)
 	if read.err != nil {
@@ -95,4 +98,23 @@ func (c *candidate) past(
 	}
 	_, behind, err = due.Touches(rule, c.application.GetGitPath().GetPath(), files)
 	return at, behind, err
+}
+
+// configurationAt reads the configuration of the application at a commit, where it may have had another place.
+func (c *candidate) configurationAt(ctx context.Context, hash string) (name string, data []byte, err error) {
+	name = configFileOf(c.application)
+	data, err = c.repository.git.ReadFile(ctx, hash, name)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return name, data, err
+	}
+	former, data, missing := source.Former(ctx, c.repository.git, hash, c.application.GetName())
+	if missing == nil {
+		return former, data, nil
+	}
+	if !errors.Is(missing, fs.ErrNotExist) {
+		return "", nil, missing
+	}
+	return "", nil, fmt.Errorf("the application was not in Git then: neither is there %s, nor one other configuration "+
+		"with its name: %w; choose a commit that has it: pipedeck history %s", name, fs.ErrNotExist,
+		c.application.GetName())
 }

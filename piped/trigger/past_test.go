@@ -25,6 +25,7 @@ func pastCommand(id, application, key string, of *model.Deployment) *model.Comma
 func notesOf(d *model.Deployment) map[string]string {
 	notes := maps.Clone(d.GetMetadataV2().GetShared().GetKeyValues())
 	delete(notes, "pipedeck/created")
+	delete(notes, "pipedeck/trigger")
 	return notes
 }
 
@@ -150,6 +151,27 @@ func TestARollbackStartsNoDeploymentChain(t *testing.T) {
 	require.NotEmpty(t, w.awaitDeployment(3).GetDeploymentChainId(), "a retry does all that the first one did")
 }
 
+func TestACommitFromBeforeAMoveIsDeployedFromThePlaceOfThen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.plane.moves = true
+	w.application("web", "  name: web\n  timeout: 7m\n")
+	w.write("web/x", "1")
+	old := w.commit("One")
+	w.start()
+	first := w.awaitDeployment(1)
+	w.git("mv", "web", "site")
+	w.application("site", "  name: web\n")
+	newer := w.commit("Move")
+	w.awaitDeployment(2)
+	got := w.send(pastCommand("1", appID("web"), "pipedeck/rollback-to", first))
+	require.Equal(t, model.CommandStatus_COMMAND_SUCCEEDED, got.status, got.metadata)
+	d := w.awaitDeployment(3)
+	require.Equal(t, old, d.GetTrigger().GetCommit().GetHash())
+	require.Equal(t, newer, notesOf(d)["pipedeck/newer-commit"])
+	require.Equal(t, 3, w.settle())
+}
+
 func TestACommitThatCannotBeDeployedAgainIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -162,8 +184,10 @@ func TestACommitThatCannotBeDeployedAgainIsRefusedWithTheReason(t *testing.T) {
 	w.start()
 	w.awaitDeployment(1)
 	for name, test := range map[string]struct{ commit, reason string }{
-		"a commit that is gone":    {"0123456789012345678901234567890123456789", "no such commit"},
-		"before the application":   {before, "read web/app.pipecd.yaml"},
+		"a commit that is gone": {"0123456789012345678901234567890123456789", "no such commit"},
+		"before the application": {before, "commit " + before[:7] + " of application web cannot be deployed: the " +
+			"application was not in Git then: neither is there web/app.pipecd.yaml, nor one other configuration with " +
+			"its name: file does not exist; choose a commit that has it: pipedeck history web"},
 		"an invalid configuration": {broken, "web/app.pipecd.yaml:5:12"},
 	} {
 		of := &model.Deployment{

@@ -8,15 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"slices"
 
 	"github.com/google/uuid"
 
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/removal"
-	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // Removals says what becomes of applications that are deleted in Git. Its functions may be nil.
@@ -35,10 +34,17 @@ type Removals struct {
 type removals struct {
 	Removals
 	done map[string]string // heads by application
+	// waits names, by the application that is gone, those that its removal waits for.
+	waits map[string][]string
+	// successors are, by the application that is gone, the ids of those that it waits for.
+	successors map[string]map[string]bool
 }
 
 func newRemovals(options Removals) *removals {
-	r := &removals{Removals: options, done: map[string]string{}}
+	r := &removals{
+		Removals: options, done: map[string]string{}, waits: map[string][]string{},
+		successors: map[string]map[string]bool{},
+	}
 	if r.Supported == nil || r.Forget == nil {
 		r.Supported = func() bool { return false }
 	}
@@ -50,16 +56,68 @@ func newRemovals(options Removals) *removals {
 
 // keep forgets all applications but those that exist.
 func (r *removals) keep(exists func(application string) bool) {
-	maps.DeleteFunc(r.done, func(application, _ string) bool { return !exists(application) })
+	for application := range r.done {
+		if !exists(application) {
+			delete(r.done, application)
+		}
+	}
+	for application := range r.successors {
+		if !exists(application) {
+			r.forget(application)
+		}
+	}
 }
 
-// onRemoved acts on an application that is gone from Git, as its last configuration or piped's wants: once for each
-// head of the branch. A repository without any application is taken for a mistake, such as a wrong branch.
-func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
+// forget forgets what an application waits for, which is in Git or removed.
+func (r *removals) forget(application string) {
+	delete(r.waits, application)
+	delete(r.successors, application)
+}
+
+// plannedRemoval is what becomes of an application that is gone from Git.
+type plannedRemoval struct {
+	policy config.Removal
+	// hash is the commit that was deployed last; empty when there was none.
+	hash string
+}
+
+// planRemovals decides what becomes of the applications that are gone from Git, and reports which removals wait.
+func (t *Trigger) planRemovals(ctx context.Context, candidates []*candidate) error {
+	changed := false
+	err := each(candidates, func(c *candidate) error {
+		id := c.application.GetId()
+		missing, isMissing := errors.AsType[*MissingError](c.err)
+		if !isMissing {
+			t.removals.forget(id)
+			return nil
+		}
+		before := t.removals.waits[id]
+		if err := t.planRemoval(ctx, c); err != nil {
+			return err
+		}
+		missing.WaitsFor = t.removals.waits[id]
+		if slices.Equal(before, missing.WaitsFor) {
+			return nil
+		}
+		changed = true
+		if len(missing.WaitsFor) > 0 {
+			t.logger.Info("the removal of an application waits until others are deployed, which may take over what it "+
+				"has deployed", "application", c.application.GetName(), "waitsFor", missing.WaitsFor)
+		}
+		return nil
+	})
+	if changed {
+		t.options.Configured(configured(candidates))
+	}
+	return err
+}
+
+// planRemoval decides about an application that is gone from Git, as its last configuration or piped's wants: once for
+// each head of the branch. A repository without any application is taken for a mistake, such as a wrong branch.
+func (t *Trigger) planRemoval(ctx context.Context, c *candidate) error {
 	id, head := c.application.GetId(), c.snapshot.head.Hash
-	_, isMissing := errors.AsType[*MissingError](c.err)
-	if !isMissing || c.deployed || len(c.snapshot.files) == 0 || t.removals.done[id] == head ||
-		!t.removals.Supported() {
+	delete(t.removals.waits, id)
+	if c.deployed || len(c.snapshot.files) == 0 || t.removals.done[id] == head || !t.removals.Supported() {
 		return nil
 	}
 	if file := t.unread(c); file != "" {
@@ -86,18 +144,30 @@ func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
 			policy = cmp.Or(at.config.OnRemoved, policy)
 		}
 	}
-	if policy == config.RemovalPrune && t.isSucceeded(c) {
-		t.schedule.within(t.options.Interval)
+	if policy == config.RemovalPrune {
+		if waits := t.successors(c); len(waits) > 0 {
+			t.removals.waits[id] = waits
+			t.schedule.within(t.options.Interval)
+			return nil
+		}
+	}
+	c.removal = &plannedRemoval{policy: policy, hash: hash}
+	return nil
+}
+
+// onRemoved does what was planned for an application that is gone from Git.
+func (t *Trigger) onRemoved(ctx context.Context, c *candidate) error {
+	if c.removal == nil {
 		return nil
 	}
-	err = t.act(ctx, c, policy, hash)
+	err := t.act(ctx, c, c.removal.policy, c.removal.hash)
 	var unremovable *unremovableError
 	if errors.As(err, &unremovable) {
 		t.logger.Warn("an application that is gone cannot be removed, so it is kept", "error", err)
 		err = nil
 	}
 	if err == nil {
-		t.removals.done[id] = head
+		t.removals.done[c.application.GetId()] = c.snapshot.head.Hash
 	}
 	return err
 }
@@ -115,23 +185,42 @@ func (t *Trigger) unread(c *candidate) string {
 	return ""
 }
 
-// isSucceeded reports whether an application of the same repository is new, and not registered yet or deployed for the
-// first time now: it may be the one that is gone under another name and in another place, and takes over what that has
-// deployed.
-func (t *Trigger) isSucceeded(c *candidate) bool {
-	repository := c.application.GetGitPath().GetRepo().GetId()
+// successors names the applications of the same repository that may take over what an application has deployed, which
+// is gone: those that are new, until they have been deployed once with success, and those that were being deployed when
+// it was seen to be gone, such as by the same commit. Deployments of other applications that begin later are not waited
+// for, so that a busy repository does not keep what is gone for ever.
+func (t *Trigger) successors(c *candidate) (names []string) {
+	id, repository := c.application.GetId(), c.application.GetGitPath().GetRepo().GetId()
 	registered := t.applications.byFile()
+	since, seen := t.removals.successors[id]
+	still := map[string]bool{}
 	for path, f := range c.snapshot.files {
-		switch a := registered[fileKey(repository, path)]; {
-		case f.application == nil:
-		case a == nil && t.registrar.selects(f):
-			return true
-		case a == nil, a.GetMostRecentlySuccessfulDeployment() != nil:
-		case a.GetDeploying(), t.underway[a.GetId()]:
-			return true
+		a := registered[fileKey(repository, path)]
+		if f.application == nil {
+			continue
+		}
+		if a == nil {
+			if t.registrar.selects(f) {
+				names = append(names, f.name)
+			}
+			continue
+		}
+		isBusy, isNew := a.GetDeploying() || t.underway[a.GetId()] > 0, a.GetMostRecentlySuccessfulDeployment() == nil
+		if isBusy && (isNew || !seen) || isNew && isYounger(a, c.application) || since[a.GetId()] && (isBusy || isNew) {
+			still[a.GetId()] = true
+			names = append(names, a.GetName())
 		}
 	}
-	return false
+	t.removals.successors[id] = still
+	slices.Sort(names)
+	return names
+}
+
+// isYounger reports whether an application has been tried, and came after the last deployment of another one: a piped
+// that was started again knows by that for whom the removal waits.
+func isYounger(a, gone *model.Application) bool {
+	last := gone.GetMostRecentlySuccessfulDeployment()
+	return last != nil && a.GetMostRecentlyTriggeredDeployment() != nil && a.GetCreatedAt() >= last.GetStartedAt()
 }
 
 // act removes an application by a policy. The id of the deployment is made from the application and the head, so that a
@@ -192,17 +281,13 @@ func (t *Trigger) createRemoval(ctx context.Context, c *candidate, hash string, 
 
 // last reads the application at the commit that was deployed last. Nothing follows its removal.
 func (c *candidate) last(ctx context.Context, hash string) (revision, error) {
-	mirror, name := c.repository.git, configFileOf(c.application)
-	commit, err := mirror.Commit(ctx, hash)
+	commit, err := c.repository.git.Commit(ctx, hash)
 	if err != nil {
 		return revision{}, err
 	}
-	data, err := mirror.ReadFile(ctx, hash, name)
-	if errors.Is(err, fs.ErrNotExist) { // it may have had another place then
-		name, data, err = source.Former(ctx, mirror, hash, c.application.GetName())
-	}
+	name, data, err := c.configurationAt(ctx, hash)
 	if err != nil {
-		return revision{}, fmt.Errorf("read %s: %w", name, err)
+		return revision{}, err
 	}
 	read := readFile(name, data, nil)
 	if read.err != nil {

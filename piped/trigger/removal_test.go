@@ -152,10 +152,101 @@ func TestARemovalWaitsForTheFirstDeploymentOfWhatMayTakeItsPlace(t *testing.T) {
 	w.commit("Rename")
 	require.Equal(t, appID("site"), w.awaitDeployment(3).GetApplicationId())
 	require.Equal(t, 3, w.settle(), "what site takes over is not deleted")
+	w.plane.read(func() {
+		for _, a := range w.plane.applications {
+			a.MostRecentlySuccessfulDeployment = &model.ApplicationDeploymentReference{DeploymentId: "1"}
+		}
+	})
 	w.trigger.DeploymentEnded(appID("site"))
 	d := w.awaitDeployment(4)
 	require.Equal(t, appID("web"), d.GetApplicationId())
 	require.Equal(t, "cascade", notesOf(d)["pipedeck/remove"])
+}
+
+func TestARemovalWaitsUntilANewApplicationIsDeployedWithSuccessAndThenGoesOnByItself(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.plane.moves = true
+	w.removing(config.RemovalPrune)
+	deployed(t, w, "")
+	change := func(name string, change func(*model.Application)) {
+		t.Helper()
+		w.plane.read(func() {
+			for _, a := range w.plane.applications {
+				if a.GetName() == name {
+					change(a)
+				}
+			}
+		})
+	}
+	w.git("rm", "-rq", "web")
+	w.application("site", "  name: site\n")
+	w.commit("Rename")
+	require.Equal(t, appID("site"), w.awaitDeployment(3).GetApplicationId())
+	change("site", func(a *model.Application) { a.Deploying = true })
+	w.trigger.ApplicationsChanged()
+	require.Equal(t, 3, w.settle())
+	change("site", func(a *model.Application) { a.Deploying = false })
+	w.trigger.DeploymentEnded(appID("site"))
+	require.Equal(t, 3, w.settle(), "it has failed, and the next commit may correct it")
+	require.Contains(t, w.state("web", invalid).GetShortReason(), "its removal waits until site is deployed")
+
+	w.stop()
+	w.complete()
+	change("web", func(a *model.Application) {
+		a.MostRecentlySuccessfulDeployment = &model.ApplicationDeploymentReference{DeploymentId: "1", StartedAt: 10}
+	})
+	change("site", func(a *model.Application) { a.CreatedAt = 20 })
+	w.start()
+	require.Equal(t, 3, w.settle(), "also for the next piped")
+
+	w.write("site/a.yaml", "b")
+	w.commit("Correct")
+	require.Equal(t, appID("site"), w.awaitDeployment(4).GetApplicationId())
+	change("site", func(a *model.Application) {
+		a.MostRecentlySuccessfulDeployment = &model.ApplicationDeploymentReference{DeploymentId: "4"}
+	})
+	w.trigger.DeploymentEnded(appID("site"))
+	d := w.awaitDeployment(5)
+	require.Equal(t, appID("web"), d.GetApplicationId(), "no other commit is needed")
+	require.Equal(t, "cascade", notesOf(d)["pipedeck/remove"])
+}
+
+func TestARemovalWaitsForTheDeploymentsOfTheSameCommitAndSaysSo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.removing(config.RemovalPrune)
+	deployed(t, w, "")
+	w.plane.read(func() {
+		for _, a := range w.plane.applications {
+			a.MostRecentlySuccessfulDeployment = &model.ApplicationDeploymentReference{DeploymentId: "1"}
+		}
+	})
+	w.trigger.ApplicationsChanged()
+	w.git("mv", "web/a.yaml", "other/a.yaml")
+	w.git("rm", "-rq", "web")
+	w.commit("Move a.yaml to another application")
+	require.Equal(t, appID("other"), w.awaitDeployment(3).GetApplicationId())
+	state := w.state("web", invalid)
+	require.Equal(t, "Orphaned: web/app.pipecd.yaml is not in Git any more; its removal waits until other is deployed",
+		state.GetShortReason())
+	require.Contains(t, state.GetReason(), "its removal waits until other is deployed, since what it has deployed may "+
+		"move there: see how it goes: pipedeck history other; if it waits for an approval: pipedeck approve other")
+	require.Equal(t, 3, w.settle(), "what other takes over is not deleted")
+
+	w.write("other/b.yaml", "b")
+	w.commit("Go on")
+	require.Equal(t, appID("other"), w.awaitDeployment(4).GetApplicationId())
+	require.Equal(t, 4, w.settle())
+	w.trigger.DeploymentEnded(appID("other"))
+	require.Equal(t, 4, w.settle(), "the newer deployment of the application goes on")
+	w.trigger.DeploymentEnded(appID("other"))
+	d := w.awaitDeployment(5)
+	require.Equal(t, appID("web"), d.GetApplicationId())
+	require.Equal(t, "cascade", notesOf(d)["pipedeck/remove"])
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	require.Len(t, w.broken, 5, "one notification for each commit")
 }
 
 func TestNothingIsRemovedWhileAConfigurationCannotBeRead(t *testing.T) {

@@ -84,8 +84,8 @@ type Trigger struct {
 	schedule     *schedule
 	// settled are the applications, by id, whose newest deployment calls for no retry.
 	settled map[string]bool
-	// underway are the applications, by id, with a deployment that was created here and has not ended.
-	underway map[string]bool
+	// underway counts, by application, the deployments that were created here and have not ended.
+	underway map[string]int
 	// newest is when the newest deployment was created here.
 	newest time.Time
 
@@ -132,7 +132,7 @@ func New(options Options) *Trigger {
 		},
 		schedule: newSchedule(options.Clock),
 		settled:  map[string]bool{},
-		underway: map[string]bool{},
+		underway: map[string]int{},
 		removals: newRemovals(options.Removals),
 	}
 	t.applications = &applications{controlPlane: options.ControlPlane, onList: t.listed}

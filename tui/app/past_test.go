@@ -211,6 +211,41 @@ func TestRetryAndRollbackThatAreOffSayWhy(t *testing.T) {
 	require.Contains(t, m.toast.text, "cannot deploy the same commit again: the screen shows an earlier deployment")
 }
 
+func TestTheCommitThatIsLiveIsNotOffered(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		change func(*deckv1.Deployment)
+		want   []string
+	}{
+		"after a rollback of the failed deployment": {func(*deckv1.Deployment) {}, []string{"earlier-3"}},
+		"after a rollback that has failed": {func(d *deckv1.Deployment) {
+			d.Stages[5].Status = deckv1.StageStatus_STAGE_STATUS_FAILURE
+		}, []string{"earlier-1", "earlier-3"}},
+		"without a rollback": {func(d *deckv1.Deployment) {
+			d.Stages = d.Stages[:5]
+		}, []string{"earlier-1", "earlier-3"}},
+		"after a success": {func(d *deckv1.Deployment) {
+			d.Status, d.Commit = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS, earlierOf(3).Commit
+		}, []string{"earlier-1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			m := still(t)
+			failed := decktest.Failed()
+			failed.RunningCommit = earlierOf(1).GetCommit().GetHash()
+			c.change(failed)
+			m.see(append(past(1, 3), failed)...)
+			targets, reason := m.link.deck.RollbackTargets(m.chosen.application())
+			require.Empty(t, reason)
+			var ids []string
+			for _, target := range targets {
+				ids = append(ids, target.GetId())
+			}
+			require.Equal(t, c.want, ids)
+		})
+	}
+}
+
 func TestOneDeploymentOfEachCommitIsOffered(t *testing.T) {
 	t.Parallel()
 	m := still(t)

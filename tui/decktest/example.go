@@ -87,6 +87,7 @@ func Canary() *deckv1.Deployment {
 		Id: "dep-1", ApplicationId: "app-1", ApplicationName: "hello-world",
 		Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_RUNNING, Strategy: "PIPELINE",
 		Summary: "the image changed: helloworld v0.1 -> v0.2",
+		Trigger: deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_COMMIT,
 		Commit: &deckv1.Commit{Hash: "8b21f00cafe5", Message: "Greet the world in Welsh\n\nBecause we can.",
 			Author: "Ada", Branch: "main"},
 		RunningCommit: "3f2a1c9b0a7d", Versions: []string{"helloworld v0.2"}, CreatedAt: At(0),

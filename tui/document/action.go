@@ -20,7 +20,7 @@ type Action struct {
 	Stage string `json:"stage"`
 	// StageName is the type of the stage.
 	StageName string `json:"stage_name"`
-	// Commit is the commit that is deployed again; empty for other actions.
+	// Commit is the commit that is deployed again, or whose stage was approved or skipped; empty for other actions.
 	Commit string `json:"commit"`
 	// Of is the id of the deployment whose commit is deployed again.
 	Of string `json:"of"`

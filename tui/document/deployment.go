@@ -69,6 +69,8 @@ type Change struct {
 	Branch string `json:"branch"`
 	// EventCommit is the commit that an event made; empty for other deployments.
 	EventCommit string `json:"event_commit"`
+	// Trigger is why it was created.
+	Trigger string `json:"trigger" words:"trigger"`
 	// Commander is the user who asked for it; empty when a commit did.
 	Commander string `json:"commander"`
 	// RunningCommit is what was live before it.
@@ -86,6 +88,7 @@ func NewDeployment(d *deckv1.Deployment) Deployment {
 		Change: Change{
 			CommitMessage: commit.GetMessage(), CommitAuthor: commit.GetAuthor(), CommitURL: commit.GetUrl(),
 			Branch: commit.GetBranch(), EventCommit: d.GetEventCommit().GetHash(), Commander: d.GetCommander(),
+			Trigger:       Word(d.GetTrigger()),
 			RunningCommit: d.GetRunningCommit(), Versions: List(d.GetVersions()),
 		},
 		CreatedAt: moment(d.GetCreatedAt()), CompletedAt: moment(d.GetCompletedAt()),

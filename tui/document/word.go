@@ -16,8 +16,8 @@ import (
 // Word returns an enum value without its prefix: "RUNNING", "NOT_STARTED", "OUT_OF_SYNC".
 func Word(value fmt.Stringer) string {
 	name := value.String()
-	for _, prefix := range []string{"STAGE_STATUS_", "DEPLOYMENT_STATUS_", "SYNC_STATUS_", "HEALTH_STATUS_",
-		"SEVERITY_", "STATE_"} {
+	for _, prefix := range []string{"STAGE_STATUS_", "DEPLOYMENT_STATUS_", "DEPLOYMENT_TRIGGER_",
+		"SYNC_STATUS_", "HEALTH_STATUS_", "SEVERITY_", "STATE_"} {
 		if rest, found := strings.CutPrefix(name, prefix); found {
 			return rest
 		}

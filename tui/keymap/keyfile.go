@@ -4,13 +4,15 @@
 package keymap
 
 import (
+	"errors"
 	"fmt"
-	"regexp"
+	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 const (
@@ -104,9 +106,6 @@ func (p *keyFile) mistake(n *yaml.Node, field, format string, args ...any) {
 		Message: fmt.Sprintf(format, args...)})
 }
 
-// syntax is how the parser says where the text stops to be YAML.
-var syntax = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
-
 func (p *keyFile) read(content []byte) {
 	if len(content) > MaxSize {
 		p.mistake(&yaml.Node{}, "", "is larger than %d KiB", MaxSize>>10)
@@ -115,9 +114,9 @@ func (p *keyFile) read(content []byte) {
 	decoder := yaml.NewDecoder(strings.NewReader(string(content)))
 	var document, second yaml.Node
 	err := decoder.Decode(&document)
-	if found := syntax.FindStringSubmatch(fmt.Sprint(err)); found != nil {
-		line, _ := strconv.Atoi(found[1])
-		p.mistake(&yaml.Node{Line: max(1, line), Column: 1}, "", "not valid YAML: %s", found[2])
+	if err != nil && !errors.Is(err, io.EOF) {
+		line, problem := yamlplace.Of(content, err)
+		p.mistake(&yaml.Node{Line: max(1, line), Column: 1}, "", "not valid YAML: %s", problem)
 		return
 	}
 	if len(document.Content) == 0 {

@@ -30,10 +30,7 @@ func (d *Deck) RollbackTargets(app *deckv1.Application) (targets []*deckv1.Deplo
 		return nil, reason
 	}
 	const success = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS
-	seen := map[string]bool{}
-	if newest := d.Newest(app.GetId()); newest.GetStatus() == success {
-		seen[newest.GetCommit().GetHash()] = true
-	}
+	seen := map[string]bool{LiveCommit(d.Newest(app.GetId())): true}
 	for _, one := range d.Deployments(app.GetId()) {
 		if hash := one.GetCommit().GetHash(); one.GetStatus() == success && !seen[hash] {
 			seen[hash] = true
@@ -44,6 +41,28 @@ func (d *Deck) RollbackTargets(app *deckv1.Application) (targets []*deckv1.Deplo
 		return nil, "no earlier deployment of " + app.GetName() + " with another commit has succeeded"
 	}
 	return targets, ""
+}
+
+// LiveCommit returns the commit that is live after the newest deployment of an application; empty when that is not
+// known: it runs, or it has ended without success and without a whole rollback.
+func LiveCommit(newest *deckv1.Deployment) string {
+	if newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS {
+		return newest.GetCommit().GetHash()
+	}
+	rolledBack := false
+	for _, stage := range newest.GetStages() {
+		switch {
+		case !stage.GetRollback():
+		case stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_SUCCESS:
+			return ""
+		default:
+			rolledBack = true
+		}
+	}
+	if !rolledBack || !Ended(newest.GetStatus()) {
+		return ""
+	}
+	return newest.GetRunningCommit()
 }
 
 // noPast says why no earlier commit of an application can be deployed now; empty when one can.

@@ -10,13 +10,15 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 // parseFile reads a theme file. Colours that it leaves out are those of its base. Every error names the line.
 func parseFile(name string, content []byte) (palette, error) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {
-		return palette{}, fmt.Errorf("read theme %s: %w", name, err)
+		return palette{}, fmt.Errorf("read theme %s: %w", name, yamlplace.Error(content, err))
 	}
 	f := themeFile{name: name, palette: builtIn()[darkName]}
 	if len(document.Content) == 0 {

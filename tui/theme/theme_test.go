@@ -77,7 +77,7 @@ func TestAThemeFile(t *testing.T) {
 			"FILE:1: border #303030 has a contrast of 1.1:1 on #002b36; frames need 3.0:1"},
 		"a background that hides the words of the base": {"base: dark\nbackground: \"#ffc857\"\n",
 			"FILE:2: text #e8eaed has a contrast of 1.3:1 on #ffc857; words need 4.5:1"},
-		"no YAML": {"a: b: c\n", "FILE: yaml: mapping values are not allowed in this context"},
+		"no YAML": {"a: b: c\n", "FILE: mapping values are not allowed in this context"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -71,11 +71,22 @@ func (v History) relation(d *deckv1.Deployment) string {
 		return " " + v.Theme.Dot + " superseded by " + by
 	case d.GetRetry() > 0:
 		return fmt.Sprintf(" %s retry %d of %d", v.Theme.Dot, d.GetRetry(), d.GetRetryLimit())
-	case d.GetRollbackTo() != "":
-		return " " + v.Theme.Dot + " rolled back"
+	case madeFor[d.GetTrigger()] != "":
+		return " " + v.Theme.Dot + " " + madeFor[d.GetTrigger()]
 	default:
 		return ""
 	}
+}
+
+// madeFor is what a deployment was made for, where that is no commit.
+var madeFor = map[deckv1.DeploymentTrigger]string{
+	deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_EVENT:    "event",
+	deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_DRIFT:    "drift",
+	deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_SYNC:     "sync",
+	deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_CHAIN:    "chain",
+	deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_RETRY:    "retry",
+	deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_ROLLBACK: "rollback",
+	deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_REMOVAL:  "removal",
 }
 
 // title says when there may be older deployments than those of the list.

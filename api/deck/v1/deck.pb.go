@@ -208,6 +208,81 @@ func (DeploymentStatus) EnumDescriptor() ([]byte, []int) {
 	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{2}
 }
 
+// Why a deployment was created.
+type DeploymentTrigger int32
+
+const (
+	// By a control plane that does not say.
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_UNSPECIFIED DeploymentTrigger = 0
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_COMMIT      DeploymentTrigger = 1
+	// A commit that an event made.
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_EVENT DeploymentTrigger = 2
+	// The cluster differs from Git.
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_DRIFT DeploymentTrigger = 3
+	// A user asks for it.
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_SYNC DeploymentTrigger = 4
+	// The deployment chain has come to its block.
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_CHAIN DeploymentTrigger = 5
+	// By piped or by a user.
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_RETRY    DeploymentTrigger = 6
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_ROLLBACK DeploymentTrigger = 7
+	// It deletes the application with what it has deployed.
+	DeploymentTrigger_DEPLOYMENT_TRIGGER_REMOVAL DeploymentTrigger = 8
+)
+
+// Enum value maps for DeploymentTrigger.
+var (
+	DeploymentTrigger_name = map[int32]string{
+		0: "DEPLOYMENT_TRIGGER_UNSPECIFIED",
+		1: "DEPLOYMENT_TRIGGER_COMMIT",
+		2: "DEPLOYMENT_TRIGGER_EVENT",
+		3: "DEPLOYMENT_TRIGGER_DRIFT",
+		4: "DEPLOYMENT_TRIGGER_SYNC",
+		5: "DEPLOYMENT_TRIGGER_CHAIN",
+		6: "DEPLOYMENT_TRIGGER_RETRY",
+		7: "DEPLOYMENT_TRIGGER_ROLLBACK",
+		8: "DEPLOYMENT_TRIGGER_REMOVAL",
+	}
+	DeploymentTrigger_value = map[string]int32{
+		"DEPLOYMENT_TRIGGER_UNSPECIFIED": 0,
+		"DEPLOYMENT_TRIGGER_COMMIT":      1,
+		"DEPLOYMENT_TRIGGER_EVENT":       2,
+		"DEPLOYMENT_TRIGGER_DRIFT":       3,
+		"DEPLOYMENT_TRIGGER_SYNC":        4,
+		"DEPLOYMENT_TRIGGER_CHAIN":       5,
+		"DEPLOYMENT_TRIGGER_RETRY":       6,
+		"DEPLOYMENT_TRIGGER_ROLLBACK":    7,
+		"DEPLOYMENT_TRIGGER_REMOVAL":     8,
+	}
+)
+
+func (x DeploymentTrigger) Enum() *DeploymentTrigger {
+	p := new(DeploymentTrigger)
+	*p = x
+	return p
+}
+
+func (x DeploymentTrigger) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (DeploymentTrigger) Descriptor() protoreflect.EnumDescriptor {
+	return file_api_deck_v1_deck_proto_enumTypes[3].Descriptor()
+}
+
+func (DeploymentTrigger) Type() protoreflect.EnumType {
+	return &file_api_deck_v1_deck_proto_enumTypes[3]
+}
+
+func (x DeploymentTrigger) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use DeploymentTrigger.Descriptor instead.
+func (DeploymentTrigger) EnumDescriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{3}
+}
+
 type StageStatus int32
 
 const (
@@ -256,11 +331,11 @@ func (x StageStatus) String() string {
 }
 
 func (StageStatus) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[3].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[4].Descriptor()
 }
 
 func (StageStatus) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[3]
+	return &file_api_deck_v1_deck_proto_enumTypes[4]
 }
 
 func (x StageStatus) Number() protoreflect.EnumNumber {
@@ -269,7 +344,7 @@ func (x StageStatus) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use StageStatus.Descriptor instead.
 func (StageStatus) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{3}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{4}
 }
 
 type Severity int32
@@ -308,11 +383,11 @@ func (x Severity) String() string {
 }
 
 func (Severity) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[4].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[5].Descriptor()
 }
 
 func (Severity) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[4]
+	return &file_api_deck_v1_deck_proto_enumTypes[5]
 }
 
 func (x Severity) Number() protoreflect.EnumNumber {
@@ -321,7 +396,7 @@ func (x Severity) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Severity.Descriptor instead.
 func (Severity) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{4}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{5}
 }
 
 type Component_State int32
@@ -370,11 +445,11 @@ func (x Component_State) String() string {
 }
 
 func (Component_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[5].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[6].Descriptor()
 }
 
 func (Component_State) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[5]
+	return &file_api_deck_v1_deck_proto_enumTypes[6]
 }
 
 func (x Component_State) Number() protoreflect.EnumNumber {
@@ -427,11 +502,11 @@ func (x Piped_State) String() string {
 }
 
 func (Piped_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[6].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[7].Descriptor()
 }
 
 func (Piped_State) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[6]
+	return &file_api_deck_v1_deck_proto_enumTypes[7]
 }
 
 func (x Piped_State) Number() protoreflect.EnumNumber {
@@ -486,11 +561,11 @@ func (x FieldDrift_Change) String() string {
 }
 
 func (FieldDrift_Change) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[7].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[8].Descriptor()
 }
 
 func (FieldDrift_Change) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[7]
+	return &file_api_deck_v1_deck_proto_enumTypes[8]
 }
 
 func (x FieldDrift_Change) Number() protoreflect.EnumNumber {
@@ -544,11 +619,11 @@ func (x Plugin_State) String() string {
 }
 
 func (Plugin_State) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[8].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[9].Descriptor()
 }
 
 func (Plugin_State) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[8]
+	return &file_api_deck_v1_deck_proto_enumTypes[9]
 }
 
 func (x Plugin_State) Number() protoreflect.EnumNumber {
@@ -594,11 +669,11 @@ func (x CancelDeploymentRequest_Rollback) String() string {
 }
 
 func (CancelDeploymentRequest_Rollback) Descriptor() protoreflect.EnumDescriptor {
-	return file_api_deck_v1_deck_proto_enumTypes[9].Descriptor()
+	return file_api_deck_v1_deck_proto_enumTypes[10].Descriptor()
 }
 
 func (CancelDeploymentRequest_Rollback) Type() protoreflect.EnumType {
-	return &file_api_deck_v1_deck_proto_enumTypes[9]
+	return &file_api_deck_v1_deck_proto_enumTypes[10]
 }
 
 func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
@@ -2432,8 +2507,9 @@ type Deployment struct {
 	// The deployment of a newer commit that ended this one, or is about to; empty for none.
 	SupersededBy string `protobuf:"bytes,23,opt,name=superseded_by,json=supersededBy,proto3" json:"superseded_by,omitempty"`
 	// Counts the retries that piped makes by itself, from 1, and how many it makes at most; 0 for other deployments.
-	Retry         uint32 `protobuf:"varint,24,opt,name=retry,proto3" json:"retry,omitempty"`
-	RetryLimit    uint32 `protobuf:"varint,25,opt,name=retry_limit,json=retryLimit,proto3" json:"retry_limit,omitempty"`
+	Retry         uint32            `protobuf:"varint,24,opt,name=retry,proto3" json:"retry,omitempty"`
+	RetryLimit    uint32            `protobuf:"varint,25,opt,name=retry_limit,json=retryLimit,proto3" json:"retry_limit,omitempty"`
+	Trigger       DeploymentTrigger `protobuf:"varint,26,opt,name=trigger,proto3,enum=pipedeck.deck.v1.DeploymentTrigger" json:"trigger,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2641,6 +2717,13 @@ func (x *Deployment) GetRetryLimit() uint32 {
 		return x.RetryLimit
 	}
 	return 0
+}
+
+func (x *Deployment) GetTrigger() DeploymentTrigger {
+	if x != nil {
+		return x.Trigger
+	}
+	return DeploymentTrigger_DEPLOYMENT_TRIGGER_UNSPECIFIED
 }
 
 // What an environment lacks for a deployment or a stage that has failed: nothing is wrong with the application.
@@ -5749,7 +5832,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
 	"CHANGE_GIT\x10\x02\x12\x0f\n" +
 	"\vCHANGE_BOTH\x10\x03\x12\x12\n" +
-	"\x0eCHANGE_APPLIED\x10\x04\"\xce\a\n" +
+	"\x0eCHANGE_APPLIED\x10\x04\"\x8d\b\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -5781,7 +5864,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\rsuperseded_by\x18\x17 \x01(\tR\fsupersededBy\x12\x14\n" +
 	"\x05retry\x18\x18 \x01(\rR\x05retry\x12\x1f\n" +
 	"\vretry_limit\x18\x19 \x01(\rR\n" +
-	"retryLimit\"1\n" +
+	"retryLimit\x12=\n" +
+	"\atrigger\x18\x1a \x01(\x0e2#.pipedeck.deck.v1.DeploymentTriggerR\atrigger\"1\n" +
 	"\x05Cause\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05place\x18\x02 \x01(\tR\x05place\"\x14\n" +
@@ -6054,7 +6138,17 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x1eDEPLOYMENT_STATUS_ROLLING_BACK\x10\x04\x12\x1d\n" +
 	"\x19DEPLOYMENT_STATUS_SUCCESS\x10\x05\x12\x1d\n" +
 	"\x19DEPLOYMENT_STATUS_FAILURE\x10\x06\x12\x1f\n" +
-	"\x1bDEPLOYMENT_STATUS_CANCELLED\x10\a*\xe6\x01\n" +
+	"\x1bDEPLOYMENT_STATUS_CANCELLED\x10\a*\xac\x02\n" +
+	"\x11DeploymentTrigger\x12\"\n" +
+	"\x1eDEPLOYMENT_TRIGGER_UNSPECIFIED\x10\x00\x12\x1d\n" +
+	"\x19DEPLOYMENT_TRIGGER_COMMIT\x10\x01\x12\x1c\n" +
+	"\x18DEPLOYMENT_TRIGGER_EVENT\x10\x02\x12\x1c\n" +
+	"\x18DEPLOYMENT_TRIGGER_DRIFT\x10\x03\x12\x1b\n" +
+	"\x17DEPLOYMENT_TRIGGER_SYNC\x10\x04\x12\x1c\n" +
+	"\x18DEPLOYMENT_TRIGGER_CHAIN\x10\x05\x12\x1c\n" +
+	"\x18DEPLOYMENT_TRIGGER_RETRY\x10\x06\x12\x1f\n" +
+	"\x1bDEPLOYMENT_TRIGGER_ROLLBACK\x10\a\x12\x1e\n" +
+	"\x1aDEPLOYMENT_TRIGGER_REMOVAL\x10\b*\xe6\x01\n" +
 	"\vStageStatus\x12\x1c\n" +
 	"\x18STAGE_STATUS_UNSPECIFIED\x10\x00\x12\x1c\n" +
 	"\x18STAGE_STATUS_NOT_STARTED\x10\x01\x12\x18\n" +
@@ -6103,204 +6197,206 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 	return file_api_deck_v1_deck_proto_rawDescData
 }
 
-var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 10)
+var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
 var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
 	(DeploymentStatus)(0),                 // 2: pipedeck.deck.v1.DeploymentStatus
-	(StageStatus)(0),                      // 3: pipedeck.deck.v1.StageStatus
-	(Severity)(0),                         // 4: pipedeck.deck.v1.Severity
-	(Component_State)(0),                  // 5: pipedeck.deck.v1.Component.State
-	(Piped_State)(0),                      // 6: pipedeck.deck.v1.Piped.State
-	(FieldDrift_Change)(0),                // 7: pipedeck.deck.v1.FieldDrift.Change
-	(Plugin_State)(0),                     // 8: pipedeck.deck.v1.Plugin.State
-	(CancelDeploymentRequest_Rollback)(0), // 9: pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	(*WatchRequest)(nil),                  // 10: pipedeck.deck.v1.WatchRequest
-	(*WatchResponse)(nil),                 // 11: pipedeck.deck.v1.WatchResponse
-	(*Event)(nil),                         // 12: pipedeck.deck.v1.Event
-	(*Synced)(nil),                        // 13: pipedeck.deck.v1.Synced
-	(*Reset)(nil),                         // 14: pipedeck.deck.v1.Reset
-	(*Removed)(nil),                       // 15: pipedeck.deck.v1.Removed
-	(*Problem)(nil),                       // 16: pipedeck.deck.v1.Problem
-	(*Environment)(nil),                   // 17: pipedeck.deck.v1.Environment
-	(*Cluster)(nil),                       // 18: pipedeck.deck.v1.Cluster
-	(*Component)(nil),                     // 19: pipedeck.deck.v1.Component
-	(*Piped)(nil),                         // 20: pipedeck.deck.v1.Piped
-	(*Application)(nil),                   // 21: pipedeck.deck.v1.Application
-	(*ResourceCounts)(nil),                // 22: pipedeck.deck.v1.ResourceCounts
-	(*WatchResourcesRequest)(nil),         // 23: pipedeck.deck.v1.WatchResourcesRequest
-	(*WatchPodLogRequest)(nil),            // 24: pipedeck.deck.v1.WatchPodLogRequest
-	(*WatchResourcesResponse)(nil),        // 25: pipedeck.deck.v1.WatchResourcesResponse
-	(*Resource)(nil),                      // 26: pipedeck.deck.v1.Resource
-	(*FieldDrift)(nil),                    // 27: pipedeck.deck.v1.FieldDrift
-	(*Deployment)(nil),                    // 28: pipedeck.deck.v1.Deployment
-	(*Cause)(nil),                         // 29: pipedeck.deck.v1.Cause
-	(*GetInsightsRequest)(nil),            // 30: pipedeck.deck.v1.GetInsightsRequest
-	(*GetInsightsResponse)(nil),           // 31: pipedeck.deck.v1.GetInsightsResponse
-	(*Insight)(nil),                       // 32: pipedeck.deck.v1.Insight
-	(*ListBranchesRequest)(nil),           // 33: pipedeck.deck.v1.ListBranchesRequest
-	(*ListBranchesResponse)(nil),          // 34: pipedeck.deck.v1.ListBranchesResponse
-	(*Branch)(nil),                        // 35: pipedeck.deck.v1.Branch
-	(*PreviewBranchRequest)(nil),          // 36: pipedeck.deck.v1.PreviewBranchRequest
-	(*Commit)(nil),                        // 37: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                         // 38: pipedeck.deck.v1.Stage
-	(*StageApproval)(nil),                 // 39: pipedeck.deck.v1.StageApproval
-	(*GetStageRunRequest)(nil),            // 40: pipedeck.deck.v1.GetStageRunRequest
-	(*GetStageRunResponse)(nil),           // 41: pipedeck.deck.v1.GetStageRunResponse
-	(*StageAttempt)(nil),                  // 42: pipedeck.deck.v1.StageAttempt
-	(*StageProgress)(nil),                 // 43: pipedeck.deck.v1.StageProgress
-	(*StageTarget)(nil),                   // 44: pipedeck.deck.v1.StageTarget
-	(*Plugin)(nil),                        // 45: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                      // 46: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),          // 47: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),         // 48: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),        // 49: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),       // 50: pipedeck.deck.v1.SyncApplicationResponse
-	(*SyncCommitRequest)(nil),             // 51: pipedeck.deck.v1.SyncCommitRequest
-	(*SyncCommitResponse)(nil),            // 52: pipedeck.deck.v1.SyncCommitResponse
-	(*RetryDeploymentRequest)(nil),        // 53: pipedeck.deck.v1.RetryDeploymentRequest
-	(*RetryDeploymentResponse)(nil),       // 54: pipedeck.deck.v1.RetryDeploymentResponse
-	(*RollBackApplicationRequest)(nil),    // 55: pipedeck.deck.v1.RollBackApplicationRequest
-	(*RollBackApplicationResponse)(nil),   // 56: pipedeck.deck.v1.RollBackApplicationResponse
-	(*RemoveApplicationRequest)(nil),      // 57: pipedeck.deck.v1.RemoveApplicationRequest
-	(*RemoveApplicationResponse)(nil),     // 58: pipedeck.deck.v1.RemoveApplicationResponse
-	(*ApproveStageRequest)(nil),           // 59: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 60: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 61: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 62: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 63: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 64: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 65: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 66: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 67: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 68: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 69: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 70: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 71: pipedeck.deck.v1.Application.LabelsEntry
-	nil,                                   // 72: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*durationpb.Duration)(nil),           // 73: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),         // 74: google.protobuf.Timestamp
-	(*PlanPreviewResponse)(nil),           // 75: pipedeck.deck.v1.PlanPreviewResponse
+	(DeploymentTrigger)(0),                // 3: pipedeck.deck.v1.DeploymentTrigger
+	(StageStatus)(0),                      // 4: pipedeck.deck.v1.StageStatus
+	(Severity)(0),                         // 5: pipedeck.deck.v1.Severity
+	(Component_State)(0),                  // 6: pipedeck.deck.v1.Component.State
+	(Piped_State)(0),                      // 7: pipedeck.deck.v1.Piped.State
+	(FieldDrift_Change)(0),                // 8: pipedeck.deck.v1.FieldDrift.Change
+	(Plugin_State)(0),                     // 9: pipedeck.deck.v1.Plugin.State
+	(CancelDeploymentRequest_Rollback)(0), // 10: pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	(*WatchRequest)(nil),                  // 11: pipedeck.deck.v1.WatchRequest
+	(*WatchResponse)(nil),                 // 12: pipedeck.deck.v1.WatchResponse
+	(*Event)(nil),                         // 13: pipedeck.deck.v1.Event
+	(*Synced)(nil),                        // 14: pipedeck.deck.v1.Synced
+	(*Reset)(nil),                         // 15: pipedeck.deck.v1.Reset
+	(*Removed)(nil),                       // 16: pipedeck.deck.v1.Removed
+	(*Problem)(nil),                       // 17: pipedeck.deck.v1.Problem
+	(*Environment)(nil),                   // 18: pipedeck.deck.v1.Environment
+	(*Cluster)(nil),                       // 19: pipedeck.deck.v1.Cluster
+	(*Component)(nil),                     // 20: pipedeck.deck.v1.Component
+	(*Piped)(nil),                         // 21: pipedeck.deck.v1.Piped
+	(*Application)(nil),                   // 22: pipedeck.deck.v1.Application
+	(*ResourceCounts)(nil),                // 23: pipedeck.deck.v1.ResourceCounts
+	(*WatchResourcesRequest)(nil),         // 24: pipedeck.deck.v1.WatchResourcesRequest
+	(*WatchPodLogRequest)(nil),            // 25: pipedeck.deck.v1.WatchPodLogRequest
+	(*WatchResourcesResponse)(nil),        // 26: pipedeck.deck.v1.WatchResourcesResponse
+	(*Resource)(nil),                      // 27: pipedeck.deck.v1.Resource
+	(*FieldDrift)(nil),                    // 28: pipedeck.deck.v1.FieldDrift
+	(*Deployment)(nil),                    // 29: pipedeck.deck.v1.Deployment
+	(*Cause)(nil),                         // 30: pipedeck.deck.v1.Cause
+	(*GetInsightsRequest)(nil),            // 31: pipedeck.deck.v1.GetInsightsRequest
+	(*GetInsightsResponse)(nil),           // 32: pipedeck.deck.v1.GetInsightsResponse
+	(*Insight)(nil),                       // 33: pipedeck.deck.v1.Insight
+	(*ListBranchesRequest)(nil),           // 34: pipedeck.deck.v1.ListBranchesRequest
+	(*ListBranchesResponse)(nil),          // 35: pipedeck.deck.v1.ListBranchesResponse
+	(*Branch)(nil),                        // 36: pipedeck.deck.v1.Branch
+	(*PreviewBranchRequest)(nil),          // 37: pipedeck.deck.v1.PreviewBranchRequest
+	(*Commit)(nil),                        // 38: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                         // 39: pipedeck.deck.v1.Stage
+	(*StageApproval)(nil),                 // 40: pipedeck.deck.v1.StageApproval
+	(*GetStageRunRequest)(nil),            // 41: pipedeck.deck.v1.GetStageRunRequest
+	(*GetStageRunResponse)(nil),           // 42: pipedeck.deck.v1.GetStageRunResponse
+	(*StageAttempt)(nil),                  // 43: pipedeck.deck.v1.StageAttempt
+	(*StageProgress)(nil),                 // 44: pipedeck.deck.v1.StageProgress
+	(*StageTarget)(nil),                   // 45: pipedeck.deck.v1.StageTarget
+	(*Plugin)(nil),                        // 46: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 47: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 48: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 49: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 50: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 51: pipedeck.deck.v1.SyncApplicationResponse
+	(*SyncCommitRequest)(nil),             // 52: pipedeck.deck.v1.SyncCommitRequest
+	(*SyncCommitResponse)(nil),            // 53: pipedeck.deck.v1.SyncCommitResponse
+	(*RetryDeploymentRequest)(nil),        // 54: pipedeck.deck.v1.RetryDeploymentRequest
+	(*RetryDeploymentResponse)(nil),       // 55: pipedeck.deck.v1.RetryDeploymentResponse
+	(*RollBackApplicationRequest)(nil),    // 56: pipedeck.deck.v1.RollBackApplicationRequest
+	(*RollBackApplicationResponse)(nil),   // 57: pipedeck.deck.v1.RollBackApplicationResponse
+	(*RemoveApplicationRequest)(nil),      // 58: pipedeck.deck.v1.RemoveApplicationRequest
+	(*RemoveApplicationResponse)(nil),     // 59: pipedeck.deck.v1.RemoveApplicationResponse
+	(*ApproveStageRequest)(nil),           // 60: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 61: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 62: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 63: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 64: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 65: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 66: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 67: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 68: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 69: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 70: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 71: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 72: pipedeck.deck.v1.Application.LabelsEntry
+	nil,                                   // 73: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	(*durationpb.Duration)(nil),           // 74: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),         // 75: google.protobuf.Timestamp
+	(*PlanPreviewResponse)(nil),           // 76: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	73, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
-	12, // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	74, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
-	17, // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
-	19, // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
-	21, // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	28, // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	45, // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	46, // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
-	13, // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
-	14, // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
-	15, // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
-	16, // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
-	20, // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	74, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	74, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	18, // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	5,  // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	74, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	74, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	6,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	74, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	74, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	71, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	74, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
+	13, // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
+	75, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	18, // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
+	20, // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
+	22, // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
+	29, // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	46, // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	47, // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	14, // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
+	15, // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
+	16, // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
+	17, // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
+	21, // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
+	75, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	75, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	19, // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	6,  // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	75, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	75, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	7,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
+	75, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	75, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	72, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
 	0,  // 24: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
 	1,  // 25: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	22, // 26: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	26, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	23, // 26: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	27, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
 	1,  // 28: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	74, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	27, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	7,  // 31: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	75, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	28, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	8,  // 31: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
 	2,  // 32: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	37, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	38, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	74, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	74, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	37, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	29, // 38: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
-	32, // 39: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	32, // 40: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	74, // 41: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	74, // 42: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	73, // 43: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	73, // 44: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	35, // 45: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	74, // 46: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	73, // 47: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	74, // 48: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	3,  // 49: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	74, // 50: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	74, // 51: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	43, // 52: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	44, // 53: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	39, // 54: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	74, // 55: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	29, // 56: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	74, // 57: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	73, // 58: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	42, // 59: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	72, // 60: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	39, // 61: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	74, // 62: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	74, // 63: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	3,  // 64: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	3,  // 65: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	8,  // 66: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	74, // 67: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	74, // 68: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	74, // 69: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	4,  // 70: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	74, // 71: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	46, // 72: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	9,  // 73: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	10, // 74: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	47, // 75: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	40, // 76: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	23, // 77: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	24, // 78: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	30, // 79: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	33, // 80: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	36, // 81: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	49, // 82: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	51, // 83: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	53, // 84: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	55, // 85: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	57, // 86: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	59, // 87: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	61, // 88: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	63, // 89: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	65, // 90: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	67, // 91: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	69, // 92: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	11, // 93: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	48, // 94: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	41, // 95: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	25, // 96: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	48, // 97: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	31, // 98: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	34, // 99: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	75, // 100: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	50, // 101: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	52, // 102: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	54, // 103: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	56, // 104: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	58, // 105: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	60, // 106: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	62, // 107: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	64, // 108: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	66, // 109: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	68, // 110: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	70, // 111: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	93, // [93:112] is the sub-list for method output_type
-	74, // [74:93] is the sub-list for method input_type
-	74, // [74:74] is the sub-list for extension type_name
-	74, // [74:74] is the sub-list for extension extendee
-	0,  // [0:74] is the sub-list for field type_name
+	38, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	39, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	75, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	75, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	38, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	30, // 38: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	3,  // 39: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
+	33, // 40: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	33, // 41: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	75, // 42: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	75, // 43: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	74, // 44: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	74, // 45: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	36, // 46: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	75, // 47: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	74, // 48: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	75, // 49: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,  // 50: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	75, // 51: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	75, // 52: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	44, // 53: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	45, // 54: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	40, // 55: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	75, // 56: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	30, // 57: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	75, // 58: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	74, // 59: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	43, // 60: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	73, // 61: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	40, // 62: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	75, // 63: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	75, // 64: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,  // 65: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	4,  // 66: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,  // 67: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	75, // 68: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	75, // 69: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	75, // 70: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	5,  // 71: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	75, // 72: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	47, // 73: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10, // 74: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11, // 75: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	48, // 76: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	41, // 77: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	24, // 78: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	25, // 79: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	31, // 80: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	34, // 81: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	37, // 82: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	50, // 83: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	52, // 84: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	54, // 85: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	56, // 86: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	58, // 87: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	60, // 88: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	62, // 89: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	64, // 90: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	66, // 91: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	68, // 92: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	70, // 93: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	12, // 94: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	49, // 95: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	42, // 96: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	26, // 97: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	49, // 98: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	32, // 99: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	35, // 100: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	76, // 101: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	51, // 102: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	53, // 103: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	55, // 104: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	57, // 105: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	59, // 106: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	61, // 107: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	63, // 108: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	65, // 109: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	67, // 110: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	69, // 111: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	71, // 112: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	94, // [94:113] is the sub-list for method output_type
+	75, // [75:94] is the sub-list for method input_type
+	75, // [75:75] is the sub-list for extension type_name
+	75, // [75:75] is the sub-list for extension extendee
+	0,  // [0:75] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -6327,7 +6423,7 @@ func file_api_deck_v1_deck_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
-			NumEnums:      10,
+			NumEnums:      11,
 			NumMessages:   63,
 			NumExtensions: 0,
 			NumServices:   1,

@@ -28,7 +28,7 @@ func action(t *session.Target, cmd *cobra.Command, do act) *cobra.Command {
 	name := cmd.Name()
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
-			done, err := do(ctx, s, resolve.New(s, cmd, args))
+			done, err := do(ctx, s, resolve.NewChange(s, cmd, args))
 			if err != nil {
 				return session.Refusal(err)
 			}

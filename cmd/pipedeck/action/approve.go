@@ -13,8 +13,10 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newApproveCommand(t *session.Target) *cobra.Command {
@@ -49,11 +51,11 @@ func approveStage(ctx context.Context, s *session.Session, l *resolve.Line, as s
 	answer, err := s.Deck.ApproveStage(ctx, &deckv1.ApproveStageRequest{
 		DeploymentId: w.deployment.GetId(), StageId: w.stage.GetId(), Commander: name, User: session.Commander(),
 	})
-	done := w.action("approved", answer.GetCommandId())
+	by := ""
 	if as != "" {
-		done.Text += " as " + as
+		by = " as " + as
 	}
-	return done, err
+	return w.action("approved", by, answer.GetCommandId()), err
 }
 
 func newSkipCommand(t *session.Target) *cobra.Command {
@@ -70,14 +72,19 @@ func newSkipCommand(t *session.Target) *cobra.Command {
 		}
 		answer, err := s.Deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(),
 			StageId: w.stage.GetId(), Commander: session.Commander()})
-		return w.action("skipped", answer.GetCommandId()), err
+		return w.action("skipped", "", answer.GetCommandId()), err
 	})
 }
 
-// action returns what was done with the stage.
-func (w waitingStage) action(did, command string) document.Action {
-	done := onDeployment(w.deployment)
+// action returns what was done with the stage, and for which commit: the deployment may be another one than the user
+// has looked at. by is " as NAME" for what was done in the name of another user.
+func (w waitingStage) action(did, by, command string) document.Action {
+	done, commit := onDeployment(w.deployment), w.deployment.GetCommit()
 	done.Stage, done.StageName, done.Command = w.stage.GetId(), w.stage.GetName(), command
-	done.Text = did + " " + state.StageWord(w.stage) + " of " + w.deployment.GetApplicationName()
+	done.Commit = commit.GetHash()
+	done.Text = did + " " + state.StageWord(w.stage) + " of " + w.deployment.GetApplicationName() + by
+	if done.Commit != "" {
+		done.Text += ", commit " + line.Commit(done.Commit) + ": " + text.FirstLine(commit.GetMessage())
+	}
 	return done
 }

@@ -21,11 +21,11 @@ func TestEveryActionPrintsADocument(t *testing.T) {
 		args []string
 		want document.Action
 	}{
-		"sync":    {[]string{"sync", "hello"}, document.Action{App: "hello-world", AppID: "app-1"}},
+		"sync":    {[]string{"sync", "hello-world"}, document.Action{App: "hello-world", AppID: "app-1"}},
 		"approve": {[]string{"approve"}, document.Action{App: "hello-world", Stage: "s3", StageName: "WAIT_APPROVAL"}},
 		"skip":    {[]string{"skip", "dep-1", "s3"}, document.Action{App: "hello-world", Stage: "s3"}},
 		"cancel":  {[]string{"cancel", "dep"}, document.Action{App: "hello-world", Deployment: "dep-1"}},
-		"restart": {[]string{"restart", "kube"}, document.Action{Plugin: "kubernetes"}},
+		"restart": {[]string{"restart", "kubernetes"}, document.Action{Plugin: "kubernetes"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

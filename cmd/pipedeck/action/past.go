@@ -18,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/tui/document"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 // again is the action of a command that has deployed the commit of an earlier deployment.
@@ -101,6 +102,13 @@ func rollbackTarget(s *session.State, app *deckv1.Application, l *resolve.Line, 
 	targets, reason := s.RollbackTargets(app)
 	if reason != "" {
 		return nil, cannot("roll back", app, reason)
+	}
+	newest := s.Newest(app.GetId())
+	live := state.LiveCommit(newest)
+	if to == "" && live != "" && live != newest.GetCommit().GetHash() {
+		return nil, cannot("roll back", app, "its failed deployment was rolled back already, so commit "+
+			line.Commit(live)+" is live; for an older one: "+
+			l.CommandWith("to", targets[0].GetId(), s.ApplicationArgument(app)))
 	}
 	if to == "" {
 		return targets[0], nil

@@ -45,7 +45,7 @@ func pastState(deployments ...[2]string) (*session.State, *deckv1.Application) {
 func typed(s *session.State, path string, args ...string) *resolve.Line {
 	root, of := &cobra.Command{Use: "pipedeck"}, &cobra.Command{Use: path}
 	root.AddCommand(of)
-	return resolve.New(&session.Session{State: s}, of, args)
+	return resolve.NewChange(&session.Session{State: s}, of, args)
 }
 
 func TestARollbackGoesToTheDeploymentThatItsArgumentNames(t *testing.T) {
@@ -76,6 +76,24 @@ func TestARollbackGoesToTheDeploymentThatItsArgumentNames(t *testing.T) {
 	require.Regexp(t, `^run one of:
   pipedeck rollback web --to aaaa222   # deployment of web, SUCCESS, commit aaaa222, \d+ days ago
   pipedeck rollback web --to aaaa111   # deployment of web, SUCCESS, commit aaaa111, \d+ days ago$`, usage.Hint)
+}
+
+func TestAFailedDeploymentThatWasRolledBackIsNotRolledBackFurtherByItself(t *testing.T) {
+	t.Parallel()
+	s, app := pastState([2]string{"1111", "aaaa1111"}, [2]string{"2222", "aaaa2222"}, [2]string{"3333", "bad0bad0"})
+	failed := proto.CloneOf(s.Newest("a"))
+	failed.RunningCommit = "aaaa2222"
+	failed.Stages = []*deckv1.Stage{{Id: "s", Rollback: true, Status: deckv1.StageStatus_STAGE_STATUS_SUCCESS}}
+	for _, event := range decktest.Events(failed) {
+		s.Apply(event)
+	}
+	_, err := rollbackTarget(s, app, typed(s, "rollback", "web"), "")
+	require.EqualError(t, err, "cannot roll back web: its failed deployment was rolled back already, so commit "+
+		"aaaa222 is live")
+	require.Equal(t, "for an older one: pipedeck rollback web --to 1111", err.(*exit.Error).Hint)
+	d, err := rollbackTarget(s, app, typed(s, "rollback", "web"), "1111")
+	require.NoError(t, err)
+	require.Equal(t, "1111", d.GetId())
 }
 
 func TestAReasonThatNamesTheNextStepIsAnErrorWithIt(t *testing.T) {

@@ -26,8 +26,8 @@ func newRemoveCommand(t *session.Target) *cobra.Command {
 			"\n\nWith --cascade, a separate deployment deletes what the application has deployed; the " +
 			"application goes when that\nhas succeeded. Without a flag the command asks on a terminal. An " +
 			"application that is still in Git is not removed:\nthe next commit would deploy it again.\n\n" +
-			"Exit code 0: removed, or piped has created the deployment; 1: refused; 4: piped has not answered. The " +
-			"request is\nkept then.",
+			"Exit code 0: removed, now or before, or piped has created the deployment; 1: refused; 4: piped has not " +
+			"answered.\nThe request is kept then.",
 		Example: "  pipedeck remove hello-world --cascade\n  pipedeck remove hello-world --orphan",
 	}, func(ctx context.Context, s *session.Session, l *resolve.Line) (document.Action, error) {
 		return removeApplication(ctx, s, l, cascade)
@@ -52,7 +52,7 @@ func newRemoveCommand(t *session.Target) *cobra.Command {
 func confirmCascade(t *session.Target, cmd *cobra.Command, args []string) error {
 	var question, cascade, orphan string
 	err := t.Run(cmd, func(_ context.Context, s *session.Session) error {
-		line := resolve.New(s, cmd, args)
+		line := resolve.NewChange(s, cmd, args)
 		app, err := line.Argument(0).Application()
 		if err != nil {
 			return err
@@ -105,6 +105,11 @@ func removeApplication(
 	ctx context.Context, s *session.Session, l *resolve.Line, cascade bool,
 ) (document.Action, error) {
 	app, err := l.Argument(0).Application()
+	if gone, is := errors.AsType[*resolve.RemovedError](err); is {
+		done := onDeployment(gone.Deployment)
+		done.Deployment, done.Text = "", done.App+" is removed already"
+		return done, nil
+	}
 	if err != nil {
 		return document.Action{}, err
 	}

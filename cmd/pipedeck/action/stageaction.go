@@ -36,11 +36,12 @@ type waitingStage struct {
 
 // fitsDeployment returns how well a word fits the application or the deployment.
 func (w waitingStage) fitsDeployment(word string) int {
-	return resolve.Fit(word, w.deployment.GetApplicationName(), w.deployment.GetApplicationId(), w.deployment.GetId())
+	return max(resolve.FitWhole(word, w.deployment.GetApplicationName(), w.deployment.GetApplicationId()),
+		resolve.Fit(word, w.deployment.GetId()))
 }
 
 func (w waitingStage) fitsStage(word string) int {
-	return resolve.Fit(word, resolve.StageNames(w.stage)...)
+	return resolve.FitWhole(word, resolve.StageNames(w.stage)...)
 }
 
 func (w waitingStage) fitsEither(word string) int {

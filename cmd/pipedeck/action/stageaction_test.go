@@ -95,6 +95,9 @@ func TestAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
 		require.NoError(t, err, args)
 		require.Equal(t, "s3", w.stage.GetId())
 		require.Equal(t, []string{"hello-world", "approve"}, w.args)
+		done := w.action("approved", " as bob", "c")
+		require.Equal(t, "approved approve of hello-world as bob, commit 8b21f00: Greet the world in Welsh", done.Text)
+		require.Equal(t, "8b21f00cafe5", done.Commit)
 	}
 	d.Stages[1].Name, d.Stages[1].ConfigId, d.Stages[1].CanApprove = "WAIT_APPROVAL", "security", true
 	s.Apply(decktest.Events(d)[0])
@@ -139,18 +142,23 @@ func TestAPrintedCommandApprovesOneStageAsItStands(t *testing.T) {
 	}
 }
 
-func TestAWaitingStageIsNamedByABeginningThatNoOtherOneHas(t *testing.T) {
+func TestAWaitingStageIsNamedByTheBeginningOfAnIDAndByWholeNames(t *testing.T) {
 	t.Parallel()
 	s := waitingState(t)
 	for args, want := range map[string]string{
-		"d-web-2": "s-web-2", "d-sh WAIT_": "s1", "sho WAIT": "s0", "CHECK": "s2", "d-web-1 WAIT_A": "s-web-1",
+		"d-web-2": "s-web-2", "d-sh WAIT_APPROVAL": "s1", "shop WAIT": "s0", "s2": "s2",
+		"d-web-1 WAIT_APPROVAL": "s-web-1",
 	} {
 		w, err := approving().find(typed(s, "approve", strings.Fields(args)...))
 		require.NoError(t, err, args)
 		require.Equal(t, want, w.stage.GetId(), args)
 	}
-	_, err := approving().find(typed(s, "approve", "we"))
-	require.ErrorContains(t, err, `2 stages wait to be approved and fit "we"`)
+	_, err := approving().find(typed(s, "approve", "web"))
+	require.ErrorContains(t, err, `2 stages wait to be approved and fit "web"`)
+	for _, args := range [][]string{{"sho"}, {"sho", "WAIT"}, {"shop", "WAI"}, {"CHECK"}} {
+		_, err := approving().find(typed(s, "approve", args...))
+		require.Error(t, err, "%v may mean another one that is gone", args)
+	}
 }
 
 func approve(t *testing.T, server *decktest.Server, as string, args ...string) error {

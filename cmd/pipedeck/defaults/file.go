@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/system/inputfile"
 	"github.com/pipedeck/pipedeck/system/owned"
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 const (
@@ -159,18 +158,11 @@ func (r *reading) mistake(at *yaml.Node, format string, args ...any) {
 
 func (r *reading) at(n *yaml.Node) place { return place{r.name, n.Line, n.Column} }
 
-// syntax is how the parser says where the text stops to be YAML.
-var syntax = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)$`)
-
 func (r *reading) read(content []byte) {
 	var document yaml.Node
 	if err := yaml.Unmarshal(content, &document); err != nil {
-		found := syntax.FindStringSubmatch(err.Error())
-		if found == nil {
-			found = []string{"", "", err.Error()}
-		}
-		line, _ := strconv.Atoi(found[1])
-		r.mistake(&yaml.Node{Line: max(1, line), Column: 1}, "not valid YAML: %s", found[2])
+		line, problem := yamlplace.Of(content, err)
+		r.mistake(&yaml.Node{Line: max(1, line), Column: 1}, "not valid YAML: %s", problem)
 		return
 	}
 	if len(document.Content) == 0 || document.Content[0].Tag == "!!null" {

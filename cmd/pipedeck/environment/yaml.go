@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 // placed is an error of the YAML library with its line.
@@ -33,7 +35,7 @@ func yamlMistakes(name string, content []byte) []string {
 			}
 			return mistakes
 		case err != nil:
-			return []string{yamlMistake(name, err.Error())}
+			return []string{yamlMistake(name, yamlplace.Error(content, err).Error())}
 		}
 	}
 }

@@ -63,6 +63,8 @@ func TestAHistoryListsTheDeploymentsOfOneApplication(t *testing.T) {
 	clitest.Document(t, "deployments", stdout, &list)
 	require.Len(t, list.Deployments, 1)
 
+	require.Equal(t, "COMMIT", list.Deployments[0].Trigger)
+
 	code, _, stderr = command(t.Context(), stateDir, "history", "nothing")
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stderr, "nothing")

@@ -5,8 +5,10 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
@@ -21,9 +24,9 @@ func newHistoryCommand(t *session.Target) *cobra.Command {
 	var output format.Output
 	cmd := &cobra.Command{
 		Use: "history APP", Short: "List the deployments of an application", Args: cobra.ExactArgs(1),
-		Long: `List the deployments of one application, the newest first, with what they were: a commit, a retry or a
-rollback. pipedeck rollback deploys the commit of an earlier one again. An application that was removed is
-named by its whole name or id.`,
+		Long: `List the deployments of one application, the newest first. -o wide shows what each was made for: a
+commit, an event, drift, a sync, a chain, a retry, a rollback or a removal. pipedeck rollback deploys the commit
+of an earlier one again. An application that was removed is named by its whole name or id.`,
 		Example: "  pipedeck history hello-world\n  pipedeck history hello-world -o wide\n" +
 			"  pipedeck rollback hello-world --to 3f2a1c9",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,16 +52,15 @@ named by its whole name or id.`,
 // or id.
 func historyOf(l *resolve.Line) ([]*deckv1.Deployment, error) {
 	app, err := l.Argument(0).Application()
-	if err == nil {
-		return l.State.Deployments(app.GetId()), nil
+	if _, gone := errors.AsType[*resolve.RemovedError](err); gone {
+		return ofRemoved(l.State, func(d *deckv1.Deployment) bool {
+			return l.Args()[0] == d.GetApplicationName() || l.Args()[0] == d.GetApplicationId()
+		}), nil
 	}
-	removed := ofRemoved(l.State, func(d *deckv1.Deployment) bool {
-		return l.Args()[0] == d.GetApplicationName() || l.Args()[0] == d.GetApplicationId()
-	})
-	if len(removed) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	return removed, nil
+	return l.State.Deployments(app.GetId()), nil
 }
 
 // ofRemoved returns those deployments of removed applications that are wanted.
@@ -75,15 +77,16 @@ func withoutApplication(table *format.Table) {
 	}
 }
 
-// kindOf says what a deployment was made for, unless it is for a commit.
+// kindOf says what a deployment was made for.
 func kindOf(d *deckv1.Deployment) string {
-	switch {
-	case d.GetRetryOf() != "":
-		return "retry of " + d.GetRetryOf()
-	case d.GetRollbackTo() != "":
-		return "rollback to " + d.GetRollbackTo()
-	case d.GetCommander() != "":
-		return "sync"
+	switch kind := strings.ToLower(document.Word(d.GetTrigger())); d.GetTrigger() {
+	case deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_UNSPECIFIED:
+		return ""
+	case deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_RETRY:
+		return kind + " of " + d.GetRetryOf()
+	case deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_ROLLBACK:
+		return kind + " to " + d.GetRollbackTo()
+	default:
+		return kind
 	}
-	return "commit"
 }

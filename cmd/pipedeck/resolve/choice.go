@@ -48,6 +48,17 @@ func isRandom(name string) bool {
 	return uuid.Validate(name) == nil || len(name) == 40 && strings.Trim(name, "0123456789abcdef") == ""
 }
 
+// FitWhole is Fit for a command that changes something: a name that someone has chosen has to be whole.
+func FitWhole(word string, names ...string) int {
+	best := fitsNot
+	for _, name := range names {
+		if fits := Fit(word, name); fits == fitsWhole || isRandom(name) {
+			best = max(best, fits)
+		}
+	}
+	return best
+}
+
 // Best returns those that a word fits best; none when it fits none.
 func Best[T any](all []T, fit func(T) int) (found []T) {
 	best := fitsBeginning
@@ -80,12 +91,13 @@ func pick[T any](w Word, noun, list string, choices []choice[T]) (none T, err er
 	if w.Text == "" {
 		return none, exit.Usage(errors.New("the name of the "+noun+" is empty"), list)
 	}
-	found := Best(choices, func(c choice[T]) int { return Fit(w.Text, c.names...) })
+	found := Best(choices, func(c choice[T]) int { return w.fit(c.unlisted, c.names...) })
 	switch len(found) {
 	case 1:
 		return found[0].value, nil
 	case 0:
-		return none, exit.Usage(fmt.Errorf("there is no %s %q", noun, w.Text), nearHint(w.Text, noun, list, choices))
+		return none, exit.Usage(fmt.Errorf("there is no %s %q", noun, w.Text),
+			w.wholeHint(noun, list, namesOf(choices)))
 	}
 	var candidates []Candidate
 	for _, c := range found {
@@ -119,8 +131,16 @@ func OneOf(candidates []Candidate, list string) string {
 	return hint
 }
 
-// nearHint names what the user may have meant, or all there is where that is little.
-func nearHint[T any](word, noun, list string, choices []choice[T]) string {
+// fit is how well the word fits the best of names, which may be those that no one has chosen: ids.
+func (w Word) fit(ids bool, names ...string) int {
+	if w.line.whole && !ids {
+		return FitWhole(w.Text, names...)
+	}
+	return Fit(w.Text, names...)
+}
+
+// namesOf are the names of the choices that are no ids, each once; nil where there are only ids.
+func namesOf[T any](choices []choice[T]) []string {
 	var names []string
 	for _, c := range choices {
 		if !c.unlisted {
@@ -129,11 +149,29 @@ func nearHint[T any](word, noun, list string, choices []choice[T]) string {
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
+	if len(names) == 0 && len(choices) == 0 {
+		names = []string{}
+	}
+	return names
+}
+
+// wholeHint says which names begin with the word, where they have to be whole, and else what nearHint does.
+func (w Word) wholeHint(noun, list string, names []string) string {
+	begins := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return Fit(w.Text, name) == fitsNot })
+	if w.line.whole && len(begins) > 0 {
+		return "write the whole name, since the command changes something: " +
+			strings.Join(begins[:min(len(begins), maxNear)], " or ") + "; " + list
+	}
+	return nearHint(w.Text, noun, list, names)
+}
+
+// nearHint names what the user may have meant, or all there is where that is little.
+func nearHint(word, noun, list string, names []string) string {
 	near := Nearest(word, names)
 	switch {
 	case len(near) > 0:
 		return "did you mean " + strings.Join(near, " or ") + "? " + list
-	case len(names) > maxCandidates || len(names) == 0 && len(choices) > 0:
+	case len(names) > maxCandidates || names == nil:
 		return list
 	}
 	return session.Choices(noun, names)

@@ -23,6 +23,8 @@ type Line struct {
 	options []option
 	// flags name the environment.
 	flags string
+	// whole: a name has to be written whole.
+	whole bool
 }
 
 // option is a flag that is set; the value of a switch is empty.
@@ -40,6 +42,14 @@ func New(s *session.Session, cmd *cobra.Command, args []string) *Line {
 			l.options = append(l.options, option{f.Name, f.Value.String()})
 		}
 	})
+	return l
+}
+
+// NewChange is New for a command that changes something: names have to be whole there. The beginning of a name that
+// fits one thing today may fit another tomorrow, when the first is gone. The beginning of an id names nothing else.
+func NewChange(s *session.Session, cmd *cobra.Command, args []string) *Line {
+	l := New(s, cmd, args)
+	l.whole = true
 	return l
 }
 

@@ -126,6 +126,50 @@ func TestApplicationsOfOneNameAreDistinguishedByTheirPipeds(t *testing.T) {
 	require.Equal(t, "a2", a.GetId())
 }
 
+func TestACommandThatChangesSomethingTakesWholeNamesAndTheBeginningsOfIDs(t *testing.T) {
+	t.Parallel()
+	const id = "0a1b2c3d-0000-4000-8000-000000000000"
+	s := environment(app(id, "web2", "p"), deployment("aaaa-1", "gone", success),
+		&deckv1.Deployment{Id: "dddd-1", ApplicationId: id, ApplicationName: "web2", Status: running})
+	change := func(args ...string) *Line {
+		l := typed(s, args...)
+		l.whole = true
+		return l
+	}
+	for _, word := range []string{"web2", id, "0a1b", "dddd", "dddd-1"} {
+		a, err := change(word).Argument(0).Application()
+		require.NoError(t, err, word)
+		require.Equal(t, "web2", a.GetName(), word)
+		target, err := change(word).Argument(0).Target()
+		require.NoError(t, err, word)
+		require.Equal(t, "web2", target.Application.GetName(), word)
+	}
+	for _, word := range []string{"web", "w"} {
+		_, err := change(word).Argument(0).Application()
+		require.EqualError(t, err, `there is no application "`+word+`"`)
+		require.Equal(t, "write the whole name, since the command changes something: web2; see pipedeck apps",
+			refused(t, err))
+		_, err = typed(s, word).Argument(0).Application()
+		require.NoError(t, err, "a command that only reads takes it")
+	}
+}
+
+func TestTheWholeNameOfARemovedApplicationMeansNoOtherOne(t *testing.T) {
+	t.Parallel()
+	s := environment(app("shop2-id", "shop2", "p"), deployment("aaaa-1", "shop", success),
+		deployment("bbbb-1", "shop2", success))
+	for _, word := range []string{"shop", "shop-id"} {
+		_, err := typed(s, word).Argument(0).Application()
+		require.EqualError(t, err, "application shop was removed", word)
+		require.Equal(t, "see its deployments: pipedeck history shop --name demo", refused(t, err))
+		_, err = typed(s, word).Argument(0).Target()
+		require.EqualError(t, err, "application shop was removed", word)
+	}
+	a, err := typed(s, "sho").Argument(0).Application()
+	require.NoError(t, err)
+	require.Equal(t, "shop2", a.GetName())
+}
+
 func TestACommandForANameThatLooksLikeAFlagWorksAsItStands(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "pipedeck cancel --no-rollback --name demo -- -web 'the stage'", typed(example()).Command("-web",

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // Target is an application, or one deployment of it.
@@ -27,6 +29,9 @@ type Target struct {
 // Target finds the application or deployment that the word names.
 func (w Word) Target() (Target, error) {
 	choices := w.applications()
+	if err := w.removed(choices); err != nil {
+		return Target{}, err
+	}
 	for _, d := range w.line.State.AllDeployments() {
 		choices = append(choices, w.deployment(d))
 	}
@@ -36,7 +41,10 @@ func (w Word) Target() (Target, error) {
 // Application finds the application that the word names, or whose deployment it names.
 func (w Word) Application() (*deckv1.Application, error) {
 	choices := w.applications()
-	found := Best(choices, func(c choice[Target]) int { return Fit(w.Text, c.names...) })
+	if err := w.removed(choices); err != nil {
+		return nil, err
+	}
+	found := Best(choices, func(c choice[Target]) int { return w.fit(false, c.names...) })
 	if len(found) == 0 {
 		for _, d := range w.line.State.AllDeployments() {
 			if Fit(w.Text, d.GetId()) == fitsNot {
@@ -53,6 +61,33 @@ func (w Word) Application() (*deckv1.Application, error) {
 	}
 	target, err := pick(w, "application", "see pipedeck apps", choices)
 	return target.Application, err
+}
+
+// RemovedError says that the word is the whole name or the id of an application that was removed, and names no other
+// one.
+type RemovedError struct {
+	// Deployment is the newest that is kept of the application.
+	Deployment *deckv1.Deployment
+}
+
+// Error names the application.
+func (e *RemovedError) Error() string {
+	return "application " + e.Deployment.GetApplicationName() + " was removed"
+}
+
+// removed returns a [*RemovedError] unless one of the applications has the whole name. A beginning of another name does
+// not count: the user means the application that is gone.
+func (w Word) removed(applications []choice[Target]) error {
+	if slices.ContainsFunc(applications, func(c choice[Target]) bool { return Fit(w.Text, c.names...) == fitsWhole }) {
+		return nil
+	}
+	for _, d := range state.OfRemoved(w.line.State.Deck) {
+		if w.Text == d.GetApplicationName() || w.Text == d.GetApplicationId() {
+			return exit.Usage(&RemovedError{d}, "see its deployments: pipedeck history "+
+				text.ShellWord(d.GetApplicationName())+w.line.flags)
+		}
+	}
+	return nil
 }
 
 // Running finds the deployment that the word names, by its id or by its application when that has one under way.

@@ -66,6 +66,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 	if d.EventCommit != nil {
 		out.EventCommit = commit(d.EventCommit)
 	}
+	out.Trigger = trigger(d, out)
 	for _, s := range m.GetStages() {
 		if onRequest(s) {
 			out.RollbackOnRequest = true
@@ -79,6 +80,27 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		out.Stages = append(out.Stages, one)
 	}
 	return out
+}
+
+// trigger is why a deployment was created. What it does with an earlier deployment counts more than who asked for it.
+func trigger(d *store.Deployment, out *deckv1.Deployment) deckv1.DeploymentTrigger {
+	switch {
+	case store.IsRemoval(d.Model):
+		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_REMOVAL
+	case out.GetRollbackTo() != "":
+		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_ROLLBACK
+	case out.GetRetryOf() != "":
+		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_RETRY
+	case d.WasDrift():
+		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_DRIFT
+	case out.GetChainId() != "" && out.GetChainBlock() > 0: // the first block has another reason
+		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_CHAIN
+	case out.GetCommander() != "":
+		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_SYNC
+	case out.GetEventCommit() != nil:
+		return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_EVENT
+	}
+	return deckv1.DeploymentTrigger_DEPLOYMENT_TRIGGER_COMMIT
 }
 
 // onRequest reports whether only a user who cancels can have run, until it runs. Our piped marks it so.

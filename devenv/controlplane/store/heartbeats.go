@@ -9,8 +9,6 @@ import (
 	"maps"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -39,6 +37,7 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 		return err
 	}
 	one.heartbeats = true
+	one.earlier.forget(one.problems, p.ledger.now())
 	gone := maps.Clone(one.problems)
 	one.problems = map[string]struct{}{}
 	for _, problem := range problems[:min(len(problems), maxPipedProblems)] {
@@ -49,7 +48,7 @@ func (p *Pipeds) ReportHealth(pipedID string, problems []*agentv1.Problem) error
 		}
 		p.environment.report(&deckv1.Problem{
 			Id: id, Part: part, Component: component, Reason: problem.GetReason(), NextStep: problem.GetNextStep(),
-			Since: proto.CloneOf(problem.GetSince()), ApplicationId: problem.GetApplicationId(),
+			Since: one.earlier.of(id, problem.GetSince()), ApplicationId: problem.GetApplicationId(),
 		})
 		one.problems[id] = struct{}{}
 		delete(gone, id)

@@ -22,6 +22,7 @@ const (
 	supersededByKey = "pipedeck/superseded-by"
 	retryNumberKey  = "pipedeck/retry"
 	retryLimitKey   = "pipedeck/retry-limit"
+	triggerKey      = "pipedeck/trigger"
 )
 
 // isPast reports whether a command is for an earlier commit.
@@ -36,6 +37,12 @@ func (d *Deployment) Again() (retryOf, rollbackTo string) {
 // SupersededBy returns the id of the deployment of a newer commit that has ended this one; empty for none.
 func (d *Deployment) SupersededBy() string {
 	return d.Model.GetMetadataV2().GetShared().GetKeyValues()[supersededByKey]
+}
+
+// WasDrift reports whether piped created the deployment because the cluster differed from Git. PipeCD's piped does not
+// say.
+func (d *Deployment) WasDrift() bool {
+	return d.Model.GetMetadataV2().GetShared().GetKeyValues()[triggerKey] == "ON_OUT_OF_SYNC"
 }
 
 // Retries returns the number of a retry that piped has made by itself, and how many it makes at most; 0 for other

@@ -53,6 +53,8 @@ type piped struct {
 	// heartbeats says that it reports its health; problems are the ids of those it reported last.
 	heartbeats bool
 	problems   map[string]struct{}
+	// earlier are the beginnings of the problems of the process before, which this one may find again.
+	earlier beginnings
 	// It asked for commands without a watch, as a piped does that cannot be notified of them.
 	polls bool
 	// able is what its last watch can do.
@@ -160,6 +162,7 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 		return "", err
 	}
 	before := one.shownPlugins()
+	one.earlier.keep(one.problems, p.environment, p.ledger.now())
 	if !p.signals.connected(id) {
 		one.able = Abilities{} // another program may have the id now
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -70,6 +71,45 @@ func TestAProblemDegradesItsComponentUntilItIsCleared(t *testing.T) {
 	s.Environment.ClearProblem("kubernetes b")
 	require.Empty(t, s.Environment.Problems())
 	require.Equal(t, "still fine", components(s)["kubernetes b"].GetDetail())
+}
+
+func TestAProblemThatAPipedFindsAgainAfterItsStartKeepsItsBeginning(t *testing.T) {
+	t.Parallel()
+	s, clock := newStore(store.Limits{})
+	report := func(parts ...string) {
+		t.Helper()
+		var problems []*agentv1.Problem
+		for _, part := range parts {
+			problems = append(problems, &agentv1.Problem{Part: part, Reason: "r", Since: timestamppb.New(clock.now())})
+		}
+		require.NoError(t, s.Pipeds.ReportHealth(piped, problems))
+	}
+	starts := func() {
+		t.Helper()
+		_, err := s.Pipeds.ReportMeta(piped, &pipedservice.ReportPipedMetaRequest{Version: "v1"})
+		require.NoError(t, err)
+	}
+	since := func() map[string]time.Time {
+		found := map[string]time.Time{}
+		for _, p := range s.Environment.Problems() {
+			found[p.GetPart()] = p.GetSince().AsTime()
+		}
+		return found
+	}
+	starts()
+	report("a", "b")
+	begun := clock.now().UTC()
+	clock.advance(time.Hour)
+	starts()
+	report() // it has not looked yet
+	require.Empty(t, since())
+	clock.advance(time.Minute)
+	report("a", "new")
+	again := clock.now().UTC()
+	require.Equal(t, map[string]time.Time{"a": begun, "new": again}, since())
+	clock.advance(time.Hour)
+	report("a", "b")
+	require.Equal(t, map[string]time.Time{"a": begun, "b": again.Add(time.Hour)}, since(), "b was gone for an hour")
 }
 
 func TestAFailedComponentIsAProblemUntilItIsReady(t *testing.T) {

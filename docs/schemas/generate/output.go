@@ -86,6 +86,7 @@ func words() map[string][]string {
 		"sync":        wordsOf[deckv1.SyncStatus](deckv1.SyncStatus_name),
 		"health":      {"UNSPECIFIED", "UNKNOWN", "HEALTHY", "UNHEALTHY"},
 		"deployment":  wordsOf[deckv1.DeploymentStatus](deckv1.DeploymentStatus_name),
+		"trigger":     wordsOf[deckv1.DeploymentTrigger](deckv1.DeploymentTrigger_name),
 		"stage":       wordsOf[deckv1.StageStatus](deckv1.StageStatus_name),
 		"plugin":      wordsOf[deckv1.Plugin_State](deckv1.Plugin_State_name),
 		"component":   wordsOf[deckv1.Component_State](deckv1.Component_State_name),

@@ -16,6 +16,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/pipedeck/pipedeck/piped/config/fieldpath"
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 func replaceYAML(content []byte, path, value string) ([]byte, error) {
@@ -107,7 +108,7 @@ func parseYAML(content []byte) (roots []*node, err error) {
 			return roots, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("the file is not valid YAML: %w", err)
+			return nil, fmt.Errorf("the file is not valid YAML: %w", yamlplace.Error(content, err))
 		}
 		for _, body := range document.Content {
 			root, err := r.node(body, 0)

@@ -10,8 +10,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path"
-	"path/filepath"
 	"syscall"
 
 	"github.com/goccy/go-yaml"
@@ -80,19 +78,8 @@ func loadApplication(ctx context.Context, loader *stage.Loader, root string, app
 	if err := yaml.Unmarshal([]byte(app.Content), &document); err != nil {
 		return nil, err
 	}
-	source := &stage.Source{
-		Dir:            filepath.Join(root, filepath.FromSlash(path.Dir(app.File))),
-		ConfigFilename: path.Base(app.File), ConfigData: []byte(app.Content),
-		SharedConfigDir: filepath.Join(root, stage.SharedConfigFolder),
-	}
-	part, err := json.Marshal(document.Spec.Plugins.Kubernetes)
+	source, err := stage.SourceAt(root, app.File, []byte(app.Content), document.Spec.Plugins.Kubernetes)
 	if err != nil {
-		return nil, err
-	}
-	if err := json.Unmarshal(part, &source.App); err != nil {
-		return nil, err
-	}
-	if err := source.App.Validate(); err != nil {
 		return nil, err
 	}
 	return loader.Load(ctx, nil, source)

@@ -20,6 +20,7 @@ import (
 	"helm.sh/helm/v4/pkg/ignore"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 // Bounds of a chart in a folder. Those of files are Helm's own for archives.
@@ -105,7 +106,7 @@ func loadFiles(files []*archive.BufferedFile) (*chart.Chart, error) {
 		return nil, err
 	}
 	chrt, err := loader.LoadFiles(files)
-	return checked(chrt, err)
+	return checked(chrt, err, files...)
 }
 
 func loadArchive(data []byte) (*chart.Chart, error) {
@@ -140,7 +141,7 @@ func unpack(files []*archive.BufferedFile, left *int64, depth int) error {
 var unreadable = regexp.MustCompile(`cannot load (\S+):.* yaml: line (\d+): (.*)$`)
 
 // checked puts what is wrong with a chart into words.
-func checked(chrt *chart.Chart, err error) (*chart.Chart, error) {
+func checked(chrt *chart.Chart, err error, files ...*archive.BufferedFile) (*chart.Chart, error) {
 	switch {
 	case err == nil && chrt.Metadata.APIVersion != chart.APIVersionV1 && chrt.Metadata.APIVersion != chart.APIVersionV2:
 		return nil, fmt.Errorf("not a chart that can be used: its apiVersion is %q, not v1 or v2",
@@ -151,6 +152,12 @@ func checked(chrt *chart.Chart, err error) (*chart.Chart, error) {
 		return nil, errors.New("not a chart: it has no Chart.yaml")
 	}
 	if m := unreadable.FindStringSubmatch(err.Error()); m != nil {
+		for _, file := range files {
+			if file.Name == m[1] {
+				line, problem := yamlplace.Of(file.Data, err)
+				return nil, fmt.Errorf("%s:%d: not valid YAML: %s", file.Name, line, problem)
+			}
+		}
 		return nil, fmt.Errorf("%s:%s: not valid YAML: %s", m[1], m[2], m[3])
 	}
 	return nil, fmt.Errorf("not a chart that can be used: %w", err)

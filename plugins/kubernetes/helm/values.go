@@ -10,12 +10,13 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/strvals"
+
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 // values merges the values of a request: files, then single values, then values from files, each kind sorted by key.
@@ -31,7 +32,7 @@ func (c *Charts) values(ctx context.Context, g *guard, req Request) (*given, err
 		got.files = append(got.files, valuesFile{name: shownURL(name), data: data})
 		more, err := loader.LoadValues(bytes.NewReader(data))
 		if err != nil {
-			return nil, valuesError(shownURL(name), err)
+			return nil, valuesError(shownURL(name), data, err)
 		}
 		values = loader.MergeMaps(values, more)
 	}
@@ -75,12 +76,10 @@ func readBelow(req Request, name string) ([]byte, error) {
 	return req.Tree.ReadFile(filepath.Join(req.Dir, name))
 }
 
-var yamlLine = regexp.MustCompile(`yaml: line (\d+): (.*)$`)
-
 // valuesError is why a file with values cannot be read, without more of its content than the parser reports.
-func valuesError(name string, err error) error {
-	if m := yamlLine.FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Errorf("%s:%s: not valid YAML: %s", name, m[1], m[2])
+func valuesError(name string, data []byte, err error) error {
+	if line, problem := yamlplace.Of(data, err); line > 0 {
+		return fmt.Errorf("%s:%d: not valid YAML: %s", name, line, problem)
 	}
 	if strings.Contains(err.Error(), "json: cannot unmarshal") {
 		return fmt.Errorf("%s: %w", name, errors.New("not a map of values"))

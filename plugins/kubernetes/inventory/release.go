@@ -16,8 +16,40 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Release removes the marks of the application from an object, which otherwise stays as it is. It may be gone already.
+// Release removes the marks of the application from an object, which otherwise stays as it is. It may be gone already,
+// and another application may have taken it over since it was seen: that one keeps its marks.
 func Release(ctx context.Context, c *cluster.Client, item Item, variantKey string) error {
+	objects := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace)
+	seen := item.Meta
+	var err error
+	for range maxCrossed {
+		var patch []byte
+		if patch, err = withoutMarks(&seen, variantKey); err != nil {
+			return err
+		}
+		_, err = objects.Patch(ctx, item.Key.Name, types.MergePatchType, patch,
+			metav1.PatchOptions{FieldManager: "piped"})
+		if !apierrors.IsConflict(err) {
+			break
+		}
+		live, getErr := objects.Get(ctx, item.Key.Name, metav1.GetOptions{})
+		if err = getErr; err != nil {
+			break
+		}
+		if live.UID != seen.UID || !isOfSame(live, &item.Meta) {
+			return nil
+		}
+		seen = live.ObjectMeta
+	}
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("remove the marks of the application from %s: %w", item.Key.Human(), err)
+	}
+	return nil
+}
+
+// withoutMarks is the patch that removes the marks from an object as it was seen: the API refuses another one by its
+// uid, and another state by its version.
+func withoutMarks(seen *metav1.ObjectMeta, variantKey string) ([]byte, error) {
 	marks := map[string]any{}
 	for key := range (manifest.Stamp{VariantKey: variantKey}).Labels() {
 		marks[key] = nil
@@ -27,16 +59,9 @@ func Release(ctx context.Context, c *cluster.Client, item Item, variantKey strin
 	for key := range marks {
 		annotations[key] = nil
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": item.Meta.UID, "labels": marks, "annotations": annotations, // the API refuses another object by its uid
-	}})
-	if err != nil {
-		return err
+	metadata := map[string]any{"uid": seen.UID, "labels": marks, "annotations": annotations}
+	if seen.ResourceVersion != "" {
+		metadata["resourceVersion"] = seen.ResourceVersion
 	}
-	_, err = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Patch(ctx, item.Key.Name,
-		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "piped"})
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("remove the marks of the application from %s: %w", item.Key.Human(), err)
-	}
-	return nil
+	return json.Marshal(map[string]any{"metadata": metadata})
 }

@@ -47,7 +47,7 @@ func (d *kustomizeDisk) complete(path string, data []byte) ([]byte, error) {
 	k := &kustomization{name: d.name(path)}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return nil, yamlError(k.name, err)
+		return nil, yamlError(k.name, data, err)
 	}
 	if len(document.Content) == 0 || document.Content[0].Kind != yaml.MappingNode {
 		return data, nil // kustomize says what it thinks of that

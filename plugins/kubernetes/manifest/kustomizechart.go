@@ -42,7 +42,7 @@ func (i *inflater) inflate(ctx context.Context, at string, k *kustomization) err
 		HelmCharts  []types.HelmChart  `yaml:"helmCharts"`
 	}
 	if err := k.root.Decode(&given); err != nil {
-		return yamlError(k.name, err)
+		return yamlError(k.name, nil, err)
 	}
 	entries := k.value("helmCharts").Content
 	home := types.HelmDefaultHome

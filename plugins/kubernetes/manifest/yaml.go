@@ -9,11 +9,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 // maxNodes bounds a document after its aliases are expanded, so that a few lines cannot fill the memory. A manifest
@@ -47,7 +48,7 @@ func decode(data []byte, file string, lenient bool) ([]document, error) {
 			return documents, nil
 		}
 		if err != nil {
-			return nil, yamlError(file, err)
+			return nil, yamlError(file, data, err)
 		}
 		if len(root.Content) == 0 || isNull(root.Content[0]) {
 			continue
@@ -63,14 +64,12 @@ func decode(data []byte, file string, lenient bool) ([]document, error) {
 
 const notValidYAML = "not valid YAML"
 
-var yamlLine = regexp.MustCompile(`^yaml: line (\d+): `)
-
-func yamlError(file string, err error) error {
-	text := err.Error()
-	if m := yamlLine.FindStringSubmatch(text); m != nil {
-		return fmt.Errorf("%s:%s: "+notValidYAML+": %s", file, m[1], strings.TrimPrefix(text, m[0]))
+func yamlError(file string, data []byte, err error) error {
+	line, problem := yamlplace.Of(data, err)
+	if line == 0 {
+		return fmt.Errorf("%s: "+notValidYAML+": %s", file, problem)
 	}
-	return fmt.Errorf("%s: "+notValidYAML+": %s", file, strings.TrimPrefix(text, "yaml: "))
+	return fmt.Errorf("%s:%d: "+notValidYAML+": %s", file, line, problem)
 }
 
 func isNull(n *yaml.Node) bool { return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null" }

@@ -25,6 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 )
 
 // parallelTrials bounds the requests to a cluster that run at once.
@@ -39,6 +40,7 @@ func (silent) Successf(string, ...any) {}
 // trial tries a commit in a cluster, which changes nothing there.
 type trial struct {
 	question        *question
+	loader          *stage.Loader
 	client          *cluster.Client
 	running, wanted []manifest.Manifest
 	// hooks are those that would run.
@@ -250,6 +252,10 @@ func (t *trial) present(ctx context.Context) ([]inventory.Item, error) {
 
 // findPruned notes which of the unwanted objects would be deleted.
 func (t *trial) findPruned(ctx context.Context, unwanted []inventory.Item) error {
+	unwanted, err := t.withoutClaimed(ctx, unwanted)
+	if err != nil {
+		return err
+	}
 	deletable, kept, err := inventory.Deletable(ctx, t.client, unwanted)
 	if err != nil {
 		return err
@@ -269,4 +275,24 @@ func (t *trial) findPruned(ctx context.Context, unwanted []inventory.Item) error
 		}
 	}
 	return nil
+}
+
+// withoutClaimed leaves out what another application has in the commit, too, and notes it.
+func (t *trial) withoutClaimed(ctx context.Context, unwanted []inventory.Item) ([]inventory.Item, error) {
+	keys := make([]manifest.Key, len(unwanted))
+	for i, item := range unwanted {
+		keys[i] = item.Key
+	}
+	q := t.question
+	claims, err := t.loader.Claims(ctx, []stage.Target{q.Target}, q.Wanted, q.Running, t.client.Namespace, keys)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(unwanted, func(i inventory.Item) bool {
+		claim, claimed := claims[i.Key]
+		if claimed {
+			t.found.kept(i.Key, claim.Reason())
+		}
+		return claimed
+	}), nil
 }

@@ -113,7 +113,7 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 	found.hooksOf(plan)
 	switch {
 	case away == nil:
-		try := &trial{question: q, client: client, running: running, wanted: wanted,
+		try := &trial{question: q, loader: p.loader, client: client, running: running, wanted: wanted,
 			hooks: dueHooks(plan), rule: rule, found: found}
 		err = try.run(ctx)
 	case ctx.Err() == nil:

@@ -80,6 +80,9 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
+	if unwanted, err = handOver(ctx, e.loader, req, c, s, unwanted); err != nil {
+		return err
+	}
 	if len(unwanted) == 0 {
 		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil

@@ -9,10 +9,11 @@ import (
 	"io"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 // object is a document of a manifest.
@@ -81,7 +82,6 @@ var (
 	// manifestLine begins a document of Kubernetes, so that its file is meant to be a manifest.
 	manifestLine = regexp.MustCompile(`(?m)(^[\s{]*|[{,]\s*)["']?apiVersion["']?\s*:`)
 	kindLine     = regexp.MustCompile(`(?m)(^[\s{]*|[{,]\s*)["']?kind["']?\s*:`)
-	lineOfError  = regexp.MustCompile(`^yaml: line (\d+): `)
 )
 
 // objects returns the documents of a file; none when one of them is no manifest. An error is of a file that is meant
@@ -146,11 +146,8 @@ func header(root *yaml.Node, file string) object {
 
 // wrongSyntax names the line of an error of the parser.
 func wrongSyntax(data []byte, err error) *syntaxError {
-	message, line := strings.TrimPrefix(err.Error(), "yaml: "), 1
-	if found := lineOfError.FindStringSubmatch(err.Error()); found != nil {
-		line, _ = strconv.Atoi(found[1])
-		message = strings.TrimPrefix(err.Error(), found[0])
-	}
+	line, message := yamlplace.Of(data, err)
+	line = max(line, 1)
 	if bytes.Contains(data, []byte("{{")) {
 		message += "; with {{ it looks like a template, which only charts may have"
 	}

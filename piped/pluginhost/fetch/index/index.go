@@ -15,6 +15,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/yamlplace"
 )
 
 // MaxSize of an index in bytes.
@@ -61,7 +62,7 @@ func Parse(data []byte) (*Index, error) {
 	}
 	read := &Index{FormatVersion: formatVersion}
 	if err := yaml.Unmarshal(data, read); err != nil {
-		return nil, wrong(askAuthor, "the index cannot be read: %w", err)
+		return nil, wrong(askAuthor, "the index cannot be read: %w", yamlplace.Error(data, err))
 	}
 	if read.FormatVersion != formatVersion {
 		return nil, wrong(

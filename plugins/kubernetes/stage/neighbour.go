@@ -1,0 +1,175 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+const (
+	// maxNeighbours bounds the applications that are looked at. A repository with more is looked at in the order of
+	// its paths.
+	maxNeighbours = 1000
+	// labelTarget is the label by which pipedeck's control plane gives an application one of several deploy targets.
+	labelTarget = "pipedeck.dev/target"
+	// singlePlugin and multiPlugin are the keys of spec.plugins that name manifests.
+	singlePlugin, multiPlugin = "kubernetes", "kubernetes_multicluster"
+)
+
+// neighbour is another application of the repository, as a commit has it.
+type neighbour struct {
+	// file is its configuration, relative to the root, with slashes.
+	file, name string
+	// target is the deploy target that its labels choose; mostly empty.
+	target string
+	// sources are its manifests for one cluster and for many; mostly one of them.
+	sources []*Source
+}
+
+// neighbours are the other applications in the checkout of a source. Files with mistakes are applications without
+// options. None are known where the root of the checkout is not.
+func neighbours(ctx context.Context, s *Source) ([]*neighbour, error) {
+	root := repositoryRoot(s)
+	tree, err := checkout.Open(root)
+	if err != nil {
+		return nil, err
+	}
+	own := filepath.Join(s.Dir, s.ConfigFilename)
+	var found []*neighbour
+	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil:
+			return nil // what may not be read is no application
+		case entry.IsDir() && entry.Name() == ".git":
+			return fs.SkipDir
+		case !entry.Type().IsRegular(), !isApplication(entry.Name()), name == own:
+			return nil
+		case len(found) == maxNeighbours:
+			return fs.SkipAll
+		}
+		relative, err := filepath.Rel(root, name)
+		if err != nil {
+			return nil
+		}
+		data, err := tree.ReadFile(name)
+		if err == nil {
+			found = append(found, neighbourOf(root, filepath.ToSlash(relative), data))
+		}
+		return nil
+	})
+	return found, err
+}
+
+// isApplication reports whether a file has the name of an application's configuration (PipeCD v1).
+func isApplication(base string) bool {
+	return strings.HasSuffix(base, ".pipecd.yaml") || base == ".pipe.yaml"
+}
+
+func neighbourOf(root, file string, data []byte) *neighbour {
+	var document struct {
+		Spec struct {
+			Name    string            `yaml:"name"`
+			Labels  map[string]string `yaml:"labels"`
+			Plugins map[string]any    `yaml:"plugins"`
+		} `yaml:"spec"`
+	}
+	if yaml.Unmarshal(data, &document) != nil {
+		document.Spec.Plugins = nil
+	}
+	spec := document.Spec
+	n := &neighbour{file: file, name: spec.Name, target: spec.Labels[labelTarget]}
+	if n.name == "" {
+		n.name = path.Dir(file)
+	}
+	for _, plugin := range []string{singlePlugin, multiPlugin} {
+		options, written := spec.Plugins[plugin]
+		if !written && (plugin == multiPlugin || spec.Plugins[multiPlugin] != nil) {
+			continue
+		}
+		if source, err := SourceAt(root, file, data, options); err == nil {
+			n.sources = append(n.sources, source)
+		}
+	}
+	return n
+}
+
+// SourceAt is the application whose configuration is a file of a checkout, relative to root, with the options that the
+// configuration has for the plugin.
+func SourceAt(root, file string, data []byte, options any) (*Source, error) {
+	s := &Source{
+		Dir:            filepath.Join(root, filepath.FromSlash(path.Dir(file))),
+		ConfigFilename: path.Base(file), ConfigData: data,
+		SharedConfigDir: filepath.Join(root, SharedConfigFolder),
+	}
+	part, err := json.Marshal(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(part, &s.App); err != nil {
+		return nil, err
+	}
+	return s, s.App.Validate()
+}
+
+// mayDeployTo reports whether an application may deploy to a target. Without the label only the control plane knows.
+func (n *neighbour) mayDeployTo(target Target) bool { return n.target == "" || n.target == target.Name }
+
+// objects are the keys that an application has at a deploy target. false: they are not known, because it cannot be
+// loaded.
+func (n *neighbour) objects(ctx context.Context, l *Loader, targets []Target) (keys []manifest.Key, known bool) {
+	for _, s := range n.sources {
+		at := s
+		if len(s.App.Input.MultiTargets) > 0 && len(targets) > 0 {
+			if at = At(s, targets[0]); at == nil {
+				continue
+			}
+		}
+		loaded, err := l.LoadAs(ctx, targets, at, Loading{})
+		if err != nil {
+			return nil, false
+		}
+		for _, m := range loaded.Manifests {
+			keys = append(keys, m.Key())
+		}
+	}
+	return keys, len(n.sources) > 0
+}
+
+// mentions reports whether a file in the directory of an application has the kind and the name of an object: that is
+// all that can be known of manifests which cannot be loaded.
+func (n *neighbour) mentions(root string, key manifest.Key) bool {
+	tree, err := checkout.Open(root)
+	if err != nil {
+		return false
+	}
+	named := regexp.MustCompile(`(?m)\bname["']?:\s*["']?` + regexp.QuoteMeta(key.Name) + `["']?\s*([#,}]|$)`)
+	found := false
+	dir := filepath.Join(root, filepath.FromSlash(path.Dir(n.file)))
+	_ = filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(name)) {
+			return nil
+		}
+		data, err := tree.ReadFile(name)
+		if err == nil && strings.Contains(string(data), key.Kind) && named.Match(data) {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
+}
