@@ -173,13 +173,16 @@ func remedy(req Request) string {
 // render gives the files of a chart, which are fixed unless it looks something up.
 func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values *given, seen *Capabilities,
 	req Request) (*Rendered, error) {
-	caps, err := seen.helm()
-	if err != nil {
-		return nil, err
-	}
 	chrt := loaded.chart
 	if err := chartutil.ProcessDependencies(chrt, values.values); err != nil {
 		return nil, fmt.Errorf("its dependencies: %w", err)
+	}
+	if req.Cluster != nil {
+		seen = seen.with(chrt)
+	}
+	caps, err := seen.helm()
+	if err != nil {
+		return nil, err
 	}
 	namespace := cmp.Or(req.Namespace, seen.Namespace, "default")
 	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: req.Moment.revision(),
