@@ -12,7 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/filetest"
 )
 
-func TestAChartSeesTheKindsOfItsOwnDefinitions(t *testing.T) {
+func TestAChartSeesTheKindsThatItDefines(t *testing.T) {
 	t.Parallel()
 	definition := func(group string) string {
 		return "kind: CustomResourceDefinition\nspec:\n  group: " + group + "\n  names: {kind: Gizmo}\n" +
