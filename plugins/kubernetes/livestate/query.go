@@ -272,8 +272,10 @@ func ignoredFields(source *stage.Source, manifests []manifest.Manifest) (all []*
 // resources turns objects into what piped reports.
 func (j judge) resources(ctx context.Context, objects []*object, target string) []*model.ResourceState {
 	states := make([]*model.ResourceState, 0, len(objects))
+	owners := newOwners(objects)
 	for _, o := range objects {
 		health, description := j.healthOf(ctx, o.live)
+		health, description = owners.amend(o, health, description)
 		states = append(states, &model.ResourceState{
 			Id: string(o.live.GetUID()), ParentIds: o.parents, Name: o.live.GetName(), ResourceType: o.live.GetKind(),
 			ResourceMetadata: metadataOf(o.live),
