@@ -88,7 +88,7 @@ func TestAMigrationRunsOnceAlthoughThePluginIsKilledAndItsFailureEndsTheNextDepl
 	s := e.start("up", repo, "--cluster", "embedded")
 	s.await("the migration's output is in the log while it runs", logged(" | applying 0042_orders.sql"))
 	require.NoError(t, syscall.Kill(e.pluginPID("kubernetes"), syscall.SIGKILL))
-	s.await("the next attempt waits for it", logged("an earlier attempt of this stage has begun it"))
+	s.await("the next attempt waits for it", logged("an earlier attempt in this deployment has begun it"))
 	require.NoError(t, os.WriteFile(proceed, nil, 0o600))
 	s.await("the rest of its output", logged(" | orders has its column"))
 	s.await("it is deployed", func(e event) bool { return e.is("deployment", "app", "web", "status", "SUCCESS") })

@@ -99,7 +99,7 @@ func TestARemovalFromTwoClustersGoesOnAfterPipedAndThePluginAreKilled(t *testing
 	require.Equal(t, []string{"db"}, tokyo.names("apps", "deployments"))
 	require.Equal(t, []string{"db", "web"}, london.names("apps", "deployments"), "its hook has not ended")
 
-	const goesOn = "[london] - Job default/save: an earlier attempt of this stage has begun it"
+	const goesOn = "[london] - Job default/save: an earlier attempt in this deployment has begun it"
 	require.NoError(t, syscall.Kill(e.child("piped"), syscall.SIGKILL))
 	s.await("the next attempt waits for the hook", logged(goesOn))
 	require.NoError(t, syscall.Kill(e.pluginPID("kubernetes_multicluster"), syscall.SIGKILL))

@@ -88,7 +88,7 @@ func TestARemovalRunsEachHookOnceAlthoughThePluginAndPipedAreKilled(t *testing.T
 	gittest.Run(t, repo, "rm", "-rq", "web")
 	gittest.Commit(t, repo, "delete")
 
-	const goesOn = "an earlier attempt of this stage has begun it"
+	const goesOn = "an earlier attempt in this deployment has begun it"
 	s.await("the hook before the deletion runs", logged(" | applying 0042_orders.sql"))
 	require.NoError(t, syscall.Kill(e.pluginPID("kubernetes"), syscall.SIGKILL))
 	s.await("the next attempt waits for the hook", nth(1, logged("Job default/save: "+goesOn)))

@@ -210,7 +210,8 @@ func interruptedOutcome(d *model.Deployment) Outcome {
 }
 
 // failedRollback says, at the end of a deployment's reason, which rollback stages did not succeed; empty when all did.
-func failedRollback(stages []*model.PipelineStage) string {
+// What the reason says already is not repeated.
+func failedRollback(stages []*model.PipelineStage, reason string) string {
 	var failed []*model.PipelineStage
 	why := ""
 	for _, stage := range stages {
@@ -223,8 +224,11 @@ func failedRollback(stages []*model.PipelineStage) string {
 		return ""
 	}
 	text := "; the rollback failed in " + names(failed)
-	if why != "" {
-		text += ": " + why
+	switch {
+	case why == "":
+		return text
+	case strings.Contains(reason, why):
+		return text + " for the same reason"
 	}
-	return text
+	return text + ": " + why
 }

@@ -65,7 +65,7 @@ func TestRollbackStagesRunOneAfterAnother(t *testing.T) {
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
 	require.Equal(
-		t, "Stage C failed: the moon is missing; the rollback failed in stage ROLLBACK: the moon is missing",
+		t, "Stage C failed: the moon is missing; the rollback failed in stage ROLLBACK for the same reason",
 		end.GetStatusReason(),
 	)
 	reports, requires := a.controlPlane.rollbacks("d")

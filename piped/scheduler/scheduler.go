@@ -174,7 +174,7 @@ func (r *run) deploy(ctx context.Context) (Outcome, error) {
 			return Outcome{}, err
 		}
 		outcome.RolledBack = true
-		outcome.Reason += failedRollback(d.GetStages())
+		outcome.Reason += failedRollback(d.GetStages(), outcome.Reason)
 	}
 	return outcome, r.reports.complete(ctx, outcome)
 }

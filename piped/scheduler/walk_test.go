@@ -419,7 +419,8 @@ func TestSourcesThatCannotBePreparedFailTheStageAtOnce(t *testing.T) {
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
 	const why = "prepare the sources: no space left on device"
-	require.Equal(t, "Stage A failed: "+why+"; the rollback failed in stage ROLLBACK: "+why, end.GetStatusReason())
+	require.Equal(t, "Stage A failed: "+why+"; the rollback failed in stage ROLLBACK for the same reason",
+		end.GetStatusReason())
 	require.Contains(t, a.controlPlane.stageLog(), "A 0 prepare the sources: no space left on device")
 }
 

@@ -172,7 +172,7 @@ func TestARemovalThatIsInterruptedRunsEachHookOnce(t *testing.T) {
 	open(a, "save")
 
 	log := interrupted("ConfigMap " + a.namespace + "/held: Terminating")
-	require.Contains(t, log, "Job "+a.namespace+"/save: an earlier attempt of this stage has begun it; it "+
+	require.Contains(t, log, "Job "+a.namespace+"/save: an earlier attempt in this deployment has begun it; it "+
 		"does not run twice")
 	a.absent(configMaps, "web")
 	a.edit(configMaps, "held", `{"metadata": {"finalizers": null}}`)
@@ -183,7 +183,7 @@ func TestARemovalThatIsInterruptedRunsEachHookOnce(t *testing.T) {
 	a.absent(jobs, "save")
 	open(a, "note")
 	log = a.succeeds("K8S_REMOVE", "", last, nil)
-	require.Contains(t, log, "an earlier attempt of this stage has begun it; it does not run twice")
+	require.Contains(t, log, "an earlier attempt in this deployment has begun it; it does not run twice")
 	require.Empty(t, remains(a))
 }
 

@@ -252,6 +252,25 @@ func TestAFailedRolloutRunsItsHookOnce(t *testing.T) {
 	a.becomes(one, "in sync although the hook is not in Git", inSync)
 }
 
+func TestAHookForAFailedRolloutThatFailsItselfDoesNotRunAgain(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"conf.yaml": configMap("conf", "a: v1")}}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	a.nextDeployment()
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{
+		"web.yaml":    deploymentYAML("web", "registry.invalid/x:1", 1, ""),
+		"report.yaml": jobYAML("report", "argocd.argoproj.io/hook: SyncFail", fails),
+		"skip.yaml":   jobYAML("skip", "argocd.argoproj.io/hook: Skip", ""),
+	}}
+	log := a.fails("K8S_SYNC", "", two, one)
+	require.Contains(t, log, "A hook for the failed rollout failed, too")
+	require.Contains(t, log, "/skip (argocd.argoproj.io/hook: Skip), because such a hook never runs")
+	log = a.succeeds("K8S_ROLLBACK", "", two, one)
+	require.Contains(t, log, "The hooks for the failed rollout have run in this deployment")
+	require.NotContains(t, log, "Running 1 hook for")
+}
+
 func TestARollbackRunsTheHooksOfTheCommitThatItGoesBackTo(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)
@@ -328,7 +347,7 @@ func TestAHookThatRunsWhenThePluginIsKilledRunsOnce(t *testing.T) {
 		again <- log
 	}()
 	require.Eventually(t, func() bool {
-		return strings.Contains(a.h.Piped.Log("sync"), "an earlier attempt of this stage has begun it")
+		return strings.Contains(a.h.Piped.Log("sync"), "an earlier attempt in this deployment has begun it")
 	}, time.Minute, 20*time.Millisecond)
 	require.Equal(t, early, a.uid("early"), "a hook that has ended does not run again")
 	require.False(t, a.isThere(deployments, "web"), "a hook that runs is waited for")

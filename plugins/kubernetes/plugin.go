@@ -128,7 +128,7 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *preview.Request) ([]sd
 
 func (p *plugin) load(ctx context.Context, req *engine.PlanRequest,
 	s *sdk.Source[config.Application]) ([]manifest.Manifest, error) {
-	manifests, err := p.Load(ctx, req.Targets, s)
+	manifests, err := p.Load(ctx, req.Targets, s, stage.IsUpgrade(req.Running))
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %s: %w", s.ConfigFilename, s.CommitHash, err)
 	}

@@ -180,10 +180,9 @@ func reasonOf(a *app, c *commit) string {
 	return resp.GetMessage()
 }
 
-func TestAPolicyThatDeniesIsNamedWithItsWords(t *testing.T) {
-	t.Parallel()
-	a := newApp(t)
-	a.makeNamespace()
+// denyServices has a policy deny every Service of the test's namespace from now on.
+func denyServices(a *app) {
+	a.t.Helper()
 	group := schema.GroupVersion{Group: "admissionregistration.k8s.io", Version: "v1"}
 	for resource, spec := range map[string]string{
 		"validatingadmissionpolicies": `"matchConstraints": {"resourceRules": [{"apiGroups": [""],
@@ -201,10 +200,17 @@ func TestAPolicyThatDeniesIsNamedWithItsWords(t *testing.T) {
 		"spec": map[string]any{"ports": []any{map[string]any{"port": int64(80)}}},
 	}}
 	a.waitUntil("the policy denies", func() bool {
-		_, err := a.live().Dynamic.Resource(services).Namespace(a.namespace).Create(t.Context(), trial,
+		_, err := a.live().Dynamic.Resource(services).Namespace(a.namespace).Create(a.t.Context(), trial,
 			metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
 		return apierrors.IsInvalid(err)
 	})
+}
+
+func TestAPolicyThatDeniesIsNamedWithItsWords(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.makeNamespace()
+	denyServices(a)
 	log := a.fails("K8S_SYNC", "", &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML}},
 		nil)
 	require.Contains(t, log, "service.yaml:1: Service "+a.namespace+"/web: the ValidatingAdmissionPolicy "+a.namespace+

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -132,4 +133,20 @@ func TestARollbackLeavesWhatAnotherApplicationHasTaken(t *testing.T) {
 	log := a.succeeds("K8S_ROLLBACK", "", target, running)
 	require.Contains(t, log, "did not change it and it belongs to the application other-"+id)
 	require.Equal(t, "others", a.conf("a"))
+}
+
+func TestARollbackLeavesWhatThePolicyRefusesAndTheFailedDeploymentHadNotChanged(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	running := &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML}}
+	a.succeeds("K8S_SYNC", "", running, nil)
+	denyServices(a)
+	a.nextDeployment()
+	target := &commit{Hash: "aaaaaaa2", Files: map[string]string{
+		"service.yaml": strings.Replace(serviceYAML, "8080", "8081", 1)}}
+	require.Contains(t, a.fails("K8S_SYNC", "", target, running), "every Service needs an owner")
+	log := a.succeeds("K8S_ROLLBACK", "", target, running)
+	require.Contains(t, log, "Service "+a.namespace+"/web: left as it is, because the failed deployment did not "+
+		"change it and the cluster does not take it now: the ValidatingAdmissionPolicy")
+	require.NotContains(t, log, "next step")
 }

@@ -125,7 +125,7 @@ func (p *plugin) load(ctx context.Context, req *engine.PlanRequest, at place,
 	if len(req.Targets) > 0 {
 		targets = []stage.Target{at.target}
 	}
-	manifests, err := p.Load(ctx, targets, s)
+	manifests, err := p.Load(ctx, targets, s, stage.IsUpgrade(at.running))
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %s for deploy target %s: %w", s.ConfigFilename,
 			s.CommitHash, at.target.Name, err)

@@ -242,7 +242,10 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 			})
 		}
 		if err != nil {
-			return Applied{}, "", a.describe(ctx, err, r, m)
+			if err = a.describe(ctx, err, r, m); untouched == nil || !a.leaveRefused(m, err) {
+				return Applied{}, "", err
+			}
+			live, how = untouched, unchanged
 		}
 		if live.GetDeletionTimestamp() == nil {
 			return Applied{Manifest: m, Live: live, Resource: r}, how, nil

@@ -68,7 +68,7 @@ func (a *Applier) runHook(ctx context.Context, r dynamic.ResourceInterface,
 	case err != nil:
 		return nil, "", err
 	case run != "" && live.GetAnnotations()[manifest.AnnotationHookRun] == run:
-		a.log.Infof("- %s: an earlier attempt of this stage has begun it; it does not run twice", m.Key().Human())
+		a.log.Infof("- %s: an earlier attempt in this deployment has begun it; it does not run twice", m.Key().Human())
 		return live, unchanged, nil
 	}
 	a.log.Infof("- %s: the hook ran in an earlier deployment; it is deleted and created again to run in this one",

@@ -6,6 +6,8 @@ package apply
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -86,6 +88,22 @@ func (a *Applier) restoreUntouched(ctx context.Context, r dynamic.ResourceInterf
 		return live, unchanged, nil
 	}
 	return applied, "applied", err
+}
+
+// leaveRefused reports whether an object that the failed deployment did not change stays as it is, because the cluster
+// does not take its manifest now: there is nothing to go back from.
+func (a *Applier) leaveRefused(m manifest.Manifest, err error) bool {
+	why := ""
+	if refused, is := errors.AsType[*RefusedError](err); is {
+		why = refused.Reason
+	} else if denied, is := errors.AsType[*DeniedError](err); is {
+		why = fmt.Sprintf("the user %s of the kubeconfig may not %s it", denied.User, denied.Verb)
+	} else {
+		return false
+	}
+	a.log.Infof("- %s: left as it is, because the failed deployment did not change it and the cluster does not take "+
+		"it now: %s", m.Key().Human(), why)
+	return true
 }
 
 // refusesForce reports whether fields of other managers are an error for a manifest, or were for the commit that a

@@ -88,8 +88,9 @@ func (e *Engine) Close() error {
 func (e *Engine) LivestateChanges() *sdk.LivestateChanges { return e.live.Changes() }
 
 // Load loads the manifests of a source; see stage.Loader.Load.
-func (e *Engine) Load(ctx context.Context, targets []stage.Target, s *stage.Source) ([]manifest.Manifest, error) {
-	return e.loader.Load(ctx, targets, s)
+func (e *Engine) Load(ctx context.Context, targets []stage.Target, s *stage.Source, upgrade bool) (
+	[]manifest.Manifest, error) {
+	return e.loader.Load(ctx, targets, s, upgrade)
 }
 
 // Execute runs the stage of the request at its first deploy target. An error that may pass has a cause that says so.

@@ -82,7 +82,7 @@ func loadApplication(ctx context.Context, loader *stage.Loader, root string, app
 	if err != nil {
 		return nil, err
 	}
-	return loader.Load(ctx, nil, source)
+	return loader.Load(ctx, nil, source, false)
 }
 
 // kindsOf counts the objects of each kind.

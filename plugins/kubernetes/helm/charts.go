@@ -50,6 +50,7 @@ type Request struct {
 	// Namespace is that of the release. Default: that of the Cluster, or "default".
 	Namespace string
 	Options   Options
+	Moment    Moment
 	// AllowedAddresses are added to those of the [Sources].
 	AllowedAddresses []string
 	// Cluster is the cluster that the chart sees; nil for none.
@@ -80,6 +81,8 @@ type Rendered struct {
 	// Fixed is set when the same request, on the same files, always gets the same chart and values, and looks nothing
 	// up.
 	Fixed bool
+	// ReadsMoment is set when another [Moment] may give another rendering.
+	ReadsMoment bool
 	// Release is set when the request asks for it.
 	Release *Release
 
@@ -170,16 +173,20 @@ func remedy(req Request) string {
 // render gives the files of a chart, which are fixed unless it looks something up.
 func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values *given, seen *Capabilities,
 	req Request) (*Rendered, error) {
-	caps, err := seen.helm()
-	if err != nil {
-		return nil, err
-	}
 	chrt := loaded.chart
 	if err := chartutil.ProcessDependencies(chrt, values.values); err != nil {
 		return nil, fmt.Errorf("its dependencies: %w", err)
 	}
+	if req.Cluster != nil {
+		seen = seen.with(chrt)
+	}
+	caps, err := seen.helm()
+	if err != nil {
+		return nil, err
+	}
 	namespace := cmp.Or(req.Namespace, seen.Namespace, "default")
-	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: 1, IsInstall: true}
+	release := common.ReleaseOptions{Name: req.ReleaseName, Namespace: namespace, Revision: req.Moment.revision(),
+		IsInstall: !req.Moment.Upgrade, IsUpgrade: req.Moment.Upgrade}
 	top, err := util.ToRenderValuesWithSchemaValidation(chrt, values.values, release, caps, true)
 	if err != nil {
 		return nil, fmt.Errorf("its values are not valid: %w", err)
@@ -193,13 +200,14 @@ func (c *Charts) render(ctx context.Context, g *guard, loaded *loaded, values *g
 	answers := &asker{cluster: req.Cluster}
 	texts, err := c.runTemplates(ctx, &job{
 		Chart: newJobChart(chrt), Values: valuesOf(top), Release: req.ReleaseName, Namespace: namespace,
-		Capabilities: seen,
+		Moment: req.Moment, Capabilities: seen,
 	}, loaded, answers)
 	if err != nil {
 		return nil, err
 	}
 	out := &Rendered{Name: chrt.Name(), Version: chrt.Metadata.Version, Fixed: answers.asked == 0,
-		notes: texts[path.Join(chrt.Name(), "templates", notesFile)]}
+		ReadsMoment: readsMoment(chrt, valuesOf(top)),
+		notes:       texts[path.Join(chrt.Name(), "templates", notesFile)]}
 	for _, crd := range chrt.CRDObjects() {
 		out.Files = append(out.Files, File{Source: loaded.source(crd.Filename), Data: crd.File.Data})
 	}

@@ -22,6 +22,7 @@ type job struct {
 	Values map[string]any
 	// Release and Namespace name the release.
 	Release, Namespace string
+	Moment             Moment
 	Capabilities       *Capabilities
 	// OutputBytes is the limit of what the templates make.
 	OutputBytes uint64
@@ -95,8 +96,8 @@ func (j *job) run(t *child.Talk) (map[string]string, error) {
 		"Values":       common.Values(j.Values),
 		"Capabilities": caps,
 		"Release": map[string]any{
-			"Name": j.Release, "Namespace": j.Namespace, "IsUpgrade": false, "IsInstall": true, "Revision": 1,
-			"Service": "Helm",
+			"Name": j.Release, "Namespace": j.Namespace, "Service": "Helm", "IsUpgrade": j.Moment.Upgrade,
+			"IsInstall": !j.Moment.Upgrade, "Revision": j.Moment.revision(),
 		},
 	})
 	if err != nil {

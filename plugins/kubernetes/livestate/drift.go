@@ -39,10 +39,12 @@ type drift struct {
 	target  string
 	ignored []*ignoreRule
 	routed  []routedForm
-	// lookedUp is set when charts of the application have looked something up; see lookups.go. managers gives who has
-	// written the fields of an object then.
-	lookedUp bool
-	managers func(context.Context, schema.GroupVersionResource, *unstructured.Unstructured) (
+	// varies is set when a chart of the application may render otherwise after its deployment; see lookups.go. managers
+	// gives who has written the fields of an object then.
+	varies bool
+	// installOnly are the objects that only an installation has.
+	installOnly map[manifest.Key]bool
+	managers    func(context.Context, schema.GroupVersionResource, *unstructured.Unstructured) (
 		[]metav1.ManagedFieldsEntry, error)
 }
 
@@ -112,14 +114,15 @@ func liveOf(objects []*object) map[manifest.Key]*unstructured.Unstructured {
 // leftOver returns what is in the cluster and not in Git, but for what is not to be deleted.
 func (d *drift) leftOver(places []place, objects []*object, inGit map[manifest.Key]bool) (findings []finding) {
 	former := generations{}
-	if !prunes(d.source) {
-		former = newGenerations(places)
+	stays := map[manifest.Key]bool{}
+	if !prunes(d.source) { // no upgrade deletes it
+		former, stays = newGenerations(places), d.installOnly
 	}
 	for _, o := range objects {
 		key := manifest.KeyOf(o.live)
 		if o.parents == nil && !inGit[key.Fold()] && o.live.GetDeletionTimestamp() == nil && !isIgnored(o.live) &&
 			d.isPrimary(o.live) && !inventory.IsCopy(o.live, key) && manifest.Exclusion(o.live) == "" &&
-			!former.hasFormer(key) && !manifest.IsHook(o.live) && !d.isDeployed(o.live) {
+			!former.hasFormer(key) && !stays[key.Fold()] && !manifest.IsHook(o.live) && !d.isDeployed(o.live) {
 			findings = append(findings, finding{key: key, what: "is in the cluster, but not in Git", live: o.live})
 		}
 	}

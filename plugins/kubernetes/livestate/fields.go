@@ -161,7 +161,20 @@ func (w threeWay) drifted(d difference) *livestate.FieldDrift {
 	if now := at(w.git, d.path); w.git != w.applied && !same(now, at(w.applied, d.path), step{path: d.path}) {
 		git = now
 	}
+	if w.unapplied() {
+		if lastManager(w.live, d.path) != "" { // what was applied before that is not known
+			return w.field(d.path, git, d.live, nil)
+		}
+		return w.field(d.path, git, d.live, d.live)
+	}
 	return w.field(d.path, git, d.live, d.git)
+}
+
+// unapplied reports whether the deployment of the commit has not applied the object: its pipeline has no stage that
+// does, or left the object out.
+func (w threeWay) unapplied() bool {
+	is := w.live.GetAnnotations()[manifest.LabelCommitHash]
+	return is != "" && is != w.applied.GetAnnotations()[manifest.LabelCommitHash]
 }
 
 // changed is a field that Git has changed since the last deployment.

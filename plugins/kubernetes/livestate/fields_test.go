@@ -207,3 +207,21 @@ func TestFieldsAreBounded(t *testing.T) {
 	require.Zero(t, fit(all[1], 0))
 	require.Empty(t, all[1].GetFields())
 }
+
+func TestAFieldThatTheDeploymentDidNotApplyWasChangedInGit(t *testing.T) {
+	t.Parallel()
+	commit := func(hash string) string { return "pipecd.dev/commit-hash: " + hash }
+	wanted := workload("", 2, "web:v2", commit("c1"))
+	require.Equal(t, []string{
+		"u1 spec.template.spec.containers[web].image: \"web:v2\" | \"web:v1\" | \"web:v1\" GIT",
+	}, sentences(compared3(t, wanted, workload("u1", 2, "web:v1", commit("c0")), "")))
+	require.Equal(t, []string{
+		"u1 spec.template.spec.containers[web].image: \"web:v2\" | \"web:v1\" | \"web:v2\" LIVE",
+	}, sentences(compared3(t, wanted, workload("u1", 2, "web:v1", commit("c1")), "")))
+	edited := strings.Replace(workload("u1", 3, "web:v1", commit("c0")), "metadata: {", "metadata: {managedFields: "+
+		"[{manager: hand, operation: Update, fieldsV1: {'f:spec': {'f:replicas': {}}}}], ", 1)
+	require.Equal(t, []string{
+		"u1 spec.replicas: 2 | 3 |  BOTH",
+		"u1 spec.template.spec.containers[web].image: \"web:v2\" | \"web:v1\" | \"web:v1\" GIT",
+	}, sentences(compared3(t, wanted, edited, "")))
+}

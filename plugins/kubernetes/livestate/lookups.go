@@ -16,19 +16,18 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// A chart that looks something up may render otherwise after its own deployment: it counts, or leaves out what it
-// finds. What the last deployment has written, and no one has changed since, is no drift, whatever the chart would
-// write now.
+// A chart that looks something up, or reads whether it is installed, may render otherwise after its own deployment: it
+// counts, or leaves out what it finds. What the last deployment has written, and no one has changed since, is no drift,
+// whatever the chart would write now.
 
-// isDeployed reports whether the commit itself has applied an object that its charts, which look things up, leave out
-// now.
+// isDeployed reports whether the commit itself has applied an object that its charts, which vary, leave out now.
 func (d *drift) isDeployed(live *unstructured.Unstructured) bool {
-	return d.lookedUp && live.GetAnnotations()[manifest.LabelCommitHash] == d.source.CommitHash
+	return d.varies && live.GetAnnotations()[manifest.LabelCommitHash] == d.source.CommitHash
 }
 
 // sinceDeployed leaves out the differences in fields that still are as the deployment of the commit has written them,
-// where charts look things up. Their managers say so: who changes a field becomes its manager. The watches do not keep
-// our own fields, so the API is asked.
+// where charts vary. Their managers say so: who changes a field becomes its manager. The watches do not keep our own
+// fields, so the API is asked.
 func (d *drift) sinceDeployed(ctx context.Context, p place, live *unstructured.Unstructured, found []difference) (
 	[]difference, error) {
 	if len(found) == 0 || !d.isDeployed(live) {

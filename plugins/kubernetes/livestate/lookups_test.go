@@ -48,7 +48,7 @@ func TestOnlyWhatOurDeploymentHasWrittenIsAsItWasDeployed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := &drift{lookedUp: c.lookedUp, source: &stage.Source{CommitHash: c.commit},
+			d := &drift{varies: c.lookedUp, source: &stage.Source{CommitHash: c.commit},
 				managers: func(context.Context, schema.GroupVersionResource, *unstructured.Unstructured) (
 					[]metav1.ManagedFieldsEntry, error) {
 					return c.entries, c.err

@@ -142,10 +142,12 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	}
 	placed.target = to.Source.App.DeployTarget()
 	objects := placed.objects(q.ApplicationID)
+	var installOnly map[manifest.Key]bool
+	placed.places, installOnly = deployed(placed.places, liveOf(objects), to.Source.CommitHash)
 	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
 	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target,
-		ignored: want.ignored, routed: want.routed, agreed: want.agreed, lookedUp: want.reads != nil,
-		managers: c.managers}
+		ignored: want.ignored, routed: want.routed, agreed: want.agreed,
+		varies: want.reads != nil || want.moments != nil, installOnly: installOnly, managers: c.managers}
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a
 	}
@@ -165,6 +167,8 @@ type wanted struct {
 	// all others.
 	reads *lookup.Reads
 	away  error
+	// moments are what manifests, which are those of an upgrade, do not have in common with those of an installation.
+	moments *moments
 	// ignored are the fields that do not count.
 	ignored []*ignoreRule
 	routed  []routedForm
@@ -220,24 +224,28 @@ func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *
 	if known, ok := s.wanted.get(key); ok && known.of == of && known.reads.Same(ctx) {
 		return known, nil
 	}
-	loaded, err := s.loader.LoadPrimary(ctx, []stage.Target{target}, source, stage.Loading{
-		Connect: func(ctx context.Context) (*cluster.Client, error) {
-			return s.pool.Reach(ctx, target.Config, s.reach)
-		},
-	})
+	how := stage.Loading{Upgrade: true, Deployed: true, Connect: func(ctx context.Context) (*cluster.Client, error) {
+		return s.pool.Reach(ctx, target.Config, s.reach)
+	}}
+	loaded, err := s.loader.LoadPrimary(ctx, []stage.Target{target}, source, how)
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests at commit %s: %w", source.CommitHash, err)
 	}
-	manifests, label := loaded.Manifests, source.App.VariantLabel
+	w := &wanted{manifests: loaded.Manifests, reads: loaded.Reads, away: loaded.Away, of: of, agreed: newAgreements()}
+	if loaded.ReadsMoment {
+		if w.moments, err = s.moments(ctx, target, source, how, loaded.Manifests); err != nil {
+			return nil, fmt.Errorf("load the manifests at commit %s: %w", source.CommitHash, err)
+		}
+	}
+	label := source.App.VariantLabel
 	manifest.Stamp{
 		PipedID: q.PipedID, ApplicationID: q.ApplicationID, CommitHash: source.CommitHash,
 		VariantKey: label.Key, Variant: label.PrimaryValue, DeployTarget: source.App.DeployTarget(),
-	}.Apply(manifests)
-	for _, m := range manifests {
+	}.Apply(w.all())
+	for _, m := range w.all() {
 		s.masker.mask(m.Unstructured)
 	}
-	w := &wanted{manifests: manifests, reads: loaded.Reads, away: loaded.Away, of: of, agreed: newAgreements()}
-	if w.ignored, w.routed, err = ignoredFields(source, manifests); err != nil {
+	if w.ignored, w.routed, err = ignoredFields(source, w.all()); err != nil {
 		return nil, fmt.Errorf("%s at commit %s: %w", source.ConfigFilename, source.CommitHash, err)
 	}
 	if w.away == nil {
@@ -264,8 +272,10 @@ func ignoredFields(source *stage.Source, manifests []manifest.Manifest) (all []*
 // resources turns objects into what piped reports.
 func (j judge) resources(ctx context.Context, objects []*object, target string) []*model.ResourceState {
 	states := make([]*model.ResourceState, 0, len(objects))
+	owners := newOwners(objects)
 	for _, o := range objects {
 		health, description := j.healthOf(ctx, o.live)
+		health, description = owners.amend(o, health, description)
 		states = append(states, &model.ResourceState{
 			Id: string(o.live.GetUID()), ParentIds: o.parents, Name: o.live.GetName(), ResourceType: o.live.GetKind(),
 			ResourceMetadata: metadataOf(o.live),

@@ -40,7 +40,7 @@ type placed struct {
 func (w *watched) placeAll(ctx context.Context, want *wanted, filter config.AppStateInformer,
 	applicationID string) (*placed, error) {
 	p := &placed{filter: filter}
-	for _, m := range want.manifests {
+	for i, m := range want.all() {
 		one, err := w.place(m)
 		if err == nil && !filter.Watches(m.GetAPIVersion(), m.GetKind(), one.manifest.GetNamespace()) {
 			continue
@@ -55,6 +55,7 @@ func (w *watched) placeAll(ctx context.Context, want *wanted, filter config.AppS
 		if err != nil {
 			return nil, err
 		}
+		one.at = want.at(i)
 		p.places = append(p.places, one)
 	}
 	var err error

@@ -90,6 +90,8 @@ type place struct {
 	// known is false while the cluster has no such kind; versions are those in which it has it then, empty for none.
 	known    bool
 	versions string
+	// at says which rendering of a chart has the manifest.
+	at rendering
 }
 
 // place finds where a manifest belongs; its namespace is set or removed accordingly, in a copy.

@@ -71,6 +71,12 @@ func (v *View) Reads() *Reads {
 	return &v.reads
 }
 
+// Client is connected to the cluster that has been asked what it can do.
+func (v *View) Client(ctx context.Context) (*cluster.Client, error) {
+	_, err := v.Capabilities(ctx)
+	return v.client, err
+}
+
 // Capabilities asks once.
 func (v *View) Capabilities(ctx context.Context) (*helm.Capabilities, error) {
 	if v.able != nil || v.away != nil {

@@ -57,7 +57,8 @@ func (r Request) key(seen *helm.Capabilities) cacheKey {
 		KustomizeOptions           map[string]string
 		AllowedAddresses           []string
 		Seen                       *helm.Capabilities
-	}{dir, r.ConfigFile, r.Namespace, r.Files, r.Chart, r.KustomizeOptions, r.AllowedAddresses, seen})
+		Moment                     helm.Moment
+	}{dir, r.ConfigFile, r.Namespace, r.Files, r.Chart, r.KustomizeOptions, r.AllowedAddresses, seen, r.Moment})
 	if err != nil { // values that JSON cannot hold, which no configuration has
 		data = fmt.Appendf(nil, "%+v %+v", r, seen)
 	}

@@ -35,12 +35,12 @@ func (l *Loader) renderChart(ctx context.Context, tree *checkout.Tree, dir strin
 	rendered, err := l.charts.Render(ctx, helm.Request{
 		Tree: tree, Dir: dir, Path: c.Path, Repository: c.Repository, Name: c.Name, Version: c.Version,
 		ReleaseName: c.Release, Namespace: namespace, Options: c.Options, AllowedAddresses: req.AllowedAddresses,
-		Cluster: req.Cluster, Record: req.Release != nil,
+		Cluster: req.Cluster, Record: req.Release != nil, Moment: req.Moment,
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &result{fixed: rendered.Fixed, release: rendered.Release}
+	out := &result{fixed: rendered.Fixed, release: rendered.Release, readsMoment: rendered.ReadsMoment}
 	out.notes = append(out.notes, fmt.Sprintf("Chart %s %s is rendered as release %s", rendered.Name, rendered.Version,
 		c.Release))
 	var hooks []Manifest

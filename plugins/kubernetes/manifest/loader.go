@@ -49,6 +49,10 @@ type Request struct {
 	AllowedAddresses []string
 	// Cluster is the cluster that charts see; nil for none.
 	Cluster helm.Cluster
+	// Moment is the one of Chart. Charts of kustomizations are rendered for an installation, as kustomize does.
+	Moment helm.Moment
+	// ReadsMoment, unless nil, is called when Chart may be rendered otherwise at another Moment.
+	ReadsMoment func()
 	// Release, unless nil, gets what a record of the release of Chart needs.
 	Release func(*helm.Release)
 	// Note, unless nil, gets what a user should know next to the manifests, a line each.
@@ -61,6 +65,8 @@ type result struct {
 	notes     []string
 	// fixed is whether the same files always give the same.
 	fixed bool
+	// readsMoment is whether another moment of the release may give another result.
+	readsMoment bool
 	// release is nil where no one has asked for it.
 	release *helm.Release
 }
@@ -96,6 +102,9 @@ func (l *Loader) Load(ctx context.Context, req Request) ([]Manifest, error) {
 		if loaded.fixed && !known {
 			l.cache.put(key, tree.Seen(), loaded)
 		}
+	}
+	if loaded.readsMoment && req.ReadsMoment != nil {
+		req.ReadsMoment()
 	}
 	if req.Note != nil {
 		for _, note := range loaded.notes {

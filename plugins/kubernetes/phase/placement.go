@@ -93,6 +93,13 @@ func (p Placement) At(o Occasion) []Moment {
 	return moments
 }
 
+// Never reports whether an object is a hook that no occasion applies, such as one of Skip.
+func Never(m manifest.Manifest) bool {
+	p, err := Of(m)
+	return err == nil && p.Hook != "" &&
+		!slices.ContainsFunc(p.uses, func(u use) bool { return len(u.occasions) > 0 })
+}
+
 // Runs reports whether an object has an end: a Job or a Pod. A hook of these kinds runs again in each deployment.
 func Runs(m manifest.Manifest) bool {
 	switch m.GroupVersionKind().GroupKind() {

@@ -49,8 +49,11 @@ func (c *changes) hooksOf(plan phase.Plan) {
 		}
 	}
 	for _, m := range plan.Idle {
-		c.notes = append(c.notes, fmt.Sprintf("%s would not run: this deployment is %s", phase.Describe(m),
-			plan.Occasion))
+		why := "this deployment is " + string(plan.Occasion)
+		if phase.Never(m) {
+			why = "such a hook never runs"
+		}
+		c.notes = append(c.notes, fmt.Sprintf("%s would not run: %s", phase.Describe(m), why))
 	}
 	for _, m := range plan.All() {
 		c.unapplied = append(c.unapplied, m.Key())

@@ -134,7 +134,7 @@ func (p *Previewer) target(ctx context.Context, q *question) (sdk.PlanPreview, e
 // see the preview: so charts do not get the values of Secrets.
 func (p *Previewer) load(ctx context.Context, q *question, s *stage.Source) (*stage.Loaded, error) {
 	loaded, err := p.loader.LoadPrimary(ctx, []stage.Target{q.Target}, s,
-		stage.Loading{Connect: q.connect, Hide: true})
+		stage.Loading{Connect: q.connect, Hide: true, Upgrade: stage.IsUpgrade(q.Running)})
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %.7s: %w", s.ConfigFilename, s.CommitHash, err)
 	}

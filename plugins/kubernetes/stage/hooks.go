@@ -101,7 +101,11 @@ func (h *hooks) sync(ctx context.Context, manifests []manifest.Manifest) ([]appl
 // sayIdle names the hooks that do not run in this deployment.
 func (h *hooks) sayIdle() {
 	for _, m := range h.plan.Idle {
-		h.req.Log.Infof("Not run: %s, because %s has no such moment", phase.Describe(m), h.plan.Occasion)
+		why := string(h.plan.Occasion) + " has no such moment"
+		if phase.Never(m) {
+			why = "such a hook never runs"
+		}
+		h.req.Log.Infof("Not run: %s, because %s", phase.Describe(m), why)
 	}
 }
 
@@ -121,10 +125,22 @@ func (e *Executor) hooksOnFailure(ctx context.Context, req *Request, c *cluster.
 }
 
 // runOnFailure runs the hooks for a failed rollout. Their own failure is only logged: the reason of the first one
-// counts.
+// counts. They do not run again after it, unless they were stopped.
 func (h *hooks) runOnFailure(ctx context.Context) {
-	if err := h.run(ctx, phase.OnFailure); err != nil {
-		h.req.Log.Errorf("A hook for the failed rollout failed, too: %v", err)
+	err := h.run(ctx, phase.OnFailure)
+	if err == nil {
+		return
+	}
+	h.req.Log.Errorf("A hook for the failed rollout failed, too: %v", err)
+	if ctx.Err() != nil {
+		return
+	}
+	done, err := h.recall(ctx, phase.OnFailure)
+	if err == nil {
+		err = h.finish(ctx, phase.OnFailure, done)
+	}
+	if err != nil {
+		h.req.Log.Errorf("Cannot note that the hooks for the failed rollout have run: %v", err)
 	}
 }
 

@@ -69,9 +69,9 @@ func (l *Loader) Close() {
 }
 
 // Load loads a source for the first of its deploy targets; without a target images stay as they are written. Charts see
-// the cluster if it can be reached.
-func (l *Loader) Load(ctx context.Context, targets []Target, s *Source) ([]manifest.Manifest, error) {
-	loaded, err := l.LoadAs(ctx, targets, s, Loading{Connect: l.Reaching(targets)})
+// the cluster if it can be reached, and whether the deployment is an upgrade.
+func (l *Loader) Load(ctx context.Context, targets []Target, s *Source, upgrade bool) ([]manifest.Manifest, error) {
+	loaded, err := l.LoadAs(ctx, targets, s, Loading{Connect: l.Reaching(targets), Upgrade: upgrade})
 	if err != nil {
 		return nil, err
 	}
@@ -89,14 +89,23 @@ func (l *Loader) LoadAs(ctx context.Context, targets []Target, s *Source, how Lo
 	if len(targets) > 0 {
 		req.AllowedAddresses = targets[0].Config.AllowedChartAddresses
 	}
-	loaded, err := l.render(ctx, req, l.view(targets, s, how), how)
+	view := l.view(targets, s, how)
+	readsMoment := false
+	if req.Chart != nil {
+		var err error
+		if req.Moment, err = moment(ctx, s, how, view); err != nil {
+			return nil, err
+		}
+		req.ReadsMoment = func() { readsMoment = true }
+	}
+	loaded, err := l.render(ctx, req, view, how)
 	if err == nil {
 		err = phase.Check(loaded.Manifests)
 	}
 	if err != nil {
 		return nil, err
 	}
-	loaded.Release = release
+	loaded.Release, loaded.ReadsMoment = release, readsMoment
 	if len(targets) == 0 || targets[0].Config.ImageBuilder.IsZero() {
 		return loaded, nil
 	}
@@ -149,7 +158,7 @@ func repositoryRoot(s *Source) string {
 
 // rendering is how a stage loads: charts see the cluster, which is waited for as for everything else.
 func (e *Executor) rendering(req *Request, note func(string)) Loading {
-	return Loading{Needed: true, Note: note,
+	return Loading{Needed: true, Note: note, Upgrade: IsUpgrade(req.Running),
 		Connect: func(ctx context.Context) (*cluster.Client, error) { return e.connect(ctx, req) }}
 }
 

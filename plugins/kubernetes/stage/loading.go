@@ -29,6 +29,11 @@ type Loading struct {
 	Needed bool
 	// Hide hides the values of Secrets that charts look up from everything but Secrets.
 	Hide bool
+	// Upgrade renders a chart as for an upgrade of its release; else it is rendered as for the installation. Install
+	// makes it that in any case, whatever the records of the release say.
+	Upgrade, Install bool
+	// Deployed renders a chart for the revision that is deployed; else it is rendered for the next one.
+	Deployed bool
 	// Record asks for the Release of an application that wants its releases recorded.
 	Record bool
 	// Note gets what a user should know next to the manifests, a line each.
@@ -40,6 +45,8 @@ type Loaded struct {
 	Manifests []manifest.Manifest
 	// Reads are what the charts have looked up in the cluster; nil for nothing.
 	Reads *lookup.Reads
+	// ReadsMoment is set when a chart may be rendered otherwise for an installation, or for another revision.
+	ReadsMoment bool
 	// Release is what a record of the release needs; nil for no record.
 	Release *helm.Release
 	// Notes are what a user should know about what the charts have looked up, a line each.
