@@ -181,6 +181,18 @@ func TestTrafficIsSharedAndCopiedByAnIngressRoute(t *testing.T) {
 	a.get(traefikServices, "web-0-shares")
 	a.golden("traffic-traefik", ingressRoutes, traefikServices)
 
+	log = a.succeeds("K8S_CANARY_CLEAN", "", two, one)
+	_, after, found := strings.Cut(log, "The canary variant still gets traffic")
+	require.True(t, found, log)
+	before, _, found := strings.Cut(after, "- TraefikService "+a.namespace+"/web-0-copies: deleted")
+	require.True(t, found, log)
+	require.Contains(t, before, "- IngressRoute "+a.namespace+"/web: ", "the route stops naming it first")
+	require.Equal(t, []map[string]int64{{"web": 100}}, traefikWeights(a))
+	a.absent(traefikServices, "web-0-copies")
+	a.absent(services, "web-canary")
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 20, "mirror": {"percent": 10}}`, two, one)
+
 	log = a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
 	require.Contains(t, log, "IngressRoute "+a.namespace+"/web is left to K8S_TRAFFIC_ROUTING")
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 50}`, two, one)

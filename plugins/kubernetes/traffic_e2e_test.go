@@ -82,6 +82,12 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 	a.pipeline = between
 
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
+	require.Contains(t, a.succeeds("K8S_CANARY_CLEAN", "", two, one), "The canary variant still gets traffic")
+	require.Equal(t, "primary", a.serviceVariant())
+	a.absent(deployments, "web-canary")
+
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "100%"}`, two, one)
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, "primary", a.serviceVariant())
 	require.Equal(t, one.Hash, a.get(services, "web").GetLabels()["pipecd.dev/commit-hash"])
@@ -173,6 +179,9 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 			"app=web,pipecd.dev/variant=canary", asked)
 	}
 	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())
+	log = a.succeeds("K8S_CANARY_CLEAN", "", two, one)
+	require.Contains(t, log, "The canary variant still gets traffic")
+	require.Equal(t, map[string]int64{"primary": 80, "baseline": 20}, a.shares())
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, map[string]int64{"primary": 100}, a.shares())
 }
@@ -295,6 +304,18 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, map[string]int64{"web": 1}, a.weights())
 	a.absent(services, "web-canary")
+
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
+	a.succeeds("K8S_BASELINE_ROLLOUT", `{"createService": true, "suffix": "b"}`, two, one)
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30, "baseline": 30}`, two, one)
+	log = a.succeeds("K8S_BASELINE_CLEAN", "", two, one)
+	require.Contains(t, log, "The baseline variant still gets traffic: moving that to the primary before it is removed")
+	require.Equal(t, map[string]int64{"web": 70, "web-canary": 30}, a.weights())
+	log = a.succeeds("K8S_CANARY_CLEAN", "", two, one)
+	require.Contains(t, log, "The canary variant still gets traffic: moving that to the primary before it is removed")
+	require.Equal(t, map[string]int64{"web": 100}, a.weights())
+	a.absent(services, "web-canary")
+	require.NotContains(t, a.succeeds("K8S_CANARY_CLEAN", "", two, one), "still gets traffic")
 }
 
 func TestAPipelineThatCannotWorkChangesNothing(t *testing.T) {

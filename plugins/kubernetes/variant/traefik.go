@@ -88,20 +88,20 @@ func (t *traefik) route(route map[string]any, index int) (canary map[string]any,
 		canary = t.canaryRoute(route, own)
 	}
 	if s := t.traffic.SessionAffinity; s != nil && len(shared) > 1 {
-		shared = t.add(index, "shares", map[string]any{"weighted": map[string]any{
+		shared = t.add(index, sharesName, map[string]any{"weighted": map[string]any{
 			"services": shared, "sticky": map[string]any{"cookie": map[string]any{"name": s.Cookie}},
 		}})
 	}
 	if mirror := t.traffic.Mirror; mirror != nil {
 		if len(shared) > 1 {
-			shared = t.add(index, "shares", map[string]any{"weighted": map[string]any{"services": shared}})
+			shared = t.add(index, sharesName, map[string]any{"weighted": map[string]any{"services": shared}})
 		}
 		copies := t.to(own, mirror.Variant())
 		copies["percent"] = int64(mirror.Share())
 		mirroring := runtime.DeepCopyJSON(shared[0].(map[string]any))
 		delete(mirroring, "weight")
 		mirroring["mirrors"] = []any{copies}
-		shared = t.add(index, "copies", map[string]any{"mirroring": mirroring})
+		shared = t.add(index, copiesName, map[string]any{"mirroring": mirroring})
 	}
 	route["services"] = shared
 	return canary, true, nil
@@ -152,6 +152,11 @@ func (t *traefik) to(own map[string]any, variant int) map[string]any {
 	delete(made, "weight")
 	return made
 }
+
+// sharesName and copiesName are the last parts of the names of TraefikServices that a stage adds.
+const sharesName, copiesName = "shares", "copies"
+
+var addedNames = []string{sharesName, copiesName}
 
 // add adds a TraefikService for a route, and returns it as the only service of the route.
 func (t *traefik) add(index int, what string, spec map[string]any) []any {
