@@ -180,8 +180,13 @@ func weightOf(d map[string]any, destinations int) (int64, error) {
 	return 0, fmt.Errorf("the weight %v is not a whole number from 0 to 100", d["weight"])
 }
 
-// isHost compares hosts; the name of a Service may be short or full.
+// isHost compares hosts; the name of a Service may be short or full. An empty namespace stands for any.
 func isHost(written, host, namespace string) bool {
-	return written == host || namespace != "" &&
-		(written == host+"."+namespace || strings.HasPrefix(written, host+"."+namespace+".svc"))
+	if written == host {
+		return true
+	}
+	full, ok := strings.CutPrefix(written, host+".")
+	in, domain, _ := strings.Cut(full, ".")
+	return ok && in != "" && (namespace == "" || in == namespace) &&
+		(domain == "" || domain == "svc" || strings.HasPrefix(domain, "svc."))
 }
