@@ -40,7 +40,7 @@ func (e *Executor) takeTraffic(ctx context.Context, req *Request, c *cluster.Cli
 	if err != nil {
 		return nil, err
 	}
-	r, err := routeObject(loaded, s, traffic)
+	r, err := routeObject(inNamespace(loaded, c.Namespace), s, traffic)
 	if err != nil {
 		return nil, fmt.Errorf("find out whether the %s variant still gets traffic: %w", value, err)
 	}

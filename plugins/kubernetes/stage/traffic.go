@@ -48,7 +48,7 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	r, err := routeObject(loaded, s, traffic)
+	r, err := routeObject(inNamespace(loaded, e.pool.Namespace(req.Targets[0].Config)), s, traffic)
 	if err != nil {
 		return err
 	}
@@ -193,6 +193,9 @@ func routeIstio(manifests []manifest.Manifest, s *Source, traffic config.Traffic
 		return r, err
 	}
 	for _, v := range receivers(s, traffic) {
+		if err := subsets.Check(v.value); err != nil {
+			return r, err
+		}
 		subset := subsets.Of(v.value)
 		v.namespace, v.selector = subset.Namespace, subset.Selector
 		r.backends = append(r.backends, v)
