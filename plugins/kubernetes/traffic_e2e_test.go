@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
@@ -316,6 +317,17 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	require.Equal(t, map[string]int64{"web": 100}, a.weights())
 	a.absent(services, "web-canary")
 	require.NotContains(t, a.succeeds("K8S_CANARY_CLEAN", "", two, one), "still gets traffic")
+
+	inRoute := func(text string) func(*livestate.GetLivestateResponse) bool {
+		return func(r *livestate.GetLivestateResponse) bool {
+			reason := r.GetSyncState().GetReason()
+			return strings.Contains(reason, "HTTPRoute") == (text != "") && strings.Contains(reason, text)
+		}
+	}
+	a.becomes(two, "written by stages alone", inRoute(""))
+	a.edit(httpRoutes, "web", `{"spec": {"rules": [{"backendRefs": [{"name": "web", "port": 80},
+		{"name": "legacy", "port": 80, "weight": 900}]}]}}`)
+	a.becomes(two, "written by hand", inRoute("spec.rules[0].backendRefs[legacy]"))
 }
 
 func TestAPipelineThatCannotWorkChangesNothing(t *testing.T) {

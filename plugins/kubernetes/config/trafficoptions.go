@@ -70,11 +70,6 @@ func (t Traffic) Without(variant int) Traffic {
 	return t
 }
 
-// OnlyShares reports whether nothing but shares is asked for.
-func (t Traffic) OnlyShares() bool {
-	return len(t.Match) == 0 && t.Mirror == nil && t.SessionAffinity == nil
-}
-
 // trafficOptions are the `with` of K8S_TRAFFIC_ROUTING.
 type trafficOptions struct {
 	// All is the variant that gets all traffic.
