@@ -221,10 +221,12 @@ spec:
     - name: v1
       served: true
       storage: true
+      subresources: {status: {}}
       schema:
         openAPIV3Schema:
           type: object
           properties:
+            status: {type: object, x-kubernetes-preserve-unknown-fields: true}
             spec:
               type: object
               properties:
@@ -296,6 +298,7 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	a.succeeds("K8S_BASELINE_ROLLOUT", `{"createService": true, "suffix": "b"}`, two, one)
 	log = a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30, "baseline": 30}`, two, one)
 	require.Contains(t, log, "Traffic is routed: primary 40%, canary 30%, baseline 30%")
+	require.Contains(t, log, "Warning: no Gateway reports that it has accepted HTTPRoute "+a.namespace+"/web")
 	require.Equal(t, map[string]int64{"web": 40, "web-canary": 30, "web-b": 30}, a.weights())
 	a.golden("traffic-gateway", httpRoutes)
 
@@ -317,6 +320,18 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	require.Equal(t, map[string]int64{"web": 100}, a.weights())
 	a.absent(services, "web-canary")
 	require.NotContains(t, a.succeeds("K8S_CANARY_CLEAN", "", two, one), "still gets traffic")
+
+	accepted := func(status string) {
+		a.edit(httpRoutes, "web", fmt.Sprintf(`{"status": {"parents": [{"parentRef": {"name": "gw"}, "conditions": [
+			{"type": "Accepted", "status": %q, "reason": "Maybe", "message": "no listener for it",
+			"observedGeneration": 99}]}]}}`, status), "status")
+	}
+	accepted("False")
+	log = a.fails("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one)
+	require.Contains(t, log, "no request is routed by HTTPRoute "+a.namespace+"/web, because it is not accepted: "+
+		"Gateway gw: Maybe: no listener for it")
+	accepted("True")
+	require.NotContains(t, a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one), "Warning")
 
 	inRoute := func(text string) func(*livestate.GetLivestateResponse) bool {
 		return func(r *livestate.GetLivestateResponse) bool {

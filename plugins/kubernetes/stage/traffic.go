@@ -85,9 +85,13 @@ func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r 
 // is routed by refers to.
 func (e *Executor) move(ctx context.Context, req *Request, c *cluster.Client, r routing,
 	traffic config.Traffic) (needed []manifest.Key, err error) {
+	if err := r.checkExtended(ctx, c); err != nil {
+		return nil, err
+	}
 	if err := checkAnswered(ctx, req, c, r.backends); err != nil {
 		return nil, err
 	}
+	r.sayLeft(req, traffic)
 	req.Log.Infof("Routing traffic by %s: %s", r.name(), traffic)
 	if needed, err = r.apply(ctx, e, req, c); err != nil {
 		return nil, err
@@ -118,7 +122,11 @@ func (r routing) apply(ctx context.Context, e *Executor, req *Request, c *cluste
 		needed = liveKeys(applied)
 	}
 	if r.object.Unstructured != nil {
-		if _, err := e.apply(ctx, req, c, primaryOf(s), []manifest.Manifest{r.object}); err != nil {
+		applied, err := e.apply(ctx, req, c, primaryOf(s), []manifest.Manifest{r.object})
+		if err == nil && s.App.TrafficRouting.Method == config.MethodGateway {
+			err = awaitAccepted(ctx, req, c, applied[0])
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -150,6 +158,10 @@ type routing struct {
 	selected string
 	// backends are the variants that get traffic, as far as they can be known.
 	backends []backend
+	// extended is what the added objects add to, and has to be in the cluster; without an object nothing has to.
+	extended manifest.Manifest
+	// others are routes that lead to the Service, too, and stay as they are.
+	others []manifest.Manifest
 	// services are the names of the Services of primary, canary and baseline; empty where there is none.
 	services [3]string
 }
@@ -165,8 +177,39 @@ func (r routing) name() string {
 	return "the Ingress alone, without a canary"
 }
 
+// sayLeft names the routes that lead to the Service, too, when a variant is to get requests.
+func (r routing) sayLeft(req *Request, traffic config.Traffic) {
+	if receives := traffic.Receives(); !receives[1] && !receives[2] {
+		return
+	}
+	for _, m := range r.others {
+		req.Log.Infof("Warning: %s sends requests to the same Service and stays as it is, because traffic is routed by "+
+			"%s alone", m.Key().Human(), r.name())
+	}
+}
+
+// checkExtended refuses to add to an object that is not there: no request would be routed.
+func (r routing) checkExtended(ctx context.Context, c *cluster.Client) error {
+	if r.extended.Unstructured == nil || len(r.added) == 0 {
+		return nil
+	}
+	there, err := isThere(ctx, c, r.extended)
+	if err != nil || there {
+		return err
+	}
+	return fmt.Errorf("no traffic was moved: %s is not in the cluster, so %s would get nothing: deploy it before this "+
+		"stage, such as by a quick sync", r.extended.Key().Human(), r.added[0].Key().Human())
+}
+
 // routeObject says how the traffic is routed.
 func routeObject(manifests []manifest.Manifest, s *Source, traffic config.Traffic) (r routing, err error) {
+	if r, err = routeBy(manifests, s, traffic); err == nil {
+		r.others, err = variant.OtherRoutes(manifests, &s.App)
+	}
+	return r, err
+}
+
+func routeBy(manifests []manifest.Manifest, s *Source, traffic config.Traffic) (r routing, err error) {
 	switch s.App.TrafficRouting.Method {
 	case config.MethodIstio:
 		return routeIstio(manifests, s, traffic)
@@ -221,6 +264,9 @@ func routeServices(manifests []manifest.Manifest, s *Source, traffic config.Traf
 	case config.MethodNginx:
 		var canary manifest.Manifest
 		canary, err = variant.CanaryIngress(manifests, &s.App, services, traffic)
+		if err == nil {
+			r.extended, err = variant.Ingress(manifests, &s.App)
+		}
 		if traffic.Receives()[1] {
 			r.added = []manifest.Manifest{canary}
 		}

@@ -77,3 +77,47 @@ func isAmong(value any, is func(map[string]any) bool) bool {
 		return backend != nil && (!weighted || weight > 0) && is(backend)
 	})
 }
+
+// OtherRoutes returns the manifests that send requests to the routed Service, or host, next to the one that traffic is
+// routed by: they stay as they are. Only those of the same API count: a Service may be behind several.
+func OtherRoutes(manifests []manifest.Manifest, app *config.Application) (others []manifest.Manifest, err error) {
+	if app.TrafficRouting.Method == config.MethodPodSelector {
+		return nil, nil
+	}
+	chosen, err := chosenRoute(manifests, app)
+	if err != nil {
+		return nil, err
+	}
+	name, err := routedHost(manifests, app)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range manifests {
+		if m.Key() == chosen.Key() || m.GroupVersionKind().Group != chosen.GroupVersionKind().Group ||
+			!slices.Contains(routeKinds, m.GetKind()) || m.GetNamespace() != chosen.GetNamespace() {
+			continue
+		}
+		leads := func(b map[string]any) bool {
+			host, _ := b["host"].(string)
+			namespace, _ := b["namespace"].(string)
+			return b["name"] == name && (namespace == "" || namespace == m.GetNamespace()) ||
+				host != "" && isHost(host, name, m.GetNamespace())
+		}
+		if anyBackend(m.Object["spec"], leads) {
+			others = append(others, m)
+		}
+	}
+	return others, nil
+}
+
+// routeKinds lead requests to Services.
+var routeKinds = []string{
+	config.KindVirtualService, config.KindHTTPRoute, config.KindGRPCRoute, config.KindIngress, config.KindIngressRoute,
+}
+
+func chosenRoute(manifests []manifest.Manifest, app *config.Application) (manifest.Manifest, error) {
+	if app.TrafficRouting.Method == config.MethodNginx {
+		return Ingress(manifests, app)
+	}
+	return Routes(manifests, app)
+}

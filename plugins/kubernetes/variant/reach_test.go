@@ -51,3 +51,37 @@ func TestALiveRouteShowsWhichVariantsItReaches(t *testing.T) {
 		})
 	}
 }
+
+func TestOtherRoutesOfTheServiceAreFound(t *testing.T) {
+	t.Parallel()
+	const service = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"
+	const gateway = "---\napiVersion: gateway.networking.k8s.io/v1\nkind: "
+	const ingress = "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: "
+	const path = "}\nspec: {rules: [{http: {paths: [{backend: {service: {name: "
+	const virtual = "---\napiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: "
+	all, err := manifest.Parse([]byte(service+
+		gateway+"HTTPRoute\nmetadata: {name: a}\nspec: {rules: [{backendRefs: [{name: web}]}]}\n"+
+		gateway+"HTTPRoute\nmetadata: {name: b}\nspec: {rules: [{backendRefs: [{name: web}]}]}\n"+
+		gateway+"GRPCRoute\nmetadata: {name: c}\nspec: {rules: [{backendRefs: [{name: web}]}]}\n"+
+		gateway+"HTTPRoute\nmetadata: {name: d}\nspec: {rules: [{name: web, backendRefs: [{name: other}]}]}\n"+
+		gateway+"HTTPRoute\nmetadata: {name: e}\nspec: {rules: [{backendRefs: [{name: web, namespace: other}]}]}\n"+
+		ingress+"f"+path+"web}}}]}}]}\n"+ingress+"g"+path+"web}}}]}}]}\n"+ingress+"h"+path+"other}}}]}}]}\n"+
+		virtual+"i}\nspec: {http: [{route: [{destination: {host: web}}]}]}\n"+
+		virtual+"j}\nspec: {http: [{route: [{destination: {host: web.default.svc}}]}]}\n"+
+		virtual+"k}\nspec: {http: [{route: [{destination: {host: other}}]}]}\n"), "a.yaml")
+	require.NoError(t, err)
+	for method, want := range map[string][]string{
+		config.MethodGateway: {"b", "c"}, config.MethodNginx: {"g"}, config.MethodIstio: {"j"},
+		config.MethodPodSelector: nil,
+	} {
+		app := application(t)
+		app.TrafficRouting.Method = method
+		others, err := variant.OtherRoutes(all, app)
+		require.NoError(t, err)
+		var names []string
+		for _, m := range others {
+			names = append(names, m.GetName())
+		}
+		require.Equal(t, want, names, method)
+	}
+}
