@@ -43,6 +43,9 @@ func (p *plugin) DetermineVersions(ctx context.Context, req *engine.PlanRequest)
 	if err != nil {
 		return nil, err
 	}
+	if err := p.CheckRoutes(ctx, req.Deployment, req.Targets, req.Target, req.Running, manifests); err != nil {
+		return nil, err
+	}
 	var versions engine.Versions
 	versions.Add(manifests, req.Target.App.Workloads)
 	return versions.List(), nil

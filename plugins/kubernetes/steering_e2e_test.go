@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -84,6 +85,15 @@ func TestACanaryIngressComesAndGoesWithTheTrafficOfTheCanary(t *testing.T) {
 	require.Contains(t, before, "- Ingress "+a.namespace+"/web-canary: deleted", "before what it leads to")
 	a.absent(ingresses, "web-canary")
 	a.absent(deployments, "web-canary")
+
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
+	require.NoError(t, a.live().Dynamic.Resource(ingresses).Namespace(a.namespace).Delete(t.Context(), "web",
+		metav1.DeleteOptions{}))
+	a.absent(ingresses, "web")
+	log = a.fails("K8S_TRAFFIC_ROUTING", `{"canary": 20}`, two, one)
+	require.Contains(t, log, "no traffic was moved: Ingress "+a.namespace+"/web is not in the cluster, so Ingress "+
+		a.namespace+"/web-canary would get nothing")
+	a.absent(ingresses, "web-canary")
 }
 
 // canaryAnnotations are those of the canary Ingress that ingress-nginx reads.
@@ -180,6 +190,18 @@ func TestTrafficIsSharedAndCopiedByAnIngressRoute(t *testing.T) {
 	a.get(traefikServices, "web-0-copies")
 	a.get(traefikServices, "web-0-shares")
 	a.golden("traffic-traefik", ingressRoutes, traefikServices)
+
+	log = a.succeeds("K8S_CANARY_CLEAN", "", two, one)
+	_, after, found := strings.Cut(log, "The canary variant still gets traffic")
+	require.True(t, found, log)
+	before, _, found := strings.Cut(after, "- TraefikService "+a.namespace+"/web-0-copies: deleted")
+	require.True(t, found, log)
+	require.Contains(t, before, "- IngressRoute "+a.namespace+"/web: ", "the route stops naming it first")
+	require.Equal(t, []map[string]int64{{"web": 100}}, traefikWeights(a))
+	a.absent(traefikServices, "web-0-copies")
+	a.absent(services, "web-canary")
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 20, "mirror": {"percent": 10}}`, two, one)
 
 	log = a.succeeds("K8S_PRIMARY_ROLLOUT", `{"prune": true}`, two, one)
 	require.Contains(t, log, "IngressRoute "+a.namespace+"/web is left to K8S_TRAFFIC_ROUTING")

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
@@ -81,6 +82,12 @@ func TestTrafficMovesToTheCanaryAndBackByTheServicesSelector(t *testing.T) {
 	require.Equal(t, "primary", a.serviceVariant())
 	a.pipeline = between
 
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
+	require.Contains(t, a.succeeds("K8S_CANARY_CLEAN", "", two, one), "The canary variant still gets traffic")
+	require.Equal(t, "primary", a.serviceVariant())
+	a.absent(deployments, "web-canary")
+
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"replicas": "100%"}`, two, one)
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "canary"}`, two, one)
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, "primary", a.serviceVariant())
@@ -173,6 +180,9 @@ func TestTrafficIsSharedByAVirtualServiceThatThePrimaryRolloutLeavesAlone(t *tes
 			"app=web,pipecd.dev/variant=canary", asked)
 	}
 	require.Equal(t, map[string]int64{"primary": 60, "canary": 20, "baseline": 20}, a.shares())
+	log = a.succeeds("K8S_CANARY_CLEAN", "", two, one)
+	require.Contains(t, log, "The canary variant still gets traffic")
+	require.Equal(t, map[string]int64{"primary": 80, "baseline": 20}, a.shares())
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, map[string]int64{"primary": 100}, a.shares())
 }
@@ -211,10 +221,12 @@ spec:
     - name: v1
       served: true
       storage: true
+      subresources: {status: {}}
       schema:
         openAPIV3Schema:
           type: object
           properties:
+            status: {type: object, x-kubernetes-preserve-unknown-fields: true}
             spec:
               type: object
               properties:
@@ -286,6 +298,7 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	a.succeeds("K8S_BASELINE_ROLLOUT", `{"createService": true, "suffix": "b"}`, two, one)
 	log = a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30, "baseline": 30}`, two, one)
 	require.Contains(t, log, "Traffic is routed: primary 40%, canary 30%, baseline 30%")
+	require.Contains(t, log, "Warning: no Gateway reports that it has accepted HTTPRoute "+a.namespace+"/web")
 	require.Equal(t, map[string]int64{"web": 40, "web-canary": 30, "web-b": 30}, a.weights())
 	a.golden("traffic-gateway", httpRoutes)
 
@@ -295,6 +308,41 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Equal(t, map[string]int64{"web": 1}, a.weights())
 	a.absent(services, "web-canary")
+
+	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
+	a.succeeds("K8S_BASELINE_ROLLOUT", `{"createService": true, "suffix": "b"}`, two, one)
+	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30, "baseline": 30}`, two, one)
+	log = a.succeeds("K8S_BASELINE_CLEAN", "", two, one)
+	require.Contains(t, log, "The baseline variant still gets traffic: moving that to the primary before it is removed")
+	require.Equal(t, map[string]int64{"web": 70, "web-canary": 30}, a.weights())
+	log = a.succeeds("K8S_CANARY_CLEAN", "", two, one)
+	require.Contains(t, log, "The canary variant still gets traffic: moving that to the primary before it is removed")
+	require.Equal(t, map[string]int64{"web": 100}, a.weights())
+	a.absent(services, "web-canary")
+	require.NotContains(t, a.succeeds("K8S_CANARY_CLEAN", "", two, one), "still gets traffic")
+
+	accepted := func(status string) {
+		a.edit(httpRoutes, "web", fmt.Sprintf(`{"status": {"parents": [{"parentRef": {"name": "gw"}, "conditions": [
+			{"type": "Accepted", "status": %q, "reason": "Maybe", "message": "no listener for it",
+			"observedGeneration": 99}]}]}}`, status), "status")
+	}
+	accepted("False")
+	log = a.fails("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one)
+	require.Contains(t, log, "no request is routed by HTTPRoute "+a.namespace+"/web, because it is not accepted: "+
+		"Gateway gw: Maybe: no listener for it")
+	accepted("True")
+	require.NotContains(t, a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one), "Warning")
+
+	inRoute := func(text string) func(*livestate.GetLivestateResponse) bool {
+		return func(r *livestate.GetLivestateResponse) bool {
+			reason := r.GetSyncState().GetReason()
+			return strings.Contains(reason, "HTTPRoute") == (text != "") && strings.Contains(reason, text)
+		}
+	}
+	a.becomes(two, "written by stages alone", inRoute(""))
+	a.edit(httpRoutes, "web", `{"spec": {"rules": [{"backendRefs": [{"name": "web", "port": 80},
+		{"name": "legacy", "port": 80, "weight": 900}]}]}}`)
+	a.becomes(two, "written by hand", inRoute("spec.rules[0].backendRefs[legacy]"))
 }
 
 func TestAPipelineThatCannotWorkChangesNothing(t *testing.T) {

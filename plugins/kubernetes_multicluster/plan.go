@@ -32,6 +32,9 @@ func (p *plugin) DetermineVersions(ctx context.Context, req *engine.PlanRequest)
 		if err != nil {
 			return nil, err
 		}
+		if err := p.checkRoutes(ctx, req, at, manifests); err != nil {
+			return nil, err
+		}
 		versions.Add(manifests, at.wanted.App.Workloads)
 	}
 	return versions.List(), nil
@@ -118,14 +121,24 @@ func plannedPlaces(req *engine.PlanRequest) ([]place, error) {
 	return all, nil
 }
 
+// checkRoutes refuses a pipeline that cannot route traffic at a place.
+func (p *plugin) checkRoutes(ctx context.Context, req *engine.PlanRequest, at place,
+	manifests []manifest.Manifest) error {
+	return p.CheckRoutes(ctx, req.Deployment, targetsOf(req, at), at.wanted, at.running, manifests)
+}
+
+// targetsOf is the deploy target of a place; none in a plan preview.
+func targetsOf(req *engine.PlanRequest, at place) []stage.Target {
+	if len(req.Targets) == 0 {
+		return nil
+	}
+	return []stage.Target{at.target}
+}
+
 // load loads a source of a place.
 func (p *plugin) load(ctx context.Context, req *engine.PlanRequest, at place,
 	s *stage.Source) ([]manifest.Manifest, error) {
-	var targets []stage.Target
-	if len(req.Targets) > 0 {
-		targets = []stage.Target{at.target}
-	}
-	manifests, err := p.Load(ctx, targets, s, stage.IsUpgrade(at.running))
+	manifests, err := p.Load(ctx, targetsOf(req, at), s, stage.IsUpgrade(at.running))
 	if err != nil {
 		return nil, fmt.Errorf("load the manifests of %s at commit %s for deploy target %s: %w", s.ConfigFilename,
 			s.CommitHash, at.target.Name, err)

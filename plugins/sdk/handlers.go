@@ -125,6 +125,10 @@ func (b *bound[Config, Target, App]) plan(in *deployment.PlanPluginInput) (*Plan
 
 func (b *bound[Config, Target, App]) versions(ctx context.Context,
 	in *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error) {
+	// The first question about a deployment: with this code the answer ends a plan whose stages could only fail.
+	if _, err := decodeSource[App](in.GetTargetDeploymentSource(), b.name); err != nil {
+		return nil, status.Error(codes.FailedPrecondition, err.Error())
+	}
 	req, err := b.plan(in)
 	if err != nil {
 		return nil, err

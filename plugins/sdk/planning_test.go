@@ -63,6 +63,13 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		PipedId: "p"}}
 	_, err = h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: partial})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	wrong := &deployment.PlanPluginInput{Deployment: h.Request("FLEET_SYNC", "").GetInput().GetDeployment(),
+		TargetDeploymentSource: &common.DeploymentSource{ApplicationDirectory: t.TempDir(), CommitHash: "0123456789",
+			ApplicationConfigFilename: "app.pipecd.yaml", ApplicationConfig: []byte("apiVersion: pipecd.dev/v1beta1\n" +
+				"kind: Application\nspec: {name: demo, plugins: {fleet: {image: [a]}}}\n")}}
+	_, err = h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: wrong})
+	require.Equal(t, codes.FailedPrecondition, status.Code(err), "it ends the plan: %v", err)
+	require.ErrorContains(t, err, "spec.plugins.fleet is not valid: image must be a string")
 	strategy, err := h.Deployment.DetermineStrategy(t.Context(), &deployment.DetermineStrategyRequest{Input: partial})
 	require.NoError(t, err, "plan preview only fills in the application")
 	require.Equal(t, model.SyncStrategy_PIPELINE, strategy.GetSyncStrategy())

@@ -61,6 +61,16 @@ func (p *Pool) Close() {
 	p.clients = nil
 }
 
+// Namespace is what an object without a namespace gets at a deploy target, without asking its cluster; empty when that
+// cannot be known.
+func (p *Pool) Namespace(target config.DeployTarget) string {
+	client, err := p.get(target)
+	if err != nil {
+		return ""
+	}
+	return client.Namespace
+}
+
 // Connect returns a client of the deploy target's cluster, which has just answered.
 func (p *Pool) Connect(ctx context.Context, target config.DeployTarget, log Log) (*Client, error) {
 	patience := cmp.Or(target.ConnectTimeout.Std(), p.Patience, defaultPatience)

@@ -108,3 +108,16 @@ func TestOnlyAnIngressAndAnIngressRouteCanBeRoutedBy(t *testing.T) {
 	require.ErrorContains(t, err, "nginx.ingress.kind: Ingress is the only kind that can be routed by")
 	require.ErrorContains(t, err, "traefik.ingressRoute.kind: IngressRoute is the only kind that can be routed by")
 }
+
+func TestTrafficWithoutAVariantGoesToThePrimary(t *testing.T) {
+	t.Parallel()
+	const with = `{"canary": 30, "baseline": 20, "match": [{"header": {"name": "x", "exact": "1"}}],
+		"mirror": {"to": "baseline", "percent": 5}, "sessionAffinity": {"cookie": "c"}}`
+	all, err := config.DecodeTraffic([]byte(with))
+	require.NoError(t, err)
+	alone := all.Without(1)
+	require.Equal(t, "primary 80%, baseline 20%, 5% copied to baseline", alone.String())
+	require.NotNil(t, alone.SessionAffinity)
+	require.Equal(t, "primary 70%, canary 30%, header x to canary", all.Without(2).String())
+	require.Equal(t, config.Traffic{Primary: 100}, alone.Without(2))
+}

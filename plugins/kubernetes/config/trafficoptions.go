@@ -51,9 +51,23 @@ func (t Traffic) Receives() [3]bool {
 	return receives
 }
 
-// OnlyShares reports whether nothing but shares is asked for.
-func (t Traffic) OnlyShares() bool {
-	return len(t.Match) == 0 && t.Mirror == nil && t.SessionAffinity == nil
+// Without returns the traffic when a variant, by its position among primary, canary and baseline, gets none any more:
+// the primary gets its share.
+func (t Traffic) Without(variant int) Traffic {
+	const canary, baseline = 1, 2
+	switch variant {
+	case canary:
+		t.Primary, t.Canary, t.Match = t.Primary+t.Canary, 0, nil
+	case baseline:
+		t.Primary, t.Baseline = t.Primary+t.Baseline, 0
+	}
+	if t.Mirror != nil && t.Mirror.Variant() == variant {
+		t.Mirror = nil
+	}
+	if t.Canary == 0 && t.Baseline == 0 {
+		t.SessionAffinity = nil
+	}
+	return t
 }
 
 // trafficOptions are the `with` of K8S_TRAFFIC_ROUTING.

@@ -193,7 +193,7 @@ func (d *drift) differences(ctx context.Context, p place, live *unstructured.Uns
 	counts func(difference) bool) (found []difference, refused string, err error) {
 	all := suspect(p.manifest.Unstructured, live)
 	suspected := kept(all, counts)
-	if len(suspected) == 0 {
+	if len(suspected) == 0 && !d.isRewritten(p.manifest, live) {
 		if len(all) == 0 { // what does not count may count later
 			d.agreed.add(p.manifest.Key(), live)
 		}

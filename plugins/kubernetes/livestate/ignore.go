@@ -21,6 +21,9 @@ type ignoreRule struct {
 	ignorefield.Rule
 	// field is where it stands in the configuration; empty for what the plugin ignores by itself.
 	field string
+	// list is where an object has the list that stages for traffic write, of which the field is a part: what someone else
+	// has written there counts. Empty for other rules.
+	list string
 	// found is set once the rule has named a field that is there.
 	found atomic.Bool
 }
@@ -59,7 +62,7 @@ func (d *drift) isIgnored(m manifest.Manifest, live *unstructured.Unstructured, 
 	parted := false
 	var whole ignorefield.Difference
 	for _, rule := range d.ignored {
-		if !rule.isFor(m) {
+		if !rule.isFor(m) || rule.list != "" && live != nil && lastManager(live, one.path) != "" {
 			continue
 		}
 		if rule.Manager != "" {

@@ -17,8 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
-// routedForm is an object as a stage for traffic leaves it, where the stage asks for more than shares: it may have more
-// rules than in Git.
+// routedForm is an object as a stage for traffic leaves it: it may have other weights and more rules than in Git.
 type routedForm struct {
 	manifest manifest.Manifest
 	// ignored are the fields that do not count in this form.
@@ -40,6 +39,14 @@ func routedForms(s *stage.Source, manifests []manifest.Manifest, ignored []*igno
 		found = append(found, routedForm{manifest: m, ignored: slices.Concat(ignored, own)})
 	}
 	return found, nil
+}
+
+// isRewritten reports whether someone else has written what stages for traffic write in an object: what only the live
+// object has counts there, too, because it may lead requests elsewhere.
+func (d *drift) isRewritten(m manifest.Manifest, live *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(d.ignored, func(rule *ignoreRule) bool {
+		return rule.list != "" && rule.isFor(m) && lastManager(live, rule.list) != ""
+	})
 }
 
 // asRouted reports whether an object is as one of the stages for traffic leaves it.
@@ -77,7 +84,8 @@ func routedFields(s *stage.Source, manifests []manifest.Manifest) ([]*ignoreRule
 	return weights(s, m)
 }
 
-// weights returns rules for the fields that have the weights in an object that traffic is routed by.
+// weights returns rules for the fields that have the weights in an object that traffic is routed by: they are not drift
+// as long as no one but us has written them.
 func weights(s *stage.Source, m manifest.Manifest) ([]*ignoreRule, error) {
 	var list, field string
 	var editable []string
@@ -105,7 +113,7 @@ func weights(s *stage.Source, m manifest.Manifest) ([]*ignoreRule, error) {
 			if err != nil {
 				return nil, err
 			}
-			rules = append(rules, &ignoreRule{Rule: rule})
+			rules = append(rules, &ignoreRule{Rule: rule, list: "spec." + list})
 		}
 	}
 	return rules, nil

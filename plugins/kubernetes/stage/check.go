@@ -5,6 +5,7 @@ package stage
 
 import (
 	"fmt"
+	"slices"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -12,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
 )
 
 // CheckPlan refuses a deployment whose pipeline is certain to fail, in the words and with the code that end a plan. A
@@ -35,17 +37,21 @@ func CheckPipeline(s *Source) error {
 	return s.App.CheckPipeline(stages)
 }
 
-// checkRoutes reports whether the traffic stages of a source can find what they route by, so that a canary is not
-// rolled out in vain.
-func checkRoutes(manifests []manifest.Manifest, s *Source) error {
+// CheckRoutes reports whether the traffic stages of a source can find what they route by, and whether the primary can be
+// distinguished from the other variants, so that a canary is not rolled out in vain. namespace is that of objects
+// without one; it may be empty when that is not known.
+func CheckRoutes(manifests []manifest.Manifest, s *Source, namespace string) error {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
 		return fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
 	}
+	manifests = inNamespace(manifests, namespace)
+	routes := false
 	for _, stage := range stages {
 		if stage.Name != config.StageTrafficRouting {
 			continue
 		}
+		routes = true
 		traffic, err := config.DecodeTraffic(stage.With)
 		if err == nil {
 			_, err = routeObject(manifests, s, traffic)
@@ -54,5 +60,50 @@ func checkRoutes(manifests []manifest.Manifest, s *Source) error {
 			return fmt.Errorf("stage %d of the pipeline, %s, could not work: %w", stage.Index+1, stage.Name, err)
 		}
 	}
+	if !routes || s.App.TrafficRouting.Method == config.MethodIstio {
+		return nil
+	}
+	return checkPrimaries(manifests, s, stages)
+}
+
+// checkPrimaries reports whether the stages that roll the primary out will find what distinguishes its pods.
+func checkPrimaries(manifests []manifest.Manifest, s *Source, stages []config.PipelineStage) error {
+	for _, stage := range stages {
+		if stage.Name != config.StagePrimaryRollout {
+			continue
+		}
+		o, err := config.DecodePrimary(stage.With)
+		if err == nil {
+			manifests, err = variant.Primary(manifests, &s.App, o)
+		}
+		if err == nil {
+			err = variant.CheckSelectable(manifests, &s.App)
+		}
+		if err != nil {
+			return fmt.Errorf("stage %d of the pipeline, %s, could not work: %w", stage.Index+1, stage.Name, err)
+		}
+	}
 	return nil
+}
+
+// inNamespace gives what routes traffic the namespace that it gets in the cluster, since hosts and backends may be
+// written with it.
+func inNamespace(manifests []manifest.Manifest, namespace string) []manifest.Manifest {
+	if namespace == "" {
+		return manifests
+	}
+	made := slices.Clone(manifests)
+	for i, m := range made {
+		if m.GetNamespace() == "" && slices.Contains(routingKinds, m.GroupVersionKind().GroupKind()) {
+			made[i] = m.Clone()
+			made[i].SetNamespace(namespace)
+		}
+	}
+	return made
+}
+
+// RoutesTraffic reports whether the pipeline of a source has stages for traffic.
+func RoutesTraffic(s *Source) bool {
+	last, err := lastTrafficStage(s)
+	return err == nil && last >= 0
 }

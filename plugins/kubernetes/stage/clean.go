@@ -19,7 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// clean removes every resource of a variant.
+// clean removes every resource of a variant, once the variant gets no traffic.
 func (e *Executor) clean(ctx context.Context, req *Request, variant string) error {
 	h, err := e.targetHooks(ctx, req)
 	if err != nil {
@@ -29,15 +29,23 @@ func (e *Executor) clean(ctx context.Context, req *Request, variant string) erro
 	if err != nil {
 		return err
 	}
-	return h.around(ctx, client, func() error { return e.cleanVariant(ctx, req, client, req.Target, variant) })
+	return h.around(ctx, client, func() error {
+		needed, err := e.takeTraffic(ctx, req, client, variant)
+		if err != nil {
+			return err
+		}
+		return e.cleanVariant(ctx, req, client, req.Target, variant, needed...)
+	})
 }
 
-func (e *Executor) cleanVariant(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string) error {
+// cleanVariant removes what a variant has, but for the objects that are needed for the traffic of others.
+func (e *Executor) cleanVariant(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string,
+	needed ...manifest.Key) error {
 	items, err := e.find(ctx, req, c, s, labels.Set{s.App.VariantLabel.Key: variant})
 	if err != nil {
 		return err
 	}
-	if len(items) == 0 {
+	if items = inventory.Except(items, needed); len(items) == 0 {
 		req.Log.Infof("There are no resources of the %s variant", variant)
 		return nil
 	}

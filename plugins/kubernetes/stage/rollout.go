@@ -91,7 +91,7 @@ func (e *Executor) canary(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	if err := checkRoutes(loaded, s); err != nil {
+	if err := CheckRoutes(loaded, s, e.pool.Namespace(req.Targets[0].Config)); err != nil {
 		return err
 	}
 	h, err := e.hooksOf(req, loaded)

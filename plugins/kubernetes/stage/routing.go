@@ -33,21 +33,18 @@ func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, er
 	return manifests, nil
 }
 
-// Routed returns the object that traffic is routed by as each stage for traffic of the source leaves it, when that asks
-// for more than shares: none for a method that leaves the manifests as they are.
+// Routed returns the object that traffic is routed by as each stage for traffic of the source leaves it, and each removal
+// of a variant that still had traffic: none for a method that leaves the manifests as they are, and none for a Service,
+// which is to select the primary in the end.
 func Routed(manifests []manifest.Manifest, s *Source) (forms []manifest.Manifest, err error) {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {
 		return nil, fmt.Errorf("read the pipeline of %s at commit %s: %w", s.ConfigFilename, short(s.CommitHash), err)
 	}
-	for _, stage := range stages {
-		if stage.Name != config.StageTrafficRouting {
-			continue
-		}
-		traffic, err := config.DecodeTraffic(stage.With)
-		if err != nil || traffic.OnlyShares() {
-			continue
-		}
+	if s.App.TrafficRouting.Method == config.MethodPodSelector {
+		return nil, nil
+	}
+	for _, traffic := range routings(stages) {
 		r, err := routeObject(manifests, s, traffic)
 		if err != nil {
 			return nil, err
@@ -57,6 +54,27 @@ func Routed(manifests []manifest.Manifest, s *Source) (forms []manifest.Manifest
 		}
 	}
 	return forms, nil
+}
+
+// routings are where the stages of a pipeline send the traffic, one after the other. Stages with mistakes are skipped.
+func routings(stages []config.PipelineStage) (all []config.Traffic) {
+	for _, stage := range stages {
+		switch stage.Name {
+		case config.StageTrafficRouting:
+			if traffic, err := config.DecodeTraffic(stage.With); err == nil {
+				all = append(all, traffic)
+			}
+		case config.StageCanaryClean, config.StageBaselineClean:
+			variant := 1
+			if stage.Name == config.StageBaselineClean {
+				variant = 2
+			}
+			if len(all) > 0 && all[len(all)-1].Receives()[variant] {
+				all = append(all, all[len(all)-1].Without(variant))
+			}
+		}
+	}
+	return all
 }
 
 // replace puts a manifest in the place of the one with its key.

@@ -5,6 +5,7 @@ package stage
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -28,6 +29,14 @@ func routedKey(app *config.Application) string {
 	return "routed-variant"
 }
 
+// trafficKey is the plugin's metadata of a deployment that holds where its last stage for traffic has sent requests.
+func trafficKey(app *config.Application) string {
+	if target := app.DeployTarget(); target != "" {
+		return "routed-traffic/" + target
+	}
+	return "routed-traffic"
+}
+
 // route sends shares of the traffic to the variants.
 func (e *Executor) route(ctx context.Context, req *Request) error {
 	traffic, err := config.DecodeTraffic(req.Options)
@@ -39,7 +48,7 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	r, err := routeObject(loaded, s, traffic)
+	r, err := routeObject(inNamespace(loaded, e.pool.Namespace(req.Targets[0].Config)), s, traffic)
 	if err != nil {
 		return err
 	}
@@ -56,18 +65,8 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 
 // send sends the traffic where it is to go, and notes that.
 func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r routing, traffic config.Traffic) error {
-	s := req.Target
-	if err := checkAnswered(ctx, req, c, r.backends); err != nil {
+	if _, err := e.move(ctx, req, c, r, traffic); err != nil {
 		return err
-	}
-	req.Log.Infof("Routing traffic by %s: %s", r.name(), traffic)
-	if err := r.apply(ctx, e, req, c); err != nil {
-		return err
-	}
-	if r.selected != "" {
-		if err := req.Client.PutPluginMetadata(ctx, routedKey(&s.App), r.selected); err != nil {
-			return err
-		}
 	}
 	err := req.Client.PutStageMetadataMulti(ctx, map[string]string{
 		"primary-percentage":   strconv.Itoa(traffic.Primary),
@@ -82,38 +81,70 @@ func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r 
 	return nil
 }
 
+// move moves the traffic, and notes where it goes for the stages that follow. It returns what the object that traffic
+// is routed by refers to.
+func (e *Executor) move(ctx context.Context, req *Request, c *cluster.Client, r routing,
+	traffic config.Traffic) (needed []manifest.Key, err error) {
+	if err := r.checkExtended(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := checkAnswered(ctx, req, c, r.backends); err != nil {
+		return nil, err
+	}
+	r.sayLeft(req, traffic)
+	req.Log.Infof("Routing traffic by %s: %s", r.name(), traffic)
+	if needed, err = r.apply(ctx, e, req, c); err != nil {
+		return nil, err
+	}
+	app := &req.Target.App
+	if r.selected != "" {
+		if err := req.Client.PutPluginMetadata(ctx, routedKey(app), r.selected); err != nil {
+			return nil, err
+		}
+	}
+	note, err := json.Marshal(traffic)
+	if err != nil {
+		return nil, fmt.Errorf("write down where the traffic goes: %w", err)
+	}
+	return needed, req.Client.PutPluginMetadata(ctx, trafficKey(app), string(note))
+}
+
 // apply applies what is added first, and deletes what is no longer needed last, so that nothing refers to an object
-// that is not there.
-func (r routing) apply(ctx context.Context, e *Executor, req *Request, c *cluster.Client) error {
+// that is not there. It returns what is added.
+func (r routing) apply(ctx context.Context, e *Executor, req *Request, c *cluster.Client) (needed []manifest.Key,
+	err error) {
 	s := req.Target
-	var needed []manifest.Key
 	if len(r.added) > 0 {
 		applied, err := e.apply(ctx, req, c, canaryOf(s), r.added)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		needed = liveKeys(applied)
 	}
 	if r.object.Unstructured != nil {
-		if _, err := e.apply(ctx, req, c, primaryOf(s), []manifest.Manifest{r.object}); err != nil {
-			return err
+		applied, err := e.apply(ctx, req, c, primaryOf(s), []manifest.Manifest{r.object})
+		if err == nil && s.App.TrafficRouting.Method == config.MethodGateway {
+			err = awaitAccepted(ctx, req, c, applied[0])
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
 	if !addsRoutes(s.App.TrafficRouting.Method) {
-		return nil
+		return needed, nil
 	}
 	items, err := e.find(ctx, req, c, s, labels.Set{s.App.VariantLabel.Key: s.App.VariantLabel.CanaryValue})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	left := slices.DeleteFunc(inventory.Except(items, needed), func(i inventory.Item) bool {
 		return !addedByRouting(i.Key)
 	})
 	if len(left) == 0 {
-		return nil
+		return needed, nil
 	}
 	_, err = e.delete(ctx, req, c, left)
-	return err
+	return needed, err
 }
 
 // routing is how traffic is sent to the variants.
@@ -127,6 +158,12 @@ type routing struct {
 	selected string
 	// backends are the variants that get traffic, as far as they can be known.
 	backends []backend
+	// extended is what the added objects add to, and has to be in the cluster; without an object nothing has to.
+	extended manifest.Manifest
+	// others are routes that lead to the Service, too, and stay as they are.
+	others []manifest.Manifest
+	// services are the names of the Services of primary, canary and baseline; empty where there is none.
+	services [3]string
 }
 
 // name is what the traffic is routed by.
@@ -140,8 +177,39 @@ func (r routing) name() string {
 	return "the Ingress alone, without a canary"
 }
 
+// sayLeft names the routes that lead to the Service, too, when a variant is to get requests.
+func (r routing) sayLeft(req *Request, traffic config.Traffic) {
+	if receives := traffic.Receives(); !receives[1] && !receives[2] {
+		return
+	}
+	for _, m := range r.others {
+		req.Log.Infof("Warning: %s sends requests to the same Service and stays as it is, because traffic is routed by "+
+			"%s alone", m.Key().Human(), r.name())
+	}
+}
+
+// checkExtended refuses to add to an object that is not there: no request would be routed.
+func (r routing) checkExtended(ctx context.Context, c *cluster.Client) error {
+	if r.extended.Unstructured == nil || len(r.added) == 0 {
+		return nil
+	}
+	there, err := isThere(ctx, c, r.extended)
+	if err != nil || there {
+		return err
+	}
+	return fmt.Errorf("no traffic was moved: %s is not in the cluster, so %s would get nothing: deploy it before this "+
+		"stage, such as by a quick sync", r.extended.Key().Human(), r.added[0].Key().Human())
+}
+
 // routeObject says how the traffic is routed.
 func routeObject(manifests []manifest.Manifest, s *Source, traffic config.Traffic) (r routing, err error) {
+	if r, err = routeBy(manifests, s, traffic); err == nil {
+		r.others, err = variant.OtherRoutes(manifests, &s.App)
+	}
+	return r, err
+}
+
+func routeBy(manifests []manifest.Manifest, s *Source, traffic config.Traffic) (r routing, err error) {
 	switch s.App.TrafficRouting.Method {
 	case config.MethodIstio:
 		return routeIstio(manifests, s, traffic)
@@ -168,6 +236,9 @@ func routeIstio(manifests []manifest.Manifest, s *Source, traffic config.Traffic
 		return r, err
 	}
 	for _, v := range receivers(s, traffic) {
+		if err := subsets.Check(v.value); err != nil {
+			return r, err
+		}
 		subset := subsets.Of(v.value)
 		v.namespace, v.selector = subset.Namespace, subset.Selector
 		r.backends = append(r.backends, v)
@@ -193,6 +264,9 @@ func routeServices(manifests []manifest.Manifest, s *Source, traffic config.Traf
 	case config.MethodNginx:
 		var canary manifest.Manifest
 		canary, err = variant.CanaryIngress(manifests, &s.App, services, traffic)
+		if err == nil {
+			r.extended, err = variant.Ingress(manifests, &s.App)
+		}
 		if traffic.Receives()[1] {
 			r.added = []manifest.Manifest{canary}
 		}
@@ -200,6 +274,11 @@ func routeServices(manifests []manifest.Manifest, s *Source, traffic config.Traf
 	if err != nil {
 		return r, err
 	}
+	primary, err := variant.RouteService(manifests, &s.App, s.App.VariantLabel.PrimaryValue)
+	if err != nil {
+		return r, err
+	}
+	r.services = services.Names(primary.GetName())
 	for _, v := range receivers(s, traffic) {
 		service, err := variant.RouteService(manifests, &s.App, v.value)
 		if err != nil {
@@ -210,7 +289,7 @@ func routeServices(manifests []manifest.Manifest, s *Source, traffic config.Traf
 		}
 		if v.rollout != "" {
 			v.service = service.Clone()
-			v.service.SetName(services.Names(service.GetName())[v.index])
+			v.service.SetName(r.services[v.index])
 		}
 		r.backends = append(r.backends, v)
 	}

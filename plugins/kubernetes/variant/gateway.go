@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -122,14 +123,13 @@ type backends struct {
 // variant.
 func (b backends) rule(rule map[string]any) (added []any, ok bool, err error) {
 	refs, _ := rule["backendRefs"].([]any)
-	shared, ok, err := b.share(refs)
+	shared, own, err := b.share(refs)
 	if err != nil {
 		return nil, false, &fieldError{"backendRefs", err}
 	}
-	if !ok {
+	if own == nil {
 		return nil, false, nil
 	}
-	own, _ := refs[slices.IndexFunc(refs, b.isOwn)].(map[string]any)
 	if len(b.traffic.Match) > 0 {
 		canary, err := b.canaryRule(rule, own)
 		if err != nil {
@@ -138,73 +138,85 @@ func (b backends) rule(rule map[string]any) (added []any, ok bool, err error) {
 		added = append(added, canary)
 	}
 	rule["backendRefs"] = shared
-	b.mirror(rule, own)
+	b.mirror(rule, own.of[0].own)
 	b.keepSessions(rule)
 	return added, true, nil
 }
 
-// share returns a rule's backends again; ok is false when none is a variant.
-func (b backends) share(refs []any) (shared []any, ok bool, err error) {
-	var own map[string]any
+// share returns a rule's backends again, and those of the Service in groups: nil when none is a variant.
+func (b backends) share(refs []any) (shared []any, own *groups, err error) {
+	own = &groups{isPrimary: b.isPrimary, form: formOfBackend}
+	var variants []map[string]any
+	var weights, otherWeights []int64
 	var others []any
-	part := int64(0)
 	for _, item := range refs {
 		ref, _ := item.(map[string]any)
 		weight, err := backendWeight(ref)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
-		if !b.isVariant(ref) {
-			others = append(others, item)
-			continue
-		}
-		part += weight
-		if own == nil {
-			own = ref
+		if b.isVariant(ref) {
+			variants, weights = append(variants, ref), append(weights, weight)
+		} else {
+			others, otherWeights = append(others, item), append(otherWeights, weight*100)
 		}
 	}
-	switch {
-	case own == nil:
-		return nil, false, nil
-	case len(others) == 0: // there is nothing that a part could be of
-		part = 1
+	if len(variants) == 0 {
+		return nil, nil, nil
 	}
-	weights := []int64{part * int64(b.traffic.Primary), part * int64(b.traffic.Canary),
-		part * int64(b.traffic.Baseline)}
-	for _, other := range others {
-		weight, _ := backendWeight(other.(map[string]any))
-		weights = append(weights, weight*100)
+	own.add(variants, weights)
+	weights = nil
+	for i, part := range own.parts() { // without others there is nothing else that a part could be of
+		if len(others) > 0 {
+			part = own.of[i].weight
+		}
+		weights = append(weights, part*int64(b.traffic.Primary), part*int64(b.traffic.Canary),
+			part*int64(b.traffic.Baseline))
 	}
+	weights = append(weights, otherWeights...)
 	if len(others) > 0 {
 		reduce(weights)
 	}
 	if slices.Max(weights) > maxWeight {
-		return nil, false, fmt.Errorf("the weights are too large to be shared out: the greatest would be %d, and "+
+		return nil, nil, fmt.Errorf("the weights are too large to be shared out: the greatest would be %d, and "+
 			"%d is allowed", slices.Max(weights), maxWeight)
 	}
-	for i, name := range b.names {
-		if name == "" || b.shareOf(i) == 0 {
-			continue
+	for _, each := range own.of {
+		for i, name := range b.names {
+			if name != "" && b.shareOf(i) > 0 {
+				shared = append(shared, withWeight(each.own, name, weights[i]))
+			}
 		}
-		ref := runtime.DeepCopyJSON(own)
-		ref["name"], ref["weight"] = name, weights[i]
-		shared = append(shared, ref)
+		weights = weights[len(b.names):]
 	}
 	for i, other := range others {
 		ref := runtime.DeepCopyJSON(other.(map[string]any))
-		ref["weight"] = weights[len(b.names)+i]
+		ref["weight"] = weights[i]
 		shared = append(shared, ref)
 	}
-	return shared, true, nil
+	return shared, own, nil
 }
+
+// withWeight is a backend with another name and weight.
+func withWeight(backend map[string]any, name string, weight int64) map[string]any {
+	made := runtime.DeepCopyJSON(backend)
+	made["name"], made["weight"] = name, weight
+	return made
+}
+
+// formOfBackend is a backend without what variants change.
+func formOfBackend(backend map[string]any) map[string]any {
+	form := maps.Clone(backend)
+	delete(form, "name")
+	delete(form, "weight")
+	return form
+}
+
+// isPrimary reports whether a backend is the Service of the primary.
+func (b backends) isPrimary(ref map[string]any) bool { return ref["name"] == b.names[primaryIndex] }
 
 func (b backends) shareOf(variant int) int {
 	return [...]int{b.traffic.Primary, b.traffic.Canary, b.traffic.Baseline}[variant]
-}
-
-func (b backends) isOwn(ref any) bool {
-	backend, _ := ref.(map[string]any)
-	return b.isVariant(backend)
 }
 
 // isVariant reports whether a backend is the Service of a variant.

@@ -21,7 +21,7 @@ const (
 
 // canaryRule returns a copy of a rule that sends the requests of the matches to the canary. It has precedence, since
 // each of its matches asks for more headers than that of the rule (Gateway API).
-func (b backends) canaryRule(rule, own map[string]any) (map[string]any, error) {
+func (b backends) canaryRule(rule map[string]any, own *groups) (map[string]any, error) {
 	made := runtime.DeepCopyJSON(rule)
 	if name, _ := rule["name"].(string); name != "" {
 		made["name"] = canaryName(name)
@@ -50,9 +50,11 @@ func (b backends) canaryRule(rule, own map[string]any) (map[string]any, error) {
 		}
 	}
 	made["matches"] = narrower
-	ref := runtime.DeepCopyJSON(own)
-	ref["name"], ref["weight"] = b.names[canaryIndex], int64(1)
-	made["backendRefs"] = []any{ref}
+	var refs []any
+	for i, part := range own.parts() {
+		refs = append(refs, withWeight(own.of[i].own, b.names[canaryIndex], part))
+	}
+	made["backendRefs"] = refs
 	return made, nil
 }
 

@@ -102,46 +102,66 @@ func routedHost(manifests []manifest.Manifest, app *config.Application) (string,
 	return s.GetName(), nil
 }
 
-// splitRoute returns a route's destinations again; ok is false when none is of the host.
+// splitRoute returns a route's destinations again, and those of the host in groups: nil when none is of the host.
 func splitRoute(destinations []any, host, namespace string, label config.VariantLabel,
-	traffic config.Traffic) (split []any, ok bool, err error) {
-	var own map[string]any
+	traffic config.Traffic) (split []any, own *groups, err error) {
+	var variants []map[string]any
+	var variantWeights []int64
 	var others []any
 	rest := int64(100)
 	for _, item := range destinations {
 		d, _ := item.(map[string]any)
+		weight, err := weightOf(d, len(destinations))
 		destination, _ := d["destination"].(map[string]any)
 		name, _ := destination["host"].(string)
 		if isHost(name, host, namespace) {
-			if own == nil {
-				own = d
-			}
+			variants, variantWeights = append(variants, d), append(variantWeights, weight)
 			continue
 		}
-		weight, err := weightOf(d, len(destinations))
 		if err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
 		rest -= weight
 		others = append(others, item)
 	}
 	switch {
-	case own == nil:
-		return nil, false, nil
+	case len(variants) == 0:
+		return nil, nil, nil
 	case rest < 0:
-		return nil, false, errors.New("the weights of other hosts are more than 100")
+		return nil, nil, errors.New("the weights of other hosts are more than 100")
 	}
-	shares := weights(traffic, rest)
-	for i, subset := range []string{label.PrimaryValue, label.CanaryValue, label.BaselineValue} {
-		if shares[i] == 0 && (i > 0 || traffic.Primary == 0 && rest > 0) {
-			continue
+	own = &groups{form: formOfDestination, isPrimary: func(d map[string]any) bool {
+		subset := d["destination"].(map[string]any)["subset"]
+		return subset != label.CanaryValue && subset != label.BaselineValue
+	}}
+	own.add(variants, variantWeights)
+	for g, part := range shareOut(rest, own.parts()) {
+		shares := weights(traffic, part)
+		for i, subset := range []string{label.PrimaryValue, label.CanaryValue, label.BaselineValue} {
+			if shares[i] == 0 && (i > 0 || traffic.Primary == 0 && part > 0) {
+				continue
+			}
+			split = append(split, toSubset(own.of[g].own, subset, shares[i]))
 		}
-		d := runtime.DeepCopyJSON(own)
-		d["destination"].(map[string]any)["subset"] = subset
-		d["weight"] = shares[i]
-		split = append(split, d)
 	}
-	return append(split, others...), true, nil
+	return append(split, others...), own, nil
+}
+
+// toSubset is a destination with another subset and weight.
+func toSubset(d map[string]any, subset string, weight int64) map[string]any {
+	made := runtime.DeepCopyJSON(d)
+	made["destination"].(map[string]any)["subset"], made["weight"] = subset, weight
+	return made
+}
+
+// formOfDestination is a destination without what variants change.
+func formOfDestination(d map[string]any) map[string]any {
+	form := runtime.DeepCopyJSON(d)
+	delete(form, "weight")
+	destination := form["destination"].(map[string]any)
+	delete(destination, "subset")
+	delete(destination, "host") // short or in full, it is the same
+	return form
 }
 
 // weights shares out whole numbers; what rounding leaves goes to the first variant that has any traffic.
@@ -180,8 +200,13 @@ func weightOf(d map[string]any, destinations int) (int64, error) {
 	return 0, fmt.Errorf("the weight %v is not a whole number from 0 to 100", d["weight"])
 }
 
-// isHost compares hosts; the name of a Service may be short or full.
+// isHost compares hosts; the name of a Service may be short or full. An empty namespace stands for any.
 func isHost(written, host, namespace string) bool {
-	return written == host || namespace != "" &&
-		(written == host+"."+namespace || strings.HasPrefix(written, host+"."+namespace+".svc"))
+	if written == host {
+		return true
+	}
+	full, ok := strings.CutPrefix(written, host+".")
+	in, domain, _ := strings.Cut(full, ".")
+	return ok && in != "" && (namespace == "" || in == namespace) &&
+		(domain == "" || domain == "svc" || strings.HasPrefix(domain, "svc."))
 }

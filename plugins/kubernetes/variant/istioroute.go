@@ -17,14 +17,13 @@ import (
 func routeTo(route map[string]any, host, namespace string, label config.VariantLabel,
 	traffic config.Traffic) (before []any, ok bool, err error) {
 	destinations, _ := route["route"].([]any)
-	split, ok, err := splitRoute(destinations, host, namespace, label, traffic)
+	split, own, err := splitRoute(destinations, host, namespace, label, traffic)
 	if err != nil {
 		return nil, false, &fieldError{"route", err}
 	}
-	if !ok {
+	if own == nil {
 		return nil, false, nil
 	}
-	own := destinationOf(destinations, host, namespace)
 	if len(traffic.Match) > 0 {
 		canary, err := canaryRoute(route, own, label.CanaryValue, traffic.Match)
 		if err != nil {
@@ -33,19 +32,7 @@ func routeTo(route map[string]any, host, namespace string, label config.VariantL
 		before = append(before, canary)
 	}
 	route["route"] = split
-	return before, true, mirrorRoute(route, own, label, traffic.Mirror)
-}
-
-// destinationOf is the first destination of the host.
-func destinationOf(destinations []any, host, namespace string) map[string]any {
-	for _, item := range destinations {
-		d, _ := item.(map[string]any)
-		destination, _ := d["destination"].(map[string]any)
-		if name, _ := destination["host"].(string); isHost(name, host, namespace) {
-			return d
-		}
-	}
-	return nil
+	return before, true, mirrorRoute(route, own.of[0].own, label, traffic.Mirror)
 }
 
 // mirrorRoute makes a route copy requests.
@@ -64,7 +51,7 @@ func mirrorRoute(route, own map[string]any, label config.VariantLabel, m *config
 }
 
 // canaryRoute returns a copy of a route that sends the requests of the matches to the canary.
-func canaryRoute(route, own map[string]any, subset string, wanted []config.Match) (map[string]any, error) {
+func canaryRoute(route map[string]any, own *groups, subset string, wanted []config.Match) (map[string]any, error) {
 	made := runtime.DeepCopyJSON(route)
 	if name, _ := route["name"].(string); name != "" {
 		made["name"] = canaryName(name)
@@ -96,9 +83,11 @@ func canaryRoute(route, own map[string]any, subset string, wanted []config.Match
 		}
 	}
 	made["match"] = narrower
-	to := runtime.DeepCopyJSON(own)
-	to["destination"].(map[string]any)["subset"], to["weight"] = subset, int64(100)
-	made["route"] = []any{to}
+	var to []any
+	for i, weight := range shareOut(100, own.parts()) {
+		to = append(to, toSubset(own.of[i].own, subset, weight))
+	}
+	made["route"] = to
 	return made, nil
 }
 

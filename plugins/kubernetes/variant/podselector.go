@@ -38,7 +38,7 @@ func CheckSelectable(manifests []manifest.Manifest, app *config.Application) err
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%w; or set with.addVariantLabelToSelector: true (and "+
-				"quickSync.addVariantLabelToSelector: true). The selector of a Deployment that exists cannot be "+
+				"quickSync.addVariantLabelToSelector: true), or leave it out of `workloads`. The selector of a Deployment that exists cannot be "+
 				"changed: it has to be deleted once, or to be renamed", err))
 		}
 	}

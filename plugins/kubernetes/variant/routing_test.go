@@ -57,6 +57,27 @@ func TestTheRoutedObjectsLookAsInTheGoldenFiles(t *testing.T) {
 	}
 }
 
+func TestAHostMayBeWrittenInFull(t *testing.T) {
+	t.Parallel()
+	for host, isOwn := range map[string]map[string]bool{
+		"web": {"": true, "shop": true}, "web.shop": {"": true, "shop": true, "other": false},
+		"web.shop.svc.cluster.local": {"": true, "shop": true, "other": false},
+		"web.shop.svc":               {"": true, "shop": true}, "web.example.com": {"": false, "example": false},
+		"webs.shop.svc": {"": false, "shop": false}, "web.": {"": false},
+	} {
+		for namespace, own := range isOwn {
+			parsed, err := manifest.Parse([]byte("apiVersion: networking.istio.io/v1\nkind: VirtualService\n"+
+				"metadata: {name: web, namespace: '"+namespace+"'}\n"+
+				"spec: {http: [{route: [{destination: {host: "+host+"}}]}]}\n"), "a.yaml")
+			require.NoError(t, err)
+			app := application(t)
+			app.Service.Name = "web"
+			_, err = variant.RouteVirtualService(parsed, app, config.Traffic{Primary: 70, Canary: 30})
+			require.Equal(t, own, err == nil, "%s in namespace %q: %v", host, namespace, err)
+		}
+	}
+}
+
 func TestWhatCannotBeRoutedByIstioIsAnError(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*config.Application){

@@ -23,6 +23,19 @@ type HostSubsets struct {
 	behind labels.Set
 	// defined are the labels of the subsets that a DestinationRule among the manifests defines, by their names.
 	defined map[string]labels.Set
+	// rule is the first DestinationRule of the host; without an object there is none among the manifests.
+	rule manifest.Manifest
+}
+
+// Check reports whether a variant can get traffic: Istio answers with errors for a subset that no DestinationRule
+// defines. Without any DestinationRule of the host among the manifests that is not known.
+func (h HostSubsets) Check(value string) error {
+	if _, known := h.defined[value]; known || h.rule.Unstructured == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %s has no subset named %q, by which %s sends traffic to the variant: add {name: %s, labels: "+
+		"{%s: %s}} to spec.subsets", h.rule.Origin.At("spec.subsets"), h.rule.Key().Human(), value,
+		config.StageTrafficRouting, value, h.label.Key, value)
 }
 
 // Subset is what one variant's traffic reaches.
@@ -63,6 +76,9 @@ func Subsets(manifests []manifest.Manifest, app *config.Application) (HostSubset
 		if written, _, _ := unstructured.NestedString(m.Object, "spec", "host"); written != host &&
 			!isHost(written, name, found.namespace) {
 			continue
+		}
+		if found.rule.Unstructured == nil {
+			found.rule = m
 		}
 		subsets, _, _ := unstructured.NestedSlice(m.Object, "spec", "subsets")
 		for i, each := range subsets {

@@ -61,3 +61,27 @@ func TestSubsetsSelectThePodsThatIstioWouldSendTrafficTo(t *testing.T) {
 		})
 	}
 }
+
+// Istio answers with 503 for a subset that its DestinationRule does not have.
+func TestASubsetThatTheDestinationRuleLacksIsAnErrorWithItsPlace(t *testing.T) {
+	t.Parallel()
+	const text = "apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: {name: web}\n" +
+		"spec: {http: [{route: [{destination: {host: web}}]}]}\n---\napiVersion: v1\nkind: Service\n" +
+		"metadata: {name: web}\nspec: {selector: {app: web}}\n"
+	const rule = "---\napiVersion: networking.istio.io/v1\nkind: DestinationRule\nmetadata: {name: web}\nspec:\n" +
+		"  host: web.default.svc.cluster.local\n  subsets: [{name: primary, labels: {a: b}}, {name: stable}]\n"
+	app := application(t)
+	app.TrafficRouting.Method = config.MethodIstio
+	check := func(text, value string) error {
+		all, err := manifest.Parse([]byte(text), "a.yaml")
+		require.NoError(t, err)
+		subsets, err := variant.Subsets(all, app)
+		require.NoError(t, err)
+		return subsets.Check(value)
+	}
+	require.NoError(t, check(text, "canary"), "a DestinationRule may be elsewhere")
+	require.NoError(t, check(text+rule, "primary"))
+	require.EqualError(t, check(text+rule, "canary"), `a.yaml:16: DestinationRule web has no subset named "canary", by `+
+		"which K8S_TRAFFIC_ROUTING sends traffic to the variant: add {name: canary, labels: {pipecd.dev/variant: "+
+		"canary}} to spec.subsets")
+}

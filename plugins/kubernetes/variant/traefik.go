@@ -5,7 +5,6 @@ package variant
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -76,32 +75,31 @@ type traefik struct {
 // false when no service is a variant.
 func (t *traefik) route(route map[string]any, index int) (canary map[string]any, ok bool, err error) {
 	refs, _ := route["services"].([]any)
-	shared, ok, err := t.share(refs)
+	shared, own, err := t.share(refs)
 	if err != nil {
 		return nil, false, &fieldError{"services", err}
 	}
-	if !ok {
+	if own == nil {
 		return nil, false, nil
 	}
-	own, _ := refs[slices.IndexFunc(refs, t.isOwn)].(map[string]any)
 	if len(t.traffic.Match) > 0 {
 		canary = t.canaryRoute(route, own)
 	}
 	if s := t.traffic.SessionAffinity; s != nil && len(shared) > 1 {
-		shared = t.add(index, "shares", map[string]any{"weighted": map[string]any{
+		shared = t.add(index, sharesName, map[string]any{"weighted": map[string]any{
 			"services": shared, "sticky": map[string]any{"cookie": map[string]any{"name": s.Cookie}},
 		}})
 	}
 	if mirror := t.traffic.Mirror; mirror != nil {
 		if len(shared) > 1 {
-			shared = t.add(index, "shares", map[string]any{"weighted": map[string]any{"services": shared}})
+			shared = t.add(index, sharesName, map[string]any{"weighted": map[string]any{"services": shared}})
 		}
-		copies := t.to(own, mirror.Variant())
+		copies := t.to(own.of[0].own, mirror.Variant())
 		copies["percent"] = int64(mirror.Share())
 		mirroring := runtime.DeepCopyJSON(shared[0].(map[string]any))
 		delete(mirroring, "weight")
 		mirroring["mirrors"] = []any{copies}
-		shared = t.add(index, "copies", map[string]any{"mirroring": mirroring})
+		shared = t.add(index, copiesName, map[string]any{"mirroring": mirroring})
 	}
 	route["services"] = shared
 	return canary, true, nil
@@ -109,7 +107,7 @@ func (t *traefik) route(route map[string]any, index int) (canary map[string]any,
 
 // canaryRoute returns a copy of a route for the requests of the matches. It has precedence over the route, as Traefik
 // prefers the longer of two expressions unless there are priorities.
-func (t *traefik) canaryRoute(route, own map[string]any) map[string]any {
+func (t *traefik) canaryRoute(route map[string]any, own *groups) map[string]any {
 	made := runtime.DeepCopyJSON(route)
 	exact, regex := "Header", "HeaderRegexp"
 	if route["syntax"] == "v2" {
@@ -131,7 +129,15 @@ func (t *traefik) canaryRoute(route, own map[string]any) map[string]any {
 	if priority, ok := route["priority"].(int64); ok && priority > 0 {
 		made["priority"] = priority + 1
 	}
-	made["services"] = []any{t.to(own, canaryIndex)}
+	if len(own.of) == 1 {
+		made["services"] = []any{t.to(own.of[0].own, canaryIndex)}
+		return made
+	}
+	var services []any
+	for i, part := range own.parts() {
+		services = append(services, withWeight(own.of[i].own, t.names[canaryIndex], part))
+	}
+	made["services"] = services
 	return made
 }
 
@@ -152,6 +158,11 @@ func (t *traefik) to(own map[string]any, variant int) map[string]any {
 	delete(made, "weight")
 	return made
 }
+
+// sharesName and copiesName are the last parts of the names of TraefikServices that a stage adds.
+const sharesName, copiesName = "shares", "copies"
+
+var addedNames = []string{sharesName, copiesName}
 
 // add adds a TraefikService for a route, and returns it as the only service of the route.
 func (t *traefik) add(index int, what string, spec map[string]any) []any {
