@@ -25,14 +25,14 @@ type handlers struct {
 	start       func(context.Context) error
 	close       func() error
 	stages      func() []string
-	versions    func(context.Context, *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error)
+	versions    func(context.Context, *deployment.PlanPluginInput) ([]ArtifactVersion, error)
 	strategy    func(context.Context, *deployment.PlanPluginInput) (*Strategy, error)
 	pipeline    func(context.Context, bool, []StageConfig) ([]Stage, error)
 	quickSync   func(context.Context, bool) ([]Stage, error)
-	execute     func(context.Context, *deployment.ExecutePluginInput, *StageLog, *StageClient) (Result, error)
+	execute     func(context.Context, *deployment.ExecutePluginInput, *stageLog, *stageClient) (Result, error)
 	livestate   func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
 	changes     *LivestateChanges
-	drift       func(context.Context, *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error)
+	drift       func(context.Context, *livestate.GetDriftRequest) ([]ResourceDrift, error)
 	sources     func(stage string) Sources
 	once        func(stage string) bool
 	removal     func() string
@@ -47,14 +47,16 @@ type bound[Config, Target, App any] struct {
 	name    string
 	config  Config
 	targets []DeployTarget[Target]
-	client  *Client
+	client  *pipedClient
+	logger  *slog.Logger
 	deploys bool
 }
 
 // newPlugin wraps plugin; author is the value whose optional methods count.
 func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, App], author any, deploys bool) Plugin {
-	return Plugin{bind: func(settings Settings, client *Client, logger *slog.Logger) (*handlers, error) {
-		b := &bound[Config, Target, App]{plugin: plugin, name: settings.Name, client: client, deploys: deploys}
+	return Plugin{bind: func(settings Settings, client *pipedClient, logger *slog.Logger) (*handlers, error) {
+		b := &bound[Config, Target, App]{plugin: plugin, name: settings.Name, client: client,
+			logger: logger, deploys: deploys}
 		if err := decodeInto(settings.Config, &b.config); err != nil {
 			return nil, fmt.Errorf("plugin %s: config is not valid: %w", settings.Name, err)
 		}
@@ -98,7 +100,7 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 				h.changes = w.LivestateChanges()
 			}
 			if d, ok := author.(DriftPlugin[Config, Target, App]); ok {
-				h.drift = func(ctx context.Context, r *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error) {
+				h.drift = func(ctx context.Context, r *livestate.GetDriftRequest) ([]ResourceDrift, error) {
 					return b.drift(ctx, d, r)
 				}
 			}
@@ -118,13 +120,14 @@ func (b *bound[Config, Target, App]) plan(in *deployment.PlanPluginInput) (*Plan
 		return nil, err
 	}
 	return &PlanRequest[Config, Target, App]{
-		Config: b.config, Deployment: in.GetDeployment(), Running: running, Target: target,
+		Config: b.config, Deployment: deploymentOf(in.GetDeployment()), Running: running, Target: target,
+		Client: b.client, Logger: b.logger,
 		Targets: knownTargets(b.targets, b.targetNames(in.GetDeployment())),
 	}, nil
 }
 
 func (b *bound[Config, Target, App]) versions(ctx context.Context,
-	in *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error) {
+	in *deployment.PlanPluginInput) ([]ArtifactVersion, error) {
 	req, err := b.plan(in)
 	if err != nil {
 		return nil, err
@@ -143,15 +146,16 @@ func (b *bound[Config, Target, App]) strategy(ctx context.Context, in *deploymen
 func (b *bound[Config, Target, App]) pipeline(ctx context.Context, rollback bool, stages []StageConfig) ([]Stage,
 	error) {
 	return b.plugin.BuildPipelineStages(ctx, &PipelineRequest[Config]{Config: b.config, Rollback: rollback,
-		Stages: stages})
+		Stages: stages, Client: b.client, Logger: b.logger})
 }
 
 func (b *bound[Config, Target, App]) quickSync(ctx context.Context, rollback bool) ([]Stage, error) {
-	return b.plugin.BuildQuickSyncStages(ctx, &QuickSyncRequest[Config]{Config: b.config, Rollback: rollback})
+	return b.plugin.BuildQuickSyncStages(ctx, &QuickSyncRequest[Config]{Config: b.config, Rollback: rollback,
+		Client: b.client, Logger: b.logger})
 }
 
-func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog,
-	client *StageClient) (Result, error) {
+func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment.ExecutePluginInput, log *stageLog,
+	client *stageClient) (Result, error) {
 	var targets []DeployTarget[Target]
 	if b.deploys {
 		var err error
@@ -163,8 +167,9 @@ func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment
 	if err != nil {
 		return Failure, &requestError{err}
 	}
+	stage := stageStateOf(in.GetStage())
 	return b.plugin.ExecuteStage(ctx, &ExecuteRequest[Config, Target, App]{
-		Config: b.config, Deployment: in.GetDeployment(), Stage: in.GetStage(), Options: in.GetStageConfig(),
+		Config: b.config, Deployment: deploymentOf(in.GetDeployment()), Stage: &stage, Options: in.GetStageConfig(),
 		Targets: targets, Running: running, Target: target, Log: log, Client: client,
 	})
 }
@@ -191,12 +196,12 @@ func (b *bound[Config, Target, App]) livestateRequest(in *livestate.GetLivestate
 	return &LivestateRequest[Config, Target, App]{
 		Config: b.config, PipedID: in.GetPipedId(), ApplicationID: in.GetApplicationId(),
 		ApplicationName: in.GetApplicationName(),
-		Source:          source, Targets: targets, Client: b.client,
+		Source:          source, Targets: targets, Client: b.client, Logger: b.logger,
 	}, nil
 }
 
 func (b *bound[Config, Target, App]) drift(ctx context.Context, plugin DriftPlugin[Config, Target, App],
-	in *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error) {
+	in *livestate.GetDriftRequest) ([]ResourceDrift, error) {
 	req, err := b.livestateRequest(in.GetLivestate())
 	if err != nil {
 		return nil, err
@@ -222,6 +227,7 @@ func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin Pla
 		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(),
 		ApplicationName: req.GetApplicationName(),
 		Targets:         targets, Running: running, Target: target, Client: b.client,
+		Logger: b.logger,
 	})
 }
 

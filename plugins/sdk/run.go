@@ -5,6 +5,7 @@ package sdk
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"google.golang.org/grpc/credentials"
 )
 
 // Main serves a plugin as piped starts it, until piped stops it, and ends the process: exit code 0 after
@@ -150,18 +150,20 @@ func (f *startFlags) serve(ctx context.Context, plugin Plugin, stderr io.Writer)
 			Reflection: f.reflection, GracePeriod: f.gracePeriod, Logger: logger, journal: f.agent.journal,
 		})
 	}
-	var creds credentials.TransportCredentials
+	var secured *tls.Config
 	if f.tls {
-		if creds, err = credentials.NewServerTLSFromFile(f.certFile, f.keyFile); err != nil {
+		pair, err := tls.LoadX509KeyPair(f.certFile, f.keyFile)
+		if err != nil {
 			return fmt.Errorf("load --cert-file and --key-file: %w", err)
 		}
+		secured = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
 	listener, err := listen(ctx, settings)
 	if err != nil {
 		return err
 	}
 	return Serve(ctx, plugin, ServeOptions{
-		Settings: settings, PipedAddress: f.pipedAddress, Listener: listener, Credentials: creds,
+		Settings: settings, PipedAddress: f.pipedAddress, Listener: listener, TLS: secured,
 		Reflection: f.reflection, GracePeriod: f.gracePeriod, Logger: logger,
 	})
 }

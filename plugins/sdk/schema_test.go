@@ -14,19 +14,19 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/plugin/schema"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 const testSchema = `{"definitions": {"stages": {"properties": {"A": {}}}}}`
 
 func TestAPluginSendsItsSchema(t *testing.T) {
 	t.Parallel()
-	with := sdktest.Start(t, sdk.ForStages(stagePlugin{}).WithSchema([]byte(testSchema)), sdktest.Options{})
+	with := wiretest.Start(t, sdk.ForStages(stagePlugin{}).WithSchema([]byte(testSchema)), wiretest.Options{})
 	answer, err := schema.NewSchemaServiceClient(with.Conn).GetSchema(t.Context(), &schema.GetSchemaRequest{})
 	require.NoError(t, err)
 	require.Equal(t, testSchema, string(answer.GetJsonSchema()))
 
-	without := sdktest.Start(t, sdk.ForStages(stagePlugin{}), sdktest.Options{})
+	without := wiretest.Start(t, sdk.ForStages(stagePlugin{}), wiretest.Options{})
 	_, err = schema.NewSchemaServiceClient(without.Conn).GetSchema(t.Context(), &schema.GetSchemaRequest{})
 	require.Equal(t, codes.Unimplemented, status.Code(err))
 }

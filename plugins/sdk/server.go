@@ -5,6 +5,7 @@ package sdk
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,9 +47,9 @@ type ServeOptions struct {
 	Piped net.Conn
 	// Listener is where piped calls the plugin; Serve closes it.
 	Listener net.Listener
-	// Credentials are nil for plain text, which is what piped speaks.
-	Credentials credentials.TransportCredentials
-	Reflection  bool
+	// TLS is nil for plain text, which is what piped speaks.
+	TLS        *tls.Config
+	Reflection bool
 	// GracePeriod bounds how long stages may take to stop.
 	GracePeriod time.Duration
 	// CommandPoll is the pause between questions for commands; 0 is PipeCD v1's five seconds.
@@ -135,13 +136,13 @@ func within(limit time.Duration, done <-chan struct{}) bool {
 	}
 }
 
-func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptions) *grpc.Server {
+func newServer(ctx context.Context, h *handlers, client *pipedClient, opts ServeOptions) *grpc.Server {
 	options := []grpc.ServerOption{
 		grpc.ChainUnaryInterceptor(recoverPanics(opts.Logger), joinTrace, validate),
 		grpc.StreamInterceptor(endStreams(ctx)),
 	}
-	if opts.Credentials != nil {
-		options = append(options, grpc.Creds(opts.Credentials))
+	if opts.TLS != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(opts.TLS)))
 	}
 	server := grpc.NewServer(options...)
 	deployment.RegisterDeploymentServiceServer(server, &deploymentService{

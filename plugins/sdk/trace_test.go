@@ -13,16 +13,16 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 func TestAStageBelongsToTheTraceOfPiped(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		span := trace.SpanContextFromContext(ctx)
 		req.Log.Infof("%v %s %s", span.IsRemote(), span.TraceID(), span.SpanID())
 		return sdk.Success, nil
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	for given, says := range map[string]string{
 		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01": "true 0af7651916cd43dd8448eb211c80319c " +
 			"b7ad6b7169203331\n",

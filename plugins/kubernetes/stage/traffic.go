@@ -21,9 +21,9 @@ import (
 
 // routedKey is the plugin's metadata of a deployment that holds which variant the Service selects, at each deploy
 // target.
-func routedKey(app *config.Application) string {
+func routedKey(app *config.Application) sdk.DeploymentKey[sdk.Text] {
 	if target := app.DeployTarget(); target != "" {
-		return "routed-variant/" + target
+		return sdk.DeploymentKey[sdk.Text]("routed-variant/" + target)
 	}
 	return "routed-variant"
 }
@@ -65,11 +65,11 @@ func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r 
 		return err
 	}
 	if r.selected != "" {
-		if err := req.Client.PutPluginMetadata(ctx, routedKey(&s.App), r.selected); err != nil {
+		if err := routedKey(&s.App).Put(ctx, req.Client, sdk.Text(r.selected)); err != nil {
 			return err
 		}
 	}
-	err := req.Client.PutStageMetadataMulti(ctx, map[string]string{
+	err := req.Client.PutMetadata(ctx, sdk.OfStage, map[string]string{
 		"primary-percentage":   strconv.Itoa(traffic.Primary),
 		"canary-percentage":    strconv.Itoa(traffic.Canary),
 		"baseline-percentage":  strconv.Itoa(traffic.Baseline),

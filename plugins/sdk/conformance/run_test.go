@@ -218,7 +218,7 @@ func (good) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (
 		return sdk.Failure, err
 	}
 	pause := opts.Pause.Std()
-	if id := req.Stage.GetId(); id == "cancelled" || id == "interrupted" {
+	if id := req.Stage.ID; id == "cancelled" || id == "interrupted" {
 		pause = time.Hour // on any machine, what happens to it comes first
 	}
 	select {

@@ -1,7 +1,7 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package sdktest
+package wiretest
 
 import (
 	"bufio"
