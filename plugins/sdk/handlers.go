@@ -49,24 +49,21 @@ type bound[Config, Target, App any] struct {
 	targets []DeployTarget[Target]
 	client  *pipedClient
 	logger  *slog.Logger
+	how     decoding
 	deploys bool
 }
 
 // newPlugin wraps plugin; author is the value whose optional methods count.
 func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, App], author any, deploys bool) Plugin {
-	return Plugin{bind: func(settings Settings, client *pipedClient, logger *slog.Logger) (*handlers, error) {
+	return Plugin{bind: func(settings Settings, client *pipedClient, logger *slog.Logger, how decoding) (*handlers,
+		error) {
+		if err := checkSignatures[Config, Target, App](author); err != nil {
+			return nil, fmt.Errorf("plugin %s: %w", settings.Name, err)
+		}
 		b := &bound[Config, Target, App]{plugin: plugin, name: settings.Name, client: client,
-			logger: logger, deploys: deploys}
-		if err := decodeInto(settings.Config, &b.config); err != nil {
-			return nil, fmt.Errorf("plugin %s: config is not valid: %w", settings.Name, err)
-		}
-		var err error
-		if b.targets, err = decodeTargets[Target](settings); err != nil {
+			logger: logger, how: how, deploys: deploys}
+		if err := b.decode(settings); err != nil {
 			return nil, err
-		}
-		if deploys && len(b.targets) == 0 {
-			return nil, fmt.Errorf("plugin %s deploys but has no deploy target; add at least one under "+
-				"deployTargets of the plugin in the piped configuration", settings.Name)
 		}
 		h := &handlers{
 			stages: plugin.Stages, versions: b.versions, strategy: b.strategy,
@@ -112,6 +109,21 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 		}
 		return h, nil
 	}}
+}
+
+// decode decodes the configurations of the plugin and of its deploy targets.
+func (b *bound[Config, Target, App]) decode(settings Settings) (err error) {
+	if err := b.how.into(settings.Config, &b.config); err != nil {
+		return fmt.Errorf("plugin %s: config is not valid: %w", settings.Name, err)
+	}
+	if b.targets, err = decodeTargets[Target](settings, b.how); err != nil {
+		return err
+	}
+	if b.deploys && len(b.targets) == 0 {
+		return fmt.Errorf("plugin %s deploys but has no deploy target; add at least one under deployTargets of the "+
+			"plugin in the piped configuration", settings.Name)
+	}
+	return nil
 }
 
 func (b *bound[Config, Target, App]) plan(in *deployment.PlanPluginInput) (*PlanRequest[Config, Target, App], error) {
@@ -189,7 +201,7 @@ func (b *bound[Config, Target, App]) livestateRequest(in *livestate.GetLivestate
 	if err != nil {
 		return nil, err
 	}
-	source, err := decodeSource[App](in.GetDeploySource(), b.name)
+	source, err := decodeSource[App](in.GetDeploySource(), b.name, decoding{})
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
@@ -206,7 +218,7 @@ func (b *bound[Config, Target, App]) drift(ctx context.Context, plugin DriftPlug
 	if err != nil {
 		return nil, err
 	}
-	newest, err := decodeSource[App](in.GetNewestSource(), b.name)
+	newest, err := decodeSource[App](in.GetNewestSource(), b.name, decoding{})
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
@@ -238,8 +250,8 @@ func (b *bound[Config, Target, App]) targetNames(d *model.Deployment) []string {
 func (b *bound[Config,
 	Target, App]) sources(runningSource, targetSource *common.DeploymentSource) (running, target *Source[App],
 	err error) {
-	running, errRunning := decodeSource[App](runningSource, b.name)
-	target, errTarget := decodeSource[App](targetSource, b.name)
+	running, errRunning := decodeSource[App](runningSource, b.name, decoding{})
+	target, errTarget := decodeSource[App](targetSource, b.name, b.how)
 	if err := errors.Join(errRunning, errTarget); err != nil {
 		return nil, nil, status.Error(codes.InvalidArgument, err.Error())
 	}

@@ -83,9 +83,13 @@ type Env[Config, Target any] struct {
 
 // Plugin is a plugin ready to be served by Main or Run; made by ForStages or ForDeployment.
 type Plugin struct {
-	bind func(Settings, *pipedClient, *slog.Logger) (*handlers, error)
+	bind func(Settings, *pipedClient, *slog.Logger, decoding) (*handlers, error)
 	// schema is empty when the plugin ships none.
 	schema []byte
+	// version is empty unless the author gives one.
+	version string
+	// strict refuses unknown keys of configurations.
+	strict bool
 }
 
 // ForStages wraps a plugin that only has stages.

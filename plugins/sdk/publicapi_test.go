@@ -14,7 +14,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 const module = "github.com/pipedeck/pipedeck/plugins/sdk"

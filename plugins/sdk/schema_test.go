@@ -8,12 +8,12 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/plugin/schema"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
@@ -29,6 +29,17 @@ func TestAPluginSendsItsSchema(t *testing.T) {
 	without := wiretest.Start(t, sdk.ForStages(stagePlugin{}), wiretest.Options{})
 	_, err = schema.NewSchemaServiceClient(without.Conn).GetSchema(t.Context(), &schema.GetSchemaRequest{})
 	require.Equal(t, codes.Unimplemented, status.Code(err))
+}
+
+func TestAProgramPrintsItsVersion(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"version", "-version", "--version"} {
+		cmd := exec.Command(os.Args[0], how)
+		cmd.Env = append(os.Environ(), actAsEnv+"=versioned")
+		printed, err := cmd.Output()
+		require.NoError(t, err)
+		require.Equal(t, "v1.2-ours\n", string(printed), how)
+	}
 }
 
 func TestAProgramPrintsItsSchema(t *testing.T) {

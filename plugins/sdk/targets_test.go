@@ -8,10 +8,9 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 

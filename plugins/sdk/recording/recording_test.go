@@ -15,10 +15,9 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
