@@ -35,8 +35,8 @@ func checkSignatures[Config, Target, App any](author any) error {
 		_, drifts := author.(DriftPlugin[Config, Target, App])
 		_, watches := author.(LivestateWatcher)
 		if drifts || watches {
-			wrong = append(wrong, fmt.Errorf("%T has GetDrift or LivestateChanges without GetLivestate, so the SDK does "+
-				"not call it\nnext step: add GetLivestate, or remove the method", author))
+			wrong = append(wrong, fmt.Errorf("%T has GetDrift or LivestateChanges without GetLivestate, so the SDK "+
+				"does not call it\nnext step: add GetLivestate, or remove the method", author))
 		}
 	}
 	wrong = append(wrong, checkValidate(reflect.TypeFor[Config]()), checkValidate(reflect.TypeFor[Target]()),
