@@ -78,7 +78,7 @@ func TestAStageGetsAllOfItsDeployment(t *testing.T) {
 	}, req.Deployment)
 }
 
-// stating is a fleet with a live state and a drift of its own.
+// stating is a fleet with one live state and one drift.
 type stating struct{ *fleet }
 
 func (stating) GetLivestate(context.Context, *sdk.LivestateRequest[fleetConfig, fleetTarget, fleetApp]) (*sdk.Livestate,
