@@ -26,7 +26,8 @@ var foreign = []string{"github.com/pipedeck/pipedeck/api", "google.golang.org/",
 
 func TestExportedNamesHaveNoTypeOfTheProtocol(t *testing.T) {
 	t.Parallel()
-	paths := []string{module, module + "/sdktest", module + "/unit", module + "/diff"}
+	paths := []string{module, module + "/sdktest", module + "/unit", module + "/diff",
+		module + "/compat"}
 	imported := newImporter(t, paths)
 	for _, path := range paths {
 		pkg, err := imported.Import(path)
