@@ -8,8 +8,6 @@ import (
 	"os"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/reflect/protoregistry"
 
@@ -59,21 +57,37 @@ type wireFacts struct {
 func facts(t *testing.T) wireFacts {
 	t.Helper()
 	data, err := os.ReadFile("testdata/wire.json")
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var f wireFacts
-	require.NoError(t, json.Unmarshal(data, &f))
-	require.NotEmpty(t, f.Messages)
-	require.NotEmpty(t, f.Enums)
-	require.NotEmpty(t, f.Services)
+	if err := json.Unmarshal(data, &f); err != nil {
+		t.Fatal(err)
+	}
+	if len(f.Messages) == 0 || len(f.Enums) == 0 || len(f.Services) == 0 {
+		t.Fatalf("%d messages, %d enums and %d services are too few", len(f.Messages), len(f.Enums), len(f.Services))
+	}
 	return f
+}
+
+// same reports a difference; the test goes on. A module for tests would be in the module graph of every plugin.
+func same[T comparable](t *testing.T, want, got T, what string) {
+	t.Helper()
+	if want != got {
+		t.Errorf("%s: want %v, got %v", what, want, got)
+	}
 }
 
 func find[D protoreflect.Descriptor](t *testing.T, name string) D {
 	t.Helper()
 	d, err := protoregistry.GlobalFiles.FindDescriptorByName(protoreflect.FullName(name))
-	require.NoError(t, err, name)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
 	found, ok := d.(D)
-	require.True(t, ok, "%s is a %T", name, d)
+	if !ok {
+		t.Fatalf("%s is a %T", name, d)
+	}
 	return found
 }
 
@@ -81,22 +95,23 @@ func TestEveryMessageHasPipeCDsFields(t *testing.T) {
 	t.Parallel()
 	for name, want := range facts(t).Messages {
 		message := find[protoreflect.MessageDescriptor](t, name)
-		assert.Equal(t, len(want.Fields), message.Fields().Len(), "number of fields of %s", name)
+		same(t, len(want.Fields), message.Fields().Len(), "number of fields of "+name)
 		for _, field := range want.Fields {
 			got := message.Fields().ByNumber(protoreflect.FieldNumber(field.Number))
 			where := name + "." + field.Name
-			if !assert.NotNil(t, got, "%s has no field %d", where, field.Number) {
+			if got == nil {
+				t.Errorf("%s has no field %d", where, field.Number)
 				continue
 			}
-			assert.Equal(t, field.Name, string(got.Name()), where)
-			assert.Equal(t, field.JSONName, got.JSONName(), where)
-			assert.Equal(t, field.Label, label(got), where)
+			same(t, field.Name, string(got.Name()), where)
+			same(t, field.JSONName, got.JSONName(), where)
+			same(t, field.Label, label(got), where)
 			if field.Map != nil {
-				assert.Equal(t, field.Map.Key, typeOf(got.MapKey()), where)
-				assert.Equal(t, field.Map.Value, typeOf(got.MapValue()), where)
+				same(t, field.Map.Key, typeOf(got.MapKey()), where)
+				same(t, field.Map.Value, typeOf(got.MapValue()), where)
 				continue
 			}
-			assert.Equal(t, field.wireType, typeOf(got), where)
+			same(t, field.wireType, typeOf(got), where)
 		}
 	}
 }
@@ -105,11 +120,13 @@ func TestEveryEnumHasPipeCDsValues(t *testing.T) {
 	t.Parallel()
 	for name, want := range facts(t).Enums {
 		enum := find[protoreflect.EnumDescriptor](t, name)
-		assert.Equal(t, len(want.Values), enum.Values().Len(), name)
+		same(t, len(want.Values), enum.Values().Len(), name)
 		for _, value := range want.Values {
 			got := enum.Values().ByName(protoreflect.Name(value.Name))
-			if assert.NotNil(t, got, "%s has no value %s", name, value.Name) {
-				assert.Equal(t, value.Number, int32(got.Number()), "%s.%s", name, value.Name)
+			if got == nil {
+				t.Errorf("%s has no value %s", name, value.Name)
+			} else {
+				same(t, value.Number, int32(got.Number()), name+"."+value.Name)
 			}
 		}
 	}
@@ -119,16 +136,17 @@ func TestEveryServiceHasPipeCDsMethods(t *testing.T) {
 	t.Parallel()
 	for name, want := range facts(t).Services {
 		service := find[protoreflect.ServiceDescriptor](t, name)
-		assert.Equal(t, len(want.Methods), service.Methods().Len(), name)
+		same(t, len(want.Methods), service.Methods().Len(), name)
 		for _, method := range want.Methods {
 			got := service.Methods().ByName(protoreflect.Name(method.Name))
-			if !assert.NotNil(t, got, "%s has no method %s", name, method.Name) {
+			if got == nil {
+				t.Errorf("%s has no method %s", name, method.Name)
 				continue
 			}
-			assert.Equal(t, method.Input, string(got.Input().FullName()), method.Name)
-			assert.Equal(t, method.Output, string(got.Output().FullName()), method.Name)
-			assert.Equal(t, method.ClientStreaming, got.IsStreamingClient(), method.Name)
-			assert.Equal(t, method.ServerStreaming, got.IsStreamingServer(), method.Name)
+			same(t, method.Input, string(got.Input().FullName()), method.Name)
+			same(t, method.Output, string(got.Output().FullName()), method.Name)
+			same(t, method.ClientStreaming, got.IsStreamingClient(), method.Name)
+			same(t, method.ServerStreaming, got.IsStreamingServer(), method.Name)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
@@ -53,7 +53,7 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	r.run(t, "go build -o greeter .")
 	h := sdktest.StartProgram(t, filepath.Join(r.dir, "greeter"),
 		sdktest.Options{Config: map[string]string{"greeting": "Welcome"}})
-	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "GREET", `{"names": ["Ada"]}`))
+	require.Equal(t, sdk.StageSuccess, h.Execute(t, "GREET", `{"names": ["Ada"]}`))
 	require.Equal(t, "Welcome, Ada!\nEveryone is greeted\n", h.Piped.Log("greet"))
 }
 

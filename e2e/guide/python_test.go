@@ -16,7 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 func TestThePluginInPythonDeploysAndPassesTheTestKit(t *testing.T) {
@@ -34,7 +34,7 @@ func TestThePluginInPythonDeploysAndPassesTheTestKit(t *testing.T) {
 	}
 
 	program := filepath.Join(r.dir, "..", "count.pyz")
-	h := sdktest.StartProgram(t, program, sdktest.Options{Name: "count"})
+	h := wiretest.StartProgram(t, program, wiretest.Options{Name: "count"})
 	checkPlanning(t, h)
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "COUNT", `{"to": 2}`))
 	require.Equal(t, "1\n2\n", h.Piped.Log("count"))
@@ -43,7 +43,7 @@ func TestThePluginInPythonDeploysAndPassesTheTestKit(t *testing.T) {
 	require.Equal(t, map[string]string{"done": "2", sdk.DisplayMetadataKey: "at 2"}, h.Piped.StageMetadata("count"))
 	require.NoError(t, h.Stop())
 
-	h = sdktest.StartProgram(t, program, sdktest.Options{Name: "count", Piped: h.Piped})
+	h = wiretest.StartProgram(t, program, wiretest.Options{Name: "count", Piped: h.Piped})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := h.Go(ctx, t, "COUNT", `{"to": 9, "pause": 3600}`)
 	h.Piped.WaitLog(t, "count", "3\n")
@@ -54,7 +54,7 @@ func TestThePluginInPythonDeploysAndPassesTheTestKit(t *testing.T) {
 		"it went on after the restart, and stopped at the cancel")
 }
 
-func checkPlanning(t *testing.T, h *sdktest.Harness) {
+func checkPlanning(t *testing.T, h *wiretest.Harness) {
 	t.Helper()
 	defined, err := h.Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})
 	require.NoError(t, err)

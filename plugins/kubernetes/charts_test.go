@@ -18,7 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // pack makes the archive of a chart.
@@ -58,7 +58,7 @@ func TestTheConfiguredRepositoriesGiveCharts(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	h := sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+	h := wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 		Name: "kubernetes",
 		DeployTargets: []sdk.DeployTargetConfig{{Name: "local",
 			Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist", "offlineCharts": true}`)}},

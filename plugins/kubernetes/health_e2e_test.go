@@ -23,7 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // The program of the tests runs scripts of health, as the plugin does.
@@ -48,7 +48,7 @@ func TestARuleJudgesACustomKind(t *testing.T) {
 			a := newApp(t)
 			group := fmt.Sprintf("w%d.example.com", time.Now().UnixNano())
 			rule.Group, rule.Kind = group, "Wid*"
-			a.h = sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+			a.h = wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 				Name: "kubernetes", Config: map[string]any{"health": []config.HealthRule{rule}},
 				DeployTargets: []sdk.DeployTargetConfig{{Name: "local",
 					Config: []byte(`{"kubeConfigPath": "` + os.Getenv(kubeconfigEnv) + `"}`)}},

@@ -25,7 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 const kubeconfigEnv = clustertest.KubeconfigEnv
@@ -37,7 +37,7 @@ type commit = clustertest.Commit
 // app is an application with commits, and a plugin that deploys it to a separate namespace.
 type app struct {
 	t         *testing.T
-	h         *sdktest.Harness
+	h         *wiretest.Harness
 	client    *cluster.Client
 	namespace string
 	id        string
@@ -68,11 +68,11 @@ func newAppAt(t *testing.T, kubeconfig string) *app {
 }
 
 // startPlugin starts a plugin with one deploy target, the cluster of a kubeconfig.
-func startPlugin(t *testing.T, kubeconfig string) *sdktest.Harness {
+func startPlugin(t *testing.T, kubeconfig string) *wiretest.Harness {
 	t.Helper()
 	target, err := json.Marshal(config.DeployTarget{KubeConfigPath: kubeconfig})
 	require.NoError(t, err)
-	return sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+	return wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: target}},
 	})
 }

@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/pipedeck/pipedeck/api/model"
-	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
@@ -35,7 +33,7 @@ func newPlugin(e *engine.Engine) engine.Plugin {
 
 // DetermineVersions names the images of the workloads. It is the first question about every deployment, so a pipeline
 // that is certain to fail is reported here.
-func (p *plugin) DetermineVersions(ctx context.Context, req *engine.PlanRequest) ([]*model.ArtifactVersion, error) {
+func (p *plugin) DetermineVersions(ctx context.Context, req *engine.PlanRequest) ([]sdk.ArtifactVersion, error) {
 	if err := stage.CheckPlan(req.Deployment, req.Target); err != nil {
 		return nil, err
 	}
@@ -58,7 +56,7 @@ func (p *plugin) DetermineStrategy(ctx context.Context, req *engine.PlanRequest)
 		return nil, err
 	}
 	if req.Running == nil {
-		return &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC,
+		return &sdk.Strategy{Sync: sdk.QuickSync,
 			Summary: "Quick sync because nothing has been deployed before" + firstOnly(req.Targets)}, nil
 	}
 	running, err := p.load(ctx, req, req.Running)
@@ -66,9 +64,9 @@ func (p *plugin) DetermineStrategy(ctx context.Context, req *engine.PlanRequest)
 		return nil, err
 	}
 	decision := strategy.Decide(running, target, req.Target.App.Workloads)
-	s := &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: decision.Summary + firstOnly(req.Targets)}
+	s := &sdk.Strategy{Sync: sdk.QuickSync, Summary: decision.Summary + firstOnly(req.Targets)}
 	if decision.Pipeline {
-		s.Sync = model.SyncStrategy_PIPELINE
+		s.Sync = sdk.PipelineSync
 	}
 	return s, nil
 }
@@ -84,7 +82,7 @@ func firstOnly(targets []stage.Target) string {
 
 // ExecuteStage runs a stage.
 func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Result, error) {
-	for _, sentence := range config.Unread(req.Stage.GetName(), req.Options) {
+	for _, sentence := range config.Unread(req.Stage.Name, req.Options) {
 		req.Log.Infof("Warning: %s", sentence)
 	}
 	if err := p.Execute(ctx, req); err != nil {
@@ -103,7 +101,7 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 }
 
 // GetDrift reports in which fields the cluster differs from Git.
-func (p *plugin) GetDrift(ctx context.Context, req *livestate.DriftRequest) ([]*pluginlivestate.ResourceDrift, error) {
+func (p *plugin) GetDrift(ctx context.Context, req *livestate.DriftRequest) ([]sdk.ResourceDrift, error) {
 	return p.Drift(ctx, livestate.Query{
 		PipedID: req.PipedID, ApplicationID: req.ApplicationID,
 		Destinations: []livestate.Destination{{Target: req.Targets[0], Source: req.Source, Newest: req.Newest}},

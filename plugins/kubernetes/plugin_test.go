@@ -24,13 +24,13 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // start runs the plugin with a cluster that does not exist: nothing here may touch it.
-func start(t *testing.T) *sdktest.Harness {
+func start(t *testing.T) *wiretest.Harness {
 	t.Helper()
-	return sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+	return wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 		Name: "kubernetes",
 		DeployTargets: []sdk.DeployTargetConfig{{Name: "local",
 			Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},
@@ -63,7 +63,7 @@ func source(t *testing.T, plugin, manifests string) *common.DeploymentSource {
 	}
 }
 
-func planInput(h *sdktest.Harness, running, target *common.DeploymentSource) *deployment.PlanPluginInput {
+func planInput(h *wiretest.Harness, running, target *common.DeploymentSource) *deployment.PlanPluginInput {
 	return &deployment.PlanPluginInput{Deployment: h.Request("K8S_SYNC", "").GetInput().GetDeployment(),
 		RunningDeploymentSource: running, TargetDeploymentSource: target}
 }
@@ -107,7 +107,7 @@ func TestTheStrategyIsAsRecorded(t *testing.T) {
 func TestThePlanAndTheLogSayThatOnlyTheFirstTargetIsDeployedTo(t *testing.T) {
 	t.Parallel()
 	away := json.RawMessage(`{"kubeConfigPath": "/does/not/exist", "connectTimeout": "1ms"}`)
-	h := sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+	h := wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "tokyo", Config: away},
 			{Name: "london", Config: away}},
 	})
@@ -151,7 +151,7 @@ func (i *images) Provide(req *imagev1.ProvideRequest,
 }
 
 // startWithImages runs the plugin with an image builder and a cluster that does not exist.
-func startWithImages(t *testing.T, builder *images) *sdktest.Harness {
+func startWithImages(t *testing.T, builder *images) *wiretest.Harness {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -170,7 +170,7 @@ func startWithImages(t *testing.T, builder *images) *sdktest.Harness {
 		"imageBuilder":   map[string]string{"address": listener.Addr().String(), "apiKeyFile": key},
 	})
 	require.NoError(t, err)
-	return sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+	return wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 		Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "local", Config: target}},
 	})
 }
@@ -217,7 +217,7 @@ func TestAProgramThatDoesNotCompileFailsTheStageInTheCompilersWords(t *testing.T
 		resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 		require.NoError(t, err)
 		require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
-		log := h.Piped.Log(sdktest.StageID(stage))
+		log := h.Piped.Log(wiretest.StageID(stage))
 		require.Contains(t, log, "building it")
 		require.Contains(t, log, "app/main.go:3:1: syntax error")
 		got := <-asked
@@ -299,7 +299,7 @@ func TestBrokenManifestsFailAStageBeforeTheClusterIsAsked(t *testing.T) {
 	resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
-	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_SYNC")), "all.yaml:")
+	require.Contains(t, h.Piped.Log(wiretest.StageID("K8S_SYNC")), "all.yaml:")
 }
 
 func TestAStageWaitsForTheClusterUntilItIsCancelled(t *testing.T) {
@@ -314,12 +314,12 @@ func TestAStageWaitsForTheClusterUntilItIsCancelled(t *testing.T) {
 		ended <- err
 	}()
 	require.Eventually(t, func() bool {
-		return strings.Contains(h.Piped.Log(sdktest.StageID("K8S_CANARY_CLEAN")),
+		return strings.Contains(h.Piped.Log(wiretest.StageID("K8S_CANARY_CLEAN")),
 			"waiting for the Kubernetes API: there is no kubeconfig at /does/not/exist")
 	}, time.Minute, time.Millisecond)
 	cancel()
 	require.Equal(t, codes.Canceled, status.Code(<-ended))
-	require.Eventually(t, func() bool { return h.Piped.Completed(sdktest.StageID("K8S_CANARY_CLEAN")) }, time.Minute,
+	require.Eventually(t, func() bool { return h.Piped.Completed(wiretest.StageID("K8S_CANARY_CLEAN")) }, time.Minute,
 		time.Millisecond)
 }
 
@@ -331,7 +331,7 @@ func TestABaselineOfTheFirstDeploymentIsExplained(t *testing.T) {
 	resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
-	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_BASELINE_ROLLOUT")),
+	require.Contains(t, h.Piped.Log(wiretest.StageID("K8S_BASELINE_ROLLOUT")),
 		"has never been deployed successfully: deploy it once by a quick sync")
 }
 
@@ -358,7 +358,7 @@ func TestUnreadOptionsAreReportedInTheLog(t *testing.T) {
 	req.Input.TargetDeploymentSource = source(t, "{}", manifestsYAML)
 	_, err := h.Deployment.ExecuteStage(t.Context(), req)
 	require.NoError(t, err)
-	require.Contains(t, h.Piped.Log(sdktest.StageID("K8S_TRAFFIC_ROUTING")),
+	require.Contains(t, h.Piped.Log(wiretest.StageID("K8S_TRAFFIC_ROUTING")),
 		"Warning: with.green is not read: the options here are all, baseline, canary, match, "+
 			"mirror, primary, sessionAffinity")
 }
@@ -398,7 +398,7 @@ func TestTrafficThatCannotBeRoutedFailsBeforeTheClusterIsAsked(t *testing.T) {
 			resp, err := h.Deployment.ExecuteStage(t.Context(), req)
 			require.NoError(t, err)
 			require.Equal(t, model.StageStatus_STAGE_FAILURE, resp.GetStatus())
-			require.Contains(t, h.Piped.Log(sdktest.StageID(c.stage)), c.want)
+			require.Contains(t, h.Piped.Log(wiretest.StageID(c.stage)), c.want)
 		})
 	}
 }

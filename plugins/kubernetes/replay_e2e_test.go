@@ -30,7 +30,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // replay is a plugin that gets recorded calls, for applications in a namespace of the test.
@@ -47,7 +47,7 @@ func newReplay(t *testing.T) *replay {
 	name := fmt.Sprintf("k8s-replay-%d", time.Now().UnixNano())
 	r := &replay{methods: map[string]bool{}, app: &app{
 		t: t, namespace: name, id: name,
-		h: sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+		h: wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 			Name: "kubernetes", DeployTargets: []sdk.DeployTargetConfig{{Name: "c1", Config: target}},
 		}),
 	}}

@@ -29,7 +29,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // recordedCall is one that PipeCD's piped made to PipeCD's kubernetes plugin.
@@ -150,7 +150,7 @@ func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 			played[c.method]++
 			t.Run(fmt.Sprintf("%s %d %s", name, i, c.method), func(t *testing.T) {
 				t.Parallel()
-				h := sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+				h := wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 					Name: "kubernetes",
 					DeployTargets: []sdk.DeployTargetConfig{{Name: "c1",
 						Config: json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)}},

@@ -29,7 +29,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 		req.Log.Infof("Warning: not used, since neither kubectl nor kustomize is run as a program: %s",
 			strings.Join(keys, ", "))
 	}
-	for _, sentence := range config.Unread(req.Stage.GetName(), req.Options) {
+	for _, sentence := range config.Unread(req.Stage.Name, req.Options) {
 		req.Log.Infof("Warning: %s", sentence)
 	}
 	if isRollback(req) {
@@ -75,16 +75,16 @@ func optionsOf(req *stage.Request) (config.MultiOptions, error) {
 	case req.QuickSync():
 		return req.Target.App.QuickSync.MultiOptions, nil
 	}
-	return config.DecodeMulti(req.Stage.GetName(), req.Options)
+	return config.DecodeMulti(req.Stage.Name, req.Options)
 }
 
 func isRollback(req *stage.Request) bool {
-	name, _ := config.SingleName(req.Stage.GetName())
+	name, _ := config.SingleName(req.Stage.Name)
 	return name == config.StageRollback
 }
 
 func isRemoval(req *stage.Request) bool {
-	name, _ := config.SingleName(req.Stage.GetName())
+	name, _ := config.SingleName(req.Stage.Name)
 	return name == config.StageRemove
 }
 

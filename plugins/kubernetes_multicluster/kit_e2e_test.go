@@ -28,7 +28,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/goldentest"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 var (
@@ -41,7 +41,7 @@ type commit = clustertest.Commit
 // fleet is an application of several deploy targets, and a plugin that deploys it.
 type fleet struct {
 	t      *testing.T
-	h      *sdktest.Harness
+	h      *wiretest.Harness
 	client *cluster.Client
 	id     string
 	// kubeconfigs are those of the targets.
@@ -88,8 +88,8 @@ func newFleet(t *testing.T, targets ...fleetTarget) *fleet {
 		require.NoError(t, err)
 		entries = append(entries, sdk.DeployTargetConfig{Name: target.name, Labels: target.labels, Config: data})
 	}
-	f.h = sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())),
-		sdktest.Options{Name: "kubernetes_multicluster", DeployTargets: entries})
+	f.h = wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())),
+		wiretest.Options{Name: "kubernetes_multicluster", DeployTargets: entries})
 	return f
 }
 

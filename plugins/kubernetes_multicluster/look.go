@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 
-	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/preview"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -26,7 +25,7 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 }
 
 // GetDrift reports in which fields the deploy targets differ from Git.
-func (p *plugin) GetDrift(ctx context.Context, req *livestate.DriftRequest) ([]*pluginlivestate.ResourceDrift, error) {
+func (p *plugin) GetDrift(ctx context.Context, req *livestate.DriftRequest) ([]sdk.ResourceDrift, error) {
 	all, others := places(req.Targets, req.Source, req.Newest)
 	if len(all) == 0 {
 		return nil, nowhere(others)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
-	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 var errUnfinished = errors.New("the stage has not come to its end there")
@@ -55,12 +54,12 @@ func (o *outcome) show(ctx context.Context, req *stage.Request) error {
 	if len(failed) > 0 {
 		text += ", failed: " + strings.Join(failed, ", ")
 	}
-	if name, _ := config.SingleName(req.Stage.GetName()); name == config.StageTrafficRouting {
+	if name, _ := config.SingleName(req.Stage.Name); name == config.StageTrafficRouting {
 		if traffic, err := config.DecodeTraffic(req.Options); err == nil {
 			text = traffic.String() + " at " + text
 		}
 	}
-	return req.Client.PutStageMetadata(ctx, sdk.DisplayMetadataKey, text)
+	return req.Client.Display(ctx, text)
 }
 
 // judge returns the error that the stage ends with, if it does; err is all that failed.

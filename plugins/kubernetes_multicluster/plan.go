@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
@@ -18,7 +17,7 @@ import (
 )
 
 // DetermineVersions names the images of the workloads of all deploy targets, each once.
-func (p *plugin) DetermineVersions(ctx context.Context, req *engine.PlanRequest) ([]*model.ArtifactVersion, error) {
+func (p *plugin) DetermineVersions(ctx context.Context, req *engine.PlanRequest) ([]sdk.ArtifactVersion, error) {
 	var versions engine.Versions
 	all, err := plannedPlaces(req)
 	if err != nil {
@@ -63,9 +62,9 @@ func (p *plugin) DetermineStrategy(ctx context.Context, req *engine.PlanRequest)
 		}
 		decisions[i] = strategy.Decide(running, wanted, at.wanted.App.Workloads)
 	}
-	s := &sdk.Strategy{Sync: model.SyncStrategy_QUICK_SYNC, Summary: summary(all, decisions)}
+	s := &sdk.Strategy{Sync: sdk.QuickSync, Summary: summary(all, decisions)}
 	if slices.ContainsFunc(decisions, func(d strategy.Decision) bool { return d.Pipeline }) {
-		s.Sync = model.SyncStrategy_PIPELINE
+		s.Sync = sdk.PipelineSync
 	}
 	return s, nil
 }

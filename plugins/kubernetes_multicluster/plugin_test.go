@@ -17,14 +17,14 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // start runs the plugin with two clusters that do not exist: nothing here may touch them.
-func start(t *testing.T) *sdktest.Harness {
+func start(t *testing.T) *wiretest.Harness {
 	t.Helper()
 	config := json.RawMessage(`{"kubeConfigPath": "/does/not/exist"}`)
-	return sdktest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), sdktest.Options{
+	return wiretest.Start(t, sdk.ForDeployment(newPlugin(engine.New())), wiretest.Options{
 		Name: "kubernetes_multicluster",
 		DeployTargets: []sdk.DeployTargetConfig{
 			{Name: "tokyo", Labels: map[string]string{"region": "asia"}, Config: config},
@@ -61,7 +61,7 @@ func source(t *testing.T, plugin, asia, europe string) *common.DeploymentSource 
 	}
 }
 
-func planInput(h *sdktest.Harness, running, target *common.DeploymentSource) *deployment.PlanPluginInput {
+func planInput(h *wiretest.Harness, running, target *common.DeploymentSource) *deployment.PlanPluginInput {
 	return &deployment.PlanPluginInput{Deployment: h.Request("K8S_MULTI_SYNC", "").GetInput().GetDeployment(),
 		RunningDeploymentSource: running, TargetDeploymentSource: target}
 }

@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // scriptContext is the JSON of SR_CONTEXT_RAW (PipeCD v1).
@@ -29,17 +29,17 @@ type scriptContext struct {
 
 // environment is the plugin's own environment, then the addresses of services, then PipeCD v1's SR_ variables, then the
 // stage's env, of which the later ones win.
-func environment(d *model.Deployment, env map[string]string, addresses []string, rollback bool) ([]string, error) {
+func environment(d *sdk.Deployment, env map[string]string, addresses []string, rollback bool) ([]string, error) {
 	c := scriptContext{
-		DeploymentID:        d.GetId(),
-		ApplicationID:       d.GetApplicationId(),
-		ApplicationName:     d.GetApplicationName(),
-		TriggeredAt:         d.GetTrigger().GetTimestamp(),
-		TriggeredCommitHash: d.GetTrigger().GetCommit().GetHash(),
-		TriggeredCommander:  d.GetTrigger().GetCommander(),
-		RepositoryURL:       d.GetGitPath().GetRepo().GetRemote(),
-		Summary:             d.GetSummary(),
-		Labels:              d.GetLabels(),
+		DeploymentID:        d.ID,
+		ApplicationID:       d.Application.ID,
+		ApplicationName:     d.Application.Name,
+		TriggeredAt:         d.Trigger.At.Unix(),
+		TriggeredCommitHash: d.Trigger.Commit.Hash,
+		TriggeredCommander:  d.Trigger.Commander,
+		RepositoryURL:       d.Application.Remote,
+		Summary:             d.Summary,
+		Labels:              d.Application.Labels,
 		IsRollback:          rollback,
 	}
 	raw, err := json.Marshal(c)

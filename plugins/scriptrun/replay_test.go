@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
@@ -27,7 +27,7 @@ func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 			// a script shows it
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "values.yaml"), []byte("image: {tag: v2}\n"), 0o600))
 			run := &plugin{stopGrace: time.Second}
-			sdktest.Start(t, sdk.ForStages(run), sdktest.Options{Name: "scriptrun"}).Replay(t,
+			wiretest.Start(t, sdk.ForStages(run), wiretest.Options{Name: "scriptrun"}).Replay(t,
 				"../../api/testdata/recordings/"+name+".jsonl", dir)
 		})
 	}

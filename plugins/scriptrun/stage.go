@@ -94,25 +94,25 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.Non
 		return sdk.Failure, err
 	}
 	// PipeCD v1: this key and value show the rollback stage that its stage had started.
-	startedKey := fmt.Sprintf("started-%d", req.Stage.GetIndex())
-	switch req.Stage.GetName() {
+	started := sdk.DeploymentKey[sdk.Text](fmt.Sprintf("started-%d", req.Stage.Index))
+	switch req.Stage.Name {
 	case stageScriptRun:
-		if err := req.Client.PutPluginMetadata(ctx, startedKey, "_"); err != nil {
+		if err := started.Put(ctx, req.Client, "_"); err != nil {
 			return sdk.Failure, err
 		}
 		return p.run(ctx, req, opts.Run, opts.Env, false)
 	case stageScriptRunRollback:
-		_, started, err := req.Client.PluginMetadata(ctx, startedKey)
+		_, found, err := started.Get(ctx, req.Client)
 		if err != nil {
 			return sdk.Failure, err
 		}
-		if !started {
+		if !found {
 			req.Log.Info("Nothing to roll back: the script of this stage had not been started")
 			return sdk.Success, nil
 		}
 		return p.run(ctx, req, opts.OnRollback, opts.Env, true)
 	default:
-		return sdk.Failure, fmt.Errorf("stage %q is not one of this plugin's", req.Stage.GetName())
+		return sdk.Failure, fmt.Errorf("stage %q is not one of this plugin's", req.Stage.Name)
 	}
 }
 

@@ -20,15 +20,15 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 const stageID = "script_run"
 
-func start(t *testing.T) *sdktest.Harness {
+func start(t *testing.T) *wiretest.Harness {
 	t.Helper()
-	return sdktest.Start(t, sdk.ForStages(&plugin{stopGrace: 300 * time.Millisecond}),
-		sdktest.Options{Name: "scriptrun"})
+	return wiretest.Start(t, sdk.ForStages(&plugin{stopGrace: 300 * time.Millisecond}),
+		wiretest.Options{Name: "scriptrun"})
 }
 
 // with returns a stage's options as JSON.

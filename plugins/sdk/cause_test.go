@@ -9,7 +9,7 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 func TestACauseIsFoundBelowOtherErrorsAndNeverHidesAMistakeNextToIt(t *testing.T) {

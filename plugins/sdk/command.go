@@ -26,10 +26,7 @@ type Command struct {
 	Commander string
 }
 
-// Commands returns the approvals and skips of the stage, each once: those that are waiting at once, later
-// ones as they come. The channel closes when ctx ends; read it until then or end ctx. piped pushes them
-// when it can, else it is asked every five seconds (PipeCD v1: the only way).
-func (c *StageClient) Commands(ctx context.Context) <-chan Command {
+func (c *stageClient) Commands(ctx context.Context) <-chan Command {
 	out := make(chan Command)
 	c.watches.Add(1)
 	go func() {
@@ -43,7 +40,7 @@ func (c *StageClient) Commands(ctx context.Context) <-chan Command {
 
 // commandFeed passes on each command once, whichever way it came.
 type commandFeed struct {
-	client *StageClient
+	client *stageClient
 	out    chan<- Command
 	seen   map[string]bool
 }
@@ -98,26 +95,15 @@ func (f *commandFeed) pass(ctx context.Context, commands []*model.Command) {
 			continue
 		}
 		f.seen[command.GetId()] = true
-		operation := operationOf(command)
-		if operation == OperationNone {
+		asked, is := commandOf(command)
+		if !is {
 			continue
 		}
 		select {
-		case f.out <- Command{ID: command.GetId(), Operation: operation, Commander: command.GetCommander()}:
+		case f.out <- asked:
 		case <-ctx.Done():
 			return
 		}
-	}
-}
-
-func operationOf(command *model.Command) Operation {
-	switch command.GetType() {
-	case model.Command_APPROVE_STAGE:
-		return OperationApprove
-	case model.Command_SKIP_STAGE:
-		return OperationSkip
-	default:
-		return OperationNone
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 type deploymentService struct {
 	deployment.UnimplementedDeploymentServiceServer
 	handlers *handlers
-	client   *Client
+	client   *pipedClient
 	logger   *slog.Logger
 	// stopping ends when the process has to stop; its cause is errParentGone when piped is gone.
 	stopping context.Context
@@ -43,7 +43,7 @@ func (s *deploymentService) DetermineVersions(ctx context.Context,
 	if err != nil {
 		return nil, asStatus(err, "determine versions")
 	}
-	return &deployment.DetermineVersionsResponse{Versions: versions}, nil
+	return &deployment.DetermineVersionsResponse{Versions: converted(versions, ArtifactVersion.wire)}, nil
 }
 
 func (s *deploymentService) DetermineStrategy(ctx context.Context,
@@ -60,7 +60,7 @@ func (s *deploymentService) DetermineStrategy(ctx context.Context,
 	case strategy.Unsupported:
 		return &deployment.DetermineStrategyResponse{Unsupported: true}, nil
 	}
-	return &deployment.DetermineStrategyResponse{SyncStrategy: strategy.Sync, Summary: strategy.Summary}, nil
+	return &deployment.DetermineStrategyResponse{SyncStrategy: strategy.Sync.wire(), Summary: strategy.Summary}, nil
 }
 
 func (s *deploymentService) BuildPipelineSyncStages(ctx context.Context,
@@ -119,17 +119,11 @@ func checkIndexes(stages []Stage, requested map[int]string) error {
 	return nil
 }
 
-// wireStages leaves the ids and the order to piped (PipeCD v1).
 func (s *deploymentService) wireStages(stages []Stage) []*model.PipelineStage {
-	now := s.now().Unix()
+	now := s.now()
 	wired := make([]*model.PipelineStage, 0, len(stages))
 	for _, stage := range stages {
-		wired = append(wired, &model.PipelineStage{
-			Name: stage.Name, Desc: stage.Desc, Index: int32(stage.Index), Rollback: stage.Rollback,
-			Status: model.StageStatus_STAGE_NOT_STARTED_YET, Metadata: stage.Metadata,
-			CreatedAt: now, UpdatedAt: now,
-			AvailableOperation: stage.Operation.model(), AuthorizedOperators: stage.Operators,
-		})
+		wired = append(wired, stage.wire(now))
 	}
 	return wired
 }
@@ -173,11 +167,11 @@ func (s *deploymentService) ExecuteStage(ctx context.Context,
 }
 
 // outcome turns what the plugin returned into the answer, and shows the user an error.
-func outcome(ctx context.Context, result Result, err error, log *StageLog) (*deployment.ExecuteStageResponse, error) {
+func outcome(ctx context.Context, result Result, err error, log *stageLog) (*deployment.ExecuteStageResponse, error) {
 	if err == nil {
-		var wire model.StageStatus
-		if wire, err = result.status(); err == nil {
-			return &deployment.ExecuteStageResponse{Status: wire}, nil
+		var ended StageStatus
+		if ended, err = result.status(); err == nil {
+			return &deployment.ExecuteStageResponse{Status: ended.wire()}, nil
 		}
 	}
 	if cause := StopCause(ctx); cause != nil && cancelled(err) {
@@ -203,8 +197,8 @@ type requestError struct{ err error }
 func (e *requestError) Error() string { return status.Convert(e.err).Message() }
 
 // run calls the plugin; a panic becomes an error that holds the stack.
-func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog,
-	client *StageClient) (result Result, err error) {
+func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePluginInput, log *stageLog,
+	client *stageClient) (result Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)

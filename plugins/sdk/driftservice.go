@@ -21,5 +21,5 @@ func (s *driftService) GetDrift(ctx context.Context,
 	if err != nil {
 		return nil, asStatus(err, "compare application "+req.GetLivestate().GetApplicationName()+" with Git")
 	}
-	return &livestate.GetDriftResponse{Resources: drifts}, nil
+	return &livestate.GetDriftResponse{Resources: converted(drifts, ResourceDrift.wire)}, nil
 }

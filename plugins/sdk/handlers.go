@@ -25,14 +25,14 @@ type handlers struct {
 	start       func(context.Context) error
 	close       func() error
 	stages      func() []string
-	versions    func(context.Context, *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error)
+	versions    func(context.Context, *deployment.PlanPluginInput) ([]ArtifactVersion, error)
 	strategy    func(context.Context, *deployment.PlanPluginInput) (*Strategy, error)
 	pipeline    func(context.Context, bool, []StageConfig) ([]Stage, error)
 	quickSync   func(context.Context, bool) ([]Stage, error)
-	execute     func(context.Context, *deployment.ExecutePluginInput, *StageLog, *StageClient) (Result, error)
+	execute     func(context.Context, *deployment.ExecutePluginInput, *stageLog, *stageClient) (Result, error)
 	livestate   func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
 	changes     *LivestateChanges
-	drift       func(context.Context, *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error)
+	drift       func(context.Context, *livestate.GetDriftRequest) ([]ResourceDrift, error)
 	sources     func(stage string) Sources
 	once        func(stage string) bool
 	removal     func() string
@@ -47,24 +47,23 @@ type bound[Config, Target, App any] struct {
 	name    string
 	config  Config
 	targets []DeployTarget[Target]
-	client  *Client
+	client  *pipedClient
+	logger  *slog.Logger
+	how     decoding
 	deploys bool
 }
 
 // newPlugin wraps plugin; author is the value whose optional methods count.
 func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, App], author any, deploys bool) Plugin {
-	return Plugin{bind: func(settings Settings, client *Client, logger *slog.Logger) (*handlers, error) {
-		b := &bound[Config, Target, App]{plugin: plugin, name: settings.Name, client: client, deploys: deploys}
-		if err := decodeInto(settings.Config, &b.config); err != nil {
-			return nil, fmt.Errorf("plugin %s: config is not valid: %w", settings.Name, err)
+	return Plugin{bind: func(settings Settings, client *pipedClient, logger *slog.Logger, how decoding) (*handlers,
+		error) {
+		if err := checkSignatures[Config, Target, App](author); err != nil {
+			return nil, fmt.Errorf("plugin %s: %w", settings.Name, err)
 		}
-		var err error
-		if b.targets, err = decodeTargets[Target](settings); err != nil {
+		b := &bound[Config, Target, App]{plugin: plugin, name: settings.Name, client: client,
+			logger: logger, how: how, deploys: deploys}
+		if err := b.decode(settings); err != nil {
 			return nil, err
-		}
-		if deploys && len(b.targets) == 0 {
-			return nil, fmt.Errorf("plugin %s deploys but has no deploy target; add at least one under "+
-				"deployTargets of the plugin in the piped configuration", settings.Name)
 		}
 		h := &handlers{
 			stages: plugin.Stages, versions: b.versions, strategy: b.strategy,
@@ -98,7 +97,7 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 				h.changes = w.LivestateChanges()
 			}
 			if d, ok := author.(DriftPlugin[Config, Target, App]); ok {
-				h.drift = func(ctx context.Context, r *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error) {
+				h.drift = func(ctx context.Context, r *livestate.GetDriftRequest) ([]ResourceDrift, error) {
 					return b.drift(ctx, d, r)
 				}
 			}
@@ -112,21 +111,37 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 	}}
 }
 
+// decode decodes the configurations of the plugin and of its deploy targets.
+func (b *bound[Config, Target, App]) decode(settings Settings) (err error) {
+	if err := b.how.into(settings.Config, &b.config); err != nil {
+		return fmt.Errorf("plugin %s: config is not valid: %w", settings.Name, err)
+	}
+	if b.targets, err = decodeTargets[Target](settings, b.how); err != nil {
+		return err
+	}
+	if b.deploys && len(b.targets) == 0 {
+		return fmt.Errorf("plugin %s deploys but has no deploy target; add at least one under deployTargets of the "+
+			"plugin in the piped configuration", settings.Name)
+	}
+	return nil
+}
+
 func (b *bound[Config, Target, App]) plan(in *deployment.PlanPluginInput) (*PlanRequest[Config, Target, App], error) {
 	running, target, err := b.sources(in.GetRunningDeploymentSource(), in.GetTargetDeploymentSource())
 	if err != nil {
 		return nil, err
 	}
 	return &PlanRequest[Config, Target, App]{
-		Config: b.config, Deployment: in.GetDeployment(), Running: running, Target: target,
+		Config: b.config, Deployment: deploymentOf(in.GetDeployment()), Running: running, Target: target,
+		Client: b.client, Logger: b.logger,
 		Targets: knownTargets(b.targets, b.targetNames(in.GetDeployment())),
 	}, nil
 }
 
 func (b *bound[Config, Target, App]) versions(ctx context.Context,
-	in *deployment.PlanPluginInput) ([]*model.ArtifactVersion, error) {
+	in *deployment.PlanPluginInput) ([]ArtifactVersion, error) {
 	// The first question about a deployment: with this code the answer ends a plan whose stages could only fail.
-	if _, err := decodeSource[App](in.GetTargetDeploymentSource(), b.name); err != nil {
+	if _, err := decodeSource[App](in.GetTargetDeploymentSource(), b.name, b.how); err != nil {
 		return nil, status.Error(codes.FailedPrecondition, err.Error())
 	}
 	req, err := b.plan(in)
@@ -147,15 +162,16 @@ func (b *bound[Config, Target, App]) strategy(ctx context.Context, in *deploymen
 func (b *bound[Config, Target, App]) pipeline(ctx context.Context, rollback bool, stages []StageConfig) ([]Stage,
 	error) {
 	return b.plugin.BuildPipelineStages(ctx, &PipelineRequest[Config]{Config: b.config, Rollback: rollback,
-		Stages: stages})
+		Stages: stages, Client: b.client, Logger: b.logger})
 }
 
 func (b *bound[Config, Target, App]) quickSync(ctx context.Context, rollback bool) ([]Stage, error) {
-	return b.plugin.BuildQuickSyncStages(ctx, &QuickSyncRequest[Config]{Config: b.config, Rollback: rollback})
+	return b.plugin.BuildQuickSyncStages(ctx, &QuickSyncRequest[Config]{Config: b.config, Rollback: rollback,
+		Client: b.client, Logger: b.logger})
 }
 
-func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment.ExecutePluginInput, log *StageLog,
-	client *StageClient) (Result, error) {
+func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment.ExecutePluginInput, log *stageLog,
+	client *stageClient) (Result, error) {
 	var targets []DeployTarget[Target]
 	if b.deploys {
 		var err error
@@ -167,8 +183,9 @@ func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment
 	if err != nil {
 		return Failure, &requestError{err}
 	}
+	stage := stageStateOf(in.GetStage())
 	return b.plugin.ExecuteStage(ctx, &ExecuteRequest[Config, Target, App]{
-		Config: b.config, Deployment: in.GetDeployment(), Stage: in.GetStage(), Options: in.GetStageConfig(),
+		Config: b.config, Deployment: deploymentOf(in.GetDeployment()), Stage: &stage, Options: in.GetStageConfig(),
 		Targets: targets, Running: running, Target: target, Log: log, Client: client,
 	})
 }
@@ -188,24 +205,24 @@ func (b *bound[Config, Target, App]) livestateRequest(in *livestate.GetLivestate
 	if err != nil {
 		return nil, err
 	}
-	source, err := decodeSource[App](in.GetDeploySource(), b.name)
+	source, err := decodeSource[App](in.GetDeploySource(), b.name, decoding{})
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
 	return &LivestateRequest[Config, Target, App]{
 		Config: b.config, PipedID: in.GetPipedId(), ApplicationID: in.GetApplicationId(),
 		ApplicationName: in.GetApplicationName(),
-		Source:          source, Targets: targets, Client: b.client,
+		Source:          source, Targets: targets, Client: b.client, Logger: b.logger,
 	}, nil
 }
 
 func (b *bound[Config, Target, App]) drift(ctx context.Context, plugin DriftPlugin[Config, Target, App],
-	in *livestate.GetDriftRequest) ([]*livestate.ResourceDrift, error) {
+	in *livestate.GetDriftRequest) ([]ResourceDrift, error) {
 	req, err := b.livestateRequest(in.GetLivestate())
 	if err != nil {
 		return nil, err
 	}
-	newest, err := decodeSource[App](in.GetNewestSource(), b.name)
+	newest, err := decodeSource[App](in.GetNewestSource(), b.name, decoding{})
 	if err != nil {
 		return nil, status.Error(codes.InvalidArgument, err.Error())
 	}
@@ -226,6 +243,7 @@ func (b *bound[Config, Target, App]) planPreview(ctx context.Context, plugin Pla
 		Config: b.config, PipedID: req.GetPipedId(), ApplicationID: req.GetApplicationId(),
 		ApplicationName: req.GetApplicationName(),
 		Targets:         targets, Running: running, Target: target, Client: b.client,
+		Logger: b.logger,
 	})
 }
 
@@ -236,8 +254,8 @@ func (b *bound[Config, Target, App]) targetNames(d *model.Deployment) []string {
 func (b *bound[Config,
 	Target, App]) sources(runningSource, targetSource *common.DeploymentSource) (running, target *Source[App],
 	err error) {
-	running, errRunning := decodeSource[App](runningSource, b.name)
-	target, errTarget := decodeSource[App](targetSource, b.name)
+	running, errRunning := decodeSource[App](runningSource, b.name, decoding{})
+	target, errTarget := decodeSource[App](targetSource, b.name, b.how)
 	if err := errors.Join(errRunning, errTarget); err != nil {
 		return nil, nil, status.Error(codes.InvalidArgument, err.Error())
 	}

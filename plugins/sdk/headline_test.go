@@ -10,7 +10,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 type rest struct{ errs []error }

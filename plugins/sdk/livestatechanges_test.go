@@ -9,9 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 func next(t *testing.T, c *LivestateChanges, after *livestate.AwaitChangesResponse) *livestate.AwaitChangesResponse {

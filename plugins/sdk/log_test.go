@@ -14,17 +14,17 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // logging is a plugin whose stages only write a log.
-func logging(write func(log *sdk.StageLog)) sdk.Plugin {
+func logging(write func(log sdk.StageLog)) sdk.Plugin {
 	return executing(func(_ context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		write(req.Log)
 		return sdk.Success, nil
@@ -34,12 +34,12 @@ func logging(write func(log *sdk.StageLog)) sdk.Plugin {
 func TestLogLinesArriveWhileTheStageRuns(t *testing.T) {
 	t.Parallel()
 	goOn := make(chan struct{})
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) {
 		log.Infof("step %d", 1)
 		<-goOn
 		log.Success("done")
 		log.Error("but")
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	ended := h.Go(t.Context(), t, "TEST", "{}")
 	h.Piped.WaitLog(t, "test", "step 1")
 	require.False(t, h.Piped.Completed("test"))
@@ -73,13 +73,13 @@ func TestProgramOutputBecomesValidBlocks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+			h := wiretest.Start(t, logging(func(log sdk.StageLog) {
 				for _, text := range tc.writes {
 					n, err := log.Write([]byte(text))
 					require.NoError(t, err)
 					require.Equal(t, len(text), n)
 				}
-			}), sdktest.Options{})
+			}), wiretest.Options{})
 			h.Execute(t, "TEST", "{}")
 			var got strings.Builder
 			for _, block := range h.Piped.Blocks("test", true) {
@@ -105,10 +105,10 @@ func TestAnyBlockFitsIntoALineOfPipeCDsStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+			h := wiretest.Start(t, logging(func(log sdk.StageLog) {
 				_, _ = log.Write([]byte(text))
 				log.Info(text)
-			}), sdktest.Options{})
+			}), wiretest.Options{})
 			h.Execute(t, "TEST", "{}")
 			blocks := h.Piped.Blocks("test", true)
 			require.NotEmpty(t, blocks)
@@ -123,39 +123,39 @@ func TestAnyBlockFitsIntoALineOfPipeCDsStore(t *testing.T) {
 
 func TestEmptyEntriesAreAllowed(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) { log.Info(""); log.Info("a") }), sdktest.Options{})
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) { log.Info(""); log.Info("a") }), wiretest.Options{})
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "TEST", "{}"))
 	require.Equal(t, "\na\n", h.Piped.Log("test"))
 }
 
 func TestAnEntryEndsAnUnfinishedLine(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) {
 		_, _ = log.Write([]byte("unfinished"))
 		log.Info("entry")
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	h.Execute(t, "TEST", "{}")
 	require.Equal(t, "unfinished\nentry\n", h.Piped.Log("test"))
 }
 
 func TestAPartOfALogIsWholeAndHasItsPrefix(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) {
 		part := log.Prefixed("[east] ")
 		part.Info("one\ntwo")
 		_, _ = part.Write([]byte("three\nfour"))
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	h.Execute(t, "TEST", "{}")
 	require.Equal(t, "[east] one\n[east] two\n[east] three\n[east] four\n", h.Piped.Log("test"))
 }
 
 func TestASecondAttemptNeverRepeatsAnIndex(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) {
 		for range 50 {
 			log.Info("line")
 		}
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	h.Execute(t, "TEST", "{}")
 	h.Execute(t, "TEST", "{}")
 	require.Len(t, h.Piped.Blocks("test", true), 100)
@@ -165,7 +165,7 @@ func TestASecondAttemptNeverRepeatsAnIndex(t *testing.T) {
 func TestALogLargerThanAMessageArrivesWhole(t *testing.T) {
 	t.Parallel()
 	const writers, lines = 4, 50_000
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) {
 		var group sync.WaitGroup
 		for w := range writers {
 			group.Go(func() {
@@ -177,7 +177,7 @@ func TestALogLargerThanAMessageArrivesWhole(t *testing.T) {
 			})
 		}
 		group.Wait()
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "TEST", "{}"))
 
 	next := make([]int, writers)
@@ -196,7 +196,7 @@ func TestALogLargerThanAMessageArrivesWhole(t *testing.T) {
 func TestLogCallsAreRepeatedUntilPipedTakesThem(t *testing.T) {
 	t.Parallel()
 	var failures atomic.Int32
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) { log.Info("a") }), sdktest.Options{})
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) { log.Info("a") }), wiretest.Options{})
 	h.Piped.OnCall(func(string) error {
 		if failures.Add(1) <= 3 {
 			return status.Error(codes.Unavailable, "busy")
@@ -211,7 +211,7 @@ func TestLogCallsAreRepeatedUntilPipedTakesThem(t *testing.T) {
 func TestARefusedLogLeavesANote(t *testing.T) {
 	t.Parallel()
 	var refused atomic.Bool
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) { log.Info("a") }), sdktest.Options{})
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) { log.Info("a") }), wiretest.Options{})
 	h.Piped.OnCall(func(method string) error {
 		if method == "ReportStageLogs" || refused.CompareAndSwap(false, true) {
 			return status.Error(codes.ResourceExhausted, "too large")
@@ -227,13 +227,13 @@ func TestEntriesThatAreWrittenByTheThousandAreSentTogether(t *testing.T) {
 	t.Parallel()
 	const entries = 50_000
 	written := make(chan struct{})
-	h := sdktest.Start(t, logging(func(log *sdk.StageLog) {
+	h := wiretest.Start(t, logging(func(log sdk.StageLog) {
 		for i := range entries {
 			log.Infof("entry %05d", i)
 		}
 		log.Error("at last")
 		close(written)
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	h.Piped.OnCall(func(string) error { // piped is slower than the stage, on every machine
 		<-written
 		return nil

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 // kept reads what piped would find after the death of the process, without the records of what was left out.

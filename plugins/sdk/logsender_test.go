@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 // gatedPiped takes log calls only when its gate is open.
@@ -112,7 +112,7 @@ func TestAFullQueueHoldsTheWriterAndStaysBounded(t *testing.T) {
 	require.LessOrEqual(t, s.queue.queuedBytes(), maxQueueBytes)
 	select {
 	case <-written:
-		require.Fail(t, "the writer should wait")
+		t.Fatal("the writer should wait")
 	default:
 	}
 	close(piped.gate)

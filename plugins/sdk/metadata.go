@@ -13,44 +13,53 @@ import (
 // attempt at the same stage gets, also after piped or the plugin was started again.
 //
 //	const done sdk.StageKey[int] = "done"
+//
+// A value of the type Text is stored as it is, for UIs and for other plugins.
 type StageKey[T any] string
 
+// Text is the type of a value of metadata that is stored without JSON.
+type Text string
+
 // Get reads the value; found is false when the stage has put none. A value of another type is an error.
-func (k StageKey[T]) Get(ctx context.Context, client *StageClient) (value T, found bool, err error) {
-	text, found, err := client.StageMetadata(ctx, string(k))
-	return decodeMetadata[T](string(k), text, found, err)
+func (k StageKey[T]) Get(ctx context.Context, client StageClient) (value T, found bool, err error) {
+	return getMetadata[T](ctx, client, OfStage, string(k))
 }
 
 // Put stores the value. It returns when the control plane has it.
-func (k StageKey[T]) Put(ctx context.Context, client *StageClient, value T) error {
-	return encodeMetadata(ctx, string(k), value, client.PutStageMetadata)
+func (k StageKey[T]) Put(ctx context.Context, client StageClient, value T) error {
+	return putMetadata(ctx, client, OfStage, string(k), value)
 }
 
-// DeploymentKey names a value of type T that all stages of this plugin share within one deployment, as JSON.
+// DeploymentKey names a value of type T that all stages of this plugin share within one deployment, like StageKey.
 type DeploymentKey[T any] string
 
 // Get reads the value; found is false when no stage has put one. A value of another type is an error.
-func (k DeploymentKey[T]) Get(ctx context.Context, client *StageClient) (value T, found bool, err error) {
-	text, found, err := client.PluginMetadata(ctx, string(k))
-	return decodeMetadata[T](string(k), text, found, err)
+func (k DeploymentKey[T]) Get(ctx context.Context, client StageClient) (value T, found bool, err error) {
+	return getMetadata[T](ctx, client, OfDeployment, string(k))
 }
 
 // Put stores the value. It returns when the control plane has it.
-func (k DeploymentKey[T]) Put(ctx context.Context, client *StageClient, value T) error {
-	return encodeMetadata(ctx, string(k), value, client.PutPluginMetadata)
+func (k DeploymentKey[T]) Put(ctx context.Context, client StageClient, value T) error {
+	return putMetadata(ctx, client, OfDeployment, string(k), value)
 }
 
-// Display shows users a short text next to the stage; the last one stays. Each is a call to the control plane, so a
-// stage should not make many in a second. Progress has a separate method.
-func (c *StageClient) Display(ctx context.Context, text string) error {
-	c.reports.own()
-	return c.PutStageMetadata(ctx, DisplayMetadataKey, text)
+// SharedKey names a value of type T that piped keeps for all plugins of a deployment, like StageKey.
+type SharedKey[T any] string
+
+// Get reads the value; found is false when there is none. A value of another type is an error.
+func (k SharedKey[T]) Get(ctx context.Context, client StageClient) (value T, found bool, err error) {
+	return getMetadata[T](ctx, client, Shared, string(k))
 }
 
-func decodeMetadata[T any](key, text string, found bool, err error) (T, bool, error) {
-	var value T
+func getMetadata[T any](ctx context.Context, client StageClient, scope MetadataScope, key string) (value T, found bool,
+	err error) {
+	text, found, err := client.Metadata(ctx, scope, key)
 	if err != nil || !found {
 		return value, false, err
+	}
+	if raw, is := any(&value).(*Text); is {
+		*raw = Text(text)
+		return value, true, nil
 	}
 	if err := json.Unmarshal([]byte(text), &value); err != nil {
 		// The text is left out: it may be a secret.
@@ -59,10 +68,13 @@ func decodeMetadata[T any](key, text string, found bool, err error) (T, bool, er
 	return value, true, nil
 }
 
-func encodeMetadata(ctx context.Context, key string, value any, put func(context.Context, string, string) error) error {
+func putMetadata(ctx context.Context, client StageClient, scope MetadataScope, key string, value any) error {
+	if text, is := value.(Text); is {
+		return client.PutMetadata(ctx, scope, map[string]string{key: string(text)})
+	}
 	data, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Errorf("metadata %s: %w", key, err)
 	}
-	return put(ctx, key, string(data))
+	return client.PutMetadata(ctx, scope, map[string]string{key: string(data)})
 }

@@ -7,11 +7,10 @@ import (
 	"context"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 type place struct {
@@ -44,11 +43,11 @@ func TestTypedMetadataComesBackInTheNextAttemptAndInOtherStages(t *testing.T) {
 		}
 		return sdk.Success, countKey.Put(ctx, req.Client, count+1)
 	})
-	h := sdktest.Start(t, plugin, sdktest.Options{})
+	h := wiretest.Start(t, plugin, wiretest.Options{})
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "ONE", "{}"))
 	require.NoError(t, h.Stop())
 
-	h = sdktest.Start(t, plugin, sdktest.Options{Piped: h.Piped})
+	h = wiretest.Start(t, plugin, wiretest.Options{Piped: h.Piped})
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "ONE", "{}"),
 		"the same stage after a restart of the plugin")
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "TWO", "{}"))
@@ -60,10 +59,10 @@ func TestTypedMetadataComesBackInTheNextAttemptAndInOtherStages(t *testing.T) {
 
 func TestMetadataOfAnotherTypeIsAnErrorThatDoesNotShowIt(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		_, _, err := placeKey.Get(ctx, req.Client)
 		return sdk.Success, err
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	h.Piped.SetStageMetadata("test", "place", `{"step":"hush"}`)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", "{}"))
 	require.Equal(t, "metadata place does not hold a sdk_test.place: step must be a whole number, not a string\n",
@@ -72,9 +71,9 @@ func TestMetadataOfAnotherTypeIsAnErrorThatDoesNotShowIt(t *testing.T) {
 
 func TestTheHarnessPlansWithPositions(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		return sdk.Success, nil
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	stages, err := h.Plan(t.Context(), sdk.StageConfig{Name: "TEST"},
 		sdk.StageConfig{Name: "OTHER", Options: []byte(`{"a":1}`)})
 	require.NoError(t, err)

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
@@ -21,12 +20,13 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 func TestStagePluginAnswersPlanningAsPipeCDsDo(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForStages(stagePlugin{}), sdktest.Options{})
+	h := wiretest.Start(t, sdk.ForStages(stagePlugin{}), wiretest.Options{})
 	ctx := t.Context()
 	plan := &deployment.PlanPluginInput{Deployment: h.Request("TEST", "").GetInput().GetDeployment()}
 
@@ -54,7 +54,7 @@ func TestStagePluginAnswersPlanningAsPipeCDsDo(t *testing.T) {
 
 func TestInvalidRequestsAreRefused(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
+	h := wiretest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
 	_, err := h.Deployment.ExecuteStage(t.Context(), &deployment.ExecuteStageRequest{})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	require.ErrorContains(t, err, "invalid request: ")
@@ -100,10 +100,10 @@ func TestPipelineStagesFollowTheRulesForIndexes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, sdk.ForStages(stagePlugin{build: func(*sdk.PipelineRequest[sdk.None]) ([]sdk.Stage,
+			h := wiretest.Start(t, sdk.ForStages(stagePlugin{build: func(*sdk.PipelineRequest[sdk.None]) ([]sdk.Stage,
 				error) {
 				return tc.stages, tc.err
-			}}), sdktest.Options{})
+			}}), wiretest.Options{})
 			resp, err := h.Deployment.BuildPipelineSyncStages(t.Context(), request)
 			if tc.want != "" {
 				require.Equal(t, codes.Internal, status.Code(err))
@@ -128,7 +128,7 @@ func TestPipelineStagesFollowTheRulesForIndexes(t *testing.T) {
 func TestDeploymentPluginGetsTypedConfigurations(t *testing.T) {
 	t.Parallel()
 	plugin := newFleet()
-	h := sdktest.Start(t, sdk.ForDeployment(plugin), fleetOptions())
+	h := wiretest.Start(t, sdk.ForDeployment(plugin), fleetOptions())
 	request := h.Request("FLEET_SYNC", "")
 	in := request.GetInput()
 	in.Deployment.DeployTargetsByPlugin["fleet"].DeployTargets = []string{"two"}
@@ -169,7 +169,7 @@ func TestDeploymentPluginGetsTypedConfigurations(t *testing.T) {
 
 func TestWrongApplicationsFailTheStageWithAReason(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
+	h := wiretest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
 	for name, tc := range map[string]struct {
 		change func(*deployment.ExecutePluginInput)
 		code   codes.Code
@@ -206,7 +206,7 @@ func TestWrongApplicationsFailTheStageWithAReason(t *testing.T) {
 
 func TestLivestateIsFilledIn(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
+	h := wiretest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
 	_, err := h.Livestate.GetLivestate(t.Context(), &livestate.GetLivestateRequest{})
 	require.Equal(t, codes.InvalidArgument, status.Code(err))
 	resp, err := h.Livestate.GetLivestate(t.Context(),
@@ -221,7 +221,7 @@ func TestLivestateIsFilledIn(t *testing.T) {
 
 func TestAPlanPreviewHasAnAnswerForEachTarget(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
+	h := wiretest.Start(t, sdk.ForDeployment(newFleet()), fleetOptions())
 	source := func(image string) *common.DeploymentSource {
 		return &common.DeploymentSource{ApplicationConfig: []byte("spec: {plugins: {fleet: {image: " + image + "}}}")}
 	}
@@ -257,7 +257,7 @@ func TestAPlanPreviewHasAnAnswerForEachTarget(t *testing.T) {
 
 func TestHealthIsServed(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForStages(stagePlugin{}), sdktest.Options{})
+	h := wiretest.Start(t, sdk.ForStages(stagePlugin{}), wiretest.Options{})
 	client := grpc_health_v1.NewHealthClient(h.Conn)
 	for _, service := range []string{"", "grpc.plugin.deploymentapi.v1alpha1.DeploymentService"} {
 		var trailer metadata.MD
@@ -276,10 +276,10 @@ func TestHealthIsServed(t *testing.T) {
 
 func TestAPanicWhilePlanningIsAnErrorAndThePluginLivesOn(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForStages(stagePlugin{build: func(req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage,
+	h := wiretest.Start(t, sdk.ForStages(stagePlugin{build: func(req *sdk.PipelineRequest[sdk.None]) ([]sdk.Stage,
 		error) {
 		return []sdk.Stage{{Name: req.Stages[5].Name}}, nil
-	}}), sdktest.Options{})
+	}}), wiretest.Options{})
 	for range 2 {
 		_, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{})
 		require.Equal(t, codes.Internal, status.Code(err))

@@ -4,7 +4,6 @@
 package sdk
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -32,14 +31,7 @@ func (s *planPreviewService) GetPlanPreview(ctx context.Context,
 			return nil, status.Errorf(codes.Internal, "the plugin made a plan preview for deploy target %q, which "+
 				"it was not asked about: this is a mistake in the plugin", p.Target)
 		}
-		language := p.Language
-		if p.Details != "" {
-			language = cmp.Or(language, "diff")
-		}
-		answer.Results = append(answer.Results, &planpreview.PlanPreviewResult{
-			DeployTarget: p.Target, Summary: p.Summary, NoChange: p.NoChange, Details: []byte(p.Details),
-			DiffLanguage: language,
-		})
+		answer.Results = append(answer.Results, p.wire())
 	}
 	return answer, nil
 }

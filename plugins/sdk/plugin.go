@@ -6,9 +6,6 @@ package sdk
 import (
 	"context"
 	"log/slog"
-
-	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
 
 // None is the type of a configuration that a plugin does not have.
@@ -37,7 +34,7 @@ type StagePlugin[Config any] interface {
 type DeploymentPlugin[Config, Target, App any] interface {
 	Stages() []string
 	// DetermineVersions names the artifacts that a deployment brings out.
-	DetermineVersions(ctx context.Context, req *PlanRequest[Config, Target, App]) ([]*model.ArtifactVersion, error)
+	DetermineVersions(ctx context.Context, req *PlanRequest[Config, Target, App]) ([]ArtifactVersion, error)
 	// DetermineStrategy chooses between quick sync and pipeline; nil is the pipeline. The deployment of
 	// the request may hold only the application's id and name (PipeCD v1: plan preview).
 	DetermineStrategy(ctx context.Context, req *PlanRequest[Config, Target, App]) (*Strategy, error)
@@ -56,7 +53,7 @@ type LivestatePlugin[Config, Target, App any] interface {
 type DriftPlugin[Config, Target, App any] interface {
 	// GetDrift names resources by the ids that GetLivestate gives them. It is called after GetLivestate has found a
 	// difference, or when Git has a newer commit than the one that was deployed last.
-	GetDrift(ctx context.Context, req *DriftRequest[Config, Target, App]) ([]*livestate.ResourceDrift, error)
+	GetDrift(ctx context.Context, req *DriftRequest[Config, Target, App]) ([]ResourceDrift, error)
 }
 
 // PlanPreviewPlugin is an optional part of a DeploymentPlugin: what a change would do.
@@ -79,16 +76,20 @@ type Env[Config, Target any] struct {
 	Name    string
 	Config  Config
 	Targets []DeployTarget[Target]
-	Client  *Client
+	Client  Client
 	// Logger writes to the log of the process, not to a stage.
 	Logger *slog.Logger
 }
 
 // Plugin is a plugin ready to be served by Main or Run; made by ForStages or ForDeployment.
 type Plugin struct {
-	bind func(Settings, *Client, *slog.Logger) (*handlers, error)
+	bind func(Settings, *pipedClient, *slog.Logger, decoding) (*handlers, error)
 	// schema is empty when the plugin ships none.
 	schema []byte
+	// version is empty unless the author gives one.
+	version string
+	// strict refuses unknown keys of configurations.
+	strict bool
 }
 
 // ForStages wraps a plugin that only has stages.
@@ -107,7 +108,7 @@ func ForDeployment[Config, Target, App any](plugin DeploymentPlugin[Config, Targ
 type stagesOnly[Config any] struct{ StagePlugin[Config] }
 
 func (stagesOnly[Config]) DetermineVersions(context.Context,
-	*PlanRequest[Config, None, None]) ([]*model.ArtifactVersion, error) {
+	*PlanRequest[Config, None, None]) ([]ArtifactVersion, error) {
 	return nil, nil
 }
 

@@ -8,9 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // stagePlugin is a StagePlugin made of functions.
@@ -95,9 +94,9 @@ func (f *fleet) Close() error {
 
 func (*fleet) Stages() []string { return []string{"FLEET_SYNC"} }
 
-func (f *fleet) DetermineVersions(_ context.Context, req *fleetPlan) ([]*model.ArtifactVersion, error) {
+func (f *fleet) DetermineVersions(_ context.Context, req *fleetPlan) ([]sdk.ArtifactVersion, error) {
 	f.planned <- req
-	return []*model.ArtifactVersion{{Version: req.Target.App.Image}}, nil
+	return []sdk.ArtifactVersion{{Version: req.Target.App.Image}}, nil
 }
 
 func (f *fleet) DetermineStrategy(_ context.Context, req *fleetPlan) (*sdk.Strategy, error) {
@@ -120,9 +119,9 @@ func (f *fleet) ExecuteStage(_ context.Context, req *fleetExecute) (sdk.Result, 
 
 func (f *fleet) GetLivestate(_ context.Context,
 	req *sdk.LivestateRequest[fleetConfig, fleetTarget, fleetApp]) (*sdk.Livestate, error) {
-	return &sdk.Livestate{Resources: []*model.ResourceState{
-		{Id: "1", Name: req.Targets[0].Config.Address, HealthStatus: model.ResourceState_HEALTHY},
-		{Id: "2", Name: "sick", HealthStatus: model.ResourceState_UNHEALTHY},
+	return &sdk.Livestate{Resources: []*sdk.ResourceState{
+		{ID: "1", Name: req.Targets[0].Config.Address, Health: sdk.Healthy},
+		{ID: "2", Name: "sick", Health: sdk.Unhealthy},
 	}}, nil
 }
 
@@ -143,8 +142,8 @@ func (f *fleet) GetPlanPreview(_ context.Context,
 	return previews, nil
 }
 
-func fleetOptions() sdktest.Options {
-	return sdktest.Options{
+func fleetOptions() wiretest.Options {
+	return wiretest.Options{
 		Name:   "fleet",
 		Config: fleetConfig{Region: "north"},
 		DeployTargets: []sdk.DeployTargetConfig{

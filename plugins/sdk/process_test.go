@@ -21,12 +21,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
@@ -39,6 +39,8 @@ func TestMain(m *testing.M) {
 		sdk.Main(sdk.ForStages(stagePlugin{}))
 	case "schema":
 		sdk.Main(sdk.ForStages(stagePlugin{}).WithSchema([]byte(testSchema)))
+	case "versioned":
+		sdk.Main(sdk.ForStages(stagePlugin{}).WithVersion("v1.2-ours"))
 	case "fleet":
 		sdk.Main(sdk.ForDeployment(newFleet()))
 	case "busy":
@@ -246,8 +248,20 @@ func TestFlagsOfOtherPluginsAreAccepted(t *testing.T) {
 	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--log-level=loud"), io.Discard), "--log-level")
 	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--log-encoding=xml"), io.Discard), "--log-encoding")
 	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--tls"), io.Discard), "--cert-file")
-	require.ErrorContains(t, sdk.Run(ctx, plugin, []string{"start"}, io.Discard), "required flag")
-	require.NoError(t, sdk.Run(ctx, plugin, nil, io.Discard), "help")
+	require.ErrorContains(t, sdk.Run(ctx, plugin, []string{"start"}, io.Discard), "required flags are missing: "+
+		"--piped-plugin-service, --config")
+	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "extra"), io.Discard),
+		`takes no arguments, but there is "extra"`)
+	require.ErrorContains(t, sdk.Run(ctx, plugin, append(start, "--no-such-flag"), io.Discard), "no-such-flag")
+	require.ErrorContains(t, sdk.Run(ctx, plugin, []string{"serve"}, io.Discard), `unknown command "serve"`)
+	require.NoError(t, sdk.Run(ctx, plugin, append([]string{"--log-level", "debug"}, start...), io.Discard))
+	for _, args := range [][]string{nil, {"help"}, {"-h"}, {"start", "--help"}} {
+		var said strings.Builder
+		require.NoError(t, sdk.Run(ctx, plugin, args, &said), "%v", args)
+		require.Contains(t, said.String(),
+			"--piped-plugin-service    host:port of piped's plugin service\n", "%v", args)
+		require.NotContains(t, said.String(), "profiler", "what is ignored is not shown")
+	}
 }
 
 // pair makes two connected sockets: a file for the process and a connection for the test.

@@ -67,26 +67,6 @@ type TargetResult struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Progress shows users how far the stage is, next to its name: as a text everywhere, in pipedeck's UIs with the
-// numbers. It may be called as often as there is something to report: it never waits, and of many calls in a short time
-// only the last is sent. What was reported last is sent before the stage ends. It does nothing once the stage has
-// ended.
-func (c *StageClient) Progress(p Progress) {
-	p.Text = clip(p.Text)
-	c.reports.put(ProgressMetadataKey, p, p.String())
-}
-
-// TargetResults shows users how the work goes at each deploy target, like Progress. ForEachTarget does it by itself. Of
-// more than 100, the first are shown.
-func (c *StageClient) TargetResults(results []TargetResult) {
-	shown := make([]TargetResult, 0, min(len(results), maxReportedTargets))
-	for _, result := range results[:min(len(results), maxReportedTargets)] {
-		result.Detail = clip(result.Detail)
-		shown = append(shown, result)
-	}
-	c.reports.put(TargetsMetadataKey, shown, "")
-}
-
 // clip makes a text one short line.
 func clip(text string) string {
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")

@@ -10,25 +10,24 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 func TestOfMuchProgressTheFirstAndTheLastAreSent(t *testing.T) {
 	t.Parallel()
 	const steps = 20_000
 	shown := make(chan struct{})
-	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		req.Client.Progress(sdk.Progress{Total: steps, Text: "first"})
 		<-shown
 		for i := range steps {
 			req.Client.Progress(sdk.Progress{Done: int64(i + 1), Total: steps, Text: "objects\nand more"})
 		}
 		return sdk.Success, nil
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	var puts atomic.Int32
 	h.Piped.OnCall(func(method string) error {
 		if strings.HasPrefix(method, "PutStageMetadata") {
@@ -51,11 +50,11 @@ func TestOfMuchProgressTheFirstAndTheLastAreSent(t *testing.T) {
 
 func TestProgressLeavesTheTextOfThePluginAlone(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		err := req.Client.Display(ctx, "my own words")
 		req.Client.Progress(sdk.Progress{Done: 40, Total: 100})
 		return sdk.Success, err
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	h.Execute(t, "TEST", "{}")
 	require.Equal(t, "my own words", h.Piped.StageMetadata("test")[sdk.DisplayMetadataKey])
 	require.Equal(t, `{"done":40,"total":100}`, h.Piped.StageMetadata("test")[sdk.ProgressMetadataKey])
@@ -63,10 +62,10 @@ func TestProgressLeavesTheTextOfThePluginAlone(t *testing.T) {
 
 func TestAPipedThatTakesNoProgressFailsNoStage(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(_ context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(_ context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		req.Client.Progress(sdk.Progress{Done: 1})
 		return sdk.Success, nil
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	h.Piped.OnCall(func(method string) error {
 		if strings.HasPrefix(method, "PutStageMetadata") {
 			return errors.New("not now")
@@ -81,9 +80,9 @@ func TestAStageThatFailsReportsWhatTheEnvironmentLacks(t *testing.T) {
 	missing := sdk.WithCause(errors.New("no matches for kind Certificate"),
 		sdk.Cause{Kind: sdk.CauseNoCRD, Place: "a.yaml:2"})
 	var err error
-	h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		return sdk.Failure, err
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	err = errors.Join(missing, errors.New("a mistake"))
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", "{}"))
 	require.NotContains(t, h.Piped.StageMetadata("test"), sdk.CauseMetadataKey)

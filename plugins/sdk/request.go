@@ -5,8 +5,7 @@ package sdk
 
 import (
 	"encoding/json"
-
-	"github.com/pipedeck/pipedeck/api/model"
+	"log/slog"
 )
 
 // DeployTarget is one place to deploy to, as the piped configuration describes it.
@@ -38,30 +37,40 @@ type PipelineRequest[Config any] struct {
 	// Rollback is whether rollback stages are wanted.
 	Rollback bool
 	Stages   []StageConfig
+	Client   Client
+	// Logger writes to the log of the process; a deployment that is being planned has no other.
+	Logger *slog.Logger
 }
 
 // QuickSyncRequest asks for the stages of a quick sync.
 type QuickSyncRequest[Config any] struct {
 	Config   Config
 	Rollback bool
+	Client   Client
+	// Logger writes to the log of the process.
+	Logger *slog.Logger
 }
 
 // PlanRequest asks about a deployment that has not started.
 type PlanRequest[Config, Target, App any] struct {
-	Config     Config
-	Deployment *model.Deployment
+	Config Config
+	// Deployment may hold only the application's id and name (PipeCD v1: plan preview).
+	Deployment *Deployment
 	// Targets are the deploy targets of the application that the plugin knows; may be empty.
 	Targets []DeployTarget[Target]
 	// Running is the last successful deployment's source; nil before the first one.
 	Running *Source[App]
 	Target  *Source[App]
+	Client  Client
+	// Logger writes to the log of the process; a deployment that is being planned has no other.
+	Logger *slog.Logger
 }
 
 // ExecuteRequest asks for a stage to be run.
 type ExecuteRequest[Config, Target, App any] struct {
 	Config     Config
-	Deployment *model.Deployment
-	Stage      *model.PipelineStage
+	Deployment *Deployment
+	Stage      *StageState
 	// Options is the JSON of the stage's "with" ({} when absent); empty in a quick sync. Decode it with
 	// DecodeOptions. A rollback stage has the options of the configured stage with its index.
 	Options json.RawMessage
@@ -71,9 +80,9 @@ type ExecuteRequest[Config, Target, App any] struct {
 	Running *Source[App]
 	Target  *Source[App]
 	// Log is the stage's log.
-	Log *StageLog
+	Log StageLog
 	// Client reaches what piped keeps for the stage.
-	Client *StageClient
+	Client StageClient
 }
 
 // QuickSync is whether the stage belongs to a quick sync, which has no options.
@@ -92,7 +101,9 @@ type LivestateRequest[Config, Target, App any] struct {
 	Source *Source[App]
 	// Targets has at least one element.
 	Targets []DeployTarget[Target]
-	Client  *Client
+	Client  Client
+	// Logger writes to the log of the process.
+	Logger *slog.Logger
 }
 
 // DriftRequest asks in which fields the live state differs from Git.
@@ -100,15 +111,6 @@ type DriftRequest[Config, Target, App any] struct {
 	LivestateRequest[Config, Target, App]
 	// Newest is the application at the newest commit in Git; nil when that is the commit of Source.
 	Newest *Source[App]
-}
-
-// Livestate is what runs at the deploy targets. The package fills in the plugin's name, the update
-// times, and the health of the whole (PipeCD v1: unknown if any resource is, else other if any is
-// unhealthy, else healthy).
-type Livestate struct {
-	Resources []*model.ResourceState
-	// Sync is nil when the plugin does not know.
-	Sync *model.ApplicationSyncState
 }
 
 // PlanPreviewRequest asks what a change would do.
@@ -122,7 +124,9 @@ type PlanPreviewRequest[Config, Target, App any] struct {
 	// Running is the last successful deployment's source; nil before the first one.
 	Running *Source[App]
 	Target  *Source[App]
-	Client  *Client
+	Client  Client
+	// Logger writes to the log of the process.
+	Logger *slog.Logger
 }
 
 // PlanPreview is what a change would do at one deploy target.

@@ -5,6 +5,7 @@ package sdk
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -14,10 +15,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
-	"time"
-
-	"github.com/spf13/cobra"
-	"google.golang.org/grpc/credentials"
 )
 
 // Main serves a plugin as piped starts it, until piped stops it, and ends the process: exit code 0 after
@@ -66,70 +63,7 @@ func Run(ctx context.Context, plugin Plugin, args []string, stderr io.Writer) er
 		}
 		defer agent.journal.close()
 	}
-	root := newCommand(plugin, agent, stderr)
-	root.SetArgs(args)
-	root.SetErr(stderr)
-	return root.ExecuteContext(ctx)
-}
-
-// startFlags are the flags of the start command; PipeCD v1 plugins accept the same ones. piped passes
-// the first two only.
-type startFlags struct {
-	// agent is nil under a piped that hands nothing over.
-	agent        *link
-	pipedAddress string
-	config       string
-	gracePeriod  time.Duration
-	tls          bool
-	certFile     string
-	keyFile      string
-	reflection   bool
-	logLevel     string
-	logEncoding  string
-}
-
-func newCommand(plugin Plugin, agent *link, stderr io.Writer) *cobra.Command {
-	flags := startFlags{agent: agent}
-	root := &cobra.Command{
-		Use:   filepath.Base(os.Args[0]),
-		Short: "A plugin for piped, which starts it with the start command.",
-		// Main prints the error, once.
-		SilenceErrors: true,
-		SilenceUsage:  true,
-	}
-	root.CompletionOptions.DisableDefaultCmd = true
-	start := &cobra.Command{
-		Use:   "start",
-		Short: "Serve piped until it ends.",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return flags.serve(cmd.Context(), plugin, stderr)
-		},
-	}
-	own := start.Flags()
-	own.StringVar(&flags.pipedAddress, "piped-plugin-service", "", "host:port of piped's plugin service (required)")
-	own.StringVar(&flags.config, "config", "", "the plugin's entry of the piped configuration as JSON (required)")
-	own.DurationVar(&flags.gracePeriod, "grace-period", 30*time.Second, "how long running stages may take to stop")
-	own.BoolVar(&flags.tls, "tls", false, "serve TLS; piped itself speaks plain text")
-	own.StringVar(&flags.certFile, "cert-file", "", "certificate for --tls")
-	own.StringVar(&flags.keyFile, "key-file", "", "key for --tls")
-	own.BoolVar(&flags.reflection, "enable-grpc-reflection", false, "serve gRPC reflection")
-	_ = start.MarkFlagRequired("piped-plugin-service")
-	_ = start.MarkFlagRequired("config")
-
-	global := root.PersistentFlags()
-	global.StringVar(&flags.logLevel, "log-level", "info", "debug, info, warn or error")
-	global.StringVar(&flags.logEncoding, "log-encoding", "humanize", "json, console or humanize")
-	// Accepted so that command lines made for other PipeCD v1 plugins work; they change nothing here.
-	global.Bool("metrics", true, "accepted and ignored")
-	global.Bool("profile", false, "accepted and ignored")
-	global.Bool("profile-debug-logging", false, "accepted and ignored")
-	global.String("profiler-credentials-file", "", "accepted and ignored")
-	for _, name := range []string{"metrics", "profile", "profile-debug-logging", "profiler-credentials-file"} {
-		_ = global.MarkHidden(name)
-	}
-	root.AddCommand(start, newSchemaCommand(plugin.schema), newVersionCommand())
-	return root
+	return commandLine{plugin: plugin, agent: agent, stderr: stderr}.run(ctx, args)
 }
 
 func (f *startFlags) serve(ctx context.Context, plugin Plugin, stderr io.Writer) error {
@@ -150,18 +84,20 @@ func (f *startFlags) serve(ctx context.Context, plugin Plugin, stderr io.Writer)
 			Reflection: f.reflection, GracePeriod: f.gracePeriod, Logger: logger, journal: f.agent.journal,
 		})
 	}
-	var creds credentials.TransportCredentials
+	var secured *tls.Config
 	if f.tls {
-		if creds, err = credentials.NewServerTLSFromFile(f.certFile, f.keyFile); err != nil {
+		pair, err := tls.LoadX509KeyPair(f.certFile, f.keyFile)
+		if err != nil {
 			return fmt.Errorf("load --cert-file and --key-file: %w", err)
 		}
+		secured = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 	}
 	listener, err := listen(ctx, settings)
 	if err != nil {
 		return err
 	}
 	return Serve(ctx, plugin, ServeOptions{
-		Settings: settings, PipedAddress: f.pipedAddress, Listener: listener, Credentials: creds,
+		Settings: settings, PipedAddress: f.pipedAddress, Listener: listener, TLS: secured,
 		Reflection: f.reflection, GracePeriod: f.gracePeriod, Logger: logger,
 	})
 }

@@ -5,9 +5,6 @@ package sdk
 
 import (
 	"context"
-	"errors"
-
-	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/api/plugin/schema"
 )
@@ -28,20 +25,4 @@ type schemaService struct {
 
 func (s *schemaService) GetSchema(context.Context, *schema.GetSchemaRequest) (*schema.GetSchemaResponse, error) {
 	return &schema.GetSchemaResponse{JsonSchema: s.document}, nil
-}
-
-// newSchemaCommand prints the schema for programs that do not speak gRPC.
-func newSchemaCommand(document []byte) *cobra.Command {
-	return &cobra.Command{
-		Use:   "schema",
-		Short: "Print the JSON Schema of the plugin's options",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if len(document) == 0 {
-				return errors.New("this plugin was built without a schema of its options; add one with WithSchema")
-			}
-			_, err := cmd.OutOrStdout().Write(document)
-			return err
-		},
-	}
 }

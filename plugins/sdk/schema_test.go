@@ -8,27 +8,38 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/plugin/schema"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 const testSchema = `{"definitions": {"stages": {"properties": {"A": {}}}}}`
 
 func TestAPluginSendsItsSchema(t *testing.T) {
 	t.Parallel()
-	with := sdktest.Start(t, sdk.ForStages(stagePlugin{}).WithSchema([]byte(testSchema)), sdktest.Options{})
+	with := wiretest.Start(t, sdk.ForStages(stagePlugin{}).WithSchema([]byte(testSchema)), wiretest.Options{})
 	answer, err := schema.NewSchemaServiceClient(with.Conn).GetSchema(t.Context(), &schema.GetSchemaRequest{})
 	require.NoError(t, err)
 	require.Equal(t, testSchema, string(answer.GetJsonSchema()))
 
-	without := sdktest.Start(t, sdk.ForStages(stagePlugin{}), sdktest.Options{})
+	without := wiretest.Start(t, sdk.ForStages(stagePlugin{}), wiretest.Options{})
 	_, err = schema.NewSchemaServiceClient(without.Conn).GetSchema(t.Context(), &schema.GetSchemaRequest{})
 	require.Equal(t, codes.Unimplemented, status.Code(err))
+}
+
+func TestAProgramPrintsItsVersion(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"version", "-version", "--version"} {
+		cmd := exec.Command(os.Args[0], how)
+		cmd.Env = append(os.Environ(), actAsEnv+"=versioned")
+		printed, err := cmd.Output()
+		require.NoError(t, err)
+		require.Equal(t, "v1.2-ours\n", string(printed), how)
+	}
 }
 
 func TestAProgramPrintsItsSchema(t *testing.T) {

@@ -5,6 +5,7 @@ package sdk
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -46,9 +47,9 @@ type ServeOptions struct {
 	Piped net.Conn
 	// Listener is where piped calls the plugin; Serve closes it.
 	Listener net.Listener
-	// Credentials are nil for plain text, which is what piped speaks.
-	Credentials credentials.TransportCredentials
-	Reflection  bool
+	// TLS is nil for plain text, which is what piped speaks.
+	TLS        *tls.Config
+	Reflection bool
 	// GracePeriod bounds how long stages may take to stop.
 	GracePeriod time.Duration
 	// CommandPoll is the pause between questions for commands; 0 is PipeCD v1's five seconds.
@@ -74,7 +75,7 @@ func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
 	client := newClient(opts.Settings.Name, conn, opts.CommandPoll)
 	client.journal = opts.journal
 
-	h, err := plugin.bind(opts.Settings, client, opts.Logger)
+	h, err := plugin.bind(opts.Settings, client, opts.Logger, decoding{strict: plugin.strict})
 	if err != nil {
 		return err
 	}
@@ -89,14 +90,15 @@ func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
 		}
 	}
 	h.schema = plugin.schema
-	return serve(ctx, newServer(ctx, h, client, opts), opts)
+	return serve(ctx, newServer(ctx, h, client, opts), plugin.Version(), opts)
 }
 
 // serve runs the server until ctx ends and the requests have, or the grace period is over.
-func serve(ctx context.Context, server *grpc.Server, opts ServeOptions) error {
+func serve(ctx context.Context, server *grpc.Server, version string, opts ServeOptions) error {
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(opts.Listener) }()
-	opts.Logger.Info("plugin is ready", "plugin", opts.Settings.Name, "address", opts.Listener.Addr().String())
+	opts.Logger.Info("plugin is ready", "plugin", opts.Settings.Name, "version", version,
+		"address", opts.Listener.Addr().String())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("plugin %s: serve on %s: %w", opts.Settings.Name, opts.Listener.Addr(), err)
@@ -135,13 +137,13 @@ func within(limit time.Duration, done <-chan struct{}) bool {
 	}
 }
 
-func newServer(ctx context.Context, h *handlers, client *Client, opts ServeOptions) *grpc.Server {
+func newServer(ctx context.Context, h *handlers, client *pipedClient, opts ServeOptions) *grpc.Server {
 	options := []grpc.ServerOption{
-		grpc.ChainUnaryInterceptor(recoverPanics(opts.Logger), joinTrace, validate),
+		grpc.ChainUnaryInterceptor(recoverPanics(opts.Logger), validate),
 		grpc.StreamInterceptor(endStreams(ctx)),
 	}
-	if opts.Credentials != nil {
-		options = append(options, grpc.Creds(opts.Credentials))
+	if opts.TLS != nil {
+		options = append(options, grpc.Creds(credentials.NewTLS(opts.TLS)))
 	}
 	server := grpc.NewServer(options...)
 	deployment.RegisterDeploymentServiceServer(server, &deploymentService{

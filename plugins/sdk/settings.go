@@ -45,11 +45,11 @@ func ParseSettings(data string) (Settings, error) {
 }
 
 // decodeTargets decodes the deploy targets in their order.
-func decodeTargets[Target any](settings Settings) ([]DeployTarget[Target], error) {
+func decodeTargets[Target any](settings Settings, how decoding) ([]DeployTarget[Target], error) {
 	targets := make([]DeployTarget[Target], 0, len(settings.DeployTargets))
 	for _, raw := range settings.DeployTargets {
 		target := DeployTarget[Target]{Name: raw.Name, Labels: raw.Labels}
-		if err := decodeInto(raw.Config, &target.Config); err != nil {
+		if err := how.into(raw.Config, &target.Config); err != nil {
 			return nil, fmt.Errorf("plugin %s: deploy target %q: config is not valid: %w", settings.Name, raw.Name, err)
 		}
 		targets = append(targets, target)

@@ -12,8 +12,9 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 )
 
-// decodeSource turns piped's description of a source into a Source; nil stays nil. name is the plugin's.
-func decodeSource[App any](source *common.DeploymentSource, name string) (*Source[App], error) {
+// decodeSource turns piped's description of a source into a Source; nil stays nil. name is the plugin's, how is used
+// for its part of the configuration.
+func decodeSource[App any](source *common.DeploymentSource, name string, how decoding) (*Source[App], error) {
 	if source == nil {
 		return nil, nil
 	}
@@ -31,7 +32,8 @@ func decodeSource[App any](source *common.DeploymentSource, name string) (*Sourc
 	if err != nil {
 		return nil, fmt.Errorf("read %s at commit %s: %w", decoded.ConfigFilename, decoded.CommitHash, err)
 	}
-	if err := decodeInto(part, &decoded.App); err != nil {
+	how.document, how.under = decoded.ConfigData, []string{"spec", "plugins", name}
+	if err := how.into(part, &decoded.App); err != nil {
 		return nil, fmt.Errorf("%s at commit %s: spec.plugins.%s is not valid: %w", decoded.ConfigFilename,
 			decoded.CommitHash, name, err)
 	}

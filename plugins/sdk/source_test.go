@@ -6,7 +6,7 @@ package sdk
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 func TestPluginPart(t *testing.T) {

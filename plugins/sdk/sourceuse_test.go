@@ -6,9 +6,8 @@ package sdk
 import (
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 func TestPluginsReportWhichDirectoriesTheyRead(t *testing.T) {

@@ -6,8 +6,6 @@ package sdk
 import (
 	"encoding/json"
 	"errors"
-
-	"github.com/pipedeck/pipedeck/api/model"
 )
 
 // Result is how a stage ended.
@@ -59,8 +57,8 @@ type Stage struct {
 
 // Strategy is how a change should be brought out.
 type Strategy struct {
-	// Sync is model.SyncStrategy_QUICK_SYNC or model.SyncStrategy_PIPELINE.
-	Sync model.SyncStrategy
+	// Sync is QuickSync or PipelineSync.
+	Sync SyncStrategy
 	// Summary is shown to users as the reason.
 	Summary string
 	// Unsupported leaves the choice to the other plugins.
@@ -84,27 +82,17 @@ func CopyStages(configs []StageConfig) []Stage {
 	return stages
 }
 
-func (r Result) status() (model.StageStatus, error) {
+// status is how the stage ends in the protocol.
+func (r Result) status() (StageStatus, error) {
 	switch r {
 	case Success:
-		return model.StageStatus_STAGE_SUCCESS, nil
+		return StageSuccess, nil
 	case Failure:
-		return model.StageStatus_STAGE_FAILURE, nil
+		return StageFailure, nil
 	case Exited:
-		return model.StageStatus_STAGE_EXITED, nil
+		return StageExited, nil
 	case Skipped:
-		return model.StageStatus_STAGE_SKIPPED, nil
+		return StageSkipped, nil
 	}
-	return model.StageStatus_STAGE_FAILURE, errors.New("the plugin returned no result for the stage")
-}
-
-func (o Operation) model() model.ManualOperation {
-	switch o {
-	case OperationApprove:
-		return model.ManualOperation_MANUAL_OPERATION_APPROVE
-	case OperationSkip:
-		return model.ManualOperation_MANUAL_OPERATION_SKIP
-	default:
-		return model.ManualOperation_MANUAL_OPERATION_NONE
-	}
+	return StageFailure, errors.New("the plugin returned no result for the stage")
 }

@@ -9,13 +9,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 func TestResultsBecomeTheStatusesOfTheWire(t *testing.T) {
@@ -29,9 +29,9 @@ func TestResultsBecomeTheStatusesOfTheWire(t *testing.T) {
 	} {
 		t.Run(want.String(), func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+			h := wiretest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 				return result, nil
-			}), sdktest.Options{})
+			}), wiretest.Options{})
 			require.Equal(t, want, h.Execute(t, "TEST", "{}"))
 			require.True(t, h.Piped.Completed("test"))
 		})
@@ -40,9 +40,9 @@ func TestResultsBecomeTheStatusesOfTheWire(t *testing.T) {
 
 func TestAnErrorFailsTheStageAndIsInItsLog(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(context.Context, *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		return sdk.Success, fmt.Errorf("reach the store: %w", status.Error(codes.Unavailable, "down"))
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", "{}"))
 	blocks := h.Piped.Blocks("test", true)
 	require.Len(t, blocks, 1)
@@ -52,12 +52,12 @@ func TestAnErrorFailsTheStageAndIsInItsLog(t *testing.T) {
 
 func TestAPanicFailsTheStageAndNothingElse(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(_ context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(_ context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		if len(req.Options) > 2 {
 			panic("lost the thread")
 		}
 		return sdk.Success, nil
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, "TEST", `{"a":1}`))
 	require.Contains(t, h.Piped.Log("test"), "lost the thread")
 	require.Contains(t, h.Piped.Log("test"), "stage_test.go", "the stack")
@@ -74,7 +74,7 @@ func TestTheEndOfAStagesContextHasACause(t *testing.T) {
 		return sdk.Failure, sdk.StopCause(ctx)
 	})
 
-	h := sdktest.Start(t, plugin, sdktest.Options{})
+	h := wiretest.Start(t, plugin, wiretest.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := h.Go(ctx, t, "TEST", "{}")
 	h.Piped.WaitLog(t, "test", "running")
@@ -96,11 +96,11 @@ func TestTheEndOfAStagesContextHasACause(t *testing.T) {
 
 func TestACancelledCallOfAStageIsReportedAsTheCancel(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		req.Log.Info("running")
 		<-ctx.Done()
-		return sdk.Success, req.Client.PutStageMetadata(ctx, "key", "value")
-	}), sdktest.Options{})
+		return sdk.Success, req.Client.PutMetadata(ctx, sdk.OfStage, map[string]string{"key": "value"})
+	}), wiretest.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := h.Go(ctx, t, "TEST", "{}")
 	h.Piped.WaitLog(t, "test", "running")
@@ -114,7 +114,7 @@ func TestCommandsComeOnceByPushAndByPolling(t *testing.T) {
 	for name, old := range map[string]bool{"push": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result,
+			h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result,
 				error) {
 				commands := req.Client.Commands(ctx)
 				for range 3 {
@@ -122,7 +122,7 @@ func TestCommandsComeOnceByPushAndByPolling(t *testing.T) {
 					req.Log.Infof("%d by %s", command.Operation, command.Commander)
 				}
 				return sdk.Success, nil // and leaves the channel alone
-			}), sdktest.Options{OldPiped: old})
+			}), wiretest.Options{OldPiped: old})
 			h.Piped.Approve("test", "alice")
 			ended := h.Go(t.Context(), t, "TEST", "{}")
 			h.Piped.WaitLog(t, "test", "1 by alice")
@@ -137,9 +137,9 @@ func TestCommandsComeOnceByPushAndByPolling(t *testing.T) {
 
 func TestClientReachesWhatPipedKeeps(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		c := req.Client
-		_, found, err := c.StageMetadata(ctx, "k")
+		_, found, err := c.Metadata(ctx, sdk.OfStage, "k")
 		if found || err != nil {
 			return sdk.Failure, errors.New("metadata before put")
 		}
@@ -148,24 +148,27 @@ func TestClientReachesWhatPipedKeeps(t *testing.T) {
 			return sdk.Failure, errors.New("object before put")
 		}
 		if err := errors.Join(
-			c.PutStageMetadata(ctx, "k", "v"), c.PutStageMetadataMulti(ctx, map[string]string{"m": "n"}),
-			c.PutPluginMetadata(ctx, "p", "q"), c.PutSharedObject(ctx, "app", "k", []byte("object")),
+			c.PutMetadata(ctx, sdk.OfStage, map[string]string{"k": "v"}),
+			c.PutMetadata(ctx, sdk.OfStage, map[string]string{"m": "n", "o": "p"}),
+			c.PutMetadata(ctx, sdk.OfDeployment, map[string]string{"p": "q"}),
+			c.PutMetadata(ctx, sdk.OfDeployment, map[string]string{"r": "s", "t": "u"}),
+			c.PutSharedObject(ctx, "app", "k", []byte("object")),
 		); err != nil {
 			return sdk.Failure, err
 		}
-		stage, _, err1 := c.StageMetadata(ctx, "k")
-		plugin, _, err2 := c.PluginMetadata(ctx, "p")
-		shared, _, err3 := c.SharedMetadata(ctx, "s")
+		stage, _, err1 := c.Metadata(ctx, sdk.OfStage, "k")
+		plugin, _, err2 := sdk.DeploymentKey[sdk.Text]("p").Get(ctx, c)
+		shared, _, err3 := sdk.SharedKey[sdk.Text]("s").Get(ctx, c)
 		object, _, err4 := c.SharedObject(ctx, "app", "k")
 		tool, err5 := c.InstallTool(ctx, "helm", "3", "true")
 		req.Log.Infof("%s %s %s %s %s", stage, plugin, shared, object, tool)
 		return sdk.Success, errors.Join(err1, err2, err3, err4, err5)
-	}), sdktest.Options{Name: "keeper"})
+	}), wiretest.Options{Name: "keeper"})
 	h.Piped.SetSharedMetadata("s", "t")
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, h.Execute(t, "TEST", "{}"))
 	require.Equal(t, "v q t object /tools/helm-3\n", h.Piped.Log("test"))
-	require.Equal(t, map[string]string{"k": "v", "m": "n"}, h.Piped.StageMetadata("test"))
-	require.Equal(t, map[string]string{"p": "q"}, h.Piped.PluginMetadata("keeper"))
+	require.Equal(t, map[string]string{"k": "v", "m": "n", "o": "p"}, h.Piped.StageMetadata("test"))
+	require.Equal(t, map[string]string{"p": "q", "r": "s", "t": "u"}, h.Piped.PluginMetadata("keeper"))
 	require.Equal(t, []string{"helm-3"}, h.Piped.Installed())
 }
 
@@ -188,13 +191,13 @@ func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			causes := make(chan error, 1)
-			h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result,
+			h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result,
 				error) {
 				req.Log.Info("running")
 				<-ctx.Done()
 				causes <- sdk.StopCause(ctx)
 				return sdk.Failure, sdk.StopCause(ctx)
-			}), sdktest.Options{})
+			}), wiretest.Options{})
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := h.Go(ctx, t, "TEST", "{}")
 			h.Piped.WaitLog(t, "test", "running")
@@ -215,11 +218,11 @@ func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 
 func TestASilentPipedDoesNotHoldUpACancel(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
 		req.Log.Info("running")
 		<-ctx.Done()
 		return sdk.Failure, sdk.StopCause(ctx)
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	release := make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	h.Piped.OnCall(func(method string) error {

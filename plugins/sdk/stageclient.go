@@ -5,17 +5,20 @@ package sdk
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
 
-// StageClient reaches what piped keeps for one stage and its deployment. It is valid until ExecuteStage
-// returns.
-type StageClient struct {
-	*Client
+// stageClient is the StageClient of a stage that piped executes.
+type stageClient struct {
+	*pipedClient
 	deploymentID string
 	stageID      string
 	// watches are the goroutines behind Commands; the stage waits for them at its end.
@@ -23,74 +26,96 @@ type StageClient struct {
 	reports *reports
 }
 
-func newStageClient(client *Client, deploymentID, stageID string, logger *slog.Logger) *StageClient {
-	c := &StageClient{Client: client, deploymentID: deploymentID, stageID: stageID}
-	c.reports = newReports(c.PutStageMetadataMulti, logger)
+var _ StageClient = (*stageClient)(nil)
+
+func newStageClient(client *pipedClient, deploymentID, stageID string, logger *slog.Logger) *stageClient {
+	c := &stageClient{pipedClient: client, deploymentID: deploymentID, stageID: stageID}
+	c.reports = newReports(func(ctx context.Context, values map[string]string) error {
+		return c.PutMetadata(ctx, OfStage, values)
+	}, logger)
 	return c
 }
 
-// StageMetadata reads a value that the stage put, possibly in an earlier run.
-func (c *StageClient) StageMetadata(ctx context.Context, key string) (value string, found bool, err error) {
-	resp, err := c.piped.GetStageMetadata(ctx, &pluginservice.GetStageMetadataRequest{
-		DeploymentId: c.deploymentID, StageId: c.stageID, Key: key,
-	})
+// foundValue is the part that the answers to the questions for metadata share.
+type foundValue interface {
+	GetValue() string
+	GetFound() bool
+}
+
+func (c *stageClient) Metadata(ctx context.Context, scope MetadataScope, key string) (value string, found bool,
+	err error) {
+	var resp foundValue
+	switch scope {
+	case OfStage:
+		resp, err = c.piped.GetStageMetadata(ctx, &pluginservice.GetStageMetadataRequest{
+			DeploymentId: c.deploymentID, StageId: c.stageID, Key: key,
+		})
+	case OfDeployment:
+		resp, err = c.piped.GetDeploymentPluginMetadata(ctx, &pluginservice.GetDeploymentPluginMetadataRequest{
+			DeploymentId: c.deploymentID, PluginName: c.name, Key: key,
+		})
+	case Shared:
+		resp, err = c.piped.GetDeploymentSharedMetadata(ctx, &pluginservice.GetDeploymentSharedMetadataRequest{
+			DeploymentId: c.deploymentID, Key: key,
+		})
+	default:
+		err = errors.New("there is no such scope")
+	}
 	if err != nil {
-		return "", false, fmt.Errorf("get stage metadata %s: %w", key, err)
+		return "", false, fmt.Errorf("get %s metadata %s: %w", scope, key, err)
 	}
 	return resp.GetValue(), resp.GetFound(), nil
 }
 
-// PutStageMetadata stores a value with the stage; users see those under DisplayMetadataKey.
-func (c *StageClient) PutStageMetadata(ctx context.Context, key, value string) error {
-	_, err := c.piped.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{
-		DeploymentId: c.deploymentID, StageId: c.stageID, Key: key, Value: value,
-	})
+func (c *stageClient) PutMetadata(ctx context.Context, scope MetadataScope, values map[string]string) error {
+	if len(values) == 0 {
+		return nil
+	}
+	keys := slices.Sorted(maps.Keys(values))
+	var err error
+	switch {
+	case scope == OfStage && len(keys) == 1:
+		_, err = c.piped.PutStageMetadata(ctx, &pluginservice.PutStageMetadataRequest{
+			DeploymentId: c.deploymentID, StageId: c.stageID, Key: keys[0], Value: values[keys[0]],
+		})
+	case scope == OfStage:
+		_, err = c.piped.PutStageMetadataMulti(ctx, &pluginservice.PutStageMetadataMultiRequest{
+			DeploymentId: c.deploymentID, StageId: c.stageID, Metadata: values,
+		})
+	case scope == OfDeployment && len(keys) == 1:
+		_, err = c.piped.PutDeploymentPluginMetadata(ctx, &pluginservice.PutDeploymentPluginMetadataRequest{
+			DeploymentId: c.deploymentID, PluginName: c.name, Key: keys[0], Value: values[keys[0]],
+		})
+	case scope == OfDeployment:
+		_, err = c.piped.PutDeploymentPluginMetadataMulti(ctx, &pluginservice.PutDeploymentPluginMetadataMultiRequest{
+			DeploymentId: c.deploymentID, PluginName: c.name, Metadata: values,
+		})
+	case scope == Shared:
+		err = errors.New("only piped writes it")
+	default:
+		err = errors.New("there is no such scope")
+	}
 	if err != nil {
-		return fmt.Errorf("put stage metadata %s: %w", key, err)
+		return fmt.Errorf("put %s metadata %s: %w", scope, strings.Join(keys, ", "), err)
 	}
 	return nil
 }
 
-// PutStageMetadataMulti stores several values at once; others are kept.
-func (c *StageClient) PutStageMetadataMulti(ctx context.Context, values map[string]string) error {
-	_, err := c.piped.PutStageMetadataMulti(ctx, &pluginservice.PutStageMetadataMultiRequest{
-		DeploymentId: c.deploymentID, StageId: c.stageID, Metadata: values,
-	})
-	if err != nil {
-		return fmt.Errorf("put stage metadata: %w", err)
-	}
-	return nil
+func (c *stageClient) Display(ctx context.Context, text string) error {
+	c.reports.own()
+	return c.PutMetadata(ctx, OfStage, map[string]string{DisplayMetadataKey: text})
 }
 
-// PluginMetadata reads a value that the plugin put for this deployment, in any stage.
-func (c *StageClient) PluginMetadata(ctx context.Context, key string) (value string, found bool, err error) {
-	resp, err := c.piped.GetDeploymentPluginMetadata(ctx, &pluginservice.GetDeploymentPluginMetadataRequest{
-		DeploymentId: c.deploymentID, PluginName: c.name, Key: key,
-	})
-	if err != nil {
-		return "", false, fmt.Errorf("get deployment metadata %s: %w", key, err)
-	}
-	return resp.GetValue(), resp.GetFound(), nil
+func (c *stageClient) Progress(p Progress) {
+	p.Text = clip(p.Text)
+	c.reports.put(ProgressMetadataKey, p, p.String())
 }
 
-// PutPluginMetadata stores a value for this deployment that only this plugin sees.
-func (c *StageClient) PutPluginMetadata(ctx context.Context, key, value string) error {
-	_, err := c.piped.PutDeploymentPluginMetadata(ctx, &pluginservice.PutDeploymentPluginMetadataRequest{
-		DeploymentId: c.deploymentID, PluginName: c.name, Key: key, Value: value,
-	})
-	if err != nil {
-		return fmt.Errorf("put deployment metadata %s: %w", key, err)
+func (c *stageClient) TargetResults(results []TargetResult) {
+	shown := make([]TargetResult, 0, min(len(results), maxReportedTargets))
+	for _, result := range results[:min(len(results), maxReportedTargets)] {
+		result.Detail = clip(result.Detail)
+		shown = append(shown, result)
 	}
-	return nil
-}
-
-// SharedMetadata reads a value that piped put for all plugins of this deployment.
-func (c *StageClient) SharedMetadata(ctx context.Context, key string) (value string, found bool, err error) {
-	resp, err := c.piped.GetDeploymentSharedMetadata(ctx, &pluginservice.GetDeploymentSharedMetadataRequest{
-		DeploymentId: c.deploymentID, Key: key,
-	})
-	if err != nil {
-		return "", false, fmt.Errorf("get shared metadata %s: %w", key, err)
-	}
-	return resp.GetValue(), resp.GetFound(), nil
+	c.reports.put(TargetsMetadataKey, shown, "")
 }

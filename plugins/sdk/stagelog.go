@@ -6,6 +6,7 @@ package sdk
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"sync"
 	"unicode/utf8"
 
@@ -18,27 +19,51 @@ import (
 const maxBlockBytes = 10 << 10
 
 // StageLog is the log of one stage, seen by users as it is written. Its methods may be called from
-// several goroutines. They wait only when piped does not take the log for so long that the queue is full.
-type StageLog struct {
+// several goroutines. They wait only when piped does not take the log for so long that the queue is full. Package
+// wiretest has one for unit tests.
+type StageLog interface {
+	// Writer takes the output of a program, as Lines does. It never fails.
+	io.Writer
+	// Info writes an entry; text may hold several lines.
+	Info(text string)
+	// Success writes an entry that is shown as a success.
+	Success(text string)
+	// Error writes an entry that is shown as an error.
+	Error(text string)
+	Infof(format string, args ...any)
+	Successf(format string, args ...any)
+	Errorf(format string, args ...any)
+	// Lines creates a separate writer for one stream of output, so that the lines of two programs do not
+	// mix. It passes on whole lines as they are written; what is written faster than piped takes it is sent several
+	// lines a block. A line longer than 10 KiB is split, and bytes that are not UTF-8 are replaced by U+FFFD. Close
+	// passes on a last line without a line end; the writer can be used again after it. Neither fails.
+	Lines() io.WriteCloser
+	// Prefixed is the same log for one part of the stage, such as a deploy target: each line begins with prefix.
+	Prefixed(prefix string) StageLog
+}
+
+// stageLog is the StageLog of a stage that piped executes.
+type stageLog struct {
 	queue *logQueue
-	out   *LineWriter
+	out   *lineWriter
 	// prefix begins each line.
 	prefix string
 
 	mu    sync.Mutex
-	parts []*StageLog
+	parts []*stageLog
 }
 
-func newStageLog(queue *logQueue) *StageLog {
-	l := &StageLog{queue: queue}
-	l.out = l.Lines()
+var _ StageLog = (*stageLog)(nil)
+
+func newStageLog(queue *logQueue) *stageLog {
+	l := &stageLog{queue: queue}
+	l.out = l.lines()
 	return l
 }
 
-// Prefixed is the same log for one part of the stage, such as a deploy target: each of its lines begins with prefix.
-func (l *StageLog) Prefixed(prefix string) *StageLog {
-	part := &StageLog{queue: l.queue, prefix: l.prefix + prefix}
-	part.out = part.Lines()
+func (l *stageLog) Prefixed(prefix string) StageLog {
+	part := &stageLog{queue: l.queue, prefix: l.prefix + prefix}
+	part.out = part.lines()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.parts = append(l.parts, part)
@@ -46,7 +71,7 @@ func (l *StageLog) Prefixed(prefix string) *StageLog {
 }
 
 // finish passes on last lines without a line end.
-func (l *StageLog) finish() {
+func (l *stageLog) finish() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, part := range l.parts {
@@ -55,34 +80,27 @@ func (l *StageLog) finish() {
 	_ = l.out.Close()
 }
 
-// Info writes an entry; text may hold several lines.
-func (l *StageLog) Info(text string) { l.write(model.LogSeverity_INFO, text) }
+func (l *stageLog) Info(text string) { l.write(model.LogSeverity_INFO, text) }
 
-// Success writes an entry that is shown as a success.
-func (l *StageLog) Success(text string) { l.write(model.LogSeverity_SUCCESS, text) }
+func (l *stageLog) Success(text string) { l.write(model.LogSeverity_SUCCESS, text) }
 
-// Error writes an entry that is shown as an error.
-func (l *StageLog) Error(text string) { l.write(model.LogSeverity_ERROR, text) }
+func (l *stageLog) Error(text string) { l.write(model.LogSeverity_ERROR, text) }
 
-// Infof is Info with a format.
-func (l *StageLog) Infof(format string, args ...any) { l.Info(fmt.Sprintf(format, args...)) }
+func (l *stageLog) Infof(format string, args ...any) { l.Info(fmt.Sprintf(format, args...)) }
 
-// Successf is Success with a format.
-func (l *StageLog) Successf(format string, args ...any) { l.Success(fmt.Sprintf(format, args...)) }
+func (l *stageLog) Successf(format string, args ...any) { l.Success(fmt.Sprintf(format, args...)) }
 
-// Errorf is Error with a format.
-func (l *StageLog) Errorf(format string, args ...any) { l.Error(fmt.Sprintf(format, args...)) }
+func (l *stageLog) Errorf(format string, args ...any) { l.Error(fmt.Sprintf(format, args...)) }
 
-// Write takes the output of a program; see LineWriter. It never fails.
-func (l *StageLog) Write(p []byte) (int, error) { return l.out.Write(p) }
+func (l *stageLog) Write(p []byte) (int, error) { return l.out.Write(p) }
 
-// Lines creates a separate writer for one stream of output, so that the lines of two programs do not
-// mix. Close it to pass on a last line without a line end.
-func (l *StageLog) Lines() *LineWriter {
-	return &LineWriter{queue: l.queue, prefix: l.prefix, number: l.queue.newWriter()}
+func (l *stageLog) Lines() io.WriteCloser { return l.lines() }
+
+func (l *stageLog) lines() *lineWriter {
+	return &lineWriter{queue: l.queue, prefix: l.prefix, number: l.queue.newWriter()}
 }
 
-func (l *StageLog) write(severity model.LogSeverity, text string) {
+func (l *stageLog) write(severity model.LogSeverity, text string) {
 	_ = l.out.Close()
 	if text == "" {
 		text = "\n" // a block must not be empty
@@ -104,10 +122,8 @@ func prefixLines(text []byte, prefix string) []byte {
 	return made
 }
 
-// LineWriter passes whole lines to the stage log, line ends included, as they are written; what is
-// written faster than piped takes it is sent several lines a block. A line longer than 10 KiB is split.
-// Bytes that are not UTF-8 are replaced by U+FFFD.
-type LineWriter struct {
+// lineWriter is what Lines creates.
+type lineWriter struct {
 	queue  *logQueue
 	prefix string
 	number int64
@@ -116,8 +132,7 @@ type LineWriter struct {
 	rest []byte
 }
 
-// Write implements io.Writer; it never fails.
-func (w *LineWriter) Write(p []byte) (int, error) {
+func (w *lineWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.rest = append(w.rest, p...)
@@ -136,8 +151,7 @@ func (w *LineWriter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Close passes on what came after the last line end. The writer can be used again.
-func (w *LineWriter) Close() error {
+func (w *lineWriter) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.rest) > 0 {
@@ -147,7 +161,7 @@ func (w *LineWriter) Close() error {
 	return nil
 }
 
-func (w *LineWriter) pass(data []byte) {
+func (w *lineWriter) pass(data []byte) {
 	for _, piece := range splitBlocks(prefixLines(data, w.prefix)) {
 		w.queue.push(entry{text: piece, joinable: true, writer: w.number})
 	}

@@ -47,7 +47,7 @@ const (
 )
 
 // stopReason asks piped why it cancelled the call of a stage.
-func (c *Client) stopReason(in *deployment.ExecutePluginInput) error {
+func (c *pipedClient) stopReason(in *deployment.ExecutePluginInput) error {
 	ctx, cancel := context.WithTimeout(context.Background(), stopLimit)
 	defer cancel()
 	resp, err := c.piped.GetStageMetadata(ctx, &pluginservice.GetStageMetadataRequest{

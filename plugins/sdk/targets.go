@@ -67,7 +67,7 @@ func (r *ExecuteRequest[Config, Target, App]) At(target DeployTarget[Target]) *E
 
 // targetResults reports several targets at once.
 type targetResults struct {
-	client *StageClient
+	client StageClient
 
 	mu   sync.Mutex
 	list []TargetResult

@@ -8,11 +8,10 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // everywhere works at each deploy target.
@@ -27,9 +26,10 @@ func (e *everywhere) ExecuteStage(ctx context.Context, req *fleetExecute) (sdk.R
 }
 
 func startEverywhere(t *testing.T, limit int,
-	work func(context.Context, sdk.DeployTarget[fleetTarget]) error) *sdktest.Harness {
+	work func(context.Context, sdk.DeployTarget[fleetTarget]) error) *wiretest.Harness {
 	t.Helper()
-	return sdktest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&everywhere{newFleet(), limit, work}),
+	return wiretest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&everywhere{
+		newFleet(), limit, work}),
 		fleetOptions())
 }
 
@@ -102,7 +102,7 @@ func TestTargetsAreNotBegunAfterTheEndOfTheStage(t *testing.T) {
 
 func TestTheLogOfATargetShowsItsName(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&apart{newFleet()}), fleetOptions())
+	h := wiretest.Start(t, sdk.ForDeployment[fleetConfig, fleetTarget, fleetApp](&apart{newFleet()}), fleetOptions())
 	h.Execute(t, "FLEET_SYNC", "{}")
 	log := h.Piped.Log("fleet_sync")
 	require.Contains(t, log, "[one] a line\n[one] and another")

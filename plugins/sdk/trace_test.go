@@ -7,31 +7,32 @@ import (
 	"context"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/grpc/metadata"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
-func TestAStageBelongsToTheTraceOfPiped(t *testing.T) {
+func TestAStageReadsTheTraceOfPiped(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
-		span := trace.SpanContextFromContext(ctx)
-		req.Log.Infof("%v %s %s", span.IsRemote(), span.TraceID(), span.SpanID())
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		req.Log.Infof("%v", sdk.TraceHeaders(ctx))
 		return sdk.Success, nil
-	}), sdktest.Options{})
+	}), wiretest.Options{})
 	for given, says := range map[string]string{
-		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01": "true 0af7651916cd43dd8448eb211c80319c " +
-			"b7ad6b7169203331\n",
-		"nonsense": "false 00000000000000000000000000000000 0000000000000000\n",
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01": "map[traceparent:" +
+			"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01]\n",
+		"none": "map[]\n",
 	} {
 		request := h.Request("TEST", "{}")
 		request.Input.Stage.Id = given
-		resp, err := h.Deployment.ExecuteStage(metadata.AppendToOutgoingContext(t.Context(), "traceparent", given),
-			request)
+		ctx := t.Context()
+		if given != "none" {
+			ctx = metadata.AppendToOutgoingContext(ctx, "traceparent", given, "other", "header")
+		}
+		resp, err := h.Deployment.ExecuteStage(ctx, request)
 		require.NoError(t, err)
 		require.Equal(t, model.StageStatus_STAGE_SUCCESS, resp.GetStatus())
 		require.Equal(t, says, h.Piped.Log(given))

@@ -4,35 +4,26 @@
 package sdk
 
 import (
-	"fmt"
+	"cmp"
 	"runtime/debug"
-
-	"github.com/spf13/cobra"
 )
 
 // version is set by the linker for the bundled plugins: -X github.com/pipedeck/pipedeck/plugins/sdk.version=VERSION.
 var version = ""
 
-// newVersionCommand prints the version of the plugin: that of the linker, else that of the plugin's module, which Go
-// knows of programs that were installed with a version.
-func newVersionCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "Print the version.",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := fmt.Fprintln(cmd.OutOrStdout(), builtVersion())
-			return err
-		},
-	}
+// WithVersion returns the plugin with the author's version of it, which "PROGRAM version" and "PROGRAM -version" print
+// and the log of the process has. It is any text, such as one that the linker sets.
+func (p Plugin) WithVersion(version string) Plugin {
+	p.version = version
+	return p
 }
 
-func builtVersion() string {
-	if version != "" {
-		return version
+// Version is that of WithVersion, else that of the linker, else that of the plugin's module, which Go knows of programs
+// that were installed with a version; "development" without any.
+func (p Plugin) Version() string {
+	built := ""
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "(devel)" {
+		built = info.Main.Version
 	}
-	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
-		return info.Main.Version
-	}
-	return "development"
+	return cmp.Or(p.version, version, built, "development")
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
@@ -20,7 +20,7 @@ func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			wait := &plugin{clock: clock{now: time.Now, after: time.After}}
-			sdktest.Start(t, sdk.ForStages(wait), sdktest.Options{Name: "wait"}).Replay(t,
+			wiretest.Start(t, sdk.ForStages(wait), wiretest.Options{Name: "wait"}).Replay(t,
 				"../../api/testdata/recordings/"+name+".jsonl", t.TempDir())
 		})
 	}

@@ -16,7 +16,7 @@ import (
 const stageWait = "WAIT"
 
 // startTimeKey is the stage metadata with the start of the first run in unix seconds (PipeCD v1).
-const startTimeKey = "startTime"
+const startTimeKey sdk.StageKey[sdk.Text] = "startTime"
 
 // minProgress is the shortest time between two progress lines.
 const minProgress = 10 * time.Second
@@ -92,7 +92,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config]
 		req.Log.Infof("Going on with the wait of %s that began at %s", duration, start.UTC().Format(time.RFC3339))
 	} else {
 		req.Log.Infof("Waiting for %s, until %s", duration, end.UTC().Format(time.RFC3339))
-		if err := req.Client.PutStageMetadata(ctx, sdk.DisplayMetadataKey,
+		if err := req.Client.Display(ctx,
 			"Until "+end.UTC().Format("15:04:05 MST")); err != nil {
 			return sdk.Failure, err
 		}
@@ -135,20 +135,20 @@ func (p *plugin) wait(ctx context.Context, req *sdk.StageRequest[config], start 
 func (p *plugin) skipped(ctx context.Context, req *sdk.StageRequest[config], commander string,
 	elapsed time.Duration) error {
 	req.Log.Infof("%s skipped the rest of the wait after %s", commander, elapsed.Round(time.Second))
-	return req.Client.PutStageMetadata(ctx, sdk.DisplayMetadataKey, "Skipped by "+commander)
+	return req.Client.Display(ctx, "Skipped by "+commander)
 }
 
 // startTime returns the start of the stage's first run, which is now unless an earlier run stored it.
-func (p *plugin) startTime(ctx context.Context, client *sdk.StageClient) (start time.Time, resumed bool, err error) {
-	stored, found, err := client.StageMetadata(ctx, startTimeKey)
+func (p *plugin) startTime(ctx context.Context, client sdk.StageClient) (start time.Time, resumed bool, err error) {
+	stored, found, err := startTimeKey.Get(ctx, client)
 	if err != nil {
 		return time.Time{}, false, err
 	}
 	if found {
-		if seconds, err := strconv.ParseInt(stored, 10, 64); err == nil {
+		if seconds, err := strconv.ParseInt(string(stored), 10, 64); err == nil {
 			return time.Unix(seconds, 0), true, nil
 		}
 	}
 	start = p.clock.now()
-	return start, false, client.PutStageMetadata(ctx, startTimeKey, strconv.FormatInt(start.Unix(), 10))
+	return start, false, startTimeKey.Put(ctx, client, sdk.Text(strconv.FormatInt(start.Unix(), 10)))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // manualClock moves when the test says so.
@@ -63,15 +63,15 @@ func (c *manualClock) advance(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 }
 
-func start(t *testing.T, c *manualClock, opts sdktest.Options) *sdktest.Harness {
+func start(t *testing.T, c *manualClock, opts wiretest.Options) *wiretest.Harness {
 	t.Helper()
-	return sdktest.Start(t, sdk.ForStages(&plugin{clock: c.clock()}), opts)
+	return wiretest.Start(t, sdk.ForStages(&plugin{clock: c.clock()}), opts)
 }
 
 func TestWaitReportsItsProgressAndEndsInTime(t *testing.T) {
 	t.Parallel()
 	c := newManualClock()
-	h := start(t, c, sdktest.Options{})
+	h := start(t, c, wiretest.Options{})
 	ended := h.Go(t.Context(), t, stageWait, `{"duration":"25s"}`)
 	h.Piped.WaitLog(t, "wait", "Waiting for 25s, until 2027-01-15T08:00:25Z")
 	c.advance(t)
@@ -82,13 +82,13 @@ func TestWaitReportsItsProgressAndEndsInTime(t *testing.T) {
 	c.advance(t)
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, <-ended)
 	h.Piped.WaitLog(t, "wait", "Waited for 25s")
-	require.Equal(t, "1800000000", h.Piped.StageMetadata("wait")[startTimeKey])
+	require.Equal(t, "1800000000", h.Piped.StageMetadata("wait")[string(startTimeKey)])
 }
 
 func TestALongWaitWritesTenLines(t *testing.T) {
 	t.Parallel()
 	c := newManualClock()
-	h := start(t, c, sdktest.Options{})
+	h := start(t, c, wiretest.Options{})
 	ended := h.Go(t.Context(), t, stageWait, `{"duration":"10h"}`)
 	for range 10 {
 		c.advance(t)
@@ -109,8 +109,9 @@ func TestASecondRunGoesOnWithTheClockOfTheFirst(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newManualClock()
-			h := start(t, c, sdktest.Options{})
-			h.Piped.SetStageMetadata("wait", startTimeKey, strconv.FormatInt(c.now().Add(-tc.started).Unix(), 10))
+			h := start(t, c, wiretest.Options{})
+			h.Piped.SetStageMetadata("wait", string(startTimeKey),
+				strconv.FormatInt(c.now().Add(-tc.started).Unix(), 10))
 			ended := h.Go(t.Context(), t, stageWait, `{"duration":"30s"}`)
 			for range tc.timers {
 				c.advance(t)
@@ -123,7 +124,7 @@ func TestASecondRunGoesOnWithTheClockOfTheFirst(t *testing.T) {
 
 func TestASkipEndsTheWait(t *testing.T) {
 	t.Parallel()
-	h := start(t, newManualClock(), sdktest.Options{})
+	h := start(t, newManualClock(), wiretest.Options{})
 	ended := h.Go(t.Context(), t, stageWait, `{"duration":"1h"}`)
 	h.Piped.Approve("wait", "bob") // means nothing here
 	h.Piped.Skip("wait", "alice")
@@ -134,7 +135,7 @@ func TestASkipEndsTheWait(t *testing.T) {
 
 func TestACancelEndsTheWait(t *testing.T) {
 	t.Parallel()
-	h := start(t, newManualClock(), sdktest.Options{})
+	h := start(t, newManualClock(), wiretest.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := h.Go(ctx, t, stageWait, `{"duration":"1h"}`)
 	h.Piped.WaitLog(t, "wait", "Waiting")
@@ -145,7 +146,7 @@ func TestACancelEndsTheWait(t *testing.T) {
 
 func TestAWaitWithoutDurationFailsAtPlanningAndWhenRun(t *testing.T) {
 	t.Parallel()
-	h := start(t, newManualClock(), sdktest.Options{})
+	h := start(t, newManualClock(), wiretest.Options{})
 	for _, with := range []string{`{}`, `{"duration":"0s"}`, `{"duration":-5}`} {
 		_, err := build(t, h, with)
 		require.Equal(t, codes.Internal, status.Code(err))
@@ -157,16 +158,16 @@ func TestAWaitWithoutDurationFailsAtPlanningAndWhenRun(t *testing.T) {
 
 func TestASkipIsOfferedOnlyWhenConfigured(t *testing.T) {
 	t.Parallel()
-	stages, err := build(t, start(t, newManualClock(), sdktest.Options{}), `{"duration":"1s"}`)
+	stages, err := build(t, start(t, newManualClock(), wiretest.Options{}), `{"duration":"1s"}`)
 	require.NoError(t, err)
 	require.Equal(t, model.ManualOperation_MANUAL_OPERATION_NONE, stages[0].GetAvailableOperation(), "PipeCD v1")
-	stages, err = build(t, start(t, newManualClock(), sdktest.Options{Config: config{AllowSkip: true}}),
+	stages, err = build(t, start(t, newManualClock(), wiretest.Options{Config: config{AllowSkip: true}}),
 		`{"duration":"1s"}`)
 	require.NoError(t, err)
 	require.Equal(t, model.ManualOperation_MANUAL_OPERATION_SKIP, stages[0].GetAvailableOperation())
 }
 
-func build(t *testing.T, h *sdktest.Harness, with string) ([]*model.PipelineStage, error) {
+func build(t *testing.T, h *wiretest.Harness, with string) ([]*model.PipelineStage, error) {
 	t.Helper()
 	resp, err := h.Deployment.BuildPipelineSyncStages(t.Context(), &deployment.BuildPipelineSyncStagesRequest{
 		Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: stageWait, Index: 2,

@@ -16,36 +16,34 @@ import (
 // collectedKey is the stage metadata with the approvals so far, a JSON list. PipeCD's own key is written
 // only when there are enough: a PipeCD v1 plugin that takes over takes it as the end.
 // neededKey is how many there have to be.
+// usersKey is PipeCD's own.
 const (
-	collectedKey = "approvals"
-	neededKey    = "approvals-needed"
+	collectedKey sdk.StageKey[[]string] = "approvals"
+	neededKey                           = "approvals-needed"
+	usersKey     sdk.StageKey[sdk.Text] = sdk.ApprovedUsersMetadataKey
 )
 
 // approvals are the different users who have approved a stage, in the order in which they did.
 type approvals struct {
-	client *sdk.StageClient
+	client sdk.StageClient
 	needed int
 	users  []string
 }
 
 // loadApprovals reads what earlier runs of the stage collected.
-func loadApprovals(ctx context.Context, client *sdk.StageClient, needed int) (*approvals, error) {
+func loadApprovals(ctx context.Context, client sdk.StageClient, needed int) (*approvals, error) {
 	a := &approvals{client: client, needed: needed}
-	final, found, err := client.StageMetadata(ctx, sdk.ApprovedUsersMetadataKey)
+	final, found, err := usersKey.Get(ctx, client)
 	if err != nil {
 		return nil, err
 	}
 	if found && final != "" {
-		a.users = strings.Split(final, ", ")
+		a.users = strings.Split(string(final), ", ")
 		a.needed = min(needed, len(a.users))
 		return a, nil
 	}
-	collected, found, err := client.StageMetadata(ctx, collectedKey)
-	if err != nil || !found {
-		return a, err
-	}
-	if err := json.Unmarshal([]byte(collected), &a.users); err != nil {
-		return nil, fmt.Errorf("stage metadata %s is %q, want a JSON list of users: %w", collectedKey, collected, err)
+	if a.users, _, err = collectedKey.Get(ctx, client); err != nil {
+		return nil, err
 	}
 	return a, nil
 }
@@ -59,7 +57,7 @@ func (a *approvals) announce(ctx context.Context) error {
 	if a.needed < 2 || a.complete() {
 		return nil
 	}
-	return a.client.PutStageMetadataMulti(ctx, map[string]string{
+	return a.client.PutMetadata(ctx, sdk.OfStage, map[string]string{
 		neededKey: strconv.Itoa(a.needed), sdk.DisplayMetadataKey: a.display(),
 	})
 }
@@ -82,16 +80,16 @@ func (a *approvals) add(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	return a.client.PutStageMetadataMulti(ctx, map[string]string{
-		collectedKey:           string(collected),
+	return a.client.PutMetadata(ctx, sdk.OfStage, map[string]string{
+		string(collectedKey):   string(collected),
 		sdk.DisplayMetadataKey: a.display(),
 	})
 }
 
 // finish writes what PipeCD v1 writes for an approved stage.
 func (a *approvals) finish(ctx context.Context) error {
-	if err := a.client.PutStageMetadata(ctx, sdk.ApprovedUsersMetadataKey, a.String()); err != nil {
+	if err := usersKey.Put(ctx, a.client, sdk.Text(a.String())); err != nil {
 		return err
 	}
-	return a.client.PutStageMetadata(ctx, sdk.DisplayMetadataKey, "Approved by: "+a.String())
+	return a.client.Display(ctx, "Approved by: "+a.String())
 }

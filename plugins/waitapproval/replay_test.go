@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // recordedStage is the id of the stage in the recording of two approvals.
@@ -20,7 +20,7 @@ func TestAnswersAreThoseOfPipeCDsPlugin(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, sdk.ForStages(plugin{}), sdktest.Options{Name: "waitapproval"})
+			h := wiretest.Start(t, sdk.ForStages(plugin{}), wiretest.Options{Name: "waitapproval"})
 			h.Piped.Approve(recordedStage, "alice")
 			h.Piped.Approve(recordedStage, "bob")
 			h.Replay(t, "../../api/testdata/recordings/"+name+".jsonl", t.TempDir())

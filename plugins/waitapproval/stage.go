@@ -134,7 +134,7 @@ func greeting(opts *options, approvals *approvals) string {
 }
 
 // counts is whether an approval by user brings the stage on; the log says why not.
-func counts(log *sdk.StageLog, opts *options, approvals *approvals, user string) bool {
+func counts(log sdk.StageLog, opts *options, approvals *approvals, user string) bool {
 	switch {
 	case !opts.mayApprove(user):
 		log.Errorf("The approval by %s does not count: the approvers are %s", user, strings.Join(opts.Approvers, ", "))

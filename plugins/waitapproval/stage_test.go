@@ -12,14 +12,14 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 const stageID = "wait_approval"
 
 func TestOneApprovalIsEnoughByDefault(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForStages(plugin{}), sdktest.Options{})
+	h := wiretest.Start(t, sdk.ForStages(plugin{}), wiretest.Options{})
 	ended := h.Go(t.Context(), t, stageWaitApproval, `{}`)
 	h.Piped.WaitLog(t, stageID, "Waiting for approval: 1 needed from anyone")
 	h.Piped.Skip(stageID, "mallory") // means nothing here
@@ -36,7 +36,7 @@ func TestSeveralApprovalsHaveToBeOfDifferentApprovers(t *testing.T) {
 	for name, old := range map[string]bool{"push": false, "polling": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := sdktest.Start(t, sdk.ForStages(plugin{}), sdktest.Options{OldPiped: old})
+			h := wiretest.Start(t, sdk.ForStages(plugin{}), wiretest.Options{OldPiped: old})
 			ended := h.Go(t.Context(), t, stageWaitApproval, `{"approvers":["alice","bob","carol"],"minApproverNum":2}`)
 			h.Piped.Approve(stageID, "alice")
 			h.Piped.WaitLog(t, stageID, "alice approved (1 of 2)")
@@ -56,7 +56,7 @@ func TestSeveralApprovalsHaveToBeOfDifferentApprovers(t *testing.T) {
 
 func TestApprovalsOutlastARestart(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForStages(plugin{}), sdktest.Options{})
+	h := wiretest.Start(t, sdk.ForStages(plugin{}), wiretest.Options{})
 	const with = `{"minApproverNum":2}`
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := h.Go(ctx, t, stageWaitApproval, with)
@@ -79,7 +79,7 @@ func TestApprovalsOutlastARestart(t *testing.T) {
 
 func TestBuildOffersApprovalToTheApprovers(t *testing.T) {
 	t.Parallel()
-	h := sdktest.Start(t, sdk.ForStages(plugin{}), sdktest.Options{})
+	h := wiretest.Start(t, sdk.ForStages(plugin{}), wiretest.Options{})
 	for name, tc := range map[string]struct{ with, err string }{
 		"approvers":             {with: `{"approvers":["alice","bob"],"minApproverNum":2}`},
 		"number too small":      {with: `{"minApproverNum":0}`, err: "minApproverNum is 0, it has to be at least 1"},

@@ -23,7 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // KubeconfigEnv names the kubeconfig of a running API. Each test creates its own namespaces in it.
@@ -141,7 +141,7 @@ type Stage struct {
 }
 
 // Execute runs the stage and returns its log.
-func (s Stage) Execute(ctx context.Context, h *sdktest.Harness) (status model.StageStatus, log string, err error) {
+func (s Stage) Execute(ctx context.Context, h *wiretest.Harness) (status model.StageStatus, log string, err error) {
 	req := h.Request(s.Name, s.Options)
 	req.Input.Deployment.Id = cmp.Or(s.Deployment, req.GetInput().GetDeployment().GetId())
 	req.Input.Deployment.ApplicationId = s.ApplicationID

@@ -6,7 +6,6 @@ package engine
 import (
 	"context"
 
-	pluginlivestate "github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
@@ -103,7 +102,7 @@ func (e *Engine) Execute(ctx context.Context, req *stage.Request) error {
 }
 
 // Drift reports in which fields an application differs from Git.
-func (e *Engine) Drift(ctx context.Context, q livestate.Query) ([]*pluginlivestate.ResourceDrift, error) {
+func (e *Engine) Drift(ctx context.Context, q livestate.Query) ([]sdk.ResourceDrift, error) {
 	return e.live.Drift(ctx, q)
 }
 

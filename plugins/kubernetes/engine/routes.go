@@ -9,16 +9,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/strategy"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // CheckRoutes refuses a deployment whose pipeline cannot route traffic by the manifests, with the code that ends a plan.
 // A deployment that may be a quick sync passes: its stages say the same before they change anything. running is nil
 // before the first deployment.
-func (e *Engine) CheckRoutes(ctx context.Context, d *model.Deployment, targets []stage.Target, wanted,
+func (e *Engine) CheckRoutes(ctx context.Context, d *sdk.Deployment, targets []stage.Target, wanted,
 	running *stage.Source, manifests []manifest.Manifest) error {
 	if !stage.RoutesTraffic(wanted) || !e.usesPipeline(ctx, d, targets, wanted, running, manifests) {
 		return nil
@@ -34,15 +34,15 @@ func (e *Engine) CheckRoutes(ctx context.Context, d *model.Deployment, targets [
 }
 
 // usesPipeline reports whether a deployment is known to use the pipeline.
-func (e *Engine) usesPipeline(ctx context.Context, d *model.Deployment, targets []stage.Target, wanted,
+func (e *Engine) usesPipeline(ctx context.Context, d *sdk.Deployment, targets []stage.Target, wanted,
 	running *stage.Source, manifests []manifest.Manifest) bool {
-	switch asked := d.GetTrigger().GetSyncStrategy(); {
-	case asked == model.SyncStrategy_PIPELINE:
+	switch asked := d.Trigger.Sync; {
+	case asked == sdk.PipelineSync:
 		return true
-	case asked == model.SyncStrategy_QUICK_SYNC, running == nil:
+	case asked == sdk.QuickSync, running == nil:
 		return false
 	}
-	before, err := e.Load(ctx, targets, running)
+	before, err := e.Load(ctx, targets, running, stage.IsUpgrade(running))
 	if err != nil {
 		return false // the choice of the strategy says so
 	}

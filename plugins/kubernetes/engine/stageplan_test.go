@@ -11,7 +11,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -81,8 +80,8 @@ func TestEachImageOfAllDeployTargetsIsOneVersion(t *testing.T) {
 		require.NoError(t, err)
 		versions.Add(manifests, nil)
 	}
-	require.Equal(t, []*model.ArtifactVersion{
-		{Name: "web", Version: "v1", Url: "registry.example/web:v1"},
-		{Name: "web", Version: "v2", Url: "registry.example/web:v2"},
+	require.Equal(t, []sdk.ArtifactVersion{
+		{Name: "web", Version: "v1", URL: "registry.example/web:v1"},
+		{Name: "web", Version: "v2", URL: "registry.example/web:v2"},
 	}, versions.List())
 }

@@ -4,15 +4,15 @@
 package engine
 
 import (
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/strategy"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // Versions collects the images of workloads, each once.
 type Versions struct {
-	list []*model.ArtifactVersion
+	list []sdk.ArtifactVersion
 	seen map[string]bool
 }
 
@@ -26,11 +26,11 @@ func (v *Versions) Add(manifests []manifest.Manifest, refs []config.Reference) {
 			continue
 		}
 		v.seen[image.Reference] = true
-		v.list = append(v.list, &model.ArtifactVersion{
-			Version: image.Version(), Name: image.Name, Url: image.Reference,
+		v.list = append(v.list, sdk.ArtifactVersion{
+			Version: image.Version(), Name: image.Name, URL: image.Reference,
 		})
 	}
 }
 
 // List are the images in the order in which they were added.
-func (v *Versions) List() []*model.ArtifactVersion { return v.list }
+func (v *Versions) List() []sdk.ArtifactVersion { return v.list }

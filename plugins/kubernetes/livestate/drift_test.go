@@ -19,10 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 var update = flag.Bool("update", false, "rewrite the reasons of testdata/drift")
@@ -44,13 +44,13 @@ func TestDriftRules(t *testing.T) {
 			want := strings.TrimSpace(parts["want"])
 			if *update {
 				before, _, _ := strings.Cut(string(text), "-- want --\n")
-				require.NoError(t, os.WriteFile(file, []byte(strings.TrimSuffix(before+"-- want --\n"+state.GetReason(),
+				require.NoError(t, os.WriteFile(file, []byte(strings.TrimSuffix(before+"-- want --\n"+state.Reason,
 					"\n")+"\n"), 0o644))
 			}
-			require.Equal(t, want, state.GetReason(), "go test ./plugins/kubernetes/livestate -update writes the "+
+			require.Equal(t, want, state.Reason, "go test ./plugins/kubernetes/livestate -update writes the "+
 				"new reason")
-			require.Equal(t, want == "", state.GetStatus() == model.ApplicationSyncStatus_SYNCED)
-			require.Equal(t, want == "", state.GetShortReason() == "")
+			require.Equal(t, want == "", state.Status == sdk.Synced)
+			require.Equal(t, want == "", state.ShortReason == "")
 		})
 	}
 }
@@ -69,7 +69,7 @@ func split(text string) map[string]string {
 	return parts
 }
 
-func compareCase(t *testing.T, parts map[string]string) *model.ApplicationSyncState {
+func compareCase(t *testing.T, parts map[string]string) *sdk.SyncState {
 	t.Helper()
 	masker := newMasker()
 	var places []place
@@ -194,11 +194,11 @@ func TestEachResourceSaysHowItDiffersAndWhatIsMissingIsOne(t *testing.T) {
 	require.Len(t, states, 2)
 	require.Equal(t,
 		`data.x: "1" in Git, "2" live; b: nothing in Git, nothing live; c: nothing in Git, nothing live; `+
-			`and 1 more fields`, states[0].GetResourceMetadata()["Drift"])
-	require.Equal(t, model.ResourceState_HEALTHY, states[0].GetHealthStatus())
-	require.Equal(t, "missing/local/:Service:shop:web", states[1].GetId())
-	require.Equal(t, "is missing in the cluster", states[1].GetResourceMetadata()["Drift"])
-	require.Equal(t, model.ResourceState_UNHEALTHY, states[1].GetHealthStatus())
+			`and 1 more fields`, states[0].Metadata["Drift"])
+	require.Equal(t, sdk.Healthy, states[0].Health)
+	require.Equal(t, "missing/local/:Service:shop:web", states[1].ID)
+	require.Equal(t, "is missing in the cluster", states[1].Metadata["Drift"])
+	require.Equal(t, sdk.Unhealthy, states[1].Health)
 }
 
 func TestAReasonIsBounded(t *testing.T) {
@@ -213,10 +213,10 @@ func TestAReasonIsBounded(t *testing.T) {
 		}
 	}
 	state := compareCase(t, map[string]string{"git": git.String(), "live": live.String()})
-	require.Equal(t, fmt.Sprintf("%d resources are not as in Git", 2*maxFindings), state.GetShortReason())
-	require.Contains(t, state.GetReason(), fmt.Sprintf("  and %d more fields\n", maxDifferences))
-	require.True(t, strings.HasSuffix(state.GetReason(), fmt.Sprintf("and %d more resources", maxFindings)))
-	require.Less(t, len(state.GetReason()), maxFindings*maxDifferences*(2*maxValueBytes+60)+4096)
+	require.Equal(t, fmt.Sprintf("%d resources are not as in Git", 2*maxFindings), state.ShortReason)
+	require.Contains(t, state.Reason, fmt.Sprintf("  and %d more fields\n", maxDifferences))
+	require.True(t, strings.HasSuffix(state.Reason, fmt.Sprintf("and %d more resources", maxFindings)))
+	require.Less(t, len(state.Reason), maxFindings*maxDifferences*(2*maxValueBytes+60)+4096)
 }
 
 func TestAWrongIgnoreRuleIsNamed(t *testing.T) {
@@ -253,8 +253,8 @@ func TestAJobThatHasRemovedItselfIsInTheTree(t *testing.T) {
 	states := collected([]place{job("gone"), job("there"), job("foreign")}, []*object{{live: there}},
 		[]finding{foreign}, "local")
 	require.Len(t, states, 1)
-	require.Equal(t, "gone", states[0].GetName())
-	require.Equal(t, model.ResourceState_HEALTHY, states[0].GetHealthStatus())
+	require.Equal(t, "gone", states[0].Name)
+	require.Equal(t, sdk.Healthy, states[0].Health)
 	require.Equal(t, "has ended, and was removed 30 s later (ttlSecondsAfterFinished)",
-		states[0].GetHealthDescription())
+		states[0].HealthDescription)
 }

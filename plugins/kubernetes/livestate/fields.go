@@ -10,11 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // Bounds of an answer, which the protocol names: resources, fields of one resource, bytes of one value, and bytes of
@@ -28,7 +27,7 @@ const (
 
 // Drift reports in which fields the application differs from Git, with the values in Git, in the live state and in what
 // was applied last. It looks as Get does, or takes what Get has just found; the ids of resources are the same.
-func (s *Store) Drift(ctx context.Context, q Query) ([]*livestate.ResourceDrift, error) {
+func (s *Store) Drift(ctx context.Context, q Query) ([]sdk.ResourceDrift, error) {
 	wanted, err := s.allDesired(ctx, q)
 	if err != nil {
 		return nil, err
@@ -39,7 +38,7 @@ func (s *Store) Drift(ctx context.Context, q Query) ([]*livestate.ResourceDrift,
 			return nil, err
 		}
 	}
-	var all []*livestate.ResourceDrift
+	var all []sdk.ResourceDrift
 	room := maxDriftBytes
 	for i, a := range answers {
 		if a.looked.cluster == nil {
@@ -57,8 +56,8 @@ func (s *Store) Drift(ctx context.Context, q Query) ([]*livestate.ResourceDrift,
 			if len(all) == maxDriftResources {
 				return all, nil
 			}
-			one.ResourceId = a.before + one.GetResourceId()
-			room = fit(one, room)
+			one.ResourceID = a.before + one.ResourceID
+			room = fit(&one, room)
 			all = append(all, one)
 		}
 	}
@@ -66,17 +65,17 @@ func (s *Store) Drift(ctx context.Context, q Query) ([]*livestate.ResourceDrift,
 }
 
 // fit leaves out the last fields that find no room, and returns what is left of it.
-func fit(d *livestate.ResourceDrift, room int) int {
-	for len(d.GetFields()) > 0 && proto.Size(d) > room {
+func fit(d *sdk.ResourceDrift, room int) int {
+	for len(d.Fields) > 0 && d.Size() > room {
 		d.Fields = d.Fields[:len(d.Fields)-1]
 		d.MoreFields++
 	}
-	return max(0, room-proto.Size(d))
+	return max(0, room-d.Size())
 }
 
 // drifts compares what is live with Git and with what was applied last. newest is nil when these two are the same. The
 // target was asked.
-func (a answer) drifts(newest *wanted) ([]*livestate.ResourceDrift, error) {
+func (a answer) drifts(newest *wanted) ([]sdk.ResourceDrift, error) {
 	inGit, err := a.looked.cluster.placeNewest(newest)
 	if err != nil {
 		return nil, err
@@ -85,7 +84,7 @@ func (a answer) drifts(newest *wanted) ([]*livestate.ResourceDrift, error) {
 	for _, p := range a.looked.places {
 		applied[p.manifest.Key().Fold()] = p.manifest
 	}
-	var all []*livestate.ResourceDrift
+	var all []sdk.ResourceDrift
 	done := map[manifest.Key]bool{}
 	add := func(f finding) {
 		key := f.key.Fold()
@@ -98,17 +97,17 @@ func (a answer) drifts(newest *wanted) ([]*livestate.ResourceDrift, error) {
 		if newest != nil {
 			ways.git = inGit[key]
 		}
-		one := &livestate.ResourceDrift{ResourceId: string(f.live.GetUID()), Refused: shorten(f.refused)}
+		one := sdk.ResourceDrift{ResourceID: string(f.live.GetUID()), Refused: shorten(f.refused)}
 		for _, d := range f.differences {
 			one.Fields = append(one.Fields, ways.drifted(d))
 		}
 		for _, d := range a.looked.changed(want, f, ways.git) {
 			one.Fields = append(one.Fields, ways.changed(d))
 		}
-		if more := len(one.GetFields()) - maxDriftFields; more > 0 {
-			one.Fields, one.MoreFields = one.Fields[:maxDriftFields], uint32(more)
+		if more := len(one.Fields) - maxDriftFields; more > 0 {
+			one.Fields, one.MoreFields = one.Fields[:maxDriftFields], more
 		}
-		if len(one.GetFields()) > 0 {
+		if len(one.Fields) > 0 {
 			all = append(all, one)
 		}
 	}
@@ -156,7 +155,7 @@ type threeWay struct{ git, live, applied *unstructured.Unstructured }
 
 // drifted is a field that is not live as it was applied. What an apply would leave there is its value in Git, unless
 // Git has another one since.
-func (w threeWay) drifted(d difference) *livestate.FieldDrift {
+func (w threeWay) drifted(d difference) sdk.FieldDrift {
 	git := d.git
 	if now := at(w.git, d.path); w.git != w.applied && !same(now, at(w.applied, d.path), step{path: d.path}) {
 		git = now
@@ -178,25 +177,25 @@ func (w threeWay) unapplied() bool {
 }
 
 // changed is a field that Git has changed since the last deployment.
-func (w threeWay) changed(d difference) *livestate.FieldDrift {
+func (w threeWay) changed(d difference) sdk.FieldDrift {
 	return w.field(d.path, d.git, at(w.live, d.path), d.live)
 }
 
-func (w threeWay) field(path string, git, live, applied any) *livestate.FieldDrift {
+func (w threeWay) field(path string, git, live, applied any) sdk.FieldDrift {
 	equal := func(a, b any) bool { return same(a, b, step{path: path}) }
-	f := &livestate.FieldDrift{
-		Path: cutValue(path), GitValue: fieldValue(git), LiveValue: fieldValue(live),
-		AppliedValue: fieldValue(applied), Change: livestate.FieldDrift_CHANGE_BOTH,
+	f := sdk.FieldDrift{
+		Path: cutValue(path), Git: fieldValue(git), Live: fieldValue(live),
+		Applied: fieldValue(applied), Change: sdk.ChangeBoth,
 		Secret: w.live.GetKind() == manifest.KindSecret && strings.HasPrefix(path, "data"),
 		Writer: lastManager(w.live, path),
 	}
 	switch {
 	case equal(git, applied):
-		f.Change = livestate.FieldDrift_CHANGE_LIVE
+		f.Change = sdk.ChangeLive
 	case equal(live, applied):
-		f.Change = livestate.FieldDrift_CHANGE_GIT
+		f.Change = sdk.ChangeGit
 	case equal(git, live):
-		f.Change = livestate.FieldDrift_CHANGE_APPLIED
+		f.Change = sdk.ChangeApplied
 	}
 	return f
 }

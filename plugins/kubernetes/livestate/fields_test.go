@@ -10,15 +10,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"google.golang.org/protobuf/proto"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // fixedMapper knows kinds without a cluster.
@@ -40,13 +39,13 @@ func placing(t *testing.T, namespace string) *watched {
 }
 
 // compared3 are the fields in which the live objects differ from Git. newest is "" when Git has what was applied.
-func compared3(t *testing.T, applied, live, newest string) []*livestate.ResourceDrift {
+func compared3(t *testing.T, applied, live, newest string) []sdk.ResourceDrift {
 	t.Helper()
 	return compared3In(t, "", applied, live, newest)
 }
 
 // compared3In compares in a cluster that gives objects without a namespace one.
-func compared3In(t *testing.T, namespace, applied, live, newest string) []*livestate.ResourceDrift {
+func compared3In(t *testing.T, namespace, applied, live, newest string) []sdk.ResourceDrift {
 	t.Helper()
 	masker, label := newMasker(), config.Application{}
 	require.NoError(t, label.Validate())
@@ -86,11 +85,11 @@ func compared3In(t *testing.T, namespace, applied, live, newest string) []*lives
 }
 
 // sentences are fields in a line each.
-func sentences(all []*livestate.ResourceDrift) (lines []string) {
+func sentences(all []sdk.ResourceDrift) (lines []string) {
 	for _, d := range all {
-		for _, f := range d.GetFields() {
-			lines = append(lines, fmt.Sprintf("%s %s: %s | %s | %s %s", d.GetResourceId(), f.GetPath(), f.GetGitValue(),
-				f.GetLiveValue(), f.GetAppliedValue(), strings.TrimPrefix(f.GetChange().String(), "CHANGE_")))
+		for _, f := range d.Fields {
+			lines = append(lines, fmt.Sprintf("%s %s: %s | %s | %s %s", d.ResourceID, f.Path, f.Git,
+				f.Live, f.Applied, strings.TrimPrefix(f.Change.String(), "CHANGE_")))
 		}
 	}
 	return lines
@@ -179,7 +178,7 @@ func TestTheFieldsOfASecretAreStars(t *testing.T) {
 	}
 	all := compared3(t, secret("", "first"), secret("u", "second"), secret("", "third"))
 	require.Equal(t, []string{`u data.a: "******" | "******" | "******" BOTH`}, sentences(all))
-	require.True(t, all[0].GetFields()[0].GetSecret())
+	require.True(t, all[0].Fields[0].Secret)
 }
 
 func TestFieldsAreBounded(t *testing.T) {
@@ -195,17 +194,17 @@ func TestFieldsAreBounded(t *testing.T) {
 	}
 	all := compared3(t, applied.String(), live.String(), "")
 	require.Len(t, all, 3)
-	require.Len(t, all[0].GetFields(), maxDriftFields)
-	require.EqualValues(t, maxDriftFields, all[0].GetMoreFields())
-	require.LessOrEqual(t, len(all[0].GetFields()[0].GetLiveValue()), maxDriftValueBytes)
+	require.Len(t, all[0].Fields, maxDriftFields)
+	require.EqualValues(t, maxDriftFields, all[0].MoreFields)
+	require.LessOrEqual(t, len(all[0].Fields[0].Live), maxDriftValueBytes)
 
 	room := 10 << 10
-	fit(all[0], room)
-	require.LessOrEqual(t, proto.Size(all[0]), room)
-	require.NotEmpty(t, all[0].GetFields())
-	require.EqualValues(t, 2*maxDriftFields, len(all[0].GetFields())+int(all[0].GetMoreFields()))
-	require.Zero(t, fit(all[1], 0))
-	require.Empty(t, all[1].GetFields())
+	fit(&all[0], room)
+	require.LessOrEqual(t, all[0].Size(), room)
+	require.NotEmpty(t, all[0].Fields)
+	require.EqualValues(t, 2*maxDriftFields, len(all[0].Fields)+int(all[0].MoreFields))
+	require.Zero(t, fit(&all[1], 0))
+	require.Empty(t, all[1].Fields)
 }
 
 func TestAFieldThatTheDeploymentDidNotApplyWasChangedInGit(t *testing.T) {

@@ -28,7 +28,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/util/retry"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
@@ -81,21 +80,21 @@ func TestWhatOthersFillInIsNoDriftOnManyObjectsOfManyKinds(t *testing.T) {
 	w.edit(applied, "LimitRange", `{"spec":{"limits":[{"type":"Pod","max":{"cpu":"7"}}]}}`)
 	w.relist()
 	w.becomes("a real drift shows", func(s *sdk.Livestate) bool {
-		return strings.Contains(s.Sync.GetReason(), "LimitRange") &&
-			strings.Contains(s.Sync.GetReason(), "(written by editor)")
+		return strings.Contains(s.Sync.Reason, "LimitRange") &&
+			strings.Contains(s.Sync.Reason, "(written by editor)")
 	}, to)
 }
 
 // inSync reports whether nothing differs; what differs is logged. Jobs and Pods may have ended, all are there.
 func (w *world) inSync(applied []apply.Applied) func(*sdk.Livestate) bool {
 	return func(s *sdk.Livestate) bool {
-		if s.Sync.GetStatus() != model.ApplicationSyncStatus_SYNCED {
-			w.t.Log(s.Sync.GetReason())
+		if s.Sync.Status != sdk.Synced {
+			w.t.Log(s.Sync.Reason)
 			return false
 		}
 		roots := 0
 		for _, r := range s.Resources {
-			if len(r.GetParentIds()) == 0 {
+			if len(r.ParentIDs) == 0 {
 				roots++
 			}
 		}

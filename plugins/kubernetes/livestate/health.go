@@ -12,10 +12,10 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // maxDescription bounds what is reported of one object, in bytes: the last line of a container that crashes, and what
@@ -25,32 +25,32 @@ const maxDescription = 1536
 // healthOf judges one object, and says why when it is not healthy. What is on its way is unhealthy until it has
 // arrived. kstatus decides, but for the kinds that it finds good whatever their status says.
 // event is what the newest Event says of an object whose status does not say why it waits; empty for none.
-func healthOf(o *unstructured.Unstructured, event string) (model.ResourceState_HealthStatus, string) {
+func healthOf(o *unstructured.Unstructured, event string) (sdk.HealthStatus, string) {
 	if o.GetDeletionTimestamp() != nil {
-		return model.ResourceState_UNHEALTHY, shorten(deletion(o))
+		return sdk.Unhealthy, shorten(deletion(o))
 	}
 	if hook := hookState(o); hook != "" { // it is no part of what runs, and its stage has reported how it ended
-		return model.ResourceState_HEALTHY, shorten(hook)
+		return sdk.Healthy, shorten(hook)
 	}
 	if isReplaced(o) {
-		return model.ResourceState_HEALTHY, shorten(podProblem(o) + "; what made it goes on without it")
+		return sdk.Healthy, shorten(podProblem(o) + "; what made it goes on without it")
 	}
 	if isSuspended(o) {
-		return model.ResourceState_HEALTHY, "is suspended (spec.suspend)"
+		return sdk.Healthy, "is suspended (spec.suspend)"
 	}
 	if problem := problemOf(o, event); problem != "" {
-		return model.ResourceState_UNHEALTHY, shorten(problem)
+		return sdk.Unhealthy, shorten(problem)
 	}
 	result, err := status.Compute(o)
 	switch {
 	case err != nil:
-		return model.ResourceState_UNKNOWN, shorten("its status cannot be read: " + err.Error())
+		return sdk.HealthUnknown, shorten("its status cannot be read: " + err.Error())
 	case result.Status == status.CurrentStatus:
-		return model.ResourceState_HEALTHY, ""
+		return sdk.Healthy, ""
 	case result.Status == status.UnknownStatus:
-		return model.ResourceState_UNKNOWN, shorten(result.Message)
+		return sdk.HealthUnknown, shorten(result.Message)
 	}
-	return model.ResourceState_UNHEALTHY, shorten(result.Message + since(o, "Available", "Ready"))
+	return sdk.Unhealthy, shorten(result.Message + since(o, "Available", "Ready"))
 }
 
 // hookState is how far a hook is that has an end: "helm.sh/hook: pre-upgrade; it has failed". Empty for other objects.

@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
@@ -98,17 +97,17 @@ func TestEachKindSaysWhyAndSinceWhenItIsNotHealthy(t *testing.T) {
 	w.becomes("each kind has said why", func(s *sdk.Livestate) bool {
 		missing := maps.Clone(unwell)
 		for _, r := range s.Resources {
-			want := "^" + strings.Replace(unwell[r.GetResourceType()].says, "since T", "since "+moment, 1) + "$"
+			want := "^" + strings.Replace(unwell[r.Type].says, "since T", "since "+moment, 1) + "$"
 			want = strings.Replace(want, "created at T", "created at "+moment, 1)
-			if regexp.MustCompile(want).MatchString(r.GetHealthDescription()) &&
-				r.GetHealthStatus() == model.ResourceState_UNHEALTHY {
-				delete(missing, r.GetResourceType())
+			if regexp.MustCompile(want).MatchString(r.HealthDescription) &&
+				r.Health == sdk.Unhealthy {
+				delete(missing, r.Type)
 			}
 		}
 		t.Logf("not yet: %v", slices.Sorted(maps.Keys(missing)))
 		if len(missing) > 0 {
 			for _, r := range s.Resources {
-				t.Logf("%s: %s %s", r.GetResourceType(), r.GetHealthStatus(), r.GetHealthDescription())
+				t.Logf("%s: %s %s", r.Type, r.Health, r.HealthDescription)
 			}
 		}
 		return len(missing) == 0
@@ -142,11 +141,11 @@ func TestJobsThatWaitAndJobsThatAreGoneAreHealthy(t *testing.T) {
 	w.becomes("both are healthy", func(s *sdk.Livestate) bool {
 		says := map[string]string{}
 		for _, r := range s.Resources {
-			if r.GetHealthStatus() == model.ResourceState_HEALTHY {
-				says[r.GetName()] = r.GetHealthDescription()
+			if r.Health == sdk.Healthy {
+				says[r.Name] = r.HealthDescription
 			}
 		}
-		return s.Sync.GetStatus() == model.ApplicationSyncStatus_SYNCED && maps.Equal(says, map[string]string{
+		return s.Sync.Status == sdk.Synced && maps.Equal(says, map[string]string{
 			"waits": "is suspended (spec.suspend)",
 			"gone":  "has ended, and was removed 7 s later (ttlSecondsAfterFinished)",
 		})

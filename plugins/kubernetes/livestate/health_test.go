@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 func parse(t *testing.T, text string) *unstructured.Unstructured {
@@ -29,11 +29,11 @@ const claimSince2026 = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: 
 
 func TestHealthOfEachKind(t *testing.T) {
 	t.Parallel()
-	const healthy, unhealthy = model.ResourceState_HEALTHY, model.ResourceState_UNHEALTHY
+	const healthy, unhealthy = sdk.Healthy, sdk.Unhealthy
 	for _, c := range []struct {
 		name   string
 		object string
-		want   model.ResourceState_HealthStatus
+		want   sdk.HealthStatus
 		says   string
 	}{
 		{"config map", "{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}", healthy, ""},
@@ -255,7 +255,7 @@ func TestTheNewestWarningSaysWhyAnObjectWaits(t *testing.T) {
 		require.Greater(t, rank(later), rank(ascending[i]))
 	}
 	health, says := healthOf(parse(t, claimSince2026+"{}, status: {phase: Pending}}"), "Failed: no disk")
-	require.Equal(t, model.ResourceState_UNHEALTHY, health)
+	require.Equal(t, sdk.Unhealthy, health)
 	require.Equal(t, "is pending since 2026-01-01T00:00:00Z: Failed: no disk", says)
 	balancer := "{apiVersion: v1, kind: Service, metadata: {name: a, creationTimestamp: '2026-01-01T00:00:00Z'}, " +
 		"spec: {type: LoadBalancer}}"
@@ -280,13 +280,13 @@ func TestAHookCountsForNoHealthAndSaysHowItEnded(t *testing.T) {
 			"spec: {suspend: true}}": "helm.sh/hook: pre-upgrade; it is suspended (spec.suspend) and does not run",
 	} {
 		health, says := healthOf(parse(t, object), "")
-		require.Equal(t, model.ResourceState_HEALTHY, health, object)
+		require.Equal(t, sdk.Healthy, health, object)
 		require.Equal(t, want, says)
 		require.Equal(t, strings.Split(want, ";")[0], metadataOf(parse(t, object))["Hook"])
 	}
 	health, _ := healthOf(parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, generation: 1, "+
 		"annotations: {helm.sh/hook: pre-upgrade}}, spec: {replicas: 1}}"), "")
-	require.Equal(t, model.ResourceState_UNHEALTHY, health, "a hook that has no end is judged as all objects")
+	require.Equal(t, sdk.Unhealthy, health, "a hook that has no end is judged as all objects")
 }
 
 func TestHealthOfObjectsFromFiles(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 const idleRule = "v1:ConfigMap:shop:lost#data"
@@ -48,13 +48,13 @@ spec:
 		"driftDetection.ignoreFields[5]": "no field of v1:ConfigMap:shop:conf was written by other",
 	}, idle)
 
-	synced := &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED}
+	synced := sdk.SyncState{Status: sdk.Synced}
 	state := merge([]answer{{sync: synced, idle: idle}}).Sync
-	require.Equal(t, model.ApplicationSyncStatus_SYNCED, state.GetStatus(), "it is no drift")
+	require.Equal(t, sdk.Synced, state.Status, "it is no drift")
 	require.Equal(t, "driftDetection.ignoreFields[2] ignores nothing: v1:ConfigMap:shop:conf has no such field in Git "+
-		"or in the cluster: data.typo", state.GetShortReason())
-	require.Equal(t, 3, strings.Count(state.GetReason(), "ignores nothing"))
-	require.Empty(t, merge([]answer{{sync: synced, idle: idle}, {sync: synced}}).Sync.GetShortReason(),
+		"or in the cluster: data.typo", state.ShortReason)
+	require.Equal(t, 3, strings.Count(state.Reason, "ignores nothing"))
+	require.Empty(t, merge([]answer{{sync: synced, idle: idle}, {sync: synced}}).Sync.ShortReason,
 		"it is used at the other deploy target, or that one is away")
 }
 

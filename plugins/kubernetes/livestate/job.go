@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // removesItself reports whether a Job is gone from the cluster once it has ended. The deployment has waited for its
@@ -21,7 +21,7 @@ func removesItself(m manifest.Manifest) bool {
 }
 
 // collected returns the Jobs of Git that have removed themselves, so that the tree says where they are.
-func collected(places []place, objects []*object, found []finding, target string) (states []*model.ResourceState) {
+func collected(places []place, objects []*object, found []finding, target string) (states []*sdk.ResourceState) {
 	known := map[manifest.Key]bool{}
 	for _, o := range objects {
 		known[manifest.KeyOf(o.live).Fold()] = true
@@ -35,9 +35,9 @@ func collected(places []place, objects []*object, found []finding, target string
 			continue
 		}
 		seconds, _, _ := unstructured.NestedFieldNoCopy(p.manifest.Object, "spec", "ttlSecondsAfterFinished")
-		states = append(states, &model.ResourceState{
-			Id: missingID(target, key), Name: key.Name, ResourceType: key.Kind, DeployTarget: target,
-			ResourceMetadata: metadataOf(p.manifest.Unstructured), HealthStatus: model.ResourceState_HEALTHY,
+		states = append(states, &sdk.ResourceState{
+			ID: missingID(target, key), Name: key.Name, Type: key.Kind, DeployTarget: target,
+			Metadata: metadataOf(p.manifest.Unstructured), Health: sdk.Healthy,
 			HealthDescription: fmt.Sprintf("has ended, and was removed %v s later (ttlSecondsAfterFinished)", seconds),
 		})
 	}

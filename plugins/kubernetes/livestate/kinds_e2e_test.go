@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
@@ -36,7 +35,7 @@ func (w *world) becomes(what string, is func(*sdk.Livestate) bool, to ...Destina
 }
 
 func short(reason string) func(*sdk.Livestate) bool {
-	return func(s *sdk.Livestate) bool { return s.Sync.GetShortReason() == reason }
+	return func(s *sdk.Livestate) bool { return s.Sync.ShortReason == reason }
 }
 
 func TestAKindThatIsInstalledLaterIsNoticedAndSoIsItsEnd(t *testing.T) {
@@ -49,7 +48,7 @@ func TestAKindThatIsInstalledLaterIsNoticedAndSoIsItsEnd(t *testing.T) {
 	here := "Wheel " + w.namespace + "/front"
 
 	unknown := "Wheel " + w.namespace + "/front is missing, and the cluster does not know " + group + "/v1 Wheel"
-	require.Equal(t, unknown, w.get(to).Sync.GetShortReason())
+	require.Equal(t, unknown, w.get(to).Sync.ShortReason)
 
 	w.install(parse(t, fmt.Sprintf(`
 apiVersion: apiextensions.k8s.io/v1
@@ -66,7 +65,7 @@ spec:
 
 	owner := w.put(wheels, parse(t, front))
 	state := w.becomes("the object is there", short(""), to)
-	require.Equal(t, model.ResourceState_HEALTHY, state.Resources[0].GetHealthStatus())
+	require.Equal(t, sdk.Healthy, state.Resources[0].Health)
 
 	// What an operator makes of it is in the tree, the content of secrets is not even read.
 	secret := parse(t, "{apiVersion: v1, kind: Secret, metadata: {name: hub}, stringData: {password: hunter2}}")
@@ -76,9 +75,9 @@ spec:
 		Resource: "secrets"}).Namespace(w.namespace).Create(t.Context(), secret, metav1.CreateOptions{})
 	require.NoError(t, err)
 	state = w.becomes("its secret is there", func(s *sdk.Livestate) bool { return len(s.Resources) == 2 }, to)
-	require.Equal(t, "Secret", state.Resources[1].GetResourceType())
-	require.Equal(t, []string{string(owner.GetUID())}, state.Resources[1].GetParentIds())
-	require.Equal(t, model.ResourceState_HEALTHY, state.Resources[1].GetHealthStatus())
+	require.Equal(t, "Secret", state.Resources[1].Type)
+	require.Equal(t, []string{string(owner.GetUID())}, state.Resources[1].ParentIDs)
+	require.Equal(t, sdk.Healthy, state.Resources[1].Health)
 
 	require.NoError(t, unstructured.SetNestedSlice(owner.Object,
 		[]any{map[string]any{"type": "Ready", "status": "False", "reason": "Flat",
@@ -87,9 +86,9 @@ spec:
 		metav1.UpdateOptions{})
 	require.NoError(t, err)
 	state = w.becomes("its condition", func(s *sdk.Livestate) bool {
-		return s.Resources[0].GetHealthStatus() == model.ResourceState_UNHEALTHY
+		return s.Resources[0].Health == sdk.Unhealthy
 	}, to)
-	require.Contains(t, state.Resources[0].GetHealthDescription(), "no air")
+	require.Contains(t, state.Resources[0].HealthDescription, "no air")
 
 	require.NoError(t, w.client.Dynamic.Resource(definitions).Delete(t.Context(), "wheels."+group,
 		metav1.DeleteOptions{}))

@@ -6,7 +6,7 @@ package livestate
 import (
 	"slices"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // last is what Get found of an application that is not as in Git. piped asks for the fields of the drift next, which
@@ -20,7 +20,7 @@ type lastKey struct{ piped, application string }
 
 // keepLast keeps the answers of Get for the next Drift.
 func (s *Store) keepLast(q Query, wanted []*wanted, answers []answer) {
-	drifted := func(a answer) bool { return a.sync.GetStatus() == model.ApplicationSyncStatus_OUT_OF_SYNC }
+	drifted := func(a answer) bool { return a.sync.Status == sdk.OutOfSync }
 	if !slices.ContainsFunc(answers, drifted) {
 		s.last.remove(lastKey{q.PipedID, q.ApplicationID})
 		return

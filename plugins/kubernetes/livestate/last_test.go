@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 func TestTheAnswersOfTheLastLookAreTakenUnlessSomethingChanged(t *testing.T) {
@@ -16,26 +16,26 @@ func TestTheAnswersOfTheLastLookAreTakenUnlessSomethingChanged(t *testing.T) {
 	q := Query{PipedID: "p", ApplicationID: "a"}
 	before := []*wanted{{}}
 	for name, c := range map[string]struct {
-		status model.ApplicationSyncStatus
+		status sdk.SyncStatus
 		change func(*Store, *watched)
 		wanted []*wanted
 		taken  bool
 	}{
-		"after a drift": {status: model.ApplicationSyncStatus_OUT_OF_SYNC, wanted: before, taken: true},
-		"in sync":       {status: model.ApplicationSyncStatus_SYNCED, wanted: before},
+		"after a drift": {status: sdk.OutOfSync, wanted: before, taken: true},
+		"in sync":       {status: sdk.Synced, wanted: before},
 		"other manifests since": {
-			status: model.ApplicationSyncStatus_OUT_OF_SYNC, wanted: []*wanted{{of: version{commit: "1"}}},
+			status: sdk.OutOfSync, wanted: []*wanted{{of: version{commit: "1"}}},
 		},
 		"an object changed since": {
-			status: model.ApplicationSyncStatus_OUT_OF_SYNC, wanted: before,
+			status: sdk.OutOfSync, wanted: before,
 			change: func(_ *Store, w *watched) { w.changes.Add(1) },
 		},
 		"the cluster was replaced since": {
-			status: model.ApplicationSyncStatus_OUT_OF_SYNC, wanted: before,
+			status: sdk.OutOfSync, wanted: before,
 			change: func(_ *Store, w *watched) { w.close() },
 		},
 		"taken before": {
-			status: model.ApplicationSyncStatus_OUT_OF_SYNC, wanted: before,
+			status: sdk.OutOfSync, wanted: before,
 			change: func(s *Store, _ *watched) { s.takeLast(q, before) },
 		},
 	} {
@@ -45,7 +45,7 @@ func TestTheAnswersOfTheLastLookAreTakenUnlessSomethingChanged(t *testing.T) {
 			t.Cleanup(s.Close)
 			w := watch(nil, nil, nil)
 			t.Cleanup(w.close)
-			found := []answer{{sync: &model.ApplicationSyncState{Status: c.status}, looked: look{cluster: w}}}
+			found := []answer{{sync: sdk.SyncState{Status: c.status}, looked: look{cluster: w}}}
 			s.keepLast(q, before, found)
 			if c.change != nil {
 				c.change(s, w)

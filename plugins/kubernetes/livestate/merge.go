@@ -12,7 +12,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
@@ -22,20 +21,20 @@ const maxShortReasons = 3
 
 // merge puts the answers of deploy targets together; each resource says where it is.
 func merge(answers []answer) *sdk.Livestate {
-	all := &sdk.Livestate{Sync: &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED,
-		Timestamp: time.Now().Unix()}}
+	all := &sdk.Livestate{Sync: &sdk.SyncState{Status: sdk.Synced,
+		At: time.Now()}}
 	for _, a := range answers {
 		all.Resources = append(all.Resources, a.resources...)
 	}
 	var short, long []string
 	for _, a := range answers {
-		if urgency(a.sync) > urgency(all.Sync) {
-			all.Sync.Status = a.sync.GetStatus()
+		if urgency(a.sync) > urgency(*all.Sync) {
+			all.Sync.Status = a.sync.Status
 		}
-		if a.sync.GetReason() != "" {
-			long = append(long, a.sync.GetReason())
+		if a.sync.Reason != "" {
+			long = append(long, a.sync.Reason)
 		}
-		reason := a.sync.GetShortReason()
+		reason := a.sync.ShortReason
 		switch {
 		case reason == "":
 		case len(answers) == 1:
@@ -74,30 +73,30 @@ func setApart(answers []answer) {
 	for i := range answers {
 		answers[i].setApart(seen)
 		for _, r := range answers[i].resources {
-			seen[r.GetId()] = true
+			seen[r.ID] = true
 		}
 	}
 }
 
 func (a *answer) setApart(seen map[string]bool) {
-	if !slices.ContainsFunc(a.resources, func(r *model.ResourceState) bool { return seen[r.GetId()] }) {
+	if !slices.ContainsFunc(a.resources, func(r *sdk.ResourceState) bool { return seen[r.ID] }) {
 		return
 	}
 	a.before = a.target + "/"
 	for _, r := range a.resources {
-		r.Id = a.before + r.GetId()
-		for i, parent := range r.GetParentIds() {
-			r.ParentIds[i] = a.before + parent
+		r.ID = a.before + r.ID
+		for i, parent := range r.ParentIDs {
+			r.ParentIDs[i] = a.before + parent
 		}
 	}
 }
 
 // urgency orders sync states as PipeCD v1 does.
-func urgency(s *model.ApplicationSyncState) int {
-	switch s.GetStatus() {
-	case model.ApplicationSyncStatus_OUT_OF_SYNC:
+func urgency(s sdk.SyncState) int {
+	switch s.Status {
+	case sdk.OutOfSync:
 		return 2
-	case model.ApplicationSyncStatus_SYNCED:
+	case sdk.Synced:
 		return 0
 	}
 	return 1
@@ -105,16 +104,16 @@ func urgency(s *model.ApplicationSyncState) int {
 
 // unknown is the answer for a deploy target that could not be asked.
 func (a answer) unknown(want *wanted) answer {
-	a.sync = &model.ApplicationSyncState{
-		Status:      model.ApplicationSyncStatus_UNKNOWN,
+	a.sync = sdk.SyncState{
+		Status:      sdk.SyncUnknown,
 		ShortReason: shorten(a.err.Error()),
 		Reason:      fmt.Sprintf("The live state at %s is not known: %v", a.target, a.err),
 	}
 	for _, m := range want.manifests {
-		a.resources = append(a.resources, &model.ResourceState{
-			Id: a.target + "/" + m.Key().String(), Name: m.GetName(), ResourceType: m.GetKind(),
-			ResourceMetadata: metadataOf(m.Unstructured),
-			HealthStatus:     model.ResourceState_UNKNOWN, HealthDescription: "its cluster could not be asked",
+		a.resources = append(a.resources, &sdk.ResourceState{
+			ID: a.target + "/" + m.Key().String(), Name: m.GetName(), Type: m.GetKind(),
+			Metadata: metadataOf(m.Unstructured),
+			Health:   sdk.HealthUnknown, HealthDescription: "its cluster could not be asked",
 			DeployTarget: a.target,
 		})
 	}

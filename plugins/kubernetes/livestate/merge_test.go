@@ -9,34 +9,34 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 func TestAnswersOfDeployTargetsBecomeOne(t *testing.T) {
 	t.Parallel()
-	const synced, unknown, outOfSync = model.ApplicationSyncStatus_SYNCED, model.ApplicationSyncStatus_UNKNOWN,
-		model.ApplicationSyncStatus_OUT_OF_SYNC
-	state := func(status model.ApplicationSyncStatus, reason string) *model.ApplicationSyncState {
-		return &model.ApplicationSyncState{Status: status, ShortReason: reason, Reason: "long " + reason}
+	const synced, unknown, outOfSync = sdk.Synced, sdk.SyncUnknown,
+		sdk.OutOfSync
+	state := func(status sdk.SyncStatus, reason string) sdk.SyncState {
+		return sdk.SyncState{Status: status, ShortReason: reason, Reason: "long " + reason}
 	}
 	for name, c := range map[string]struct {
-		states []model.ApplicationSyncStatus
-		want   model.ApplicationSyncStatus
+		states []sdk.SyncStatus
+		want   sdk.SyncStatus
 		short  string
 	}{
-		"in sync":                       {[]model.ApplicationSyncStatus{synced, synced}, synced, ""},
-		"not known goes before in sync": {[]model.ApplicationSyncStatus{synced, unknown}, unknown, "b: r1"},
-		"drift goes before not known": {[]model.ApplicationSyncStatus{outOfSync, unknown, synced}, outOfSync,
+		"in sync":                       {[]sdk.SyncStatus{synced, synced}, synced, ""},
+		"not known goes before in sync": {[]sdk.SyncStatus{synced, unknown}, unknown, "b: r1"},
+		"drift goes before not known": {[]sdk.SyncStatus{outOfSync, unknown, synced}, outOfSync,
 			"a: r0; b: r1"},
-		"one target needs no name": {[]model.ApplicationSyncStatus{outOfSync}, outOfSync, "r0"},
+		"one target needs no name": {[]sdk.SyncStatus{outOfSync}, outOfSync, "r0"},
 		"few are reported in short": {
-			[]model.ApplicationSyncStatus{outOfSync, outOfSync, outOfSync, outOfSync, outOfSync}, outOfSync,
+			[]sdk.SyncStatus{outOfSync, outOfSync, outOfSync, outOfSync, outOfSync}, outOfSync,
 			"a: r0; b: r1; c: r2; and 2 more deploy targets",
 		},
 	} {
 		var answers []answer
 		for i, status := range c.states {
-			s := &model.ApplicationSyncState{}
+			s := sdk.SyncState{}
 			if status != synced {
 				s = state(status, fmt.Sprintf("r%d", i))
 			}
@@ -44,18 +44,18 @@ func TestAnswersOfDeployTargetsBecomeOne(t *testing.T) {
 			answers = append(answers, answer{target: string(rune('a' + i)), sync: s})
 		}
 		all := merge(answers)
-		require.Equal(t, c.want, all.Sync.GetStatus(), name)
-		require.Equal(t, c.short, all.Sync.GetShortReason(), name)
+		require.Equal(t, c.want, all.Sync.Status, name)
+		require.Equal(t, c.short, all.Sync.ShortReason, name)
 	}
 }
 
 func TestTheSameObjectAtTwoDeployTargetsHasTwoIDs(t *testing.T) {
 	t.Parallel()
-	resources := func(ids ...string) (list []*model.ResourceState) {
+	resources := func(ids ...string) (list []*sdk.ResourceState) {
 		for i, id := range ids {
-			r := &model.ResourceState{Id: id}
+			r := &sdk.ResourceState{ID: id}
 			if i > 0 {
-				r.ParentIds = []string{ids[i-1]}
+				r.ParentIDs = []string{ids[i-1]}
 			}
 			list = append(list, r)
 		}
@@ -67,7 +67,7 @@ func TestTheSameObjectAtTwoDeployTargetsHasTwoIDs(t *testing.T) {
 	all := merge(answers)
 	var ids []string
 	for _, r := range all.Resources {
-		ids = append(ids, fmt.Sprint(r.GetId(), r.GetParentIds()))
+		ids = append(ids, fmt.Sprint(r.ID, r.ParentIDs))
 	}
 	require.Equal(t, []string{"web[]", "pod[web]", "b/web[]", "b/pod[b/web]", "other[]"}, ids)
 }

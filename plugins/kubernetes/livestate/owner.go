@@ -7,7 +7,7 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // maxOwners bounds how far up owners are looked for.
@@ -47,13 +47,13 @@ func (all owners) hook(o *object) *unstructured.Unstructured {
 
 // amend says of an object what only its owners show. A hook is no part of what runs, so neither are its pods; and a pod
 // of a Job that has failed is not replaced.
-func (all owners) amend(o *object, health model.ResourceState_HealthStatus, description string) (
-	model.ResourceState_HealthStatus, string) {
+func (all owners) amend(o *object, health sdk.HealthStatus, description string) (
+	sdk.HealthStatus, string) {
 	if all.failedJob(o) {
 		description = podProblem(o.live) + "; its Job has failed, too"
 	}
 	if hook := all.hook(o); hook != nil {
-		health = model.ResourceState_HEALTHY
+		health = sdk.Healthy
 		description = said("belongs to the hook "+hook.GetKind()+" "+hook.GetName(), description)
 	}
 	return health, shorten(description)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 func TestAPodIsJudgedTogetherWithTheJobThatHasMadeIt(t *testing.T) {
@@ -21,18 +21,18 @@ func TestAPodIsJudgedTogetherWithTheJobThatHasMadeIt(t *testing.T) {
 	)
 	for name, c := range map[string]struct {
 		annotations, job, pod string
-		want                  model.ResourceState_HealthStatus
+		want                  sdk.HealthStatus
 		says                  string
 	}{
 		"a hook whose image is missing": {"argocd.argoproj.io/hook: SyncFail", "status: {active: 1}", waits,
-			model.ResourceState_HEALTHY, "belongs to the hook Job a: container c: ErrImagePull"},
-		"a hook that has failed": {"helm.sh/hook: pre-delete", ends, ended, model.ResourceState_HEALTHY,
+			sdk.Healthy, "belongs to the hook Job a: container c: ErrImagePull"},
+		"a hook that has failed": {"helm.sh/hook: pre-delete", ends, ended, sdk.Healthy,
 			"belongs to the hook Job a: the pod has failed: Error; its Job has failed, too"},
-		"a Job whose image is missing": {"", "status: {active: 1}", waits, model.ResourceState_UNHEALTHY,
+		"a Job whose image is missing": {"", "status: {active: 1}", waits, sdk.Unhealthy,
 			"container c: ErrImagePull"},
-		"an attempt of a Job": {"", "status: {active: 1}", ended, model.ResourceState_HEALTHY,
+		"an attempt of a Job": {"", "status: {active: 1}", ended, sdk.Healthy,
 			"the pod has failed: Error; what made it goes on without it"},
-		"a Job that has failed": {"", ends, ended, model.ResourceState_HEALTHY,
+		"a Job that has failed": {"", ends, ended, sdk.Healthy,
 			"the pod has failed: Error; its Job has failed, too"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -43,8 +43,8 @@ func TestAPodIsJudgedTogetherWithTheJobThatHasMadeIt(t *testing.T) {
 				"name: a, uid: j}]}, "+c.pod+"}")
 			states := judge{}.resources(t.Context(), []*object{{live: job}, {live: pod, parents: []string{"j"}}},
 				"local")
-			require.Equal(t, c.want, states[1].GetHealthStatus())
-			require.Equal(t, c.says, states[1].GetHealthDescription())
+			require.Equal(t, c.want, states[1].Health)
+			require.Equal(t, c.says, states[1].HealthDescription)
 		})
 	}
 }

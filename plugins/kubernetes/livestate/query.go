@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/lookup"
@@ -102,8 +101,8 @@ type answer struct {
 	target string
 	// before is put before the ids of the resources.
 	before    string
-	resources []*model.ResourceState
-	sync      *model.ApplicationSyncState
+	resources []*sdk.ResourceState
+	sync      sdk.SyncState
 	// found is what is not as it was deployed, of looked; both are empty when the target could not be asked.
 	found  []finding
 	looked look
@@ -155,7 +154,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	a.idle = d.idle(want.manifests, placed.places, liveOf(objects))
 	a.looked = look{cluster: c, changes: changes, drift: d, places: placed.places, objects: objects}
 	judged := judge{s.rules, c}.resources(ctx, objects, a.target)
-	a.sync, a.resources = d.state(a.found), marked(judged, a.found, a.target)
+	a.sync, a.resources = *d.state(a.found), marked(judged, a.found, a.target)
 	a.resources = append(a.resources, collected(placed.places, objects, a.found, a.target)...)
 	return a
 }
@@ -270,17 +269,17 @@ func ignoredFields(source *stage.Source, manifests []manifest.Manifest) (all []*
 }
 
 // resources turns objects into what piped reports.
-func (j judge) resources(ctx context.Context, objects []*object, target string) []*model.ResourceState {
-	states := make([]*model.ResourceState, 0, len(objects))
+func (j judge) resources(ctx context.Context, objects []*object, target string) []*sdk.ResourceState {
+	states := make([]*sdk.ResourceState, 0, len(objects))
 	owners := newOwners(objects)
 	for _, o := range objects {
 		health, description := j.healthOf(ctx, o.live)
 		health, description = owners.amend(o, health, description)
-		states = append(states, &model.ResourceState{
-			Id: string(o.live.GetUID()), ParentIds: o.parents, Name: o.live.GetName(), ResourceType: o.live.GetKind(),
-			ResourceMetadata: metadataOf(o.live),
-			HealthStatus:     health, HealthDescription: description, DeployTarget: target,
-			CreatedAt: o.live.GetCreationTimestamp().Unix(),
+		states = append(states, &sdk.ResourceState{
+			ID: string(o.live.GetUID()), ParentIDs: o.parents, Name: o.live.GetName(), Type: o.live.GetKind(),
+			Metadata: metadataOf(o.live),
+			Health:   health, HealthDescription: description, DeployTarget: target,
+			CreatedAt: o.live.GetCreationTimestamp().Time,
 		})
 	}
 	return states
@@ -295,28 +294,28 @@ func missingID(target string, key manifest.Key) string {
 }
 
 // marked says of each resource how it differs from Git, and adds what is missing.
-func marked(states []*model.ResourceState, found []finding, target string) []*model.ResourceState {
-	byID := make(map[string]*model.ResourceState, len(states))
+func marked(states []*sdk.ResourceState, found []finding, target string) []*sdk.ResourceState {
+	byID := make(map[string]*sdk.ResourceState, len(states))
 	for _, r := range states {
-		byID[r.GetId()] = r
+		byID[r.ID] = r
 	}
 	for _, f := range found {
 		if f.live != nil {
 			if r := byID[string(f.live.GetUID())]; r != nil {
-				r.ResourceMetadata[metadataDrift] = f.mark()
+				r.Metadata[metadataDrift] = f.mark()
 			}
 			continue
 		}
-		health := model.ResourceState_UNHEALTHY
+		health := sdk.Unhealthy
 		if f.foreign { // how it lives is the state of another application
-			health = model.ResourceState_UNKNOWN
+			health = sdk.HealthUnknown
 		}
-		states = append(states, &model.ResourceState{
-			Id: missingID(target, f.key), Name: f.key.Name, ResourceType: f.key.Kind,
+		states = append(states, &sdk.ResourceState{
+			ID: missingID(target, f.key), Name: f.key.Name, Type: f.key.Kind,
 			DeployTarget: target,
-			ResourceMetadata: map[string]string{"Namespace": f.key.Namespace, "Kind": f.key.Kind,
+			Metadata: map[string]string{"Namespace": f.key.Namespace, "Kind": f.key.Kind,
 				metadataDrift: f.mark()},
-			HealthStatus: health, HealthDescription: f.what,
+			Health: health, HealthDescription: f.what,
 		})
 	}
 	return states

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 const (
@@ -25,12 +25,12 @@ const (
 )
 
 // state words the findings. PipeCD v1: the reason begins with "Diff between the defined state in Git at commit".
-func (d *drift) state(findings []finding) *model.ApplicationSyncState {
-	state := &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_SYNCED, Timestamp: time.Now().Unix()}
+func (d *drift) state(findings []finding) *sdk.SyncState {
+	state := &sdk.SyncState{Status: sdk.Synced, At: time.Now()}
 	if len(findings) == 0 {
 		return state
 	}
-	state.Status = model.ApplicationSyncStatus_OUT_OF_SYNC
+	state.Status = sdk.OutOfSync
 	state.ShortReason = fmt.Sprintf("%d resources are not as in Git", len(findings))
 	if len(findings) == 1 {
 		state.ShortReason = findings[0].short()

@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/health"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // judgement is what a rule has said of an object.
@@ -32,7 +32,7 @@ type judge struct {
 
 // healthOf judges one object by the rule for its kind, or without one. The rule is asked once for each version of the
 // object. What is being deleted, and a hook, are judged without a rule.
-func (j judge) healthOf(ctx context.Context, o *unstructured.Unstructured) (model.ResourceState_HealthStatus, string) {
+func (j judge) healthOf(ctx context.Context, o *unstructured.Unstructured) (sdk.HealthStatus, string) {
 	if !j.Judges(o.GroupVersionKind().GroupKind()) || o.GetDeletionTimestamp() != nil || hookState(o) != "" {
 		return healthOf(o, j.cluster.eventOf(ctx, o))
 	}
@@ -50,11 +50,11 @@ func (j judge) healthOf(ctx context.Context, o *unstructured.Unstructured) (mode
 	verdict := last.verdict
 	switch {
 	case verdict.Err != nil:
-		return model.ResourceState_UNKNOWN, shorten(verdict.String())
+		return sdk.HealthUnknown, shorten(verdict.String())
 	case verdict.Status == health.Healthy, verdict.Status == health.Suspended:
-		return model.ResourceState_HEALTHY, shorten(verdict.Message)
+		return sdk.Healthy, shorten(verdict.Message)
 	case verdict.Status == health.Unknown:
-		return model.ResourceState_UNKNOWN, shorten(said("its health is "+string(verdict.Status), verdict.Message))
+		return sdk.HealthUnknown, shorten(said("its health is "+string(verdict.Status), verdict.Message))
 	}
-	return model.ResourceState_UNHEALTHY, shorten(said("its health is "+string(verdict.Status), verdict.Message))
+	return sdk.Unhealthy, shorten(said("its health is "+string(verdict.Status), verdict.Message))
 }

@@ -29,7 +29,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/imagebuilder"
@@ -139,20 +138,20 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 	red := Destination{Target: away, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML, "red")})}
 
 	state := w.get(red)
-	require.Equal(t, model.ApplicationSyncStatus_UNKNOWN, state.Sync.GetStatus())
-	require.Contains(t, state.Sync.GetReason(), "The live state at away is not known: ")
+	require.Equal(t, sdk.SyncUnknown, state.Sync.Status)
+	require.Contains(t, state.Sync.Reason, "The live state at away is not known: ")
 
 	state = w.get(blue, red)
-	require.Equal(t, model.ApplicationSyncStatus_UNKNOWN, state.Sync.GetStatus())
-	require.Contains(t, state.Sync.GetReason(), "The live state at away is not known: ")
+	require.Equal(t, sdk.SyncUnknown, state.Sync.Status)
+	require.Contains(t, state.Sync.Reason, "The live state at away is not known: ")
 	require.Len(t, state.Resources, 2)
-	require.Equal(t, "local", state.Resources[0].GetDeployTarget())
-	require.Equal(t, model.ResourceState_HEALTHY, state.Resources[0].GetHealthStatus())
-	require.Equal(t, "away", state.Resources[1].GetDeployTarget())
-	require.Equal(t, model.ResourceState_UNKNOWN, state.Resources[1].GetHealthStatus())
+	require.Equal(t, "local", state.Resources[0].DeployTarget)
+	require.Equal(t, sdk.Healthy, state.Resources[0].Health)
+	require.Equal(t, "away", state.Resources[1].DeployTarget)
+	require.Equal(t, sdk.HealthUnknown, state.Resources[1].Health)
 
 	answers()
-	for state.Sync.GetStatus() != model.ApplicationSyncStatus_OUT_OF_SYNC {
+	for state.Sync.Status != sdk.OutOfSync {
 		select {
 		case <-w.changes:
 		case <-time.After(time.Minute):
@@ -161,9 +160,9 @@ func TestOneClusterThatIsAwayDoesNotHideTheOthers(t *testing.T) {
 		state = w.get(blue, red)
 	}
 	require.Equal(t, `away: ConfigMap `+w.namespace+`/conf: data.color: "red" in Git, "blue" live`,
-		state.Sync.GetShortReason())
+		state.Sync.ShortReason)
 	require.Len(t, state.Resources, 2)
-	require.NotEqual(t, state.Resources[0].GetId(), state.Resources[1].GetId(),
+	require.NotEqual(t, state.Resources[0].ID, state.Resources[1].ID,
 		"the same object, seen through two deploy targets")
 }
 
@@ -174,9 +173,9 @@ func TestAnApplicationIsUnknownWhileItsClusterHangs(t *testing.T) {
 	w.put(configMaps, parse(t, fmt.Sprintf(confYAML, "blue")))
 	hanging, way := w.hangs("hanging")
 	to := Destination{Target: hanging, Source: w.source(map[string]string{"conf.yaml": fmt.Sprintf(confYAML, "blue")})}
-	becomes := func(want model.ApplicationSyncStatus) {
+	becomes := func(want sdk.SyncStatus) {
 		t.Helper()
-		for w.get(to).Sync.GetStatus() != want {
+		for w.get(to).Sync.Status != want {
 			select {
 			case <-w.changes:
 			case <-time.After(time.Minute):
@@ -184,18 +183,18 @@ func TestAnApplicationIsUnknownWhileItsClusterHangs(t *testing.T) {
 			}
 		}
 	}
-	becomes(model.ApplicationSyncStatus_SYNCED)
+	becomes(sdk.Synced)
 	for len(w.changes) > 0 {
 		<-w.changes
 	}
 	way.hang()
 	<-w.changes // by itself
-	becomes(model.ApplicationSyncStatus_UNKNOWN)
+	becomes(sdk.SyncUnknown)
 	state := w.get(to)
-	require.Equal(t, model.ResourceState_UNKNOWN, state.Resources[0].GetHealthStatus())
-	require.Contains(t, state.Sync.GetShortReason(), "waiting for the Kubernetes API")
+	require.Equal(t, sdk.HealthUnknown, state.Resources[0].Health)
+	require.Contains(t, state.Sync.ShortReason, "waiting for the Kubernetes API")
 	way.goOn()
-	becomes(model.ApplicationSyncStatus_SYNCED)
+	becomes(sdk.Synced)
 }
 
 // hanging is a server that can be made to hang: it accepts connections and takes what it is sent.

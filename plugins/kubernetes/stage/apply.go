@@ -41,8 +41,8 @@ func canaryOf(s *Source) variantOf {
 // stamp marks the manifests of the variant.
 func (v variantOf) stamp(req *Request, manifests []manifest.Manifest) {
 	stamp := manifest.Stamp{
-		PipedID:       req.Deployment.GetPipedId(),
-		ApplicationID: req.Deployment.GetApplicationId(),
+		PipedID:       req.Deployment.PipedID,
+		ApplicationID: req.Deployment.Application.ID,
 		CommitHash:    v.source.CommitHash,
 		VariantKey:    v.label.Key,
 		Variant:       v.variant,

@@ -10,16 +10,16 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/variant"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // CheckPlan refuses a deployment whose pipeline is certain to fail, in the words and with the code that end a plan. A
 // deployment for which a user asked for a quick sync passes, since it does not use the pipeline.
-func CheckPlan(d *model.Deployment, s *Source) error {
-	if d.GetTrigger().GetSyncStrategy() == model.SyncStrategy_QUICK_SYNC {
+func CheckPlan(d *sdk.Deployment, s *Source) error {
+	if d.Trigger.Sync == sdk.QuickSync {
 		return nil
 	}
 	if err := CheckPipeline(s); err != nil {

@@ -132,7 +132,7 @@ func stillTerminating(deleted inventory.Deleted) string {
 // kinds that may not be listed in all.
 func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
 	known ...manifest.Key) ([]inventory.Item, error) {
-	selector := labels.Merge(inventory.Labels(req.Deployment.GetApplicationId()), more)
+	selector := labels.Merge(inventory.Labels(req.Deployment.Application.ID), more)
 	namespaces := []string{cmp.Or(s.App.Input.Namespace, c.Namespace)}
 	for _, key := range known {
 		if key.Namespace != "" && !slices.Contains(namespaces, key.Namespace) {
@@ -159,7 +159,7 @@ func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, 
 			"labels is found: %v", short(s.CommitHash), err)
 		return nil, nil
 	}
-	items, err := inventory.Lookup(ctx, c, req.Deployment.GetApplicationId(), loaded.Manifests)
+	items, err := inventory.Lookup(ctx, c, req.Deployment.Application.ID, loaded.Manifests)
 	return elsewhereOut(slices.DeleteFunc(items, func(i inventory.Item) bool { return !wanted(i) }), s), err
 }
 

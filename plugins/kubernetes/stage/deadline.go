@@ -36,9 +36,9 @@ func stageTimeout(req *Request) time.Duration {
 	if err != nil {
 		return 0
 	}
-	wanted, _ := config.SingleName(req.Stage.GetName())
+	wanted, _ := config.SingleName(req.Stage.Name)
 	for _, s := range stages {
-		if name, _ := config.SingleName(s.Name); name == wanted && s.Index == int(req.Stage.GetIndex()) {
+		if name, _ := config.SingleName(s.Name); name == wanted && s.Index == req.Stage.Index {
 			return s.Timeout
 		}
 	}

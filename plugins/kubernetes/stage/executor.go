@@ -70,7 +70,7 @@ func (e *Executor) Execute(ctx context.Context, req *Request) error {
 	ctx, done := context.WithCancel(ctx)
 	defer done()
 	ctx = cluster.OutlastRestarts(ctx, req.Log)
-	name, _ := config.SingleName(req.Stage.GetName())
+	name, _ := config.SingleName(req.Stage.Name)
 	if !withoutPipeline(name) {
 		if err := CheckPipeline(req.Target); err != nil { // before anything is done that would have to be undone
 			return err
@@ -109,7 +109,7 @@ func withoutPipeline(name string) bool {
 
 // isStage reports whether the stage of the request has a name, for one cluster or for many.
 func isStage(req *Request, stage string) bool {
-	name, _ := config.SingleName(req.Stage.GetName())
+	name, _ := config.SingleName(req.Stage.Name)
 	return name == stage
 }
 

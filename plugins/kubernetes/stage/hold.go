@@ -78,8 +78,8 @@ func mayHaveRouted(ctx context.Context, req *Request) (bool, error) {
 	if app.TrafficRouting.Method != config.MethodPodSelector {
 		return true, nil
 	}
-	value, found, err := req.Client.PluginMetadata(ctx, routedKey(app))
-	return found && value != app.VariantLabel.PrimaryValue, err
+	value, found, err := routedKey(app).Get(ctx, req.Client)
+	return found && string(value) != app.VariantLabel.PrimaryValue, err
 }
 
 func isThere(ctx context.Context, c *cluster.Client, m manifest.Manifest) (bool, error) {

@@ -31,7 +31,7 @@ func (h *hooks) runID(m phase.Moment) string {
 		id = "rollback-" + id
 	}
 	if m == phase.Test {
-		id += "-" + h.req.Stage.GetId()
+		id += "-" + h.req.Stage.ID
 	}
 	return id
 }
@@ -51,7 +51,7 @@ func (h *hooks) mark(m phase.Moment, list []manifest.Manifest) {
 			continue
 		}
 		annotations := maps.Clone(one.GetAnnotations())
-		annotations[manifest.AnnotationHookRun] = h.req.Deployment.GetId() + "/" + h.runID(m)
+		annotations[manifest.AnnotationHookRun] = h.req.Deployment.ID + "/" + h.runID(m)
 		one.SetAnnotations(annotations)
 	}
 }

@@ -42,11 +42,11 @@ func (h *hooks) collect(ctx context.Context, list []manifest.Manifest, wanted co
 	if len(gone) == 0 {
 		return nil
 	}
-	items, err := inventory.Lookup(ctx, h.client, h.req.Deployment.GetApplicationId(), gone)
+	items, err := inventory.Lookup(ctx, h.client, h.req.Deployment.Application.ID, gone)
 	if err != nil {
 		return err
 	}
-	run := h.req.Deployment.GetId() + "/"
+	run := h.req.Deployment.ID + "/"
 	items = slices.DeleteFunc(items, func(i inventory.Item) bool { // one that another deployment has begun since
 		return !strings.HasPrefix(i.Meta.Annotations[manifest.AnnotationHookRun], run)
 	})

@@ -309,7 +309,7 @@ func isLastChange(req *Request) (bool, error) {
 			short(req.Target.CommitHash), err)
 	}
 	return !slices.ContainsFunc(stages, func(s config.PipelineStage) bool {
-		return s.Index > int(req.Stage.GetIndex()) && config.ChangesCluster(s.Name)
+		return s.Index > req.Stage.Index && config.ChangesCluster(s.Name)
 	}), nil
 }
 

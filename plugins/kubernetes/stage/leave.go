@@ -6,7 +6,6 @@ package stage
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -63,14 +62,13 @@ func (e *Executor) takeTraffic(ctx context.Context, req *Request, c *cluster.Cli
 // notedTraffic is where the last stage for traffic of the deployment has sent requests; all to the primary before there
 // was one.
 func notedTraffic(ctx context.Context, req *Request) (config.Traffic, error) {
-	noted := config.Traffic{Primary: 100}
-	text, found, err := req.Client.PluginMetadata(ctx, trafficKey(&req.Target.App))
-	if err != nil || !found {
-		return noted, err
-	}
-	if err := json.Unmarshal([]byte(text), &noted); err != nil {
+	noted, found, err := trafficKey(&req.Target.App).Get(ctx, req.Client)
+	switch {
+	case err != nil:
 		return noted, fmt.Errorf("read where the last %s of this deployment has sent the traffic: %w",
 			wordFor(req, config.StageTrafficRouting), err)
+	case !found:
+		return config.Traffic{Primary: 100}, nil
 	}
 	return noted, nil
 }

@@ -38,7 +38,7 @@ func recordRelease(ctx context.Context, req *Request, c *cluster.Client, o outco
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordTimeout)
 	defer cancel()
 	r := release.Record{
-		ApplicationID: req.Deployment.GetApplicationId(), DeployTarget: s.App.DeployTarget(), Release: o.loaded.Release,
+		ApplicationID: req.Deployment.Application.ID, DeployTarget: s.App.DeployTarget(), Release: o.loaded.Release,
 		Namespace: cmp.Or(s.App.Input.Namespace, c.Namespace), Manifests: o.loaded.Manifests,
 		Description: o.did + " commit " + short(s.CommitHash), History: s.App.Input.HelmOptions.ReleaseHistory,
 		Now: time.Now(),
@@ -61,7 +61,7 @@ func recordRelease(ctx context.Context, req *Request, c *cluster.Client, o outco
 // removeRecords deletes the records of releases with the application.
 func removeRecords(ctx context.Context, req *Request, c *cluster.Client) error {
 	app := req.Target.App
-	deleted, err := release.Remove(ctx, c, req.Deployment.GetApplicationId(), app.DeployTarget(),
+	deleted, err := release.Remove(ctx, c, req.Deployment.Application.ID, app.DeployTarget(),
 		cmp.Or(app.Input.Namespace, c.Namespace))
 	if deleted > 0 {
 		req.Log.Infof("Deleted %s of its release", plural(deleted, "record"))

@@ -103,7 +103,7 @@ func (r *removal) noteKey() string {
 // resources are everything that the application has in the cluster, whatever its labels are now, but for the hooks
 // after the deletion that an earlier attempt has begun.
 func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
-	were, err := inventory.Lookup(ctx, r.client, r.req.Deployment.GetApplicationId(), r.deployed)
+	were, err := inventory.Lookup(ctx, r.client, r.req.Deployment.Application.ID, r.deployed)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := r.req.Deployment.GetId() + "/" + r.runID(phase.After)
+	run := r.req.Deployment.ID + "/" + r.runID(phase.After)
 	return slices.DeleteFunc(inventory.Union(were, labelled), func(i inventory.Item) bool {
 		return i.Meta.Annotations[manifest.AnnotationHookRun] == run
 	}), nil
@@ -184,7 +184,7 @@ func (r *removal) deleteLast(ctx context.Context, all []inventory.Item) (invento
 		return inventory.Deleted{}, nil
 	}
 	_, needed := r.split(all)
-	ran, err := inventory.Lookup(ctx, r.client, r.req.Deployment.GetApplicationId(), r.plan.At(phase.After))
+	ran, err := inventory.Lookup(ctx, r.client, r.req.Deployment.Application.ID, r.plan.At(phase.After))
 	if err != nil {
 		return inventory.Deleted{}, err
 	}
@@ -220,7 +220,7 @@ type removalNote struct {
 }
 
 func (r *removal) begun(ctx context.Context) (bool, error) {
-	data, found, err := r.req.Client.SharedObject(ctx, r.req.Deployment.GetApplicationId(), r.noteKey())
+	data, found, err := r.req.Client.SharedObject(ctx, r.req.Deployment.Application.ID, r.noteKey())
 	if err != nil || !found {
 		return false, err
 	}
@@ -236,5 +236,5 @@ func (r *removal) putBegun(ctx context.Context, begun bool) error {
 	if err != nil {
 		return err
 	}
-	return r.req.Client.PutSharedObject(ctx, r.req.Deployment.GetApplicationId(), r.noteKey(), data)
+	return r.req.Client.PutSharedObject(ctx, r.req.Deployment.Application.ID, r.noteKey(), data)
 }

@@ -59,7 +59,7 @@ func (e *Executor) remove(ctx context.Context, req *Request) error {
 
 // removed is the error of a removal with what a user does next.
 func removed(req *Request, format string, args ...any) error {
-	name := req.Deployment.GetApplicationName()
+	name := req.Deployment.Application.Name
 	return fmt.Errorf("%w\nnext step: find the reason in the log above, then run: pipedeck remove %s --cascade; or "+
 		"leave what still runs: pipedeck remove %s --orphan", fmt.Errorf(format, args...), name, name)
 }

@@ -120,10 +120,11 @@ func (e *Executor) keepRouting(ctx context.Context, req *Request,
 		req.Log.Infof("%s is left to %s", routes.Key().Human(), wordFor(req, config.StageTrafficRouting))
 		return made, []manifest.Key{routes.Key()}, nil
 	}
-	if last <= int(req.Stage.GetIndex()) { // nothing would take the Service back before the canary goes
+	if last <= req.Stage.Index { // nothing would take the Service back before the canary goes
 		return manifests, nil, nil
 	}
-	value, found, err := req.Client.PluginMetadata(ctx, routedKey(&req.Target.App))
+	noted, found, err := routedKey(&req.Target.App).Get(ctx, req.Client)
+	value := string(noted)
 	if err != nil || !found || value == app.VariantLabel.PrimaryValue {
 		return manifests, nil, err
 	}
@@ -153,7 +154,7 @@ func lastTrafficStage(s *Source) (int, error) {
 
 // wordFor is what another stage of the pipeline is called: as the one that runs, for one cluster or for many.
 func wordFor(req *Request, stage string) string {
-	if _, many := config.SingleName(req.Stage.GetName()); many {
+	if _, many := config.SingleName(req.Stage.Name); many {
 		return config.MultiName(stage)
 	}
 	return stage

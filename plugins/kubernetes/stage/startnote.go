@@ -9,13 +9,14 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // beganKey is the plugin's metadata of a deployment that holds when it began to change a deploy target, by the clock of
 // that cluster: the control plane's may differ, and what a deployment has created is recognised by its age.
-func beganKey(app *config.Application) string {
+func beganKey(app *config.Application) sdk.DeploymentKey[sdk.Text] {
 	if target := app.DeployTarget(); target != "" {
-		return "began/" + target
+		return sdk.DeploymentKey[sdk.Text]("began/" + target)
 	}
 	return "began"
 }
@@ -23,31 +24,31 @@ func beganKey(app *config.Application) string {
 // noteBegan notes when the deployment began, before its first change.
 func noteBegan(ctx context.Context, req *Request, c *cluster.Client) error {
 	key := beganKey(&req.Target.App)
-	if _, found, err := req.Client.PluginMetadata(ctx, key); found || err != nil {
+	if _, found, err := key.Get(ctx, req.Client); found || err != nil {
 		return err
 	}
 	now, err := c.Now(ctx)
 	if err != nil {
 		return err
 	}
-	return req.Client.PutPluginMetadata(ctx, key, now.UTC().Format(time.RFC3339))
+	return key.Put(ctx, req.Client, sdk.Text(now.UTC().Format(time.RFC3339)))
 }
 
 // HasBegun reports whether the deployment has applied anything at the deploy target of the request, or was about to.
 func HasBegun(ctx context.Context, req *Request) (bool, error) {
-	_, found, err := req.Client.PluginMetadata(ctx, beganKey(&req.Target.App))
+	_, found, err := beganKey(&req.Target.App).Get(ctx, req.Client)
 	return found, err
 }
 
 // began is when the deployment began to change the cluster. One that never noted it has changed nothing, or was begun
 // by another plugin: then it is when the deployment was created.
 func began(ctx context.Context, req *Request) (time.Time, error) {
-	value, found, err := req.Client.PluginMetadata(ctx, beganKey(&req.Target.App))
+	value, found, err := beganKey(&req.Target.App).Get(ctx, req.Client)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if at, err := time.Parse(time.RFC3339, value); found && err == nil {
+	if at, err := time.Parse(time.RFC3339, string(value)); found && err == nil {
 		return at, nil
 	}
-	return time.Unix(req.Deployment.GetCreatedAt(), 0), nil
+	return req.Deployment.CreatedAt, nil
 }

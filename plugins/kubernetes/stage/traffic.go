@@ -5,7 +5,6 @@ package stage
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -22,17 +21,17 @@ import (
 
 // routedKey is the plugin's metadata of a deployment that holds which variant the Service selects, at each deploy
 // target.
-func routedKey(app *config.Application) string {
+func routedKey(app *config.Application) sdk.DeploymentKey[sdk.Text] {
 	if target := app.DeployTarget(); target != "" {
-		return "routed-variant/" + target
+		return sdk.DeploymentKey[sdk.Text]("routed-variant/" + target)
 	}
 	return "routed-variant"
 }
 
 // trafficKey is the plugin's metadata of a deployment that holds where its last stage for traffic has sent requests.
-func trafficKey(app *config.Application) string {
+func trafficKey(app *config.Application) sdk.DeploymentKey[config.Traffic] {
 	if target := app.DeployTarget(); target != "" {
-		return "routed-traffic/" + target
+		return sdk.DeploymentKey[config.Traffic]("routed-traffic/" + target)
 	}
 	return "routed-traffic"
 }
@@ -68,7 +67,7 @@ func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r 
 	if _, err := e.move(ctx, req, c, r, traffic); err != nil {
 		return err
 	}
-	err := req.Client.PutStageMetadataMulti(ctx, map[string]string{
+	err := req.Client.PutMetadata(ctx, sdk.OfStage, map[string]string{
 		"primary-percentage":   strconv.Itoa(traffic.Primary),
 		"canary-percentage":    strconv.Itoa(traffic.Canary),
 		"baseline-percentage":  strconv.Itoa(traffic.Baseline),
@@ -98,15 +97,11 @@ func (e *Executor) move(ctx context.Context, req *Request, c *cluster.Client, r 
 	}
 	app := &req.Target.App
 	if r.selected != "" {
-		if err := req.Client.PutPluginMetadata(ctx, routedKey(app), r.selected); err != nil {
+		if err := routedKey(app).Put(ctx, req.Client, sdk.Text(r.selected)); err != nil {
 			return nil, err
 		}
 	}
-	note, err := json.Marshal(traffic)
-	if err != nil {
-		return nil, fmt.Errorf("write down where the traffic goes: %w", err)
-	}
-	return needed, req.Client.PutPluginMetadata(ctx, trafficKey(app), string(note))
+	return needed, trafficKey(app).Put(ctx, req.Client, traffic)
 }
 
 // apply applies what is added first, and deletes what is no longer needed last, so that nothing refers to an object

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
@@ -27,6 +26,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 // Started as piped starts plugins, the test binary is a plugin; its name says which.
@@ -218,7 +218,7 @@ func (good) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (
 		return sdk.Failure, err
 	}
 	pause := opts.Pause.Std()
-	if id := req.Stage.GetId(); id == "cancelled" || id == "interrupted" {
+	if id := req.Stage.ID; id == "cancelled" || id == "interrupted" {
 		pause = time.Hour // on any machine, what happens to it comes first
 	}
 	select {

@@ -15,13 +15,12 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // Started as piped starts plugins, the test binary is a plugin, or a recorder in front of one. Both are given what to
@@ -83,21 +82,21 @@ func (*counter) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[
 
 func (*counter) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config]) (sdk.Result, error) {
 	req.Log.Infof("%s, hunter2hunter2", req.Config.Word)
-	if req.Stage.GetName() == "HANG" {
+	if req.Stage.Name == "HANG" {
 		<-ctx.Done()
 		return sdk.Failure, sdk.StopCause(ctx)
 	}
 	by := <-req.Client.Commands(ctx)
 	req.Log.Successf("approved by %s", by.Commander)
 	return sdk.Success, errors.Join(done.Put(ctx, req.Client, req.Config.Word+" hunter2hunter2"),
-		req.Client.PutPluginMetadata(ctx, "by", by.Commander))
+		sdk.DeploymentKey[sdk.Text]("by").Put(ctx, req.Client, sdk.Text(by.Commander)))
 }
 
 // record runs some calls through a recorder.
 func record(t *testing.T, limit int64) (file string) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "calls.jsonl")
-	h := sdktest.StartProgram(t, os.Args[0], sdktest.Options{Name: "counter",
+	h := wiretest.StartProgram(t, os.Args[0], wiretest.Options{Name: "counter",
 		Config: config{Word: "one", Record: file, Limit: limit}})
 	_, err := h.Plan(t.Context(), sdk.StageConfig{Name: "COUNT"}, sdk.StageConfig{Name: "HANG"})
 	require.ErrorContains(t, err, "one stage at most")

@@ -5,24 +5,11 @@ package sdktest
 
 import (
 	"context"
-	"encoding/json"
-	"log/slog"
-	"net"
-	"sync"
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
-	"google.golang.org/grpc/credentials/insecure"
-
-	"github.com/pipedeck/pipedeck/api/model"
-	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
-	"github.com/pipedeck/pipedeck/api/plugin/livestate"
-	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
 // Options describe the plugin's entry in the piped configuration.
@@ -40,70 +27,41 @@ type Options struct {
 	Piped *Piped
 }
 
-// Harness is a plugin that runs in this process and the clients to call it with.
+// Harness is a plugin that runs, and the questions that piped asks it.
 type Harness struct {
-	Deployment  deployment.DeploymentServiceClient
-	Livestate   livestate.LivestateServiceClient
-	PlanPreview planpreview.PlanPreviewServiceClient
-	// Conn reaches the plugin for other services.
-	Conn *grpc.ClientConn
 	// Piped is what the plugin talks to.
 	Piped *Piped
 
-	name    string
+	wire    *wiretest.Harness
 	targets []string
-	stop    func() error
 }
 
-// Start serves the plugin until the test ends.
+// Start serves the plugin in this process until the test ends.
 func Start(t testing.TB, plugin sdk.Plugin, opts Options) *Harness {
 	t.Helper()
-	if opts.Name == "" {
-		opts.Name = "plugin"
-	}
-	settings := sdk.Settings{Name: opts.Name, URL: "file:///plugin", DeployTargets: opts.DeployTargets}
-	if opts.Config != nil {
-		data, err := json.Marshal(opts.Config)
-		require.NoError(t, err)
-		settings.Config = data
-	}
-	piped := opts.Piped
-	if piped == nil {
-		piped = startPiped(t, opts.OldPiped)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	serve := sdk.ServeOptions{
-		Settings: settings, PipedAddress: piped.Address, Listener: listener,
-		GracePeriod: 20 * time.Second, Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	}
-	if piped.Old() {
-		serve.CommandPoll = 5 * time.Millisecond
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- sdk.Serve(ctx, plugin, serve) }()
-
-	conn, err := grpc.NewClient("passthrough:///"+listener.Addr().String(),
-		grpc.WithTransportCredentials(insecure.NewCredentials()))
-	require.NoError(t, err)
-	h := newHarness(conn, piped, opts)
-	h.stop = sync.OnceValue(func() error { cancel(); return <-served })
-	t.Cleanup(func() {
-		require.NoError(t, h.Stop())
-		require.NoError(t, conn.Close())
-	})
-	return h
+	return newHarness(wiretest.Start(t, plugin, opts.wire()), opts)
 }
 
-func newHarness(conn *grpc.ClientConn, piped *Piped, opts Options) *Harness {
-	h := &Harness{
-		Deployment:  deployment.NewDeploymentServiceClient(conn),
-		Livestate:   livestate.NewLivestateServiceClient(conn),
-		PlanPreview: planpreview.NewPlanPreviewServiceClient(conn),
-		Conn:        conn,
-		Piped:       piped,
-		name:        opts.Name,
+// StartProgram runs the program of a plugin, in whatever language it is written, as PipeCD's piped does: with
+// the same command line, on a port of 127.0.0.1. It returns when the plugin answers, and ends it with the
+// test. Stop sends SIGTERM; a program that has not ended after 20 seconds is killed and fails the test.
+func StartProgram(t testing.TB, path string, opts Options) *Harness {
+	t.Helper()
+	return newHarness(wiretest.StartProgram(t, path, opts.wire()), opts)
+}
+
+func (o Options) wire() wiretest.Options {
+	wire := wiretest.Options{Name: o.Name, Config: o.Config, DeployTargets: o.DeployTargets, OldPiped: o.OldPiped}
+	if o.Piped != nil {
+		wire.Piped = o.Piped.wire
+	}
+	return wire
+}
+
+func newHarness(wire *wiretest.Harness, opts Options) *Harness {
+	h := &Harness{Piped: &Piped{wire: wire.Piped, calls: &calls{}}, wire: wire}
+	if opts.Piped != nil {
+		h.Piped = opts.Piped
 	}
 	for _, target := range opts.DeployTargets {
 		h.targets = append(h.targets, target.Name)
@@ -112,61 +70,49 @@ func newHarness(conn *grpc.ClientConn, piped *Piped, opts Options) *Harness {
 }
 
 // Stop ends the plugin as SIGTERM does and waits for it.
-func (h *Harness) Stop() error { return h.stop() }
+func (h *Harness) Stop() error { return h.wire.Stop() }
 
-// Request makes a valid request to execute a stage. The stage's id is its name in lower case, so that
-// tests can name it; options is the JSON of its "with". The caller changes what it wants different.
-func (h *Harness) Request(stage, options string) *deployment.ExecuteStageRequest {
-	return standin.ExecuteRequest(h.name, h.targets, stage, options)
+// Stages are the stages that the plugin owns.
+func (h *Harness) Stages(ctx context.Context) ([]string, error) {
+	resp, err := h.wire.Deployment.FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{})
+	return resp.GetStages(), err
 }
 
 // Plan asks for the stages of a pipeline of these configured ones, in their order, with rollback. Index is
 // filled in; empty Options are {}.
-func (h *Harness) Plan(ctx context.Context, configured ...sdk.StageConfig) ([]*model.PipelineStage, error) {
-	request := &deployment.BuildPipelineSyncStagesRequest{Rollback: true}
-	for i, c := range configured {
-		options := c.Options
-		if len(options) == 0 {
-			options = []byte("{}")
-		}
-		request.Stages = append(request.Stages, &deployment.BuildPipelineSyncStagesRequest_StageConfig{
-			Name: c.Name, Desc: c.Desc, Index: int32(i), Config: options,
-		})
+func (h *Harness) Plan(ctx context.Context, configured ...sdk.StageConfig) ([]sdk.Stage, error) {
+	stages, err := h.wire.Plan(ctx, configured...)
+	return stagesOf(stages), err
+}
+
+// PlanQuickSync asks for the stages of a quick sync, with rollback.
+func (h *Harness) PlanQuickSync(ctx context.Context) ([]sdk.Stage, error) {
+	resp, err := h.wire.Deployment.BuildQuickSyncStages(ctx, &deployment.BuildQuickSyncStagesRequest{Rollback: true})
+	return stagesOf(resp.GetStages()), err
+}
+
+// Change is what a deployment changes: from the commit that runs, nil before the first deployment, to another.
+type Change struct{ Running, Target *Commit }
+
+// Versions asks which versions the change brings out.
+func (h *Harness) Versions(ctx context.Context, change Change) ([]sdk.ArtifactVersion, error) {
+	resp, err := h.wire.Deployment.DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: h.plan(change)})
+	return versionsOf(resp.GetVersions()), err
+}
+
+// Strategy asks how the change should be brought out.
+func (h *Harness) Strategy(ctx context.Context, change Change) (*sdk.Strategy, error) {
+	resp, err := h.wire.Deployment.DetermineStrategy(ctx, &deployment.DetermineStrategyRequest{Input: h.plan(change)})
+	if err != nil {
+		return nil, err
 	}
-	resp, err := h.Deployment.BuildPipelineSyncStages(ctx, request)
-	return resp.GetStages(), err
+	return &sdk.Strategy{Sync: sdk.SyncStrategy(resp.GetSyncStrategy()), Summary: resp.GetSummary(),
+		Unsupported: resp.GetUnsupported()}, nil
 }
 
-// Execute runs a stage with the request that Request makes and fails the test when the call fails.
-func (h *Harness) Execute(t testing.TB, stage, options string) model.StageStatus {
-	t.Helper()
-	resp, err := h.Deployment.ExecuteStage(t.Context(), h.Request(stage, options))
-	require.NoError(t, err)
-	return resp.GetStatus()
-}
-
-// Go is Execute in the background; the channel gives the status once.
-func (h *Harness) Go(ctx context.Context, t testing.TB, stage, options string) <-chan model.StageStatus {
-	t.Helper()
-	ended := make(chan model.StageStatus, 1)
-	go func() {
-		resp, err := h.Deployment.ExecuteStage(ctx, h.Request(stage, options))
-		if err != nil {
-			t.Logf("execute %s: %v", stage, err)
-		}
-		ended <- resp.GetStatus()
-	}()
-	return ended
-}
-
-// Preview asks what a change from running, which may be nil, to target would do at every deploy target, and fails the
-// test when the call fails.
-func (h *Harness) Preview(t testing.TB, running, target *common.DeploymentSource) []*planpreview.PlanPreviewResult {
-	t.Helper()
-	resp, err := h.PlanPreview.GetPlanPreview(t.Context(), &planpreview.GetPlanPreviewRequest{
-		PipedId: "piped-1", ApplicationId: "application-1", ApplicationName: "demo", DeployTargets: h.targets,
-		TargetDeploymentSource: target, RunningDeploymentSource: running,
-	})
-	require.NoError(t, err)
-	return resp.GetResults()
+func (h *Harness) plan(change Change) *deployment.PlanPluginInput {
+	return &deployment.PlanPluginInput{
+		Deployment:              h.wire.Request("PLAN", "").GetInput().GetDeployment(),
+		RunningDeploymentSource: change.Running.wire(), TargetDeploymentSource: change.Target.wire(),
+	}
 }

@@ -4,47 +4,77 @@
 package sdktest
 
 import (
-	"context"
-	"errors"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
+	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
 
-// DeploymentID is the id of the deployment in the requests that Harness.Request makes.
-const DeploymentID = standin.DeploymentID
+// Piped stands in for piped: it keeps what the plugin reports, and waits for what a test expects of it.
+type Piped struct {
+	wire  *wiretest.Piped
+	calls *calls
+}
 
-// waitLimit bounds Piped.Wait; a test that needs it has failed.
-const waitLimit = 20 * time.Second
+// Log returns the text of a stage's log so far, one line end after each entry.
+func (p *Piped) Log(stageID string) string { return p.wire.Log(stageID) }
 
-// StageID is the id that Harness.Request gives a stage.
-func StageID(stage string) string { return standin.StageID(stage) }
+// Entries are what the log of a stage holds for good. Lines of output may be one entry or several.
+func (p *Piped) Entries(stageID string) (entries []Entry) {
+	for _, block := range p.wire.Blocks(stageID, true) {
+		entries = append(entries, Entry{Severity: Severity(block.GetSeverity()),
+			Text: strings.TrimSuffix(block.GetLog(), "\n")})
+	}
+	return entries
+}
 
-// Piped stands in for piped, and waits for what a test expects of a plugin.
-type Piped struct{ *standin.Piped }
+// Completed is whether the log of the stage was reported as complete, which is the last that a stage does.
+func (p *Piped) Completed(stageID string) bool { return p.wire.Completed(stageID) }
 
-func startPiped(t testing.TB, old bool) *Piped {
-	t.Helper()
-	piped, err := standin.Start(standin.Options{Old: old})
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, piped.Close()) })
-	return &Piped{piped}
+// StageMetadata returns a copy of what a stage put.
+func (p *Piped) StageMetadata(stageID string) map[string]string { return p.wire.StageMetadata(stageID) }
+
+// SetStageMetadata plays an earlier attempt of the stage.
+func (p *Piped) SetStageMetadata(stageID, key, value string) {
+	p.wire.SetStageMetadata(stageID, key, value)
+}
+
+// DeploymentMetadata returns a copy of what a plugin put for the deployment.
+func (p *Piped) DeploymentMetadata(plugin string) map[string]string {
+	return p.wire.PluginMetadata(plugin)
+}
+
+// SetSharedMetadata plays piped's own notes on the deployment.
+func (p *Piped) SetSharedMetadata(key, value string) { p.wire.SetSharedMetadata(key, value) }
+
+// BeginDeployment forgets what plugins have stored for a deployment, as another one has nothing of it. Objects of
+// applications stay.
+func (p *Piped) BeginDeployment() { p.wire.BeginDeployment() }
+
+// Installed names the tools that the plugin asked for, as name-version.
+func (p *Piped) Installed() []string { return p.wire.Installed() }
+
+// Approve gives a stage an approval by a user.
+func (p *Piped) Approve(stageID, commander string) { p.wire.Approve(stageID, commander) }
+
+// Skip asks a stage to skip, by a user.
+func (p *Piped) Skip(stageID, commander string) { p.wire.Skip(stageID, commander) }
+
+// Fail answers calls of the plugin with an error until it is nil. The calls are named as in the protocol, such as
+// PutStageMetadata, InstallTool and PutApplicationSharedObject.
+func (p *Piped) Fail(call string, err error) {
+	p.calls.fail(call, err)
+	p.wire.OnCall(p.calls.made)
 }
 
 // Wait returns when the condition holds after some report; it fails the test after 20 seconds.
 func (p *Piped) Wait(t testing.TB, what string, condition func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeoutCause(context.Background(), waitLimit, errors.New("waited in vain for "+what))
-	defer cancel()
-	require.NoError(t, p.Until(ctx, condition))
+	p.wire.Wait(t, what, condition)
 }
 
-// WaitLog returns when the log of a stage holds text.
+// WaitLog returns when the log of a stage holds text; it fails the test after 20 seconds.
 func (p *Piped) WaitLog(t testing.TB, stageID, text string) {
 	t.Helper()
-	p.Wait(t, "log "+text, func() bool { return strings.Contains(p.Log(stageID), text) })
+	p.wire.WaitLog(t, stageID, text)
 }
