@@ -3,7 +3,10 @@
 
 package conformance
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // pending is a stage that is under way.
 type pending struct {
@@ -12,10 +15,12 @@ type pending struct {
 	gate   *gate
 	// ended gets the execution once.
 	ended chan *execution
+	// silent says that it asked piped for nothing within the run limit.
+	silent bool
 }
 
-// hold begins to execute the stage, and holds it up at its first request to piped until the gate is released. It
-// returns nil when the stage ended without one. The caller calls finish.
+// hold begins to execute the stage, and holds it up at its first request to piped until the gate is released. The
+// caller calls finish.
 func (p *probe) hold(x *session, o order) (*pending, error) {
 	if o.id == "" {
 		o.id = p.suite.newID()
@@ -30,8 +35,13 @@ func (p *probe) hold(x *session, o order) (*pending, error) {
 		e, _ := x.execute(p, o) // the only error is that of p.ctx
 		held.ended <- e
 	}()
+	limit := time.NewTimer(p.suite.options.RunLimit)
+	defer limit.Stop()
 	select {
 	case <-held.gate.begun:
+		return held, nil
+	case <-limit.C:
+		held.silent = true
 		return held, nil
 	case e := <-held.ended:
 		held.ended <- e
@@ -44,6 +54,9 @@ func (p *probe) hold(x *session, o order) (*pending, error) {
 
 // begun is whether the stage has asked piped for something, and still runs.
 func (h *pending) begun() bool {
+	if h.silent {
+		return false
+	}
 	select {
 	case e := <-h.ended:
 		h.ended <- e

@@ -75,9 +75,10 @@ func refusedLog(p *probe) error {
 	if err != nil {
 		return err
 	}
-	var refused atomic.Int64
+	var refused, checkpoints atomic.Int64
 	x, err := p.start(setup{fail: func(c call) error {
-		if isLog(c.method) && refused.Add(1) <= 2 {
+		checkpoint := c.method == "ReportStageLogsFromLastCheckpoint" && checkpoints.Add(1) <= 2
+		if isLog(c.method) && (refused.Add(1) <= 2 || checkpoint) {
 			return status.Error(codes.Unavailable, "piped starts again")
 		}
 		return nil
@@ -94,17 +95,17 @@ func refusedLog(p *probe) error {
 	case x.gone(e.err) != nil:
 		return x.gone(e.err)
 	case e.cut:
-		return fmt.Errorf("after piped refused two reports it was still at work after %s", p.suite.options.RunLimit)
+		return fmt.Errorf("after piped refused some reports it was still at work after %s", p.suite.options.RunLimit)
 	case e.failed() && !first.failed():
 		return note("the stage ended in %s because piped could not take its log for a moment", e.kind())
 	}
 	all, want := len(x.piped.Blocks(e.id, false)), len(first.session.piped.Blocks(first.id, false))
 	if !x.piped.Completed(e.id) {
-		return fmt.Errorf("the stage ended in %s, and its log was never completed after piped refused two reports",
+		return fmt.Errorf("the stage ended in %s, and its log was never completed after piped refused some reports",
 			e.kind())
 	}
 	if all*2 < want {
-		return fmt.Errorf("the stage ended in %s, and %d of %d log blocks are lost after piped refused two reports",
+		return fmt.Errorf("the stage ended in %s, and %d of %d log blocks are lost after piped refused some reports",
 			e.kind(), want-all, want)
 	}
 	p.saw("%s", e.how())

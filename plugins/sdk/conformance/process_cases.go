@@ -76,7 +76,7 @@ func sigtermBusy(p *probe) error {
 		held.gate.release() // it goes on with its work
 	case e := <-held.ended:
 		held.ended <- e
-	case <-time.After(500 * time.Millisecond): // it may ask piped for nothing
+	case <-time.After(2 * time.Second): // it may ask piped for nothing
 	}
 	err = x.terminate(p.ctx)
 	held.finish()

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
@@ -157,10 +158,11 @@ func (p *probe) plantedStage(x *session, found *leaked, number int,
 	select {
 	case e = <-held.ended:
 		held.ended <- e
+	case <-time.After(p.suite.patience(p, order{})):
 	case <-p.ctx.Done():
 	}
-	held.finish()
-	if planting != nil || e == nil {
+	e = held.finish()
+	if planting != nil || p.ctx.Err() != nil {
 		return errors.Join(planting, p.ctx.Err())
 	}
 	if e.err != nil {
