@@ -25,7 +25,7 @@ type testFlags struct {
 	programFlags
 	options conformance.Options
 	source  string
-	junit   string
+	junit   []string
 	list    bool
 	verbose bool
 }
@@ -74,7 +74,7 @@ func (f *testFlags) register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.options.Only, "only", nil,
 		"run the cases with this `ID`, in which * stands for any letters; may be repeated (default: all)")
 	flags.BoolVar(&f.list, "list", false, "list the cases and run none")
-	flags.StringVar(&f.junit, "junit", "", "write the results to this `FILE` as JUnit XML")
+	flags.StringArrayVar(&f.junit, "junit", nil, "write the results to this file as JUnit XML")
 	flags.StringVar(&f.options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
 	flags.StringVar(&f.options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
 	flags.StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an "+
@@ -125,8 +125,8 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 		return notRun(cmd.Context(), mask, err)
 	}
 	again := func(id string) string { return mask.text(f.reproduce(cmd, place, id)) }
-	if f.junit != "" {
-		if err := writeTestJUnit(f.junit, results, began, again); err != nil {
+	for _, file := range f.junit {
+		if err := writeTestJUnit(file, results, began, again); err != nil {
 			return err
 		}
 	}

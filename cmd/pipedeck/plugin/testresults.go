@@ -94,7 +94,8 @@ func showFailures(w io.Writer, results []conformance.Result, counts map[conforma
 
 // failure is all that is known of a case that has failed.
 func failure(r conformance.Result, again string) string {
-	return fmt.Sprintf("failed: %s\nmust hold: %s\nseen: %s\nwhy it matters: %s\nnext step: %s\nrun it alone: %s\n", r.ID,
+	return fmt.Sprintf("failed: %s\nmust hold: %s\nseen: %s\nwhy it matters: %s\nnext step: %s\nrun it alone: "+
+		"%s\n", r.ID,
 		r.Title, text.Clean(r.Detail), r.Why, r.Next, again)
 }
 
@@ -114,7 +115,8 @@ func (f *testFlags) reproduce(cmd *cobra.Command, place, id string) string {
 // quote writes a word for a shell.
 func quote(word string) string {
 	plain := strings.IndexFunc(word, func(r rune) bool {
-		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-_./:=,+@%", r)
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') &&
+			!strings.ContainsRune("-_./:=,+@%", r)
 	}) < 0
 	if plain && word != "" {
 		return word

@@ -21,7 +21,8 @@ func againCases() []Case {
 		ID: "again.attempt", Capability: Execution, run: secondAttempt,
 		Title: "takes a stage up again after a restart",
 		Why:   "piped runs a stage that was under way once more after a restart, and the deployment would hang or fail",
-		Next:  "let ExecuteStage be called twice for one stage; what an attempt needs of the one before is stage metadata",
+		Next: "let ExecuteStage be called twice for one stage; what an attempt needs of the one before is stage " +
+			"metadata",
 	}, {
 		ID: "again.log", Capability: Execution, run: attemptLog,
 		Title: "the log of a second attempt has indexes that the first has not used",
@@ -61,7 +62,7 @@ func sameProcess(p *probe) error {
 }
 
 // attempts runs a stage, starts the program again on the same state, and runs the stage once more.
-func (p *probe) attempts() (*session, *execution, error) {
+func attempts(p *probe) (*session, *execution, error) {
 	if _, err := p.settled(); err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +98,7 @@ func (x *session) restart(p *probe) error {
 }
 
 func secondAttempt(p *probe) error {
-	_, second, err := p.attempts()
+	_, second, err := attempts(p)
 	switch {
 	case err != nil:
 		return err
@@ -109,7 +110,7 @@ func secondAttempt(p *probe) error {
 }
 
 func attemptLog(p *probe) error {
-	x, second, err := p.attempts()
+	x, second, err := attempts(p)
 	if err != nil {
 		return err
 	}

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
 func cancelCases() []Case {
@@ -65,7 +63,7 @@ func (p *probe) cancelled(x *session) (*pending, error) {
 }
 
 // completes waits until the log of a cancelled stage is complete.
-func (p *probe) completes(x *session, id string) error {
+func completes(p *probe, x *session, id string) error {
 	ctx, cancel := context.WithTimeout(p.ctx, p.suite.bounds.Stop)
 	defer cancel()
 	began := time.Now()
@@ -96,17 +94,17 @@ func cancelEnds(p *probe) error {
 	if err != nil {
 		return err
 	}
-	return p.stops(x, held.id)
+	return stops(p, x, held.id)
 }
 
 // stops waits for the end of a stage that was cancelled, as far as its log shows it.
-func (p *probe) stops(x *session, id string) error {
+func stops(p *probe, x *session, id string) error {
 	if x.piped.LogCalls(id) == 0 {
 		if e, err := p.settled(); err == nil && e.session.piped.LogCalls(e.id) == 0 {
 			return skip("the stage writes no log that would show its end; process.sigterm.busy looks for the end")
 		}
 	}
-	return p.completes(x, id)
+	return completes(p, x, id)
 }
 
 func cancelQuiet(p *probe) error {
@@ -127,7 +125,8 @@ func cancelQuiet(p *probe) error {
 	before := len(x.rec.of(held.id))
 	p.pause(p.suite.bounds.Quiet)
 	if calls := x.rec.of(held.id); len(calls) > before {
-		return fmt.Errorf("after a cancel it completed the log of the stage, and sent %s afterwards (%d requests): the "+
+		return fmt.Errorf("after a cancel it completed the log of the stage, and sent %s afterwards (%d requests): "+
+			"the "+
 			"stage goes on", calls[before].method, len(calls)-before)
 	}
 	return nil
@@ -148,11 +147,11 @@ func cancelEarly(p *probe) error {
 			return err
 		}
 	}
-	return p.servesOn(x)
+	return servesOn(p, x)
 }
 
 // servesOn runs the stage once more and compares its end with the usual one.
-func (p *probe) servesOn(x *session) error {
+func servesOn(p *probe, x *session) error {
 	if died := x.alive(); died != nil {
 		return died
 	}
@@ -182,7 +181,7 @@ func cancelNext(p *probe) error {
 	if _, err := p.cancelled(x); err != nil {
 		return err
 	}
-	return p.servesOn(x)
+	return servesOn(p, x)
 }
 
 func cancelReason(p *probe) error {
@@ -227,9 +226,7 @@ func deadline(p *probe) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, 300*time.Millisecond)
-	defer cancel()
-	held, err := p.hold(x, order{edit: func(*deployment.ExecuteStageRequest) {}, context: ctx})
+	held, err := p.hold(x, order{deadline: 500 * time.Millisecond})
 	if err != nil {
 		return err
 	}
@@ -237,8 +234,12 @@ func deadline(p *probe) error {
 		held.finish()
 		return skip("the stage ends without a request to piped, by which it could be held up")
 	}
-	<-ctx.Done()
+	select {
+	case e := <-held.ended: // at the deadline
+		held.ended <- e
+	case <-p.ctx.Done():
+	}
 	p.pause(50 * time.Millisecond)
 	held.finish()
-	return p.stops(x, held.id)
+	return stops(p, x, held.id)
 }

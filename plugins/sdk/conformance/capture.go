@@ -53,6 +53,16 @@ func (c *capture) text() string {
 	return string(c.kept)
 }
 
+// end passes a last line on that has no end.
+func (c *capture) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.to != nil && len(c.line) > 0 {
+		_, _ = c.to.Write(append(c.line, '\n')) // as good as the writes before
+		c.line = nil
+	}
+}
+
 // bytes is how much has been printed.
 func (c *capture) bytes() int64 {
 	c.mu.Lock()
@@ -64,6 +74,19 @@ func (c *capture) bytes() int64 {
 func (c *capture) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(c.text()), "\n")
 	return clip(strings.TrimSpace(lines[len(lines)-1]))
+}
+
+// lastWords is why the process has ended, as far as it has printed it: the panic of a Go program rather than the end of
+// its stack.
+func (c *capture) lastWords() string {
+	for line := range strings.Lines(c.text()) {
+		for _, begin := range []string{"panic: ", "fatal error: "} {
+			if strings.HasPrefix(line, begin) {
+				return firstLine(line)
+			}
+		}
+	}
+	return c.lastLine()
 }
 
 // sharedWriter serialises writes of several processes.

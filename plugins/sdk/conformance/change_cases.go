@@ -30,7 +30,7 @@ func changeCases() []Case {
 		ID: "livestate.changes.instance", Capability: LiveState, run: changesInstance,
 		Title: "an answer about changes names its process and its position",
 		Why:   "after a restart piped would take old positions for new ones, and miss changes",
-		Next:  "fill instance with a text that each process has for itself",
+		Next:  "fill instance with a text that no other process has",
 	}}
 }
 
@@ -44,7 +44,7 @@ func (p *probe) changes(x *session, limit time.Duration,
 var errNoChanges = skip("it does not notify of changes; piped asks every minute")
 
 // firstChange asks until the plugin has nothing new; answers come at once before that.
-func (p *probe) firstChange(x *session) (*livestate.AwaitChangesResponse, error) {
+func firstChange(p *probe, x *session) (*livestate.AwaitChangesResponse, error) {
 	answer, err := p.changes(x, 500*time.Millisecond, &livestate.AwaitChangesRequest{})
 	if status.Code(err) == codes.Unimplemented {
 		return nil, errNoChanges
@@ -63,7 +63,7 @@ func changesWait(p *probe) error {
 	if err != nil {
 		return err
 	}
-	answer, err := p.firstChange(x)
+	answer, err := firstChange(p, x)
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,8 @@ func changesWait(p *probe) error {
 			return nil //nolint:nilerr // it waits
 		}
 		if count >= most {
-			return fmt.Errorf("it answered %d questions for changes in %s", count, time.Since(began).Round(time.Millisecond))
+			return fmt.Errorf("it answered %d questions for changes in %s", count,
+				time.Since(began).Round(time.Millisecond))
 		}
 		request = &livestate.AwaitChangesRequest{Instance: answer.GetInstance(), Position: answer.GetPosition()}
 	}
@@ -88,7 +89,7 @@ func changesStop(p *probe) error {
 	if err != nil {
 		return err
 	}
-	first, err := p.firstChange(x)
+	first, err := firstChange(p, x)
 	if err != nil {
 		return err
 	}
@@ -113,7 +114,7 @@ func changesInstance(p *probe) error {
 	if err != nil {
 		return err
 	}
-	answer, err := p.firstChange(x)
+	answer, err := firstChange(p, x)
 	switch {
 	case err != nil:
 		return err

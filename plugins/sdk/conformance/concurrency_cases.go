@@ -44,7 +44,7 @@ func concurrencyCases() []Case {
 
 // together runs several stages at once: each is held up until all have begun. In a second process, so that others do
 // not disturb.
-func (p *probe) together() (*session, []*execution, error) {
+func together(p *probe) (*session, []*execution, error) {
 	if len(p.suite.options.Settings.DeployTargets) > 0 {
 		return nil, nil, skip("its deploy targets are shared, so its stages run one after another here")
 	}
@@ -69,7 +69,7 @@ func (p *probe) together() (*session, []*execution, error) {
 }
 
 func concurrentEnds(p *probe) error {
-	_, ended, err := p.together()
+	_, ended, err := together(p)
 	if err != nil {
 		return err
 	}
@@ -140,7 +140,7 @@ func concurrentParallel(p *probe) error {
 }
 
 func concurrentLogs(p *probe) error {
-	x, ended, err := p.together()
+	x, ended, err := together(p)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func concurrentLogs(p *probe) error {
 }
 
 func concurrentMetadata(p *probe) error {
-	_, ended, err := p.together()
+	_, ended, err := together(p)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,8 @@ func concurrentMetadata(p *probe) error {
 	}
 	for _, e := range ended {
 		if e.keys() != alone.keys() {
-			return fmt.Errorf("of %d equal stages at once, one stored the metadata %q, and one alone %q: metadata is mixed",
+			return fmt.Errorf("of %d equal stages at once, one stored the metadata %q, and one alone %q: metadata "+
+				"is mixed",
 				atOnce, e.keys(), alone.keys())
 		}
 	}

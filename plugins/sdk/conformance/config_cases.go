@@ -17,8 +17,9 @@ func configCases() []Case {
 	return []Case{{
 		ID: "config.malformed", Capability: Start, run: malformedConfig,
 		Title: "ends with an error when --config is not JSON",
-		Why:   "piped shows the last words of a plugin that does not start; a plugin that goes on has the wrong settings",
-		Next:  "exit with a code that is not 0 and a message",
+		Why: "piped shows the last words of a plugin that does not start; a plugin that goes on has the wrong " +
+			"settings",
+		Next: "exit with a code that is not 0 and a message",
 	}, {
 		ID: "config.type", Capability: Start, run: configOfWrongType,
 		Title: "a configuration of the wrong type ends the start with an error",
@@ -32,8 +33,9 @@ func configCases() []Case {
 	}, {
 		ID: "config.unknown", Capability: Start, run: configUnknown,
 		Title: "ignores keys of its configuration that it does not know",
-		Why:   "PipeCD's plugins ignore them, so that one configuration serves an older and a newer version of a plugin",
-		Next:  "ignore unknown keys; a schema lets pipedeck validate find them before",
+		Why: "PipeCD's plugins ignore them, so that one configuration serves an older and a newer version of a " +
+			"plugin",
+		Next: "ignore unknown keys; a schema lets pipedeck validate find them before",
 	}, {
 		ID: "config.target.null", Capability: Start, run: nullTarget,
 		Title: "takes a deploy target without a configuration, or says what it needs",
@@ -110,7 +112,7 @@ func malformedConfig(p *probe) error {
 }
 
 // startsOrSays passes a program that serves, or that ends with an error and a message.
-func (p *probe) startsOrSays(what string, edit func(*sdk.Settings)) (served bool, err error) {
+func startsOrSays(p *probe, what string, edit func(*sdk.Settings)) (served bool, err error) {
 	t, err := p.suite.tryStart(p, 0, p.suite.bounds.Start, edit)
 	switch {
 	case err != nil:
@@ -129,7 +131,7 @@ func (p *probe) startsOrSays(what string, edit func(*sdk.Settings)) (served bool
 }
 
 func configOfWrongType(p *probe) error {
-	served, err := p.startsOrSays("a list as its configuration", func(settings *sdk.Settings) {
+	served, err := startsOrSays(p, "a list as its configuration", func(settings *sdk.Settings) {
 		settings.Config = json.RawMessage(`["a list", 1]`)
 	})
 	switch {
@@ -144,7 +146,7 @@ func configOfWrongType(p *probe) error {
 }
 
 func configAbsent(p *probe) error {
-	served, err := p.startsOrSays("no configuration", func(settings *sdk.Settings) { settings.Config = nil })
+	served, err := startsOrSays(p, "no configuration", func(settings *sdk.Settings) { settings.Config = nil })
 	if served {
 		p.saw("it serves")
 	}
@@ -165,7 +167,7 @@ func nullTarget(p *probe) error {
 	if len(p.suite.options.Settings.DeployTargets) == 0 {
 		return skip("it is configured without deploy targets")
 	}
-	served, err := p.startsOrSays("a deploy target without configuration", func(settings *sdk.Settings) {
+	served, err := startsOrSays(p, "a deploy target without configuration", func(settings *sdk.Settings) {
 		targets := append([]sdk.DeployTargetConfig(nil), settings.DeployTargets...)
 		targets[0].Config = json.RawMessage("null")
 		settings.DeployTargets = targets

@@ -115,8 +115,8 @@ func thrice(method string, ask func() (proto.Message, error)) error {
 			return err
 		}
 		if before != nil && !proto.Equal(before, answer) {
-			return fmt.Errorf("%s answered the same question with %s, and then with %s", method, clip(fmt.Sprint(before)),
-				clip(fmt.Sprint(answer)))
+			return fmt.Errorf("%s answered the same question with %s, and then with %s", method,
+				clip(fmt.Sprint(before)), clip(fmt.Sprint(answer)))
 		}
 		before = answer
 	}

@@ -46,7 +46,7 @@ func (p *probe) drift() (*livestate.GetDriftResponse, error) {
 	if err != nil {
 		return nil, err
 	}
-	request, err := p.liveRequest()
+	request, err := liveRequest(p)
 	if err != nil {
 		return nil, err
 	}

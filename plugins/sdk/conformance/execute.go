@@ -40,6 +40,8 @@ type order struct {
 	attempt int32
 	// edit changes the request.
 	edit func(*deployment.ExecuteStageRequest)
+	// deadline is that of the call; 0 is none.
+	deadline time.Duration
 	// first is set for the baseline, which is cancelled at the run limit alone.
 	first bool
 	// context, when set, ends the call in place of the run limit.
@@ -125,11 +127,15 @@ func (x *session) execute(p *probe, o order) (*execution, error) {
 	if o.context == nil {
 		defer time.AfterFunc(patience, cancel).Stop()
 	}
+	if o.deadline > 0 {
+		ctx, cancel = context.WithTimeout(ctx, o.deadline)
+		defer cancel()
+	}
 	x.rec.begin(o.id, request.GetInput().GetDeployment().GetId())
 	began := time.Now()
 	answer, err := x.deployments().ExecuteStage(ctx, request)
 	e := &execution{session: x, stage: o.stage, id: o.id, status: answer.GetStatus(), err: err,
-		took: time.Since(began), cut: ctx.Err() != nil || o.context != nil && status.Code(err) == codes.DeadlineExceeded}
+		took: time.Since(began), cut: ctx.Err() != nil || status.Code(err) == codes.DeadlineExceeded && o.deadline > 0}
 	if !e.cut {
 		x.rec.end(o.id)
 	}
@@ -145,7 +151,7 @@ func (p *probe) ranOnce() (*execution, error) {
 	return p.suite.baseline.get(func() (*execution, error) { return x.execute(p, order{first: true}) })
 }
 
-// base is the baseline, for those that need no session of their own for it.
+// base is the baseline for callers that need no separate session for it.
 func (s *suite) base(p *probe) *execution {
 	x, err := s.sharedSession(p.ctx)
 	if err != nil {

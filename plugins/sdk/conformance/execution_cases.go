@@ -24,7 +24,8 @@ func executionCases() []Case {
 		ID: "execution.ends", Capability: Execution, run: executionEnds,
 		Title: "runs the stage to its end",
 		Why:   "the deployment waits for the stage, and fails or hangs with it",
-		Next:  "answer ExecuteStage with SUCCESS, FAILURE, SKIPPED or EXITED once the work is done; give options with --with",
+		Next: "answer ExecuteStage with SUCCESS, FAILURE, SKIPPED or EXITED once the work is done; give options " +
+			"with --with",
 	}, {
 		ID: "execution.answer.last", Capability: Execution, run: answerIsLast, last: true,
 		Title: "the answer of a stage is the last that comes from it",
@@ -183,7 +184,8 @@ func commandsEnd(p *probe) error {
 		return err
 	}
 	offers := p.suite.offers(p)
-	if offers != model.ManualOperation_MANUAL_OPERATION_APPROVE && offers != model.ManualOperation_MANUAL_OPERATION_SKIP {
+	if offers != model.ManualOperation_MANUAL_OPERATION_APPROVE &&
+		offers != model.ManualOperation_MANUAL_OPERATION_SKIP {
 		return skip("the stage offers neither")
 	}
 	id := p.suite.newID()

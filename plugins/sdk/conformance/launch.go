@@ -72,6 +72,7 @@ func (s *suite) spawn(l launch) (*process, error) {
 		if errors.Is(p.err, exec.ErrWaitDelay) {
 			p.err = nil
 		}
+		p.output.end()
 		if l.orphanable {
 			return
 		}
@@ -123,7 +124,7 @@ func (p *process) end() string {
 	if p.err != nil {
 		text = p.err.Error()
 	}
-	if last := p.output.lastLine(); last != "" {
+	if last := p.output.lastWords(); last != "" {
 		text += ": " + last
 	}
 	return text

@@ -24,27 +24,29 @@ func leakCases() []Case {
 		Title: fmt.Sprintf("open files do not grow with the stages (%d of them)", rounds),
 		Next:  "close files and connections of a stage when it ends",
 		run: func(p *probe) error {
-			return p.grows("open files", func(x *session) (int, bool) { return descriptors(x.process.command.Process.Pid) })
+			return grows(p, "open files", func(x *session) (int, bool) {
+				return descriptors(x.process.command.Process.Pid)
+			})
 		},
 	}, {
 		ID: "leaks.threads", Capability: Process, Why: why,
 		Title: fmt.Sprintf("threads do not grow with the stages (%d of them)", rounds),
 		Next:  "end the threads of a stage when it ends",
 		run: func(p *probe) error {
-			return p.grows("threads", func(x *session) (int, bool) { return threads(x.process.command.Process.Pid) })
+			return grows(p, "threads", func(x *session) (int, bool) { return threads(x.process.command.Process.Pid) })
 		},
 	}, {
 		ID: "leaks.goroutines", Capability: Process, Why: why,
 		Title: fmt.Sprintf("goroutines do not grow with the stages (%d of them), where the plugin counts them", rounds),
 		Next:  "wait for the goroutines of a stage before its answer",
 		run: func(p *probe) error {
-			return p.grows("goroutines", func(x *session) (int, bool) { return p.goroutines(x) })
+			return grows(p, "goroutines", func(x *session) (int, bool) { return goroutines(p, x) })
 		},
 	}}
 }
 
 // goroutines is what the SDK reports next to its health.
-func (p *probe) goroutines(x *session) (int, bool) {
+func goroutines(p *probe, x *session) (int, bool) {
 	ctx, cancel := p.limit()
 	defer cancel()
 	var trailer metadata.MD
@@ -59,7 +61,7 @@ func (p *probe) goroutines(x *session) (int, bool) {
 }
 
 // stages runs the stage some times, a few at once unless its targets are shared.
-func (p *probe) stagesOf(x *session, count int) error {
+func stagesOf(p *probe, x *session, count int) error {
 	slots := make(chan struct{}, 4)
 	var running sync.WaitGroup
 	var mu sync.Mutex
@@ -83,7 +85,7 @@ func (p *probe) stagesOf(x *session, count int) error {
 }
 
 // grows compares a count before and after some stages. A third of them may leave something: pools fill.
-func (p *probe) grows(what string, count func(*session) (int, bool)) error {
+func grows(p *probe, what string, count func(*session) (int, bool)) error {
 	first, err := p.settled()
 	if err != nil {
 		return err
@@ -96,7 +98,7 @@ func (p *probe) grows(what string, count func(*session) (int, bool)) error {
 	if err != nil {
 		return err
 	}
-	if err := p.stagesOf(x, 8); err != nil { // what is made once
+	if err := stagesOf(p, x, 8); err != nil { // what is made once
 		return err
 	}
 	p.pause(300 * time.Millisecond)
@@ -104,7 +106,7 @@ func (p *probe) grows(what string, count func(*session) (int, bool)) error {
 	if !ok {
 		return skip("%s are not seen here", what)
 	}
-	if err := p.stagesOf(x, rounds); err != nil {
+	if err := stagesOf(p, x, rounds); err != nil {
 		return err
 	}
 	after := 0

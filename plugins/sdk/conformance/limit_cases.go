@@ -38,7 +38,7 @@ func limitCases() []Case {
 }
 
 // unlike runs the stage with another request and compares its end with the usual one.
-func (p *probe) unlike(what string, edit func(*deployment.ExecutePluginInput)) error {
+func unlike(p *probe, what string, edit func(*deployment.ExecutePluginInput)) error {
 	first, err := p.settled()
 	if err != nil {
 		return err
@@ -58,14 +58,15 @@ func (p *probe) unlike(what string, edit func(*deployment.ExecutePluginInput)) e
 	case e.cut:
 		return fmt.Errorf("with %s it was still at work after %s", what, p.suite.options.RunLimit)
 	case e.kind() != first.kind():
-		return fmt.Errorf("with %s the stage ended in %s, and in %s otherwise: %s", what, e.kind(), first.kind(), e.how())
+		return fmt.Errorf("with %s the stage ended in %s, and in %s otherwise: %s", what, e.kind(), first.kind(),
+			e.how())
 	}
 	p.saw("%s", e.how())
 	return nil
 }
 
 func largeApplication(p *probe) error {
-	return p.unlike("an application configuration of 3.5 MiB", func(in *deployment.ExecutePluginInput) {
+	return unlike(p, "an application configuration of 3.5 MiB", func(in *deployment.ExecutePluginInput) {
 		line := "# " + strings.Repeat("x", 97) + "\n"
 		in.TargetDeploymentSource.ApplicationConfig = append(in.TargetDeploymentSource.ApplicationConfig,
 			strings.Repeat(line, 35*1024)...)
@@ -92,7 +93,7 @@ func largeOptions(p *probe) error {
 }
 
 func manyLabels(p *probe) error {
-	return p.unlike("a thousand labels", func(in *deployment.ExecutePluginInput) {
+	return unlike(p, "a thousand labels", func(in *deployment.ExecutePluginInput) {
 		for i := range 1000 {
 			in.Deployment.Labels[fmt.Sprintf("label-%d", i)] = "value"
 		}
@@ -100,8 +101,9 @@ func manyLabels(p *probe) error {
 }
 
 func unicode(p *probe) error {
-	return p.unlike("names in other scripts", func(in *deployment.ExecutePluginInput) {
+	return unlike(p, "names in other scripts", func(in *deployment.ExecutePluginInput) {
 		in.Deployment.ApplicationName, in.Stage.Desc = "演示 приложение", "Größe – naïve 🚀"
-		in.Deployment.Trigger.Commit.Message, in.Deployment.Trigger.Commit.Author = "変更\n\n\"quoted\" $(x)", "Ζωή"
+		commit := in.Deployment.Trigger.Commit
+		commit.Message, commit.Author = "変更\n\n\"quoted\" $(x)", "Ζωή"
 	})
 }

@@ -30,7 +30,7 @@ func liveStateCases() []Case {
 		Next:  "fill id, name, created_at and updated_at of each resource",
 	}, {
 		ID: "livestate.unique", Capability: LiveState, run: liveUnique,
-		Title: "each resource has an id of its own",
+		Title: "each resource has a separate id",
 		Why:   "the user interface draws one of them, and connects the wrong ones",
 		Next:  "make the id of the deploy target, the kind and the name",
 	}, {
@@ -66,7 +66,7 @@ func liveStateCases() []Case {
 	}, {
 		ID: "livestate.stable", Capability: LiveState, run: liveStable,
 		Title: "names the same resources by the same ids three times",
-		Why:   "the user interface draws every resource anew, and loses what is selected",
+		Why:   "the user interface draws every resource again, and loses what is selected",
 		Next:  "make the id of what identifies the resource, not of a counter or a random number",
 	}}
 }
@@ -79,7 +79,7 @@ type liveState struct {
 	took    time.Duration
 }
 
-func (p *probe) liveRequest() (*livestate.GetLivestateRequest, error) {
+func liveRequest(p *probe) (*livestate.GetLivestateRequest, error) {
 	source, err := p.suite.sourceFor()
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (p *probe) liveRequest() (*livestate.GetLivestateRequest, error) {
 }
 
 func (p *probe) ask(x *session, edit func(*livestate.GetLivestateRequest)) (*liveState, error) {
-	request, err := p.liveRequest()
+	request, err := liveRequest(p)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func liveAnswers(p *probe) error {
 }
 
 // eachResource makes a case of a rule for resources.
-func (p *probe) eachResource(check func(state *liveState, resource *model.ResourceState) error) error {
+func eachResource(p *probe, check func(state *liveState, resource *model.ResourceState) error) error {
 	state, err := p.liveOnce()
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func (p *probe) eachResource(check func(state *liveState, resource *model.Resour
 }
 
 func liveResources(p *probe) error {
-	return p.eachResource(func(_ *liveState, resource *model.ResourceState) error {
+	return eachResource(p, func(_ *liveState, resource *model.ResourceState) error {
 		if err := resource.Validate(); err != nil {
 			return fmt.Errorf("resource %q: %w", clip(resource.GetName()), err)
 		}
@@ -173,7 +173,7 @@ func liveResources(p *probe) error {
 
 func liveUnique(p *probe) error {
 	seen := map[string]bool{}
-	return p.eachResource(func(_ *liveState, resource *model.ResourceState) error {
+	return eachResource(p, func(_ *liveState, resource *model.ResourceState) error {
 		if seen[resource.GetId()] {
 			return fmt.Errorf("two resources have the id %q", clip(resource.GetId()))
 		}
@@ -183,11 +183,14 @@ func liveUnique(p *probe) error {
 }
 
 func liveParents(p *probe) error {
-	return p.eachResource(func(state *liveState, resource *model.ResourceState) error {
+	return eachResource(p, func(state *liveState, resource *model.ResourceState) error {
 		for _, parent := range resource.GetParentIds() {
-			known := slices.ContainsFunc(state.resources(), func(r *model.ResourceState) bool { return r.GetId() == parent })
+			known := slices.ContainsFunc(state.resources(), func(r *model.ResourceState) bool {
+				return r.GetId() == parent
+			})
 			if !known {
-				return fmt.Errorf("the parent %q of %s is no resource of the live state", clip(parent), resource.GetName())
+				return fmt.Errorf("the parent %q of %s is no resource of the live state", clip(parent),
+					resource.GetName())
 			}
 			if parent == resource.GetId() {
 				return fmt.Errorf("%s is its own parent", resource.GetName())
@@ -198,7 +201,7 @@ func liveParents(p *probe) error {
 }
 
 func liveTargets(p *probe) error {
-	return p.eachResource(func(state *liveState, resource *model.ResourceState) error {
+	return eachResource(p, func(state *liveState, resource *model.ResourceState) error {
 		target := resource.GetDeployTarget()
 		if target != "" && !slices.Contains(state.request.GetDeployTargets(), target) {
 			return fmt.Errorf("%s is at the deploy target %q, which was not asked about", resource.GetName(), target)
@@ -227,8 +230,8 @@ func liveSync(p *probe) error {
 	return nil
 }
 
-// survivesLive asks something unusual in a process of its own.
-func (p *probe) survivesLive(edit func(*livestate.GetLivestateRequest)) error {
+// survivesLive asks something unusual in a separate process.
+func survivesLive(p *probe, edit func(*livestate.GetLivestateRequest)) error {
 	if _, err := p.liveOnce(); errors.Is(err, errNoLiveState) {
 		return err
 	}
@@ -248,13 +251,13 @@ func (p *probe) survivesLive(edit func(*livestate.GetLivestateRequest)) error {
 }
 
 func liveUnknownApplication(p *probe) error {
-	return p.survivesLive(func(request *livestate.GetLivestateRequest) {
+	return survivesLive(p, func(request *livestate.GetLivestateRequest) {
 		request.ApplicationId, request.ApplicationName, request.DeploySource = "no-such-application", "none", nil
 	})
 }
 
 func liveUnknownTarget(p *probe) error {
-	return p.survivesLive(func(request *livestate.GetLivestateRequest) {
+	return survivesLive(p, func(request *livestate.GetLivestateRequest) {
 		request.DeployTargets = []string{"no-such-target"}
 	})
 }
@@ -264,7 +267,7 @@ func liveCancel(p *probe) error {
 		return err
 	}
 	x := p.used
-	request, err := p.liveRequest()
+	request, err := liveRequest(p)
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ func logCases() []Case {
 		Next:  "send all blocks since the last checkpoint with ReportStageLogsFromLastCheckpoint",
 	}, {
 		ID: "log.indexes", Capability: Log, run: logIndexes,
-		Title: "each log block has an index of its own, which rises",
+		Title: "each log block has a separate index, which rises",
 		Why:   "the control plane drops a block whose index it has, and users read lines in a wrong order",
 		Next:  "count the index up with each block",
 	}, {
@@ -77,7 +77,7 @@ func requestsValid(p *probe) error {
 }
 
 // logOf is the log of the stage that ran to its end.
-func (p *probe) logOf() (e *execution, stored, all []*model.LogBlock, err error) {
+func logOf(p *probe) (e *execution, stored, all []*model.LogBlock, err error) {
 	if e, err = p.settled(); err != nil {
 		return nil, nil, nil, err
 	}
@@ -89,7 +89,7 @@ func (p *probe) logOf() (e *execution, stored, all []*model.LogBlock, err error)
 }
 
 func logCompleted(p *probe) error {
-	e, _, all, err := p.logOf()
+	e, _, all, err := logOf(p)
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func logCompleted(p *probe) error {
 }
 
 func logStored(p *probe) error {
-	_, stored, all, err := p.logOf()
+	_, stored, all, err := logOf(p)
 	if err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func blocksOf(c call) []*model.LogBlock {
 }
 
 func logIndexes(p *probe) error {
-	e, _, _, err := p.logOf()
+	e, _, _, err := logOf(p)
 	if err != nil {
 		return err
 	}
@@ -131,8 +131,8 @@ func logIndexes(p *probe) error {
 		blocks := blocksOf(c)
 		for i := range blocks {
 			if i > 0 && blocks[i].GetIndex() <= blocks[i-1].GetIndex() {
-				return fmt.Errorf("in one report, a block with the index %d comes after one with %d", blocks[i].GetIndex(),
-					blocks[i-1].GetIndex())
+				return fmt.Errorf("in one report, a block with the index %d comes after one with %d",
+					blocks[i].GetIndex(), blocks[i-1].GetIndex())
 			}
 		}
 	}
@@ -140,14 +140,15 @@ func logIndexes(p *probe) error {
 }
 
 func logTime(p *probe) error {
-	e, _, all, err := p.logOf()
+	e, _, all, err := logOf(p)
 	if err != nil {
 		return err
 	}
 	now := time.Now()
 	for _, block := range all {
 		if away := now.Sub(time.Unix(block.GetCreatedAt(), 0)).Abs(); away > time.Hour {
-			return fmt.Errorf("a block of %s has the time %d, and it is %d now", e.stage, block.GetCreatedAt(), now.Unix())
+			return fmt.Errorf("a block of %s has the time %d, and it is %d now", e.stage, block.GetCreatedAt(),
+				now.Unix())
 		}
 	}
 	return nil
@@ -161,7 +162,8 @@ func logIDs(p *probe) error {
 		stray := x.rec.stray()
 		for _, c := range stray {
 			if c.deployment != "" { // an empty id breaks the rules, see log.valid
-				return fmt.Errorf("it sent %s for the stage %q of the deployment %q, which piped had not asked for together",
+				return fmt.Errorf("it sent %s for the stage %q of the deployment %q, which piped had not asked for "+
+					"together",
 					c.method, c.stage, c.deployment)
 			}
 		}
@@ -186,7 +188,7 @@ func messageSize(p *probe) error {
 }
 
 func logText(p *probe) error {
-	_, _, all, err := p.logOf()
+	_, _, all, err := logOf(p)
 	if err != nil {
 		return err
 	}

@@ -20,13 +20,57 @@ const deploymentService = "/grpc.plugin.deploymentapi.v1alpha1.DeploymentService
 
 func malformedCases() []Case {
 	const why = "one bad request would end the stages of all deployments that the process runs"
-	const next = "check the request before its fields are used, answer InvalidArgument, and catch a panic or exception " +
+	const next = "check the request before its fields are used, answer InvalidArgument, and catch a panic or " +
+		"exception " +
 		"of a call"
 	list := []Case{}
-	for _, request := range []struct {
-		id, what, method string
-		message          func() proto.Message
-	}{
+	for _, request := range badRequests() {
+		list = append(list, Case{
+			ID: "malformed." + request.id, Capability: Malformed, Why: why, Next: next,
+			Title: request.what + " does not end the process",
+			run: func(p *probe) error {
+				return survives(p, func(x *session) error {
+					ctx, cancel := p.limit()
+					defer cancel()
+					return x.conn.Invoke(ctx, deploymentService+request.method, request.message(),
+						&deployment.ExecuteStageResponse{})
+				})
+			},
+		})
+	}
+	return append(list, Case{
+		ID: "malformed.bytes", Capability: Malformed, Why: why, Next: next,
+		Title: "bytes that are no message do not end the process",
+		run: func(p *probe) error {
+			return survives(p, func(x *session) error { return invokeRaw(p, x, deploymentService+"ExecuteStage") })
+		},
+	}, Case{
+		ID: "malformed.method", Capability: Malformed, run: unknownMethod,
+		Title: "a method that it does not have is answered with Unimplemented",
+		Why: "that is how a newer piped finds out what a plugin has; with another answer it reports an error each " +
+			"time",
+		Next: "leave unknown methods to the gRPC library",
+	}, Case{
+		ID: "malformed.newer", Capability: Malformed, run: newerFields,
+		Title: "fields that it does not know do not change the answer",
+		Why:   "a newer piped adds fields to requests; every deployment would fail after its update",
+		Next:  "ignore unknown fields, as protobuf does by itself",
+	}, Case{
+		ID: "malformed.survived", Capability: Malformed, run: survived, last: true,
+		Title: "the process lives until it is stopped",
+		Why:   "an end in the middle takes the stages of all deployments with it",
+		Next:  "run the case that was running when it ended alone, with --only and --verbose",
+	})
+}
+
+// badRequest is a request that breaks the rules of the protocol.
+type badRequest struct {
+	id, what, method string
+	message          func() proto.Message
+}
+
+func badRequests() []badRequest {
+	return []badRequest{
 		{"execute.empty", "ExecuteStage without input", "ExecuteStage", func() proto.Message {
 			return &deployment.ExecuteStageRequest{}
 		}},
@@ -55,45 +99,11 @@ func malformedCases() []Case {
 			func() proto.Message {
 				return &deployment.BuildPipelineSyncStagesRequest{Stages: []*stageConfig{{}}}
 			}},
-	} {
-		list = append(list, Case{
-			ID: "malformed." + request.id, Capability: Malformed, Why: why, Next: next,
-			Title: request.what + " does not end the process",
-			run: func(p *probe) error {
-				return p.survives(func(x *session) error {
-					ctx, cancel := p.limit()
-					defer cancel()
-					return x.conn.Invoke(ctx, deploymentService+request.method, request.message(), &deployment.ExecuteStageResponse{})
-				})
-			},
-		})
 	}
-	return append(list, Case{
-		ID: "malformed.bytes", Capability: Malformed, Why: why, Next: next,
-		Title: "bytes that are no message do not end the process",
-		run: func(p *probe) error {
-			return p.survives(func(x *session) error { return p.invokeRaw(x, deploymentService+"ExecuteStage") })
-		},
-	}, Case{
-		ID: "malformed.method", Capability: Malformed, run: unknownMethod,
-		Title: "a method that it does not have is answered with Unimplemented",
-		Why:   "that is how a newer piped finds out what a plugin has; with another answer it reports an error each time",
-		Next:  "leave unknown methods to the gRPC library",
-	}, Case{
-		ID: "malformed.newer", Capability: Malformed, run: newerFields,
-		Title: "fields that it does not know do not change the answer",
-		Why:   "a newer piped adds fields to requests; every deployment would fail after its update",
-		Next:  "ignore unknown fields, as protobuf does by itself",
-	}, Case{
-		ID: "malformed.survived", Capability: Malformed, run: survived, last: true,
-		Title: "the process lives until it is stopped",
-		Why:   "an end in the middle takes the stages of all deployments with it",
-		Next:  "run the case that was running when it ended alone, with --only and --verbose",
-	})
 }
 
 // survives sends something and checks that the process serves on. Any answer will do.
-func (p *probe) survives(send func(*session) error) error {
+func survives(p *probe, send func(*session) error) error {
 	x, err := p.start(setup{})
 	if err != nil {
 		return err
@@ -129,7 +139,7 @@ func (rawCodec) Marshal(v any) ([]byte, error)      { return *v.(*[]byte), nil }
 func (rawCodec) Unmarshal(data []byte, v any) error { *v.(*[]byte) = data; return nil }
 func (rawCodec) Name() string                       { return "proto" }
 
-func (p *probe) invokeRaw(x *session, method string) error {
+func invokeRaw(p *probe, x *session, method string) error {
 	ctx, cancel := p.limit()
 	defer cancel()
 	noise, answer := []byte{0xff, 0xff, 0xff, 0x0a, 0x80}, []byte{}
@@ -143,7 +153,8 @@ func unknownMethod(p *probe) error {
 	}
 	for _, method := range []string{deploymentService + "NoSuchMethod", "/conformance.NoSuchService/NoSuchMethod"} {
 		ctx, cancel := p.limit()
-		err := x.conn.Invoke(ctx, method, &deployment.FetchDefinedStagesRequest{}, &deployment.FetchDefinedStagesResponse{})
+		err := x.conn.Invoke(ctx, method, &deployment.FetchDefinedStagesRequest{},
+			&deployment.FetchDefinedStagesResponse{})
 		cancel()
 		if died := x.gone(err); died != nil {
 			return died

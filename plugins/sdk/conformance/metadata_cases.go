@@ -130,7 +130,8 @@ func metadataName(p *probe) error {
 	}
 	for _, c := range named {
 		if got := c.request.(interface{ GetPluginName() string }).GetPluginName(); got != want {
-			return fmt.Errorf("it sent %s for the plugin %q, and is called %q in the piped configuration", c.method, got,
+			return fmt.Errorf("it sent %s for the plugin %q, and is called %q in the piped "+
+				"configuration", c.method, got,
 				want)
 		}
 	}
@@ -138,7 +139,7 @@ func metadataName(p *probe) error {
 }
 
 func metadataRead(p *probe) error {
-	x, second, err := p.attempts()
+	x, second, err := attempts(p)
 	if err != nil {
 		return err
 	}

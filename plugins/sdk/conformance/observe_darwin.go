@@ -5,7 +5,7 @@ package conformance
 
 import "time"
 
-// observable is whether processes can be looked into here.
+// observable is whether processes can be inspected here.
 const observable = false
 
 func markedPids(string) []int { return nil }

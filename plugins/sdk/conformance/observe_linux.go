@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// observable is whether processes can be looked into here.
+// observable is whether processes can be inspected here.
 const observable = true
 
 // markedPids returns the processes whose environment has the mark, without zombies.
@@ -122,18 +122,27 @@ func threads(pid int) (int, bool) {
 	return len(entries), err == nil
 }
 
-// processorTime is what a process has used of the processors.
+// processorTime is what the threads of a process have used of the processors, or waited for one: a busy loop wants a
+// whole processor, also on a busy machine.
 func processorTime(pid int) (time.Duration, bool) {
-	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
+	tables, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(tables) == 0 {
 		return 0, false
 	}
-	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
-	if len(fields) < 13 {
-		return 0, false
+	var total time.Duration
+	for _, table := range tables {
+		data, err := os.ReadFile(table)
+		fields := strings.Fields(string(data))
+		if err != nil || len(fields) < 2 {
+			continue // the thread has ended
+		}
+		for _, field := range fields[:2] { // both are nanoseconds
+			used, err := strconv.ParseInt(field, 10, 64)
+			if err != nil {
+				return 0, false
+			}
+			total += time.Duration(used)
+		}
 	}
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	const tick = 10 * time.Millisecond // USER_HZ is 100 for every program
-	return time.Duration(user+system) * tick, err1 == nil && err2 == nil
+	return total, true
 }

@@ -35,8 +35,8 @@ func optionCases() []Case {
 	}}
 }
 
-// withOptions runs the stage with other options in a process of its own.
-func (p *probe) withOptions(options []byte) (*execution, error) {
+// withOptions runs the stage with other options in a separate process.
+func withOptions(p *probe, options []byte) (*execution, error) {
 	x, err := p.start(setup{})
 	if err != nil {
 		return nil, err
@@ -59,8 +59,8 @@ func (s *suite) readsOptions() bool {
 }
 
 // mustFail is for options that no stage with options can take.
-func (p *probe) mustFail(what string, options []byte) error {
-	e, err := p.withOptions(options)
+func mustFail(p *probe, what string, options []byte) error {
+	e, err := withOptions(p, options)
 	switch {
 	case err != nil:
 		return err
@@ -80,15 +80,15 @@ func (p *probe) mustFail(what string, options []byte) error {
 }
 
 func malformedOptions(p *probe) error {
-	return p.mustFail("options that are not JSON", []byte(`{"broken": `))
+	return mustFail(p, "options that are not JSON", []byte(`{"broken": `))
 }
 
 func optionsOfWrongType(p *probe) error {
-	return p.mustFail("a list in place of options", []byte(`["not", "options"]`))
+	return mustFail(p, "a list in place of options", []byte(`["not", "options"]`))
 }
 
 func absentOptions(p *probe) error {
-	e, err := p.withOptions(nil)
+	e, err := withOptions(p, nil)
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func unknownOptions(p *probe) error {
 		return err
 	}
 	options := withKey([]byte(p.suite.with()), "conformanceUnknownKey", "value")
-	e, err := p.withOptions(options)
+	e, err := withOptions(p, options)
 	switch {
 	case err != nil:
 		return err

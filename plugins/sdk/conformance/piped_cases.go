@@ -38,41 +38,41 @@ func pipedCases() []Case {
 }
 
 // under runs the stage under another piped and compares its end with the usual one.
-func (p *probe) under(what string, how setup) (*session, *execution, error) {
+func (p *probe) under(what string, how setup) (*execution, error) {
 	first, err := p.settled()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	x, err := p.start(how)
 	if err != nil {
-		return nil, nil, fmt.Errorf("under %s: %w", what, err)
+		return nil, fmt.Errorf("under %s: %w", what, err)
 	}
 	e, err := x.execute(p, order{})
 	switch {
 	case err != nil:
-		return nil, nil, err
+		return nil, err
 	case x.gone(e.err) != nil:
-		return nil, nil, x.gone(e.err)
+		return nil, x.gone(e.err)
 	case e.kind() != first.kind():
-		return x, e, fmt.Errorf("under %s the stage ended in %s, and in %s otherwise: %s", what, e.kind(), first.kind(),
+		return e, fmt.Errorf("under %s the stage ended in %s, and in %s otherwise: %s", what, e.kind(), first.kind(),
 			e.how())
 	}
 	p.saw("%s", e.how())
-	return x, e, nil
+	return e, nil
 }
 
 func oldPiped(p *probe) error {
-	_, _, err := p.under("PipeCD's piped", setup{old: true})
+	_, err := p.under("PipeCD's piped", setup{old: true})
 	return err
 }
 
 func latePiped(p *probe) error {
-	_, _, err := p.under("a piped whose service answers late", setup{late: true})
+	_, err := p.under("a piped whose service answers late", setup{late: true})
 	return err
 }
 
 func missingMethods(p *probe) error {
-	_, e, err := p.under("a piped without metadata and commands", setup{fail: func(c call) error {
+	e, err := p.under("a piped without metadata and commands", setup{fail: func(c call) error {
 		if strings.Contains(c.method, "Metadata") || strings.Contains(c.method, "Commands") {
 			return status.Errorf(codes.Unimplemented, "unknown method %s", c.method)
 		}
@@ -88,7 +88,7 @@ func anotherName(p *probe) error {
 	if len(p.suite.options.Settings.DeployTargets) > 0 {
 		return skip("its deploy targets are given to it by its name")
 	}
-	_, _, err := p.under("the name "+"another-name", setup{settings: func(settings *sdk.Settings) {
+	_, err := p.under("the name "+"another-name", setup{settings: func(settings *sdk.Settings) {
 		settings.Name = "another-name"
 	}})
 	return err

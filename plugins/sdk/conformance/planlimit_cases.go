@@ -77,7 +77,7 @@ func planUnknown(p *probe) error {
 }
 
 // planWith plans the stage with other options, of which only the end of the process is a mistake.
-func (p *probe) planWith(options []byte) error {
+func planWith(p *probe, options []byte) error {
 	x, err := p.start(setup{})
 	if err != nil {
 		return err
@@ -95,9 +95,9 @@ func (p *probe) planWith(options []byte) error {
 	return nil
 }
 
-func planMalformedOptions(p *probe) error { return p.planWith([]byte(`{"broken": `)) }
+func planMalformedOptions(p *probe) error { return planWith(p, []byte(`{"broken": `)) }
 
-func planNoOptions(p *probe) error { return p.planWith(nil) }
+func planNoOptions(p *probe) error { return planWith(p, nil) }
 
 func planLarge(p *probe) error {
 	plan, err := p.onePlan()

@@ -73,7 +73,7 @@ func (s *suite) configured(name string, index int32) *stageConfig {
 	return &stageConfig{Name: name, Desc: fmt.Sprintf("description %d", index), Index: index, Config: []byte(s.with())}
 }
 
-// onePlan is the plan that most cases look at. A refusal is an outcome of its own.
+// onePlan is the plan that most cases look at. A refusal is a separate outcome.
 func (p *probe) onePlan() (*planned, error) {
 	if _, err := p.shared(); err != nil {
 		return nil, err
@@ -156,7 +156,8 @@ func sameStages(a, b []*model.PipelineStage) error {
 	for i := range a {
 		one, other := timeless(a[i]), timeless(b[i])
 		if !proto.Equal(one, other) {
-			return fmt.Errorf("the same request gave another answer: stage %d was %s (index %d), and then %s (index %d)",
+			return fmt.Errorf("the same request gave another answer: stage %d was %s (index %d), and then %s (index "+
+				"%d)",
 				i+1, one.GetName(), one.GetIndex(), other.GetName(), other.GetIndex())
 		}
 	}

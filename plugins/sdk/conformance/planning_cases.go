@@ -26,7 +26,7 @@ func pipelineCases() []Case {
 	}, {
 		ID: "planning.indexes", Capability: Planning, run: planIndexes,
 		Title: "each planned stage has the index of a stage of the request",
-		Why:   "piped refuses the plan: an index is how it finds the place in the pipeline, and PipeCD's fails the deployment",
+		Why:   "the deployment fails at planning, because an index is how piped finds the place in the pipeline",
 		Next:  keepsIndex,
 	}, {
 		ID: "planning.every-stage", Capability: Planning, run: planEvery,
@@ -48,7 +48,11 @@ func pipelineCases() []Case {
 		Title: "planned stages have not started",
 		Why:   "PipeCD's piped skips a stage that is planned as done",
 		Next:  "leave the status at STAGE_NOT_STARTED_YET",
-	}, {
+	}}
+}
+
+func rollbackCases() []Case {
+	return []Case{{
 		ID: "planning.rollback.unasked", Capability: Planning, run: planNoRollback,
 		Title: "plans no rollback stage unless it is asked to",
 		Why:   "an application without automatic rollback would be rolled back",

@@ -6,6 +6,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"google.golang.org/grpc/codes"
@@ -28,9 +29,9 @@ func previewCases() []Case {
 		Next:  "set deploy_target to one of the request",
 	}, {
 		ID: "preview.changes", Capability: PlanPreview, run: previewChanges,
-		Title: "a result without a change has no details, one with a change says something",
+		Title: "a result without a change shows no difference, one with a change says something",
 		Why:   "reviewers overlook a change, or look for one that is not there",
-		Next:  "set no_change exactly when there are no details; fill summary",
+		Next:  "set no_change when details has no + and - lines, and only then; fill summary",
 	}, {
 		ID: "preview.text", Capability: PlanPreview, run: previewText,
 		Title: "details are UTF-8 text",
@@ -78,7 +79,7 @@ func (p *probe) preview(x *session, running bool) (*planpreview.GetPlanPreviewRe
 }
 
 // previewed is the plan preview of an application that has not changed.
-func (p *probe) previewed() (*planpreview.GetPlanPreviewResponse, error) {
+func previewed(p *probe) (*planpreview.GetPlanPreviewResponse, error) {
 	x, err := p.shared()
 	if err != nil {
 		return nil, err
@@ -87,14 +88,14 @@ func (p *probe) previewed() (*planpreview.GetPlanPreviewResponse, error) {
 }
 
 func previewAnswers(p *probe) error {
-	answer, err := p.previewed()
+	answer, err := previewed(p)
 	p.saw("%d results", len(answer.GetResults()))
 	return err
 }
 
 // eachPreview makes a case of a rule for results.
-func (p *probe) eachPreview(check func(result *planpreview.PlanPreviewResult) error) error {
-	answer, err := p.previewed()
+func eachPreview(p *probe, check func(result *planpreview.PlanPreviewResult) error) error {
+	answer, err := previewed(p)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (p *probe) eachPreview(check func(result *planpreview.PlanPreviewResult) er
 }
 
 func previewTargets(p *probe) error {
-	return p.eachPreview(func(result *planpreview.PlanPreviewResult) error {
+	return eachPreview(p, func(result *planpreview.PlanPreviewResult) error {
 		if !slices.Contains(p.suite.targets(), result.GetDeployTarget()) {
 			return fmt.Errorf("it shows a result for the deploy target %q, which was not asked about",
 				result.GetDeployTarget())
@@ -117,9 +118,9 @@ func previewTargets(p *probe) error {
 }
 
 func previewChanges(p *probe) error {
-	return p.eachPreview(func(result *planpreview.PlanPreviewResult) error {
+	return eachPreview(p, func(result *planpreview.PlanPreviewResult) error {
 		switch {
-		case result.GetNoChange() && len(result.GetDetails()) > 0:
+		case result.GetNoChange() && differs(string(result.GetDetails())):
 			return fmt.Errorf("the result for %s says no change, and has details: %s", result.GetDeployTarget(),
 				firstLine(string(result.GetDetails())))
 		case !result.GetNoChange() && len(result.GetDetails()) == 0 && result.GetSummary() == "":
@@ -129,8 +130,18 @@ func previewChanges(p *probe) error {
 	})
 }
 
+// differs is whether a text has lines of a difference; others, such as comments, say something about it.
+func differs(details string) bool {
+	for line := range strings.Lines(details) {
+		if strings.HasPrefix(line, "+") || strings.HasPrefix(line, "-") {
+			return true
+		}
+	}
+	return false
+}
+
 func previewText(p *probe) error {
-	return p.eachPreview(func(result *planpreview.PlanPreviewResult) error {
+	return eachPreview(p, func(result *planpreview.PlanPreviewResult) error {
 		if !utf8.Valid(result.GetDetails()) {
 			return fmt.Errorf("the details for %s are no UTF-8", result.GetDeployTarget())
 		}
@@ -149,5 +160,5 @@ func previewFirst(p *probe) error {
 }
 
 func previewDeterministic(p *probe) error {
-	return thrice("GetPlanPreview", func() (proto.Message, error) { return p.previewed() })
+	return thrice("GetPlanPreview", func() (proto.Message, error) { return previewed(p) })
 }

@@ -48,7 +48,8 @@ func (p *probe) quick(rollback bool) ([]*model.PipelineStage, error) {
 	}
 	ctx, cancel := p.limit()
 	defer cancel()
-	answer, err := x.deployments().BuildQuickSyncStages(ctx, &deployment.BuildQuickSyncStagesRequest{Rollback: rollback})
+	answer, err := x.deployments().BuildQuickSyncStages(ctx,
+		&deployment.BuildQuickSyncStagesRequest{Rollback: rollback})
 	if died := x.gone(err); died != nil {
 		return nil, died
 	}

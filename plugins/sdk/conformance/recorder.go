@@ -34,7 +34,6 @@ type recorder struct {
 	answered map[string]bool
 	gates    map[string]*gate
 	invalid  []string
-	changed  chan struct{} // closed and replaced at every call
 
 	// fail, when set, is the answer to a request, before it is looked at; nil lets it pass.
 	fail func(c call) error
@@ -50,8 +49,7 @@ type gate struct {
 func (g *gate) release() { g.opened.Do(func() { close(g.open) }) }
 
 func newRecorder() *recorder {
-	return &recorder{asked: map[string]string{}, answered: map[string]bool{}, gates: map[string]*gate{},
-		changed: make(chan struct{})}
+	return &recorder{asked: map[string]string{}, answered: map[string]bool{}, gates: map[string]*gate{}}
 }
 
 // hold returns a gate, at which requests about a stage wait until it is released.
@@ -77,8 +75,6 @@ func (r *recorder) each(ctx context.Context, method string, request proto.Messag
 	if len(r.calls) < maxCalls {
 		r.calls = append(r.calls, c)
 	}
-	close(r.changed)
-	r.changed = make(chan struct{})
 	g, fail := r.gates[c.stage], r.fail
 	r.mu.Unlock()
 	if g != nil {
@@ -156,21 +152,4 @@ func (r *recorder) stray() []call {
 		}
 	}
 	return found
-}
-
-// until returns when the condition holds after some call, or with the cause of ctx's end.
-func (r *recorder) until(ctx context.Context, condition func() bool) error {
-	for {
-		r.mu.Lock()
-		changed := r.changed
-		r.mu.Unlock()
-		if condition() {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
 }

@@ -11,8 +11,9 @@ import (
 
 // Cases returns all cases in the order of reports.
 func Cases() []Case {
-	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), pipelineCases(), pipelineLimits(),
-		quickSyncCases(), versionCases(), strategyCases(), executionCases(), optionCases(), againCases(), cancelCases(),
+	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), pipelineCases(), rollbackCases(),
+		pipelineLimits(), quickSyncCases(), versionCases(), strategyCases(), executionCases(), optionCases(),
+		againCases(), cancelCases(),
 		concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(), malformedCases(),
 		limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), liveStateCases(), changeCases(),
 		driftCases(), previewCases(), schemaCases())

@@ -21,8 +21,9 @@ func schemaCases() []Case {
 	return []Case{{
 		ID: "schema.document", Capability: Schema, run: schemaDocument,
 		Title: "the schema of its options is a JSON document with definitions",
-		Why:   "piped, editors and pipedeck validate cannot read it, so mistakes in options are found at the deployment",
-		Next:  "answer GetSchema with a JSON Schema of draft 7 that has definitions",
+		Why: "piped, editors and pipedeck validate cannot read it, so mistakes in options are found at the " +
+			"deployment",
+		Next: "answer GetSchema with a JSON Schema of draft 7 that has definitions",
 	}, {
 		ID: "schema.stages", Capability: Schema, run: schemaStages,
 		Title: "the schema has stages that the plugin names",
@@ -64,7 +65,7 @@ type schemaRoot struct {
 	} `json:"definitions"`
 }
 
-func (p *probe) definitions() (*schemaRoot, error) {
+func definitions(p *probe) (*schemaRoot, error) {
 	document, err := p.schema()
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func (p *probe) definitions() (*schemaRoot, error) {
 }
 
 func schemaDocument(p *probe) error {
-	root, err := p.definitions()
+	root, err := definitions(p)
 	if err != nil {
 		return err
 	}
@@ -88,7 +89,7 @@ func schemaDocument(p *probe) error {
 }
 
 func schemaStages(p *probe) error {
-	root, err := p.definitions()
+	root, err := definitions(p)
 	if err != nil {
 		return err
 	}

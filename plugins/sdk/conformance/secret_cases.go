@@ -91,8 +91,8 @@ func (p *probe) planted() (*leaked, error) {
 		if err != nil {
 			return nil, err
 		}
-		// The first one runs as usual, the second with options that are not what the stage wants: a plugin may name a wrong
-		// value of an option that is no secret.
+		// The first one runs as usual, the second with options that are not what the stage wants: a plugin may name a
+		// wrong value of an option that is no secret.
 		for i, edit := range []func(map[string]json.RawMessage){
 			func(options map[string]json.RawMessage) { options["conformancePassword"] = quoted(secretOfOptions) },
 			func(options map[string]json.RawMessage) {
@@ -102,11 +102,11 @@ func (p *probe) planted() (*leaked, error) {
 				options["conformancePassword"] = quoted(secretOfOptions)
 			},
 		} {
-			if err := p.plantedStage(x, found, i, edit); err != nil {
+			if err := plantedStage(p, x, found, i, edit); err != nil {
 				return nil, err
 			}
 		}
-		p.plantedPlan(x, found)
+		plantedPlan(p, x, found)
 		_ = x.terminate(p.ctx) // what it prints at its end counts as well
 		found.places["what it prints"] = x.process.output.text()
 		return found, nil
@@ -138,7 +138,7 @@ func plantSource(in *deployment.ExecutePluginInput) error {
 		[]byte("password="+secretOfFile+"\n"), 0o600)
 }
 
-func (p *probe) plantedStage(x *session, found *leaked, number int,
+func plantedStage(p *probe, x *session, found *leaked, number int,
 	edit func(map[string]json.RawMessage)) error {
 	var planting error
 	held, err := p.hold(x, order{edit: func(request *deployment.ExecuteStageRequest) {
@@ -196,7 +196,7 @@ func placeOf(method string) string {
 }
 
 // plantedPlan has the plugin plan what holds secrets.
-func (p *probe) plantedPlan(x *session, found *leaked) {
+func plantedPlan(p *probe, x *session, found *leaked) {
 	stage := p.suite.configured(p.suite.stage(x), plannedIndex)
 	stage.Config = withKey(stage.Config, "conformancePassword", secretOfOptions)
 	note := func(place string, answer proto.Message, err error) {

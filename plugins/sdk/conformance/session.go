@@ -25,7 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 )
 
-// session is one run of the program with a piped of its own.
+// session is one run of the program with a separate piped.
 type session struct {
 	suite   *suite
 	piped   *standin.Piped
@@ -55,7 +55,7 @@ type setup struct {
 	port int
 	// late has piped's service begin only after the start of the process.
 	late bool
-	// apart gives the program a home and a temporary directory of its own.
+	// apart gives the program a separate home and temporary directory.
 	apart      bool
 	orphanable bool
 	maxMessage int
@@ -210,6 +210,7 @@ func dial(port int) (*grpc.ClientConn, error) {
 		grpc.WithNoProxy(), grpc.WithConnectParams(grpc.ConnectParams{ // a program serves within milliseconds
 			Backoff: backoff.Config{BaseDelay: 10 * time.Millisecond, Multiplier: 1.3, Jitter: 0.2,
 				MaxDelay: 200 * time.Millisecond},
+			MinConnectTimeout: 5 * time.Second, // of a busy machine
 		}))
 }
 
@@ -221,7 +222,8 @@ func (x *session) deployments() deployment.DeploymentServiceClient {
 func (x *session) alive() error {
 	// The end of the connection is seen before that of the process.
 	if x.conn != nil && x.process.wait(context.Background(), 0) {
-		return fmt.Errorf("the process has ended (%s): one request must not end the work for all others", x.process.end())
+		return fmt.Errorf("the process has ended (%s): one request must not end the work for all others",
+			x.process.end())
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
@@ -117,7 +118,7 @@ func healthCases() []Case {
 		ID: "health.busy", Capability: Health, run: healthBusy,
 		Title: "answers while a stage runs",
 		Why:   "piped takes a plugin that does not answer for hung and ends it, with all its stages",
-		Next:  "serve each call in a thread of its own; hold no lock while a stage runs",
+		Next:  "serve each call in a separate thread; hold no lock while a stage runs",
 	}, {
 		ID: "health.reconnect", Capability: Health, run: reconnect,
 		Title: "answers on a second connection after the first has ended",
@@ -180,7 +181,14 @@ func reconnect(p *probe) error {
 	}
 	ctx, cancel := p.limit()
 	defer cancel()
-	_, err = x.deployments().FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{})
+	go func() {
+		select {
+		case <-x.process.exited:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	_, err = x.deployments().FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
 	if died := x.gone(err); died != nil {
 		return died
 	}

@@ -26,19 +26,23 @@ func startCases() []Case {
 	}, {
 		ID: "start.loopback", Capability: Start, run: listensOnLoopback,
 		Title: "listens on loopback addresses alone",
-		Why:   "everyone in the network can otherwise run stages with the credentials of piped, because no call is authenticated",
-		Next:  "listen on 127.0.0.1:PORT, not on :PORT or 0.0.0.0:PORT; the same goes for ports of metrics and profiles",
+		Why:   "everyone in the network can run stages with the credentials of piped, because calls have no password",
+		Next: "listen on 127.0.0.1:PORT, not on :PORT or 0.0.0.0:PORT; the same goes for ports of metrics and " +
+			"profiles",
 	}, {
 		ID: "start.port.used", Capability: Start, run: portInUse,
 		Title: "ends with an error when its port is in use",
-		Why: "piped talks to whatever has the port, such as an older process of the plugin, and believes that the new " +
+		Why: "piped talks to whatever has the port, such as an older process of the plugin, and believes that the " +
+			"new " +
 			"one has started",
-		Next: "exit with a code that is not 0 and a message when the port cannot be listened on; do not take another port",
+		Next: "exit with a code that is not 0 and a message when the port cannot be listened on; do not take " +
+			"another port",
 	}, {
 		ID: "start.side-by-side", Capability: Start, run: sideBySideStart,
 		Title: "two processes of it run side by side",
-		Why:   "piped starts a changed plugin while the stages of the process before it finish, so an update fails otherwise",
-		Next:  "use no fixed port, file or socket besides the port of the configuration",
+		Why: "piped starts a changed plugin while the stages of the process before it finish, so an update fails " +
+			"otherwise",
+		Next: "use no fixed port, file or socket besides the port of the configuration",
 	}, {
 		ID: "start.help", Capability: Start, run: help,
 		Title: "start --help prints help and ends",

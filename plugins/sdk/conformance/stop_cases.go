@@ -86,8 +86,8 @@ func stageChildren(p *probe) error {
 	return fmt.Errorf("after the answer of the stage there are still %s", strings.Join(left, ", "))
 }
 
-// apart runs the stage in a process with a home and a temporary directory of its own.
-func (p *probe) apart() (*session, error) {
+// apart runs the stage in a process with a separate home and temporary directory.
+func apart(p *probe) (*session, error) {
 	if _, err := p.settled(); err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func written(dir string) []string {
 }
 
 func files(p *probe) error {
-	x, err := p.apart()
+	x, err := apart(p)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func files(p *probe) error {
 }
 
 func temporaryFiles(p *probe) error {
-	x, err := p.apart()
+	x, err := apart(p)
 	if err != nil {
 		return err
 	}

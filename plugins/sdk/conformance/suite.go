@@ -18,7 +18,7 @@ import (
 )
 
 // sideBySide is how many cases run at once: most of them wait.
-const sideBySide = 8
+const sideBySide = 12
 
 // suite is one run of the cases.
 type suite struct {
@@ -133,7 +133,8 @@ func (s *suite) runOne(c Case) Result {
 	} else {
 		p := &probe{ctx: s.ctx, suite: s}
 		err := p.run(c)
-		if _, is := err.(*verdict); err != nil && !is && p.used != nil && !p.used.process.running() { //nolint:errorlint
+		var v *verdict
+		if err != nil && !errors.As(err, &v) && p.used != nil && !p.used.process.running() {
 			p = &probe{ctx: s.ctx, suite: s, alone: true}
 			err = p.run(c)
 		}

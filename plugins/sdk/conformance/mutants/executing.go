@@ -152,7 +152,8 @@ func (s *running) step(i, first int) error {
 		return err
 	}
 	pause := 20 * time.Millisecond
-	if makes("never-ends", "ignores-cancel", "works-after-cancel", "ignores-deadline") && s.ctx.Err() != nil || makes("never-ends") {
+	stubborn := makes("ignores-cancel", "works-after-cancel", "ignores-deadline")
+	if stubborn && s.ctx.Err() != nil || makes("never-ends") {
 		pause = time.Hour
 	}
 	if makes("waits-for-stages", "stop-hangs") {
@@ -247,7 +248,7 @@ func (s *running) answer(err error) (*deployment.ExecuteStageResponse, error) {
 	if makes("answers-early") {
 		go func() {
 			time.Sleep(200 * time.Millisecond)
-			s.complete()
+			_ = s.complete()
 		}()
 	} else if err := s.complete(); err != nil && makes("log-impatient") {
 		result = model.StageStatus_STAGE_FAILURE

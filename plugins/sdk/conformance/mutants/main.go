@@ -63,7 +63,7 @@ type plugin struct {
 }
 
 func main() {
-	known := slices.ContainsFunc(append(fault.All(), fault.Further()...), func(f fault.Fault) bool { return f.Name == mutation })
+	known := slices.ContainsFunc(fault.All(), func(f fault.Fault) bool { return f.Name == mutation })
 	if mutation != fault.Healthy && !known {
 		fail(fmt.Errorf("there is no mistake %s", mutation))
 	}
@@ -151,7 +151,7 @@ func (p *plugin) configure(config string) {
 		fmt.Fprintln(os.Stderr, "signing in with", own.Password)
 	}
 	if makes("own-name") && p.Name != mutation {
-		fail(fmt.Errorf("I am not %s", p.Name))
+		fail(fmt.Errorf("this is not %s", p.Name))
 	}
 	for _, target := range p.Targets {
 		if string(target.Config) == "null" && makes("target-null-silent") {

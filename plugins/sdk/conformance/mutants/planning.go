@@ -147,7 +147,7 @@ func (d *deployments) BuildQuickSyncStages(_ context.Context,
 
 func (d *deployments) DetermineVersions(_ context.Context,
 	req *deployment.DetermineVersionsRequest) (*deployment.DetermineVersionsResponse, error) {
-	version := &model.ArtifactVersion{Kind: model.ArtifactVersion_GIT_SOURCE, Name: "demo",
+	version := &model.ArtifactVersion{Name: "demo",
 		Version: req.Input.TargetDeploymentSource.CommitHash}
 	switch {
 	case makes("versions-missing"):

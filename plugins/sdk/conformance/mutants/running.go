@@ -159,8 +159,9 @@ func (s *running) complete() error {
 	}
 	for {
 		to := s.target()
-		_, err := s.piped.ReportStageLogsFromLastCheckpoint(ctx, &pluginservice.ReportStageLogsFromLastCheckpointRequest{
-			DeploymentId: to.deployment, StageId: to.stage, RetriedCount: s.attempt, Blocks: blocks, Completed: true})
+		_, err := s.piped.ReportStageLogsFromLastCheckpoint(ctx,
+			&pluginservice.ReportStageLogsFromLastCheckpointRequest{DeploymentId: to.deployment, StageId: to.stage,
+				RetriedCount: s.attempt, Blocks: blocks, Completed: true})
 		if status.Code(err) != codes.Unavailable || makes("log-given-up") || ctx.Err() != nil {
 			return err
 		}

@@ -159,7 +159,8 @@ func (p *plugin) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 				panic(r)
 			}
 		}()
-		if valid, ok := req.(interface{ Validate() error }); ok && !strings.HasSuffix(info.FullMethod, "DetermineStrategy") {
+		valid, ok := req.(interface{ Validate() error })
+		if ok && !strings.HasSuffix(info.FullMethod, "DetermineStrategy") {
 			if err := valid.Validate(); err != nil {
 				return nil, status.Error(codes.InvalidArgument, err.Error())
 			}

@@ -5,6 +5,8 @@
 // has to find it. The program and the test of the suite read the list; a mistake that no case finds fails the test.
 package fault
 
+import "slices"
+
 // Fault is one mistake.
 type Fault struct {
 	// Name is that of the program which makes it.
@@ -20,6 +22,11 @@ const Healthy = "healthy"
 
 // All returns all mistakes.
 func All() []Fault {
+	return slices.Concat(ofStart(), ofPlanning(), ofStages(), ofCancel(), ofReports(), ofSecrets(), ofRequests(),
+		ofProcess(), ofLiveState(), ofSDK())
+}
+
+func ofStart() []Fault {
 	return []Fault{
 		{Name: "exits-at-start", Case: "start.serves", Says: "ended before it answered"},
 		{Name: "ignores-port", Case: "start.serves", Says: "but not on the port of its configuration"},
@@ -44,7 +51,11 @@ func All() []Fault {
 		{Name: "not-serving", Case: "health.serving", Says: "NOT_SERVING"},
 		{Name: "one-call", Case: "health.busy", Says: "while a stage ran"},
 		{Name: "one-connection", Case: "health.reconnect", Says: "ended"},
+	}
+}
 
+func ofPlanning() []Fault {
+	return []Fault{
 		{Name: "plan-fails", Case: "planning.answers", Says: "BuildPipelineSyncStages ended with"},
 		{Name: "index-lost", Case: "planning.indexes", Says: "index 0, which is not in the request"},
 		{Name: "index-from-zero", Case: "planning.indexes", Says: "index 0, which is not in the request"},
@@ -74,7 +85,11 @@ func All() []Fault {
 		{Name: "strategy-auto", Case: "strategy.decided", Says: "AUTO, which is no decision"},
 		{Name: "strategy-random", Case: "strategy.deterministic", Says: "answered the same question with"},
 		{Name: "needs-running", Case: "strategy.first", Says: "the process has ended"},
+	}
+}
 
+func ofStages() []Fault {
+	return []Fault{
 		{Name: "answers-running", Case: "execution.ends", Says: "STAGE_RUNNING, which is no end"},
 		{Name: "answers-nothing", Case: "execution.ends", Says: "STAGE_NOT_STARTED_YET, which is no end"},
 		{Name: "never-ends", Case: "execution.ends", Says: "the stage was still running after"},

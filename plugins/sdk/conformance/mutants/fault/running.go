@@ -3,8 +3,7 @@
 
 package fault
 
-// Further returns the mistakes that have to do with what runs, and with what stays.
-func Further() []Fault {
+func ofCancel() []Fault {
 	return []Fault{
 		{Name: "ignores-cancel", Case: "cancel.ends", Says: "the stage goes on"},
 		{Name: "cancel-unsaid", Case: "cancel.ends", Says: "was not completed"},
@@ -19,7 +18,11 @@ func Further() []Fault {
 		{Name: "global-log", Case: "concurrency.log", Says: "logs are mixed"},
 		{Name: "global-metadata", Case: "concurrency.metadata", Says: "metadata is mixed"},
 		{Name: "cancels-all", Case: "concurrency.cancel", Says: "after the cancel of another stage"},
+	}
+}
 
+func ofReports() []Fault {
+	return []Fault{
 		{Name: "log-empty", Case: "log.valid", Says: "ReportStageLogs"},
 		{Name: "log-not-completed", Case: "log.completed", Says: "no ReportStageLogsFromLastCheckpoint with completed"},
 		{Name: "log-not-stored", Case: "log.stored", Says: "came with ReportStageLogs alone"},
@@ -37,7 +40,11 @@ func Further() []Fault {
 		{Name: "metadata-own-name", Case: "metadata.plugin-name", Says: `for the plugin "mutant"`},
 		{Name: "metadata-crashes", Case: "metadata.refused", Says: "the process has ended"},
 		{Name: "metadata-trusted", Case: "metadata.foreign", Says: "the process has ended"},
+	}
+}
 
+func ofSecrets() []Fault {
+	return []Fault{
 		{Name: "prints-config", Case: "secrets.config", Says: "what it prints"},
 		{Name: "prints-base64", Case: "secrets.config", Says: "what it prints"},
 		{Name: "prints-target", Case: "secrets.target", Says: "what it prints", Targets: true},
@@ -48,7 +55,11 @@ func Further() []Fault {
 		{Name: "prints-wrong-config", Case: "secrets.errors", Says: "a configuration that it cannot read"},
 		{Name: "password-argument", Case: "secrets.processes", Says: "command line of"},
 		{Name: "prints-password", Case: "secrets.configured", Says: "what it prints"},
+	}
+}
 
+func ofRequests() []Fault {
+	return []Fault{
 		{Name: "trusts-input", Case: "malformed.execute.empty", Says: "the process has ended"},
 		{Name: "trusts-fields", Case: "malformed.execute.fields", Says: "the process has ended"},
 		{Name: "trusts-versions", Case: "malformed.versions.empty", Says: "the process has ended"},
@@ -61,7 +72,11 @@ func Further() []Fault {
 		{Name: "dials-once", Case: "piped.late", Says: "does not start"},
 		{Name: "missing-crashes", Case: "piped.missing-methods", Says: "the process has ended"},
 		{Name: "own-name", Case: "piped.name", Says: "does not start"},
+	}
+}
 
+func ofProcess() []Fault {
+	return []Fault{
 		{Name: "ignores-sigterm", Case: "process.sigterm", Says: "after SIGTERM"},
 		{Name: "exit-code", Case: "process.sigterm", Says: "exit status 7"},
 		{Name: "waits-for-stages", Case: "process.sigterm.busy", Says: "while a stage runs: it goes on"},
@@ -69,7 +84,7 @@ func Further() []Fault {
 		{Name: "outlives-piped", Case: "process.piped-gone", Says: "after piped was killed"},
 		{Name: "prints-colours", Case: "process.output", Says: "control character"},
 		{Name: "prints-a-lot", Case: "process.output", Says: "it printed"},
-		{Name: "busy-loop", Case: "process.idle", Says: "of a processor"},
+		{Name: "busy-loop", Case: "process.idle", Says: "of a processor in a second without a request"},
 		{Name: "child-left", Case: "process.children", Says: "after its end there was still sleep"},
 		{Name: "child-of-stage", Case: "process.children.stage", Says: "there are still"},
 		{Name: "writes-here", Case: "process.files", Says: "into the directory that it is started in"},
@@ -77,7 +92,11 @@ func Further() []Fault {
 		{Name: "temporary-left", Case: "process.files.temporary", Says: "in the temporary directory"},
 		{Name: "leaks-files", Case: "leaks.descriptors", Says: "open files behind"},
 		{Name: "leaks-goroutines", Case: "leaks.goroutines", Says: "goroutines behind"},
+	}
+}
 
+func ofLiveState() []Fault {
+	return []Fault{
 		{Name: "live-hangs", Case: "livestate.answers", Says: "GetLivestate ended with"},
 		{Name: "live-no-id", Case: "livestate.resources", Says: "Id"},
 		{Name: "live-no-time", Case: "livestate.resources", Says: "CreatedAt"},
@@ -96,7 +115,11 @@ func Further() []Fault {
 		{Name: "preview-crashes", Case: "preview.first", Says: "the process has ended"},
 		{Name: "schema-stranger", Case: "schema.stages", Says: "UNHEARD"},
 		{Name: "schema-broken", Case: "schema.document", Says: "not JSON"},
+	}
+}
 
+func ofSDK() []Fault {
+	return []Fault{
 		{Name: "sdk-ignores-cancel", Case: "cancel.ends", Says: "the stage goes on"},
 		{Name: "sdk-prints-config", Case: "secrets.config", Says: "what it prints"},
 		{Name: "sdk-leaks-goroutines", Case: "leaks.goroutines", Says: "goroutines behind"},
