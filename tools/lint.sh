@@ -20,6 +20,8 @@ go run ./tui/keymap/generate .cache/keys.md
 cmp -s .cache/keys.md docs/keys.md || fail "docs/keys.md is stale: run make generate"
 go run ./cmd/pipedeck/reference/generate .cache/cli.md
 cmp -s .cache/cli.md docs/cli.md || fail "docs/cli.md is stale: run make generate"
+go run ./plugins/sdk/conformance/generate .cache/conformance.md
+cmp -s .cache/conformance.md docs/conformance.md || fail "docs/conformance.md is stale: run make generate"
 
 step "pictures of the UI"
 go test -count=1 -run '^TestScreensAsPictures$' ./tui/app >/dev/null || fail "docs/pictures is stale: run make pictures"

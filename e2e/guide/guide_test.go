@@ -33,7 +33,7 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	}
 	require.FileExists(t, filepath.Join(r.dir, "greeter_linux_amd64"))
 	for command, says := range map[string][]string{
-		"pipedeck plugin test .": {"executes GREET", "SUCCESS after"},
+		"pipedeck plugin test .": {"GREET: SUCCESS after", " 0 failed"},
 		"pipedeck plugin record": {"Welcome, Ada!", "same     reports of stage GREET\n",
 			"same     reports of stage GREET_REPORT\n"},
 		"git add . && git commit -q -m \"Roses\"": {"Deploy target west: done", "Roses\nare red\nRoses\nare red\n"},

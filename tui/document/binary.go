@@ -116,18 +116,51 @@ type SignedBinary struct {
 // PluginTest is the document of pipedeck plugin test.
 type PluginTest struct {
 	Head
-	// Checks are what was looked at.
+	// Checks are the cases that were run, in the order of docs/conformance.md.
 	Checks []PluginCheck `json:"checks"`
 }
 
-// PluginCheck is one thing that was looked at.
+// PluginCheck is how one case ended.
 type PluginCheck struct {
-	// Name is that of the check.
+	// ID names the case, as for --only.
+	ID string `json:"id"`
+	// Name is what must hold.
 	Name string `json:"name"`
+	// Capability is what the case looks at.
+	Capability string `json:"capability"`
 	// State is passed, failed, noted or n/a.
 	State string `json:"state" words:"check"`
 	// Detail says what was found.
 	Detail string `json:"detail"`
+	// Why is what piped or users experience when the case fails.
+	Why string `json:"why"`
+	// NextStep is what the author of a plugin that fails can do.
+	NextStep string `json:"next_step"`
+	// Reproduce is the command that runs the case alone.
+	Reproduce string `json:"reproduce"`
+	// Seconds is how long the case took.
+	Seconds float64 `json:"seconds"`
+}
+
+// PluginCases is the document of pipedeck plugin test --list.
+type PluginCases struct {
+	Head
+	// Cases are all cases, or those of --only.
+	Cases []PluginCase `json:"cases"`
+}
+
+// PluginCase is one thing that a plugin has to do.
+type PluginCase struct {
+	// ID names the case, as for --only.
+	ID string `json:"id"`
+	// Name is what must hold.
+	Name string `json:"name"`
+	// Capability is what the case looks at.
+	Capability string `json:"capability"`
+	// Why is what piped or users experience when the case fails.
+	Why string `json:"why"`
+	// NextStep is what the author of a plugin that fails can do.
+	NextStep string `json:"next_step"`
 }
 
 // Replay is the document of pipedeck plugin replay.

@@ -18,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
 	"github.com/pipedeck/pipedeck/system/buildtest"
 	"github.com/pipedeck/pipedeck/tui/document"
 )
@@ -30,9 +31,10 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 	require.Zero(t, code, stdout+stderr)
 	var tested document.PluginTest
 	clitest.Document(t, "plugin-test", stdout, &tested)
-	require.NotEmpty(t, tested.Checks)
+	require.Len(t, tested.Checks, len(conformance.Cases()))
 	for _, check := range tested.Checks {
-		require.NotEqual(t, "failed", check.State, check.Name)
+		require.NotEqual(t, "failed", check.State, "%s: %s", check.ID, check.Detail)
+		require.NotEmpty(t, check.Why, check.ID)
 	}
 
 	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "test", wait, "--stage", "WIAT")

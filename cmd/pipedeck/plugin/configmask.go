@@ -23,6 +23,8 @@ type configMask struct {
 	recordMask
 	// short are secrets that are too short for the masker, the longest first.
 	short []string
+	// secret are the values of keys that look like secrets.
+	secret []string
 }
 
 // newConfigMask learns the configuration and the "with" of a stage. Unless all is set, only the values of keys that
@@ -85,6 +87,9 @@ func (m *configMask) learnValue(key string, value any, all bool) error {
 }
 
 func (m *configMask) learnText(key, value string, all bool) error {
+	if value != "" && isSecretKey(key) {
+		m.secret = append(m.secret, value)
+	}
 	switch {
 	case value == "" || !isSecretKey(key) && !all:
 		return nil

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
@@ -18,9 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/limit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
-	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
-	"github.com/pipedeck/pipedeck/tui/document"
 )
 
 // testFlags say what of a plugin is tested.
@@ -28,28 +25,43 @@ type testFlags struct {
 	programFlags
 	options conformance.Options
 	source  string
+	junit   []string
+	list    bool
 	verbose bool
 }
 
 func newTestCommand() *cobra.Command {
 	flags := &testFlags{}
 	cmd := &cobra.Command{
-		Use: "test PROGRAM|DIR", Short: "Check that a plugin does what piped expects", Args: cobra.ExactArgs(1),
+		Use: "test PROGRAM|DIR", Short: "Check that a plugin does what piped expects",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if flags.list {
+				return cobra.MaximumNArgs(1)(cmd, args)
+			}
+			return cobra.ExactArgs(1)(cmd, args)
+		},
 		Long: `Start a plugin of any language as PipeCD's piped does; send the requests that piped sends; run one of
 its stages, cancel it, stop the plugin and start it again. DIR is a Go package, which is built.
 
 The command checks the protocol, not the work of the plugin. So a stage without options may fail, which is noted. A
 stage with the options of --with has to succeed within --run-limit; mistakes in them that the plugin's schema shows
-are found first.
+are found first. --list shows all cases; a case that fails says what was seen, why it matters, and how to run it alone.
 
-The stage really runs, so a plugin that deploys does so to the deploy targets of its configuration. It runs in an
-empty directory, and gets a copy of the application: files that it writes are removed. Values of its configuration
-are masked in all that is printed.`,
+The stage really runs, many times, so a plugin that deploys does so to the deploy targets of its configuration. The
+plugin runs in an empty directory, and each call gets a copy of the application: files that it writes are removed.
+Values of its configuration are masked in all that is printed.`,
 		Example: `  pipedeck plugin test ./greeter
   pipedeck plugin test dist/greeter --stage GREET --with '{"names": ["Ada"], "pause": "1m"}' --run-limit 2m
-  pipedeck plugin test count.pyz -o json
-  pipedeck plugin test ./deployer --config piped-plugin.yaml --source ../my-app`,
-		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, args[0]) },
+  pipedeck plugin test count.pyz -o json --junit results.xml
+  pipedeck plugin test ./deployer --config piped-plugin.yaml --source ../my-app
+  pipedeck plugin test ./greeter --only 'cancel.*' --only secrets.config
+  pipedeck plugin test --list`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.list {
+				return flags.showCases(cmd.OutOrStdout())
+			}
+			return flags.run(cmd, args[0])
+		},
 	}
 	flags.register(cmd)
 	format.AddListFlags(cmd, &flags.output)
@@ -58,19 +70,28 @@ are masked in all that is printed.`,
 
 func (f *testFlags) register(cmd *cobra.Command) {
 	f.programFlags.register(cmd)
-	cmd.Flags().StringVar(&f.options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
-	cmd.Flags().StringVar(&f.options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
-	cmd.Flags().StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an "+
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.options.Only, "only", nil,
+		"run the cases with this `ID`, in which * stands for any letters; may be repeated (default: all)")
+	flags.BoolVar(&f.list, "list", false, "list the cases and run none")
+	flags.StringArrayVar(&f.junit, "junit", nil, "write the results to this file as JUnit XML")
+	flags.StringVar(&f.options.Stage, "stage", "", "the stage to run (default: the first that the plugin names)")
+	flags.StringVar(&f.options.With, "with", "", "what stands under \"with\" of the stage, as `JSON`")
+	flags.StringVar(&f.source, "source", "", "`DIR` of an application with its app.pipecd.yaml (default: an "+
 		"application without files)")
-	limit.Var(cmd.Flags(), &f.options.RunLimit, "run-limit", 15*time.Second,
+	limit.Var(flags, &f.options.RunLimit, "run-limit", 15*time.Second,
 		"cancel a stage that is still running after this time")
-	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show what the plugin prints")
+	flags.BoolVarP(&f.verbose, "verbose", "v", false, "show what the plugin prints")
 }
 
 // run tests the plugin at a place.
 func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 	if f.options.With != "" && !json.Valid([]byte(f.options.With)) {
 		return exit.Usage(errors.New("--with is not JSON"), `give an object such as --with '{"key": "value"}'`)
+	}
+	selected, err := f.selected()
+	if err != nil {
+		return err
 	}
 	plugin, err := f.open(cmd.Context(), place)
 	if err != nil {
@@ -87,8 +108,13 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 	output := newPluginOutput(f.verbose, mask, cmd.ErrOrStderr())
 	defer func() { err = errors.Join(err, output.flush()) }()
 	f.options.Program, f.options.Settings, f.options.Output = plugin.path, plugin.settings, output
+	f.options.Mask, f.options.Secrets = mask.text, mask.secret
 	f.options.Accept = func(stage string) error { return f.accept(cmd.Context(), plugin, stage, mask) }
-	checks, err := conformance.Run(cmd.Context(), f.options)
+	progress := newTestProgress(len(selected), cmd.ErrOrStderr())
+	f.options.Begun, f.options.Done = progress.begun, progress.done
+	began := time.Now()
+	results, err := conformance.Run(cmd.Context(), f.options)
+	progress.end()
 	if unknown := (*conformance.UnknownStageError)(nil); errors.As(err, &unknown) {
 		return exit.Usage(unknown, "name one of its stages with --stage")
 	}
@@ -98,10 +124,22 @@ func (f *testFlags) run(cmd *cobra.Command, place string) (err error) {
 	if err != nil || cmd.Context().Err() != nil {
 		return notRun(cmd.Context(), mask, err)
 	}
-	for i := range checks {
-		checks[i].Detail = mask.text(checks[i].Detail)
+	again := func(id string) string { return mask.text(f.reproduce(cmd, place, id)) }
+	for _, file := range f.junit {
+		if err := writeTestJUnit(file, results, began, again); err != nil {
+			return err
+		}
 	}
-	return showChecks(cmd.OutOrStdout(), checks, &f.output)
+	return showResults(cmd.OutOrStdout(), results, &f.output, again)
+}
+
+// selected are the cases of --only.
+func (f *testFlags) selected() ([]conformance.Case, error) {
+	selected, err := conformance.Select(conformance.Cases(), f.options.Only)
+	if err != nil {
+		return nil, exit.Usage(err, "see the ids with: pipedeck plugin test --list")
+	}
+	return selected, nil
 }
 
 // accept returns the mistakes in --with that the schema of the plugin shows, as wrong usage.
@@ -126,28 +164,4 @@ func (f *testFlags) accept(ctx context.Context, plugin *runnable, stage string, 
 	}
 	return exit.Usage(fmt.Errorf("--with is wrong for the stage %s:\n  %s", stage, strings.Join(wrong, "\n  ")),
 		"correct it; the plugin prints the schema of its options when it is run as: PROGRAM schema")
-}
-
-func showChecks(w io.Writer, checks []conformance.Check, output *format.Output) error {
-	failed := 0
-	var body [][]string
-	var names []string
-	all := document.PluginTest{Head: document.NewHead(), Checks: []document.PluginCheck{}}
-	for _, check := range checks {
-		if check.State == conformance.Failed {
-			failed++
-		}
-		body, names = append(body, []string{string(check.State), check.Name, check.Detail}), append(names, check.Name)
-		all.Checks = append(all.Checks, document.PluginCheck{
-			Name: check.Name, State: string(check.State), Detail: check.Detail,
-		})
-	}
-	err := output.List(w, func() any { return all }, names, format.Table{Columns: []format.Column{
-		{Head: "RESULT", State: true}, {Head: "CHECK", Yield: 1, Least: 20}, {Head: "DETAIL", Text: true},
-	}, Rows: body})
-	if failed > 0 {
-		err = errors.Join(err, exit.With(exit.Failed, fmt.Errorf("%s failed", line.Count(failed, "check")),
-			"see docs/plugin-author-guide.md for what a plugin has to do"))
-	}
-	return err
 }

@@ -57,6 +57,7 @@ func documents() []printed {
 		{"plugin-push", "pipedeck plugin push", cli.Push{}},
 		{"plugin-signing", "pipedeck plugin sign", cli.Signing{}},
 		{"plugin-test", "pipedeck plugin test", cli.PluginTest{}},
+		{"plugin-test-list", "pipedeck plugin test --list", cli.PluginCases{}},
 		{"plugin-replay", "pipedeck plugin replay", cli.Replay{}},
 		{"plugin-new", "pipedeck plugin new", cli.NewPluginSources{}},
 		{"plugin-protos", "pipedeck plugin protos", cli.WrittenProtocol{}},

@@ -4,146 +4,96 @@
 package conformance
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
-func (r *run) deployments() deployment.DeploymentServiceClient {
-	return deployment.NewDeploymentServiceClient(r.program.Conn)
+type stageConfig = deployment.BuildPipelineSyncStagesRequest_StageConfig
+
+// plannedIndex is the place of the stage in the pipeline that is planned.
+const plannedIndex = 3
+
+// planned is a pipeline of the stage alone, with rollback.
+type planned struct {
+	stage  string
+	stages []*model.PipelineStage
+	err    error
 }
 
-// stages looks at the answer that came with the start.
-func (r *run) stages() {
-	r.check("names its stages", stagesError(r.program.Stages), "%s", strings.Join(r.program.Stages, ", "))
-}
-
-func stagesError(stages []string) error {
-	if len(stages) == 0 {
-		return errors.New("FetchDefinedStages names none: piped has nothing to call it for")
-	}
-	for i, stage := range stages {
-		if strings.TrimSpace(stage) == "" || stage != strings.TrimSpace(stage) {
-			return fmt.Errorf("FetchDefinedStages names %q, which is no name", stage)
-		}
-		if slices.Contains(stages[:i], stage) {
-			return fmt.Errorf("FetchDefinedStages names %s twice", stage)
-		}
-	}
-	return nil
-}
-
-// health is optional: piped looks at the connection and the process otherwise.
-func (r *run) health() {
-	const name = "reports its health"
-	ctx, cancel := r.limit()
+// plan asks for the stages of a pipeline.
+func (p *probe) plan(x *session, rollback bool, stages ...*stageConfig) ([]*model.PipelineStage, error) {
+	ctx, cancel := p.limit()
 	defer cancel()
-	answer, err := grpc_health_v1.NewHealthClient(r.program.Conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{})
-	switch {
-	case status.Code(err) == codes.Unimplemented:
-		r.notApplicable(name, "grpc.health.v1 is not served; a hang is found by calls of the plugin alone")
-	case err == nil && answer.GetStatus() != grpc_health_v1.HealthCheckResponse_SERVING:
-		r.check(name, fmt.Errorf("it says %s: piped would start it again", answer.GetStatus()), "")
-	default:
-		r.check(name, err, "SERVING")
+	answer, err := x.deployments().BuildPipelineSyncStages(ctx,
+		&deployment.BuildPipelineSyncStagesRequest{Rollback: rollback, Stages: stages})
+	if died := x.gone(err); died != nil {
+		return nil, died
 	}
+	return answer.GetStages(), err
 }
 
-// planning asks what piped asks before a deployment.
-func (r *run) planning() {
-	ctx, cancel := r.limit()
-	defer cancel()
-	input := r.planInput()
-	_, err := r.deployments().DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: input})
-	r.answered("reports versions", err)
-	_, err = r.deployments().DetermineStrategy(ctx, &deployment.DetermineStrategyRequest{Input: input})
-	r.answered("reports a strategy", err)
-
-	quick, err := r.deployments().BuildQuickSyncStages(ctx, &deployment.BuildQuickSyncStagesRequest{Rollback: true})
-	if err == nil {
-		err = r.plannedError(quick.GetStages())
+// offers is what users may do to the stage while it runs.
+func (s *suite) offers(p *probe) model.ManualOperation {
+	plan := s.planOnce(p)
+	if plan == nil {
+		return model.ManualOperation_MANUAL_OPERATION_UNKNOWN
 	}
-	r.check("plans a quick sync", err, "%s", namesOf(quick.GetStages()))
+	for _, stage := range usual(plan.stages, false) {
+		return stage.GetAvailableOperation()
+	}
+	return model.ManualOperation_MANUAL_OPERATION_UNKNOWN
+}
 
-	const pipeline = "plans a pipeline"
-	answer, err := r.deployments().BuildPipelineSyncStages(ctx, &deployment.BuildPipelineSyncStagesRequest{
-		Rollback: true, Stages: []*deployment.BuildPipelineSyncStagesRequest_StageConfig{{Name: r.stage(), Desc: "d",
-			Index: 3, Config: []byte(r.with())}},
+// planOnce is the plan that most cases look at; nil when there is none.
+func (s *suite) planOnce(p *probe) *planned {
+	x, err := s.sharedSession(p.ctx)
+	if err != nil {
+		return nil
+	}
+	plan, err := s.pipeline.get(func() (*planned, error) {
+		stage := s.stage(x)
+		stages, err := p.plan(x, true, s.configured(stage, plannedIndex))
+		return &planned{stage, stages, err}, nil
 	})
-	switch {
-	case r.refusal(err):
-		r.unsuccessful(pipeline, fmt.Sprintf("it refuses this configuration of %s: %s", r.stage(),
-			status.Convert(err).Message()))
-		return
-	case err == nil:
-		err = r.plannedError(answer.GetStages())
+	if err != nil {
+		return nil
 	}
-	if err == nil {
-		err = pipelineError(answer.GetStages(), r.stage())
-	}
-	r.check(pipeline, err, "%s", namesOf(answer.GetStages()))
+	return plan
 }
 
-// answered passes an error in the plugin's own words, such as about sources that are not there.
-func (r *run) answered(name string, err error) {
-	if r.refusal(err) {
-		r.notApplicable(name, "it refuses this application: %s", status.Convert(err).Message())
-		return
-	}
-	r.check(name, err, "")
+// configured is a stage of a pipeline with the options of --with.
+func (s *suite) configured(name string, index int32) *stageConfig {
+	return &stageConfig{Name: name, Desc: fmt.Sprintf("description %d", index), Index: index, Config: []byte(s.with())}
 }
 
-// refusal is whether an error is an answer of the plugin to what it was given.
-func (r *run) refusal(err error) bool {
-	switch status.Code(err) {
-	case codes.OK, codes.Unimplemented, codes.Unavailable, codes.DeadlineExceeded, codes.Canceled:
-		return false
+// onePlan is the plan that most cases look at. A refusal is a separate outcome.
+func (p *probe) onePlan() (*planned, error) {
+	if _, err := p.shared(); err != nil {
+		return nil, err
 	}
-	return r.alive() == nil
+	plan := p.suite.planOnce(p)
+	if plan == nil || plan.err != nil {
+		return nil, skip("it plans nothing, see planning.answers")
+	}
+	return plan, nil
 }
 
-// plannedError holds stages to the rules of piped.
-func (r *run) plannedError(stages []*model.PipelineStage) error {
+// usual are the stages of a plan without rollback stages.
+func usual(stages []*model.PipelineStage, rollback bool) []*model.PipelineStage {
+	var found []*model.PipelineStage
 	for _, stage := range stages {
-		if !slices.Contains(r.program.Stages, stage.GetName()) {
-			return fmt.Errorf("it plans %q, which FetchDefinedStages does not name", stage.GetName())
-		}
-		// As piped completes it.
-		whole := &model.PipelineStage{
-			Id: "id", Name: stage.GetName(), Index: stage.GetIndex(), CreatedAt: stage.GetCreatedAt(),
-			UpdatedAt: stage.GetUpdatedAt(),
-		}
-		if err := whole.Validate(); err != nil {
-			return fmt.Errorf("stage %s: %w", stage.GetName(), err)
+		if stage.GetRollback() == rollback {
+			found = append(found, stage)
 		}
 	}
-	return nil
-}
-
-func pipelineError(stages []*model.PipelineStage, name string) error {
-	normal := 0
-	for _, stage := range stages {
-		if stage.GetIndex() != 3 {
-			return fmt.Errorf("stage %s has the index %d, which is not in the request", stage.GetName(),
-				stage.GetIndex())
-		}
-		if !stage.GetRollback() {
-			normal++
-		}
-	}
-	if normal != 1 {
-		return fmt.Errorf("it plans %d stages for the one stage %s, %s", normal, name, namesOf(stages))
-	}
-	return nil
+	return found
 }
 
 func namesOf(stages []*model.PipelineStage) string {
@@ -161,12 +111,70 @@ func namesOf(stages []*model.PipelineStage) string {
 	return strings.Join(names, ", ")
 }
 
-func (r *run) planInput() *deployment.PlanPluginInput {
-	in := r.request(r.stage()).GetInput()
-	return &deployment.PlanPluginInput{Deployment: in.GetDeployment(),
-		TargetDeploymentSource: in.GetTargetDeploymentSource()}
+// namesKnown fails for a stage that the plugin does not name.
+func namesKnown(x *session, stages []*model.PipelineStage) error {
+	for _, stage := range stages {
+		if !slices.Contains(x.stages, stage.GetName()) {
+			return fmt.Errorf("it plans %q, which FetchDefinedStages does not name", stage.GetName())
+		}
+	}
+	return nil
 }
 
-func (r *run) limit() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(r.ctx, answerLimit)
+// stagesValid holds stages to the rules of the protocol, completed as piped does.
+func stagesValid(stages []*model.PipelineStage) error {
+	for _, stage := range stages {
+		whole := proto.CloneOf(stage)
+		whole.Id = "id"
+		if err := whole.Validate(); err != nil {
+			return fmt.Errorf("stage %s: %w", stage.GetName(), err)
+		}
+		const seconds = 100_000_000_000 // the year 5138
+		if stage.GetCreatedAt() > seconds || stage.GetUpdatedAt() > seconds {
+			return fmt.Errorf("stage %s was created at %d, which is no time in seconds", stage.GetName(),
+				max(stage.GetCreatedAt(), stage.GetUpdatedAt()))
+		}
+	}
+	return nil
+}
+
+// notStarted fails for a stage that is planned with another status.
+func notStarted(stages []*model.PipelineStage) error {
+	for _, stage := range stages {
+		if stage.GetStatus() != model.StageStatus_STAGE_NOT_STARTED_YET {
+			return fmt.Errorf("it plans %s with the status %s", stage.GetName(), stage.GetStatus())
+		}
+	}
+	return nil
+}
+
+// sameStages compares two plans but for times and ids.
+func sameStages(a, b []*model.PipelineStage) error {
+	if len(a) != len(b) {
+		return fmt.Errorf("it planned %s, and then %s", namesOf(a), namesOf(b))
+	}
+	for i := range a {
+		one, other := timeless(a[i]), timeless(b[i])
+		if !proto.Equal(one, other) {
+			return fmt.Errorf("the same request gave another answer: stage %d was %s (index %d), and then %s (index "+
+				"%d)",
+				i+1, one.GetName(), one.GetIndex(), other.GetName(), other.GetIndex())
+		}
+	}
+	return nil
+}
+
+func timeless(stage *model.PipelineStage) *model.PipelineStage {
+	stage = proto.CloneOf(stage)
+	stage.Id, stage.CreatedAt, stage.UpdatedAt = "", 0, 0
+	return stage
+}
+
+// refusedPlan is the outcome of a plan that the plugin refuses.
+func (s *suite) refusedPlan(stage string, err error) error {
+	if !refusal(err) {
+		return fmt.Errorf("BuildPipelineSyncStages ended with %s", words(err))
+	}
+	return s.unsuccessful(fmt.Sprintf("it refuses this configuration of %s: %s", stage,
+		firstLine(status.Convert(err).Message())))
 }

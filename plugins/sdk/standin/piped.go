@@ -4,6 +4,7 @@
 package standin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -31,6 +32,13 @@ type Options struct {
 	Before func(method string, request proto.Message) (answer proto.Message, known bool)
 	// Invalid, when set, gets requests that break the protocol's rules, which are refused.
 	Invalid func(method string, err error)
+	// Each, when set, is called with each request of a plugin before the rules are checked; method is the last part of
+	// its name. It may block to play a slow piped; its error is the answer.
+	Each func(ctx context.Context, method string, request proto.Message) error
+	// Address is host:port to serve at; empty is a free port of 127.0.0.1.
+	Address string
+	// MaxMessage bounds a request, in bytes; 0 is the bound of gRPC, which piped keeps: 4 MiB.
+	MaxMessage int
 }
 
 // Piped stands in for piped's plugin service: it keeps what plugins report as piped and a control plane
@@ -67,7 +75,7 @@ type stageRecord struct {
 
 // Start serves a new Piped until Close.
 func Start(options Options) (*Piped, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", cmp.Or(options.Address, "127.0.0.1:0"))
 	if err != nil {
 		return nil, fmt.Errorf("serve the plugin service: %w", err)
 	}
@@ -80,7 +88,11 @@ func Start(options Options) (*Piped, error) {
 		shared:  make(map[string]string),
 		objects: make(map[string][]byte),
 	}
-	server := grpc.NewServer(grpc.UnaryInterceptor(p.check))
+	serverOptions := []grpc.ServerOption{grpc.UnaryInterceptor(p.check)}
+	if options.MaxMessage > 0 {
+		serverOptions = append(serverOptions, grpc.MaxRecvMsgSize(options.MaxMessage))
+	}
+	server := grpc.NewServer(serverOptions...)
 	pluginservice.RegisterPluginServiceServer(server, p)
 	if !options.Old {
 		agentv1.RegisterStageCommandServiceServer(server, p)
@@ -96,6 +108,12 @@ func Start(options Options) (*Piped, error) {
 
 // check validates requests as piped does and lets OnCall interfere.
 func (p *Piped) check(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	method := info.FullMethod[strings.LastIndexByte(info.FullMethod, '/')+1:]
+	if message, ok := req.(proto.Message); ok && p.options.Each != nil {
+		if err := p.options.Each(ctx, method, message); err != nil {
+			return nil, err
+		}
+	}
 	if v, ok := req.(interface{ Validate() error }); ok {
 		if err := v.Validate(); err != nil {
 			if p.options.Invalid != nil {
@@ -108,7 +126,7 @@ func (p *Piped) check(ctx context.Context, req any, info *grpc.UnaryServerInfo, 
 	hook := p.onCall
 	p.mu.Unlock()
 	if hook != nil {
-		if err := hook(info.FullMethod[strings.LastIndexByte(info.FullMethod, '/')+1:]); err != nil {
+		if err := hook(method); err != nil {
 			return nil, err
 		}
 	}

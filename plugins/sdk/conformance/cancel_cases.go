@@ -1,0 +1,245 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+func cancelCases() []Case {
+	return []Case{{
+		ID: "cancel.ends", Capability: Cancel, run: cancelEnds,
+		Title: "a stage whose call is cancelled stops and completes its log",
+		Why: "the stage goes on while the deployment is rolled back; piped ends the process, with the stages of all " +
+			"other deployments, after 15 s",
+		Next: "stop the work when the context of the call ends, and report the log as completed then",
+	}, {
+		ID: "cancel.quiet", Capability: Cancel, run: cancelQuiet,
+		Title: "a cancelled stage that has completed its log sends nothing more",
+		Why:   "a cancelled stage that still works changes what the rollback has put back",
+		Next:  "wait for all threads of the stage before its log is completed",
+	}, {
+		ID: "cancel.early", Capability: Cancel, run: cancelEarly,
+		Title: "a call that is cancelled at once does not disturb the next one",
+		Why:   "users cancel at any moment, and the next deployment would fail",
+		Next:  "expect the context to have ended already when the stage begins",
+	}, {
+		ID: "cancel.next", Capability: Cancel, run: cancelNext,
+		Title: "the process serves on after a cancel, and the next stage ends",
+		Why:   "one cancelled deployment would stop all others",
+		Next:  "release locks, files and connections of a stage when it is cancelled",
+	}, {
+		ID: "cancel.reason", Capability: Cancel, run: cancelReason,
+		Title: "the log of a cancelled stage says why it stopped, when the plugin asks for it",
+		Why:   "users see a stage that stopped and not who cancelled it",
+		Next:  "read the stage metadata pipedeck/stop after a cancel and log the words behind its first blank",
+	}, {
+		ID: "cancel.deadline", Capability: Cancel, run: deadline,
+		Title: "a stage whose call has a deadline stops at the deadline",
+		Why:   "timeouts of stages would have no effect",
+		Next:  "stop the work when the context of the call ends, for whatever reason",
+	}}
+}
+
+// cancelled holds a stage up, cancels it and lets it go on.
+func (p *probe) cancelled(x *session) (*pending, error) {
+	held, err := p.hold(x, order{})
+	if err != nil {
+		return nil, err
+	}
+	if !held.begun() {
+		held.finish()
+		return nil, skip("the stage ends without a request to piped, by which it could be held up")
+	}
+	held.cancel()
+	<-time.After(50 * time.Millisecond) // the plugin sees the cancel first
+	held.finish()
+	return held, nil
+}
+
+// completes waits until the log of a cancelled stage is complete.
+func completes(p *probe, x *session, id string) error {
+	ctx, cancel := context.WithTimeout(p.ctx, p.suite.bounds.Stop)
+	defer cancel()
+	began := time.Now()
+	err := x.piped.Until(ctx, func() bool { return x.piped.Completed(id) })
+	if died := x.alive(); died != nil {
+		return died
+	}
+	if err == nil {
+		p.saw("after %s", time.Since(began).Round(time.Millisecond))
+		return nil
+	}
+	calls := x.rec.of(id)
+	ago := time.Since(calls[len(calls)-1].at)
+	if ago < p.suite.bounds.Stop/2 {
+		return fmt.Errorf("the stage goes on after its cancel: it still sent %s %s later",
+			calls[len(calls)-1].method, (p.suite.bounds.Stop - ago).Round(time.Millisecond))
+	}
+	return fmt.Errorf("the log of the stage was not completed (ReportStageLogsFromLastCheckpoint with completed) "+
+		"%s after the cancel: the stage goes on, or does not say that it has stopped", p.suite.bounds.Stop)
+}
+
+func cancelEnds(p *probe) error {
+	x, err := p.shared()
+	if err != nil {
+		return err
+	}
+	held, err := p.cancelled(x)
+	if err != nil {
+		return err
+	}
+	return stops(p, x, held.id)
+}
+
+// stops waits for the end of a stage that was cancelled, as far as its log shows it.
+func stops(p *probe, x *session, id string) error {
+	if x.piped.LogCalls(id) == 0 {
+		if e, err := p.settled(); err == nil && e.session.piped.LogCalls(e.id) == 0 {
+			return skip("the stage writes no log that would show its end; process.sigterm.busy looks for the end")
+		}
+	}
+	return completes(p, x, id)
+}
+
+func cancelQuiet(p *probe) error {
+	x, err := p.shared()
+	if err != nil {
+		return err
+	}
+	held, err := p.cancelled(x)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, p.suite.bounds.Stop)
+	defer cancel()
+	if x.piped.Until(ctx, func() bool { return x.piped.Completed(held.id) }) != nil {
+		return skip("its log is not completed, see cancel.ends")
+	}
+	p.pause(100 * time.Millisecond) // metadata may be on its way next to the log
+	before := len(x.rec.of(held.id))
+	p.pause(p.suite.bounds.Quiet)
+	if calls := x.rec.of(held.id); len(calls) > before {
+		return fmt.Errorf("after a cancel it completed the log of the stage, and sent %s afterwards (%d requests): "+
+			"the "+
+			"stage goes on", calls[before].method, len(calls)-before)
+	}
+	return nil
+}
+
+func cancelEarly(p *probe) error {
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	for i := range 5 {
+		ctx, cancel := context.WithCancel(p.ctx)
+		timer := time.AfterFunc(time.Duration(i)*time.Millisecond, cancel)
+		_, err := x.execute(p, order{context: ctx})
+		timer.Stop()
+		cancel()
+		if err != nil {
+			return err
+		}
+	}
+	return servesOn(p, x)
+}
+
+// servesOn runs the stage once more and compares its end with the usual one.
+func servesOn(p *probe, x *session) error {
+	if died := x.alive(); died != nil {
+		return died
+	}
+	e, err := x.execute(p, order{})
+	if err != nil {
+		return err
+	}
+	if err := e.problem(); err != nil && !e.cut {
+		return fmt.Errorf("the next stage: %w", err)
+	}
+	first, err := p.settled()
+	if err != nil {
+		return nil //nolint:nilerr // another case looks at the stage itself
+	}
+	if e.kind() != first.kind() {
+		return fmt.Errorf("the next stage ended in %s, and in %s otherwise", e.kind(), first.kind())
+	}
+	p.saw("the next stage: %s", e.how())
+	return nil
+}
+
+func cancelNext(p *probe) error {
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	if _, err := p.cancelled(x); err != nil {
+		return err
+	}
+	return servesOn(p, x)
+}
+
+func cancelReason(p *probe) error {
+	x, err := p.shared()
+	if err != nil {
+		return err
+	}
+	id := p.suite.newID()
+	const reason = "Cancelled by conformance-user"
+	x.piped.SetStageMetadata(id, "pipedeck/stop", "cancelled "+reason)
+	held, err := p.hold(x, order{id: id})
+	if err != nil {
+		return err
+	}
+	begun := held.begun()
+	held.cancel()
+	p.pause(50 * time.Millisecond)
+	held.finish()
+	if !begun {
+		return skip("the stage ends without a request to piped, by which it could be held up")
+	}
+	ctx, cancel := context.WithTimeout(p.ctx, p.suite.bounds.Stop)
+	defer cancel()
+	_ = x.piped.Until(ctx, func() bool { return x.piped.Completed(id) })
+	asked := len(x.rec.about(func(c call) bool {
+		about, ok := c.request.(interface{ GetKey() string })
+		return c.stage == id && ok && about.GetKey() == "pipedeck/stop"
+	})) > 0
+	switch {
+	case !asked:
+		return skip("it does not ask for the reason; only our piped gives one")
+	case !strings.Contains(x.piped.Log(id), "conformance-user") && strings.Contains(x.piped.Log(id), "cancel"):
+		return errors.New("it asked why the stage was cancelled, and its log does not say who cancelled it")
+	case !strings.Contains(x.piped.Log(id), "conformance-user"):
+		return skip("the stage had done its work before it saw the cancel")
+	}
+	return nil
+}
+
+func deadline(p *probe) error {
+	x, err := p.shared()
+	if err != nil {
+		return err
+	}
+	held, err := p.hold(x, order{deadline: 500 * time.Millisecond})
+	if err != nil {
+		return err
+	}
+	if !held.begun() {
+		held.finish()
+		return skip("the stage ends without a request to piped, by which it could be held up")
+	}
+	select {
+	case e := <-held.ended: // at the deadline
+		held.ended <- e
+	case <-p.ctx.Done():
+	}
+	p.pause(50 * time.Millisecond)
+	held.finish()
+	return stops(p, x, held.id)
+}

@@ -1,0 +1,101 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"context"
+	"time"
+)
+
+// pending is a stage that is under way.
+type pending struct {
+	id     string
+	cancel context.CancelFunc
+	gate   *gate
+	// ended gets the execution once.
+	ended chan *execution
+	// silent says that it asked piped for nothing within the run limit.
+	silent bool
+}
+
+// hold begins to execute the stage, and holds it up at its first request to piped until the gate is released. The
+// caller calls finish.
+func (p *probe) hold(x *session, o order) (*pending, error) {
+	if o.id == "" {
+		o.id = p.suite.newID()
+	}
+	if o.context == nil {
+		o.context = p.ctx
+	}
+	ctx, cancel := context.WithCancel(o.context)
+	o.context = ctx
+	held := &pending{id: o.id, cancel: cancel, gate: x.rec.hold(o.id), ended: make(chan *execution, 1)}
+	go func() {
+		e, _ := x.execute(p, o) // the only error is that of p.ctx
+		held.ended <- e
+	}()
+	limit := time.NewTimer(p.suite.options.RunLimit)
+	defer limit.Stop()
+	select {
+	case <-held.gate.begun:
+		return held, nil
+	case <-limit.C:
+		held.silent = true
+		return held, nil
+	case e := <-held.ended:
+		held.ended <- e
+		return held, nil
+	case <-ctx.Done():
+		held.finish()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// begun is whether the stage has asked piped for something, and still runs.
+func (h *pending) begun() bool {
+	if h.silent {
+		return false
+	}
+	select {
+	case e := <-h.ended:
+		h.ended <- e
+		return false
+	default:
+		return true
+	}
+}
+
+// finish cancels the stage when it still runs, and waits for its call.
+func (h *pending) finish() *execution {
+	h.gate.release()
+	h.cancel()
+	e := <-h.ended
+	h.ended <- e
+	return e
+}
+
+// whileHeld calls act while a stage waits for piped.
+func (p *probe) whileHeld(x *session, act func() error) error {
+	held, err := p.hold(x, order{})
+	if err != nil {
+		return err
+	}
+	defer held.finish()
+	if !held.begun() {
+		return skip("the stage ends without a request to piped, by which it could be held up")
+	}
+	return act()
+}
+
+// begin is hold without a wait for the first request.
+func (p *probe) begin(x *session) (*pending, error) {
+	id := p.suite.newID()
+	ctx, cancel := context.WithCancel(p.ctx)
+	held := &pending{id: id, cancel: cancel, gate: x.rec.hold(id), ended: make(chan *execution, 1)}
+	go func() {
+		e, _ := x.execute(p, order{id: id, context: ctx}) // the only error is that of p.ctx
+		held.ended <- e
+	}()
+	return held, p.ctx.Err()
+}

@@ -1,0 +1,121 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+)
+
+// rounds is how often a stage is run to see what it leaves behind.
+const rounds = 24
+
+func leakCases() []Case {
+	const why = "the plugin serves for weeks, and fails when the machine has no more of them"
+	return []Case{{
+		ID: "leaks.descriptors", Capability: Process, Why: why,
+		Title: fmt.Sprintf("open files do not grow with the stages (%d of them)", rounds),
+		Next:  "close files and connections of a stage when it ends",
+		run: func(p *probe) error {
+			return grows(p, "open files", func(x *session) (int, bool) {
+				return descriptors(x.process.command.Process.Pid)
+			})
+		},
+	}, {
+		ID: "leaks.threads", Capability: Process, Why: why,
+		Title: fmt.Sprintf("threads do not grow with the stages (%d of them)", rounds),
+		Next:  "end the threads of a stage when it ends",
+		run: func(p *probe) error {
+			return grows(p, "threads", func(x *session) (int, bool) { return threads(x.process.command.Process.Pid) })
+		},
+	}, {
+		ID: "leaks.goroutines", Capability: Process, Why: why,
+		Title: fmt.Sprintf("goroutines do not grow with the stages (%d of them), where the plugin counts them", rounds),
+		Next:  "wait for the goroutines of a stage before its answer",
+		run: func(p *probe) error {
+			return grows(p, "goroutines", func(x *session) (int, bool) { return goroutines(p, x) })
+		},
+	}}
+}
+
+// goroutines is what the SDK reports next to its health.
+func goroutines(p *probe, x *session) (int, bool) {
+	ctx, cancel := p.limit()
+	defer cancel()
+	var trailer metadata.MD
+	_, err := grpc_health_v1.NewHealthClient(x.conn).Check(ctx, &grpc_health_v1.HealthCheckRequest{},
+		grpc.Trailer(&trailer))
+	counts := trailer.Get("pipedeck-goroutines")
+	if err != nil || len(counts) == 0 {
+		return 0, false
+	}
+	count, err := strconv.Atoi(counts[0])
+	return count, err == nil
+}
+
+// stages runs the stage some times, a few at once unless its targets are shared.
+func stagesOf(p *probe, x *session, count int) error {
+	slots := make(chan struct{}, 4)
+	var running sync.WaitGroup
+	var mu sync.Mutex
+	var failed error
+	for range count {
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			if _, err := x.execute(p, order{}); err != nil {
+				mu.Lock()
+				failed = err
+				mu.Unlock()
+			}
+		})
+	}
+	running.Wait()
+	if died := x.alive(); died != nil {
+		return died
+	}
+	return failed
+}
+
+// grows compares a count before and after some stages. A third of them may leave something: pools fill.
+func grows(p *probe, what string, count func(*session) (int, bool)) error {
+	first, err := p.settled()
+	if err != nil {
+		return err
+	}
+	const slow = 700 * time.Millisecond
+	if first.took > slow || len(p.suite.options.Settings.DeployTargets) > 0 {
+		return skip("the stage takes too long to be run %d times", rounds)
+	}
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	if err := stagesOf(p, x, 8); err != nil { // what is made once
+		return err
+	}
+	p.pause(300 * time.Millisecond)
+	before, ok := count(x)
+	if !ok {
+		return skip("%s are not seen here", what)
+	}
+	if err := stagesOf(p, x, rounds); err != nil {
+		return err
+	}
+	after := 0
+	for range 20 { // what ends a moment later is no leak
+		if after, _ = count(x); after < before+rounds/3 {
+			p.saw("%d before, %d after", before, after)
+			return nil
+		}
+		p.pause(100 * time.Millisecond)
+	}
+	return fmt.Errorf("%d stages left %d %s behind: %d before, %d after", rounds, after-before, what, before, after)
+}

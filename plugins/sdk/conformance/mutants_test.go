@@ -1,0 +1,113 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
+	"github.com/pipedeck/pipedeck/plugins/sdk/conformance/mutants/fault"
+)
+
+// mutants builds the program once; a name of it makes a mistake.
+var mutants = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp("", "mutants-")
+	if err != nil {
+		return "", err
+	}
+	built := exec.Command("go", "build", "-o", filepath.Join(dir, fault.Healthy), "./mutants")
+	built.Env = append(os.Environ(), "CGO_ENABLED=0")
+	built.Stderr = os.Stderr
+	return dir, built.Run()
+})
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if dir, err := mutants(); err == nil {
+		_ = os.RemoveAll(dir)
+	}
+	os.Exit(code)
+}
+
+// mutant is the path of the program with a mistake.
+func mutant(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := mutants()
+	require.NoError(t, err)
+	if name == fault.Healthy {
+		return filepath.Join(dir, name)
+	}
+	path := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.Symlink(filepath.Join(dir, fault.Healthy), path))
+	return path
+}
+
+// options are those of a run against a mutant. What waits for something that never comes is given up sooner than it is
+// for users.
+func options(t *testing.T, name string, targets bool, only ...string) conformance.Options {
+	t.Helper()
+	settings := sdk.Settings{Name: name, URL: "file:///mutants"}
+	settings.Config = json.RawMessage(`{"password": "configured-password"}`)
+	if targets {
+		settings.DeployTargets = []sdk.DeployTargetConfig{{Name: "east", Config: json.RawMessage(`{"zone": 1}`)}}
+	}
+	return conformance.Options{
+		Program: mutant(t, name), Settings: settings, Only: only, With: `{"steps": 2, "word": "x"}`,
+		Secrets: []string{"configured-password"}, RunLimit: 5 * time.Second,
+		Bounds: conformance.Bounds{Start: 6 * time.Second, Answer: 5 * time.Second, Stop: 4 * time.Second},
+	}
+}
+
+func TestEachMistakeIsFoundByItsCase(t *testing.T) {
+	t.Parallel()
+	slots := make(chan struct{}, 10) // a run waits more than it works
+	var running sync.WaitGroup
+	for _, f := range fault.All() {
+		o := options(t, f.Name, f.Targets, f.Case)
+		slots <- struct{}{}
+		running.Go(func() {
+			defer func() { <-slots }()
+			results, err := conformance.Run(t.Context(), o)
+			if err != nil {
+				t.Errorf("%s: %v", f.Name, err)
+				return
+			}
+			at := slices.IndexFunc(results, func(r conformance.Result) bool { return r.ID == f.Case })
+			switch r := results[at]; {
+			case r.State != conformance.Failed:
+				t.Errorf("%s: %s has %s: %s", f.Name, f.Case, r.State, r.Detail)
+			case !strings.Contains(r.Detail, f.Says):
+				t.Errorf("%s: %s says %q, want %q", f.Name, f.Case, r.Detail, f.Says)
+			}
+		})
+	}
+	running.Wait()
+}
+
+func TestAPluginWithoutAMistakePasses(t *testing.T) {
+	t.Parallel()
+	for _, targets := range []bool{false, true} {
+		o := options(t, fault.Healthy, targets)
+		o.Bounds = conformance.Bounds{}
+		results, err := conformance.Run(t.Context(), o)
+		require.NoError(t, err)
+		require.Len(t, results, len(conformance.Cases()))
+		for _, r := range results {
+			if r.State == conformance.Failed || r.State == conformance.Noted {
+				t.Errorf("with targets %v, %s has %s: %s", targets, r.ID, r.State, r.Detail)
+			}
+		}
+	}
+}

@@ -1,0 +1,23 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import "time"
+
+// observable is whether processes can be inspected here.
+const observable = false
+
+func markedPids(string) []int { return nil }
+
+func marked(string) []string { return nil }
+
+func commandLines(string, int) []string { return nil }
+
+func listeners(string) []string { return nil }
+
+func descriptors(int) (int, bool) { return 0, false }
+
+func threads(int) (int, bool) { return 0, false }
+
+func processorTime(int) (time.Duration, bool) { return 0, false }

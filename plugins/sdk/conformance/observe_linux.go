@@ -1,0 +1,148 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// observable is whether processes can be inspected here.
+const observable = true
+
+// markedPids returns the processes whose environment has the mark, without zombies.
+func markedPids(mark string) []int {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var pids []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ"))
+		if err == nil && bytes.Contains(append([]byte{0}, append(data, 0)...), []byte("\x00"+markEnv+"="+mark+"\x00")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// marked describes them.
+func marked(mark string) []string {
+	var found []string
+	for _, pid := range markedPids(mark) {
+		found = append(found, fmt.Sprintf("%s (pid %d)", commandOf(pid), pid))
+	}
+	return found
+}
+
+func commandOf(pid int) string {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err != nil {
+		return "a process"
+	}
+	return strings.TrimSpace(string(data))
+}
+
+// commandLines are those of the marked processes but one.
+func commandLines(mark string, but int) []string {
+	var lines []string
+	for _, pid := range markedPids(mark) {
+		if data, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid)); err == nil && pid != but {
+			lines = append(lines, strings.ReplaceAll(string(data), "\x00", " "))
+		}
+	}
+	return lines
+}
+
+// listeners returns the addresses at which the marked processes accept TCP connections.
+func listeners(mark string) []string {
+	inodes := map[string]bool{}
+	pids := markedPids(mark)
+	for _, pid := range pids {
+		links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+		for _, link := range links {
+			if to, err := os.Readlink(link); err == nil && strings.HasPrefix(to, "socket:[") {
+				inodes[strings.TrimSuffix(strings.TrimPrefix(to, "socket:["), "]")] = true
+			}
+		}
+	}
+	var found []string
+	for _, pid := range pids[:min(1, len(pids))] {
+		for _, table := range []string{"tcp", "tcp6"} {
+			data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/net/%s", pid, table))
+			for line := range strings.Lines(string(data)) {
+				fields := strings.Fields(line)
+				const listening = "0A"
+				if len(fields) > 9 && fields[3] == listening && inodes[fields[9]] {
+					found = append(found, address(fields[1]))
+				}
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
+}
+
+// address decodes one of /proc/net/tcp: groups of four bytes, the last byte first.
+func address(text string) string {
+	host, port, _ := strings.Cut(text, ":")
+	raw, err := hex.DecodeString(host)
+	if err != nil {
+		return text
+	}
+	for at := 0; at+4 <= len(raw); at += 4 {
+		slices.Reverse(raw[at : at+4])
+	}
+	number, _ := strconv.ParseUint(port, 16, 16)
+	return net.JoinHostPort(net.IP(raw).String(), strconv.FormatUint(number, 10))
+}
+
+// descriptors counts the open files of a process.
+func descriptors(pid int) (int, bool) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+	return len(entries), err == nil
+}
+
+// threads counts the threads of a process.
+func threads(pid int) (int, bool) {
+	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	return len(entries), err == nil
+}
+
+// processorTime is what the threads of a process have used of the processors, or waited for one: a busy loop wants a
+// whole processor, also on a busy machine.
+func processorTime(pid int) (time.Duration, bool) {
+	tables, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(tables) == 0 {
+		return 0, false
+	}
+	var total time.Duration
+	for _, table := range tables {
+		data, err := os.ReadFile(table)
+		fields := strings.Fields(string(data))
+		if err != nil || len(fields) < 2 {
+			continue // the thread has ended
+		}
+		for _, field := range fields[:2] { // both are nanoseconds
+			used, err := strconv.ParseInt(field, 10, 64)
+			if err != nil {
+				return 0, false
+			}
+			total += time.Duration(used)
+		}
+	}
+	return total, true
+}

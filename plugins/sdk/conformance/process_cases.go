@@ -1,0 +1,193 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"fmt"
+	"syscall"
+	"time"
+	"unicode/utf8"
+)
+
+func processCases() []Case {
+	return []Case{{
+		ID: "process.sigterm", Capability: Process, run: sigterm,
+		Title: "ends after SIGTERM, with exit code 0 or by the signal",
+		Why:   "piped waits for it at each stop and each update, and takes another exit code for a crash",
+		Next:  "stop the server and exit with 0 at SIGTERM",
+	}, {
+		ID: "process.sigterm.busy", Capability: Process, run: sigtermBusy,
+		Title: "ends within the grace period after SIGTERM while a stage runs",
+		Why:   "piped kills it then, and what the stage holds stays as it is",
+		Next:  "cancel the stages at SIGTERM; the stage is run again as the next attempt",
+	}, {
+		ID: "process.sigint", Capability: Process, run: sigint,
+		Title: "ends after SIGINT",
+		Why:   "who runs piped in a terminal cannot stop it with Ctrl-C",
+		Next:  "treat SIGINT as SIGTERM",
+	}, {
+		ID: "process.restart", Capability: Process, run: restartOnPort,
+		Title: "starts again on the same port right after its end",
+		Why:   "piped starts a plugin again on the port of its configuration; it would fail for a minute",
+		Next:  "set SO_REUSEADDR, as gRPC libraries do, and leave no process behind that holds the port",
+	}, {
+		ID: "process.piped-gone", Capability: Process, run: pipedGone,
+		Title: "ends when piped is gone",
+		Why:   "a plugin that outlives a killed piped keeps its port and works on, and the next piped talks to it",
+		Next: "end when the pipe whose number is in PIPEDECK_PARENT_FD ends; where there is none, when the parent " +
+			"process changes",
+	}, {
+		ID: "process.output", Capability: Process, run: outputClean, last: true,
+		Title: "prints text, and not much of it",
+		Why:   "what a plugin prints is mixed into the log of piped",
+		Next:  "print lines of UTF-8 text about the process alone; the log of a stage goes to piped",
+	}, {
+		ID: "process.idle", Capability: Process, run: idle,
+		Title: "does nothing while it has nothing to do",
+		Why:   "each plugin of each piped takes a processor for itself",
+		Next:  "wait for events rather than look for them in a loop",
+	}}
+}
+
+func sigterm(p *probe) error {
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	if err := x.terminate(p.ctx); err != nil {
+		return err
+	}
+	p.saw("after %s", x.took.Round(time.Millisecond))
+	return nil
+}
+
+func sigtermBusy(p *probe) error {
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	held, err := p.begin(x)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-held.gate.begun:
+		held.gate.release() // it goes on with its work
+	case e := <-held.ended:
+		held.ended <- e
+	case <-time.After(2 * time.Second): // it may ask piped for nothing
+	}
+	err = x.terminate(p.ctx)
+	held.finish()
+	if err != nil {
+		return fmt.Errorf("while a stage runs: %w", err)
+	}
+	p.saw("after %s", x.took.Round(time.Millisecond))
+	return nil
+}
+
+func sigint(p *probe) error {
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	_ = syscall.Kill(x.process.command.Process.Pid, syscall.SIGINT)
+	if !x.process.wait(p.ctx, p.suite.bounds.Stop) {
+		return fmt.Errorf("it goes on %s after SIGINT", p.suite.bounds.Stop)
+	}
+	p.saw("%s", x.process.end())
+	return nil
+}
+
+func restartOnPort(p *probe) error {
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	port := x.port
+	_ = x.terminate(p.ctx) // process.sigterm looks at that
+	x.process.kill()
+	again, err := p.start(setup{port: port})
+	if err != nil {
+		return fmt.Errorf("on the port %d, which it has had before: %w", port, err)
+	}
+	return again.alive()
+}
+
+// pipedGone kills the parent of the program, and ends all by which it could notice piped.
+func pipedGone(p *probe) error {
+	if !observable {
+		return skip("the processes of a parent that is gone are seen on Linux alone")
+	}
+	x, err := p.start(setup{orphanable: true})
+	if err != nil {
+		return err
+	}
+	_ = syscall.Kill(x.process.command.Process.Pid, syscall.SIGKILL) // the shell in the place of piped
+	_ = x.parent.Close()
+	_ = x.piped.Close()
+	began := time.Now()
+	for time.Since(began) < p.suite.bounds.Stop && p.ctx.Err() == nil {
+		if len(markedPids(x.process.mark)) == 0 {
+			p.saw("after %s", time.Since(began).Round(time.Millisecond))
+			return nil
+		}
+		p.pause(20 * time.Millisecond)
+	}
+	return fmt.Errorf("it goes on %s after piped was killed, and holds the port %d", p.suite.bounds.Stop, x.port)
+}
+
+func outputClean(p *probe) error {
+	e, err := p.ranOnce()
+	if err != nil {
+		return err
+	}
+	const most = 1 << 20
+	for _, x := range p.suite.sessions() {
+		text := x.process.output.text()
+		if printed := x.process.output.bytes(); printed > most {
+			return fmt.Errorf("it printed %d bytes, such as %q", printed, x.process.output.lastLine())
+		}
+		if !utf8.ValidString(text) {
+			return fmt.Errorf("it prints bytes that are no UTF-8")
+		}
+		for _, r := range text {
+			if r < ' ' && r != '\n' && r != '\t' && r != '\r' {
+				return fmt.Errorf("it prints the control character %q; a terminal or a file of piped's log takes it "+
+					"for a command",
+					r)
+			}
+		}
+		p.saw("%d bytes", len(text))
+	}
+	_ = e
+	return nil
+}
+
+func idle(p *probe) error {
+	if !observable {
+		return skip("the time of a process is seen on Linux alone")
+	}
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	pid := x.process.command.Process.Pid
+	p.pause(500 * time.Millisecond) // what belongs to the start
+	before, ok := processorTime(pid)
+	p.pause(time.Second)
+	after, okToo := processorTime(pid)
+	if died := x.alive(); died != nil {
+		return died
+	}
+	if !ok || !okToo {
+		return skip("the time of a process is not seen here")
+	}
+	const most = 500 * time.Millisecond
+	if used := after - before; used > most {
+		return fmt.Errorf("it wanted %s of a processor in a second without a request", used.Round(time.Millisecond))
+	}
+	p.saw("%s of a processor in a second", (after - before).Round(time.Millisecond))
+	return nil
+}

@@ -1,0 +1,52 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"fmt"
+	"path"
+	"slices"
+)
+
+// Cases returns all cases in the order of reports.
+func Cases() []Case {
+	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), pipelineCases(), rollbackCases(),
+		pipelineLimits(), quickSyncCases(), versionCases(), strategyCases(), executionCases(), optionCases(),
+		againCases(), cancelCases(),
+		concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(), malformedCases(),
+		limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), liveStateCases(), changeCases(),
+		driftCases(), previewCases(), schemaCases())
+}
+
+// startID is the case that all others build on.
+const startID = "start.serves"
+
+// Select returns the cases that one of the patterns names, all without patterns. A pattern is an id in which * stands
+// for any letters, dots included. The error is for a pattern that names none.
+func Select(cases []Case, patterns []string) ([]Case, error) {
+	if len(patterns) == 0 {
+		return cases, nil
+	}
+	chosen := make([]bool, len(cases))
+	for _, pattern := range patterns {
+		found := false
+		for i := range cases {
+			matches, err := path.Match(pattern, cases[i].ID)
+			if err != nil {
+				return nil, fmt.Errorf("the pattern %q cannot be read: %w", pattern, err)
+			}
+			chosen[i], found = chosen[i] || matches, found || matches
+		}
+		if !found {
+			return nil, fmt.Errorf("no case has the id %q", pattern)
+		}
+	}
+	var selected []Case
+	for i := range cases {
+		if chosen[i] {
+			selected = append(selected, cases[i])
+		}
+	}
+	return selected, nil
+}

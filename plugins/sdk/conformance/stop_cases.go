@@ -1,0 +1,151 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package conformance
+
+import (
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+func stopCases() []Case {
+	return []Case{{
+		ID: "process.children", Capability: Process, run: children,
+		Title: "leaves no process behind when it ends",
+		Why:   "what it has started works on without an owner, holds ports, and changes what the next attempt does",
+		Next:  "end the processes of a stage with the stage, and wait for them before the plugin ends",
+	}, {
+		ID: "process.children.stage", Capability: Process, run: stageChildren,
+		Title: "leaves no process behind when a stage has ended",
+		Why:   "each deployment leaves a process, until the machine is full",
+		Next:  "wait for the processes of a stage before its answer; end their process group",
+	}, {
+		ID: "process.files", Capability: Process, run: files,
+		Title: "writes into the sources and the temporary directory alone",
+		Why:   "piped runs plugins in its own directory, which may be read-only or hold other files of the name",
+		Next:  "write into the application directory of the request, or into the temporary directory",
+	}, {
+		ID: "process.files.temporary", Capability: Process, run: temporaryFiles,
+		Title: "removes its temporary files",
+		Why:   "the disk of the machine fills up, and what they hold, such as secrets, stays",
+		Next:  "remove the temporary directory of a stage when the stage ends",
+	}}
+}
+
+func children(p *probe) error {
+	if !observable {
+		return skip("processes without a parent are seen on Linux alone")
+	}
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	if _, err := x.execute(p, order{}); err != nil {
+		return err
+	}
+	held, err := p.begin(x)
+	if err != nil {
+		return err
+	}
+	held.gate.release()
+	p.pause(200 * time.Millisecond)
+	_ = x.terminate(p.ctx) // process.sigterm.busy looks at that
+	held.finish()
+	x.process.kill()
+	if len(x.process.left) > 0 {
+		return fmt.Errorf("after its end there was still %s", strings.Join(x.process.left, ", "))
+	}
+	return nil
+}
+
+func stageChildren(p *probe) error {
+	if !observable {
+		return skip("the processes of a process are seen on Linux alone")
+	}
+	if _, err := p.settled(); err != nil {
+		return err
+	}
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	before := len(markedPids(x.process.mark))
+	if e, err := x.execute(p, order{}); err != nil || e.cut {
+		return err
+	}
+	var left []string
+	for range 20 { // a process may need a moment to end
+		if left = marked(x.process.mark); len(left) <= before {
+			return x.alive()
+		}
+		p.pause(100 * time.Millisecond)
+	}
+	return fmt.Errorf("after the answer of the stage there are still %s", strings.Join(left, ", "))
+}
+
+// apart runs the stage in a process with a separate home and temporary directory.
+func apart(p *probe) (*session, error) {
+	if _, err := p.settled(); err != nil {
+		return nil, err
+	}
+	x, err := p.start(setup{apart: true})
+	if err != nil {
+		return nil, err
+	}
+	e, err := x.execute(p, order{})
+	if err != nil {
+		return nil, err
+	}
+	if e.cut {
+		return nil, skip("%s", p.suite.cutOff())
+	}
+	return x, nil
+}
+
+// written lists the files below a directory but for those of the cache.
+func written(dir string) []string {
+	var found []string
+	_ = filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return nil //nolint:nilerr // it is gone
+		}
+		within, _ := filepath.Rel(dir, path)
+		if entry.IsDir() && (within == ".cache" || within == ".config") {
+			return fs.SkipDir
+		}
+		if !entry.IsDir() {
+			found = append(found, within)
+		}
+		return nil
+	})
+	return found
+}
+
+func files(p *probe) error {
+	x, err := apart(p)
+	if err != nil {
+		return err
+	}
+	if found := written(filepath.Join(x.dir, "work")); len(found) > 0 {
+		return fmt.Errorf("it writes %s into the directory that it is started in", strings.Join(found, ", "))
+	}
+	if found := written(x.home); len(found) > 0 {
+		return fmt.Errorf("it writes %s into the home directory", strings.Join(found, ", "))
+	}
+	return nil
+}
+
+func temporaryFiles(p *probe) error {
+	x, err := apart(p)
+	if err != nil {
+		return err
+	}
+	_ = x.terminate(p.ctx) // process.sigterm looks at that
+	if found := written(x.temp); len(found) > 0 {
+		return fmt.Errorf("after its end it has left %s in the temporary directory", strings.Join(found, ", "))
+	}
+	return nil
+}
