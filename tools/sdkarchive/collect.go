@@ -97,7 +97,10 @@ func (c *collected) read(to, file, place, base string) error {
 
 // describe adds what the go command reads of modules.
 func (c *collected) describe(root string, packages []*goPackage) error {
-	modules := modulesOf(packages)
+	modules, err := withRequired(modulesOf(packages))
+	if err != nil {
+		return err
+	}
 	sums, err := sumsOf(root, modules)
 	if err != nil {
 		return err
