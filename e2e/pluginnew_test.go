@@ -60,6 +60,7 @@ func TestAPluginBeginsWithACopiedProgramAlone(t *testing.T) {
 		run(plugin, append([]string{filepath.Join(tools, "git")}, args...)...)
 	}
 	run(dir, filepath.Join(tools, "git"), "clone", "-q", plugin, clone)
-	require.Empty(t, run(plugin, filepath.Join(tools, "git"), "status", "--short", "--ignored"), "all files are committed")
+	left := run(plugin, filepath.Join(tools, "git"), "status", "--short", "--ignored")
+	require.Empty(t, left, "all files are committed")
 	run(clone, goTool, "list", "-deps", "-test", "./...")
 }

@@ -26,7 +26,7 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	r := newReader(t)
 	printed := r.follow(t, sections(t, func(name string) bool { return name != otherLanguage }))
 
-	require.Contains(t, printed["go mod tidy\ngo test ./..."], "ok  \texample.com/greeter")
+	require.Contains(t, printed["go vet ./...\ngo test ./..."], "ok  \texample.com/greeter")
 	deployed := printed["pipedeck ci --cluster none --plugin greeter=../greeter --timeout 3m"]
 	for _, line := range []string{
 		"Hello, Ada!", "Hello, Edsger!", "Everyone is greeted", "3 people were greeted: [Ada Grace Edsger]",
