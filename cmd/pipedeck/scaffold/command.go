@@ -51,10 +51,12 @@ The kinds are:
   livestate     also shows what lives there
   planpreview   also shows what a change would do there
 
+A plugin in Python is of the kind stage, and needs grpcio and protobuf.
 A plugin in Go has the sources of the SDK in its own directory: go build and go test need neither a clone nor the
 network, here and on any other machine.`,
 		Example: `  pipedeck plugin new greeter
   pipedeck plugin new shelf --kind livestate
+  pipedeck plugin new counter --lang python
   pipedeck plugin new greeter ~/src/greeter --module example.com/greeter`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
@@ -86,7 +88,7 @@ func (f *flags) run(out io.Writer, name, dir string, archive Archive) error {
 	}
 	if f.output.Machine() {
 		return f.output.Document(out, document.NewPluginSources{
-			Head: document.NewHead(), Name: p.Name, Kind: p.Kind, Language: f.language, Stage: p.Stage,
+			Head: document.NewHead(), Name: p.Name, Kind: p.Kind, Language: p.Language, Stage: p.Stage,
 			Module: p.Module, Directory: dir,
 		})
 	}
@@ -107,8 +109,11 @@ func (f *flags) plugin(name string) (*plugin, error) {
 		return nil, exit.Usage(fmt.Errorf("there is no kind of plugins %q", f.kind),
 			"give --kind with one of "+strings.Join(kinds, ", "))
 	}
-	p := &plugin{Name: name, Kind: f.kind, Module: f.module}
+	p := &plugin{Name: name, Kind: f.kind, Language: f.language, Module: f.module}
 	p.Stage = strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+	if f.language != languageGo {
+		return p, f.checkOther()
+	}
 	if p.Module == "" {
 		p.Module = "example.com/" + name
 	}
@@ -118,9 +123,23 @@ func (f *flags) plugin(name string) (*plugin, error) {
 	return p, nil
 }
 
+// checkOther refuses what only plugins in Go have.
+func (f *flags) checkOther() error {
+	switch {
+	case f.kind != kindStage:
+		return exit.Usage(fmt.Errorf("there is no plugin of the kind %s to write in %s", f.kind, f.language),
+			"give --kind stage, or --lang go")
+	case f.module != "" || f.sdk != "":
+		return exit.Usage(errors.New("--module and --sdk are for plugins in Go"), "leave them out, or give --lang go")
+	}
+	return nil
+}
+
 // dependencies says where the plugin takes the SDK from.
 func (f *flags) dependencies(archive Archive) (sources, error) {
 	switch {
+	case f.language == languagePython:
+		return protocolText{}, nil
 	case f.sdk != "":
 		dir, err := filepath.Abs(f.sdk)
 		if err != nil {
@@ -145,18 +164,14 @@ func (f *flags) dependencies(archive Archive) (sources, error) {
 }
 
 func (p *plugin) nextSteps(w io.Writer, dir string) error {
-	tidy := ""
-	if p.sources.incomplete() {
-		tidy = "go mod tidy && "
-	}
 	_, err := fmt.Fprintf(w, `Wrote plugin %s with the stage %s to %s. Try it:
 
   cd %s
-  %sgo test ./...
+  %s
   git init -q -b main && git add . && git commit -q -m "Begin"
   pipedeck up . --cluster none --plugin %s=.
 
 Then change %s and save it. More: docs/plugin-author-guide.md of pipedeck.
-`, p.Name, p.Stage, dir, dir, tidy, p.Name, p.work())
+`, p.Name, p.Stage, dir, dir, p.sources.test(), p.Name, p.work())
 	return err
 }

@@ -16,6 +16,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration"
@@ -135,6 +139,31 @@ func TestEachKindIsWholeAndNamesNoPlaceOfThisMachine(t *testing.T) {
 	}
 }
 
+func TestAPluginInPythonHasTheProtocolAsText(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "new")
+	code, stdout, stderr := command(t.Context(), nil, "plugin", "new", "other", dir, "--lang", "python")
+	require.Zero(t, code, stderr)
+	require.Contains(t, stdout, "Then change main.py and save it.")
+	text, err := os.ReadFile(filepath.Join(dir, "protocol.json"))
+	require.NoError(t, err)
+	require.NotContains(t, string(text), "validate")
+	set := &descriptorpb.FileDescriptorSet{}
+	require.NoError(t, protojson.Unmarshal(text, set))
+	files, err := protodesc.NewFiles(set)
+	require.NoError(t, err, "all that is imported is there")
+	for _, service := range []protoreflect.FullName{
+		"grpc.plugin.deploymentapi.v1alpha1.DeploymentService", "grpc.piped.service.PluginService",
+		"grpc.health.v1.Health", "pipedeck.plugin.schema.v1.SchemaService",
+	} {
+		_, err := files.FindDescriptorByName(service)
+		require.NoError(t, err)
+	}
+	program := clitest.PrintingPlugin(t, filepath.Join(dir, "schema.json"))
+	code, stdout, stderr = command(t.Context(), nil, "validate", dir, "--plugin", "other="+program)
+	require.Zero(t, code, stdout+stderr)
+}
+
 func TestThePluginOfPeopleWhoWorkOnTheSDKUsesTheirClone(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "new")
@@ -163,7 +192,12 @@ func TestWhatIsWrongWithANewPluginIsSaid(t *testing.T) {
 			"give a module path"},
 		"an unknown kind": {[]string{"greeter", "--kind", "stages"}, nil, exit.WrongUsage,
 			"next step: give --kind with one of stage, deployment, livestate, planpreview"},
-		"an unknown language": {[]string{"greeter", "--lang", "cobol"}, nil, exit.WrongUsage, "give --lang go"},
+		"an unknown language": {[]string{"greeter", "--lang", "cobol"}, nil, exit.WrongUsage,
+			"give --lang go or python"},
+		"a kind that is in Go alone": {[]string{"greeter", "--lang", "python", "--kind", "livestate"}, nil,
+			exit.WrongUsage, "next step: give --kind stage, or --lang go"},
+		"a module in Python": {[]string{"greeter", "--lang", "python", "--module", "a.example/b"}, nil,
+			exit.WrongUsage, "--module and --sdk are for plugins in Go"},
 		"an SDK that is not there": {[]string{"greeter", "--sdk", t.TempDir()}, nil, exit.WrongUsage,
 			"is not a clone of pipedeck"},
 		"a program without an SDK": {[]string{"greeter"}, holding("", nil), exit.WrongUsage,

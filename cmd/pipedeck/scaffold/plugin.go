@@ -24,9 +24,15 @@ const (
 	kindPlanPreview = "planpreview"
 )
 
+// The languages of plugins.
+const (
+	languageGo     = "go"
+	languagePython = "python"
+)
+
 var (
 	kinds     = []string{kindStage, kindDeployment, kindLivestate, kindPlanPreview}
-	languages = []string{"go"}
+	languages = []string{languageGo, languagePython}
 )
 
 //go:embed all:template
@@ -34,11 +40,11 @@ var templates embed.FS
 
 // plugin is what the templates are filled with.
 type plugin struct {
-	// Name is the plugin's, Kind one of the kinds.
-	Name, Kind string
+	// Name is the plugin's, Kind one of the kinds, Language one of the languages.
+	Name, Kind, Language string
 	// Stage is the name of its stage, and begins the names of further ones.
 	Stage string
-	// Module is the path of the Go module.
+	// Module is the path of the Go module; empty in another language.
 	Module string
 
 	sources sources
@@ -49,6 +55,9 @@ func (p *plugin) Deploys() bool { return p.Kind != kindStage }
 
 // folders are the templates that the plugin consists of; no two have a file of one name.
 func (p *plugin) folders() []string {
+	if p.Language == languagePython {
+		return []string{languagePython}
+	}
 	switch p.Kind {
 	case kindLivestate, kindPlanPreview:
 		return []string{"common", kindDeployment, p.Kind}
@@ -58,7 +67,10 @@ func (p *plugin) folders() []string {
 
 // work is the file with the work of the plugin.
 func (p *plugin) work() string {
-	if p.Deploys() {
+	switch {
+	case p.Language == languagePython:
+		return "main.py"
+	case p.Deploys():
 		return "deploy.go"
 	}
 	return "stage.go"

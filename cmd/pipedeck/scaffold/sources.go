@@ -17,6 +17,7 @@ import (
 	"golang.org/x/mod/modfile"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/protocol"
 )
 
 const (
@@ -28,6 +29,8 @@ const (
 	unpublished = "v0.0.0"
 	// oldestGo is for a plugin whose SDK comes from somewhere else: go mod tidy writes the version that the SDK needs.
 	oldestGo = "1.26.0"
+	// tidyAndTest is for a plugin whose modules the go command has to resolve.
+	tidyAndTest = "go mod tidy && go test ./..."
 	// maxSources bounds the files that are unpacked, in bytes: the archive is part of this program.
 	maxSources = 100 << 20
 )
@@ -36,8 +39,8 @@ const (
 type sources interface {
 	// write writes the go.mod of a module and what belongs to it.
 	write(dir, module string) error
-	// incomplete reports whether the go command has to resolve modules before it can build.
-	incomplete() bool
+	// test is the command that tests the plugin.
+	test() string
 }
 
 // file is one of an archive.
@@ -93,7 +96,7 @@ func readArchive(archive []byte) (files packed, err error) {
 	}
 }
 
-func (packed) incomplete() bool { return false }
+func (packed) test() string { return "go test ./..." }
 
 func (p packed) write(dir, module string) error {
 	for _, f := range p {
@@ -129,7 +132,7 @@ func newClone(dir string) (clone, error) {
 	return clone(dir), nil
 }
 
-func (clone) incomplete() bool { return true }
+func (clone) test() string { return tidyAndTest }
 
 func (c clone) write(dir, module string) error {
 	return writeModule(dir, module, unpublished, func(m *modfile.File) error {
@@ -141,7 +144,7 @@ func (c clone) write(dir, module string) error {
 // proxy is the version in which module proxies have the SDK.
 type proxy string
 
-func (proxy) incomplete() bool { return true }
+func (proxy) test() string { return tidyAndTest }
 
 func (p proxy) write(dir, module string) error {
 	return writeModule(dir, module, string(p), func(*modfile.File) error { return nil })
@@ -159,4 +162,17 @@ func writeModule(dir, module, version string, edit func(*modfile.File) error) er
 		return err
 	}
 	return writeFile(dir, "go.mod", content)
+}
+
+// protocolText is for plugins in another language, which need the protocol alone.
+type protocolText struct{}
+
+func (protocolText) test() string { return "python3 -m unittest" }
+
+func (protocolText) write(dir, _ string) error {
+	text, err := protocol.Text()
+	if err != nil {
+		return fmt.Errorf("describe the protocol of plugins: %w", err)
+	}
+	return writeFile(dir, "protocol.json", text)
 }
