@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 
-	"github.com/envoyproxy/protoc-gen-validate/validate"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -90,7 +89,7 @@ func withoutRules(file *descriptorpb.FileDescriptorProto) {
 	imported := file.GetDependency()
 	file.Dependency, file.PublicDependency, file.WeakDependency = nil, nil, nil
 	for _, path := range imported {
-		if path != validate.File_validate_validate_proto.Path() {
+		if path != "validate/validate.proto" {
 			file.Dependency = append(file.Dependency, path)
 		}
 	}
