@@ -59,8 +59,8 @@ e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMA
 	@tools/e2e-kind.sh $(CURDIR)/$(BIN) "$(NODE_IMAGE)"
 
 .PHONY: e2e-python
-e2e-python: sdkarchive ## The plugin in Python of the guide for authors (needs Debian's python3-grpcio and python3-protobuf)
-	$(RACE) -count=1 -timeout 10m -tags python -run Python ./e2e/guide
+e2e-python: sdkarchive ## Plugins in Python and for Node (needs Debian's python3-grpcio and python3-protobuf, and npm)
+	$(RACE) -count=1 -timeout 10m -tags python -run 'Python|Node' ./e2e/guide
 
 .PHONY: embeddedk8s
 embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache

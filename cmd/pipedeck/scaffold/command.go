@@ -51,7 +51,7 @@ The kinds are:
   livestate     also shows what lives there
   planpreview   also shows what a change would do there
 
-A plugin in Python is of the kind stage, and needs grpcio and protobuf.
+A plugin in Python or for Node is of the kind stage. It needs grpcio and protobuf, or packages that npm installs.
 A plugin in Go has the sources of the SDK in its own directory: go build and go test need neither a clone nor the
 network, here and on any other machine.`,
 		Example: `  pipedeck plugin new greeter
@@ -139,7 +139,9 @@ func (f *flags) checkOther() error {
 func (f *flags) dependencies(archive Archive) (sources, error) {
 	switch {
 	case f.language == languagePython:
-		return protocolText{}, nil
+		return protocolText("python3 -m unittest"), nil
+	case f.language == languageNode:
+		return protocolText("npm install && npm test"), nil
 	case f.sdk != "":
 		dir, err := filepath.Abs(f.sdk)
 		if err != nil {

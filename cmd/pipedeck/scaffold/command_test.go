@@ -139,12 +139,26 @@ func TestEachKindIsWholeAndNamesNoPlaceOfThisMachine(t *testing.T) {
 	}
 }
 
-func TestAPluginInPythonHasTheProtocolAsText(t *testing.T) {
+func TestPluginsInOtherLanguagesHaveTheProtocolAsText(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "new")
-	code, stdout, stderr := command(t.Context(), nil, "plugin", "new", "other", dir, "--lang", "python")
-	require.Zero(t, code, stderr)
-	require.Contains(t, stdout, "Then change main.py and save it.")
+	for language, work := range map[string]string{"python": "main.py", "node": "stage.js"} {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			dir := filepath.Join(t.TempDir(), "new")
+			code, stdout, stderr := command(t.Context(), nil, "plugin", "new", "other", dir, "--lang", language)
+			require.Zero(t, code, stderr)
+			require.Contains(t, stdout, "Then change "+work+" and save it.")
+			requireProtocol(t, dir)
+			program := clitest.PrintingPlugin(t, filepath.Join(dir, "schema.json"))
+			code, stdout, stderr = command(t.Context(), nil, "validate", dir, "--plugin", "other="+program)
+			require.Zero(t, code, stdout+stderr)
+		})
+	}
+}
+
+// requireProtocol fails the test when a plugin would not find what it needs of the protocol.
+func requireProtocol(t *testing.T, dir string) {
+	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "protocol.json"))
 	require.NoError(t, err)
 	require.NotContains(t, string(text), "validate")
@@ -159,9 +173,6 @@ func TestAPluginInPythonHasTheProtocolAsText(t *testing.T) {
 		_, err := files.FindDescriptorByName(service)
 		require.NoError(t, err)
 	}
-	program := clitest.PrintingPlugin(t, filepath.Join(dir, "schema.json"))
-	code, stdout, stderr = command(t.Context(), nil, "validate", dir, "--plugin", "other="+program)
-	require.Zero(t, code, stdout+stderr)
 }
 
 func TestThePluginOfPeopleWhoWorkOnTheSDKUsesTheirClone(t *testing.T) {
@@ -193,7 +204,7 @@ func TestWhatIsWrongWithANewPluginIsSaid(t *testing.T) {
 		"an unknown kind": {[]string{"greeter", "--kind", "stages"}, nil, exit.WrongUsage,
 			"next step: give --kind with one of stage, deployment, livestate, planpreview"},
 		"an unknown language": {[]string{"greeter", "--lang", "cobol"}, nil, exit.WrongUsage,
-			"give --lang go or python"},
+			"give --lang go or python or node"},
 		"a kind that is in Go alone": {[]string{"greeter", "--lang", "python", "--kind", "livestate"}, nil,
 			exit.WrongUsage, "next step: give --kind stage, or --lang go"},
 		"a module in Python": {[]string{"greeter", "--lang", "python", "--module", "a.example/b"}, nil,

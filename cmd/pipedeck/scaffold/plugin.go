@@ -28,11 +28,12 @@ const (
 const (
 	languageGo     = "go"
 	languagePython = "python"
+	languageNode   = "node"
 )
 
 var (
 	kinds     = []string{kindStage, kindDeployment, kindLivestate, kindPlanPreview}
-	languages = []string{languageGo, languagePython}
+	languages = []string{languageGo, languagePython, languageNode}
 )
 
 //go:embed all:template
@@ -55,8 +56,8 @@ func (p *plugin) Deploys() bool { return p.Kind != kindStage }
 
 // folders are the templates that the plugin consists of; no two have a file of one name.
 func (p *plugin) folders() []string {
-	if p.Language == languagePython {
-		return []string{languagePython}
+	if p.Language != languageGo {
+		return []string{p.Language}
 	}
 	switch p.Kind {
 	case kindLivestate, kindPlanPreview:
@@ -70,6 +71,8 @@ func (p *plugin) work() string {
 	switch {
 	case p.Language == languagePython:
 		return "main.py"
+	case p.Language == languageNode:
+		return "stage.js"
 	case p.Deploys():
 		return "deploy.go"
 	}

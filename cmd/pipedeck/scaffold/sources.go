@@ -164,10 +164,10 @@ func writeModule(dir, module, version string, edit func(*modfile.File) error) er
 	return writeFile(dir, "go.mod", content)
 }
 
-// protocolText is for plugins in another language, which need the protocol alone.
-type protocolText struct{}
+// protocolText is for plugins in another language, which need the protocol alone. Its value is how they are tested.
+type protocolText string
 
-func (protocolText) test() string { return "python3 -m unittest" }
+func (p protocolText) test() string { return string(p) }
 
 func (protocolText) write(dir, _ string) error {
 	text, err := protocol.Text()
