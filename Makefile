@@ -29,8 +29,13 @@ up: ## Bring up hello-world and open the terminal UI (ARGS="…" adds flags)
 build: ## Build pipedeck, piped and the plugins into bin/
 	@tools/build.sh $(BIN) $(PLUGINS)
 
+# pipedeck plugin new gives the sources of the SDK away; go build alone leaves them out.
+.PHONY: sdkarchive
+sdkarchive:
+	@cd tools && GOWORK=off go run ./sdkarchive -root .. -output ../cmd/pipedeck/scaffold/archive/files/sdk.tar.gz
+
 .PHONY: test
-test: ## Unit tests with the race detector
+test: sdkarchive ## Unit tests with the race detector
 	@# Several tests build and run programs, which Go's cache of test results does not see.
 	$(RACE) -count=1 -timeout 10m $(PACKAGES)
 	cd tools && GOWORK=off go test -count=1 ./...
@@ -55,8 +60,8 @@ e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMA
 	@tools/e2e-kind.sh $(CURDIR)/$(BIN) "$(NODE_IMAGE)"
 
 .PHONY: e2e-python
-e2e-python: ## The plugin in Python of the guide for authors (needs Debian's python3-grpcio and python3-protobuf)
-	$(RACE) -count=1 -timeout 10m -tags python -run Python ./e2e/guide
+e2e-python: sdkarchive ## Plugins in Python and for Node (needs Debian's python3-grpcio and python3-protobuf, and npm)
+	$(RACE) -count=1 -timeout 10m -tags python -run 'Python|Node' ./e2e/guide
 
 .PHONY: embeddedk8s
 embeddedk8s: build ## Compile the embedded Kubernetes into the user's cache

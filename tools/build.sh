@@ -47,6 +47,8 @@ compile() {
 }
 
 started=$SECONDS
+# pipedeck plugin new gives the sources of the SDK away, as they are now.
+(cd tools && GOWORK=off go run ./sdkarchive -root .. -output ../cmd/pipedeck/scaffold/archive/files/sdk.tar.gz)
 list=$(mktemp)
 trap 'rm -f "$list"' EXIT
 go list -deps -f '{{if .Stale}}x{{end}}' "${programs[@]}" "${plugins[@]}" 2>&1 >"$list" | show 0

@@ -12,6 +12,7 @@ package main
 import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/root"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/scaffold/archive"
 )
 
-func main() { exit.Main(root.Run) }
+func main() { exit.Main(root.Program{SDK: archive.SDK}.Run) }

@@ -20,9 +20,10 @@ import (
 // maxComplaint bounds what is kept of a compiler's words in bytes; the first errors explain the others.
 const maxComplaint = 8 << 10
 
-// Source is the Go package of a plugin. Its methods are called one after the other.
+// Source is the directory of a plugin: a Go package, or what its recipe says. Its methods are called one after the
+// other.
 type Source struct {
-	// Dir is the directory of the package, a main.
+	// Dir is the directory of the plugin. Without a recipe it is that of a package main.
 	Dir string
 	// Program is the file that builds replace.
 	Program string
@@ -33,10 +34,10 @@ type Source struct {
 	usesC, listed bool
 }
 
-// CompileError is a package that cannot be built as it is.
+// CompileError is a plugin that cannot be built as it is.
 type CompileError struct {
 	Dir string
-	// Output is what the go command said; the places are relative to Dir.
+	// Output is what the go command or that of the recipe said; the places are relative to Dir.
 	Output string
 }
 
@@ -50,6 +51,18 @@ func (s *Source) Build(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(s.Program), 0o700); err != nil {
 		return fmt.Errorf("make a directory for the program: %w", err)
 	}
+	r, err := readRecipe(s.Dir)
+	switch {
+	case err != nil:
+		return err
+	case r != nil:
+		return r.prepare(ctx, s.Dir, s.Program)
+	}
+	return s.compile(ctx)
+}
+
+// compile builds the Go package in the directory.
+func (s *Source) compile(ctx context.Context) error {
 	next := s.Program + ".new"
 	said := processtree.NewOutput(2 * maxComplaint)
 	// -buildmode=exe refuses packages that are no programs.

@@ -87,7 +87,7 @@ func (s *Source) Run(ctx context.Context, began func(), ended func(took time.Dur
 			usedC := s.usesC
 			added, err := dirs.refresh(ctx) // there may be new imports
 			s.unwatched(ctx, slog.LevelDebug, err)
-			written := func(dir string) bool { return writtenSince(dir, start) }
+			written := func(dir string) bool { return dirs.writtenSince(dir, start) }
 			if s.usesC != usedC || slices.ContainsFunc(added, written) {
 				change()
 			}
@@ -162,12 +162,13 @@ type watched struct {
 	source *Source
 	files  *filewatch.Watcher
 	known  map[string]bool // those of the program, which may be away
+	recipe *recipe         // the last one that could be read; nil for a Go package
 }
 
 // refresh adds the directories that the program has begun to use, and returns them: a file in them that was saved
 // before is no event. What the program no longer uses costs a build at worst.
 func (w *watched) refresh(ctx context.Context) (added []string, err error) {
-	dirs, listed := w.source.directories(ctx)
+	dirs, listed := w.directories(ctx)
 	if listed != nil {
 		dirs = []string{w.source.Dir}
 	}
@@ -178,6 +179,17 @@ func (w *watched) refresh(ctx context.Context) (added []string, err error) {
 		}
 	}
 	return added, errors.Join(listed, w.watchAgain())
+}
+
+// directories are those of the recipe, which a user may have written or removed meanwhile, or those of a Go package.
+func (w *watched) directories(ctx context.Context) ([]string, error) {
+	if r, err := readRecipe(w.source.Dir); err == nil { // the build reports the error
+		w.recipe = r
+	}
+	if w.recipe != nil {
+		return w.recipe.directories(w.source.Dir)
+	}
+	return w.source.directories(ctx)
 }
 
 // watchAgain watches the known directories also after they were away.
@@ -192,22 +204,58 @@ func (w *watched) watchAgain() error {
 	})
 }
 
-// writtenSince reports whether a file of a directory may be newer than a time.
-func writtenSince(dir string, start time.Time) bool {
+// writtenSince reports whether a file of the program in a directory may be newer than a time.
+func (w *watched) writtenSince(dir string, start time.Time) bool {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return true // the build will say why
 	}
 	return slices.ContainsFunc(entries, func(entry fs.DirEntry) bool {
 		info, err := entry.Info()
-		return err == nil && !info.IsDir() && info.ModTime().After(start.Add(-coarse))
+		return err == nil && !info.IsDir() && info.ModTime().After(start.Add(-coarse)) &&
+			(w.recipe == nil || w.isSource(filepath.Join(dir, entry.Name())))
 	})
+}
+
+// isSource reports whether the recipe watches a file.
+func (w *watched) isSource(path string) bool {
+	name, err := filepath.Rel(w.source.Dir, path)
+	return err == nil && w.recipe.watches(filepath.ToSlash(name))
 }
 
 // concerns reports whether an event may change the program.
 func (w *watched) concerns(event fsnotify.Event) bool {
-	inside := w.known[filepath.Dir(event.Name)]
-	return event.Name == w.source.Dir || inside && matters(event)
+	if event.Name == w.source.Dir {
+		return true
+	}
+	if !w.known[filepath.Dir(event.Name)] || !matters(event) {
+		return false
+	}
+	if w.recipe == nil {
+		return true
+	}
+	if info, err := os.Lstat(event.Name); err == nil && info.IsDir() {
+		return event.Has(fsnotify.Create) && w.gains(event.Name)
+	}
+	return w.isSource(event.Name)
+}
+
+// gains watches a directory that is new below that of a recipe. It reports whether there are files of the program in
+// it already, which are no events. A build that makes a directory for its output is no reason to build again.
+func (w *watched) gains(dir string) (sources bool) {
+	if w.recipe.skips(filepath.Base(dir)) {
+		return false
+	}
+	_ = w.recipe.walk(dir, func(name string, entry fs.DirEntry) error {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if entry.IsDir() {
+			w.known[path] = true
+			return w.files.Add(path) // the next build reports one that is not watched
+		}
+		sources = sources || w.isSource(path)
+		return nil
+	})
+	return sources
 }
 
 // leftOut are files that a program is not made of.

@@ -28,7 +28,7 @@ type Plugin struct {
 	Name string
 	// URL is file://, https:// or oci://.
 	URL string
-	// Source is the directory of the Go package that URL is built from; empty for a program that is there.
+	// Source is the directory that URL is built from; empty for a program that is there.
 	Source string
 	// Debug is the address at which a debugger of the plugin listens; empty for none.
 	Debug string

@@ -69,6 +69,6 @@ func (b Block) File() string {
 // Configures reports whether a block shows a whole configuration of piped or of an application.
 func (b Block) Configures() bool {
 	name := path.Base(b.File())
-	ofPiped := strings.HasPrefix(name, "piped") && strings.HasSuffix(name, ".yaml")
+	ofPiped := strings.HasPrefix(name, "piped") && strings.HasSuffix(name, ".yaml") && name != "piped-plugin.yaml"
 	return ofPiped || strings.HasSuffix(name, ".pipecd.yaml")
 }

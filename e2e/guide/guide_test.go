@@ -4,10 +4,12 @@
 package guide
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -24,7 +26,7 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	r := newReader(t)
 	printed := r.follow(t, sections(t, func(name string) bool { return name != otherLanguage }))
 
-	require.Contains(t, printed["go mod tidy\ngo test ./..."], "ok  \texample.com/greeter")
+	require.Contains(t, printed["go vet ./...\ngo test ./..."], "ok  \texample.com/greeter")
 	deployed := printed["pipedeck ci --cluster none --plugin greeter=../greeter --timeout 3m"]
 	for _, line := range []string{
 		"Hello, Ada!", "Hello, Edsger!", "Everyone is greeted", "3 people were greeted: [Ada Grace Edsger]",
@@ -57,12 +59,24 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	require.Equal(t, "Welcome, Ada!\nEveryone is greeted\n", h.Piped.Log("greet"))
 }
 
+// packSDK gives pipedeck the sources of the SDK, as make build does.
+var packSDK = sync.OnceValue(func() error {
+	command := exec.Command("go", "run", "./sdkarchive", "-root", "..", "-output",
+		"../cmd/pipedeck/scaffold/archive/files/sdk.tar.gz")
+	command.Dir, command.Env = filepath.Join("..", "..", "tools"), append(os.Environ(), "GOWORK=off")
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	return nil
+})
+
 // newReader builds the programs that a reader has in the PATH. What the module of a plugin needs, this module needs,
 // too, so nothing is downloaded where that has been; sums are those of the cache.
 func newReader(t *testing.T) *reader {
 	t.Helper()
 	clone, err := filepath.Abs("../..")
 	require.NoError(t, err)
+	require.NoError(t, packSDK())
 	bin := filepath.Join(t.TempDir(), "bin")
 	build := func(target string, packages ...string) {
 		command := exec.CommandContext(t.Context(), "go", append([]string{"build", "-o", target}, packages...)...)
@@ -84,15 +98,27 @@ func newReader(t *testing.T) *reader {
 	}}
 }
 
-func TestANewPluginIsBuiltTestedAndDeploys(t *testing.T) {
+// One environment runs a plugin of each kind. That a new plugin needs nothing but Go is tested in package e2e.
+func TestNewPluginsAreBuiltTestedAndDeploy(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)
-	said := r.run(t, `pipedeck plugin new smoke-test --sdk "$PIPEDECK"`)
-	require.Contains(t, said, "with the stage SMOKE_TEST")
-	r.run(t, "cd smoke-test\ngo mod tidy\ngo vet ./...\ntest -z \"$(gofmt -l .)\"\ngo test ./...")
-	checked := r.run(t, "pipedeck validate example --plugin smoke-test=.")
-	require.Contains(t, checked, "checked 1 file: 0 errors, 0 warnings")
-	r.run(t, "git init -q -b main\ngit add .\ngit commit -q -m Begin")
-	deployed := r.run(t, "pipedeck ci . --cluster none --plugin smoke-test=. --timeout 3m")
+	given := ""
+	for kind, stage := range map[string]string{
+		"stage": "STAGE_PLUGIN", "deployment": "DEPLOYMENT_PLUGIN", "livestate": "LIVESTATE_PLUGIN",
+		"planpreview": "PLANPREVIEW_PLUGIN",
+	} {
+		name := kind + "-plugin"
+		given += " --plugin " + name + "=" + name
+		require.Contains(t, r.run(t, "pipedeck plugin new "+name+" --kind "+kind), "with the stage "+stage)
+		r.run(t, "cd "+name+"\ngo vet ./...\ntest -z \"$(gofmt -l *.go)\"\ngo test ./...\ncd ..")
+		require.Contains(t, r.run(t, "pipedeck plugin test "+name), "ends after SIGTERM")
+		require.Contains(t, r.run(t, "pipedeck validate "+name+"/example --plugin "+name+"="+name),
+			"checked 1 file: 0 errors, 0 warnings")
+	}
+	r.run(t, "mkdir applications\nfor p in *-plugin; do cp -r $p/example applications/$p; done\n"+
+		"cd applications\ngit init -q -b main\ngit add .\ngit commit -q -m Begin\ncd ..")
+	deployed := r.run(t, "pipedeck ci applications --cluster none --timeout 3m"+given)
 	require.Contains(t, deployed, "> All 3 steps are done")
+	require.Contains(t, deployed, "4 applications: 4 SUCCESS")
+	require.FileExists(t, filepath.Join(r.dir, "deployment-plugin", "deployed", "page.txt"))
 }

@@ -54,6 +54,25 @@ func TestThePluginInPythonDeploysAndPassesTheTestKit(t *testing.T) {
 		"it went on after the restart, and stopped at the cancel")
 }
 
+func TestANewPluginInPythonIsTestedAndDeploys(t *testing.T) {
+	t.Parallel()
+	r := newReader(t)
+	require.Contains(t, r.run(t, "pipedeck plugin new counter --lang python\ncd counter"), "with the stage COUNTER")
+	// That of Debian, whatever else is in the PATH.
+	r.run(t, "sed 's#python3#/usr/bin/python3#' piped-plugin.yaml > changed\nmv changed piped-plugin.yaml\n"+
+		"make PYTHON=/usr/bin/python3 INTERPRETER=/usr/bin/python3")
+	for _, plugin := range []string{".", "counter.pyz --config piped-plugin.yaml"} {
+		tested := r.run(t, "pipedeck plugin test "+plugin+` --with '{"steps": ["one", "two"]}'`)
+		require.Contains(t, tested, "> All 2 steps are done")
+		require.NotContains(t, tested, "noted")
+	}
+	require.Contains(t, r.run(t, "pipedeck validate example --plugin counter=."), "0 errors, 0 warnings")
+	r.run(t, "git init -q -b main\ngit add .\ngit commit -q -m Begin")
+	deployed := r.run(t, "pipedeck ci . --cluster none --plugin counter=. --timeout 3m")
+	require.Contains(t, deployed, "> All 3 steps are done")
+	require.Contains(t, deployed, "1 application: 1 SUCCESS")
+}
+
 func checkPlanning(t *testing.T, h *wiretest.Harness) {
 	t.Helper()
 	defined, err := h.Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})

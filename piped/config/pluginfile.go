@@ -6,6 +6,8 @@ package config
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"path"
 	"reflect"
 	"regexp"
 )
@@ -23,7 +25,20 @@ type PluginFile struct {
 	Stages []string `json:"stages,omitempty"`
 	// Limits are what the process may use at most.
 	Limits *PluginLimits `json:"limits,omitempty"`
+	// Build is the command that builds the plugin, a program and its arguments. It runs in the directory of this file.
+	Build []string `json:"build,omitempty"`
+	// Run is the command that runs the plugin in the directory of this file; piped's arguments follow. Without it, the
+	// directory is that of a Go package.
+	Run []string `json:"run,omitempty"`
+	// Watch are patterns of files, relative to the directory, that the plugin is made of: it is built and started again
+	// when one changes. ** stands for any directories. Default: all files. Directories whose names begin with a dot,
+	// node_modules, vendor, venv and __pycache__ are left out.
+	Watch []string `json:"watch,omitempty"`
 }
+
+// PluginLinkVariable is in the program of a plugin that can talk to piped over a link: it is the name of the variable
+// that gives the link to it.
+const PluginLinkVariable = "PIPEDECK_PLUGIN_LINK_V1"
 
 // ParsePluginFile decodes and checks the configuration of a plugin under development; filename is used in messages
 // only. A file without values is one without keys. Mistakes, and keys that nothing reads, come back as Errors.
@@ -58,7 +73,33 @@ func readPluginFile(d *decoder, root *node) *Report {
 	if file.Limits != nil {
 		checkLimits(d, "limits", *file.Limits)
 	}
+	checkRecipe(d, file)
 	return &Report{Kind: KindPluginFile, PluginFile: file, decoder: d, Errors: d.errors, Warnings: d.warnings}
+}
+
+// checkRecipe refuses commands and patterns that cannot be meant.
+func checkRecipe(d *decoder, file *PluginFile) {
+	for field, command := range map[string][]string{"build": file.Build, "run": file.Run} {
+		if len(command) > 0 && command[0] == "" {
+			d.fieldf(field+"[0]", "is empty: want a program")
+		}
+	}
+	switch {
+	case len(file.Run) == 0 && len(file.Build) > 0:
+		d.fieldf("build", "needs run besides: the command that runs what is built")
+	case len(file.Run) == 0 && len(file.Watch) > 0:
+		d.fieldf("watch", "needs run besides: the command that runs the plugin")
+	case len(file.Build) > 0 && len(file.Watch) == 0:
+		d.fieldf("build", "needs watch besides: the files that the plugin is made of, without those that the build "+
+			"writes")
+	}
+	for i, pattern := range file.Watch {
+		_, err := path.Match(pattern, "")
+		if pattern == "" || err != nil || !fs.ValidPath(pattern) {
+			d.fieldf(fmt.Sprintf("watch[%d]", i),
+				"%q is not allowed here: want a pattern relative to the directory, such as src/**/*.py", pattern)
+		}
+	}
 }
 
 // checkStages refuses names of stages that are used twice, or that no pipeline can hold.

@@ -17,13 +17,14 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 )
 
 // linkVariable gives a plugin the descriptors of its link, as "config,serve,service". Plugins that can use
 // them hold this text in their program, by which they are known before they are started: a variable's name
 // cannot be optimized away, and unlike a module path it says that the very code is there.
-const linkVariable = "PIPEDECK_PLUGIN_LINK_V1"
+const linkVariable = config.PluginLinkVariable
 
 // linkValue names the descriptors after the pipe at 3 that reports the end of piped.
 const linkValue = linkVariable + "=4,5,6"

@@ -73,6 +73,13 @@ func (r *release) build(t target, dir string) error {
 	return nil
 }
 
+// sdk writes the sources that pipedeck gives new plugins; the programs of all targets embed them.
+func (r *release) sdk() error {
+	output := filepath.Join(r.root, "cmd/pipedeck/scaffold/archive/files/sdk.tar.gz")
+	return run(exec.Command("go", "run", "./sdkarchive", "-root", r.root, "-output", output),
+		filepath.Join(r.root, "tools"), "GOWORK=off")
+}
+
 // manual writes the manual pages.
 func (r *release) manual(dir string) error {
 	return run(exec.Command("go", "run", "./cmd/pipedeck/reference/generate", "-man", dir, "-version", r.version,
@@ -95,11 +102,15 @@ func mains(dir string) ([]string, error) {
 // compile builds one program. The same sources give the same bytes, wherever they are.
 func (r *release) compile(t target, output, dir string, environ []string, args ...string) error {
 	set := func(name, value string) string { return "-X " + module + "/" + name + "=" + value }
+	sdk := ""
+	if r.published {
+		sdk = "v" + r.version
+	}
 	flags := strings.Join([]string{
 		"-s -w -X main.version=" + r.version,
 		set("cmd/pipedeck/version.linked", r.version), set("cmd/pipedeck/version.publicKey", r.key.public),
 		set("cmd/pipedeck/version.commit", r.commit), set("cmd/pipedeck/version.date", r.date.Format(time.RFC3339)),
-		set("plugins/sdk.version", r.version),
+		set("plugins/sdk.version", r.version), set("cmd/pipedeck/scaffold.published", sdk),
 	}, " ")
 	cmd := exec.Command("go", append([]string{
 		"build", "-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags", flags, "-o", output,

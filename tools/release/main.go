@@ -49,6 +49,8 @@ type release struct {
 	// commit is the hash of the commit; empty when the sources are no checkout.
 	commit string
 	key    *signer
+	// published says that module proxies have the SDK in this version.
+	published bool
 	// made are the files of the release, relative to output.
 	made []string
 }
@@ -65,6 +67,8 @@ func main() {
 	flag.StringVar(&targets, "targets", allTargets, "what to build for")
 	flag.StringVar(&keyFile, "key", "", "private key of minisign without a password, or its password in "+
 		passwordVariable+"; by default a new key, which no one can trust")
+	flag.BoolVar(&r.published, "published", false, "module proxies have the SDK in this version: new plugins "+
+		"require it in place of having its sources")
 	newKey := flag.String("new-key", "", "only write a new key without a password to this file, and its public key to "+
 		"FILE.pub")
 	flag.StringVar(&r.url, "url", "", "where the files will be downloaded from")
@@ -84,6 +88,9 @@ func main() {
 
 func (r *release) run(targets []string, keyFile string) error {
 	if err := r.prepare(keyFile); err != nil {
+		return err
+	}
+	if err := r.sdk(); err != nil {
 		return err
 	}
 	var archives []archive

@@ -195,7 +195,11 @@ type NewPluginSources struct {
 	Head
 	// Name is that of the plugin.
 	Name string `json:"name"`
-	// Stage is the type of its stage.
+	// Kind is what the plugin does.
+	Kind string `json:"kind"`
+	// Language is that of its sources.
+	Language string `json:"language"`
+	// Stage is the type of its stage, or the beginning of the types of its stages.
 	Stage string `json:"stage"`
 	// Module is the path of its Go module.
 	Module string `json:"module"`

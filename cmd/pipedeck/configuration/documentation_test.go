@@ -46,7 +46,7 @@ func requireRight(t *testing.T, b page.Block) {
 	var content map[string]any
 	require.NoError(t, yaml.Unmarshal(filling.ReplaceAll([]byte(b.Text), []byte("x")), &content), b.Place())
 	switch filepath.Base(file) {
-	case "keys.yaml", "config.yaml", "index.yaml":
+	case "keys.yaml", "config.yaml", "index.yaml", "piped-plugin.yaml":
 		code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "--strict", file)
 		require.Zero(t, code, "%s\n%s%s", b.Place(), stdout, stderr)
 	case "my-theme.yaml":

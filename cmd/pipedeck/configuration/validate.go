@@ -81,7 +81,7 @@ Each problem is one line: file:line:column: error or warning: key: what is wrong
 	cmd.Flags().StringVar(&pipedConfig, "piped-config", "",
 		"`FILE` with the configuration of the piped that deploys the applications")
 	cmd.Flags().StringArrayVar(&given, "plugin", nil,
-		"`NAME=PATH` of a plugin whose program, or Go package, knows the schema of its options; repeatable")
+		"`NAME=PATH` of a plugin whose program, or directory, knows the schema of its options; repeatable")
 	format.AddFlag(cmd, &output)
 	return cmd
 }

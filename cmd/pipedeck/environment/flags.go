@@ -60,8 +60,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.samples, "sample", nil,
 		"use a sample repository with these applications, repeatable: "+strings.Join(sampleNames(), ", "))
 	flags.StringArrayVar(&f.plugins, "plugin", nil,
-		"add a plugin or replace a bundled one: NAME=PATH or NAME=URL; the directory of a Go package is built, "+
-			"and again when a file of it is saved")
+		"add a plugin or replace a bundled one: NAME=PATH or NAME=URL; a directory with a Go package, or "+
+			"with a "+pluginflag.ConfigName+" that has run, is built, and again when a file of it is saved")
 	flags.StringArrayVar(&f.debugged, "debug", nil,
 		"debug a plugin in Go with Delve: NAME or NAME=PORT, repeatable; it is built without optimisations, and no "+
 			"clock runs at a breakpoint (default port "+strconv.Itoa(debugger.FirstPort)+")")
@@ -223,7 +223,7 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 			continue
 		}
 		if path, ok := strings.CutPrefix(p.URL, "file://"); ok {
-			hint := "give a program or the directory of a Go package: --plugin " + p.Name + "=PATH"
+			hint := "give a program or the directory of a plugin: --plugin " + p.Name + "=PATH"
 			if path == bundledProgram(bin, p.Name) {
 				hint = "build the bundled ones with: make build"
 				if f.checkout != "" {

@@ -136,7 +136,7 @@ func TestAWrongValueIsRefusedForItself(t *testing.T) {
 		"a kind of cluster": {[]string{"--cluster", "bogus"}, `--cluster "bogus" is unknown`,
 			"use kind, embedded, existing, none or auto"},
 		"a program": {[]string{"--cluster=none", "--piped=" + program, "--plugin", "wait=/nope"},
-			"plugin wait: /nope does not exist", "give a program or the directory of a Go package: --plugin wait=PATH"},
+			"plugin wait: /nope does not exist", "give a program or the directory of a plugin: --plugin wait=PATH"},
 		"a configuration": {[]string{"--cluster=none", "--piped=" + program, "--plugin-config", "wait=/nope"},
 			"/nope", "give an existing file"},
 		"a kind of cluster with --live": {[]string{"--live", "--cluster", "bogus"}, `--cluster "bogus" is unknown`,

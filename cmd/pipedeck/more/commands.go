@@ -10,14 +10,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Commands returns what stands for the commands of pipedeck-more in help and completion. They do not run anything.
-func Commands() []*cobra.Command {
+// Commands returns what stands for the commands of pipedeck-more in help and completion. They do not run anything. own
+// are those below `plugin` that pipedeck runs itself, because they work where pipedeck-more is not.
+func Commands(own ...*cobra.Command) []*cobra.Command {
+	plugin := standIn("plugin", "Write, publish, sign, fetch and check plugins")
+	plugin.AddCommand(own...)
 	return []*cobra.Command{
 		standIn("init [DIR]", "Write application configurations for a repository"),
 		standIn("validate [PATH...]", "Check configuration files"),
 		standIn("migrate PATH...", "Migrate configuration of PipeCD v0 to v1"),
 		standIn("encrypt [NAME]", "Encrypt a secret for the environment's piped"),
-		standIn("plugin", "Write, publish, sign, fetch and check plugins"),
+		plugin,
 	}
 }
 

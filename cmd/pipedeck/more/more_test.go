@@ -25,12 +25,13 @@ func TestCommandLinesOfTheOtherProgramAreFound(t *testing.T) {
 		"help plugin": "plugin", "help plugin test": "plugin", "__complete plugin te": "plugin",
 		"__complete plugin ": "plugin", "__completeNoDesc migrate ": "migrate",
 		"": "", "up": "", "up validate": "", "--name validate up": "", "help": "", "help up": "", "nonsense": "",
+		"plugin new x": "", "--name x plugin new": "", "__complete plugin new x": "",
 		"__complete ": "", "__complete plug": "", "__complete plugin": "", "__complete up --sa": "",
 	} {
 		root := &cobra.Command{Use: "pipedeck"}
 		root.PersistentFlags().String("name", "", "")
 		root.AddCommand(&cobra.Command{Use: "up", Run: func(*cobra.Command, []string) {}})
-		root.AddCommand(Commands()...)
+		root.AddCommand(Commands(&cobra.Command{Use: "new", Run: func(*cobra.Command, []string) {}})...)
 		var args []string
 		if line != "" {
 			args = strings.Split(line, " ")

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/scaffold"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
@@ -25,7 +26,7 @@ func NewCommand(t *session.Target) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(
-		newNewCommand(), newTestCommand(), newRecordCommand(t), newReplayCommand(),
+		scaffold.NewCommand(nil), newTestCommand(), newRecordCommand(t), newReplayCommand(),
 		newProtosCommand(),
 		newListCommand(), newInfoCommand(), newInstallCommand(), newVerifyCommand(),
 		newPushCommand(),

@@ -43,16 +43,16 @@ type runnable struct {
 	remove func() error
 }
 
-// open finds the program, or builds it from the directory of a Go package.
+// open finds the program, or builds it from its directory.
 func (f *programFlags) open(ctx context.Context, place string) (*runnable, error) {
 	place, err := filepath.Abs(place)
 	if err != nil {
-		return nil, exit.Usage(err, "give the program of a plugin or the directory of its Go package")
+		return nil, exit.Usage(err, "give the program of a plugin or the directory of its sources")
 	}
 	info, err := os.Stat(place)
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("look for the plugin: %w", err),
-			"give the program of a plugin or the directory of its Go package")
+			"give the program of a plugin or the directory of its sources")
 	}
 	var configured pluginflag.Config
 	file := f.configFile

@@ -9,15 +9,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protodesc"
-	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
 
-	"github.com/pipedeck/pipedeck/api/plugin/deployment"
-	"github.com/pipedeck/pipedeck/api/plugin/livestate"
-	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
-	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/protocol"
 	"github.com/pipedeck/pipedeck/tui/document"
 )
 
@@ -30,7 +25,7 @@ a FileDescriptorSet, which protoc takes with --descriptor_set_in and gRPC librar
 languages load as it is.`,
 		Example: "  pipedeck plugin protos plugin.pb",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			set := pluginProtocol()
+			set := protocol.Files()
 			data, err := proto.Marshal(set)
 			if err != nil {
 				return err
@@ -63,30 +58,4 @@ func writtenProtocol(file string, set *descriptorpb.FileDescriptorSet) document.
 		}
 	}
 	return written
-}
-
-// pluginProtocol holds each file after those that it imports.
-func pluginProtocol() *descriptorpb.FileDescriptorSet {
-	set := &descriptorpb.FileDescriptorSet{}
-	known := map[string]bool{}
-	var add func(protoreflect.FileDescriptor)
-	add = func(file protoreflect.FileDescriptor) {
-		if known[file.Path()] {
-			return
-		}
-		known[file.Path()] = true
-		for i := range file.Imports().Len() {
-			add(file.Imports().Get(i).FileDescriptor)
-		}
-		set.File = append(set.File, protodesc.ToFileDescriptorProto(file))
-	}
-	for _, file := range []protoreflect.FileDescriptor{
-		(&deployment.ExecuteStageRequest{}).ProtoReflect().Descriptor().ParentFile(),
-		(&livestate.GetLivestateRequest{}).ProtoReflect().Descriptor().ParentFile(),
-		(&planpreview.GetPlanPreviewRequest{}).ProtoReflect().Descriptor().ParentFile(),
-		(&pluginservice.ReportStageLogsRequest{}).ProtoReflect().Descriptor().ParentFile(),
-	} {
-		add(file)
-	}
-	return set
 }

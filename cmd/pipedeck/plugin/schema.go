@@ -47,7 +47,7 @@ plugins of pipedeck and of PipeCD, and of those given with --plugin. An editor c
 		},
 	}
 	cmd.Flags().StringArrayVar(&given, "plugin", nil,
-		"`NAME=PATH` of another plugin, whose program or Go package knows its schema; repeatable")
+		"`NAME=PATH` of another plugin, whose program or directory knows its schema; repeatable")
 	format.AddFlag(cmd, &output)
 	return cmd
 }

@@ -41,7 +41,8 @@ func newTestCommand() *cobra.Command {
 			return cobra.ExactArgs(1)(cmd, args)
 		},
 		Long: `Start a plugin of any language as PipeCD's piped does; send the requests that piped sends; run one of
-its stages, cancel it, stop the plugin and start it again. DIR is a Go package, which is built.
+its stages, cancel it, stop the plugin and start it again. DIR is a Go package, or has a piped-plugin.yaml that says
+how the plugin is built and run.
 
 The command checks the protocol, not the work of the plugin. So a stage without options may fail, which is noted. A
 stage with the options of --with has to succeed within --run-limit; mistakes in them that the plugin's schema shows

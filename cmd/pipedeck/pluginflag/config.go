@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
-// ConfigName is the file with the configuration of a plugin that is given as the directory of a Go package.
+// ConfigName is the file with the configuration of a plugin that is given as a directory.
 const ConfigName = config.KindPluginFile
 
 // Config is what a user configures of a plugin, with the keys that it has in the piped configuration.

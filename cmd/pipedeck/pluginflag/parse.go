@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 )
 
-// Parse reads a --plugin flag: NAME=PATH or NAME=URL. The path of a directory is that of a Go package.
+// Parse reads a --plugin flag: NAME=PATH or NAME=URL. A directory is that of the sources of a plugin.
 func Parse(given string) (workspace.Plugin, error) {
 	hint := "give NAME=PATH or NAME=URL, for example --plugin wait=./bin/wait"
 	name, place, ok := strings.Cut(given, "=")

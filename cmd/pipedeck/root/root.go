@@ -16,18 +16,34 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/inspect"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/more"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/scaffold"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
 
-// Run executes one command line and returns its exit code.
+// Run executes one command line and returns its exit code. It is Program.Run without the sources of the SDK.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return RunWith(ctx, defaults.OfUser(), args, stdout, stderr)
+	return Program{}.Run(ctx, args, stdout, stderr)
 }
 
 // RunWith is Run with the defaults of flags from a source.
 func RunWith(ctx context.Context, from defaults.Source, args []string, stdout, stderr io.Writer) int {
+	return Program{}.run(ctx, from, args, stdout, stderr)
+}
+
+// Program is what the commands have of the program that they are in.
+type Program struct {
+	// SDK returns the sources of the SDK. They are large: only pipedeck has them, not all that know its commands.
+	SDK scaffold.Archive
+}
+
+// Run executes one command line and returns its exit code.
+func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return p.run(ctx, defaults.OfUser(), args, stdout, stderr)
+}
+
+func (p Program) run(ctx context.Context, from defaults.Source, args []string, stdout, stderr io.Writer) int {
 	target := &session.Target{}
-	root := New(target)
+	root := p.commands(target)
 	if err := defaults.Apply(root, args, from); err != nil {
 		return exit.Fail(exit.With(exit.WrongUsage, err, defaults.Hint), target.Flags, stderr)
 	}
@@ -37,8 +53,10 @@ func RunWith(ctx context.Context, from defaults.Source, args []string, stdout, s
 	return exit.Run(ctx, root, args, target.Flags, stdout, stderr)
 }
 
-// New returns the root command with all others.
-func New(target *session.Target) *cobra.Command {
+// New returns the root command with all others. It describes them; plugin new has no SDK.
+func New(target *session.Target) *cobra.Command { return Program{}.commands(target) }
+
+func (p Program) commands(target *session.Target) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pipedeck",
 		Short: "Run piped and its plugins against a local Kubernetes",
@@ -52,7 +70,7 @@ func New(target *session.Target) *cobra.Command {
 	root.AddCommand(environment.Commands(target)...)
 	root.AddCommand(inspect.Commands(target)...)
 	root.AddCommand(action.Commands(target)...)
-	root.AddCommand(more.Commands()...)
+	root.AddCommand(more.Commands(scaffold.NewCommand(p.SDK))...)
 	root.AddCommand(newVersionCommand(), newCompletionCommand())
 	addVersionFlag(root)
 	complete.Add(root, target)

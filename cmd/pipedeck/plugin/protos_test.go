@@ -1,0 +1,51 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/tui/document"
+)
+
+func TestThePluginProtocolIsWhole(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "plugin.pb")
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "protos", path)
+	require.Zero(t, code, stderr)
+	require.Empty(t, stdout)
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "protos", path, "-o", "json")
+	require.Zero(t, code, stderr)
+	var written document.WrittenProtocol
+	clitest.Document(t, "plugin-protos", stdout, &written)
+	require.Equal(t, path, written.File)
+	methods := map[string][]string{}
+	for _, service := range written.Services {
+		methods[service.Name] = service.Methods
+	}
+	require.Contains(t, methods["grpc.plugin.deploymentapi.v1alpha1.DeploymentService"], "ExecuteStage")
+	require.Equal(t, "google/protobuf/descriptor.proto", written.Protos[0], "what is imported comes first")
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	set := &descriptorpb.FileDescriptorSet{}
+	require.NoError(t, proto.Unmarshal(data, set))
+	files, err := protodesc.NewFiles(set)
+	require.NoError(t, err)
+	for _, service := range []string{
+		"grpc.plugin.deploymentapi.v1alpha1.DeploymentService", "grpc.plugin.livestateapi.v1alpha1.LivestateService",
+		"grpc.plugin.planpreviewapi.v1alpha1.PlanPreviewService", "grpc.piped.service.PluginService",
+	} {
+		_, err := files.FindDescriptorByName(protoreflect.FullName(service))
+		require.NoError(t, err)
+	}
+}

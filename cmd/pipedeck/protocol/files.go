@@ -1,0 +1,109 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/api/plugin/schema"
+)
+
+// Files returns the messages and services between piped and its plugins. Each file comes after those that it imports.
+func Files() *descriptorpb.FileDescriptorSet {
+	return filesOf(
+		(&deployment.ExecuteStageRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&livestate.GetLivestateRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&planpreview.GetPlanPreviewRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&pluginservice.ReportStageLogsRequest{}).ProtoReflect().Descriptor().ParentFile(),
+	)
+}
+
+// filesOf returns files with all that they import.
+func filesOf(files ...protoreflect.FileDescriptor) *descriptorpb.FileDescriptorSet {
+	set := &descriptorpb.FileDescriptorSet{}
+	known := map[string]bool{}
+	var add func(protoreflect.FileDescriptor)
+	add = func(file protoreflect.FileDescriptor) {
+		if known[file.Path()] {
+			return
+		}
+		known[file.Path()] = true
+		for i := range file.Imports().Len() {
+			add(file.Imports().Get(i).FileDescriptor)
+		}
+		set.File = append(set.File, protodesc.ToFileDescriptorProto(file))
+	}
+	for _, file := range files {
+		add(file)
+	}
+	return set
+}
+
+// Text returns what a plugin with stages alone needs of the protocol, with those for its schema and its health, as JSON
+// of a FileDescriptorSet. It leaves the rules of validation out, which the plugin does not check. The same program
+// returns the same bytes.
+func Text() ([]byte, error) {
+	set := filesOf(
+		(&deployment.ExecuteStageRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&pluginservice.ReportStageLogsRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&schema.GetSchemaRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		grpc_health_v1.File_grpc_health_v1_health_proto,
+	)
+	lean := &descriptorpb.FileDescriptorSet{}
+	for _, file := range set.GetFile() {
+		if file.GetPackage() == "validate" {
+			continue
+		}
+		file = proto.CloneOf(file)
+		withoutRules(file)
+		lean.File = append(lean.File, file)
+	}
+	text, err := protojson.Marshal(lean)
+	if err != nil {
+		return nil, err
+	}
+	// Its blanks differ from program to program, on purpose.
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, text, "", " "); err != nil {
+		return nil, err
+	}
+	indented.WriteByte('\n')
+	return indented.Bytes(), nil
+}
+
+// withoutRules removes the rules of validation and the import that they need.
+func withoutRules(file *descriptorpb.FileDescriptorProto) {
+	imported := file.GetDependency()
+	file.Dependency, file.PublicDependency, file.WeakDependency = nil, nil, nil
+	for _, path := range imported {
+		if path != "validate/validate.proto" {
+			file.Dependency = append(file.Dependency, path)
+		}
+	}
+	var strip func([]*descriptorpb.DescriptorProto)
+	strip = func(messages []*descriptorpb.DescriptorProto) {
+		for _, message := range messages {
+			for _, field := range message.GetField() {
+				field.Options = nil
+			}
+			for _, oneof := range message.GetOneofDecl() {
+				oneof.Options = nil
+			}
+			strip(message.GetNestedType())
+		}
+	}
+	strip(file.GetMessageType())
+}

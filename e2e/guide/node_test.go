@@ -1,0 +1,31 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build python
+
+package guide
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestANewPluginForNodeIsTestedAndDeploys(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip("npm is not installed")
+	}
+	r := newReader(t)
+	require.Contains(t, r.run(t, "pipedeck plugin new counter --lang node\ncd counter"), "with the stage COUNTER")
+	r.run(t, "npm install --no-audit --no-fund\nnpm test")
+	tested := r.run(t, `pipedeck plugin test . --with '{"steps": ["one", "two"]}'`)
+	require.Contains(t, tested, "> All 2 steps are done")
+	require.NotContains(t, tested, "noted")
+	require.Contains(t, r.run(t, "pipedeck validate example --plugin counter=."), "0 errors, 0 warnings")
+	r.run(t, "git init -q -b main\ngit add .\ngit commit -q -m Begin")
+	deployed := r.run(t, "pipedeck ci . --cluster none --plugin counter=. --timeout 3m")
+	require.Contains(t, deployed, "> All 3 steps are done")
+	require.Contains(t, deployed, "1 application: 1 SUCCESS")
+}
