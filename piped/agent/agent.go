@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/health"
 	"github.com/pipedeck/pipedeck/piped/observe"
+	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
@@ -61,7 +62,9 @@ type Agent struct {
 	service   *pluginservice.Server
 	admin     *admin
 	plugins   *pluginhost.Host
-	work      *work
+	// pluginCalls are the last calls between piped and its plugins.
+	pluginCalls *plugincalls.Log
+	work        *work
 }
 
 // New opens what can be opened without waiting: directories, ports, mirrors. Run must follow, it closes
@@ -71,7 +74,10 @@ func New(options Options) (_ *Agent, err error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	masker := secrets.NewMasker()
-	a := &Agent{options: options, logger: masking(options.Logger, masker), masker: masker, problems: newProblems()}
+	a := &Agent{
+		options: options, logger: masking(options.Logger, masker), masker: masker, problems: newProblems(),
+		pluginCalls: plugincalls.New(plugincalls.Options{Plugins: len(options.Config.Plugins), Mask: masker.Mask}),
+	}
 	if err := workdir.Claim(options.WorkDir, a.logger); err != nil {
 		return nil, err
 	}
@@ -117,7 +123,7 @@ func (a *Agent) assemble() (err error) {
 	commands := pluginservice.NewCommands()
 	a.service, err = pluginservice.Listen(pluginservice.Options{
 		Port: a.options.Plugins.ServicePort, ControlPlane: a.upstream.client, Registry: registry, Commands: commands,
-		Guarded: true, ToolsDir: a.options.Plugins.ToolsDir, Logger: a.logger,
+		Calls: a.pluginCalls, Guarded: true, ToolsDir: a.options.Plugins.ToolsDir, Logger: a.logger,
 	})
 	if err != nil {
 		return err

@@ -93,4 +93,5 @@ func (c *connection) Invoke(ctx context.Context, method string, request, reply a
 type (
 	pipedServiceClient = pipedservice.PipedServiceClient
 	agentServiceClient = agentv1.AgentServiceClient
+	pluginCallClient   = agentv1.PluginCallServiceClient
 )

@@ -1,0 +1,82 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package deckapi
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
+)
+
+// answerLimit is the time that a piped has for each part of its answer, where it need not wait for new calls.
+const answerLimit = 15 * time.Second
+
+// PluginCalls serves the PluginCallService of users.
+type PluginCalls struct {
+	deckv1.UnimplementedPluginCallServiceServer
+	calls *store.PluginCalls
+}
+
+var _ deckv1.PluginCallServiceServer = (*PluginCalls)(nil)
+
+// NewPluginCalls returns the service on the answers of pipeds.
+func NewPluginCalls(calls *store.PluginCalls) *PluginCalls { return &PluginCalls{calls: calls} }
+
+// ListPluginCalls passes the answers of all pipeds on, as they come.
+func (p *PluginCalls) ListPluginCalls(
+	r *deckv1.ListPluginCallsRequest, stream grpc.ServerStreamingServer[deckv1.ListPluginCallsResponse],
+) error {
+	questions, err := p.calls.Ask(r)
+	if err != nil {
+		return err
+	}
+	answers, ctx := errgroup.WithContext(stream.Context())
+	var sending sync.Mutex
+	for _, question := range questions {
+		answers.Go(func() error {
+			defer question.Close()
+			for first := true; ; first = false {
+				calls, err := nextCalls(ctx, question, first || !r.GetFollow())
+				if err != nil || calls == nil {
+					return err
+				}
+				sending.Lock()
+				err = stream.Send(&deckv1.ListPluginCallsResponse{Calls: calls})
+				sending.Unlock()
+				if err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return answers.Wait()
+}
+
+// nextCalls returns the next part of an answer; nil when the answer is whole.
+func nextCalls(ctx context.Context, question *store.PluginCallQuestion, soon bool) ([]*deckv1.PluginCall, error) {
+	outer := ctx
+	if soon {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, answerLimit)
+		defer cancel()
+	}
+	calls, more := question.Next(ctx)
+	switch {
+	case more && calls == nil:
+		return []*deckv1.PluginCall{}, nil
+	case more || ctx.Err() == nil:
+		return calls, nil
+	case outer.Err() != nil:
+		return nil, outer.Err()
+	}
+	return nil, status.Errorf(codes.DeadlineExceeded, "piped did not list its calls within %s", answerLimit)
+}
