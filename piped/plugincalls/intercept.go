@@ -88,7 +88,7 @@ func (s *watchedStream) SendMsg(m any) error {
 // start keeps a call that begins.
 func (l *Log) start(e *entry, request any) *entry {
 	e.request = l.keep(request)
-	e.about(request)
+	e.deployment, e.stageID, e.stageName = Subject(request)
 	l.begin(e)
 	return e
 }
@@ -113,23 +113,24 @@ func (l *Log) finish(e *entry, reply any, err error) {
 	})
 }
 
-// about fills in what a request is about.
-func (e *entry) about(request any) {
+// Subject returns the deployment and the stage that a request is about; empty for those that it does not name.
+func Subject(request any) (deploymentID, stageID, stageName string) {
 	if r, ok := request.(interface{ GetDeploymentId() string }); ok {
-		e.deployment = r.GetDeploymentId()
+		deploymentID = r.GetDeploymentId()
 	}
 	if r, ok := request.(interface{ GetStageId() string }); ok {
-		e.stageID = r.GetStageId()
+		stageID = r.GetStageId()
 	}
 	switch r := request.(type) {
 	case *deployment.ExecuteStageRequest:
-		e.deployment = r.GetInput().GetDeployment().GetId()
-		e.stageID, e.stageName = r.GetInput().GetStage().GetId(), r.GetInput().GetStage().GetName()
+		deploymentID = r.GetInput().GetDeployment().GetId()
+		stageID, stageName = r.GetInput().GetStage().GetId(), r.GetInput().GetStage().GetName()
 	case *deployment.DetermineVersionsRequest:
-		e.deployment = r.GetInput().GetDeployment().GetId()
+		deploymentID = r.GetInput().GetDeployment().GetId()
 	case *deployment.DetermineStrategyRequest:
-		e.deployment = r.GetInput().GetDeployment().GetId()
+		deploymentID = r.GetInput().GetDeployment().GetId()
 	}
+	return deploymentID, stageID, stageName
 }
 
 // executes reports whether a call executes a stage.

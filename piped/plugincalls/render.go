@@ -47,11 +47,11 @@ func (l *Log) render(kept message) (data []byte, text string, clipped bool) {
 	if err != nil {
 		return nil, "", true
 	}
-	return data, readable(m), kept.clipped
+	return data, Readable(m), kept.clipped
 }
 
-// readable is the JSON of a message. Bytes that hold JSON or a text are shown as such.
-func readable(m proto.Message) string {
+// Readable returns the JSON of a message. Bytes that hold JSON or a text are shown as such.
+func Readable(m proto.Message) string {
 	data, err := protojson.Marshal(m)
 	if err != nil {
 		return ""

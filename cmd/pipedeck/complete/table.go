@@ -30,6 +30,8 @@ func arguments(t *session.Target) map[string][]cobra.CompletionFunc {
 		"plugin test":   one(files),
 		"plugin record": one(named(of(t, plugins)), directories),
 		"plugin replay": one(files, files),
+		"plugin calls":  one(of(t, plugins)),
+		"plugin show":   one(files),
 		"plugin protos": one(files),
 		"plugin sign":   one(files),
 		"plugin schema": one(files),

@@ -25,7 +25,8 @@ func NewCommand(t *session.Target) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(
-		newNewCommand(), newTestCommand(), newRecordCommand(t), newReplayCommand(),
+		newNewCommand(), newTestCommand(), newCallsCommand(t), newRecordCommand(t),
+		newShowCommand(), newReplayCommand(),
 		newProtosCommand(),
 		newListCommand(), newInfoCommand(), newInstallCommand(), newVerifyCommand(),
 		newPushCommand(),
