@@ -22,7 +22,8 @@ func BenchmarkCall(b *testing.B) {
 		require.NoError(b, masker.Add(strings.Repeat(string(rune('a'+i%26)), 12+i)))
 	}
 	stage := execution("s1")
-	stage.Input.TargetDeploymentSource.ApplicationConfig = []byte(strings.Repeat("  key: some value of a configuration\n", 110))
+	configuration := strings.Repeat("  key: some value of a configuration\n", 110)
+	stage.Input.TargetDeploymentSource.ApplicationConfig = []byte(configuration)
 	report := &pluginservice.ReportStageLogsRequest{DeploymentId: "d1", StageId: "s1",
 		Blocks: []*model.LogBlock{{Log: "Waiting for 4 pods of checkout-6f7c9, at most 5m", CreatedAt: 1}}}
 	long := &pluginservice.ReportStageLogsRequest{DeploymentId: "d1", StageId: "s1"}

@@ -143,7 +143,7 @@ func laneOf(e *entry) int {
 	switch {
 	case e.deployment != "":
 		return ofDeployments
-	case strings.HasPrefix(e.method, "/grpc.health.v1.") || path.Base(e.method) == "AwaitChanges":
+	case strings.HasPrefix(e.method, checks) || path.Base(e.method) == "AwaitChanges":
 		return ofRepeated
 	}
 	return ofOthers

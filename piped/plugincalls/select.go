@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -15,9 +16,9 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
-// Select returns the calls that fit a filter and have begun or ended after a version, in the order of their last change,
-// and the version up to which they are. Version 0 is before all calls. At most batch calls come at once; more says that
-// there are others.
+// Select returns the calls that fit a filter and have begun or ended after a version, in the order of their last
+// change, and the version up to which they are. Version 0 is before all calls. At most batch calls come at once; more
+// says that there are others.
 func (l *Log) Select(filter *deckv1.PluginCallFilter, after uint64, messages bool,
 ) (calls []*deckv1.PluginCall, version uint64, more bool) {
 	found, version, more := l.find(filter, after)
@@ -61,8 +62,11 @@ func (l *Log) fits(e *entry, f *deckv1.PluginCallFilter) bool {
 	is := func(wanted string, values ...string) bool { return wanted == "" || slices.Contains(values, wanted) }
 	return is(f.GetPlugin(), e.plugin) && is(f.GetDeploymentId(), e.deployment) &&
 		is(f.GetStage(), e.stageID, e.stageName) && (f.GetId() == "" || f.GetId() == l.id(e)) &&
-		(!f.GetFailed() || e.failed)
+		(!f.GetFailed() || e.failed) && (f.GetChecks() || f.GetId() != "" || !strings.HasPrefix(e.method, checks))
 }
+
+// checks begins the methods that check whether a plugin works.
+const checks = "/grpc.health.v1."
 
 // Await returns when a call has begun or ended after a version, or when ctx has ended.
 func (l *Log) Await(ctx context.Context, after uint64) error {

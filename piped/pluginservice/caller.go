@@ -38,8 +38,8 @@ func callerOf(ctx context.Context) caller {
 	return caller{}
 }
 
-// pluginOf names the plugin that makes a call: the one of the link, or the only one without a link. Empty where there are
-// several of those.
+// pluginOf names the plugin that makes a call: the one of the link, or the only one without a link. Empty where there
+// are several of those.
 func (s *Server) pluginOf(ctx context.Context) string {
 	if plugin := callerOf(ctx).plugin; plugin != "" {
 		return plugin

@@ -28,8 +28,8 @@ type PluginCallLine struct {
 type PluginCall struct {
 	// ID names it in pipedeck plugin calls.
 	ID string `json:"id"`
-	// StartedAt is when it began; empty in a recording.
-	StartedAt string `json:"started_at" format:"date-time"`
+	// StartedAt is when it began; left out in a recording.
+	StartedAt string `json:"started_at,omitempty" format:"date-time"`
 	// Direction is TO_PLUGIN or TO_PIPED.
 	Direction string `json:"direction" words:"direction"`
 	// Plugin is the name of the plugin; empty where piped cannot distinguish those that call over loopback.
@@ -56,10 +56,10 @@ type PluginCall struct {
 	RequestBytes int64 `json:"request_bytes"`
 	// ResponseBytes is the size of the answer.
 	ResponseBytes int64 `json:"response_bytes"`
-	// Request is the message, with secrets masked; null in a list. Bytes that hold JSON or a text are shown as such.
-	Request json.RawMessage `json:"request"`
-	// Response is the answer; null in a list, and where there is none.
-	Response json.RawMessage `json:"response"`
+	// Request is the message, with secrets masked; left out in a list. Bytes that hold JSON or a text are shown as such.
+	Request json.RawMessage `json:"request,omitempty"`
+	// Response is the answer; left out in a list, and where there is none.
+	Response json.RawMessage `json:"response,omitempty"`
 	// Clipped says that a message was too long, so that values are missing.
 	Clipped bool `json:"clipped"`
 }
@@ -78,10 +78,10 @@ func NewPluginCall(c *deckv1.PluginCall) PluginCall {
 	}
 }
 
-// rawJSON is null for a text that is no JSON.
+// rawJSON is nil for a text that is no JSON.
 func rawJSON(text string) json.RawMessage {
 	if !json.Valid([]byte(text)) {
-		return json.RawMessage("null")
+		return nil
 	}
 	return json.RawMessage(text)
 }

@@ -194,7 +194,9 @@ type PluginCallFilter struct {
 	Stage string `protobuf:"bytes,3,opt,name=stage,proto3" json:"stage,omitempty"`
 	Id    string `protobuf:"bytes,4,opt,name=id,proto3" json:"id,omitempty"`
 	// Only calls that ended with another code than OK, and stages that failed.
-	Failed        bool `protobuf:"varint,5,opt,name=failed,proto3" json:"failed,omitempty"`
+	Failed bool `protobuf:"varint,5,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Also the checks whether a plugin works, which piped makes every few seconds.
+	Checks        bool `protobuf:"varint,6,opt,name=checks,proto3" json:"checks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -260,6 +262,13 @@ func (x *PluginCallFilter) GetId() string {
 func (x *PluginCallFilter) GetFailed() bool {
 	if x != nil {
 		return x.Failed
+	}
+	return false
+}
+
+func (x *PluginCallFilter) GetChecks() bool {
+	if x != nil {
+		return x.Checks
 	}
 	return false
 }
@@ -508,13 +517,14 @@ const file_api_deck_v1_calls_proto_rawDesc = "" +
 	"\x06follow\x18\x02 \x01(\bR\x06follow\x12\x1a\n" +
 	"\bmessages\x18\x03 \x01(\bR\bmessages\"M\n" +
 	"\x17ListPluginCallsResponse\x122\n" +
-	"\x05calls\x18\x01 \x03(\v2\x1c.pipedeck.deck.v1.PluginCallR\x05calls\"\x8d\x01\n" +
+	"\x05calls\x18\x01 \x03(\v2\x1c.pipedeck.deck.v1.PluginCallR\x05calls\"\xa5\x01\n" +
 	"\x10PluginCallFilter\x12\x16\n" +
 	"\x06plugin\x18\x01 \x01(\tR\x06plugin\x12#\n" +
 	"\rdeployment_id\x18\x02 \x01(\tR\fdeploymentId\x12\x14\n" +
 	"\x05stage\x18\x03 \x01(\tR\x05stage\x12\x0e\n" +
 	"\x02id\x18\x04 \x01(\tR\x02id\x12\x16\n" +
-	"\x06failed\x18\x05 \x01(\bR\x06failed\"\xeb\x06\n" +
+	"\x06failed\x18\x05 \x01(\bR\x06failed\x12\x16\n" +
+	"\x06checks\x18\x06 \x01(\bR\x06checks\"\xeb\x06\n" +
 	"\n" +
 	"PluginCall\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +

@@ -26,7 +26,7 @@ import (
 // callsFlags say which calls are listed, and how.
 type callsFlags struct {
 	stage, deployment, as, file string
-	failed, follow              bool
+	failed, follow, all         bool
 	output                      format.Output
 }
 
@@ -50,8 +50,10 @@ stage that it belongs to, which pipedeck plugin replay plays.`,
 	}
 	own := cmd.Flags()
 	resolve.GivenVar(own, &flags.stage, "stage", "only calls of the stage `NAME`")
-	resolve.GivenVar(own, &flags.deployment, "deployment", "only calls of the deployment `ID`, or the newest of an application")
+	resolve.GivenVar(own, &flags.deployment, "deployment",
+		"only calls of the deployment `ID`, or of the newest of an application")
 	own.BoolVar(&flags.failed, "failed", false, "only calls that failed, and stages that did")
+	own.BoolVar(&flags.all, "all", false, "also the checks whether plugins work, of which there is one every 5 s")
 	own.BoolVarP(&flags.follow, "follow", "f", false, "go on with each call that ends")
 	own.StringVar(&flags.as, "as", "", "print one call as `FORM`: grpcurl, gotest or recording")
 	own.StringVar(&flags.file, "file", "", "where --as writes to; a file that is there is replaced (default: print it)")
@@ -103,7 +105,7 @@ var callID = regexp.MustCompile(`^[0-9a-f]{4}-[0-9]+$`)
 
 // filter says which calls are wanted.
 func (f *callsFlags) filter(s *session.Session, cmd *cobra.Command, args []string) (*deckv1.PluginCallFilter, error) {
-	filter := &deckv1.PluginCallFilter{Failed: f.failed}
+	filter := &deckv1.PluginCallFilter{Failed: f.failed, Checks: f.all}
 	line := resolve.New(s, cmd, args)
 	switch {
 	case len(args) == 0:
@@ -166,7 +168,8 @@ func stageFilter(s *session.Session, word resolve.Word, of *deckv1.Deployment) (
 }
 
 // read returns the calls in the order in which they began.
-func read(ctx context.Context, s *session.Session, request *deckv1.ListPluginCallsRequest) ([]*deckv1.PluginCall, error) {
+func read(ctx context.Context, s *session.Session, request *deckv1.ListPluginCallsRequest) (
+	[]*deckv1.PluginCall, error) {
 	stream, err := s.PluginCalls.ListPluginCalls(ctx, request)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,9 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -199,15 +201,24 @@ func grpcurl(c *deckv1.PluginCall) (string, error) {
 	if c.GetDirection() == deckv1.PluginCall_DIRECTION_TO_PIPED {
 		address = "PIPED_ADDRESS"
 	}
+	data, err := protojson.Marshal(request)
+	if err != nil {
+		return "", err
+	}
+	var shown bytes.Buffer
+	if err := json.Indent(&shown, data, "", "  "); err != nil {
+		return "", err
+	}
 	return fmt.Sprintf("# once: pipedeck plugin protos plugin.pb\n# %s is host:port, such as 127.0.0.1:7001\n"+
 		"grpcurl -plaintext -protoset plugin.pb -d @ \"$%s\" %s <<'REQUEST'\n%s\nREQUEST\n", address, address,
-		strings.TrimPrefix(c.GetMethod(), "/"), protojson.MarshalOptions{Multiline: true}.Format(request)), nil
+		strings.TrimPrefix(c.GetMethod(), "/"), shown.String()), nil
 }
 
 // goTest is a test of a plugin that was made with pipedeck plugin new.
 func goTest(stage, recording string) string {
 	var name strings.Builder
-	for word := range strings.FieldsFuncSeq(stage, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for word := range strings.FieldsFuncSeq(stage, between) {
 		name.WriteString(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
 	}
 	return fmt.Sprintf(`package main

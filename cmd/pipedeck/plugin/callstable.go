@@ -4,10 +4,13 @@
 package plugin
 
 import (
+	"encoding/json"
 	"fmt"
 	"path"
 	"strings"
 	"time"
+
+	"go.yaml.in/yaml/v3"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
@@ -28,9 +31,12 @@ func callTable(s *session.State, calls []*deckv1.PluginCall) format.Table {
 		{Head: "DETAIL", Text: true},
 	}}
 	for _, c := range calls {
-		table.Rows = append(table.Rows, []string{c.GetId(), c.GetStartedAt().AsTime().Local().Format("2006-01-02 15:04:05.000"),
-			c.GetPlugin(), arrow(c) + path.Base(c.GetMethod()), stageOf(s, c), took(c), size(c.GetRequestBytes()),
-			size(c.GetResponseBytes()), code(c), c.GetDeploymentId(), c.GetBuild(), c.GetMethod(), c.GetDetail()})
+		at := c.GetStartedAt().AsTime().Local().Format("2006-01-02 15:04:05.000")
+		table.Rows = append(table.Rows, []string{
+			c.GetId(), at, c.GetPlugin(), arrow(c) + path.Base(c.GetMethod()), stageOf(s, c), took(c),
+			size(c.GetRequestBytes()), size(c.GetResponseBytes()), code(c), c.GetDeploymentId(), c.GetBuild(),
+			c.GetMethod(), c.GetDetail(),
+		})
 	}
 	return table
 }
@@ -137,8 +143,8 @@ func callText(s *session.State, c *deckv1.PluginCall) string {
 	return b.String()
 }
 
-func messageText(b *strings.Builder, name, json string, bytes int64, clipped bool) {
-	if json == "" {
+func messageText(b *strings.Builder, name, message string, bytes int64, clipped bool) {
+	if message == "" {
 		if clipped {
 			fmt.Fprintf(b, "\n%s, %s: piped had no room to keep it\n", name, size(bytes))
 		}
@@ -152,7 +158,22 @@ func messageText(b *strings.Builder, name, json string, bytes int64, clipped boo
 		b.WriteString(", clipped: values are missing")
 	}
 	b.WriteString(":\n")
-	for line := range strings.Lines(json) {
+	for line := range strings.Lines(asYAML(message)) {
 		b.WriteString(text.Clean(strings.TrimSuffix(line, "\n")) + "\n")
 	}
+}
+
+// asYAML is a message for a reader: texts of several lines stand in lines. JSON that cannot be read stays as it is.
+func asYAML(message string) string {
+	var value any
+	if json.Unmarshal([]byte(message), &value) != nil {
+		return message
+	}
+	var b strings.Builder
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if encoder.Encode(value) != nil || encoder.Close() != nil {
+		return message
+	}
+	return b.String()
 }

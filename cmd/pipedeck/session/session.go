@@ -46,7 +46,8 @@ func (t *Target) RunLong(cmd *cobra.Command, steps func(context.Context, *Sessio
 	defer conn.Close()
 	s := &Session{
 		Deck: deck, Previews: deckv1.NewPlanPreviewServiceClient(conn),
-		PluginCalls: deckv1.NewPluginCallServiceClient(conn), Flags: t.Flags(), Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
+		PluginCalls: deckv1.NewPluginCallServiceClient(conn), Flags: t.Flags(),
+		Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
 	}
 	err = t.answered(ctx, func(bounded context.Context) (err error) {
 		s.State, err = ReadState(bounded, deck)

@@ -93,6 +93,7 @@ func words() map[string][]string {
 		"plugin":      wordsOf[deckv1.Plugin_State](deckv1.Plugin_State_name),
 		"component":   wordsOf[deckv1.Component_State](deckv1.Component_State_name),
 		"piped":       wordsOf[deckv1.Piped_State](deckv1.Piped_State_name),
+		"direction":   {"TO_PLUGIN", "TO_PIPED"},
 		"severity":    wordsOf[deckv1.Severity](deckv1.Severity_name),
 		"problem":     {cli.ProblemPresent, cli.ProblemCleared},
 		"environment": {cli.Running, cli.Starting, cli.Stopped, cli.Killed, cli.Unreadable},
