@@ -15,7 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/secrets"
 )
 
-// BenchmarkCall is what remembering one call costs, with 50 secrets to mask: the figures are in docs/performance.md.
+// BenchmarkCall is what remembering one call costs, with 50 secrets to mask: docs/performance.md has the figures.
 func BenchmarkCall(b *testing.B) {
 	masker := secrets.NewMasker()
 	for i := range 50 {

@@ -47,7 +47,9 @@ func (l *Log) Unary(plugin func(context.Context) string) grpc.UnaryServerInterce
 // Stream is Unary for calls with several answers: each answer is kept as a call, and so is the end with an error.
 func (l *Log) Stream(plugin func(context.Context) string) grpc.StreamServerInterceptor {
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-		watched := &watchedStream{ServerStream: stream, log: l, plugin: plugin(stream.Context()), method: info.FullMethod}
+		watched := &watchedStream{
+			ServerStream: stream, log: l, plugin: plugin(stream.Context()), method: info.FullMethod,
+		}
 		err := handle(server, watched)
 		if err != nil {
 			l.finish(watched.start(), nil, err)

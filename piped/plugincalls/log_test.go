@@ -178,9 +178,10 @@ func TestTheLogIsBoundedAndKeepsWhatRuns(t *testing.T) {
 	})
 	require.NoError(t, l.Await(t.Context(), 0))
 	for i := range 3 * laneEntries[ofDeployments] {
-		back(l, "wait", pluginservice.PluginService_ReportStageLogs_FullMethodName, &pluginservice.ReportStageLogsRequest{
+		report := &pluginservice.ReportStageLogsRequest{
 			DeploymentId: "d1", StageId: fmt.Sprint(i), Blocks: []*model.LogBlock{{Log: strings.Repeat("x", 20<<10)}},
-		}, nil, nil)
+		}
+		back(l, "wait", pluginservice.PluginService_ReportStageLogs_FullMethodName, report, nil, nil)
 		call(l, "wait", "/grpc.health.v1.Health/Check", nil, nil, nil)
 	}
 	call(l, "wait", livestate.LivestateService_GetLivestate_FullMethodName, &livestate.GetLivestateRequest{}, nil, nil)

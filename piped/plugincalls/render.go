@@ -72,7 +72,8 @@ func Readable(m proto.Message) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// decoded replaces the bytes in the JSON of a message. Messages with a JSON form of their own stay as they are.
+// decoded replaces the bytes in the JSON of a message. Messages with a special JSON form, such as times, stay as they
+// are.
 func decoded(of protoreflect.MessageDescriptor, value any) any {
 	object, ok := value.(map[string]any)
 	if !ok {

@@ -12,6 +12,13 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
+// pluginCallLog is what is scripted about calls of plugins.
+type pluginCallLog struct {
+	calls []*deckv1.PluginCall
+	// followers gets a value from each who waits for more calls.
+	followers chan struct{}
+}
+
 // PluginCall adds a call between piped and a plugin.
 func (s *Server) PluginCall(calls ...*deckv1.PluginCall) {
 	s.change(func() {

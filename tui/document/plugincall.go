@@ -56,7 +56,8 @@ type PluginCall struct {
 	RequestBytes int64 `json:"request_bytes"`
 	// ResponseBytes is the size of the answer.
 	ResponseBytes int64 `json:"response_bytes"`
-	// Request is the message, with secrets masked; left out in a list. Bytes that hold JSON or a text are shown as such.
+	// Request is the message, with secrets masked; left out in a list. Bytes that hold JSON or a text are shown as
+	// such.
 	Request json.RawMessage `json:"request,omitempty"`
 	// Response is the answer; left out in a list, and where there is none.
 	Response json.RawMessage `json:"response,omitempty"`

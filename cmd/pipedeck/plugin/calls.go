@@ -53,8 +53,9 @@ stage that it belongs to, which pipedeck plugin replay plays.`,
 	resolve.GivenVar(own, &flags.deployment, "deployment",
 		"only calls of the deployment `ID`, or of the newest of an application")
 	own.BoolVar(&flags.failed, "failed", false, "only calls that failed, and stages that did")
-	own.BoolVar(&flags.all, "all", false, "also the checks whether plugins work, of which there is one every 5 s")
-	own.BoolVarP(&flags.follow, "follow", "f", false, "go on with each call that ends")
+	own.BoolVar(&flags.all, "checks", false, "also the checks whether plugins work, of which there is one every 5 s")
+	own.BoolVarP(&flags.follow, "follow", "f", false,
+		"go on until the stage has ended, or for a plugin and its calls until Ctrl-C") // as in pipedeck logs
 	own.StringVar(&flags.as, "as", "", "print one call as `FORM`: grpcurl, gotest or recording")
 	own.StringVar(&flags.file, "file", "", "where --as writes to; a file that is there is replaced (default: print it)")
 	format.AddTableFlags(cmd, &flags.output)

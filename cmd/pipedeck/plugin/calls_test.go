@@ -68,7 +68,8 @@ func waited(t *testing.T, log string) []*deckv1.PluginCall {
 			pluginservice.PluginService_ReportStageLogsFromLastCheckpoint_FullMethodName, from,
 			&pluginservice.ReportStageLogsFromLastCheckpointRequest{
 				DeploymentId: of, StageId: stage, Completed: true, Blocks: []*model.LogBlock{
-					{Index: 1, Log: "Waiting for 20ms, until 12:00:10"}, {Index: 2, Log: log, Severity: model.LogSeverity_SUCCESS},
+					{Index: 1, Log: "Waiting for 20ms, until 12:00:10"},
+					{Index: 2, Log: log, Severity: model.LogSeverity_SUCCESS},
 				},
 			}, &pluginservice.ReportStageLogsFromLastCheckpointResponse{})}
 }
@@ -118,9 +119,10 @@ func TestCallsAreListedAndShown(t *testing.T) {
 	for line, want := range map[string]string{
 		"plugin calls 3f2a-9": "piped does not remember a call 3f2a-9\n" +
 			"next step: list those that it remembers with: pipedeck plugin calls",
-		"plugin calls wiat":                 `did you mean`,
-		"plugin calls --stage NONE":         `no deployment has a stage "NONE"`,
-		"plugin calls --as curl":            "--as \"curl\" is unknown\nnext step: use --as grpcurl, --as gotest, --as recording",
+		"plugin calls wiat":         `did you mean`,
+		"plugin calls --stage NONE": `no deployment has a stage "NONE"`,
+		"plugin calls --as curl": "--as \"curl\" is unknown\n" +
+			"next step: use --as grpcurl, --as gotest, --as recording",
 		"plugin calls --as recording":       "--as recording needs a file\nnext step: name it with --file",
 		"plugin calls --as grpcurl":         "needs one call",
 		"plugin calls --file x":             "--file is the file of --as",
@@ -186,13 +188,15 @@ func TestACallIsExported(t *testing.T) {
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "\nanswer, 6 B:\nstages:\n  - WAIT\n")
 
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"),
+		[]byte("package main\n\nfunc main() { sdk.Main(sdk.ForStages(&waiter{})) }\n"), 0o600))
 	test := filepath.Join(dir, "wait_test.go")
 	code, _, stderr = command(t.Context(), stateDir, "plugin", "calls", "3f2a-2", "--as", "gotest", "--file", test)
 	require.Zero(t, code, stderr)
 	source, err := os.ReadFile(test)
 	require.NoError(t, err)
 	require.Contains(t, string(source), "func TestStageWaitAsRecorded(t *testing.T) {\n"+
-		"\tsdktest.ReplayFile(t, sdk.ForStages(&plugin{}), \"testdata/wait.jsonl\", sdktest.ReplayOptions{})\n}\n")
+		"\tsdktest.ReplayFile(t, sdk.ForStages(&waiter{}), \"testdata/wait.jsonl\", sdktest.ReplayOptions{})\n}\n")
 	recorded, err := os.ReadFile(filepath.Join(dir, "testdata", "wait.jsonl"))
 	require.NoError(t, err)
 	require.Contains(t, string(recorded), `"format":1`)
@@ -207,7 +211,8 @@ func TestACallThatPipedCouldNotKeepIsNotExported(t *testing.T) {
 	for _, form := range []string{"grpcurl", "recording"} {
 		code, _, stderr := command(t.Context(), stateDir, "plugin", "calls", "3f2a-2", "--as", form, "--file", file)
 		require.Equal(t, exit.WrongUsage, code)
-		require.Contains(t, stderr, "is too long for piped to remember\nnext step: record it with: pipedeck plugin record")
+		require.Contains(t, stderr, "is too long for piped to remember\n"+
+			"next step: record it with: pipedeck plugin record")
 	}
 }
 

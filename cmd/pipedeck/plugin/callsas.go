@@ -9,6 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/printer"
+	"go/token"
 	"io"
 	"os"
 	"path/filepath"
@@ -64,7 +68,8 @@ func (f *callsFlags) export(ctx context.Context, t *session.Target, s *session.S
 		if !strings.HasSuffix(file, "_test.go") {
 			return exit.Usage(fmt.Errorf("%s is not the file of a Go test", file), "give a name that ends in _test.go")
 		}
-		file = filepath.Join(filepath.Dir(file), "testdata", strings.TrimSuffix(filepath.Base(file), "_test.go")+".jsonl")
+		name := strings.TrimSuffix(filepath.Base(file), "_test.go") + ".jsonl"
+		file = filepath.Join(filepath.Dir(file), "testdata", name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return exit.Usage(fmt.Errorf("create the directory of the recording: %w", err), "give another --file")
 		}
@@ -73,7 +78,8 @@ func (f *callsFlags) export(ctx context.Context, t *session.Target, s *session.S
 		return err
 	}
 	if f.as == asGoTest {
-		if err := writeFile(f.file, goTest(stageOf(s.State, call), filepath.Base(file))); err != nil {
+		plugin := pluginExpression(filepath.Dir(f.file))
+		if err := writeFile(f.file, goTest(stageOf(s.State, call), filepath.Base(file), plugin)); err != nil {
 			return err
 		}
 		fmt.Fprintf(s.Err, "pipedeck: wrote %s and %s; run it with: go test ./...\n", f.file, file)
@@ -214,25 +220,55 @@ func grpcurl(c *deckv1.PluginCall) (string, error) {
 		strings.TrimPrefix(c.GetMethod(), "/"), shown.String()), nil
 }
 
-// goTest is a test of a plugin that was made with pipedeck plugin new.
-func goTest(stage, recording string) string {
+// pluginExpression is what the program in a directory passes to sdk.Main; that of pipedeck plugin new where there is no
+// such program.
+func pluginExpression(dir string) string {
+	expression := "sdk.ForStages(&plugin{})"
+	names, _ := filepath.Glob(filepath.Join(dir, "*.go"))
+	for _, name := range names {
+		files := token.NewFileSet()
+		file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			continue
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			call, ok := node.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			var function, argument strings.Builder
+			if printer.Fprint(&function, files, call.Fun) == nil && function.String() == "sdk.Main" &&
+				printer.Fprint(&argument, files, call.Args[0]) == nil {
+				expression = argument.String()
+			}
+			return true
+		})
+	}
+	return expression
+}
+
+// goTest is a test of a plugin.
+func goTest(stage, recording, plugin string) string {
 	var name strings.Builder
 	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for word := range strings.FieldsFuncSeq(stage, between) {
 		name.WriteString(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
+	}
+	sdk := ""
+	if strings.Contains(plugin, "sdk.") {
+		sdk = "\t\"github.com/pipedeck/pipedeck/plugins/sdk\"\n"
 	}
 	return fmt.Sprintf(`package main
 
 import (
 	"testing"
 
-	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+%s	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 )
 
 // The plugin is the one that main passes to sdk.Main.
 func TestStage%sAsRecorded(t *testing.T) {
-	sdktest.ReplayFile(t, sdk.ForStages(&plugin{}), "testdata/%s", sdktest.ReplayOptions{})
+	sdktest.ReplayFile(t, %s, "testdata/%s", sdktest.ReplayOptions{})
 }
-`, name.String(), recording)
+`, sdk, name.String(), plugin, recording)
 }

@@ -31,7 +31,9 @@ func (f *recordFlags) recordRunning(cmd *cobra.Command, t *session.Target, args 
 		if err != nil {
 			return err
 		}
-		calls = slices.DeleteFunc(calls, func(c *deckv1.PluginCall) bool { return c.GetPipedId() != plugin.GetPipedId() })
+		calls = slices.DeleteFunc(calls, func(c *deckv1.PluginCall) bool {
+			return c.GetPipedId() != plugin.GetPipedId()
+		})
 		if len(calls) == 0 {
 			return exit.Usage(fmt.Errorf("piped remembers no call of plugin %q", plugin.GetName()),
 				"deploy something that uses it")

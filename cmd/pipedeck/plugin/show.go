@@ -24,8 +24,8 @@ func newShowCommand() *cobra.Command {
 	var name string
 	cmd := &cobra.Command{
 		Use: "show FILE", Short: "Print a recording of a plugin's calls", Args: cobra.ExactArgs(1),
-		Long: `Print the calls of a recording with their messages, in the order in which they began. Bytes that hold JSON
-or a text are shown as such.`,
+		Long: `Print the calls of a recording with their messages, in the order in which they began. Bytes that hold
+JSON or a text are shown as such.`,
 		Example: "  pipedeck plugin show calls.jsonl\n  pipedeck plugin show calls.jsonl -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			rec, err := readRecording(args[0], name)

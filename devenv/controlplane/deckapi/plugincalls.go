@@ -5,6 +5,7 @@ package deckapi
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,6 +60,34 @@ func (p *PluginCalls) ListPluginCalls(
 		})
 	}
 	return answers.Wait()
+}
+
+const (
+	// stageCallsLimit is the time that a piped has to list the calls of a stage, of which the last maxStageCalls count.
+	stageCallsLimit = 2 * time.Second
+	maxStageCalls   = 200
+)
+
+// stageCalls returns the calls of a stage in the order in which they began.
+func (s *Server) stageCalls(ctx context.Context, r *deckv1.GetStageRunRequest) (calls []*deckv1.PluginCall) {
+	questions, err := s.store.PluginCalls.Ask(&deckv1.ListPluginCallsRequest{
+		Filter: &deckv1.PluginCallFilter{DeploymentId: r.GetDeploymentId(), Stage: r.GetStageId()},
+	})
+	if err != nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stageCallsLimit)
+	defer cancel()
+	for _, question := range questions {
+		for part, more := question.Next(ctx); more; part, more = question.Next(ctx) {
+			calls = append(calls, part...)
+		}
+		question.Close()
+	}
+	slices.SortStableFunc(calls, func(a, b *deckv1.PluginCall) int {
+		return a.GetStartedAt().AsTime().Compare(b.GetStartedAt().AsTime())
+	})
+	return calls[max(0, len(calls)-maxStageCalls):]
 }
 
 // nextCalls returns the next part of an answer; nil when the answer is whole.

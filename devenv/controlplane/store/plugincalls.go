@@ -42,7 +42,7 @@ func newPluginCalls(pipeds *Pipeds) *PluginCalls {
 // Ask asks every connected piped that can answer. The caller closes the questions. FailedPrecondition when there is no
 // such piped, ResourceExhausted with too many questions.
 func (c *PluginCalls) Ask(list *deckv1.ListPluginCallsRequest) (questions []*PluginCallQuestion, err error) {
-	for _, id := range c.pipeds.answering() {
+	for _, id := range answering(c.pipeds) {
 		q, err := c.add(id)
 		if err != nil {
 			closeAll(questions)
@@ -132,7 +132,7 @@ func (q *PluginCallQuestion) Next(ctx context.Context) ([]*deckv1.PluginCall, bo
 }
 
 // answering returns the ids of the connected pipeds that answer questions about calls.
-func (p *Pipeds) answering() (ids []string) {
+func answering(p *Pipeds) (ids []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range p.inOrder() {

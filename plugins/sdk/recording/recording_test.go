@@ -224,8 +224,9 @@ func FuzzRead(f *testing.F) {
 // TestReplayedFile is run by the next test.
 func TestReplayedFile(t *testing.T) {
 	if os.Getenv("REPLAY_FILE") != "" {
-		sdktest.ReplayFile(t, sdk.ForStages(&counter{}), os.Getenv("REPLAY_FILE"),
-			sdktest.ReplayOptions{Config: config{Word: os.Getenv("REPLAY_WORD")}, Ignore: []string{"hunter2hunter2", `\*{6}`}})
+		sdktest.ReplayFile(t, sdk.ForStages(&counter{}), os.Getenv("REPLAY_FILE"), sdktest.ReplayOptions{
+			Config: config{Word: os.Getenv("REPLAY_WORD")}, Ignore: []string{"hunter2hunter2", `\*{6}`},
+		})
 	}
 }
 

@@ -23,8 +23,8 @@ type ReplayOptions struct {
 	// masked. nil is the recorded ones.
 	Config        any
 	DeployTargets []sdk.DeployTargetConfig
-	// Repository is a checkout of the repository that the applications lie in; empty is directories with nothing but the
-	// application configuration.
+	// Repository is a checkout of the repository that the applications lie in; empty is directories with nothing but
+	// the application configuration.
 	Repository string
 	// Ignore are regular expressions of texts that may differ, besides ids, times, durations and ports.
 	Ignore []string
@@ -32,7 +32,7 @@ type ReplayOptions struct {
 
 // ReplayFile calls the plugin as in a recording of pipedeck plugin record or pipedeck plugin calls --as recording, and
 // fails the test where the plugin does not do as recorded. Each call, and what the plugin reports of each stage, is a
-// test of its own. It fails exactly where pipedeck plugin replay shows a difference: both play and compare with
+// separate test. It fails exactly where pipedeck plugin replay shows a difference: both play and compare with
 // recording.Replay.
 func ReplayFile(t *testing.T, plugin sdk.Plugin, path string, opts ReplayOptions) {
 	t.Helper()
@@ -81,7 +81,8 @@ func replayFile(t *testing.T, plugin sdk.Plugin, path string, opts ReplayOptions
 		return nil, err
 	}
 	replay.Start = func(piped *standin.Piped) (*standin.Program, error) {
-		return standin.Serve(t.Context(), plugin, piped.Address, settings, slog.New(slog.NewTextHandler(t.Output(), nil)))
+		logger := slog.New(slog.NewTextHandler(t.Output(), nil))
+		return standin.Serve(t.Context(), plugin, piped.Address, settings, logger)
 	}
 	return recording.Replay(t.Context(), rec, replay)
 }
