@@ -49,13 +49,13 @@ func TestTheCallsOfPluginsComeFromTheirPiped(t *testing.T) {
 		Filter: &deckv1.PluginCallFilter{Plugin: "wait"}, Messages: true})
 	require.NoError(t, err)
 	asked := question()
-	require.Equal(t, "wait", asked.GetList().GetFilter().GetPlugin())
-	require.True(t, asked.GetList().GetMessages())
+	require.Equal(t, "wait", asked.GetFilter().GetPlugin())
+	require.True(t, asked.GetMessages())
 	answer, err := piped.AnswerPluginCalls(ctx)
 	require.NoError(t, err)
 	for _, id := range []string{"ab-1", "ab-2"} {
 		require.NoError(t, answer.Send(&agentv1.AnswerPluginCallsRequest{Question: asked.GetId(),
-			Calls: []*deckv1.PluginCall{{Id: id}}}))
+			Calls: []*agentv1.PluginCall{{Id: id}}}))
 		got, err := list.Recv()
 		require.NoError(t, err)
 		require.Equal(t, id, got.GetCalls()[0].GetId())
@@ -85,7 +85,7 @@ func TestAnAnswerEndsWithTheFollowerWhoAsked(t *testing.T) {
 	answer, err := piped.AnswerPluginCalls(testContext(t))
 	require.NoError(t, err)
 	require.NoError(t, answer.Send(&agentv1.AnswerPluginCallsRequest{Question: asked.GetId(),
-		Calls: []*deckv1.PluginCall{{Id: "ab-1"}}}))
+		Calls: []*agentv1.PluginCall{{Id: "ab-1"}}}))
 	_, err = list.Recv()
 	require.NoError(t, err)
 	leave()

@@ -65,10 +65,9 @@ func (a *Answerer) answer(ctx context.Context, question *agentv1.PluginCallQuest
 	if err != nil {
 		return err
 	}
-	list := question.GetList()
 	for version, more := uint64(0), false; ; {
 		answer := &agentv1.AnswerPluginCallsRequest{Question: question.GetId()}
-		answer.Calls, version, more = a.log.Select(list.GetFilter(), version, list.GetMessages())
+		answer.Calls, version, more = a.log.Select(question.GetFilter(), version, question.GetMessages())
 		if err := stream.Send(answer); errors.Is(err, io.EOF) {
 			_, err = stream.CloseAndRecv() // no one waits any longer
 			return err
@@ -77,7 +76,7 @@ func (a *Answerer) answer(ctx context.Context, question *agentv1.PluginCallQuest
 		}
 		switch {
 		case more:
-		case !list.GetFollow():
+		case !question.GetFollow():
 			_, err = stream.CloseAndRecv()
 			return err
 		default:

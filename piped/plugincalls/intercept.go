@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
@@ -22,7 +22,7 @@ func (l *Log) Client(plugin, build string) grpc.UnaryClientInterceptor {
 	build = build[:min(len(build), buildDigits)]
 	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 		opts ...grpc.CallOption) error {
-		e := l.start(&entry{direction: deckv1.PluginCall_DIRECTION_TO_PLUGIN,
+		e := l.start(&entry{direction: agentv1.PluginCall_DIRECTION_TO_PLUGIN,
 			caller: caller{plugin: plugin, build: build}, method: method}, request)
 		err := invoke(ctx, method, request, reply, conn, opts...)
 		l.finish(e, reply, err)
@@ -36,7 +36,7 @@ const buildDigits = 12
 // Unary returns what sees the calls of plugins to piped. plugin names the caller; empty when that is not known.
 func (l *Log) Unary(plugin func(context.Context) string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
-		e := l.start(&entry{direction: deckv1.PluginCall_DIRECTION_TO_PIPED, caller: caller{plugin: plugin(ctx)},
+		e := l.start(&entry{direction: agentv1.PluginCall_DIRECTION_TO_PIPED, caller: caller{plugin: plugin(ctx)},
 			method: info.FullMethod}, request)
 		reply, err := handle(ctx, request)
 		l.finish(e, reply, err)
@@ -67,7 +67,7 @@ type watchedStream struct {
 }
 
 func (s *watchedStream) start() *entry {
-	e := &entry{direction: deckv1.PluginCall_DIRECTION_TO_PIPED, caller: caller{plugin: s.plugin}, method: s.method,
+	e := &entry{direction: agentv1.PluginCall_DIRECTION_TO_PIPED, caller: caller{plugin: s.plugin}, method: s.method,
 		streamed: true}
 	return s.log.start(e, s.request)
 }

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
@@ -86,7 +86,7 @@ type entry struct {
 	running, gone   bool
 	failed          bool
 	streamed        bool
-	direction       deckv1.PluginCall_Direction
+	direction       agentv1.PluginCall_Direction
 	caller
 	method            string
 	code, detail      string

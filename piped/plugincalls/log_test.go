@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -53,10 +53,10 @@ func back(l *Log, plugin, method string, request any, reply any, err error) {
 }
 
 // all returns every call.
-func all(t *testing.T, l *Log, filter *deckv1.PluginCallFilter, messages bool) (list []*deckv1.PluginCall) {
+func all(t *testing.T, l *Log, filter *agentv1.PluginCallFilter, messages bool) (list []*agentv1.PluginCall) {
 	t.Helper()
 	for version, more := uint64(0), true; more; {
-		var part []*deckv1.PluginCall
+		var part []*agentv1.PluginCall
 		part, version, more = l.Select(filter, version, messages)
 		list = append(list, part...)
 	}
@@ -74,7 +74,7 @@ func TestCallsInBothDirectionsAreRemembered(t *testing.T) {
 
 	calls := all(t, l, nil, true)
 	require.Len(t, calls, 3)
-	require.Equal(t, deckv1.PluginCall_DIRECTION_TO_PLUGIN, calls[0].GetDirection())
+	require.Equal(t, agentv1.PluginCall_DIRECTION_TO_PLUGIN, calls[0].GetDirection())
 	require.Equal(t, []string{"wait", "abababababab", "d1", "s1", "S1", "OK", "SUCCESS"}, []string{calls[0].GetPlugin(),
 		calls[0].GetBuild(), calls[0].GetDeploymentId(), calls[0].GetStageId(), calls[0].GetStageName(),
 		calls[0].GetCode(), calls[0].GetDetail()})
@@ -87,13 +87,13 @@ func TestCallsInBothDirectionsAreRemembered(t *testing.T) {
 	require.True(t, proto.Equal(execution("s1"), &request))
 	require.False(t, calls[0].GetFailed())
 	require.True(t, calls[1].GetFailed(), "a stage that failed")
-	require.Equal(t, deckv1.PluginCall_DIRECTION_TO_PIPED, calls[2].GetDirection())
+	require.Equal(t, agentv1.PluginCall_DIRECTION_TO_PIPED, calls[2].GetDirection())
 	require.Equal(t, []string{"ResourceExhausted", "too much", ""},
 		[]string{calls[2].GetCode(), calls[2].GetDetail(), calls[2].GetResponseJson()})
 	require.True(t, calls[2].GetFailed())
 	require.NotEqual(t, strings.Split(New(Options{}).id(&entry{}), "-")[0], "", "ids have the run")
 
-	for name, filter := range map[string]*deckv1.PluginCallFilter{
+	for name, filter := range map[string]*agentv1.PluginCallFilter{
 		"by id": {Id: calls[1].GetId()}, "by the id of a stage": {Stage: "s2"}, "by its name": {Stage: "S2"},
 		"by all": {Plugin: "wait", DeploymentId: "d1", Stage: "s2", Failed: true},
 	} {
@@ -102,8 +102,8 @@ func TestCallsInBothDirectionsAreRemembered(t *testing.T) {
 		require.Equal(t, calls[1].GetId(), found[0].GetId(), name)
 		require.Empty(t, found[0].GetRequestJson())
 	}
-	require.Len(t, all(t, l, &deckv1.PluginCallFilter{Failed: true}, false), 2)
-	require.Empty(t, all(t, l, &deckv1.PluginCallFilter{Plugin: "other"}, false))
+	require.Len(t, all(t, l, &agentv1.PluginCallFilter{Failed: true}, false), 2)
+	require.Empty(t, all(t, l, &agentv1.PluginCallFilter{Plugin: "other"}, false))
 }
 
 func TestACallOverLoopbackIsThatOfThePluginThatExecutesItsStage(t *testing.T) {
@@ -195,11 +195,11 @@ func TestTheLogIsBoundedAndKeepsWhatRuns(t *testing.T) {
 		require.LessOrEqual(t, sum, maxPluginBytes*laneShare[kind]/16)
 	}
 	require.Greater(t, l.plugins["wait"][ofDeployments].bytes, maxPluginBytes/2, "the room is used")
-	require.Len(t, all(t, l, &deckv1.PluginCallFilter{Stage: "first"}, false), 1, "it runs")
+	require.Len(t, all(t, l, &agentv1.PluginCallFilter{Stage: "first"}, false), 1, "it runs")
 	require.Len(t, l.plugins["wait"][ofOthers].entries, 1, "checks of health push nothing out")
 	close(release)
 	running.Wait()
-	require.Equal(t, "OK", all(t, l, &deckv1.PluginCallFilter{Stage: "first"}, false)[0].GetCode())
+	require.Equal(t, "OK", all(t, l, &agentv1.PluginCallFilter{Stage: "first"}, false)[0].GetCode())
 }
 
 func TestCallsThatRunLoseTheirMessagesWhereTheyAreTooMany(t *testing.T) {
@@ -214,7 +214,7 @@ func TestCallsThatRunLoseTheirMessagesWhereTheyAreTooMany(t *testing.T) {
 	lane := l.plugins["wait"][ofDeployments]
 	require.Len(t, lane.entries, 100)
 	require.LessOrEqual(t, lane.bytes, maxPluginBytes*laneShare[ofDeployments]/16)
-	require.True(t, all(t, l, &deckv1.PluginCallFilter{Stage: "s0"}, true)[0].GetRequestClipped())
+	require.True(t, all(t, l, &agentv1.PluginCallFilter{Stage: "s0"}, true)[0].GetRequestClipped())
 }
 
 func TestAFollowerSeesTheBeginAndTheEndOfACall(t *testing.T) {
@@ -222,11 +222,11 @@ func TestAFollowerSeesTheBeginAndTheEndOfACall(t *testing.T) {
 	l := New(Options{})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	seen := make(chan *deckv1.PluginCall)
+	seen := make(chan *agentv1.PluginCall)
 	go func() {
 		defer close(seen)
 		for version := uint64(0); l.Await(ctx, version) == nil; {
-			var calls []*deckv1.PluginCall
+			var calls []*agentv1.PluginCall
 			calls, version, _ = l.Select(nil, version, false)
 			for _, c := range calls {
 				seen <- c

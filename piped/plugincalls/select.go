@@ -13,14 +13,14 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 )
 
 // Select returns the calls that fit a filter and have begun or ended after a version, in the order of their last
 // change, and the version up to which they are. Version 0 is before all calls. At most batch calls come at once; more
 // says that there are others.
-func (l *Log) Select(filter *deckv1.PluginCallFilter, after uint64, messages bool,
-) (calls []*deckv1.PluginCall, version uint64, more bool) {
+func (l *Log) Select(filter *agentv1.PluginCallFilter, after uint64, messages bool,
+) (calls []*agentv1.PluginCall, version uint64, more bool) {
 	found, version, more := l.find(filter, after)
 	for _, e := range found {
 		calls = append(calls, l.show(&e, messages))
@@ -32,7 +32,7 @@ func (l *Log) Select(filter *deckv1.PluginCallFilter, after uint64, messages boo
 const batch = 20
 
 // find copies the entries.
-func (l *Log) find(filter *deckv1.PluginCallFilter, after uint64) (found []entry, version uint64, more bool) {
+func (l *Log) find(filter *agentv1.PluginCallFilter, after uint64) (found []entry, version uint64, more bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var all []*entry
@@ -58,7 +58,7 @@ func (l *Log) find(filter *deckv1.PluginCallFilter, after uint64) (found []entry
 }
 
 // fits compares a call with a filter; l.mu is held.
-func (l *Log) fits(e *entry, f *deckv1.PluginCallFilter) bool {
+func (l *Log) fits(e *entry, f *agentv1.PluginCallFilter) bool {
 	is := func(wanted string, values ...string) bool { return wanted == "" || slices.Contains(values, wanted) }
 	return is(f.GetPlugin(), e.plugin) && is(f.GetDeploymentId(), e.deployment) &&
 		is(f.GetStage(), e.stageID, e.stageName) && (f.GetId() == "" || f.GetId() == l.id(e)) &&
@@ -89,8 +89,8 @@ func (l *Log) Await(ctx context.Context, after uint64) error {
 }
 
 // show is a call as users see it.
-func (l *Log) show(e *entry, messages bool) *deckv1.PluginCall {
-	call := &deckv1.PluginCall{
+func (l *Log) show(e *entry, messages bool) *agentv1.PluginCall {
+	call := &agentv1.PluginCall{
 		Id: l.id(e), StartedAt: timestamppb.New(e.began), Direction: e.direction, Plugin: e.plugin, Method: e.method,
 		Build: e.build, DeploymentId: e.deployment, StageId: e.stageID, StageName: e.stageName, Code: e.code,
 		Detail: l.shown(e.detail), RequestBytes: int64(e.request.size), ResponseBytes: int64(e.response.size),

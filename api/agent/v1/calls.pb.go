@@ -13,9 +13,10 @@
 package agentv1
 
 import (
-	v1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
+	durationpb "google.golang.org/protobuf/types/known/durationpb"
+	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -28,11 +29,66 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
+type PluginCall_Direction int32
+
+const (
+	PluginCall_DIRECTION_UNSPECIFIED PluginCall_Direction = 0
+	// piped called the plugin.
+	PluginCall_DIRECTION_TO_PLUGIN PluginCall_Direction = 1
+	// The plugin called piped.
+	PluginCall_DIRECTION_TO_PIPED PluginCall_Direction = 2
+)
+
+// Enum value maps for PluginCall_Direction.
+var (
+	PluginCall_Direction_name = map[int32]string{
+		0: "DIRECTION_UNSPECIFIED",
+		1: "DIRECTION_TO_PLUGIN",
+		2: "DIRECTION_TO_PIPED",
+	}
+	PluginCall_Direction_value = map[string]int32{
+		"DIRECTION_UNSPECIFIED": 0,
+		"DIRECTION_TO_PLUGIN":   1,
+		"DIRECTION_TO_PIPED":    2,
+	}
+)
+
+func (x PluginCall_Direction) Enum() *PluginCall_Direction {
+	p := new(PluginCall_Direction)
+	*p = x
+	return p
+}
+
+func (x PluginCall_Direction) String() string {
+	return protoimpl.X.EnumStringOf(x.Descriptor(), protoreflect.EnumNumber(x))
+}
+
+func (PluginCall_Direction) Descriptor() protoreflect.EnumDescriptor {
+	return file_api_agent_v1_calls_proto_enumTypes[0].Descriptor()
+}
+
+func (PluginCall_Direction) Type() protoreflect.EnumType {
+	return &file_api_agent_v1_calls_proto_enumTypes[0]
+}
+
+func (x PluginCall_Direction) Number() protoreflect.EnumNumber {
+	return protoreflect.EnumNumber(x)
+}
+
+// Deprecated: Use PluginCall_Direction.Descriptor instead.
+func (PluginCall_Direction) EnumDescriptor() ([]byte, []int) {
+	return file_api_agent_v1_calls_proto_rawDescGZIP(), []int{4, 0}
+}
+
 // What a user wants to see.
 type PluginCallQuestion struct {
-	state         protoimpl.MessageState     `protogen:"open.v1"`
-	Id            uint64                     `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
-	List          *v1.ListPluginCallsRequest `protobuf:"bytes,2,opt,name=list,proto3" json:"list,omitempty"`
+	state  protoimpl.MessageState `protogen:"open.v1"`
+	Id     uint64                 `protobuf:"varint,1,opt,name=id,proto3" json:"id,omitempty"`
+	Filter *PluginCallFilter      `protobuf:"bytes,2,opt,name=filter,proto3" json:"filter,omitempty"`
+	// Also send what begins and ends later.
+	Follow bool `protobuf:"varint,3,opt,name=follow,proto3" json:"follow,omitempty"`
+	// Fill in the messages of the calls.
+	Messages      bool `protobuf:"varint,4,opt,name=messages,proto3" json:"messages,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -74,17 +130,31 @@ func (x *PluginCallQuestion) GetId() uint64 {
 	return 0
 }
 
-func (x *PluginCallQuestion) GetList() *v1.ListPluginCallsRequest {
+func (x *PluginCallQuestion) GetFilter() *PluginCallFilter {
 	if x != nil {
-		return x.List
+		return x.Filter
 	}
 	return nil
+}
+
+func (x *PluginCallQuestion) GetFollow() bool {
+	if x != nil {
+		return x.Follow
+	}
+	return false
+}
+
+func (x *PluginCallQuestion) GetMessages() bool {
+	if x != nil {
+		return x.Messages
+	}
+	return false
 }
 
 type AnswerPluginCallsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Question      uint64                 `protobuf:"varint,1,opt,name=question,proto3" json:"question,omitempty"`
-	Calls         []*v1.PluginCall       `protobuf:"bytes,2,rep,name=calls,proto3" json:"calls,omitempty"`
+	Calls         []*PluginCall          `protobuf:"bytes,2,rep,name=calls,proto3" json:"calls,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -126,7 +196,7 @@ func (x *AnswerPluginCallsRequest) GetQuestion() uint64 {
 	return 0
 }
 
-func (x *AnswerPluginCallsRequest) GetCalls() []*v1.PluginCall {
+func (x *AnswerPluginCallsRequest) GetCalls() []*PluginCall {
 	if x != nil {
 		return x.Calls
 	}
@@ -169,18 +239,372 @@ func (*AnswerPluginCallsResponse) Descriptor() ([]byte, []int) {
 	return file_api_agent_v1_calls_proto_rawDescGZIP(), []int{2}
 }
 
+// A call has to match every field that is set.
+type PluginCallFilter struct {
+	state        protoimpl.MessageState `protogen:"open.v1"`
+	Plugin       string                 `protobuf:"bytes,1,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	DeploymentId string                 `protobuf:"bytes,2,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	// The id of a stage, or its name.
+	Stage string `protobuf:"bytes,3,opt,name=stage,proto3" json:"stage,omitempty"`
+	Id    string `protobuf:"bytes,4,opt,name=id,proto3" json:"id,omitempty"`
+	// Only calls that ended with another code than OK, and stages that failed.
+	Failed bool `protobuf:"varint,5,opt,name=failed,proto3" json:"failed,omitempty"`
+	// Also the checks whether a plugin works, which piped makes every few seconds.
+	Checks        bool `protobuf:"varint,6,opt,name=checks,proto3" json:"checks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PluginCallFilter) Reset() {
+	*x = PluginCallFilter{}
+	mi := &file_api_agent_v1_calls_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PluginCallFilter) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PluginCallFilter) ProtoMessage() {}
+
+func (x *PluginCallFilter) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_calls_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PluginCallFilter.ProtoReflect.Descriptor instead.
+func (*PluginCallFilter) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_calls_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *PluginCallFilter) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
+func (x *PluginCallFilter) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+func (x *PluginCallFilter) GetStage() string {
+	if x != nil {
+		return x.Stage
+	}
+	return ""
+}
+
+func (x *PluginCallFilter) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *PluginCallFilter) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
+}
+
+func (x *PluginCallFilter) GetChecks() bool {
+	if x != nil {
+		return x.Checks
+	}
+	return false
+}
+
+// One call between piped and a plugin. One that streams has a PluginCall for each answer.
+type PluginCall struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Unique among all pipeds; another start of a piped never uses it again.
+	Id        string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	Direction PluginCall_Direction   `protobuf:"varint,3,opt,name=direction,proto3,enum=pipedeck.agent.v1.PluginCall_Direction" json:"direction,omitempty"`
+	// Empty where piped cannot distinguish the plugins that call over loopback.
+	Plugin string `protobuf:"bytes,4,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	// The full gRPC method ("/package.Service/Method").
+	Method string `protobuf:"bytes,5,opt,name=method,proto3" json:"method,omitempty"`
+	// The beginning of the SHA-256 of the plugin's program; empty for calls of plugins over loopback.
+	Build        string `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
+	DeploymentId string `protobuf:"bytes,7,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
+	StageId      string `protobuf:"bytes,8,opt,name=stage_id,json=stageId,proto3" json:"stage_id,omitempty"`
+	StageName    string `protobuf:"bytes,9,opt,name=stage_name,json=stageName,proto3" json:"stage_name,omitempty"`
+	// Not set while the call runs.
+	Duration *durationpb.Duration `protobuf:"bytes,10,opt,name=duration,proto3" json:"duration,omitempty"`
+	// The name of the gRPC code; empty while the call runs.
+	Code string `protobuf:"bytes,11,opt,name=code,proto3" json:"code,omitempty"`
+	// The text of an error; for a stage, the status with which it ended.
+	Detail string `protobuf:"bytes,12,opt,name=detail,proto3" json:"detail,omitempty"`
+	// Sizes on the wire, in bytes, before anything was clipped.
+	RequestBytes  int64 `protobuf:"varint,13,opt,name=request_bytes,json=requestBytes,proto3" json:"request_bytes,omitempty"`
+	ResponseBytes int64 `protobuf:"varint,14,opt,name=response_bytes,json=responseBytes,proto3" json:"response_bytes,omitempty"`
+	// The call ended with another code than OK, or its stage failed.
+	Failed bool `protobuf:"varint,15,opt,name=failed,proto3" json:"failed,omitempty"`
+	// It is one answer of several.
+	Streamed bool `protobuf:"varint,17,opt,name=streamed,proto3" json:"streamed,omitempty"`
+	// The messages in protobuf, with secrets masked.
+	Request  []byte `protobuf:"bytes,18,opt,name=request,proto3" json:"request,omitempty"`
+	Response []byte `protobuf:"bytes,19,opt,name=response,proto3" json:"response,omitempty"`
+	// The messages in JSON. Bytes that hold JSON or a text are shown as such.
+	RequestJson  string `protobuf:"bytes,20,opt,name=request_json,json=requestJson,proto3" json:"request_json,omitempty"`
+	ResponseJson string `protobuf:"bytes,21,opt,name=response_json,json=responseJson,proto3" json:"response_json,omitempty"`
+	// The message was too long; long texts in it end in a mark, and values may be missing.
+	RequestClipped  bool `protobuf:"varint,22,opt,name=request_clipped,json=requestClipped,proto3" json:"request_clipped,omitempty"`
+	ResponseClipped bool `protobuf:"varint,23,opt,name=response_clipped,json=responseClipped,proto3" json:"response_clipped,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
+}
+
+func (x *PluginCall) Reset() {
+	*x = PluginCall{}
+	mi := &file_api_agent_v1_calls_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PluginCall) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PluginCall) ProtoMessage() {}
+
+func (x *PluginCall) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_calls_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PluginCall.ProtoReflect.Descriptor instead.
+func (*PluginCall) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_calls_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *PluginCall) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *PluginCall) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *PluginCall) GetDirection() PluginCall_Direction {
+	if x != nil {
+		return x.Direction
+	}
+	return PluginCall_DIRECTION_UNSPECIFIED
+}
+
+func (x *PluginCall) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
+func (x *PluginCall) GetMethod() string {
+	if x != nil {
+		return x.Method
+	}
+	return ""
+}
+
+func (x *PluginCall) GetBuild() string {
+	if x != nil {
+		return x.Build
+	}
+	return ""
+}
+
+func (x *PluginCall) GetDeploymentId() string {
+	if x != nil {
+		return x.DeploymentId
+	}
+	return ""
+}
+
+func (x *PluginCall) GetStageId() string {
+	if x != nil {
+		return x.StageId
+	}
+	return ""
+}
+
+func (x *PluginCall) GetStageName() string {
+	if x != nil {
+		return x.StageName
+	}
+	return ""
+}
+
+func (x *PluginCall) GetDuration() *durationpb.Duration {
+	if x != nil {
+		return x.Duration
+	}
+	return nil
+}
+
+func (x *PluginCall) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *PluginCall) GetDetail() string {
+	if x != nil {
+		return x.Detail
+	}
+	return ""
+}
+
+func (x *PluginCall) GetRequestBytes() int64 {
+	if x != nil {
+		return x.RequestBytes
+	}
+	return 0
+}
+
+func (x *PluginCall) GetResponseBytes() int64 {
+	if x != nil {
+		return x.ResponseBytes
+	}
+	return 0
+}
+
+func (x *PluginCall) GetFailed() bool {
+	if x != nil {
+		return x.Failed
+	}
+	return false
+}
+
+func (x *PluginCall) GetStreamed() bool {
+	if x != nil {
+		return x.Streamed
+	}
+	return false
+}
+
+func (x *PluginCall) GetRequest() []byte {
+	if x != nil {
+		return x.Request
+	}
+	return nil
+}
+
+func (x *PluginCall) GetResponse() []byte {
+	if x != nil {
+		return x.Response
+	}
+	return nil
+}
+
+func (x *PluginCall) GetRequestJson() string {
+	if x != nil {
+		return x.RequestJson
+	}
+	return ""
+}
+
+func (x *PluginCall) GetResponseJson() string {
+	if x != nil {
+		return x.ResponseJson
+	}
+	return ""
+}
+
+func (x *PluginCall) GetRequestClipped() bool {
+	if x != nil {
+		return x.RequestClipped
+	}
+	return false
+}
+
+func (x *PluginCall) GetResponseClipped() bool {
+	if x != nil {
+		return x.ResponseClipped
+	}
+	return false
+}
+
 var File_api_agent_v1_calls_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_calls_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/calls.proto\x12\x11pipedeck.agent.v1\x1a\x17api/deck/v1/calls.proto\"b\n" +
+	"\x18api/agent/v1/calls.proto\x12\x11pipedeck.agent.v1\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x95\x01\n" +
 	"\x12PluginCallQuestion\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\x04R\x02id\x12<\n" +
-	"\x04list\x18\x02 \x01(\v2(.pipedeck.deck.v1.ListPluginCallsRequestR\x04list\"j\n" +
+	"\x02id\x18\x01 \x01(\x04R\x02id\x12;\n" +
+	"\x06filter\x18\x02 \x01(\v2#.pipedeck.agent.v1.PluginCallFilterR\x06filter\x12\x16\n" +
+	"\x06follow\x18\x03 \x01(\bR\x06follow\x12\x1a\n" +
+	"\bmessages\x18\x04 \x01(\bR\bmessages\"k\n" +
 	"\x18AnswerPluginCallsRequest\x12\x1a\n" +
-	"\bquestion\x18\x01 \x01(\x04R\bquestion\x122\n" +
-	"\x05calls\x18\x02 \x03(\v2\x1c.pipedeck.deck.v1.PluginCallR\x05calls\"\x1b\n" +
-	"\x19AnswerPluginCallsResponse2\x87\x01\n" +
+	"\bquestion\x18\x01 \x01(\x04R\bquestion\x123\n" +
+	"\x05calls\x18\x02 \x03(\v2\x1d.pipedeck.agent.v1.PluginCallR\x05calls\"\x1b\n" +
+	"\x19AnswerPluginCallsResponse\"\xa5\x01\n" +
+	"\x10PluginCallFilter\x12\x16\n" +
+	"\x06plugin\x18\x01 \x01(\tR\x06plugin\x12#\n" +
+	"\rdeployment_id\x18\x02 \x01(\tR\fdeploymentId\x12\x14\n" +
+	"\x05stage\x18\x03 \x01(\tR\x05stage\x12\x0e\n" +
+	"\x02id\x18\x04 \x01(\tR\x02id\x12\x16\n" +
+	"\x06failed\x18\x05 \x01(\bR\x06failed\x12\x16\n" +
+	"\x06checks\x18\x06 \x01(\bR\x06checks\"\xd1\x06\n" +
+	"\n" +
+	"PluginCall\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
+	"\n" +
+	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x12E\n" +
+	"\tdirection\x18\x03 \x01(\x0e2'.pipedeck.agent.v1.PluginCall.DirectionR\tdirection\x12\x16\n" +
+	"\x06plugin\x18\x04 \x01(\tR\x06plugin\x12\x16\n" +
+	"\x06method\x18\x05 \x01(\tR\x06method\x12\x14\n" +
+	"\x05build\x18\x06 \x01(\tR\x05build\x12#\n" +
+	"\rdeployment_id\x18\a \x01(\tR\fdeploymentId\x12\x19\n" +
+	"\bstage_id\x18\b \x01(\tR\astageId\x12\x1d\n" +
+	"\n" +
+	"stage_name\x18\t \x01(\tR\tstageName\x125\n" +
+	"\bduration\x18\n" +
+	" \x01(\v2\x19.google.protobuf.DurationR\bduration\x12\x12\n" +
+	"\x04code\x18\v \x01(\tR\x04code\x12\x16\n" +
+	"\x06detail\x18\f \x01(\tR\x06detail\x12#\n" +
+	"\rrequest_bytes\x18\r \x01(\x03R\frequestBytes\x12%\n" +
+	"\x0eresponse_bytes\x18\x0e \x01(\x03R\rresponseBytes\x12\x16\n" +
+	"\x06failed\x18\x0f \x01(\bR\x06failed\x12\x1a\n" +
+	"\bstreamed\x18\x11 \x01(\bR\bstreamed\x12\x18\n" +
+	"\arequest\x18\x12 \x01(\fR\arequest\x12\x1a\n" +
+	"\bresponse\x18\x13 \x01(\fR\bresponse\x12!\n" +
+	"\frequest_json\x18\x14 \x01(\tR\vrequestJson\x12#\n" +
+	"\rresponse_json\x18\x15 \x01(\tR\fresponseJson\x12'\n" +
+	"\x0frequest_clipped\x18\x16 \x01(\bR\x0erequestClipped\x12)\n" +
+	"\x10response_clipped\x18\x17 \x01(\bR\x0fresponseClipped\"W\n" +
+	"\tDirection\x12\x19\n" +
+	"\x15DIRECTION_UNSPECIFIED\x10\x00\x12\x17\n" +
+	"\x13DIRECTION_TO_PLUGIN\x10\x01\x12\x16\n" +
+	"\x12DIRECTION_TO_PIPED\x10\x022\x87\x01\n" +
 	"\x11PluginCallService\x12r\n" +
 	"\x11AnswerPluginCalls\x12+.pipedeck.agent.v1.AnswerPluginCallsRequest\x1a,.pipedeck.agent.v1.AnswerPluginCallsResponse\"\x00(\x01B3Z1github.com/pipedeck/pipedeck/api/agent/v1;agentv1b\x06proto3"
 
@@ -196,24 +620,31 @@ func file_api_agent_v1_calls_proto_rawDescGZIP() []byte {
 	return file_api_agent_v1_calls_proto_rawDescData
 }
 
-var file_api_agent_v1_calls_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
+var file_api_agent_v1_calls_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
+var file_api_agent_v1_calls_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
 var file_api_agent_v1_calls_proto_goTypes = []any{
-	(*PluginCallQuestion)(nil),        // 0: pipedeck.agent.v1.PluginCallQuestion
-	(*AnswerPluginCallsRequest)(nil),  // 1: pipedeck.agent.v1.AnswerPluginCallsRequest
-	(*AnswerPluginCallsResponse)(nil), // 2: pipedeck.agent.v1.AnswerPluginCallsResponse
-	(*v1.ListPluginCallsRequest)(nil), // 3: pipedeck.deck.v1.ListPluginCallsRequest
-	(*v1.PluginCall)(nil),             // 4: pipedeck.deck.v1.PluginCall
+	(PluginCall_Direction)(0),         // 0: pipedeck.agent.v1.PluginCall.Direction
+	(*PluginCallQuestion)(nil),        // 1: pipedeck.agent.v1.PluginCallQuestion
+	(*AnswerPluginCallsRequest)(nil),  // 2: pipedeck.agent.v1.AnswerPluginCallsRequest
+	(*AnswerPluginCallsResponse)(nil), // 3: pipedeck.agent.v1.AnswerPluginCallsResponse
+	(*PluginCallFilter)(nil),          // 4: pipedeck.agent.v1.PluginCallFilter
+	(*PluginCall)(nil),                // 5: pipedeck.agent.v1.PluginCall
+	(*timestamppb.Timestamp)(nil),     // 6: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),       // 7: google.protobuf.Duration
 }
 var file_api_agent_v1_calls_proto_depIdxs = []int32{
-	3, // 0: pipedeck.agent.v1.PluginCallQuestion.list:type_name -> pipedeck.deck.v1.ListPluginCallsRequest
-	4, // 1: pipedeck.agent.v1.AnswerPluginCallsRequest.calls:type_name -> pipedeck.deck.v1.PluginCall
-	1, // 2: pipedeck.agent.v1.PluginCallService.AnswerPluginCalls:input_type -> pipedeck.agent.v1.AnswerPluginCallsRequest
-	2, // 3: pipedeck.agent.v1.PluginCallService.AnswerPluginCalls:output_type -> pipedeck.agent.v1.AnswerPluginCallsResponse
-	3, // [3:4] is the sub-list for method output_type
-	2, // [2:3] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	4, // 0: pipedeck.agent.v1.PluginCallQuestion.filter:type_name -> pipedeck.agent.v1.PluginCallFilter
+	5, // 1: pipedeck.agent.v1.AnswerPluginCallsRequest.calls:type_name -> pipedeck.agent.v1.PluginCall
+	6, // 2: pipedeck.agent.v1.PluginCall.started_at:type_name -> google.protobuf.Timestamp
+	0, // 3: pipedeck.agent.v1.PluginCall.direction:type_name -> pipedeck.agent.v1.PluginCall.Direction
+	7, // 4: pipedeck.agent.v1.PluginCall.duration:type_name -> google.protobuf.Duration
+	2, // 5: pipedeck.agent.v1.PluginCallService.AnswerPluginCalls:input_type -> pipedeck.agent.v1.AnswerPluginCallsRequest
+	3, // 6: pipedeck.agent.v1.PluginCallService.AnswerPluginCalls:output_type -> pipedeck.agent.v1.AnswerPluginCallsResponse
+	6, // [6:7] is the sub-list for method output_type
+	5, // [5:6] is the sub-list for method input_type
+	5, // [5:5] is the sub-list for extension type_name
+	5, // [5:5] is the sub-list for extension extendee
+	0, // [0:5] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_calls_proto_init() }
@@ -226,13 +657,14 @@ func file_api_agent_v1_calls_proto_init() {
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_calls_proto_rawDesc), len(file_api_agent_v1_calls_proto_rawDesc)),
-			NumEnums:      0,
-			NumMessages:   3,
+			NumEnums:      1,
+			NumMessages:   5,
 			NumExtensions: 0,
 			NumServices:   1,
 		},
 		GoTypes:           file_api_agent_v1_calls_proto_goTypes,
 		DependencyIndexes: file_api_agent_v1_calls_proto_depIdxs,
+		EnumInfos:         file_api_agent_v1_calls_proto_enumTypes,
 		MessageInfos:      file_api_agent_v1_calls_proto_msgTypes,
 	}.Build()
 	File_api_agent_v1_calls_proto = out.File

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
@@ -36,7 +37,9 @@ func NewPluginCalls(calls *store.PluginCalls) *PluginCalls { return &PluginCalls
 func (p *PluginCalls) ListPluginCalls(
 	r *deckv1.ListPluginCallsRequest, stream grpc.ServerStreamingServer[deckv1.ListPluginCallsResponse],
 ) error {
-	questions, err := p.calls.Ask(r)
+	questions, err := p.calls.Ask(&agentv1.PluginCallQuestion{
+		Filter: pluginCallFilter(r.GetFilter()), Follow: r.GetFollow(), Messages: r.GetMessages(),
+	})
 	if err != nil {
 		return err
 	}
@@ -51,7 +54,7 @@ func (p *PluginCalls) ListPluginCalls(
 					return err
 				}
 				sending.Lock()
-				err = stream.Send(&deckv1.ListPluginCallsResponse{Calls: calls})
+				err = stream.Send(&deckv1.ListPluginCallsResponse{Calls: pluginCalls(question.PipedID(), calls)})
 				sending.Unlock()
 				if err != nil {
 					return err
@@ -70,8 +73,8 @@ const (
 
 // stageCalls returns the calls of a stage in the order in which they began.
 func (s *Server) stageCalls(ctx context.Context, r *deckv1.GetStageRunRequest) (calls []*deckv1.PluginCall) {
-	questions, err := s.store.PluginCalls.Ask(&deckv1.ListPluginCallsRequest{
-		Filter: &deckv1.PluginCallFilter{DeploymentId: r.GetDeploymentId(), Stage: r.GetStageId()},
+	questions, err := s.store.PluginCalls.Ask(&agentv1.PluginCallQuestion{
+		Filter: &agentv1.PluginCallFilter{DeploymentId: r.GetDeploymentId(), Stage: r.GetStageId()},
 	})
 	if err != nil {
 		return nil
@@ -80,7 +83,7 @@ func (s *Server) stageCalls(ctx context.Context, r *deckv1.GetStageRunRequest) (
 	defer cancel()
 	for _, question := range questions {
 		for part, more := question.Next(ctx); more; part, more = question.Next(ctx) {
-			calls = append(calls, part...)
+			calls = append(calls, pluginCalls(question.PipedID(), part)...)
 		}
 		question.Close()
 	}
@@ -91,7 +94,8 @@ func (s *Server) stageCalls(ctx context.Context, r *deckv1.GetStageRunRequest) (
 }
 
 // nextCalls returns the next part of an answer; nil when the answer is whole.
-func nextCalls(ctx context.Context, question *store.PluginCallQuestion, soon bool) ([]*deckv1.PluginCall, error) {
+func nextCalls(ctx context.Context, question *store.PluginCallQuestion, soon bool) (
+	[]*agentv1.PluginCall, error) {
 	outer := ctx
 	if soon {
 		var cancel context.CancelFunc
@@ -101,11 +105,35 @@ func nextCalls(ctx context.Context, question *store.PluginCallQuestion, soon boo
 	calls, more := question.Next(ctx)
 	switch {
 	case more && calls == nil:
-		return []*deckv1.PluginCall{}, nil
+		return []*agentv1.PluginCall{}, nil
 	case more || ctx.Err() == nil:
 		return calls, nil
 	case outer.Err() != nil:
 		return nil, outer.Err()
 	}
 	return nil, status.Errorf(codes.DeadlineExceeded, "piped did not list its calls within %s", answerLimit)
+}
+
+func pluginCallFilter(f *deckv1.PluginCallFilter) *agentv1.PluginCallFilter {
+	return &agentv1.PluginCallFilter{
+		Plugin: f.GetPlugin(), DeploymentId: f.GetDeploymentId(), Stage: f.GetStage(), Id: f.GetId(),
+		Failed: f.GetFailed(), Checks: f.GetChecks(),
+	}
+}
+
+// pluginCalls are calls of a piped as users see them.
+func pluginCalls(pipedID string, calls []*agentv1.PluginCall) []*deckv1.PluginCall {
+	all := make([]*deckv1.PluginCall, 0, len(calls))
+	for _, c := range calls {
+		all = append(all, &deckv1.PluginCall{
+			Id: c.GetId(), StartedAt: c.GetStartedAt(), Direction: deckv1.PluginCall_Direction(c.GetDirection()),
+			Plugin: c.GetPlugin(), Method: c.GetMethod(), Build: c.GetBuild(), DeploymentId: c.GetDeploymentId(),
+			StageId: c.GetStageId(), StageName: c.GetStageName(), Duration: c.GetDuration(), Code: c.GetCode(),
+			Detail: c.GetDetail(), RequestBytes: c.GetRequestBytes(), ResponseBytes: c.GetResponseBytes(),
+			Failed: c.GetFailed(), PipedId: pipedID, Streamed: c.GetStreamed(), Request: c.GetRequest(),
+			Response: c.GetResponse(), RequestJson: c.GetRequestJson(), ResponseJson: c.GetResponseJson(),
+			RequestClipped: c.GetRequestClipped(), ResponseClipped: c.GetResponseClipped(),
+		})
+	}
+	return all
 }

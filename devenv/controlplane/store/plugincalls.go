@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
 
 // maxOpenQuestions bounds the users who look at calls of plugins at the same time, followers among them.
@@ -28,7 +27,7 @@ type PluginCallQuestion struct {
 	calls   *PluginCalls
 	id      uint64
 	pipedID string
-	answers chan []*deckv1.PluginCall
+	answers chan []*agentv1.PluginCall
 	// answered is closed when the answer is whole, or its piped is gone.
 	answered chan struct{}
 	closed   chan struct{}
@@ -40,15 +39,17 @@ func newPluginCalls(pipeds *Pipeds) *PluginCalls {
 }
 
 // Ask asks every connected piped that can answer. The caller closes the questions. FailedPrecondition when there is no
-// such piped, ResourceExhausted with too many questions.
-func (c *PluginCalls) Ask(list *deckv1.ListPluginCallsRequest) (questions []*PluginCallQuestion, err error) {
+// such piped, ResourceExhausted with too many questions. The id of what is asked does not count.
+func (c *PluginCalls) Ask(asked *agentv1.PluginCallQuestion) (questions []*PluginCallQuestion, err error) {
 	for _, id := range answering(c.pipeds) {
 		q, err := c.add(id)
 		if err != nil {
 			closeAll(questions)
 			return nil, err
 		}
-		if !c.pipeds.signals.ask(id, &agentv1.PluginCallQuestion{Id: q.id, List: list}) {
+		if !c.pipeds.signals.ask(id, &agentv1.PluginCallQuestion{
+			Id: q.id, Filter: asked.GetFilter(), Follow: asked.GetFollow(), Messages: asked.GetMessages(),
+		}) {
 			q.Close()
 			continue
 		}
@@ -73,7 +74,7 @@ func (c *PluginCalls) add(pipedID string) (*PluginCallQuestion, error) {
 		return nil, exhausted("%d users look at the calls of plugins already", len(c.open))
 	}
 	c.last++
-	q := &PluginCallQuestion{calls: c, id: c.last, pipedID: pipedID, answers: make(chan []*deckv1.PluginCall),
+	q := &PluginCallQuestion{calls: c, id: c.last, pipedID: pipedID, answers: make(chan []*agentv1.PluginCall),
 		answered: make(chan struct{}), closed: make(chan struct{})}
 	q.finish = sync.OnceFunc(func() { close(q.answered) })
 	c.open[q.id] = q
@@ -100,14 +101,14 @@ func (q *PluginCallQuestion) Close() {
 	}
 }
 
+// PipedID is the id of the piped that is asked.
+func (q *PluginCallQuestion) PipedID() string { return q.pipedID }
+
 // Closed is closed when no one waits for the answer any longer.
 func (q *PluginCallQuestion) Closed() <-chan struct{} { return q.closed }
 
 // Give hands over a part of the answer. It waits for the user; false when there is none any longer.
-func (q *PluginCallQuestion) Give(ctx context.Context, calls []*deckv1.PluginCall) bool {
-	for _, call := range calls {
-		call.PipedId = q.pipedID
-	}
+func (q *PluginCallQuestion) Give(ctx context.Context, calls []*agentv1.PluginCall) bool {
 	select {
 	case q.answers <- calls:
 		return true
@@ -121,7 +122,7 @@ func (q *PluginCallQuestion) Give(ctx context.Context, calls []*deckv1.PluginCal
 func (q *PluginCallQuestion) Finish() { q.finish() }
 
 // Next returns the next part of the answer; false when it is whole or ctx has ended.
-func (q *PluginCallQuestion) Next(ctx context.Context) ([]*deckv1.PluginCall, bool) {
+func (q *PluginCallQuestion) Next(ctx context.Context) ([]*agentv1.PluginCall, bool) {
 	select {
 	case calls := <-q.answers:
 		return calls, true
