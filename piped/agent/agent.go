@@ -17,6 +17,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/health"
 	"github.com/pipedeck/pipedeck/piped/observe"
 	"github.com/pipedeck/pipedeck/piped/plugincalls"
@@ -43,7 +44,9 @@ type Options struct {
 	NoMetrics bool
 	// Failpoints are for tests; nil for none.
 	Failpoints *failpoint.Set
-	Logger     *slog.Logger
+	// Faults are those that a user wants to see; nil for none.
+	Faults *fault.Set
+	Logger *slog.Logger
 }
 
 // Agent is a whole piped.
@@ -123,7 +126,8 @@ func (a *Agent) assemble() (err error) {
 	commands := pluginservice.NewCommands()
 	a.service, err = pluginservice.Listen(pluginservice.Options{
 		Port: a.options.Plugins.ServicePort, ControlPlane: a.upstream.client, Registry: registry, Commands: commands,
-		Calls: a.pluginCalls, Guarded: true, ToolsDir: a.options.Plugins.ToolsDir, Logger: a.logger,
+		Calls: a.pluginCalls, Faults: a.options.Faults, Guarded: true, ToolsDir: a.options.Plugins.ToolsDir,
+		Logger: a.logger,
 	})
 	if err != nil {
 		return err

@@ -54,6 +54,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
 			Sources: sources, Announce: announce(f.watcher.Heard, a.masker), Failpoints: a.options.Failpoints,
+			Faults: a.options.Faults,
 			Tracer: a.upstream.tracer, Logger: a.logger,
 		}),
 		ControlPlane: client, Deployments: registry, Commands: commands, Logger: a.logger,

@@ -22,6 +22,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
@@ -51,6 +52,8 @@ type Options struct {
 	Commands *Commands
 	// Calls remembers the calls; nil for nothing.
 	Calls *plugincalls.Log
+	// Faults are those that a user wants; nil for none.
+	Faults *fault.Set
 	// ToolsDir keeps installed tools as <name>-<version>. A file that is there counts as installed.
 	ToolsDir string
 	// SavePause is the pause after metadata could not be saved. Default 1 s.
@@ -110,6 +113,9 @@ func (s *Server) Address() string {
 // Run serves until ctx ends. Calls under way are then cut off: the caller ends ctx when no stage runs any more.
 func (s *Server) Run(ctx context.Context) error {
 	unary := []grpc.UnaryServerInterceptor{validate, s.guard}
+	if s.options.Faults != nil {
+		unary = append(unary, s.options.Faults.Unary)
+	}
 	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(maxRequest),
 		grpc.Creds(identify{}),

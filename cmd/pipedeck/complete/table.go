@@ -52,6 +52,7 @@ func flags(t *session.Target) map[string]cobra.CompletionFunc {
 		"--kind-config":   files,
 		"--sample":        samples,
 		"--plugin":        named(bundled),
+		"--fault":         nothing,
 		"--plugin-config": named(bundled),
 		"--local-image":   named(nil),
 		"--piped":         files,

@@ -18,8 +18,9 @@ import (
 func TestEveryFieldOfACallReachesTheUser(t *testing.T) {
 	t.Parallel()
 	call := &agentv1.PluginCall{
-		Id: "a-1", StartedAt: timestamppb.Now(), Direction: agentv1.PluginCall_DIRECTION_TO_PIPED, Plugin: "b", Method: "c",
-		Build: "d", DeploymentId: "e", StageId: "f", StageName: "g", Duration: durationpb.New(1), Code: "h", Detail: "i",
+		Id: "a-1", StartedAt: timestamppb.Now(), Direction: agentv1.PluginCall_DIRECTION_TO_PIPED, Plugin: "b",
+		Method: "c", Build: "d", DeploymentId: "e", StageId: "f", StageName: "g", Duration: durationpb.New(1),
+		Code: "h", Detail: "i",
 		RequestBytes: 1, ResponseBytes: 2, Failed: true, Streamed: true, Request: []byte("j"), Response: []byte("k"),
 		RequestJson: "l", ResponseJson: "m", RequestClipped: true, ResponseClipped: true,
 	}
