@@ -21,7 +21,7 @@ func BenchmarkCall(b *testing.B) {
 	for i := range 50 {
 		require.NoError(b, masker.Add(strings.Repeat(string(rune('a'+i%26)), 12+i)))
 	}
-	stage := execution("s1")
+	stage := request("s1")
 	configuration := strings.Repeat("  key: some value of a configuration\n", 110)
 	stage.Input.TargetDeploymentSource.ApplicationConfig = []byte(configuration)
 	report := &pluginservice.ReportStageLogsRequest{DeploymentId: "d1", StageId: "s1",

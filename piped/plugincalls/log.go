@@ -4,6 +4,7 @@
 package plugincalls
 
 import (
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"slices"
@@ -59,8 +60,8 @@ type Log struct {
 	version uint64        // of the last change
 	changed chan struct{} // nil while no one waits
 	plugins map[string]*[lanes]lane
-	// stages are the plugins that execute a stage now, by the stage's id.
-	stages map[string]string
+	// stages are those that a plugin executes now, by their ids.
+	stages map[string]execution
 }
 
 // New creates an empty Log.
@@ -74,7 +75,7 @@ func New(options Options) *Log {
 	run := make([]byte, 2)
 	_, _ = rand.Read(run) // never fails
 	return &Log{options: options, run: hex.EncodeToString(run),
-		plugins: map[string]*[lanes]lane{}, stages: map[string]string{}}
+		plugins: map[string]*[lanes]lane{}, stages: map[string]execution{}}
 }
 
 // entry is a call. From its begin on it is guarded by the lock of its Log; the data of messages never changes.
@@ -104,6 +105,19 @@ func (e *entry) bytes() int {
 	return overhead + len(e.detail) + len(e.request.data) + len(e.response.data)
 }
 
+// execution is a stage that a plugin executes.
+type execution struct{ plugin, name string }
+
+// nameOf is the type of a stage that has ended; empty when no call to execute it is kept.
+func (of *lane) nameOf(stageID string) string {
+	for _, e := range slices.Backward(of.entries) {
+		if e.stageID == stageID && e.stageName != "" {
+			return e.stageName
+		}
+	}
+	return ""
+}
+
 // lane is a bounded queue of calls.
 type lane struct {
 	entries []*entry
@@ -116,14 +130,17 @@ func (l *Log) begin(e *entry) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e.plugin == "" {
-		e.plugin = l.stages[e.stageID]
-	}
-	if executes(e.method) {
-		l.stages[e.stageID] = e.plugin
+		e.plugin = l.stages[e.stageID].plugin
 	}
 	l.count++
 	e.number = l.count
 	to := l.lane(e)
+	switch {
+	case executes(e.method):
+		l.stages[e.stageID] = execution{e.plugin, e.stageName}
+	case e.stageID != "":
+		e.stageName = cmp.Or(l.stages[e.stageID].name, to.nameOf(e.stageID))
+	}
 	to.entries = append(to.entries, e)
 	to.bytes += e.bytes()
 	l.trim(e.lane, to)
@@ -135,7 +152,7 @@ func (l *Log) end(e *entry, change func()) {
 	took := l.options.Clock.Now().Sub(e.began)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if executes(e.method) && l.stages[e.stageID] == e.plugin {
+	if executes(e.method) && l.stages[e.stageID].plugin == e.plugin {
 		delete(l.stages, e.stageID)
 	}
 	before := e.bytes()

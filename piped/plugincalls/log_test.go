@@ -27,7 +27,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/secrets"
 )
 
-func execution(stage string) *deployment.ExecuteStageRequest {
+func request(stage string) *deployment.ExecuteStageRequest {
 	return &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment: &model.Deployment{Id: "d1"}, Stage: &model.PipelineStage{Id: stage, Name: strings.ToUpper(stage)},
 		StageConfig:            []byte(`{"duration":"1s"}`),
@@ -42,7 +42,7 @@ func call(l *Log, plugin, method string, request, reply any, err error) {
 }
 
 func execute(l *Log, stage string, end model.StageStatus) {
-	call(l, "wait", deployment.DeploymentService_ExecuteStage_FullMethodName, execution(stage),
+	call(l, "wait", deployment.DeploymentService_ExecuteStage_FullMethodName, request(stage),
 		&deployment.ExecuteStageResponse{Status: end}, nil)
 }
 
@@ -79,12 +79,12 @@ func TestCallsInBothDirectionsAreRemembered(t *testing.T) {
 		calls[0].GetBuild(), calls[0].GetDeploymentId(), calls[0].GetStageId(), calls[0].GetStageName(),
 		calls[0].GetCode(), calls[0].GetDetail()})
 	require.Positive(t, calls[0].GetDuration().AsDuration())
-	require.Equal(t, int64(proto.Size(execution("s1"))), calls[0].GetRequestBytes())
+	require.Equal(t, int64(proto.Size(request("s1"))), calls[0].GetRequestBytes())
 	require.Contains(t, calls[0].GetRequestJson(), "\"stageConfig\": {\n      \"duration\": \"1s\"\n    }")
 	require.Contains(t, calls[0].GetRequestJson(), `"applicationConfig": "kind: Application\n"`)
-	var request deployment.ExecuteStageRequest
-	require.NoError(t, proto.Unmarshal(calls[0].GetRequest(), &request))
-	require.True(t, proto.Equal(execution("s1"), &request))
+	var kept deployment.ExecuteStageRequest
+	require.NoError(t, proto.Unmarshal(calls[0].GetRequest(), &kept))
+	require.True(t, proto.Equal(request("s1"), &kept))
 	require.False(t, calls[0].GetFailed())
 	require.True(t, calls[1].GetFailed(), "a stage that failed")
 	require.Equal(t, agentv1.PluginCall_DIRECTION_TO_PIPED, calls[2].GetDirection())
@@ -93,6 +93,8 @@ func TestCallsInBothDirectionsAreRemembered(t *testing.T) {
 	require.True(t, calls[2].GetFailed())
 	require.NotEqual(t, strings.Split(New(Options{}).id(&entry{}), "-")[0], "", "ids have the run")
 
+	require.Equal(t, "S1", calls[2].GetStageName(), "as the call that has executed it")
+	require.Len(t, all(t, l, &agentv1.PluginCallFilter{Stage: "S1"}, false), 2)
 	for name, filter := range map[string]*agentv1.PluginCallFilter{
 		"by id": {Id: calls[1].GetId()}, "by the id of a stage": {Stage: "s2"}, "by its name": {Stage: "S2"},
 		"by all": {Plugin: "wait", DeploymentId: "d1", Stage: "s2", Failed: true},
@@ -110,7 +112,7 @@ func TestACallOverLoopbackIsThatOfThePluginThatExecutesItsStage(t *testing.T) {
 	t.Parallel()
 	l := New(Options{})
 	report := &pluginservice.ReportStageLogsRequest{DeploymentId: "d1", StageId: "s1"}
-	_ = l.Client("python", "")(t.Context(), deployment.DeploymentService_ExecuteStage_FullMethodName, execution("s1"),
+	_ = l.Client("python", "")(t.Context(), deployment.DeploymentService_ExecuteStage_FullMethodName, request("s1"),
 		&deployment.ExecuteStageResponse{}, nil,
 		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
 			running := all(t, l, nil, false)
@@ -132,9 +134,9 @@ func TestSecretsAreNeitherKeptNorShown(t *testing.T) {
 	masker := secrets.NewMasker()
 	require.NoError(t, masker.Add("hunter2-hunter2"))
 	l := New(Options{Mask: masker.Mask})
-	request := execution("s1")
-	request.Input.StageConfig = []byte(`{"password":"hunter2-hunter2","url":"https://me:pass@example.com/"}`)
-	call(l, "wait", deployment.DeploymentService_ExecuteStage_FullMethodName, request, nil,
+	secret := request("s1")
+	secret.Input.StageConfig = []byte(`{"password":"hunter2-hunter2","url":"https://me:pass@example.com/"}`)
+	call(l, "wait", deployment.DeploymentService_ExecuteStage_FullMethodName, secret, nil,
 		errors.New("no hunter2-hunter2"))
 	for _, kept := range l.plugins["wait"][ofDeployments].entries {
 		require.NotContains(t, string(kept.request.data), "hunter2")
@@ -144,7 +146,7 @@ func TestSecretsAreNeitherKeptNorShown(t *testing.T) {
 	require.Contains(t, shown.GetRequestJson(), `"password": "******"`)
 	require.Contains(t, shown.GetRequestJson(), `"url": "https://me:******@example.com/"`)
 	require.NotContains(t, string(shown.GetRequest()), "me:pass@")
-	require.Contains(t, string(request.GetInput().GetStageConfig()), "hunter2-hunter2", "the call itself is untouched")
+	require.Contains(t, string(secret.GetInput().GetStageConfig()), "hunter2-hunter2", "the call itself is untouched")
 }
 
 func TestALongMessageIsClippedWithAMark(t *testing.T) {
@@ -170,7 +172,7 @@ func TestTheLogIsBoundedAndKeepsWhatRuns(t *testing.T) {
 	var running sync.WaitGroup
 	running.Go(func() {
 		_ = l.Client("wait", "")(context.Background(), deployment.DeploymentService_ExecuteStage_FullMethodName,
-			execution("first"), &deployment.ExecuteStageResponse{}, nil,
+			request("first"), &deployment.ExecuteStageResponse{}, nil,
 			func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
 				<-release
 				return nil
@@ -206,10 +208,10 @@ func TestCallsThatRunLoseTheirMessagesWhereTheyAreTooMany(t *testing.T) {
 	t.Parallel()
 	l := New(Options{Plugins: 3})
 	for i := range 100 {
-		request := execution(fmt.Sprint("s", i))
-		request.Input.StageConfig = make([]byte, 60<<10)
+		long := request(fmt.Sprint("s", i))
+		long.Input.StageConfig = make([]byte, 60<<10)
 		e := &entry{caller: caller{plugin: "wait"}, method: deployment.DeploymentService_ExecuteStage_FullMethodName}
-		l.start(e, request)
+		l.start(e, long)
 	}
 	lane := l.plugins["wait"][ofDeployments]
 	require.Len(t, lane.entries, 100)
@@ -233,7 +235,7 @@ func TestAFollowerSeesTheBeginAndTheEndOfACall(t *testing.T) {
 			}
 		}
 	}()
-	_ = l.Client("wait", "")(ctx, deployment.DeploymentService_ExecuteStage_FullMethodName, execution("s1"),
+	_ = l.Client("wait", "")(ctx, deployment.DeploymentService_ExecuteStage_FullMethodName, request("s1"),
 		&deployment.ExecuteStageResponse{Status: model.StageStatus_STAGE_SUCCESS}, nil,
 		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
 			require.Empty(t, (<-seen).GetCode())
