@@ -7,12 +7,15 @@ import (
 	"context"
 	"io"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/api/model"
 )
 
 // asked connects a piped that answers questions about calls, and returns the next question.
@@ -120,4 +123,32 @@ func TestOnlyThePipedThatWasAskedAnswers(t *testing.T) {
 	require.NoError(t, err)
 	_, err = stream.Recv()
 	requireCode(t, codes.Unauthenticated, err)
+}
+
+func TestTheRunOfAStageHasItsCalls(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.runStage(t, &model.PipelineStage{Name: "WAIT"})
+	question := p.asked(t)
+	got := make(chan *deckv1.GetStageRunResponse, 1)
+	go func() {
+		run, err := p.deck.GetStageRun(testContext(t), &deckv1.GetStageRunRequest{DeploymentId: "d", StageId: "s"})
+		if err != nil {
+			t.Error(err)
+		}
+		got <- run
+	}()
+	asked := question()
+	require.Equal(t, "s", asked.GetFilter().GetStage())
+	require.False(t, asked.GetMessages())
+	answer, err := agentv1.NewPluginCallServiceClient(p.pipedConn).AnswerPluginCalls(testContext(t))
+	require.NoError(t, err)
+	later, earlier := timestamppb.New(time.Unix(20, 0)), timestamppb.New(time.Unix(10, 0))
+	require.NoError(t, answer.Send(&agentv1.AnswerPluginCallsRequest{Question: asked.GetId(),
+		Calls: []*agentv1.PluginCall{{Id: "ab-2", StartedAt: later}, {Id: "ab-1", StartedAt: earlier}}}))
+	_, err = answer.CloseAndRecv()
+	require.NoError(t, err)
+	run := <-got
+	require.Len(t, run.GetCalls(), 2)
+	require.Equal(t, "ab-1", run.GetCalls()[0].GetId(), "in the order in which they began")
 }
