@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/configsource"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
@@ -78,13 +81,31 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 	if failpoints != nil {
 		logger.Warn("failpoints are set: piped stops or ends where they say", "variable", failpoint.Variable)
 	}
+	faults, err := wantedFaults(logger)
+	if err != nil {
+		return err
+	}
 	options := f.options(piped)
-	options.Failpoints, options.Logger = failpoints, logger
+	options.Failpoints, options.Faults, options.Logger = failpoints, faults, logger
 	a, err := agent.New(options)
 	if err != nil {
 		return err
 	}
 	return a.Run(ctx)
+}
+
+// wantedFaults are those of the environment variable.
+func wantedFaults(logger *slog.Logger) (*fault.Set, error) {
+	text := os.Getenv(fault.Variable)
+	if text == "" {
+		return nil, nil
+	}
+	faults, err := fault.Parse(strings.Split(text, "\n"))
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("read %s: %w", fault.Variable, err)}
+	}
+	logger.Warn("faults are injected on purpose", "variable", fault.Variable, "rules", text)
+	return faults, nil
 }
 
 // options are those that the flags give.

@@ -77,6 +77,8 @@ type PipedOptions struct {
 	PipedSpec func(*workspace.Repository) map[string]any
 	// PipedDir is the working directory of piped; empty for that of this process.
 	PipedDir string
+	// Faults are rules for faults that happen on purpose, as piped reads them; none for ForeignPiped.
+	Faults []string
 }
 
 // waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.

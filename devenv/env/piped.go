@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -187,8 +188,14 @@ func (e *Environment) pipedProblem(reason, then string) {
 	})
 }
 
+// faultsVariable has the rules for faults of piped, one a line; it is that of package piped/fault.
+const faultsVariable = "PIPED_FAULTS"
+
 func (e *Environment) startPiped(args []string) (*process.Process, error) {
 	environment := []string{servicesVariable + "=" + e.addresses.file()}
+	if len(e.Faults) > 0 {
+		environment = append(environment, faultsVariable+"="+strings.Join(e.Faults, "\n"))
+	}
 	if e.ForeignPiped {
 		// PipeCD's piped has no flag for its directory: it writes below HOME and TMPDIR.
 		home, temporary := filepath.Join(e.Workspace.PipedDir(), "home"), filepath.Join(e.Workspace.PipedDir(), "tmp")

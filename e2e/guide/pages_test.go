@@ -21,7 +21,8 @@ import (
 // of the story. Each of them can still be followed alone.
 var sharing = []string{
 	"docs/embedded-kubernetes.md", "docs/event-watcher.md", "docs/git.md", "docs/json.md", "docs/kubernetes.md",
-	"docs/metrics.md", "docs/notifications.md", "docs/piped.md", "docs/plan-preview.md", "docs/plugins.md",
+	"docs/metrics.md", "docs/notifications.md", "docs/piped.md", "docs/plan-preview.md", "docs/plugin-calls.md",
+	"docs/plugins.md",
 	"docs/secrets.md", "docs/themes.md",
 }
 

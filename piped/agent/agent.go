@@ -17,8 +17,10 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/health"
 	"github.com/pipedeck/pipedeck/piped/observe"
+	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
@@ -42,7 +44,9 @@ type Options struct {
 	NoMetrics bool
 	// Failpoints are for tests; nil for none.
 	Failpoints *failpoint.Set
-	Logger     *slog.Logger
+	// Faults are those that a user wants to see; nil for none.
+	Faults *fault.Set
+	Logger *slog.Logger
 }
 
 // Agent is a whole piped.
@@ -61,7 +65,9 @@ type Agent struct {
 	service   *pluginservice.Server
 	admin     *admin
 	plugins   *pluginhost.Host
-	work      *work
+	// pluginCalls are the last calls between piped and its plugins.
+	pluginCalls *plugincalls.Log
+	work        *work
 }
 
 // New opens what can be opened without waiting: directories, ports, mirrors. Run must follow, it closes
@@ -71,7 +77,10 @@ func New(options Options) (_ *Agent, err error) {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
 	masker := secrets.NewMasker()
-	a := &Agent{options: options, logger: masking(options.Logger, masker), masker: masker, problems: newProblems()}
+	a := &Agent{
+		options: options, logger: masking(options.Logger, masker), masker: masker, problems: newProblems(),
+		pluginCalls: plugincalls.New(plugincalls.Options{Plugins: len(options.Config.Plugins), Mask: masker.Mask}),
+	}
 	if err := workdir.Claim(options.WorkDir, a.logger); err != nil {
 		return nil, err
 	}
@@ -117,7 +126,8 @@ func (a *Agent) assemble() (err error) {
 	commands := pluginservice.NewCommands()
 	a.service, err = pluginservice.Listen(pluginservice.Options{
 		Port: a.options.Plugins.ServicePort, ControlPlane: a.upstream.client, Registry: registry, Commands: commands,
-		Guarded: true, ToolsDir: a.options.Plugins.ToolsDir, Logger: a.logger,
+		Calls: a.pluginCalls, Faults: a.options.Faults, Guarded: true, ToolsDir: a.options.Plugins.ToolsDir,
+		Logger: a.logger,
 	})
 	if err != nil {
 		return err

@@ -16,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/livestate"
 	"github.com/pipedeck/pipedeck/piped/planpreview"
+	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
@@ -38,6 +39,7 @@ type feed struct {
 	live         *livestate.Reporter
 	events       *eventwatcher.Watcher
 	plugins      *pluginhost.Host
+	calls        *plugincalls.Answerer
 	logger       *slog.Logger
 	// listed gets the outcome of each try to read a list.
 	listed func(list string, err error)
@@ -52,6 +54,7 @@ func (f *feed) Run(ctx context.Context, restart context.CancelCauseFunc) error {
 	f.restart = restart
 	subscription := f.watcher.Subscribe()
 	defer subscription.Close()
+	defer f.calls.Wait()
 	follow(ctx, subscription, clock.System{}, f.deal)
 	return nil
 }
@@ -62,6 +65,9 @@ func (f *feed) deal(ctx context.Context, change controlplane.Change) (left contr
 		if err := f.plugins.Restart(name); err != nil {
 			f.logger.Warn("a plugin that should be restarted is not known", "error", err)
 		}
+	}
+	for _, question := range change.PluginCalls {
+		f.calls.Answer(ctx, question)
 	}
 	if change.Applications {
 		f.trigger.ApplicationsChanged()

@@ -122,10 +122,10 @@ func layered(t *testing.T, j *journey, workDir string) *upstream {
 		slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, u.spool.Close()) })
-	l := u.layers()
+	l := u.layers(nil)
 	u.client = controlplanetest.Dial(t, address, controlplane.Layers{
 		LiveState: j.at("live state", l.LiveState), Secrets: j.at("secrets", l.Secrets), Trace: j.at("trace", l.Trace),
-		Observe: j.at("observe", l.Observe), Spool: j.at("spool", l.Spool),
+		Observe: j.at("observe", l.Observe), Spool: j.at("spool", l.Spool), Faults: l.Faults,
 	})
 	return u
 }

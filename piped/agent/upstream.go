@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/controlplane/spool"
+	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/health"
 	"github.com/pipedeck/pipedeck/piped/livestate"
 	"github.com/pipedeck/pipedeck/piped/observe"
@@ -66,19 +67,20 @@ func (u *upstream) dial(options Options, key string, logger *slog.Logger) (err e
 	u.client, err = controlplane.Dial(controlplane.Options{
 		Address: c.APIAddress, ProjectID: c.ProjectID, PipedID: c.PipedID, Key: []byte(key),
 		Insecure: how.Insecure, CertFile: how.CertFile, MaxReceiveBytes: how.MaxReceiveBytes,
-		Layers: u.layers(), Logger: logger,
+		Layers: u.layers(options.Faults), Logger: logger,
 	})
 	return err
 }
 
 // layers are the parts that see what is reported; package controlplane gives their order.
-func (u *upstream) layers() controlplane.Layers {
+func (u *upstream) layers(faults *fault.Set) controlplane.Layers {
 	return controlplane.Layers{
 		LiveState: u.deployments.Intercept,
 		Secrets:   secrets.Reports(u.masker),
 		Trace:     u.tracer.Reports,
 		Observe:   u.observer.Intercept,
 		Spool:     u.spool.Intercept,
+		Faults:    faults.Reports(),
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/planner"
+	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 	"github.com/pipedeck/pipedeck/piped/secrets"
@@ -37,6 +38,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	f := &feed{
 		controlPlane: client, watcher: controlplane.NewWatcher(client, nil, a.logger), commands: commands,
 		plugins: a.plugins, logger: a.logger, listed: a.problems.listed,
+		calls: plugincalls.NewAnswerer(a.pluginCalls, client, a.logger),
 	}
 	f.previews = a.previewMaker(sources, checks)
 	mistakes := newConfigurationMistakes(a.problems.registry.Touch)
@@ -52,6 +54,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
 			Sources: sources, Announce: announce(f.watcher.Heard, a.masker), Failpoints: a.options.Failpoints,
+			Faults: a.options.Faults,
 			Tracer: a.upstream.tracer, Logger: a.logger,
 		}),
 		ControlPlane: client, Deployments: registry, Commands: commands, Logger: a.logger,

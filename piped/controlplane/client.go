@@ -56,6 +56,7 @@ type Options struct {
 type Client struct {
 	pipedServiceClient
 	agentServiceClient
+	pluginCallClient
 	conn *grpc.ClientConn
 	// delivery is the connection for what was spooled.
 	delivery *connection
@@ -122,6 +123,7 @@ func dial(o Options) (*Client, error) {
 	return &Client{
 		pipedServiceClient: pipedservice.NewPipedServiceClient(layered),
 		agentServiceClient: agentv1.NewAgentServiceClient(layered),
+		pluginCallClient:   agentv1.NewPluginCallServiceClient(layered),
 		conn:               conn,
 		delivery:           through(conn, after(layers, spooled)),
 	}, nil

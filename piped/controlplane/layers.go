@@ -26,6 +26,8 @@ type Layers struct {
 	Observe grpc.UnaryClientInterceptor
 	// Spool keeps reports while the control plane is away. What it delivers later passes only the layers after it.
 	Spool grpc.UnaryClientInterceptor
+	// Faults has each try of a call fail or wait that a user wants to.
+	Faults grpc.UnaryClientInterceptor
 }
 
 // layer is one step on the way of a call.
@@ -47,6 +49,7 @@ func order(given Layers, retries *retrier) []layer {
 		{"lists paged", pageLists},
 		{"logs split", splitLogs},
 		{"retried", retries.unary},
+		{"faulty", given.Faults},
 	}
 }
 
@@ -93,4 +96,5 @@ func (c *connection) Invoke(ctx context.Context, method string, request, reply a
 type (
 	pipedServiceClient = pipedservice.PipedServiceClient
 	agentServiceClient = agentv1.AgentServiceClient
+	pluginCallClient   = agentv1.PluginCallServiceClient
 )

@@ -7,6 +7,8 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 )
 
 // Change names the lists that have new answers, and the plugins that a user wants restarted.
@@ -21,6 +23,8 @@ type Change struct {
 	Events bool
 	// RestartPlugins is sorted and names each plugin once.
 	RestartPlugins []string
+	// PluginCalls are questions about the calls of plugins, each once.
+	PluginCalls []*agentv1.PluginCallQuestion
 }
 
 // everything names every list.
@@ -37,6 +41,8 @@ type Subscription struct {
 	mu       sync.Mutex
 	lists    Change
 	restarts map[string]struct{}
+	// questions are at most maxQuestions.
+	questions []*agentv1.PluginCallQuestion
 }
 
 // Changed receives when Take has something to give. It is never closed.
@@ -47,6 +53,7 @@ func (s *Subscription) Take() Change {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	taken := s.lists
+	taken.PluginCalls, s.questions = s.questions, nil
 	taken.RestartPlugins = slices.Sorted(maps.Keys(s.restarts))
 	s.lists = Change{}
 	clear(s.restarts)
@@ -72,6 +79,8 @@ func (s *Subscription) add(change Change) {
 			s.restarts[plugin] = struct{}{}
 		}
 	}
+	s.questions = append(s.questions, change.PluginCalls...)
+	s.questions = s.questions[:min(len(s.questions), maxQuestions)]
 	select {
 	case s.changed <- struct{}{}:
 	default:

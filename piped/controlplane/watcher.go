@@ -33,6 +33,8 @@ const (
 
 	// maxRestarts bounds the plugin names that one subscription holds; more plugins than that are not run.
 	maxRestarts = 1024
+	// maxQuestions bounds the questions that one subscription holds; piped answers fewer at the same time.
+	maxQuestions = 64
 )
 
 // Watcher reports what has changed at the control plane.
@@ -120,7 +122,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{
-		DeploysCommits: true, RemovesApplications: true,
+		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true,
 	}, grpc.WaitForReady(true))
 	if err != nil {
 		return false, err
@@ -134,6 +136,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			Applications: answer.GetApplications(), Commands: answer.GetCommands(),
 			Deployments: answer.GetDeployments(),
 			Events:      answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
+			PluginCalls: answer.GetPluginCalls(),
 		}
 		if !heard {
 			// Anything may have changed while no one watched.
@@ -141,7 +144,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			w.heard.Store(true)
 			w.logger.Debug("the control plane reports changes")
 			change = everything()
-			change.RestartPlugins = answer.GetRestartPlugins()
+			change.RestartPlugins, change.PluginCalls = answer.GetRestartPlugins(), answer.GetPluginCalls()
 		}
 		w.notify(change)
 	}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"google.golang.org/grpc"
@@ -18,10 +20,11 @@ import (
 // abandonTime is how long an abandoned process may take to write its stacks, before SIGKILL.
 const abandonTime = 5 * time.Second
 
-// Taken is the process that took a call. It belongs to one call; its methods are for after it, apart from Begun.
+// Taken is the process that took a call. It belongs to one call; its methods are for after it, apart from Begun and
+// Kill.
 type Taken struct {
 	ender ender
-	proc  *process
+	proc  atomic.Pointer[process]
 	begun chan struct{}
 	begin func()
 }
@@ -54,7 +57,8 @@ type takenKey struct{}
 func noteTaken(ctx context.Context, ender ender, proc *process, opts []grpc.CallOption) context.Context {
 	for _, option := range opts {
 		if o, ok := option.(takenBy); ok {
-			o.taken.ender, o.taken.proc = ender, proc
+			o.taken.ender = ender
+			o.taken.proc.Store(proc)
 			ctx = context.WithValue(ctx, takenKey{}, o.taken)
 		}
 	}
@@ -80,27 +84,41 @@ func (beginnings) HandleRPC(ctx context.Context, event stats.RPCStats) {
 
 // Exited is closed at the end of the process. It is closed already when no process took the call.
 func (t *Taken) Exited() <-chan struct{} {
-	if t.proc == nil {
+	proc := t.proc.Load()
+	if proc == nil {
 		none := make(chan struct{})
 		close(none)
 		return none
 	}
-	return t.proc.ending.exited
+	return proc.ending.exited
 }
 
 // Held reports whether a debugger holds the process, or what it has started.
-func (t *Taken) Held() bool { return t.proc != nil && t.proc.seek() }
+func (t *Taken) Held() bool {
+	proc := t.proc.Load()
+	return proc != nil && proc.seek()
+}
+
+// Kill ends the process with its process group, as a crash would, also while it has the call. Why is the reason that
+// users see ("a fault is injected"). It does nothing when no process has taken the call.
+func (t *Taken) Kill(why string) {
+	if proc := t.proc.Load(); proc != nil {
+		proc.ending.reason.Store(&why)
+		proc.signalGroup(syscall.SIGKILL)
+	}
+}
 
 // Abandon ends the process with all that it has started, because it goes on with a stage that was stopped. Why says so
 // ("stage A went on for 15s after it was stopped"). It returns when the process is gone, with the lines of the stage's
 // stack: those that our SDK names, or that the Go runtime of another plugin writes; none for other languages. The
 // plugin is started again at once, and the end does not count as a crash.
 func (t *Taken) Abandon(stageID, why string) []string {
-	if t.proc == nil {
+	proc := t.proc.Load()
+	if proc == nil {
 		return nil
 	}
-	t.ender.abandon(t.proc, why)
-	return stackOf(stageID, t.proc.ending.stacks)
+	t.ender.abandon(proc, why)
+	return stackOf(stageID, proc.ending.stacks)
 }
 
 func (s *supervisor) abandon(proc *process, why string) {

@@ -73,8 +73,8 @@ type Options struct {
 
 // Observer sees what plugins do. Each function may be nil.
 type Observer struct {
-	// Calls returns what sees the calls to a plugin.
-	Calls func(plugin string) grpc.UnaryClientInterceptor
+	// Calls returns what sees the calls to a process of a plugin; build is the SHA-256 of its program, in hexadecimal.
+	Calls func(plugin, build string) grpc.UnaryClientInterceptor
 	// Started gets the outcome of each start of a process.
 	Started func(plugin string, began time.Time, err error)
 	// Described gets the JSON Schema of the options of a plugin whose process has just answered; empty when the plugin

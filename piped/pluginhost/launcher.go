@@ -70,7 +70,11 @@ func (l *launcher) launch(b binary, port int, lifeline *os.File) (_ *process, er
 		return nil, permanentError{err}
 	}
 	proc.release = l.serve(proc)
-	if proc.conn, err = dial(proc, l.options.StartTimeout, l.options.Observer.Calls); err != nil {
+	var calls grpc.UnaryClientInterceptor
+	if l.options.Observer.Calls != nil {
+		calls = l.options.Observer.Calls(l.config.Name, b.hash)
+	}
+	if proc.conn, err = dial(proc, l.options.StartTimeout, calls); err != nil {
 		proc.stop(0)
 		proc.close()
 		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", l.config.Name, err)}
@@ -193,7 +197,7 @@ func (l *launcher) startTimeoutError(proc *process) error {
 
 // dial makes the connection to a new process.
 func dial(
-	proc *process, patience time.Duration, calls func(plugin string) grpc.UnaryClientInterceptor,
+	proc *process, patience time.Duration, calls grpc.UnaryClientInterceptor,
 ) (*grpc.ClientConn, error) {
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
@@ -202,7 +206,7 @@ func dial(
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMessage)),
 	}
 	if calls != nil {
-		options = append(options, grpc.WithUnaryInterceptor(calls(proc.plugin)))
+		options = append(options, grpc.WithUnaryInterceptor(calls))
 	}
 	if proc.link != nil {
 		return grpc.NewClient(

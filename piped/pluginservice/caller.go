@@ -38,6 +38,18 @@ func callerOf(ctx context.Context) caller {
 	return caller{}
 }
 
+// pluginOf names the plugin that makes a call: the one of the link, or the only one without a link. Empty where there
+// are several of those.
+func (s *Server) pluginOf(ctx context.Context) string {
+	if plugin := callerOf(ctx).plugin; plugin != "" {
+		return plugin
+	}
+	if guests := s.guests.names(); len(guests) == 1 {
+		return guests[0]
+	}
+	return ""
+}
+
 // linkConn is a plugin's private connection.
 type linkConn struct {
 	net.Conn

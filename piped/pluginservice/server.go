@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -21,6 +22,8 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/fault"
+	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
@@ -47,6 +50,10 @@ type Options struct {
 	// in PipeCD v1.
 	Guarded  bool
 	Commands *Commands
+	// Calls remembers the calls; nil for nothing.
+	Calls *plugincalls.Log
+	// Faults are those that a user wants; nil for none.
+	Faults *fault.Set
 	// ToolsDir keeps installed tools as <name>-<version>. A file that is there counts as installed.
 	ToolsDir string
 	// SavePause is the pause after metadata could not be saved. Default 1 s.
@@ -105,13 +112,21 @@ func (s *Server) Address() string {
 
 // Run serves until ctx ends. Calls under way are then cut off: the caller ends ctx when no stage runs any more.
 func (s *Server) Run(ctx context.Context) error {
-	server := grpc.NewServer(
+	unary := []grpc.UnaryServerInterceptor{validate, s.guard}
+	if s.options.Faults != nil {
+		unary = append(unary, s.options.Faults.Unary)
+	}
+	options := []grpc.ServerOption{
 		grpc.MaxRecvMsgSize(maxRequest),
 		grpc.Creds(identify{}),
 		grpc.ConnectionTimeout(firstCall),
-		grpc.ChainUnaryInterceptor(validate, s.guard),
 		grpc.WaitForHandlers(true),
-	)
+	}
+	if calls := s.options.Calls; calls != nil { // it sees what is refused, too
+		unary = slices.Insert(unary, 0, calls.Unary(s.pluginOf))
+		options = append(options, grpc.StreamInterceptor(calls.Stream(s.pluginOf)))
+	}
+	server := grpc.NewServer(append(options, grpc.ChainUnaryInterceptor(unary...))...)
 	pluginservice.RegisterPluginServiceServer(server, s)
 	agentv1.RegisterStageCommandServiceServer(server, s)
 	stop := context.AfterFunc(ctx, func() {

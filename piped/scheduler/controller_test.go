@@ -112,22 +112,23 @@ func startAgentOn(
 	t.Helper()
 	client := cp.client(t)
 	registry, commands := pluginservice.NewRegistry(), pluginservice.NewCommands()
-	server, err := pluginservice.Listen(
-		pluginservice.Options{ControlPlane: client, Registry: registry, Commands: commands, ToolsDir: t.TempDir()},
-	)
-	require.NoError(t, err)
-	hosting.BinaryDir, hosting.ServiceAddress = t.TempDir(), server.Address()
-	hosting.RestartPause, hosting.GracePeriod = time.Millisecond, 2*time.Second
-	host, err := pluginhost.New(hosting)
-	require.NoError(t, err)
 	options := scheduler.Options{
-		Plugins: host, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
+		ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
 		Sources:     sources{prepare: prepare},
 		RestartWait: 5 * time.Second, ReportPause: time.Millisecond,
 	}
 	for _, change := range changes {
 		change(&options)
 	}
+	server, err := pluginservice.Listen(pluginservice.Options{
+		ControlPlane: client, Registry: registry, Commands: commands, ToolsDir: t.TempDir(), Faults: options.Faults,
+	})
+	require.NoError(t, err)
+	hosting.BinaryDir, hosting.ServiceAddress = t.TempDir(), server.Address()
+	hosting.RestartPause, hosting.GracePeriod = time.Millisecond, 2*time.Second
+	host, err := pluginhost.New(hosting)
+	require.NoError(t, err)
+	options.Plugins = host
 	c := scheduler.NewController(scheduler.ControllerOptions{
 		Planner: planner.New(
 			planner.Options{Plugins: host, ControlPlane: client, Sources: sources{prepare: prepare}},

@@ -14,6 +14,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/system/clock"
@@ -135,7 +136,7 @@ func (e *executor) reentrant(ctx context.Context, stage *model.PipelineStage) bo
 func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, takenUp bool) stageResult {
 	pair, err := e.sources.take(ctx, work, e.options.Plugins.StageSources(stage.GetName()))
 	if err != nil {
-		if began := e.reports.beginStage(ctx, work, stage, nil); began != nil {
+		if began := e.reports.beginStage(ctx, work, stage, nil, ""); began != nil {
 			err = began
 		}
 		return e.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))
@@ -149,7 +150,10 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 			return stageResult{status: model.StageStatus_STAGE_SKIPPED, reason: reason}
 		}
 	}
-	if err := e.reports.beginStage(ctx, work, stage, e.stageRun(stage, pair.target.Application())); err != nil {
+	faults := e.options.Faults.Begin(e.progress.id(), stage.GetId(), stage.GetName(), word(stage))
+	defer faults.End()
+	run := e.stageRun(stage, pair.target.Application())
+	if err := e.reports.beginStage(ctx, work, stage, run, faults.String()); err != nil {
 		return e.stopped(ctx, work, stage, err)
 	}
 	e.prefetch(ctx)
@@ -171,23 +175,26 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 			),
 		)
 	}
-	result := e.execute(ctx, work, stage, plugin, pair)
-	for result.unprepared != nil { // each time another process of the plugin
-		result = e.executeAgain(ctx, work, stage, plugin)
+	if faults != nil {
+		e.reports.note(ctx, stage, injected, model.LogSeverity_ERROR, faults.String())
 	}
-	return result
+	result := e.execute(ctx, work, stage, plugin, pair, faults)
+	for result.unprepared != nil { // each time another process of the plugin
+		result = e.executeAgain(ctx, work, stage, plugin, faults)
+	}
+	return explained(result, faults)
 }
 
 // executeAgain makes the call with the sources that the plugin inspects now.
 func (e *executor) executeAgain(
-	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin,
+	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, faults *fault.Attempt,
 ) stageResult {
 	pair, err := e.sources.take(ctx, work, e.options.Plugins.StageSources(stage.GetName()))
 	if err != nil {
 		return e.stopped(ctx, work, stage, fmt.Errorf("prepare the sources: %w", err))
 	}
 	defer pair.close()
-	return e.execute(ctx, work, stage, plugin, pair)
+	return e.execute(ctx, work, stage, plugin, pair, faults)
 }
 
 // prefetch prepares the sources of the next stage while this one runs, if there is a next one.
@@ -213,6 +220,7 @@ func (e *executor) owner(ctx context.Context, stage *model.PipelineStage) (*plug
 // start of the first attempt.
 func (e *executor) execute(
 	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, pair *sourcePair,
+	faults *fault.Attempt,
 ) stageResult {
 	options, timeout := stageOptions(e.progress.deployment, stage, pair.target.Application())
 	// Not a deadline: gRPC would send it to the plugin, which may then end the call before the time is up here
@@ -231,6 +239,9 @@ func (e *executor) execute(
 	}
 	defer e.progress.noteHeld(stage, plugin)()
 	taken := pluginhost.NewTaken()
+	if err := e.inject(call, stage, faults, taken); err != nil {
+		return e.stopped(ctx, call, stage, err)
+	}
 	sent, hangUp := e.announceStop(ctx, call, stage, taken)
 	defer hangUp()
 	request := &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
@@ -261,6 +272,9 @@ func (e *executor) execute(
 		return stageResult{interrupted: err, begun: exit != nil || down.Begun}
 	case err != nil:
 		return e.stopped(ctx, call, stage, err)
+	}
+	if replaced, ok := faults.Answer(); ok {
+		response.Status, response.Message = replaced, ""
 	}
 	return e.answered(ctx, call, stage, plugin.Name(), response)
 }

@@ -28,6 +28,7 @@ const (
 	afterPlugin = iota
 	beforePlugin
 	beforeCall // what the plugin host knows of the process that gets the call
+	injected   // faults that a user wants
 )
 
 // reporting is a context for one report, which a stopping piped still makes.
@@ -73,14 +74,16 @@ func (r *reports) setStatus(ctx context.Context, status model.DeploymentStatus, 
 // beginStage records an attempt before anything is done, so that the next piped knows of it. Nothing is
 // done without the record: it goes on trying until work ends, and fails when the control plane refuses. run is what the
 // stage is executed with; nil where that is not known.
-func (r *reports) beginStage(ctx, work context.Context, stage *model.PipelineStage, run *agentv1.StageRun) error {
+func (r *reports) beginStage(
+	ctx, work context.Context, stage *model.PipelineStage, run *agentv1.StageRun, reason string,
+) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if data, err := proto.Marshal(run); err == nil && len(data) > 0 {
 		work = metadata.AppendToOutgoingContext(work, stageRunKey, string(data))
 	}
-	return r.stage(work, stage, model.StageStatus_STAGE_RUNNING, "")
+	return r.stage(work, stage, model.StageStatus_STAGE_RUNNING, reason)
 }
 
 // endStage records an end. It goes on trying until ctx ends: what is not recorded is run again by the next

@@ -12,6 +12,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
@@ -57,6 +58,8 @@ type Options struct {
 	Tracer *tracing.Tracer
 	// Failpoints are for tests; nil for none.
 	Failpoints *failpoint.Set
+	// Faults are those that a user wants; nil for none.
+	Faults *fault.Set
 }
 
 // Scheduler runs planned deployments.

@@ -98,13 +98,17 @@ func TestTheInspectorShowsWhatAStageWasExecutedWith(t *testing.T) {
 			{Number: 1, StartedAt: decktest.At(12), EndedAt: decktest.At(14), Reason: ""},
 			{Number: 2, StartedAt: decktest.At(14), Status: deckv1.StageStatus_STAGE_STATUS_RUNNING},
 		},
+		Calls: calls(),
 	})
 	s := play(t, dial(t, server), 160, 50, seams{clock: clock{now: decktest.Now, after: time.After}})
 	s.seesText("press a to approve")
 	s.types("2i")
 	s.seesText("id          gate", "timeout     1h00m", "left: it ends at", "approved    by ada at 12:00:20",
 		"1 of 2", "#1", "no answer", "12:00:12 to 12:00:14", "#2", "since 12:00:14",
-		`"minApproverNum": 2`, "approvals:", "waitapproval v0.2.0", "/opt/plugins/waitapproval", "1, at 12:00:14", "██")
+		`"minApproverNum": 2`, "approvals:", "waitapproval v0.2.0",
+		"12:00:13  < GetStageMetadata  2ms  22 times", "12:00:15  < PutStageMetadata  2ms", "12:00:16  < InstallTool",
+		"NotFound no tool kubectl", "12:00:14  > ExecuteStage  runs", "/opt/plugins/waitapproval", "1, at 12:00:14",
+		"██")
 
 	server.Run("s3", &deckv1.GetStageRunResponse{Attempts: []*deckv1.StageAttempt{{Number: 2,
 		StartedAt: decktest.At(14), EndedAt: decktest.At(30), Reason: "no answer in the chat",
@@ -114,6 +118,29 @@ func TestTheInspectorShowsWhatAStageWasExecutedWith(t *testing.T) {
 	s.seesText("#2", "failed", "16s", "12:00:14 to 12:00:30", "answer      no answer in the chat")
 	s.losesText("minApproverNum")
 	require.Empty(t, server.Calls)
+}
+
+// calls are 25 of a stage that runs.
+func calls() (all []*deckv1.PluginCall) {
+	call := func(at float64, method string, change func(*deckv1.PluginCall)) {
+		c := &deckv1.PluginCall{
+			StartedAt: decktest.At(at), Method: "/grpc.piped.service.PluginService/" + method, Code: "OK",
+			Direction: deckv1.PluginCall_DIRECTION_TO_PIPED, Duration: durationpb.New(2 * time.Millisecond),
+		}
+		change(c)
+		all = append(all, c)
+	}
+	for range 22 {
+		call(13, "GetStageMetadata", func(*deckv1.PluginCall) {})
+	}
+	call(14, "ExecuteStage", func(c *deckv1.PluginCall) {
+		c.Direction, c.Duration, c.Code = deckv1.PluginCall_DIRECTION_TO_PLUGIN, nil, ""
+	})
+	call(15, "PutStageMetadata", func(*deckv1.PluginCall) {})
+	call(16, "InstallTool", func(c *deckv1.PluginCall) {
+		c.Code, c.Detail, c.Failed = "NotFound", "no tool kubectl", true
+	})
+	return all
 }
 
 func TestASearchInTheInspectorMayMatchNothing(t *testing.T) {

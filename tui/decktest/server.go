@@ -36,6 +36,7 @@ type Server struct {
 	history []*deckv1.Event
 	logs    map[string]*stageLog
 	runs    map[string]*deckv1.GetStageRunResponse
+	pluginCallLog
 	// resources are responses about an application, in their order.
 	resources map[string][]*deckv1.WatchResourcesResponse
 	// insights and branches are answers; previews those about a branch.
@@ -69,10 +70,12 @@ func Start(t testing.TB) *Server {
 	require.NoError(t, err)
 	s := &Server{
 		Calls: make(chan proto.Message, 64), address: listener.Addr().String(), grpc: grpc.NewServer(),
-		changed: make(chan struct{}), logs: map[string]*stageLog{}, runs: map[string]*deckv1.GetStageRunResponse{},
+		changed: make(chan struct{}), pluginCallLog: pluginCallLog{followers: make(chan struct{})},
+		logs: map[string]*stageLog{}, runs: map[string]*deckv1.GetStageRunResponse{},
 		resources: map[string][]*deckv1.WatchResourcesResponse{}, previews: map[string]preview{},
 	}
 	deckv1.RegisterDeckServiceServer(s.grpc, s)
+	deckv1.RegisterPluginCallServiceServer(s.grpc, pluginCalls{server: s})
 	var served sync.WaitGroup
 	served.Go(func() { _ = s.grpc.Serve(listener) })
 	t.Cleanup(func() {

@@ -49,6 +49,8 @@ type Flags struct {
 	pipedConfig string
 	own         *ownpiped.Config
 	live        bool
+	// faults are rules of package fault.
+	faults []string
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
 }
@@ -72,6 +74,9 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringVar(&f.pipedConfig, "piped-config", "",
 		"`FILE` with your own piped configuration: repositories, notifications, eventWatcher, secretManagement, "+
 			"plugins and the rest are taken over; what the environment has itself is not, and is named")
+	flags.StringArrayVar(&f.faults, "fault", nil,
+		"have a fault happen on purpose: 'STAGE: ACTION; …', repeatable, with the actions kill@log N, delay TIME, "+
+			"unavailable N, hang, status STATUS and flood N")
 	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }
@@ -107,6 +112,9 @@ func (f *Flags) arguments() []string {
 	}
 	if f.pipedConfig != "" {
 		args = append(args, "--piped-config="+f.pipedConfig)
+	}
+	for _, rule := range f.faults {
+		args = append(args, "--fault="+rule)
 	}
 	if f.live {
 		args = append(args, "--live")

@@ -158,6 +158,9 @@ func checkSameRepository(ctx context.Context, w *workspace.Workspace, args []str
 
 // check finds wrong usage without starting anything.
 func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string) error {
+	if err := checkFaults(f.faults, f.piped); err != nil {
+		return err
+	}
 	from, err := f.chooseSource(args)
 	if err != nil {
 		return err

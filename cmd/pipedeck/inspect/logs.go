@@ -59,7 +59,8 @@ func newLogsCommand(t *session.Target) *cobra.Command {
 	}
 	cmd.Flags().StringVar(&stage, "stage", "", "only this stage, by its id in the pipeline or its type")
 	cmd.Flags().StringVar(&plugin, "plugin", "", "the output of this plugin's process")
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the stage has ended, or for a plugin until Ctrl-C")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false,
+		"go on until the stage has ended, or for a plugin and its calls until Ctrl-C")
 	format.AddLineFlag(cmd, &output)
 	return cmd
 }

@@ -26,7 +26,8 @@ func NewCommand(t *session.Target) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(
-		scaffold.NewCommand(nil), newTestCommand(), newRecordCommand(t), newReplayCommand(),
+		scaffold.NewCommand(nil), newTestCommand(), newCallsCommand(t), newRecordCommand(t),
+		newShowCommand(), newReplayCommand(),
 		newProtosCommand(),
 		newListCommand(), newInfoCommand(), newInstallCommand(), newVerifyCommand(),
 		newPushCommand(),

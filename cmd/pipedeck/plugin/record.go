@@ -38,7 +38,7 @@ type recordFlags struct {
 func newRecordCommand(t *session.Target) *cobra.Command {
 	flags := &recordFlags{}
 	cmd := &cobra.Command{
-		Use: "record NAME=PROGRAM|DIR [REPOSITORY]", Short: "Record the calls between piped and a plugin",
+		Use: "record NAME|NAME=PROGRAM|DIR [REPOSITORY]", Short: "Record the calls between piped and a plugin",
 		Long: `Bring up an environment, deploy every application at HEAD as pipedeck ci does, and write every call
 between piped and the plugin to a file: JSON lines, of which the last are those of the end. pipedeck
 plugin replay plays them.
@@ -46,10 +46,14 @@ plugin replay plays them.
 Secrets are masked: those that applications keep encrypted, and values of the plugin's configuration under keys such
 as password or token. Other data of deployments is in the file, which only you may read.
 
+NAME alone brings up nothing: it writes what the piped of the running environment remembers of the
+plugin's last calls (see pipedeck plugin calls).
+
 With --launcher, nothing is run: it writes a program to name in the configuration of any PipeCD v1 piped in place of
 the plugin's. --piped-config is that configuration then: its key decrypts the secrets, so that they are masked.`,
 		Example: `  pipedeck plugin record greeter=./greeter ~/src/greetings --file calls.jsonl --cluster none
   pipedeck plugin record wait=bin/plugins/wait --sample hello-world --file calls.jsonl
+  pipedeck plugin record greeter --file calls.jsonl
   pipedeck plugin record greeter=dist/greeter --file /tmp/calls.jsonl --launcher /opt/plugins/greeter-recorded`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if flags.between != "" {
@@ -71,6 +75,8 @@ the plugin's. --piped-config is that configuration then: its key decrypts the se
 				return flags.standBetween(cmd.Context(), args)
 			case flags.launcher != "":
 				return flags.writeLauncherOnly(args)
+			case len(args) == 1 && !strings.Contains(args[0], "="):
+				return flags.recordRunning(cmd, t, args)
 			}
 			return flags.run(cmd, t, args, defaults.GivenForCommand(cmd.Flags().Lookup("name")))
 		},

@@ -16,7 +16,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
-	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 	"github.com/pipedeck/pipedeck/system/inputfile"
@@ -77,8 +76,8 @@ func (f *replayFlags) run(cmd *cobra.Command, file, place string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, plugin.remove()) }()
-	if plugin.settings, err = replaySettings(rec, plugin.settings, f.configFile != ""); err != nil {
-		return err
+	if plugin.settings, err = rec.SettingsOr(plugin.settings, f.configFile != ""); err != nil {
+		return exit.Usage(err, "give a configuration with --config")
 	}
 	mask, err := newConfigMask(plugin.settings, "", false) // the user compares what the other values lead to
 	if err != nil {
@@ -131,28 +130,16 @@ func readRecording(path, plugin string) (*recording.Recording, error) {
 	defer file.Close()
 	rec, err := recording.Read(file, plugin)
 	var several *recording.AmbiguousError
+	var newer *recording.FormatError
 	switch {
+	case errors.As(err, &newer):
+		return nil, exit.Usage(fmt.Errorf("%s: %w", path, err), "read it with a newer pipedeck")
 	case errors.As(err, &several):
 		return nil, exit.Usage(fmt.Errorf("%s: %w", path, err), "choose one with --plugin-name "+several.Plugins[0])
 	case err != nil:
 		return nil, exit.Usage(fmt.Errorf("%s: %w", path, err), "make one with: pipedeck plugin record")
 	}
 	return rec, nil
-}
-
-// replaySettings are those of the recording unless others are given.
-func replaySettings(rec *recording.Recording, given sdk.Settings, explicit bool) (sdk.Settings, error) {
-	if !explicit && len(given.Config) == 0 && len(given.DeployTargets) == 0 && rec.Settings != nil {
-		recorded, err := sdk.ParseSettings(string(rec.Settings))
-		if err != nil {
-			return given, exit.Usage(fmt.Errorf("the recorded configuration of the plugin: %w", err),
-				"give one with --config")
-		}
-		recorded.URL = given.URL
-		return recorded, nil
-	}
-	given.Name = rec.Plugin
-	return given, nil
 }
 
 func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, output *format.Output) error {

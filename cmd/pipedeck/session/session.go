@@ -19,7 +19,9 @@ import (
 type Session struct {
 	Deck     deckv1.DeckServiceClient
 	Previews deckv1.PlanPreviewServiceClient
-	State    *State
+	// PluginCalls lists the calls between pipeds and their plugins.
+	PluginCalls deckv1.PluginCallServiceClient
+	State       *State
 	// Flags are what a command for the user needs so that it finds the same environment.
 	Flags    string
 	Out, Err io.Writer
@@ -43,7 +45,8 @@ func (t *Target) RunLong(cmd *cobra.Command, steps func(context.Context, *Sessio
 	}
 	defer conn.Close()
 	s := &Session{
-		Deck: deck, Previews: deckv1.NewPlanPreviewServiceClient(conn), Flags: t.Flags(),
+		Deck: deck, Previews: deckv1.NewPlanPreviewServiceClient(conn),
+		PluginCalls: deckv1.NewPluginCallServiceClient(conn), Flags: t.Flags(),
 		Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
 	}
 	err = t.answered(ctx, func(bounded context.Context) (err error) {

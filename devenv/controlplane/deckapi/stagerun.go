@@ -16,9 +16,9 @@ import (
 // sealedKeys begins the keys of metadata that only pipeds can read.
 const sealedKeys = "pipedeck/sealed/"
 
-// GetStageRun returns what a stage was executed with, its attempts and its notes.
+// GetStageRun returns what a stage was executed with, its attempts, notes and calls.
 func (s *Server) GetStageRun(
-	_ context.Context, r *deckv1.GetStageRunRequest,
+	ctx context.Context, r *deckv1.GetStageRunRequest,
 ) (*deckv1.GetStageRunResponse, error) {
 	d, err := s.store.Deployments.Get(r.GetDeploymentId())
 	if err != nil {
@@ -34,5 +34,6 @@ func (s *Server) GetStageRun(
 	run := d.Runs[stage.GetId()]
 	out.Config, out.Timeout, out.Plugin = run.GetConfig(), run.GetTimeout(), run.GetPlugin()
 	out.Attempts, out.Approvals = run.GetAttempts(), run.GetApprovals()
+	out.Calls = s.stageCalls(ctx, r)
 	return out, nil
 }

@@ -187,6 +187,8 @@ type Abilities struct {
 	DeploysCommits bool
 	// RemovesApplications says that it removes the application where the command says so.
 	RemovesApplications bool
+	// AnswersPluginCalls says that it answers questions about the calls of its plugins.
+	AnswersPluginCalls bool
 }
 
 // Watch connects a piped, which says what it can do. The first Next names every list.

@@ -7,12 +7,15 @@ import (
 	"maps"
 	"slices"
 	"sync"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 )
 
 // Dirty names the lists that a piped should fetch again, and the plugins it should restart.
 type Dirty struct {
 	Applications, Commands, Deployments, Events bool
 	RestartPlugins                              []string
+	PluginCalls                                 []*agentv1.PluginCallQuestion
 }
 
 // signals are marked for the connected pipeds: which of their lists have changed, and which plugins to restart.
@@ -76,6 +79,22 @@ func (s *signals) restart(pipedID, plugin string) bool {
 		w.mark(func(*Dirty) { w.restarts[plugin] = struct{}{} })
 	}
 	return len(s.watches[pipedID]) > 0
+}
+
+// maxQuestions bounds the questions that wait for one watch.
+const maxQuestions = 64
+
+// ask puts a question to a piped. It reports whether the piped has a watch with room for it.
+func (s *signals) ask(pipedID string, question *agentv1.PluginCallQuestion) (asked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watches[pipedID] {
+		if len(w.lists.PluginCalls) < maxQuestions {
+			w.mark(func(d *Dirty) { d.PluginCalls = append(d.PluginCalls, question) })
+			return true // a second watch is that of a piped that takes the place of the first
+		}
+	}
+	return false
 }
 
 // take returns what is marked for a watch, and begins again with nothing.

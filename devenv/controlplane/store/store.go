@@ -32,6 +32,7 @@ type Options struct {
 type Store struct {
 	Environment  *Environment
 	Pipeds       *Pipeds
+	PluginCalls  *PluginCalls
 	Applications *Applications
 	LiveStates   *LiveStates
 	Objects      *Objects
@@ -68,6 +69,7 @@ func New(o Options) *Store {
 	s := &Store{
 		Environment:  environment,
 		Pipeds:       pipeds,
+		PluginCalls:  newPluginCalls(pipeds),
 		Applications: applications,
 		LiveStates:   newLiveStates(applications),
 		Objects:      newObjects(ledger, applications),

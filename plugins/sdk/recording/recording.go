@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // Bounds of what is read.
@@ -21,6 +23,9 @@ const (
 	maxLine  = 96 << 20
 	maxCalls = 1_000_000
 )
+
+// Format is the version of the form of recordings that is written. Files without a version are of the first one.
+const Format = 1
 
 // noteLink marks lines that are about the recording itself.
 const noteLink = "recording"
@@ -65,6 +70,21 @@ type Recording struct {
 	Note string
 }
 
+// SettingsOr returns the recorded settings of the plugin, with the URL of others that are given. The others stay when
+// they are explicit or hold a configuration, or when nothing is recorded.
+func (rec *Recording) SettingsOr(given sdk.Settings, explicit bool) (sdk.Settings, error) {
+	if !explicit && len(given.Config) == 0 && len(given.DeployTargets) == 0 && rec.Settings != nil {
+		recorded, err := sdk.ParseSettings(string(rec.Settings))
+		if err != nil {
+			return given, fmt.Errorf("the recorded configuration of the plugin: %w", err)
+		}
+		recorded.URL = given.URL
+		return recorded, nil
+	}
+	given.Name = rec.Plugin
+	return given, nil
+}
+
 // note is a line about the recording.
 type note struct {
 	Run      string          `json:"run,omitempty"`
@@ -72,6 +92,7 @@ type note struct {
 	Plugin   string          `json:"plugin,omitempty"`
 	Settings json.RawMessage `json:"settings,omitempty"`
 	Missing  string          `json:"missing,omitempty"`
+	Format   int             `json:"format,omitempty"`
 }
 
 // Read decodes a recording of at most 512 MiB. Calls of other links than those of the named plugin are left out; with
@@ -117,6 +138,9 @@ func (rec *Recording) add(link string, line []byte) error {
 		var n note
 		if err := json.Unmarshal(line, &n); err != nil {
 			return err
+		}
+		if n.Format > Format {
+			return &FormatError{n.Format}
 		}
 		if rec.Settings == nil && n.Settings != nil && (rec.Plugin == "" || rec.Plugin == n.Plugin) {
 			rec.Settings, rec.Plugin = n.Settings, n.Plugin
@@ -167,6 +191,13 @@ func (rec *Recording) arrange(runs map[string]int) error {
 		return a.Seq - b.Seq
 	})
 	return nil
+}
+
+// FormatError is a file in a form that is not known here.
+type FormatError struct{ Format int }
+
+func (e *FormatError) Error() string {
+	return fmt.Sprintf("the recording has format %d; formats up to %d are known", e.Format, Format)
 }
 
 // AmbiguousError is a file with the calls of several plugins.

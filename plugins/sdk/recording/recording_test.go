@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -195,7 +197,8 @@ func TestAFileThatIsNotARecordingIsReported(t *testing.T) {
 		"{":       "line 1 is not a call",
 		"\n[1]\n": "line 2 is not a call",
 		`{"link":"piped>a","method":"/x"}` + "\n" + `{"link":"piped>b","method":"/x"}`: "several plugins: a, b",
-		`{"link":"piped>a","req":"?"}`: "line 1",
+		`{"link":"piped>a","req":"?"}`:    "line 1",
+		`{"link":"recording","format":2}`: "line 1: the recording has format 2; formats up to 1 are known",
 	} {
 		_, err := recording.Read(strings.NewReader(text), "")
 		require.ErrorContains(t, err, says, text)
@@ -215,4 +218,47 @@ func FuzzRead(f *testing.F) {
 			t.Error("a recording without calls was taken")
 		}
 	})
+}
+
+// TestReplayedFile is run by the next test.
+func TestReplayedFile(t *testing.T) {
+	if os.Getenv("REPLAY_FILE") != "" {
+		sdktest.ReplayFile(t, sdk.ForStages(&counter{}), os.Getenv("REPLAY_FILE"), sdktest.ReplayOptions{
+			Config: config{Word: os.Getenv("REPLAY_WORD")}, Ignore: []string{"hunter2hunter2", `\*{6}`},
+		})
+	}
+}
+
+func TestReplayFileFailsExactlyWhereTheCommandShowsADifference(t *testing.T) {
+	t.Parallel()
+	file := record(t, 0)
+	for word, differences := range map[string]bool{"one": false, "two": true} {
+		outcomes, err := recording.Replay(t.Context(), read(t, file), recording.ReplayOptions{
+			Ignore: []*regexp.Regexp{regexp.MustCompile("hunter2hunter2"), regexp.MustCompile(`\*{6}`)},
+			Start: func(piped *standin.Piped) (*standin.Program, error) {
+				return standin.StartProgram(t.Context(), os.Args[0], "", piped.Address,
+					sdk.Settings{Name: "counter", Config: json.RawMessage(`{"word":"` + word + `"}`)}, t.Output())
+			}})
+		require.NoError(t, err)
+		var want []string
+		for _, outcome := range outcomes {
+			if len(outcome.Differences) > 0 {
+				want = append(want, strings.ReplaceAll(outcome.Name, " ", "_"))
+			}
+		}
+		require.Equal(t, differences, len(want) > 0, "%v", want)
+
+		test := exec.Command(os.Args[0], "-test.run", "^TestReplayedFile$", "-test.v")
+		test.Env = append(os.Environ(), "REPLAY_FILE="+file, "REPLAY_WORD="+word)
+		output, err := test.CombinedOutput()
+		require.Equal(t, differences, err != nil, "%s", output)
+		var got []string
+		for line := range strings.Lines(string(output)) {
+			if _, name, found := strings.Cut(line, "--- FAIL: TestReplayedFile/"); found {
+				got = append(got, strings.Fields(name)[0])
+			}
+		}
+		require.Equal(t, want, got, "%s", output)
+		require.Equal(t, len(outcomes), strings.Count(string(output), "=== RUN   TestReplayedFile/"))
+	}
 }

@@ -60,7 +60,7 @@ func NewWriter(options WriterOptions) (*Writer, error) {
 		options: options, file: file, size: info.Size(),
 		run: strconv.Itoa(os.Getpid()) + "-" + strconv.FormatInt(time.Now().UnixMilli(), 36),
 	}
-	w.put(note{Run: w.run, Link: noteLink, Plugin: options.Plugin, Settings: options.Settings})
+	w.put(note{Run: w.run, Link: noteLink, Format: Format, Plugin: options.Plugin, Settings: options.Settings})
 	return w, nil
 }
 
@@ -132,6 +132,13 @@ func (w *Writer) put(line any) {
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("write the recording: %w", err)
 	}
+}
+
+// Missing notes that calls are missing, and why.
+func (w *Writer) Missing(why string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.put(note{Run: w.run, Link: noteLink, Missing: why})
 }
 
 // Close notes what is missing and closes the file.

@@ -1,0 +1,28 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+// Package fault has faults happen on purpose while deployments run, for authors who want to see what their plugin and
+// pipeline do then.
+//
+// A rule is
+//
+//	TARGET: [COUNT*]ACTION[; [COUNT*]ACTION…]
+//
+// TARGET is the type of a stage, the id that its author gave it, or control-plane. The actions:
+//
+//	kill[@log N | @call N]  ends the plugin's process as SIGKILL does, at the plugin's Nth line of the stage's log, or
+//	                        its Nth call about the stage; alone, at its first call
+//	delay TIME              passes the stage to the plugin after that time
+//	unavailable [N]         fails the first N calls of the plugin about the stage with UNAVAILABLE; 1 without N
+//	hang                    does not pass the stage to the plugin until it is cancelled or out of time
+//	status STATUS           replaces the answer of the plugin: success, failure, skipped or exited
+//	flood N                 writes N lines to the log of the stage before it is passed to the plugin
+//
+// For control-plane there are delay and unavailable, which concern the reports about deployments and stages.
+//
+// An action happens in as many attempts as COUNT says, 1 without one; nothing is random. A restart of piped begins to
+// count again. What is injected says so in the log of the stage and in its reason.
+//
+// cmd/pipedeck checks rules before it starts anything; cmd/piped reads them from the environment variable PIPED_FAULTS,
+// one a line. The scheduler, the plugin service and the client of the control plane ask a Set. A nil Set has no faults.
+package fault

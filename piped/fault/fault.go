@@ -1,0 +1,262 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/system/clock"
+)
+
+// Injected begins what is said about a fault.
+const Injected = "fault injected: "
+
+// Set holds rules. Its methods may be called on nil and from any goroutine.
+type Set struct {
+	mu      sync.Mutex
+	rules   []*rule
+	running map[subject]*Attempt
+}
+
+// subject is a stage of a deployment.
+type subject struct{ deployment, stage string }
+
+// Attempt is one attempt at a stage in which faults happen. Its methods may be called on nil, for an attempt without
+// any.
+type Attempt struct {
+	set     *Set
+	subject subject
+	actions []*action
+
+	// What the plugin has done so far; guarded by the lock of the set.
+	calls, lines, failed int
+	lastBlock            int64
+	killed               []bool
+	end                  func(why string)
+}
+
+// Begin returns what happens in an attempt at a stage, which has one of the names; nil for nothing. The caller ends it.
+func (s *Set) Begin(deploymentID, stageID string, names ...string) *Attempt {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := &Attempt{set: s, subject: subject{deploymentID, stageID}, lastBlock: -1}
+	for _, r := range s.rules {
+		if r.target == ControlPlane || !slices.Contains(names, r.target) {
+			continue
+		}
+		for _, one := range r.actions {
+			if one.left > 0 {
+				one.left--
+				a.actions = append(a.actions, one)
+			}
+		}
+	}
+	if len(a.actions) == 0 {
+		return nil
+	}
+	a.killed = make([]bool, len(a.actions))
+	s.running[a.subject] = a
+	return a
+}
+
+// End says that the attempt is over.
+func (a *Attempt) End() {
+	if a == nil {
+		return
+	}
+	a.set.mu.Lock()
+	defer a.set.mu.Unlock()
+	if a.set.running[a.subject] == a {
+		delete(a.set.running, a.subject)
+	}
+}
+
+// String says what is injected; empty for nothing.
+func (a *Attempt) String() string {
+	if a == nil {
+		return ""
+	}
+	var texts []string
+	for _, one := range a.actions {
+		texts = append(texts, one.text)
+	}
+	return Injected + strings.Join(texts, "; ")
+}
+
+// Explain begins a reason with what is injected.
+func (a *Attempt) Explain(reason string) string {
+	switch {
+	case a == nil || strings.HasPrefix(reason, Injected):
+		return reason
+	case reason == "":
+		return a.String()
+	}
+	return a.String() + ": " + reason
+}
+
+// Before does what happens before the plugin gets the stage, in the order of the actions. It ends early with the cause
+// of ctx. end ends the process that has the stage, with a reason; write adds lines to the log of the stage.
+func (a *Attempt) Before(ctx context.Context, timer clock.Timer, end func(why string),
+	write func(ctx context.Context, lines int) error) error {
+	if a == nil {
+		return nil
+	}
+	a.set.mu.Lock()
+	a.end = end
+	a.set.mu.Unlock()
+	for _, one := range a.actions {
+		var err error
+		switch one.kind {
+		case delay:
+			err = clock.Wait(ctx, timer, one.delay)
+		case flood:
+			err = write(ctx, one.number)
+		case hang:
+			<-ctx.Done()
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Answer is the status that takes the place of the plugin's; false for none.
+func (a *Attempt) Answer() (model.StageStatus, bool) {
+	if a != nil {
+		for _, one := range a.actions {
+			if one.kind == setStatus {
+				return one.status, true
+			}
+		}
+	}
+	return 0, false
+}
+
+// Unary sees the calls of plugins to piped, and has those about a stage fail or end the plugin.
+func (s *Set) Unary(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+	about, ok := request.(interface {
+		GetDeploymentId() string
+		GetStageId() string
+	})
+	if !ok {
+		return handle(ctx, request)
+	}
+	refused, end := s.called(subject{about.GetDeploymentId(), about.GetStageId()}, request)
+	if refused {
+		return nil, status.Error(codes.Unavailable, Injected+unavailable)
+	}
+	reply, err := handle(ctx, request)
+	if end != nil {
+		end()
+	}
+	return reply, err
+}
+
+// called counts a call.
+func (s *Set) called(about subject, request any) (refused bool, end func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	a := s.running[about]
+	if a == nil {
+		return false, nil
+	}
+	a.calls++
+	if blocks, ok := request.(interface{ GetBlocks() []*model.LogBlock }); ok {
+		a.count(blocks.GetBlocks())
+	}
+	room := a.failed
+	for i, one := range a.actions {
+		switch {
+		case one.kind == unavailable && room < one.number:
+			a.failed++
+			return true, nil
+		case one.kind == unavailable:
+			room -= one.number
+		case one.kind != kill || a.killed[i] || a.end == nil:
+		case one.at == atLog && a.lines >= one.number, one.at == atCall && a.calls >= one.number:
+			a.killed[i] = true
+			return false, func() { a.end("a fault is injected: " + one.text) }
+		}
+	}
+	return false, nil
+}
+
+// count counts the lines of a log. A checkpoint has those before it again.
+func (a *Attempt) count(blocks []*model.LogBlock) {
+	for _, block := range blocks {
+		if block.GetIndex() > a.lastBlock {
+			a.lastBlock = block.GetIndex()
+			a.lines += strings.Count(strings.TrimSuffix(block.GetLog(), "\n"), "\n") + 1
+		}
+	}
+}
+
+// Reports returns the layer of calls to the control plane in which the reports about deployments and stages have
+// faults; nil for a nil Set.
+func (s *Set) Reports() grpc.UnaryClientInterceptor {
+	if s == nil {
+		return nil
+	}
+	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
+		opts ...grpc.CallOption) error {
+		if err := s.report(ctx, path.Base(method)); err != nil {
+			return err
+		}
+		return invoke(ctx, method, request, reply, conn, opts...)
+	}
+}
+
+// report waits or fails for a call of the control plane.
+func (s *Set) report(ctx context.Context, name string) error {
+	if !strings.HasPrefix(name, "ReportStage") && !strings.HasPrefix(name, "ReportDeployment") {
+		return nil
+	}
+	refused, pause := s.reported()
+	if pause > 0 && !clock.Sleep(ctx, pause) {
+		return status.FromContextError(ctx.Err()).Err()
+	}
+	if refused {
+		return status.Error(codes.Unavailable, Injected+unavailable)
+	}
+	return nil
+}
+
+// reported takes the next action of the control plane's. Of unavailable, each report uses up one.
+func (s *Set) reported() (refused bool, pause time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.rules {
+		for _, one := range r.actions {
+			if r.target != ControlPlane || one.left == 0 {
+				continue
+			}
+			if one.kind == delay {
+				one.left--
+				return false, one.delay
+			}
+			if one.number--; one.number == 0 {
+				one.left = 0
+			}
+			return true, 0
+		}
+	}
+	return false, 0
+}

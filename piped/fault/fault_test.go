@@ -1,0 +1,139 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package fault
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
+	"github.com/pipedeck/pipedeck/system/clock"
+)
+
+func parse(t *testing.T, rules ...string) *Set {
+	t.Helper()
+	set, err := Parse(rules)
+	require.NoError(t, err)
+	return set
+}
+
+// report is a call of a plugin with lines of the log of a stage.
+func report(t *testing.T, s *Set, blocks ...*model.LogBlock) error {
+	t.Helper()
+	request := &pluginservice.ReportStageLogsRequest{DeploymentId: "d", StageId: "s", Blocks: blocks}
+	_, err := s.Unary(t.Context(), request, nil, func(context.Context, any) (any, error) { return nil, nil })
+	return err
+}
+
+func TestAnActionHappensInAsManyAttemptsAsItsCountSays(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "WAIT: 2*status failure; hang", "gate: status success")
+	require.Nil(t, s.Begin("d", "s", "OTHER"))
+	require.Equal(t, "fault injected: status failure; hang", s.Begin("d", "s", "WAIT", "pause").String())
+	require.Equal(t, "fault injected: status failure", s.Begin("d", "s", "WAIT").String())
+	require.Nil(t, s.Begin("d", "s", "WAIT"))
+	answer, replaced := s.Begin("d", "s", "WAIT", "gate").Answer()
+	require.True(t, replaced)
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, answer)
+	var none *Set
+	attempt := none.Begin("d", "s", "WAIT")
+	attempt.End()
+	require.NoError(t, attempt.Before(t.Context(), nil, nil, nil))
+	_, replaced = attempt.Answer()
+	require.False(t, replaced)
+	require.Equal(t, "why", attempt.Explain("why"))
+}
+
+func TestAPluginIsKilledAtItsLineOrCallOnce(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "A: kill@log 3", "B: kill@call 2", "C: kill")
+	kills := 0
+	begin := func(name string) {
+		kills = 0
+		a := s.Begin("d", "s", name)
+		require.NoError(t, a.Before(t.Context(), clock.System{}, func(string) { kills++ }, nil))
+	}
+	begin("A")
+	require.NoError(t, report(t, s, &model.LogBlock{Index: 1, Log: "one"}, &model.LogBlock{Index: 2, Log: "two\n"}))
+	require.NoError(t, report(t, s, &model.LogBlock{Index: 1, Log: "one"}, &model.LogBlock{Index: 2, Log: "two\n"}))
+	require.Zero(t, kills, "a checkpoint has the same lines again")
+	require.NoError(t, report(t, s, &model.LogBlock{Index: 3, Log: "three\nfour"}))
+	require.NoError(t, report(t, s, &model.LogBlock{Index: 4, Log: "five"}))
+	require.Equal(t, 1, kills)
+	begin("B")
+	require.NoError(t, report(t, s))
+	require.Zero(t, kills)
+	require.NoError(t, report(t, s))
+	require.Equal(t, 1, kills)
+	begin("C")
+	require.NoError(t, report(t, s))
+	require.Equal(t, 1, kills)
+}
+
+func TestTheFirstCallsOfThePluginFail(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "A: unavailable 2")
+	require.NoError(t, report(t, s), "the stage has not begun")
+	a := s.Begin("d", "s", "A")
+	for range 2 {
+		require.Equal(t, codes.Unavailable, status.Code(report(t, s)))
+	}
+	require.NoError(t, report(t, s))
+	a.End()
+	require.NoError(t, report(t, s))
+	_, err := s.Unary(t.Context(), &pluginservice.InstallToolRequest{}, nil,
+		func(context.Context, any) (any, error) { return "installed", nil })
+	require.NoError(t, err)
+}
+
+func TestWhatHappensBeforeThePluginGetsTheStage(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "A: flood 7; delay 1ms", "B: hang", "C: flood 1")
+	var lines []int
+	write := func(_ context.Context, n int) error { lines = append(lines, n); return nil }
+	require.NoError(t, s.Begin("d", "s", "A").Before(t.Context(), clock.System{}, nil, write))
+	require.Equal(t, []int{7}, lines)
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	hung := make(chan error)
+	go func() { hung <- s.Begin("d", "s", "B").Before(ctx, clock.System{}, nil, write) }()
+	cancel(stop)
+	require.ErrorIs(t, <-hung, stop)
+	full := errors.New("full")
+	require.ErrorIs(t, s.Begin("d", "s", "C").Before(t.Context(), clock.System{}, nil,
+		func(context.Context, int) error { return full }), full)
+}
+
+func TestReportsToTheControlPlaneFailOrWait(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "control-plane: unavailable 2; delay 1ms", "A: unavailable 5")
+	calls := 0
+	call := func(method string) error {
+		return s.Reports()(t.Context(), method, nil, nil, nil,
+			func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+				calls++
+				return nil
+			})
+	}
+	require.NoError(t, call("/grpc.service.pipedservice.PipedService/ListUnhandledCommands"))
+	const logs = "/grpc.service.pipedservice.PipedService/ReportStageLogs"
+	require.Equal(t, codes.Unavailable, status.Code(call(logs)))
+	require.ErrorContains(t, call(logs), "fault injected: unavailable")
+	require.Equal(t, 1, calls)
+	began := time.Now()
+	require.NoError(t, call(logs))
+	require.GreaterOrEqual(t, time.Since(began), time.Millisecond)
+	require.NoError(t, call(logs))
+	require.Equal(t, 3, calls)
+	var none *Set
+	require.Nil(t, none.Reports())
+}

@@ -1,0 +1,70 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package scheduler_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/fault"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
+)
+
+// withFaults deploys an application whose stages A and B write a line each.
+func withFaults(t *testing.T, rules ...string) *agent {
+	t.Helper()
+	faults, err := fault.Parse(rules)
+	require.NoError(t, err)
+	a := startAgentAt(t, startControlPlane(t), pipeline("with: {log: begun}", "with: {log: begun}"),
+		func(o *scheduler.Options) { o.Faults = faults })
+	a.Submit(newDeployment("d", "app"))
+	return a
+}
+
+func TestAStageWhosePluginIsKilledOnPurposeSaysSoAndRunsAgain(t *testing.T) {
+	t.Parallel()
+	a := withFaults(t, "A: kill@log 1; flood 2500")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.Contains(t, a.controlPlane.recorded(), "Stage A SUCCESS 1")
+	log := a.controlPlane.stageLog()
+	require.Contains(t, log, "A 0 fault injected: kill@log 1; flood 2500\n")
+	require.Contains(t, log, "A 0 fault injected: line 1 of 2500\n")
+	require.Contains(t, log, "A 0 fault injected: line 2500 of 2500\n")
+	require.Equal(t, 2500, strings.Count(log, "fault injected: line "))
+	require.Contains(t, log, `A 0 fault injected: kill@log 1; flood 2500: plugin "p" was ended by piped because `+
+		"a fault is injected: kill@log 1; the stage is run again")
+	require.NotContains(t, log, "A 1 fault injected")
+	require.NotContains(t, log, "B 0 fault injected")
+}
+
+func TestAnAnswerThatIsReplacedOnPurposeFailsTheDeployment(t *testing.T) {
+	t.Parallel()
+	a := withFaults(t, "B: status failure")
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+	require.Contains(t, end.GetStatusReason(), "Stage B failed: fault injected: status failure")
+	require.Contains(t, a.controlPlane.stageLog(), "B 0 begun", "the plugin has executed the stage")
+}
+
+func TestAStageThatHangsOnPurposeIsCancelled(t *testing.T) {
+	t.Parallel()
+	a := withFaults(t, "A: hang")
+	a.controlPlane.awaitCall(t, "Stage A RUNNING 0")
+	require.Equal(t, "fault injected: hang", a.controlPlane.report("A").GetStatusReason())
+	a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_CANCELLED, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.NotContains(t, a.controlPlane.stageLog(), "A 0 begun")
+	require.Contains(t, a.controlPlane.report("A").GetStatusReason(), "fault injected: hang: ")
+}
+
+func TestCallsOfThePluginFailOnPurpose(t *testing.T) {
+	t.Parallel()
+	a := withFaults(t, "A: unavailable")
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+	require.Contains(t, end.GetStatusReason(), "Stage A failed: fault injected: unavailable")
+}
