@@ -21,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 	"github.com/pipedeck/pipedeck/plugins/sdk/wiretest"
 )
