@@ -84,11 +84,13 @@ func flags(t *session.Target) map[string]cobra.CompletionFunc {
 		"--pipeline":      values("quick", "canary", "bluegreen"),
 		"--wait":          values("full", "fast"),
 
-		"sync --commit":       commits(t),
-		"version --key":       nothing,
-		"logs --plugin":       of(t, plugins),
-		"restart --piped":     of(t, pipeds),
-		"plugin push --file":  named(nil),
-		"plugin test --stage": nothing,
+		"sync --commit":        commits(t),
+		"version --key":        nothing,
+		"logs --plugin":        of(t, plugins),
+		"restart --piped":      of(t, pipeds),
+		"plugin push --file":   named(nil),
+		"plugin test --stage":  nothing,
+		"plugin calls --stage": nothing,
+		"plugin calls --as":    values("grpcurl", "gotest", "recording"),
 	}
 }
