@@ -100,7 +100,8 @@ func (trafficOptions) ExtendSchema(schema map[string]any) {
 	}
 	for _, key := range []string{"primary", "canary", "baseline"} {
 		rules = append(rules, object{
-			"not": object{"required": []string{"all", key}}, "patternErrorMessage": "either all or " + key + ", not both",
+			"not":                 object{"required": []string{"all", key}},
+			"patternErrorMessage": "either all or " + key + ", not both",
 		})
 	}
 	schema["allOf"] = append(rules, object{"anyOf": branches})

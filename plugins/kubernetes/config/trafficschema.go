@@ -68,9 +68,12 @@ func needsService(plugin, stage, variant, rollout string) object {
 			"name": object{"const": name}, "with": with,
 		}}
 	}
-	created := object{"not": object{"items": object{"not": named(rollout, has("createService", object{"const": true}))}}}
-	created["patternErrorMessage"] = "the stage " + rollout + " with createService: true, because a route sends traffic " +
-		"to the Service of the " + variant
+	creates := named(rollout, has("createService", object{"const": true}))
+	created := object{
+		"not": object{"items": object{"not": creates}},
+		"patternErrorMessage": "the stage " + rollout + " with createService: true, because a route sends traffic to " +
+			"the Service of the " + variant,
+	}
 	return object{
 		"if": object{"allOf": []any{
 			hasMethod(plugin, MethodGateway, MethodNginx, MethodTraefik),

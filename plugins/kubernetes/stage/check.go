@@ -37,8 +37,8 @@ func CheckPipeline(s *Source) error {
 	return s.App.CheckPipeline(stages)
 }
 
-// CheckRoutes reports whether the traffic stages of a source can find what they route by, and whether the primary can be
-// distinguished from the other variants, so that a canary is not rolled out in vain. namespace is that of objects
+// CheckRoutes reports whether the traffic stages of a source can find what they route by, and whether the primary can
+// be distinguished from the other variants, so that a canary is not rolled out in vain. namespace is that of objects
 // without one; it may be empty when that is not known.
 func CheckRoutes(manifests []manifest.Manifest, s *Source, namespace string) error {
 	stages, err := s.App.PipelineStages(s.ConfigData)
