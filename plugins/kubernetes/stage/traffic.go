@@ -125,7 +125,7 @@ func (r routing) apply(ctx context.Context, e *Executor, req *Request, c *cluste
 	if r.object.Unstructured != nil {
 		applied, err := e.apply(ctx, req, c, primaryOf(s), []manifest.Manifest{r.object})
 		if err == nil && s.App.TrafficRouting.Method == config.MethodGateway {
-			err = awaitAccepted(ctx, req, c, applied[0])
+			err = awaitAccepted(ctx, req, applied[0])
 		}
 		if err != nil {
 			return nil, err
