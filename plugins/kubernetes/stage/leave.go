@@ -40,7 +40,7 @@ func takeTraffic(ctx context.Context, e *Executor, req *Request, c *cluster.Clie
 	if err != nil {
 		return nil, err
 	}
-	r, err := routeObject(inNamespace(loaded, c.Namespace), s, traffic)
+	r, err := routeIn(loaded, s, traffic, c.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("find out whether the %s variant still gets traffic: %w", value, err)
 	}

@@ -48,7 +48,7 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	r, err := routeObject(inNamespace(loaded, e.pool.Namespace(req.Targets[0].Config)), s, traffic)
+	r, err := routeIn(loaded, s, traffic, e.pool.Namespace(req.Targets[0].Config))
 	if err != nil {
 		return err
 	}
