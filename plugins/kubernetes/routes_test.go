@@ -59,9 +59,10 @@ func TestAPlanByThePipelineIsRefusedWhereTrafficCannotBeRouted(t *testing.T) {
 		"a route": {"gateway", route + "spec: {rules: [{backendRefs: [{name: web, port: 80}]}]}\n", ""},
 		"a route of another Service": {"gateway", route + "spec: {rules: [{backendRefs: [{name: other}]}]}\n",
 			"stage 2 of the pipeline, K8S_TRAFFIC_ROUTING, could not work: all.yaml:18: no rule of HTTPRoute web"},
-		"a Deployment that cannot be distinguished": {"gateway", route + "spec: {rules: [{backendRefs: [{name: web}]}]}\n" +
-			"---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: legacy}\n" +
-			"spec: {selector: {matchLabels: {app: legacy}}}\n",
+		"a Deployment that cannot be distinguished": {"gateway",
+			route + "spec: {rules: [{backendRefs: [{name: web}]}]}\n---\n" +
+				"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: legacy}\n" +
+				"spec: {selector: {matchLabels: {app: legacy}}}\n",
 			"stage 3 of the pipeline, K8S_PRIMARY_ROLLOUT, could not work: all.yaml:23: the selector of Deployment " +
 				"legacy must have pipecd.dev/variant: primary"},
 		"subsets": {"istio", virtual + "spec: {host: web, subsets: [{name: primary}, {name: canary}]}\n", ""},
@@ -76,7 +77,8 @@ func TestAPlanByThePipelineIsRefusedWhereTrafficCannotBeRouted(t *testing.T) {
 			plan := func(running *common.DeploymentSource, strategy model.SyncStrategy) error {
 				input := planInput(h, running, target)
 				input.Deployment.Trigger.SyncStrategy = strategy
-				_, err := h.Deployment.DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
+				_, err := h.Deployment.DetermineVersions(t.Context(),
+					&deployment.DetermineVersionsRequest{Input: input})
 				return err
 			}
 			for _, err := range []error{

@@ -309,10 +309,19 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	require.Equal(t, map[string]int64{"web": 1}, a.weights())
 	a.absent(services, "web-canary")
 
+	takeTraffic(a, two, one)
+	acceptTraffic(a, two, one)
+	rewriteTraffic(a, two)
+}
+
+// takeTraffic removes variants that still get traffic by the HTTPRoute.
+func takeTraffic(a *app, two, one *commit) {
+	t := a.t
+	t.Helper()
 	a.succeeds("K8S_CANARY_ROLLOUT", `{"createService": true}`, two, one)
 	a.succeeds("K8S_BASELINE_ROLLOUT", `{"createService": true, "suffix": "b"}`, two, one)
 	a.succeeds("K8S_TRAFFIC_ROUTING", `{"canary": 30, "baseline": 30}`, two, one)
-	log = a.succeeds("K8S_BASELINE_CLEAN", "", two, one)
+	log := a.succeeds("K8S_BASELINE_CLEAN", "", two, one)
 	require.Contains(t, log, "The baseline variant still gets traffic: moving that to the primary before it is removed")
 	require.Equal(t, map[string]int64{"web": 70, "web-canary": 30}, a.weights())
 	log = a.succeeds("K8S_CANARY_CLEAN", "", two, one)
@@ -320,19 +329,28 @@ func TestTrafficIsSharedByAnHTTPRoute(t *testing.T) {
 	require.Equal(t, map[string]int64{"web": 100}, a.weights())
 	a.absent(services, "web-canary")
 	require.NotContains(t, a.succeeds("K8S_CANARY_CLEAN", "", two, one), "still gets traffic")
+}
 
+// acceptTraffic routes by the HTTPRoute when a Gateway reports about it.
+func acceptTraffic(a *app, two, one *commit) {
+	t := a.t
+	t.Helper()
 	accepted := func(status string) {
 		a.edit(httpRoutes, "web", fmt.Sprintf(`{"status": {"parents": [{"parentRef": {"name": "gw"}, "conditions": [
 			{"type": "Accepted", "status": %q, "reason": "Maybe", "message": "no listener for it",
 			"observedGeneration": 99}]}]}}`, status), "status")
 	}
 	accepted("False")
-	log = a.fails("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one)
+	log := a.fails("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one)
 	require.Contains(t, log, "no request is routed by HTTPRoute "+a.namespace+"/web, because it is not accepted: "+
 		"Gateway gw: Maybe: no listener for it")
 	accepted("True")
 	require.NotContains(t, a.succeeds("K8S_TRAFFIC_ROUTING", `{"all": "primary"}`, two, one), "Warning")
+}
 
+// rewriteTraffic edits the HTTPRoute, which only stages have written.
+func rewriteTraffic(a *app, two *commit) {
+	a.t.Helper()
 	inRoute := func(text string) func(*livestate.GetLivestateResponse) bool {
 		return func(r *livestate.GetLivestateResponse) bool {
 			reason := r.GetSyncState().GetReason()

@@ -101,6 +101,7 @@ app.pipecd.yaml:8:26: spec.pipeline.stages[0].with.replicas: "10 percent" is not
 app.pipecd.yaml:8:38: spec.pipeline.stages[0].with.sufix: unknown key "sufix" is not read; did you mean "suffix"?
 app.pipecd.yaml:8:48: spec.pipeline.stages[0].with.ours: unknown key "ours" is not read; `+
 		`known keys are createService, patches, replicas, suffix
+app.pipecd.yaml:10:15: spec.pipeline.stages[1].with: a mapping is not allowed here: want either all or primary, not both
 app.pipecd.yaml:10:21: spec.pipeline.stages[1].with.all: "none" is not allowed here: want primary or canary or baseline
 app.pipecd.yaml:11:9: spec.pipeline.stages[2].with.duration: is required and must not be empty
 app.pipecd.yaml:13:15: spec.pipeline.stages[3].with.duration: is required and must not be empty
@@ -137,7 +138,9 @@ func TestSharesThatASelectorDoesNotHaveAreWarnings(t *testing.T) {
 		require.Len(t, report.Warnings, 1, stage)
 		require.Contains(t, report.Warnings[0].Error(), "app.pipecd.yaml:7:", stage)
 		require.Contains(t, report.Warnings[0].Error(), "the selector of a Service has no shares", stage)
-		routed := pipeline(stage) + "  plugins: {kubernetes: {trafficRouting: {method: istio}}, " +
+		created := strings.NewReplacer("{canary: 50}", "{createService: true}", "{primary: 90, baseline: 10%}", "{}",
+			"{all: baseline}", "{}", "TRAFFIC_ROUTING", "CANARY_ROLLOUT").Replace(stage)
+		routed := pipeline(stage, created) + "  plugins: {kubernetes: {trafficRouting: {method: istio}}, " +
 			"kubernetes_multicluster: {trafficRouting: {method: gateway}}}\n"
 		require.Empty(t, check(c, routed).Warnings, stage)
 	}

@@ -15,8 +15,13 @@ func TestWhatATrafficStageAsksForIsCheckedWithItsPlace(t *testing.T) {
 	t.Parallel()
 	c := &options.Checker{Catalogue: catalogue(t)}
 	gateway := "  plugins: {kubernetes: {trafficRouting: {method: gateway}}}\n"
+	gateway = "      - {name: K8S_CANARY_ROLLOUT, with: {createService: true}}\n" + gateway
 	for with, want := range map[string]string{
 		`{match: [{header: {name: x, exact: "1"}}], mirror: {percent: 5%}}`: "",
+		`{mirror: {percent: 0}}`: "7:62: spec.pipeline.stages[0].with.mirror.percent: 0 is not allowed here: want " +
+			"at least 1",
+		`{all: canary, canary: 10}`: `7:43: spec.pipeline.stages[0].with: a mapping is not allowed here: want either ` +
+			`all or canary, not both`,
 		`{match: [{headers: {name: x}}]}`: `7:53: spec.pipeline.stages[0].with.match[0].headers: unknown key ` +
 			`"headers" is not read; did you mean "header"?`,
 		`{match: [{header: {name: x, exact: "1"}, cookie: {name: y, exact: "1"}}]}`: `7:52: ` +
@@ -42,6 +47,8 @@ func TestWhatATrafficStageAsksForIsCheckedWithItsPlace(t *testing.T) {
 		{"podselector", `{all: primary, mirror: {percent: 5}}`, "7:66: spec.pipeline.stages[0].with.mirror: "},
 		{"istio", `{canary: 5, sessionAffinity: {cookie: a}}`, "7:72: spec.pipeline.stages[0].with.sessionAffinity: "},
 		{"nginx", `{canary: 5, mirror: {percent: 5}}`, "7:63: spec.pipeline.stages[0].with.mirror: "},
+		{"gateway", `{mirror: {to: baseline}}`, "want the stage K8S_BASELINE_ROLLOUT with createService: true"},
+		{"traefik", `{match: [{header: {name: x, exact: "1"}}]}`, "want the stage K8S_CANARY_ROLLOUT"},
 	} {
 		report := check(c, pipeline("{name: K8S_TRAFFIC_ROUTING, with: "+tt.with+"}")+
 			"  plugins: {kubernetes: {trafficRouting: {method: "+tt.method+"}}}\n")

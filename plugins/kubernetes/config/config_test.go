@@ -171,7 +171,7 @@ func TestAPipelineThatIsCertainToFailIsReported(t *testing.T) {
 		},
 		"{name: K8S_CANARY_ROLLOUT, with: {createService: true}}, {name: K8S_TRAFFIC_ROUTING, with: {canary: 10, " +
 			"baseline: 10}}": {
-			"gateway": "makes none for the baseline: set with.createService: true in its K8S_BASELINE_ROLLOUT",
+			"gateway": "has no K8S_BASELINE_ROLLOUT, so there is no baseline to send traffic to: add one before",
 			"istio":   "",
 		},
 		"{name: K8S_CANARY_ROLLOUT, with: {createService: true}}, {name: K8S_TRAFFIC_ROUTING, with: {all: " +

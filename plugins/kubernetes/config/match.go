@@ -82,11 +82,17 @@ func (m Match) validate() error {
 	if v.Name == "" || (v.Exact == "") == (v.Regex == "") {
 		return fmt.Errorf("%s: give name, and either exact or regex", key)
 	}
+	if !isName.MatchString(v.Name) {
+		return fmt.Errorf("%s.name: %q is not a name such as x-canary: use letters, digits, _, . and -", key, v.Name)
+	}
 	if _, err := regexp.Compile(v.Regex); err != nil {
 		return fmt.Errorf("%s.regex: %w", key, err)
 	}
 	return nil
 }
+
+// isName holds for names of headers and cookies, as the schema has them.
+var isName = regexp.MustCompile(`^[A-Za-z0-9_.-]+$`)
 
 // Mirror sends copies of requests to a variant, whose answers are dropped.
 type Mirror struct {
@@ -94,6 +100,15 @@ type Mirror struct {
 	To string `json:"to" jsonschema:"enum=canary,enum=baseline,default=canary"`
 	// Percent is the percentage of the requests that are copied. Default 100.
 	Percent *percent `json:"percent" jsonschema:"default=100"`
+}
+
+// ExtendSchema says that there are copies.
+func (Mirror) ExtendSchema(schema map[string]any) {
+	property, _ := schema["properties"].(object)["percent"].(object)
+	property["allOf"] = []any{object{
+		"not":                 object{"enum": []any{0, "0", "0%", "00", "00%"}},
+		"patternErrorMessage": "at least 1, or no mirror",
+	}}
 }
 
 // Share is the percentage of the requests that are copied.
@@ -129,4 +144,17 @@ func (m *Mirror) validate() error {
 type SessionAffinity struct {
 	// Cookie is the name of the cookie that the provider sets.
 	Cookie string `json:"cookie" jsonschema:"required,pattern=^[A-Za-z0-9_.-]+$,patternErrorMessage=a name such as web"`
+}
+
+// validate reports what cannot work, beginning after the key sessionAffinity. The nil value is fine.
+func (s *SessionAffinity) validate() error {
+	switch {
+	case s == nil:
+		return nil
+	case s.Cookie == "":
+		return errors.New(": give cookie, the name of the cookie")
+	case !isName.MatchString(s.Cookie):
+		return fmt.Errorf(".cookie: %q is not a name such as web: use letters, digits, _, . and -", s.Cookie)
+	}
+	return nil
 }

@@ -27,7 +27,8 @@ func TestMatchesAndCopiesAreRead(t *testing.T) {
 		`{"mirror": {}}`: {"primary 100%, 100% copied to canary", []int{primary, canary}},
 		`{"all": "primary", "mirror": {"to": "baseline", "percent": "5%"}}`: {
 			"primary 100%, 5% copied to baseline", []int{primary, baseline}},
-		`{"canary": 1, "sessionAffinity": {"cookie": "web"}}`: {"primary 99%, canary 1%", []int{primary, canary}},
+		`{"canary": 1, "sessionAffinity": {"cookie": "web"}}`: {
+			"primary 99%, canary 1%, clients kept by cookie web", []int{primary, canary}},
 	} {
 		traffic, err := config.DecodeTraffic([]byte(with))
 		require.NoError(t, err, with)
@@ -47,6 +48,9 @@ func TestMatchesAndCopiesAreRead(t *testing.T) {
 		`{"all": "primary", "mirror": {"to": "primary"}}`:                    `"primary" is not a variant`,
 		`{"all": "primary", "mirror": {"percent": 0}}`:                       "percent: must be at least 1",
 		`{"all": "primary", "mirror": {"percent": 101}}`:                     "not a percentage",
+		`{"match": [{"header": {"name": "bad name", "exact": "1"}}]}`:        `header.name: "bad name" is not a name`,
+		`{"match": [{"cookie": {"name": "a b;", "exact": "1"}}]}`:            `cookie.name: "a b;" is not a name`,
+		`{"canary": 5, "sessionAffinity": {"cookie": "a b"}}`:                `sessionAffinity.cookie: "a b"`,
 		`{"canary": 5, "sessionAffinity": {}}`:                               "with.sessionAffinity: give cookie",
 		`{"sessionAffinity": {"cookie": "a"}}`:                               "says nothing",
 		`{"canary": 5, "primary": 5, "match": [{"header": {"name": "x"}}]}`:  "add up to 100%",
@@ -74,7 +78,7 @@ func TestWhatAMethodCannotDoIsRefused(t *testing.T) {
 		{"istio", `{"canary": 10, ` + kept + `}`, "with.sessionAffinity: Istio keeps clients at a pod of one subset"},
 		{"istio", `{"canary": 10, ` + header + `, ` + mirror + `}`, ""},
 		{"gateway", `{"canary": 10, ` + header + `, ` + mirror + `, ` + kept + `}`, ""},
-		{"gateway", `{"all": "primary", "mirror": {"to": "baseline"}}`, "the pipeline makes none for the baseline"},
+		{"gateway", `{"all": "primary", "mirror": {"to": "baseline"}}`, "the pipeline has no K8S_BASELINE_ROLLOUT"},
 		{"traefik", `{"canary": 10, ` + header + `, ` + mirror + `, ` + kept + `}`, ""},
 		{"nginx", `{"canary": 10, ` + header + `}`, ""},
 		{"nginx", `{"canary": 10, ` + mirror + `}`, "with.mirror: ingress-nginx cannot copy requests to a variant"},
@@ -116,8 +120,8 @@ func TestTrafficWithoutAVariantGoesToThePrimary(t *testing.T) {
 	all, err := config.DecodeTraffic([]byte(with))
 	require.NoError(t, err)
 	alone := all.Without(1)
-	require.Equal(t, "primary 80%, baseline 20%, 5% copied to baseline", alone.String())
+	require.Equal(t, "primary 80%, baseline 20%, 5% copied to baseline, clients kept by cookie c", alone.String())
 	require.NotNil(t, alone.SessionAffinity)
-	require.Equal(t, "primary 70%, canary 30%, header x to canary", all.Without(2).String())
+	require.Equal(t, "primary 70%, canary 30%, header x to canary, clients kept by cookie c", all.Without(2).String())
 	require.Equal(t, config.Traffic{Primary: 100}, alone.Without(2))
 }

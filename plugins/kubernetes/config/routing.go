@@ -57,7 +57,11 @@ func (a *Application) Selected(traffic Traffic) (string, error) {
 
 // VariantServices are the suffixes of the Services that a pipeline makes for single variants; empty where it makes
 // none.
-type VariantServices struct{ Canary, Baseline string }
+type VariantServices struct {
+	Canary, Baseline string
+	// stages are those of the pipeline that roll variants out.
+	stages [2]bool
+}
 
 // ServicesOf reads them from the stages of a pipeline.
 func ServicesOf(stages []PipelineStage) (VariantServices, error) {
@@ -69,7 +73,7 @@ func ServicesOf(stages []PipelineStage) (VariantServices, error) {
 			if err != nil {
 				return services, fmt.Errorf("stage %d of the pipeline: %w", s.Index+1, err)
 			}
-			if o.CreateService {
+			if services.stages[0] = true; o.CreateService {
 				services.Canary = string(o.Suffix)
 			}
 		case StageBaselineRollout:
@@ -77,7 +81,7 @@ func ServicesOf(stages []PipelineStage) (VariantServices, error) {
 			if err != nil {
 				return services, fmt.Errorf("stage %d of the pipeline: %w", s.Index+1, err)
 			}
-			if o.CreateService {
+			if services.stages[1] = true; o.CreateService {
 				services.Baseline = string(o.Suffix)
 			}
 		}
@@ -102,7 +106,12 @@ func (v VariantServices) check(traffic Traffic) error {
 	for i, variant := range []struct{ name, suffix, stage string }{
 		{"canary", v.Canary, StageCanaryRollout}, {"baseline", v.Baseline, StageBaselineRollout},
 	} {
-		if receives[i+1] && variant.suffix == "" {
+		switch {
+		case !receives[i+1] || variant.suffix != "":
+		case !v.stages[i]:
+			return fmt.Errorf("%s: the pipeline has no %s, so there is no %s to send traffic to: add one before this "+
+				"stage, with.createService: true", StageTrafficRouting, variant.stage, variant.name)
+		default:
 			return fmt.Errorf("%s: a route sends traffic to Services, and the pipeline makes none for the %s: set "+
 				"with.createService: true in its %s",
 				StageTrafficRouting, variant.name, variant.stage)

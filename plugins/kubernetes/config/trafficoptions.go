@@ -39,6 +39,9 @@ func (t Traffic) String() string {
 	if t.Mirror != nil {
 		parts = append(parts, fmt.Sprintf("%d%% copied to %s", t.Mirror.Share(), t.Mirror.Name()))
 	}
+	if t.SessionAffinity != nil {
+		parts = append(parts, "clients kept by cookie "+t.SessionAffinity.Cookie)
+	}
 	return strings.Join(parts, ", ")
 }
 
@@ -91,11 +94,17 @@ type trafficOptions struct {
 
 // ExtendSchema says what a stage needs, and that no traffic is lost.
 func (trafficOptions) ExtendSchema(schema map[string]any) {
-	var branches []any
+	var branches, rules []any
 	for _, key := range []string{"all", "primary", "canary", "baseline", "match", "mirror"} {
 		branches = append(branches, object{"required": []string{key}})
 	}
-	schema["allOf"] = []any{object{"anyOf": branches}}
+	for _, key := range []string{"primary", "canary", "baseline"} {
+		rules = append(rules, object{
+			"not":                 object{"required": []string{"all", key}},
+			"patternErrorMessage": "either all or " + key + ", not both",
+		})
+	}
+	schema["allOf"] = append(rules, object{"anyOf": branches})
 	schema["shares"] = []any{"primary", "canary", "baseline"}
 }
 
@@ -120,9 +129,8 @@ func DecodeTraffic(with []byte) (Traffic, error) {
 			return Traffic{}, fmt.Errorf("%s: with.mirror: %w", StageTrafficRouting, err)
 		}
 	}
-	if t.SessionAffinity != nil && t.SessionAffinity.Cookie == "" {
-		return Traffic{}, fmt.Errorf("%s: with.sessionAffinity: give cookie, the name of the cookie",
-			StageTrafficRouting)
+	if err := t.SessionAffinity.validate(); err != nil {
+		return Traffic{}, fmt.Errorf("%s: with.sessionAffinity%w", StageTrafficRouting, err)
 	}
 	return t, nil
 }

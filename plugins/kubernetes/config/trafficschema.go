@@ -36,7 +36,51 @@ func trafficSchema(plugin, stage string) object {
 			"mirror":          nothing("ingress-nginx cannot copy requests to a variant"),
 			"sessionAffinity": nothing("annotate the Ingress with nginx.ingress.kubernetes.io/affinity: cookie"),
 		})},
+		needsService(plugin, stage, DefaultBaselineValue, StageBaselineRollout),
+		needsService(plugin, stage, DefaultCanaryValue, StageCanaryRollout),
 	}}
+}
+
+// needsService says that a pipeline that sends requests to a variant by a route has a stage that creates the Service of
+// the variant. rollout is the name of that stage for one cluster; stage is that of the traffic stage.
+func needsService(plugin, stage, variant, rollout string) object {
+	if _, many := SingleName(stage); many {
+		rollout = MultiName(rollout)
+	}
+	has := func(key string, value any) object {
+		return object{"required": []string{key}, "properties": object{key: value}}
+	}
+	asks := []any{
+		has("all", object{"const": variant}),
+		has(variant, object{"not": object{"enum": []any{0, "0", "0%", nil}}}),
+	}
+	if variant == DefaultCanaryValue {
+		asks = append(asks, has("match", object{"minItems": 1}),
+			has("mirror", object{"type": "object", "properties": object{"to": object{"const": variant}}}))
+	} else {
+		asks = append(asks, has("mirror", has("to", object{"const": variant})))
+	}
+	stages := func(of object) object {
+		return object{"required": []string{"pipeline"}, "properties": object{"pipeline": has("stages", of)}}
+	}
+	named := func(name string, with object) object {
+		return object{"required": []string{"name", "with"}, "properties": object{
+			"name": object{"const": name}, "with": with,
+		}}
+	}
+	creates := named(rollout, has("createService", object{"const": true}))
+	created := object{
+		"not": object{"items": object{"not": creates}},
+		"patternErrorMessage": "the stage " + rollout + " with createService: true, because a route sends traffic to " +
+			"the Service of the " + variant,
+	}
+	return object{
+		"if": object{"allOf": []any{
+			hasMethod(plugin, MethodGateway, MethodNginx, MethodTraefik),
+			stages(object{"contains": named(stage, object{"anyOf": asks})}),
+		}},
+		"then": stages(created),
+	}
 }
 
 // hasMethod holds for applications that set one of the methods of routing for a plugin.

@@ -15,9 +15,9 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// CheckRoutes refuses a deployment whose pipeline cannot route traffic by the manifests, with the code that ends a plan.
-// A deployment that may be a quick sync passes: its stages say the same before they change anything. running is nil
-// before the first deployment.
+// CheckRoutes refuses a deployment whose pipeline cannot route traffic by the manifests, with the code that ends a
+// plan. A deployment that may be a quick sync passes: its stages say the same before they change anything. running is
+// nil before the first deployment.
 func (e *Engine) CheckRoutes(ctx context.Context, d *sdk.Deployment, targets []stage.Target, wanted,
 	running *stage.Source, manifests []manifest.Manifest) error {
 	if !stage.RoutesTraffic(wanted) || !e.usesPipeline(ctx, d, targets, wanted, running, manifests) {

@@ -21,8 +21,8 @@ type ignoreRule struct {
 	ignorefield.Rule
 	// field is where it stands in the configuration; empty for what the plugin ignores by itself.
 	field string
-	// list is where an object has the list that stages for traffic write, of which the field is a part: what someone else
-	// has written there counts. Empty for other rules.
+	// list is where an object has the list that stages for traffic write, of which the field is a part: what someone
+	// else has written there counts. Empty for other rules.
 	list string
 	// found is set once the rule has named a field that is there.
 	found atomic.Bool

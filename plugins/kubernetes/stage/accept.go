@@ -25,9 +25,9 @@ const (
 	reportTimeout = 5 * time.Second
 )
 
-// awaitAccepted waits until the gateways have judged a route of the Gateway API as it was applied. One that none of them
-// accepts routes nothing. Where none reports anything, or not in time, a line says that it is not known.
-func awaitAccepted(ctx context.Context, req *Request, c *cluster.Client, a apply.Applied) error {
+// awaitAccepted waits until the gateways have judged a route of the Gateway API as it was applied. One that none of
+// them accepts routes nothing. Where none reports anything, or not in time, a line says that it is not known.
+func awaitAccepted(ctx context.Context, req *Request, a apply.Applied) error {
 	name := manifest.KeyOf(a.Live).Human()
 	generation := a.Live.GetGeneration()
 	last := acceptanceOf(a.Live, generation)

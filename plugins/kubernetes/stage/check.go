@@ -37,8 +37,8 @@ func CheckPipeline(s *Source) error {
 	return s.App.CheckPipeline(stages)
 }
 
-// CheckRoutes reports whether the traffic stages of a source can find what they route by, and whether the primary can be
-// distinguished from the other variants, so that a canary is not rolled out in vain. namespace is that of objects
+// CheckRoutes reports whether the traffic stages of a source can find what they route by, and whether the primary can
+// be distinguished from the other variants, so that a canary is not rolled out in vain. namespace is that of objects
 // without one; it may be empty when that is not known.
 func CheckRoutes(manifests []manifest.Manifest, s *Source, namespace string) error {
 	stages, err := s.App.PipelineStages(s.ConfigData)
@@ -100,6 +100,30 @@ func inNamespace(manifests []manifest.Manifest, namespace string) []manifest.Man
 		}
 	}
 	return made
+}
+
+// routeIn is routeObject for objects that get a namespace when they are applied. What it returns has the namespace that
+// is in Git, since that is written down on the object.
+func routeIn(manifests []manifest.Manifest, s *Source, traffic config.Traffic, namespace string) (routing, error) {
+	r, err := routeObject(inNamespace(manifests, namespace), s, traffic)
+	if err != nil {
+		return r, err
+	}
+	source := r.object
+	if source.Unstructured == nil {
+		source = r.extended
+	}
+	bare := source.Key()
+	bare.Namespace = ""
+	if slices.ContainsFunc(manifests, func(m manifest.Manifest) bool { return m.Key() == bare }) {
+		if r.object.Unstructured != nil {
+			r.object.SetNamespace("")
+		}
+		for _, m := range r.added {
+			m.SetNamespace("")
+		}
+	}
+	return r, nil
 }
 
 // RoutesTraffic reports whether the pipeline of a source has stages for traffic.

@@ -30,7 +30,7 @@ func (e *Executor) clean(ctx context.Context, req *Request, variant string) erro
 		return err
 	}
 	return h.around(ctx, client, func() error {
-		needed, err := e.takeTraffic(ctx, req, client, variant)
+		needed, err := takeTraffic(ctx, e, req, client, variant)
 		if err != nil {
 			return err
 		}

@@ -22,8 +22,8 @@ import (
 // takeTraffic moves what traffic a variant still gets to the primary, so that the variant can be removed: no request is
 // to go where no one answers. It returns the objects that the traffic of the others needs. (PipeCD v1 removes the
 // variant in any case.)
-func (e *Executor) takeTraffic(ctx context.Context, req *Request, c *cluster.Client, value string) ([]manifest.Key,
-	error) {
+func takeTraffic(ctx context.Context, e *Executor, req *Request, c *cluster.Client,
+	value string) ([]manifest.Key, error) {
 	s := req.Target
 	last, err := lastTrafficStage(s)
 	if err != nil || last < 0 {
@@ -39,7 +39,7 @@ func (e *Executor) takeTraffic(ctx context.Context, req *Request, c *cluster.Cli
 	if err != nil {
 		return nil, err
 	}
-	r, err := routeObject(inNamespace(loaded, c.Namespace), s, traffic)
+	r, err := routeIn(loaded, s, traffic, c.Namespace)
 	if err != nil {
 		return nil, fmt.Errorf("find out whether the %s variant still gets traffic: %w", value, err)
 	}
@@ -56,7 +56,7 @@ func (e *Executor) takeTraffic(ctx context.Context, req *Request, c *cluster.Cli
 		return r.addedKeys(c), nil
 	}
 	req.Log.Infof("The %s variant still gets traffic: moving that to the primary before it is removed", value)
-	return e.move(ctx, req, c, r, traffic)
+	return r.move(ctx, e, req, c, traffic)
 }
 
 // notedTraffic is where the last stage for traffic of the deployment has sent requests; all to the primary before there

@@ -33,9 +33,9 @@ func AsRouted(manifests []manifest.Manifest, s *Source) ([]manifest.Manifest, er
 	return manifests, nil
 }
 
-// Routed returns the object that traffic is routed by as each stage for traffic of the source leaves it, and each removal
-// of a variant that still had traffic: none for a method that leaves the manifests as they are, and none for a Service,
-// which is to select the primary in the end.
+// Routed returns the object that traffic is routed by as each stage for traffic of the source leaves it, and each
+// removal of a variant that still had traffic: none for a method that leaves the manifests as they are, and none for a
+// Service, which is to select the primary in the end.
 func Routed(manifests []manifest.Manifest, s *Source) (forms []manifest.Manifest, err error) {
 	stages, err := s.App.PipelineStages(s.ConfigData)
 	if err != nil {

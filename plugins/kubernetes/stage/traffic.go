@@ -47,7 +47,7 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	r, err := routeObject(inNamespace(loaded, e.pool.Namespace(req.Targets[0].Config)), s, traffic)
+	r, err := routeIn(loaded, s, traffic, e.pool.Namespace(req.Targets[0].Config))
 	if err != nil {
 		return err
 	}
@@ -59,12 +59,13 @@ func (e *Executor) route(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
-	return h.around(ctx, client, func() error { return e.send(ctx, req, client, r, traffic) })
+	return h.around(ctx, client, func() error { return r.send(ctx, e, req, client, traffic) })
 }
 
 // send sends the traffic where it is to go, and notes that.
-func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r routing, traffic config.Traffic) error {
-	if _, err := e.move(ctx, req, c, r, traffic); err != nil {
+func (r routing) send(ctx context.Context, e *Executor, req *Request, c *cluster.Client,
+	traffic config.Traffic) error {
+	if _, err := r.move(ctx, e, req, c, traffic); err != nil {
 		return err
 	}
 	err := req.Client.PutMetadata(ctx, sdk.OfStage, map[string]string{
@@ -82,7 +83,7 @@ func (e *Executor) send(ctx context.Context, req *Request, c *cluster.Client, r 
 
 // move moves the traffic, and notes where it goes for the stages that follow. It returns what the object that traffic
 // is routed by refers to.
-func (e *Executor) move(ctx context.Context, req *Request, c *cluster.Client, r routing,
+func (r routing) move(ctx context.Context, e *Executor, req *Request, c *cluster.Client,
 	traffic config.Traffic) (needed []manifest.Key, err error) {
 	if err := r.checkExtended(ctx, c); err != nil {
 		return nil, err
@@ -119,7 +120,7 @@ func (r routing) apply(ctx context.Context, e *Executor, req *Request, c *cluste
 	if r.object.Unstructured != nil {
 		applied, err := e.apply(ctx, req, c, primaryOf(s), []manifest.Manifest{r.object})
 		if err == nil && s.App.TrafficRouting.Method == config.MethodGateway {
-			err = awaitAccepted(ctx, req, c, applied[0])
+			err = awaitAccepted(ctx, req, applied[0])
 		}
 		if err != nil {
 			return nil, err
@@ -178,8 +179,8 @@ func (r routing) sayLeft(req *Request, traffic config.Traffic) {
 		return
 	}
 	for _, m := range r.others {
-		req.Log.Infof("Warning: %s sends requests to the same Service and stays as it is, because traffic is routed by "+
-			"%s alone", m.Key().Human(), r.name())
+		req.Log.Infof("Warning: %s sends requests to the same Service and stays as it is, because traffic is routed "+
+			"by %s alone", m.Key().Human(), r.name())
 	}
 }
 

@@ -70,7 +70,8 @@ func gatewayHeader(m config.Match) map[string]any {
 	case m.Header.Exact != "":
 		return map[string]any{"type": exact, "name": m.Header.Name, "value": m.Header.Exact}
 	}
-	return map[string]any{"type": regex, "name": m.Header.Name, "value": m.Header.Regex}
+	// Implementations differ in whether an expression has to hold for the whole value.
+	return map[string]any{"type": regex, "name": m.Header.Name, "value": "^(?:" + m.Header.Regex + ")$"}
 }
 
 // cookieHeader is the header that all cookies of a request are in.

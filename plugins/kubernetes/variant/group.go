@@ -8,8 +8,8 @@ import (
 	"slices"
 )
 
-// group are those backends of the routed Service that differ in nothing but the variant and the weight: a route may have
-// several, such as two ports.
+// group are those backends of the routed Service that differ in nothing but the variant and the weight: a route may
+// have several groups, such as two ports.
 type group struct {
 	// own is the first of them.
 	own    map[string]any

@@ -38,8 +38,8 @@ func CheckSelectable(manifests []manifest.Manifest, app *config.Application) err
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%w; or set with.addVariantLabelToSelector: true (and "+
-				"quickSync.addVariantLabelToSelector: true), or leave it out of `workloads`. The selector of a Deployment that exists cannot be "+
-				"changed: it has to be deleted once, or to be renamed", err))
+				"quickSync.addVariantLabelToSelector: true), or leave it out of `workloads`. The selector of a "+
+				"Deployment that exists cannot be changed: it has to be deleted once, or to be renamed", err))
 		}
 	}
 	return errors.Join(errs...)

@@ -46,9 +46,10 @@ func TestEachPortOfTheServiceKeepsItsPart(t *testing.T) {
 		"istio": {config.MethodIstio, istio, "[{destination: {host: web, subset: stable, port: 80}, weight: 60}, " +
 			"{destination: {host: web, subset: other, port: 81}, weight: 40}]", `{"canary": 20}`,
 			"[primary:80=48 canary:80=12 primary:81=32 canary:81=8]"},
-		"istio, next to another host": {config.MethodIstio, istio, "[{destination: {host: web, port: 80}, weight: 30}, " +
-			"{destination: {host: web.default.svc, port: 80}, weight: 15}, {destination: {host: web, port: 81}, " +
-			"weight: 35}, {destination: {host: b, subset: b, port: 1}, weight: 20}]", `{"canary": 50}`,
+		"istio, next to another host": {config.MethodIstio, istio,
+			"[{destination: {host: web, port: 80}, weight: 30}, " +
+				"{destination: {host: web.default.svc, port: 80}, weight: 15}, {destination: {host: web, port: 81}, " +
+				"weight: 35}, {destination: {host: b, subset: b, port: 1}, weight: 20}]", `{"canary": 50}`,
 			"[primary:80=23 canary:80=22 primary:81=18 canary:81=17 b:1=20]"},
 		"istio, with a canary in Git": {config.MethodIstio, istio,
 			"[{destination: {host: web, subset: primary}, weight: 100, headers: {a: b}}, " +

@@ -40,8 +40,8 @@ func TestALiveRouteShowsWhichVariantsItReaches(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			parsed, err := manifest.Parse([]byte("kind: Any\napiVersion: v1\nmetadata: {name: web}\nspec: {"+c.spec+"}"),
-				"a.yaml")
+			parsed, err := manifest.Parse([]byte("kind: Any\napiVersion: v1\nmetadata: {name: web}\n"+
+				"spec: {"+c.spec+"}"), "a.yaml")
 			require.NoError(t, err)
 			app := application(t)
 			app.TrafficRouting.Method = c.method

@@ -33,8 +33,8 @@ func (h HostSubsets) Check(value string) error {
 	if _, known := h.defined[value]; known || h.rule.Unstructured == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %s has no subset named %q, by which %s sends traffic to the variant: add {name: %s, labels: "+
-		"{%s: %s}} to spec.subsets", h.rule.Origin.At("spec.subsets"), h.rule.Key().Human(), value,
+	return fmt.Errorf("%s: %s has no subset named %q, by which %s sends traffic to the variant: add {name: %s, "+
+		"labels: {%s: %s}} to spec.subsets", h.rule.Origin.At("spec.subsets"), h.rule.Key().Human(), value,
 		config.StageTrafficRouting, value, h.label.Key, value)
 }
 

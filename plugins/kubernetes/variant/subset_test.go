@@ -81,7 +81,7 @@ func TestASubsetThatTheDestinationRuleLacksIsAnErrorWithItsPlace(t *testing.T) {
 	}
 	require.NoError(t, check(text, "canary"), "a DestinationRule may be elsewhere")
 	require.NoError(t, check(text+rule, "primary"))
-	require.EqualError(t, check(text+rule, "canary"), `a.yaml:16: DestinationRule web has no subset named "canary", by `+
-		"which K8S_TRAFFIC_ROUTING sends traffic to the variant: add {name: canary, labels: {pipecd.dev/variant: "+
+	require.EqualError(t, check(text+rule, "canary"), `a.yaml:16: DestinationRule web has no subset named "canary", `+
+		"by which K8S_TRAFFIC_ROUTING sends traffic to the variant: add {name: canary, labels: {pipecd.dev/variant: "+
 		"canary}} to spec.subsets")
 }
