@@ -5,6 +5,7 @@ package apply
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 )
 
 // refusal is what the API said of a manifest, as a Kubernetes API has said it, and what is made of it.
@@ -292,5 +295,17 @@ func TestAMisspeltFieldNamesTheNearestOne(t *testing.T) {
 		"spec.template.spec.nothing":  "look for a misspelling or a wrong indentation",
 	} {
 		require.Equal(t, want, suggest(path, ask), path)
+	}
+}
+
+func TestOnlyAnAbsentWebhookMayTakeTheManifestLater(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`failed calling webhook "w.example": Post "https://w.default.svc:443/": no service "w"`: true,
+		`admission webhook "w.example" denied the request: no owner`:                            false,
+	} {
+		err := describe(apierrors.NewInternalError(errors.New(text)), parseAs(t, service("ports: []")), inquiry{})
+		require.Equal(t, want, cluster.Passing(fmt.Errorf("apply: %w", errors.Join(err, err))), text)
+		require.ErrorContains(t, err, "webhook w.example")
 	}
 }
