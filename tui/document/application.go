@@ -21,7 +21,7 @@ type Application struct {
 	Health string `json:"health" words:"health"`
 	// HealthReason names the worst of its resources that do not work, and how many more there are.
 	HealthReason string `json:"health_reason"`
-	// Reason says why it is not in sync, in full.
+	// Reason says why it is not in sync, in full: for drift a line for each object and field, so it has several lines.
 	Reason string `json:"reason"`
 	// ShortReason is the reason in one line.
 	ShortReason string `json:"short_reason"`

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -33,7 +34,7 @@ func application(a *store.Application) *deckv1.Application {
 	return &deckv1.Application{
 		Id: m.GetId(), PipedId: m.GetPipedId(), Name: m.GetName(), Description: m.GetDescription(),
 		Labels: m.GetLabels(),
-		Path:   m.GetGitPath().GetPath(), ConfigFilename: m.GetGitPath().GetConfigFilename(),
+		Path:   directory(m.GetGitPath().GetPath()), ConfigFilename: m.GetGitPath().GetConfigFilename(),
 		Sync: syncStatus(m.GetSyncState()), SyncShortReason: m.GetSyncState().GetShortReason(),
 		SyncReason: m.GetSyncState().GetReason(),
 		Health:     healthStatuses[a.Health], Deploying: m.GetDeploying(), Disabled: m.GetDisabled(),
@@ -43,6 +44,12 @@ func application(a *store.Application) *deckv1.Application {
 		Manual: a.Manual, HealthReason: a.Counts.Worst,
 		ExaminedDeploymentId: a.ExaminedDeploymentID,
 	}
+}
+
+// directory is a directory as users write it: pipeds put ./ before a name of one letter, which PipeCD's control plane
+// would not take. The top of the repository stays ./.
+func directory(path string) string {
+	return cmp.Or(strings.TrimPrefix(path, "./"), path)
 }
 
 func deployment(d *store.Deployment) *deckv1.Deployment {

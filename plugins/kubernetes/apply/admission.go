@@ -13,41 +13,45 @@ var admissions = []struct {
 	pattern *regexp.Regexp
 	// reason gets the groups of the pattern.
 	reason, remedy string
+	// passes: it may admit the same manifest later.
+	passes bool
 }{
 	{
-		regexp.MustCompile(`exceeded quota: ([^,\s]+), requested: (.+), used: (.+), limited: (.+)`),
-		"the ResourceQuota %s has no room: requested %s, used %s, limited to %s",
-		"raise the quota, or deploy less to the namespace",
+		pattern: regexp.MustCompile(`exceeded quota: ([^,\s]+), requested: (.+), used: (.+), limited: (.+)`),
+		reason:  "the ResourceQuota %s has no room: requested %s, used %s, limited to %s",
+		remedy:  "raise the quota, or deploy less to the namespace",
 	},
 	{
-		regexp.MustCompile(`failed quota: ([^:\s]+): must specify (.+)`),
-		"the ResourceQuota %s wants every container to have %s",
-		"set resources.requests and resources.limits, or add a LimitRange with defaults",
+		pattern: regexp.MustCompile(`failed quota: ([^:\s]+): must specify (.+)`),
+		reason:  "the ResourceQuota %s wants every container to have %s",
+		remedy:  "set resources.requests and resources.limits, or add a LimitRange with defaults",
 	},
 	{
-		regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request:? ?(.*)`),
-		"the admission webhook %s denied it: %s",
-		"change the manifest as the webhook says, or ask who runs it",
+		pattern: regexp.MustCompile(`(?s)admission webhook "([^"]+)" denied the request:? ?(.*)`),
+		reason:  "the admission webhook %s denied it: %s",
+		remedy:  "change the manifest as the webhook says, or ask who runs it",
 	},
 	{
-		regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`),
-		"the admission webhook %s does not answer: %s",
-		"fix the service behind it, or remove its webhook configuration",
+		pattern: regexp.MustCompile(`(?s)failed calling webhook "([^"]+)": (.*)`),
+		reason:  "the admission webhook %s does not answer: %s",
+		remedy:  "fix the service behind it, or remove its webhook configuration",
+		passes:  true,
 	},
 	{
-		regexp.MustCompile(`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (.*)`),
-		"the ValidatingAdmissionPolicy %s denied it: %s",
-		"change the manifest as the policy says",
+		pattern: regexp.MustCompile(
+			`(?s)ValidatingAdmissionPolicy '([^']+)' with binding '[^']+' denied request: (.*)`),
+		reason: "the ValidatingAdmissionPolicy %s denied it: %s",
+		remedy: "change the manifest as the policy says",
 	},
 	{
-		regexp.MustCompile(`only dynamically provisioned pvc can be resized`),
-		"its StorageClass does not let it grow",
-		"set allowVolumeExpansion: true in the StorageClass, or take the change back",
+		pattern: regexp.MustCompile(`only dynamically provisioned pvc can be resized`),
+		reason:  "its StorageClass does not let it grow",
+		remedy:  "set allowVolumeExpansion: true in the StorageClass, or take the change back",
 	},
 	{
-		regexp.MustCompile(`violates PodSecurity "([^"]+)": (.*)`),
-		"the namespace enforces the pod security level %s: %s",
-		"set securityContext as it says, or the namespace's label pod-security.kubernetes.io/enforce",
+		pattern: regexp.MustCompile(`violates PodSecurity "([^"]+)": (.*)`),
+		reason:  "the namespace enforces the pod security level %s: %s",
+		remedy:  "set securityContext as it says, or the namespace's label pod-security.kubernetes.io/enforce",
 	},
 }
 
@@ -62,7 +66,7 @@ func describeAdmission(refused *RefusedError, text string) bool {
 		for _, g := range found[1:] {
 			groups = append(groups, shorten(g))
 		}
-		refused.Reason, refused.Remedy = fmt.Sprintf(a.reason, groups...), a.remedy
+		refused.Reason, refused.Remedy, refused.passes = fmt.Sprintf(a.reason, groups...), a.remedy, a.passes
 		return true
 	}
 	return false

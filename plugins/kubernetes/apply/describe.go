@@ -88,6 +88,8 @@ type problem struct {
 	// the path.
 	path, where  string
 	text, remedy string
+	// unknown: the kind does not have the field.
+	unknown bool
 }
 
 func (p problem) String() string {

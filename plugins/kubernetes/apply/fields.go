@@ -5,6 +5,7 @@ package apply
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -53,17 +54,56 @@ func describeFields(refused *RefusedError, text string, m manifest.Manifest, ask
 	if len(problems) == 0 {
 		return false
 	}
+	problems = append(problems, otherUnknown(problems, m, ask)...)
 	slices.SortStableFunc(problems, func(a, b problem) int { return a.line(m) - b.line(m) }) // the API has no order
 	refused.take(problems, m)
 	refused.unsettled = true
 	return true
 }
 
+// otherUnknown are the fields that the kind does not have besides those that the API has named: it stops at the first
+// one in an item of a list.
+func otherUnknown(known []problem, m manifest.Manifest, ask inquiry) (others []problem) {
+	if ask.fields == nil || !slices.ContainsFunc(known, func(p problem) bool { return p.unknown }) {
+		return nil
+	}
+	named := func(path string) bool {
+		return slices.ContainsFunc(known, func(p problem) bool {
+			return lastName(p.path) == lastName(path) && m.At(p.path) == m.At(path)
+		})
+	}
+	eachMap(m.Object, "", func(path string, fields map[string]any) {
+		has := ask.fields(strings.TrimPrefix(path+".x", "."))
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
+			at := strings.TrimPrefix(path+"."+name, ".")
+			if len(has) > 0 && !slices.Contains(has, name) && !named(at) {
+				others = append(others, unknownField(at, m, ask))
+			}
+		}
+	})
+	return others
+}
+
+// eachMap calls a function with every mapping, in the order of the paths.
+func eachMap(value any, path string, f func(path string, fields map[string]any)) {
+	switch value := value.(type) {
+	case map[string]any:
+		f(path, value)
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			eachMap(value[key], strings.TrimPrefix(path+"."+key, "."), f)
+		}
+	case []any:
+		for i, item := range value {
+			eachMap(item, fmt.Sprintf("%s[%d]", path, i), f)
+		}
+	}
+}
+
 // unknownField is a field that the kind does not have.
 func unknownField(path string, m manifest.Manifest, ask inquiry) problem {
 	return problem{
 		path: path, text: fmt.Sprintf("no such field in %s %s", m.GetAPIVersion(), m.GetKind()),
-		remedy: suggest(path, ask),
+		remedy: suggest(path, ask), unknown: true,
 	}
 }
 

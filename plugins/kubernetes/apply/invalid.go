@@ -52,11 +52,39 @@ func invalid(cause metav1.StatusCause, m manifest.Manifest) problem {
 		p.remedy = "give the pod template every label of spec.selector"
 	case strings.HasPrefix(cause.Message, "Required value"):
 		p.remedy = "add the field"
+	default:
+		p.remedy = remedyOf(p.path, cause.Message)
 	}
 	if key := keyOf(m, p.path, cause.Message); key != "" {
 		p.where = m.At(p.path + "." + key)
 	}
 	return p
+}
+
+const (
+	nameRemedy  = "use lower case letters, digits and '-', with a letter or a digit at both ends"
+	labelRemedy = "use letters, digits, '-', '_' and '.', with a letter or a digit at both ends"
+)
+
+// remedyOf is what to do about a value that breaks a rule which many users meet; empty for other rules.
+func remedyOf(path, message string) string {
+	mount := strings.Index(path, "ontainers[")
+	switch {
+	case strings.Contains(message, "a valid label "):
+		return labelRemedy
+	case strings.Contains(message, "a lowercase RFC 1123 "), strings.Contains(message, "a DNS-1035 label "):
+		return nameRemedy
+	case strings.Contains(message, "a valid config key "):
+		return "rename the key: use letters, digits, '-', '_' and '.'"
+	case strings.HasPrefix(message, "Not found: ") && strings.Contains(path, ".volumeMounts[") && mount >= 0:
+		spec := path[:strings.LastIndex(path[:mount], ".")]
+		return "add a volume with this name to " + spec + ".volumes, or remove the mount"
+	case strings.Contains(message, "must be less than or equal to ") && strings.Contains(message, " limit"):
+		return "lower the request, or raise the limit"
+	case strings.HasPrefix(path, "data[.dockerconfigjson]"):
+		return `write JSON such as {"auths": {"registry.example": {"username": "…", "password": "…"}}}`
+	}
+	return ""
 }
 
 // quoted is the value that the API does not accept.

@@ -5,6 +5,7 @@ package apply
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -13,6 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 )
 
 // refusal is what the API said of a manifest, as a Kubernetes API has said it, and what is made of it.
@@ -242,7 +245,37 @@ func TestARefusalIsALineWithTheFieldAndOneWithTheNextStep(t *testing.T) {
 			refuses("metadata.labels", `Invalid value: "d!": a valid label must be an empty string (e.g. 'MyValue', `+
 				`regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')`),
 			"a.yaml:7: ConfigMap c: metadata.labels: Invalid value: \"d!\": a valid label must be an empty string " +
-				"(e.g. 'MyValue')"},
+				"(e.g. 'MyValue')\nnext step: " + labelRemedy},
+		"the key of a label": {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n  labels:\n    a/b/c: d\n", "",
+			refuses("metadata.labels", `Invalid value: "a/b/c": a valid label key must consist of letters`),
+			"a.yaml:6: ConfigMap c: metadata.labels: Invalid value: \"a/b/c\": a valid label key must consist of " +
+				"letters\nnext step: " + labelRemedy},
+		"a name": {"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: My_C\n", "", refuses("metadata.name",
+			`Invalid value: "My_C": a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters`),
+			"a.yaml:4: ConfigMap My_C: metadata.name: Invalid value: \"My_C\": a lowercase RFC 1123 subdomain must " +
+				"consist of lower case alphanumeric characters\nnext step: " + nameRemedy},
+		"the name of a port": {service("ports: [{port: 80, name: My_Port}]"), "", refuses("spec.ports[0].name",
+			`Invalid value: "My_Port": a lowercase RFC 1123 label must consist of lower case alphanumeric characters`),
+			"a.yaml:5: Service web: spec.ports[0].name: Invalid value: \"My_Port\": a lowercase RFC 1123 label must " +
+				"consist of lower case alphanumeric characters\nnext step: " + nameRemedy},
+		"the key of a ConfigMap": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata:\n  a b: c\n", "",
+			refuses("data[a b]", `Invalid value: "a b": a valid config key must consist of letters`),
+			"a.yaml:5: ConfigMap c: data[a b]: Invalid value: \"a b\": a valid config key must consist of letters\n" +
+				"next step: rename the key: use letters, digits, '-', '_' and '.'"},
+		"a mount without a volume": {container, "", refuses("spec.template.spec.containers[0].volumeMounts[0].name",
+			`Not found: "gone"`),
+			"a.yaml:9: Deployment web: spec.template.spec.containers[0].volumeMounts[0].name: Not found: \"gone\"\n" +
+				"next step: add a volume with this name to spec.template.spec.volumes, or remove the mount"},
+		"a request above its limit": {container, "", refuses("spec.template.spec.containers[0].resources.requests",
+			`Invalid value: "3": must be less than or equal to cpu limit of 2`),
+			"a.yaml:11: Deployment web: spec.template.spec.containers[0].resources.requests: Invalid value: \"3\": " +
+				"must be less than or equal to cpu limit of 2\nnext step: lower the request, or raise the limit"},
+		"credentials of a registry": {"apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ntype: " +
+			"kubernetes.io/dockerconfigjson\n", "", refuses("data[.dockerconfigjson]", `Invalid value: "<secret `+
+			`contents redacted>": invalid character 'h' looking for beginning of value`),
+			"a.yaml:1: Secret s: data[.dockerconfigjson]: Invalid value: \"<secret contents redacted>\": invalid " +
+				"character 'h' looking for beginning of value\nnext step: write JSON such as " +
+				`{"auths": {"registry.example": {"username": "…", "password": "…"}}}`},
 		"labels that do not match": {container, "", refuses("spec.template.spec", "Invalid value: {\"app\":\"web2\"}: "+
 			"`selector` does not match template `labels`"),
 			"a.yaml:7: Deployment web: spec.template.spec: `selector` does not match template `labels`\nnext step: " +
@@ -293,4 +326,51 @@ func TestAMisspeltFieldNamesTheNearestOne(t *testing.T) {
 	} {
 		require.Equal(t, want, suggest(path, ask), path)
 	}
+}
+
+func TestOnlyAnAbsentWebhookMayTakeTheManifestLater(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		`failed calling webhook "w.example": Post "https://w.default.svc:443/": no service "w"`: true,
+		`admission webhook "w.example" denied the request: no owner`:                            false,
+	} {
+		err := describe(apierrors.NewInternalError(errors.New(text)), parseAs(t, service("ports: []")), inquiry{})
+		require.Equal(t, want, cluster.Passing(fmt.Errorf("apply: %w", errors.Join(err, err))), text)
+		require.ErrorContains(t, err, "webhook w.example")
+	}
+}
+
+func TestEveryMisspeltFieldIsNamedAlthoughTheAPIStopsAtTheFirst(t *testing.T) {
+	t.Parallel()
+	known := map[string][]string{
+		"":                                 {"apiVersion", "kind", "metadata", "spec"},
+		"spec":                             {"replicas", "template"},
+		"spec.template":                    {"metadata", "spec"},
+		"spec.template.spec":               {"containers"},
+		"spec.template.spec.containers[0]": {"image", "imagePullPolicy", "resources"},
+		"spec.template.spec.containers[1]": {"image", "imagePullPolicy", "resources"},
+	}
+	ask := inquiry{fields: func(path string) []string { return known[path[:max(0, strings.LastIndex(path, "."))]] }}
+	m := parseAs(t, `apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web, labels: {what: ever}}
+spec:
+  template:
+    spec:
+      containers:
+        - name: main
+          imagePul: Always
+          resources: {limts: {cpu: 1}}
+        - imagePul: Always
+  replicass: 1
+`)
+	err := describe(untyped(`.spec.template.spec.containers[name="main"].imagePul: field not declared in schema`), m,
+		ask)
+	require.ErrorContains(t, err, `containers[name="main"].imagePul: no such field`)
+	require.Equal(t, 1, strings.Count(err.Error(), "containers[name=\"main\"].imagePul:"))
+	require.NotContains(t, err.Error(), "containers[0].imagePul")
+	require.Contains(t, err.Error(), "containers[1].imagePul: no such field")
+	require.Contains(t, err.Error(), "containers[0].name: no such field", "the fields of this test have no name")
+	require.Contains(t, err.Error(), "spec.replicass: no such field")
+	require.NotContains(t, err.Error(), "what", "labels have no fixed fields")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// RefusedError is a manifest that the API does not take. Applying it again cannot help.
+// RefusedError is a manifest that the API does not take. Applying it again cannot help, unless it passes.
 type RefusedError struct {
 	Key manifest.Key
 	// Where is "file:line", or empty.
@@ -23,7 +23,12 @@ type RefusedError struct {
 	immutable bool
 	// absent: the cluster serves nothing of the API group, which is not one of those that Kubernetes has built in.
 	absent bool
+	// passes: what has to admit the manifest is away, and may come back.
+	passes bool
 }
+
+// Passes reports whether the same manifest may be taken later.
+func (e *RefusedError) Passes() bool { return e.passes }
 
 // Cause reports that the cluster lacks the kind, for which a CustomResourceDefinition has to be installed; it is empty
 // for other refusals.

@@ -42,7 +42,9 @@ type openAPISchema struct {
 	AllOf      []*openAPISchema          `json:"allOf"`
 	Properties map[string]*openAPISchema `json:"properties"`
 	Items      *openAPISchema            `json:"items"`
-	Kinds      []schema.GroupVersionKind `json:"x-kubernetes-group-version-kind"`
+	// Open is set where fields without a schema are allowed.
+	Open  bool                      `json:"x-kubernetes-preserve-unknown-fields"`
+	Kinds []schema.GroupVersionKind `json:"x-kubernetes-group-version-kind"`
 }
 
 // fieldsOf asks the API which fields a kind has next to one. Without an answer there are none.
@@ -70,7 +72,7 @@ func fieldsOf(ctx context.Context, c *cluster.Client, kind schema.GroupVersionKi
 				at = at.Items
 			}
 		}
-		if at = api.resolve(at); at == nil {
+		if at = api.resolve(at); at == nil || at.Open {
 			return nil
 		}
 		return slices.Sorted(maps.Keys(at.Properties))

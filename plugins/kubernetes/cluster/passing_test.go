@@ -25,6 +25,11 @@ func (described) Cause() (kind, place string) { return "", "" }
 
 func (d described) Unwrap() error { return d.error }
 
+// away is a described error that knows that it passes.
+type away struct{ described }
+
+func (away) Passes() bool { return true }
+
 func TestOnlyErrorsOfRequestsThatMaySucceedLaterPass(t *testing.T) {
 	t.Parallel()
 	pods := schema.GroupResource{Resource: "pods"}
@@ -38,20 +43,23 @@ func TestOnlyErrorsOfRequestsThatMaySucceedLaterPass(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"the API is away":             {fmt.Errorf("list: %w", refused), true},
-		"throttling":                  {apierrors.NewTooManyRequests("later", 1), true},
-		"a conflict":                  {fmt.Errorf("apply: %w", conflict), true},
-		"several that pass":           {fmt.Errorf("apply: %w", errors.Join(refused, conflict)), true},
-		"fields of another manager":   {held, false},
-		"one mistake among them":      {errors.Join(refused, mistake), false},
-		"a mistake":                   {mistake, false},
-		"an invalid object":           {apierrors.NewBadRequest("no"), false},
-		"missing rights":              {apierrors.NewForbidden(pods, "web", errors.New("no")), false},
-		"an error that has its cause": {described{conflict}, false},
-		"a wrong certificate":         {&url.Error{Err: &tls.CertificateVerificationError{Err: mistake}}, false},
-		"a stage that was stopped":    {&url.Error{Err: context.Canceled}, false},
-		"a stage that took too long":  {fmt.Errorf("wait: %w", context.DeadlineExceeded), false},
-		"nothing":                     {nil, false},
+		"the API is away":              {fmt.Errorf("list: %w", refused), true},
+		"throttling":                   {apierrors.NewTooManyRequests("later", 1), true},
+		"a conflict":                   {fmt.Errorf("apply: %w", conflict), true},
+		"several that pass":            {fmt.Errorf("apply: %w", errors.Join(refused, conflict)), true},
+		"fields of another manager":    {held, false},
+		"one mistake among them":       {errors.Join(refused, mistake), false},
+		"a mistake":                    {mistake, false},
+		"an invalid object":            {apierrors.NewBadRequest("no"), false},
+		"missing rights":               {apierrors.NewForbidden(pods, "web", errors.New("no")), false},
+		"an error that has its cause":  {described{conflict}, false},
+		"one that says that it passes": {fmt.Errorf("apply: %w", away{described{mistake}}), true},
+		"several that say so":          {errors.Join(away{described{mistake}}, refused), true},
+		"one among them that does not": {errors.Join(away{described{mistake}}, described{conflict}), false},
+		"a wrong certificate":          {&url.Error{Err: &tls.CertificateVerificationError{Err: mistake}}, false},
+		"a stage that was stopped":     {&url.Error{Err: context.Canceled}, false},
+		"a stage that took too long":   {fmt.Errorf("wait: %w", context.DeadlineExceeded), false},
+		"nothing":                      {nil, false},
 	} {
 		require.Equal(t, c.want, Passing(c.err), name)
 	}
