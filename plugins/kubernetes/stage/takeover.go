@@ -61,8 +61,8 @@ func letGo(ctx context.Context, req *Request, c *cluster.Client, s *Source, item
 		if err := inventory.GiveBack(ctx, c, item, variantKey, marks); err != nil {
 			return err
 		}
-		req.Log.Infof("- %s: given back to the application %s, which had it before; what this deployment has changed in "+
-			"it is drift there; to undo that: pipedeck sync %s", name, marks.Application(), marks.Application())
+		req.Log.Infof("- %s: given back to the application %s, which had it before; what this deployment has changed "+
+			"in it is drift there; to undo that: pipedeck sync %s", name, marks.Application(), marks.Application())
 		return nil
 	}
 	if err := inventory.Release(ctx, c, item, variantKey); err != nil {
