@@ -60,7 +60,8 @@ func TestAPartOfAPipedConfigurationNeedsOnlyWhatAnEnvironmentDoesNotProvide(t *t
 	validate := func(spec string) (code int, stdout string) {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "piped.yaml")
-		require.NoError(t, os.WriteFile(file, []byte("apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n"+spec), 0o600))
+		text := "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n" + spec
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		code, stdout, _ = command(t.Context(), t.TempDir(), "validate", "--strict", file)
 		return code, stdout
 	}

@@ -175,6 +175,15 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 			continue
 		}
 		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" {
+			running, err := isRunningHook(ctx, req, c, item)
+			if err != nil {
+				return err
+			}
+			if running {
+				req.Log.Infof("- %s: a hook of the deployment that still runs, and is ended", item.Key.Human())
+				created = append(created, item)
+				continue
+			}
 			req.Log.Infof("- %s: is kept, since its delete policy decides about a hook", item.Key.Human())
 			continue
 		}
