@@ -17,6 +17,15 @@ import (
 //go:embed */schema.json frozen/*.json
 var files embed.FS
 
+// Bundled returns the names of the plugins in this folder, sorted: an environment knows where their programs are.
+func Bundled() []string {
+	found, _ := fs.Glob(files, "*/schema.json") // the pattern is well formed
+	for i, name := range found {
+		found[i] = path.Dir(name)
+	}
+	return found
+}
+
 // Schemas returns the schemas by the names of the plugins.
 func Schemas() (map[string][]byte, error) {
 	schemas := map[string][]byte{}

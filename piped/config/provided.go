@@ -30,6 +30,12 @@ func CheckProvided(data []byte, filename string, provided Provided) *Report {
 	return report.forAuthors()
 }
 
+// IsPart reports whether a piped configuration says nothing of who piped is, its key and its control plane: it is for
+// an environment, which completes it.
+func (p *Piped) IsPart() bool {
+	return p.ProjectID == "" && p.PipedID == "" && p.APIAddress == "" && p.PipedKeyFile == "" && p.PipedKeyData == ""
+}
+
 // has reports whether a mistake is the absence of what the environment provides.
 func (p Provided) has(piped *Piped, e *Error) bool {
 	switch {

@@ -81,7 +81,8 @@ func (e *MissingError) Reason() string {
 // NextStep says what to do about it.
 func (e *MissingError) NextStep() string {
 	if len(e.WaitsFor) > 0 {
-		return "see how it goes: pipedeck history " + e.WaitsFor[0] + "; if it waits for an approval: pipedeck approve " +
+		return "see how it goes: pipedeck history " + e.WaitsFor[0] +
+			"; if it waits for an approval: pipedeck approve " +
 			e.WaitsFor[0]
 	}
 	return "add the file again, or remove the application with: pipedeck remove " + e.Application

@@ -190,6 +190,12 @@ func TestARemovalThatIsInterruptedRunsEachHookOnce(t *testing.T) {
 // interruptedRemoval stops a removal when its log has a text.
 func interruptedRemoval(a *app, last *commit, until string) (log string) {
 	a.t.Helper()
+	return interrupted(a, "K8S_REMOVE", last, nil, until)
+}
+
+// interrupted stops a stage when its log has a text.
+func interrupted(a *app, stage string, target, running *commit, until string) (log string) {
+	a.t.Helper()
 	ctx, cancel := context.WithCancel(a.t.Context())
 	defer cancel()
 	id := fmt.Sprintf("stage-%d", a.stages+1)
@@ -197,7 +203,7 @@ func interruptedRemoval(a *app, last *commit, until string) (log string) {
 		defer cancel()
 		a.h.Piped.WaitLog(a.t, id, until)
 	}()
-	_, log = a.runIn(ctx, "K8S_REMOVE", "", last, nil)
+	_, log = a.runIn(ctx, stage, "", target, running)
 	require.Contains(a.t, log, until)
 	return log
 }

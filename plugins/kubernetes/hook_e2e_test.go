@@ -98,6 +98,21 @@ func TestAHookThatFailsInThisDeploymentFailsTheStage(t *testing.T) {
 		"/demo-migrate: not ready within 3s")
 }
 
+func TestARollbackEndsAHookThatACancelledStageHasLeft(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"conf.yaml": configMap("conf")}}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	a.nextDeployment()
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"conf.yaml": configMap("conf", "a: b"),
+		"migrate.yaml": gated("migrate", "argocd.argoproj.io/hook: PreSync")}}
+	interrupted(a, "K8S_SYNC", two, one, "Waiting for 1 hook to end")
+	a.get(jobs, "migrate")
+	log := a.succeeds("K8S_ROLLBACK", "", two, one)
+	require.Contains(t, log, "Job "+a.namespace+"/migrate: a hook of the deployment that still runs, and is ended")
+	a.absent(jobs, "migrate")
+}
+
 func TestARollbackRunsNoHookOfAnUpgrade(t *testing.T) {
 	t.Parallel()
 	a, at := hooked(t, "post-upgrade,post-install")

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -176,4 +177,37 @@ func TestAnObjectThatAnotherApplicationHasHadBeforeIsPruned(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestAFailedDeploymentGivesWhatItHasTakenBack(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	one, two := moved()
+	p.deploys("shop", "K8S_SYNC", one, nil)
+	p.deploys("store", "K8S_SYNC", one, nil)
+	uid := p.uid()
+	p.nextDeployment()
+	two.files["store/z.yaml"] = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: bad}\n" +
+		"spec: {nonsense: 1}\n" // which is applied after the claim
+	p.stages++
+	bad := clustertest.Stage{
+		Name: "K8S_SYNC", Options: "{}", ID: "failing", ApplicationID: p.store, Created: time.Now(),
+		Deployment: "failing", Target: p.at(two, "store"), Running: p.at(one, "store"),
+	}
+	status, log := p.execute(t.Context(), bad)
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, status, log)
+	require.Equal(t, p.store, p.owner(), log)
+	bad.Name, bad.ID, bad.Target, bad.Running = "K8S_ROLLBACK", "rollback", p.at(two, "store"), p.at(one, "store")
+	status, log = p.execute(t.Context(), bad)
+	require.Equal(t, model.StageStatus_STAGE_SUCCESS, status, log)
+	require.Contains(t, log, "PersistentVolumeClaim "+p.namespace+"/data: given back to the application "+p.shop+
+		", which had it before")
+	require.Equal(t, uid, p.uid())
+	require.Equal(t, p.shop, p.owner())
+	require.Equal(t, p.shop, p.get(claims, "data").GetAnnotations()["pipecd.dev/application"])
+
+	delete(two.files, "store/z.yaml")
+	log = p.deploys("shop", "K8S_SYNC", &repository{"aaaaaaa3", two.files}, two)
+	require.Equal(t, uid, p.uid(), "store still has it in Git: %s", log)
+	require.Empty(t, p.owner())
 }

@@ -19,9 +19,11 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/devenv/line"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
 	"github.com/pipedeck/pipedeck/piped/notifier"
+	"github.com/pipedeck/pipedeck/plugins"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -177,6 +179,12 @@ func (v *validator) checkPipedConfig(reports []*config.Report) error {
 // read checks a file by itself, and notes the plugins that it lists.
 func (v *validator) read(file configurationFile) *config.Report {
 	report := config.Check(file.content, file.name)
+	part := report.Piped != nil && report.Piped.IsPart()
+	if part { // for up and ci with --piped-config
+		report = config.CheckProvided(file.content, file.name, config.Provided{
+			Plugins: plugins.Bundled(), Repositories: []string{workspace.RepositoryID},
+		})
+	}
 	switch {
 	case file.link:
 		return config.Refuse(file.name, "is a symbolic link: piped reads configuration from regular files "+
@@ -195,6 +203,9 @@ func (v *validator) read(file configurationFile) *config.Report {
 		checkTemplates(report)
 		if v.pipedConfig == "" || filepath.Clean(file.name) == filepath.Clean(v.pipedConfig) {
 			v.plugins(report.Piped, file.name)
+			if part {
+				v.bundled(report.Piped)
+			}
 		}
 	}
 	return report
@@ -208,6 +219,17 @@ func (v *validator) plugins(piped *config.Piped, file string) {
 	}
 	if len(piped.Plugins) > 0 {
 		v.lists = append(v.lists, "spec.plugins of "+file)
+	}
+}
+
+// bundled notes the plugins that an environment has besides those of a piped configuration.
+func (v *validator) bundled(piped *config.Piped) {
+	c := v.checker
+	for _, name := range plugins.Bundled() {
+		listed := slices.ContainsFunc(piped.Plugins, func(p config.Plugin) bool { return p.Name == name })
+		if len(piped.Plugins) > 0 && !listed {
+			c.Plugins = append(c.Plugins, pluginflag.WithSchema(c.Catalogue, name, nil))
+		}
 	}
 }
 

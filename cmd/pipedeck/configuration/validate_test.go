@@ -55,6 +55,25 @@ func TestValidateOfGoodFilesSaysHowManyItChecked(t *testing.T) {
 	}
 }
 
+func TestAPartOfAPipedConfigurationNeedsOnlyWhatAnEnvironmentDoesNotProvide(t *testing.T) {
+	t.Parallel()
+	validate := func(spec string) (code int, stdout string) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "piped.yaml")
+		text := "apiVersion: pipecd.dev/v1beta1\nkind: Piped\nspec:\n" + spec
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		code, stdout, _ = command(t.Context(), t.TempDir(), "validate", "--strict", file)
+		return code, stdout
+	}
+	code, stdout := validate("  git: {username: me}\n  plugins:\n    - name: kubernetes\n      config: {}\n")
+	require.Zero(t, code, stdout)
+	_, stdout = validate("  git: {username: me}\n  plugins:\n    - name: shelf\n      config: {}\n")
+	require.Contains(t, stdout, "spec.plugins[0].url: is required")
+	require.Contains(t, stdout, "1 error")
+	_, stdout = validate("  pipedID: p\n  git: {username: me}\n")
+	require.Contains(t, stdout, "spec.projectID: is required", "it is meant for a piped")
+}
+
 func TestAChainThatDeploysNothingIsAWarningOfAWholeRepository(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -48,6 +49,9 @@ type Applier struct {
 	Scaled map[manifest.Key]bool
 	// Seen, unless nil, saves sending what has not changed since it was applied; it outlives the Applier.
 	Seen *Seen
+	// TakesOver, unless nil, is called before objects of other applications are applied, with their marks. Its error
+	// ends the run.
+	TakesOver func(ctx context.Context, others map[types.UID]manifest.Marks) error
 	// Judges, unless nil, reports kinds whose health is judged by rules, which may look at any field.
 	Judges func(schema.GroupKind) bool
 
@@ -84,6 +88,11 @@ func (a *Applier) Apply(ctx context.Context, waves []phase.Wave) ([]Applied, err
 		return nil, err
 	}
 	run := &run{Applier: a, before: a.look(ctx, manifests), fresh: map[string]bool{}}
+	if others := run.before.others(manifests, a.client.Namespace); len(others) > 0 && a.TakesOver != nil {
+		if err := a.TakesOver(ctx, others); err != nil {
+			return nil, err
+		}
+	}
 	applied := make([]Applied, 0, len(manifests))
 	var failed []error
 	for i, w := range waves {

@@ -32,6 +32,7 @@ type state struct {
 	uid                  types.UID
 	version, application string
 	print                print
+	marks                manifest.Marks
 }
 
 // look lists what piped manages in the manifests' namespaces, of their kinds. It serves what the user sees, and saves
@@ -74,7 +75,7 @@ func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) befor
 				for i := range page.Items {
 					o := &page.Items[i]
 					was := &state{uid: o.UID, version: o.ResourceVersion, print: printOfLive(o),
-						application: o.Labels[manifest.LabelApplication]}
+						application: o.Labels[manifest.LabelApplication], marks: manifest.MarksOf(o)}
 					found.byUID[o.UID] = was
 					found.byKey[manifest.Key{Group: p.resource.Group, Kind: p.kind, Namespace: o.Namespace,
 						Name: o.Name}] = was
@@ -87,6 +88,23 @@ func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) befor
 		})
 	}
 	_ = group.Wait() // nothing fails
+	return found
+}
+
+// others are the marks of those objects of the manifests that belong to other applications, by UID.
+func (b before) others(manifests []manifest.Manifest, namespace string) map[types.UID]manifest.Marks {
+	found := map[types.UID]manifest.Marks{}
+	for _, m := range manifests {
+		key := m.Key()
+		was := b.byKey[key]
+		if was == nil && key.Namespace == "" {
+			key.Namespace = namespace
+			was = b.byKey[key]
+		}
+		if was != nil && was.application != "" && was.application != m.GetLabels()[manifest.LabelApplication] {
+			found[was.uid] = was.marks
+		}
+	}
 	return found
 }
 

@@ -19,12 +19,21 @@ import (
 // Release removes the marks of the application from an object, which otherwise stays as it is. It may be gone already,
 // and another application may have taken it over since it was seen: that one keeps its marks.
 func Release(ctx context.Context, c *cluster.Client, item Item, variantKey string) error {
+	return remark(ctx, c, item, variantKey, manifest.Marks{})
+}
+
+// GiveBack is Release that puts the marks of the application on which the object had before.
+func GiveBack(ctx context.Context, c *cluster.Client, item Item, variantKey string, before manifest.Marks) error {
+	return remark(ctx, c, item, variantKey, before)
+}
+
+func remark(ctx context.Context, c *cluster.Client, item Item, variantKey string, before manifest.Marks) error {
 	objects := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace)
 	seen := item.Meta
 	var err error
 	for range maxCrossed {
 		var patch []byte
-		if patch, err = withoutMarks(&seen, variantKey); err != nil {
+		if patch, err = otherMarks(&seen, variantKey, before); err != nil {
 			return err
 		}
 		_, err = objects.Patch(ctx, item.Key.Name, types.MergePatchType, patch,
@@ -47,17 +56,26 @@ func Release(ctx context.Context, c *cluster.Client, item Item, variantKey strin
 	return nil
 }
 
-// withoutMarks is the patch that removes the marks from an object as it was seen: the API refuses another one by its
-// uid, and another state by its version.
-func withoutMarks(seen *metav1.ObjectMeta, variantKey string) ([]byte, error) {
+// otherMarks is the patch that replaces the marks of an object as it was seen: the API refuses another one by its uid,
+// and another state by its version.
+func otherMarks(seen *metav1.ObjectMeta, variantKey string, before manifest.Marks) ([]byte, error) {
 	marks := map[string]any{}
 	for key := range (manifest.Stamp{VariantKey: variantKey}).Labels() {
 		marks[key] = nil
 	}
 	annotations := map[string]any{manifest.AnnotationOriginalAPIVersion: nil, manifest.AnnotationResourceKey: nil,
-		manifest.AnnotationDeployTarget: nil}
+		manifest.AnnotationDeployTarget: nil, manifest.AnnotationGivenBack: nil}
 	for key := range marks {
 		annotations[key] = nil
+	}
+	for key, value := range before.Labels {
+		marks[key], annotations[key] = value, value
+	}
+	for key, value := range before.Annotations {
+		annotations[key] = value
+	}
+	if before.Application() != "" {
+		annotations[manifest.AnnotationGivenBack] = seen.Labels[manifest.LabelApplication]
 	}
 	metadata := map[string]any{"uid": seen.UID, "labels": marks, "annotations": annotations}
 	if seen.ResourceVersion != "" {

@@ -279,12 +279,8 @@ func (t *trial) findPruned(ctx context.Context, unwanted []inventory.Item) error
 
 // withoutClaimed leaves out what another application has in the commit, too, and notes it.
 func (t *trial) withoutClaimed(ctx context.Context, unwanted []inventory.Item) ([]inventory.Item, error) {
-	keys := make([]manifest.Key, len(unwanted))
-	for i, item := range unwanted {
-		keys[i] = item.Key
-	}
 	q := t.question
-	claims, err := t.loader.Claims(ctx, []stage.Target{q.Target}, q.Wanted, q.Running, t.client.Namespace, keys)
+	claims, err := t.loader.Claims(ctx, []stage.Target{q.Target}, q.Wanted, q.Running, t.client.Namespace, unwanted)
 	if err != nil {
 		return nil, err
 	}

@@ -94,6 +94,8 @@ func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client,
 		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since}
 	} else if err := noteBegan(ctx, req, c); err != nil {
 		return nil, err
+	} else {
+		applier.TakesOver = noteTakenOver(req, s)
 	}
 	if in := s.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
 		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {

@@ -35,9 +35,11 @@ func (c Claim) Reason() string {
 // before the other: it may hold data. namespace is that of manifests without one.
 //
 // An application that has had the object for longer has deployed it, or deploys to another cluster, as the overlays of
-// one base do. One whose labels name the deploy target of this one is the exception: it may still wait for an approval.
+// one base do. Two are exceptions: an application whose labels name the deploy target of this one, which may still wait
+// for an approval, and an object that a failed deployment of another application has given back.
 func (l *Loader) Claims(ctx context.Context, targets []Target, s, running *Source, namespace string,
-	keys []manifest.Key) (map[manifest.Key]Claim, error) {
+	items []inventory.Item) (map[manifest.Key]Claim, error) {
+	keys := keysOf(items)
 	if len(keys) == 0 || len(targets) == 0 {
 		return nil, nil
 	}
@@ -63,7 +65,9 @@ func (l *Loader) Claims(ctx context.Context, targets []Target, s, running *Sourc
 		if i := slices.IndexFunc(before, func(b *neighbour) bool { return b.file == n.file }); i >= 0 && len(has) > 0 &&
 			n.target == "" {
 			had := look.among(loading, repositoryRoot(running), before[i], has)
-			has = slices.DeleteFunc(has, func(k manifest.Key) bool { return slices.Contains(had, k) })
+			has = slices.DeleteFunc(has, func(k manifest.Key) bool {
+				return slices.Contains(had, k) && !givenBack(items, k)
+			})
 		}
 		for _, key := range has {
 			claims[key] = Claim{Application: n.name, File: n.file}
@@ -73,6 +77,12 @@ func (l *Loader) Claims(ctx context.Context, targets []Target, s, running *Sourc
 		return nil, context.Cause(ctx)
 	}
 	return claims, nil
+}
+
+func givenBack(items []inventory.Item, key manifest.Key) bool {
+	return slices.ContainsFunc(items, func(i inventory.Item) bool {
+		return i.Key == key && i.Meta.Annotations[manifest.AnnotationGivenBack] != ""
+	})
 }
 
 // claimLook looks for objects in applications.
@@ -110,7 +120,7 @@ func (c claimLook) isSame(written, live manifest.Key) bool {
 // this application any more: a later deployment of it must not delete them either, while the other one is not deployed.
 func handOver(ctx context.Context, l *Loader, req *Request, c *cluster.Client, s *Source,
 	items []inventory.Item) ([]inventory.Item, error) {
-	claims, err := l.Claims(ctx, req.Targets, s, req.Running, c.Namespace, keysOf(items))
+	claims, err := l.Claims(ctx, req.Targets, s, req.Running, c.Namespace, items)
 	if err != nil {
 		return nil, err
 	}

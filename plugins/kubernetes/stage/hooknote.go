@@ -24,11 +24,14 @@ type hookNote struct {
 
 func (n hookNote) has(m manifest.Manifest) bool { return slices.Contains(n.Done, m.Key().String()) }
 
+// rollbackRun begins the run of the hooks of a rollback.
+const rollbackRun = "rollback-"
+
 // runID identifies one run of the hooks of a moment. A stage for tests has its own run.
 func (h *hooks) runID(m phase.Moment) string {
 	id := string(m)
 	if h.plan.Occasion == phase.Rollback {
-		id = "rollback-" + id
+		id = rollbackRun + id
 	}
 	if m == phase.Test {
 		id += "-" + h.req.Stage.ID

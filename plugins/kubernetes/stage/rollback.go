@@ -141,8 +141,8 @@ func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Cli
 }
 
 // removeCreated deletes what this deployment has created and is not among what was applied now. What the deployment
-// only changed, because it was there before, stays, without the marks of the application: the next prune would take it
-// for something that Git has lost.
+// only changed, because it was there before, stays, with the marks of the application that had it: the next prune would
+// take it for something that Git has lost.
 func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	applied []apply.Applied) error {
 	keep := liveKeys(applied)
@@ -160,18 +160,30 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	if err != nil {
 		return err
 	}
+	was, _, err := takenOverKey(&s.App).Get(ctx, req.Client)
+	if err != nil {
+		return err
+	}
 	var created []inventory.Item
 	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep),
 		liveUIDs(applied)) {
-		if item.Meta.CreationTimestamp.Time.Before(since) {
-			if err := inventory.Release(ctx, c, item, s.App.VariantLabel.Key); err != nil {
+		_, others := was[item.Meta.UID]
+		if others || item.Meta.CreationTimestamp.Time.Before(since) {
+			if err := letGo(ctx, req, c, s, item, was); err != nil {
 				return err
 			}
-			req.Log.Infof("- %s: is kept, since it is older than this deployment; it is not part of the application",
-				item.Key.Human())
 			continue
 		}
 		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" {
+			running, err := isRunningHook(ctx, req, c, item)
+			if err != nil {
+				return err
+			}
+			if running {
+				req.Log.Infof("- %s: a hook of the deployment that still runs, and is ended", item.Key.Human())
+				created = append(created, item)
+				continue
+			}
 			req.Log.Infof("- %s: is kept, since its delete policy decides about a hook", item.Key.Human())
 			continue
 		}

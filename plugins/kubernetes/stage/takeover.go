@@ -1,0 +1,73 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+// maxTakenOver bounds the objects of other applications that a deployment remembers.
+const maxTakenOver = 200
+
+// takenOver are the objects that a deployment has taken from other applications, with their marks from before.
+type takenOver map[types.UID]manifest.Marks
+
+func takenOverKey(app *config.Application) sdk.DeploymentKey[takenOver] {
+	if target := app.DeployTarget(); target != "" {
+		return sdk.DeploymentKey[takenOver]("taken-over/" + target)
+	}
+	return "taken-over"
+}
+
+// noteTakenOver notes whose objects a deployment takes over, before it does. What an earlier stage or attempt has noted
+// stays: since then they may belong to this application.
+func noteTakenOver(req *Request, s *Source) func(context.Context, map[types.UID]manifest.Marks) error {
+	return func(ctx context.Context, others map[types.UID]manifest.Marks) error {
+		key := takenOverKey(&s.App)
+		noted, _, err := key.Get(ctx, req.Client)
+		if err != nil {
+			return err
+		}
+		if noted == nil {
+			noted = takenOver{}
+		}
+		before := len(noted)
+		for uid, marks := range others {
+			if _, known := noted[uid]; !known && len(noted) < maxTakenOver {
+				noted[uid] = marks
+			}
+		}
+		if len(noted) == before {
+			return nil
+		}
+		return key.Put(ctx, req.Client, noted)
+	}
+}
+
+// letGo gives an object that the failed deployment has only changed back to the application that had it; without one
+// the object stays without an owner.
+func letGo(ctx context.Context, req *Request, c *cluster.Client, s *Source, item inventory.Item, was takenOver) error {
+	variantKey, name := s.App.VariantLabel.Key, item.Key.Human()
+	if marks, known := was[item.Meta.UID]; known && marks.Application() != "" {
+		if err := inventory.GiveBack(ctx, c, item, variantKey, marks); err != nil {
+			return err
+		}
+		req.Log.Infof("- %s: given back to the application %s, which had it before; what this deployment has changed "+
+			"in it is drift there; to undo that: pipedeck sync %s", name, marks.Application(), marks.Application())
+		return nil
+	}
+	if err := inventory.Release(ctx, c, item, variantKey); err != nil {
+		return err
+	}
+	req.Log.Infof("- %s: is kept, since it is older than this deployment; it is not part of the application", name)
+	return nil
+}
