@@ -72,7 +72,7 @@ func options(t *testing.T, name string, targets bool, only ...string) conformanc
 
 func TestEachMistakeIsFoundByItsCase(t *testing.T) {
 	t.Parallel()
-	slots := make(chan struct{}, 10) // a run waits more than it works
+	slots := make(chan struct{}, 8) // a run waits more than it works
 	var running sync.WaitGroup
 	for _, f := range fault.All() {
 		o := options(t, f.Name, f.Targets, f.Case)
