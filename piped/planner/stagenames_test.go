@@ -23,8 +23,8 @@ func TestAPlannedStageThatNoPluginHasIsRefused(t *testing.T) {
 		},
 		"of a plugin that names none": {
 			map[string]any{"stages": []string{}}, "  plugins: {deployer: {}}\n",
-			"a quick sync has no stage: plugin deployer has no quick sync; add spec.pipeline, or name a plugin that can " +
-				"deploy under spec.plugins",
+			"a quick sync has no stage: plugin deployer has no quick sync; add spec.pipeline, or name a plugin that " +
+				"can deploy under spec.plugins",
 		},
 		"in a pipeline": {
 			map[string]any{"stages": []string{"ROLLOUT"}, "rollback": "UNHEARD"},
