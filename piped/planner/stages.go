@@ -108,6 +108,9 @@ func quickSyncStages(ctx context.Context, plugins []applicationPlugin, rollback 
 		if err != nil {
 			return nil, fmt.Errorf("plugin %s could not build the stages of a quick sync: %w", plugin.Name(), err)
 		}
+		if err := checkNames(plugin, plugins, response.GetStages()); err != nil {
+			return nil, err
+		}
 		stages = append(stages, response.GetStages()...)
 	}
 	complete(stages)
@@ -135,6 +138,9 @@ func pipelineSyncStages(
 			return nil, fmt.Errorf("plugin %s could not build the stages of the pipeline: %w", plugin.Name(), err)
 		}
 		if err := checkIndexes(plugin, response.GetStages()); err != nil {
+			return nil, err
+		}
+		if err := checkNames(plugin, plugins, response.GetStages()); err != nil {
 			return nil, err
 		}
 		stages = append(stages, response.GetStages()...)
@@ -197,6 +203,19 @@ func checkIndexes(plugin applicationPlugin, stages []*model.PipelineStage) error
 				plugin.Name(), stage.GetName(), stage.GetIndex())
 		}
 		seen[at] = true
+	}
+	return nil
+}
+
+// checkNames refuses a stage that no plugin of the application has: the deployment would end in its middle, when the
+// stage has no one who runs it. PipeCD v1 finds that only then.
+func checkNames(plugin applicationPlugin, all []applicationPlugin, stages []*model.PipelineStage) error {
+	for _, stage := range stages {
+		offered := func(p applicationPlugin) bool { return p.Offers(stage.GetName()) }
+		if !slices.ContainsFunc(all, offered) {
+			return fmt.Errorf("plugin %s planned the stage %q, which it does not offer: this is a mistake in the "+
+				"plugin", plugin.Name(), stage.GetName())
+		}
 	}
 	return nil
 }

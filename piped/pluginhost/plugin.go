@@ -5,6 +5,7 @@ package pluginhost
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
@@ -79,6 +80,9 @@ func (p *Plugin) HeldTime() time.Duration { return p.launcher.held() }
 
 // State is what the plugin is doing now.
 func (p *Plugin) State() agentv1.Plugin_State { return p.condition.now() }
+
+// Offers reports whether the plugin names the stage.
+func (p *Plugin) Offers(stage string) bool { return slices.Contains(p.condition.abilities().stages, stage) }
 
 // Reentrant reports whether a stage of the plugin may be executed again when its process has ended during it.
 func (p *Plugin) Reentrant(stage string) bool { return p.condition.abilities().reentrant(stage) }

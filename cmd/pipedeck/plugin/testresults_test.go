@@ -29,14 +29,16 @@ func TestCasesAreListedWithoutAPlugin(t *testing.T) {
 	require.Len(t, listed.Cases, len(conformance.Cases()))
 	require.NotEmpty(t, listed.Cases[0].NextStep)
 
-	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "test", "--list", "--only", "cancel.*", "-o", "name")
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "test", "--list", "--only", "cancel.*", "-o",
+		"name")
 	require.Zero(t, code, stderr)
 	require.Contains(t, stdout, "cancel.ends\n")
 	require.NotContains(t, stdout, "start.serves")
 
 	code, _, stderr = command(t.Context(), t.TempDir(), "plugin", "test", "--list", "--only", "cancl.*")
 	require.Equal(t, exit.WrongUsage, code)
-	require.Contains(t, stderr, "no case has the id \"cancl.*\"\nnext step: see the ids with: pipedeck plugin test --list")
+	require.Contains(t, stderr, "no case has the id \"cancl.*\"\nnext step: see the ids with: pipedeck plugin test "+
+		"--list")
 
 	code, _, stderr = command(t.Context(), t.TempDir(), "plugin", "test")
 	require.Equal(t, exit.WrongUsage, code)
@@ -53,7 +55,8 @@ func TestAFailedCaseSaysAllThatHelps(t *testing.T) {
 	require.Equal(t, exit.Failed, code)
 	for _, line := range []string{
 		"failed: start.serves\n", "seen: the program does not start: it ended before it answered", "no licence",
-		"\nwhy it matters: ", "\nnext step: ", "\nrun it alone: pipedeck plugin test '" + program + "' --only start.serves",
+		"\nwhy it matters: ", "\nnext step: ",
+		"\nrun it alone: pipedeck plugin test '" + program + "' --only start.serves",
 		" --stage WORK\n", "2 cases: 0 passed, 1 failed, 0 noted, 1 not applicable\n",
 	} {
 		require.Contains(t, stdout, line)

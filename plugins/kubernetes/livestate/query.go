@@ -217,7 +217,7 @@ func (s *Store) newest(ctx context.Context, q Query, to Destination) (*wanted, e
 		wantedKey{piped: q.PipedID, application: q.ApplicationID, target: to.Target.Name, newest: true})
 }
 
-// errNoSource is the answer to a question that piped does not ask. A panic of a loading goroutine would end the process.
+// errNoSource is the answer to a question that piped does not ask. The panic of a goroutine would end the process.
 var errNoSource = errors.New("the request has no source of the application: give the commit that was applied last")
 
 func (s *Store) load(ctx context.Context, q Query, target stage.Target, source *stage.Source,

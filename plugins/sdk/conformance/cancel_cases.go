@@ -137,9 +137,9 @@ func cancelEarly(p *probe) error {
 	if err != nil {
 		return err
 	}
-	for i := range 5 {
+	for i := range 7 {
 		ctx, cancel := context.WithCancel(p.ctx)
-		timer := time.AfterFunc(time.Duration(i)*time.Millisecond, cancel)
+		timer := time.AfterFunc(time.Duration(i*i)*2*time.Millisecond, cancel)
 		_, err := x.execute(p, order{context: ctx})
 		timer.Stop()
 		cancel()

@@ -17,6 +17,9 @@ import (
 // rounds is how often a stage is run to see what it leaves behind.
 const rounds = 24
 
+// leaksAtOnce is how many of them run at once.
+const leaksAtOnce = 8
+
 func leakCases() []Case {
 	const why = "the plugin serves for weeks, and fails when the machine has no more of them"
 	return []Case{{
@@ -62,7 +65,7 @@ func goroutines(p *probe, x *session) (int, bool) {
 
 // stages runs the stage some times, a few at once unless its targets are shared.
 func stagesOf(p *probe, x *session, count int) error {
-	slots := make(chan struct{}, 4)
+	slots := make(chan struct{}, leaksAtOnce)
 	var running sync.WaitGroup
 	var mu sync.Mutex
 	var failed error
@@ -90,7 +93,7 @@ func grows(p *probe, what string, count func(*session) (int, bool)) error {
 	if err != nil {
 		return err
 	}
-	const slow = 700 * time.Millisecond
+	const slow = 3 * time.Second
 	if first.took > slow || len(p.suite.options.Settings.DeployTargets) > 0 {
 		return skip("the stage takes too long to be run %d times", rounds)
 	}
@@ -98,8 +101,12 @@ func grows(p *probe, what string, count func(*session) (int, bool)) error {
 	if err != nil {
 		return err
 	}
-	if err := stagesOf(p, x, 8); err != nil { // what is made once
+	began := time.Now()
+	if err := stagesOf(p, x, leaksAtOnce); err != nil { // what is made once
 		return err
+	}
+	if time.Since(began) > 2*slow {
+		return skip("the stage takes too long to be run %d times", rounds)
 	}
 	p.pause(300 * time.Millisecond)
 	before, ok := count(x)

@@ -65,14 +65,14 @@ func options(t *testing.T, name string, targets bool, only ...string) conformanc
 	}
 	return conformance.Options{
 		Program: mutant(t, name), Settings: settings, Only: only, With: `{"steps": 2, "word": "x"}`,
-		Secrets: []string{"configured-password"}, RunLimit: 5 * time.Second,
+		Secrets: []string{"configured-password"}, RunLimit: 12 * time.Second,
 		Bounds: conformance.Bounds{Start: 6 * time.Second, Answer: 5 * time.Second, Stop: 4 * time.Second},
 	}
 }
 
 func TestEachMistakeIsFoundByItsCase(t *testing.T) {
 	t.Parallel()
-	slots := make(chan struct{}, 10) // a run waits more than it works
+	slots := make(chan struct{}, 8) // a run waits more than it works
 	var running sync.WaitGroup
 	for _, f := range fault.All() {
 		o := options(t, f.Name, f.Targets, f.Case)
@@ -100,7 +100,7 @@ func TestAPluginWithoutAMistakePasses(t *testing.T) {
 	t.Parallel()
 	for _, targets := range []bool{false, true} {
 		o := options(t, fault.Healthy, targets)
-		o.Bounds = conformance.Bounds{}
+		o.Bounds, o.RunLimit = conformance.Bounds{}, time.Minute
 		results, err := conformance.Run(t.Context(), o)
 		require.NoError(t, err)
 		require.Len(t, results, len(conformance.Cases()))

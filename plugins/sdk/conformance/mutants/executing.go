@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -121,7 +122,7 @@ func (s *running) asked(in *deployment.ExecutePluginInput) error {
 		if err != nil {
 			return err
 		}
-		limited, cancel := context.WithTimeout(s.ctx, 50*time.Millisecond)
+		limited, cancel := context.WithTimeout(s.ctx, 2*time.Second)
 		defer cancel()
 		received := make(chan error, 1)
 		go func() { _, err := stream.Recv(); received <- err }()
@@ -135,9 +136,15 @@ func (s *running) asked(in *deployment.ExecutePluginInput) error {
 	case makes("logs-application"):
 		s.log(string(in.GetTargetDeploymentSource().GetApplicationConfig()))
 	case makes("polls"):
-		for range 3000 {
-			_, _ = s.get("done")
+		var asking sync.WaitGroup
+		for range 50 {
+			asking.Go(func() {
+				for range 20 {
+					_, _ = s.get("done")
+				}
+			})
 		}
+		asking.Wait()
 	}
 	return nil
 }

@@ -154,7 +154,7 @@ func (s *running) complete() error {
 	ctx, cancel := s.reporting()
 	defer cancel()
 	if makes("log-impatient") {
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(s.ctx), 100*time.Millisecond)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(s.ctx), time.Second)
 		defer cancel()
 	}
 	for {
