@@ -10,10 +10,11 @@ import (
 )
 
 // FuzzStrictSource decodes application configurations with and without strict keys: none panics, and what the strict
-// one accepts, the other accepts.
+// decoder accepts, the other one accepts.
 func FuzzStrictSource(f *testing.F) {
 	for _, seed := range []string{
-		"", "spec: {plugins: {p: {name: a}}}", "spec:\n  plugins:\n    p:\n      nmae: a\n      list: [{x: 1}, {y: 2}]\n",
+		"", "spec: {plugins: {p: {name: a}}}",
+		"spec:\n  plugins:\n    p:\n      nmae: a\n      list: [{x: 1}, {y: 2}]\n",
 		"a: &a {plugins: {p: {list: [{z: 1}]}}}\nspec: *a\n", "spec: {plugins: {p: {\"q\": 1, 'r': {s: 2}}}}",
 		"? spec\n: plugins: {p: {t: 1}}\n", "spec:\n  <<: {plugins: {p: {u: 1}}}\n",
 	} {

@@ -186,7 +186,8 @@ func TestTheWorkAtDeployTargetsIsTestedWithoutAPlugin(t *testing.T) {
 	t.Parallel()
 	client, log := sdktest.NewClient(t), sdktest.NewLog(t)
 	request := &sdk.ExecuteRequest[sdk.None, int, sdk.None]{
-		Client: client, Log: log, Targets: []sdk.DeployTarget[int]{{Name: "east", Config: 1}, {Name: "west", Config: 2}},
+		Client: client, Log: log,
+		Targets: []sdk.DeployTarget[int]{{Name: "east", Config: 1}, {Name: "west", Config: 2}},
 	}
 	err := sdk.ForEachTarget(t.Context(), request, 1, func(_ context.Context, at sdk.DeployTarget[int]) error {
 		request.At(at).Log.Infof("number %d", at.Config)
