@@ -181,3 +181,25 @@ func TestToolsAreInstalledOnceByTheirScripts(t *testing.T) {
 	_, err = client.InstallTool(ctx, "../up", "1", script)
 	require.ErrorContains(t, err, "without slashes")
 }
+
+func TestTheWorkAtDeployTargetsIsTestedWithoutAPlugin(t *testing.T) {
+	t.Parallel()
+	client, log := sdktest.NewClient(t), sdktest.NewLog(t)
+	request := &sdk.ExecuteRequest[sdk.None, int, sdk.None]{
+		Client: client, Log: log,
+		Targets: []sdk.DeployTarget[int]{{Name: "east", Config: 1}, {Name: "west", Config: 2}},
+	}
+	err := sdk.ForEachTarget(t.Context(), request, 1, func(_ context.Context, at sdk.DeployTarget[int]) error {
+		request.At(at).Log.Infof("number %d", at.Config)
+		if at.Config == 2 {
+			return errors.New("the sea is in the way")
+		}
+		return nil
+	})
+	require.EqualError(t, err, "1 of 2 deploy targets failed: deploy target west: the sea is in the way")
+	require.Equal(t, "[east] number 1\nDeploy target east: done\n[west] number 2\n"+
+		"Deploy target west: failed: the sea is in the way\n", log.Text())
+	_, results := client.Reported()
+	require.Equal(t, []sdk.TargetResult{{Name: "east", Status: "SUCCESS"},
+		{Name: "west", Status: "FAILURE", Detail: "the sea is in the way"}}, results)
+}

@@ -9,12 +9,15 @@ import (
 	"testing"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
+	"github.com/pipedeck/pipedeck/plugins/sdk/optionschema"
 	"github.com/pipedeck/pipedeck/plugins/sdk/unit"
 )
 
 type options struct {
-	Replicas unit.Replicas   `json:"replicas"`
-	Percent  unit.Percentage `json:"percent"`
+	// Replicas is how many there are.
+	Replicas unit.Replicas `json:"replicas"`
+	// Percent is a share.
+	Percent unit.Percentage `json:"percent"`
 }
 
 func TestAmountsAreReadInAllTheirForms(t *testing.T) {
@@ -58,6 +61,14 @@ func TestAmountsThatMakeNoSenseAreRefusedWithTheForms(t *testing.T) {
 	} {
 		require.ErrorContains(t, json.Unmarshal([]byte(given), new(options)), want, given)
 	}
+}
+
+func TestAmountsAreInTheSchemaOfOptions(t *testing.T) {
+	t.Parallel()
+	document, err := optionschema.Generate(optionschema.Types{Plugin: "test", Config: options{}})
+	require.NoError(t, err)
+	require.Contains(t, string(document), `a share such as \"50%\"`)
+	require.Contains(t, string(document), `"maximum": 100`)
 }
 
 func TestAShareOfSomeIsNeverNone(t *testing.T) {
