@@ -126,10 +126,17 @@ func (b before) how(a Applied, done string) string {
 		return unchanged
 	case known:
 		return changed
-	case len(a.Live.GetManagedFields()) == 1:
+	case len(a.Live.GetManagedFields()) == 1 && !isOlder(a):
 		return created // no one else has ever written to it
 	}
 	return done
+}
+
+// isOlder reports whether an object was there before it was written last: no application had it, or the one that had it
+// has let it go.
+func isOlder(a Applied) bool {
+	written := a.Live.GetManagedFields()[0].Time
+	return written != nil && written.After(a.Live.GetCreationTimestamp().Time)
 }
 
 // otherOwner is the application that had the object before; empty when none had it but the one that has it now.
