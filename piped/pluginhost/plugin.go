@@ -82,7 +82,9 @@ func (p *Plugin) HeldTime() time.Duration { return p.launcher.held() }
 func (p *Plugin) State() agentv1.Plugin_State { return p.condition.now() }
 
 // Offers reports whether the plugin names the stage.
-func (p *Plugin) Offers(stage string) bool { return slices.Contains(p.condition.abilities().stages, stage) }
+func (p *Plugin) Offers(stage string) bool {
+	return slices.Contains(p.condition.abilities().stages, stage)
+}
 
 // Reentrant reports whether a stage of the plugin may be executed again when its process has ended during it.
 func (p *Plugin) Reentrant(stage string) bool { return p.condition.abilities().reentrant(stage) }
