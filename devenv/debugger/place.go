@@ -62,7 +62,7 @@ func watchPlaces(ctx context.Context, address string, places chan<- place) {
 		return
 	}
 	client := jsonrpc.NewClient(conn)
-	defer client.Close()
+	defer func() { _ = client.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // ends a question
 	defer stop()
 	var last place

@@ -14,11 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance/mutants/fault"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 // mutants builds the program once; a name of it makes a mistake.

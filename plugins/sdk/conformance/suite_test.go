@@ -12,10 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance/mutants/fault"
+	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
 )
 
 func TestEachCaseSaysWhatItIsFor(t *testing.T) {

@@ -110,13 +110,25 @@ func (r *Recorder) runPlugin(ctx context.Context, args []string) error {
 	if err != nil {
 		return fmt.Errorf("start the program %s: %w", r.Program, err)
 	}
-	if err := plugin.Wait(); ctx.Err() == nil {
+	if err := plugin.Wait(); !endsWithin(ctx, signalNotice) {
 		if err == nil {
 			err = errors.New("exit code 0")
 		}
 		return fmt.Errorf("plugin %s ended by itself: %w", r.Program, err)
 	}
 	return nil
+}
+
+// signalNotice is how long the end of the plugin may precede that of ctx: both are by one signal to the process group.
+const signalNotice = time.Second
+
+func endsWithin(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return true
+	case <-time.After(d):
+		return false
+	}
 }
 
 func withoutPiped(environ []string) (kept []string) {
