@@ -47,7 +47,7 @@ func Find() (string, error) {
 			return path, nil
 		}
 	}
-	return "", errors.New("Delve, the debugger of Go, is not installed")
+	return "", errors.New("the debugger of Go, Delve, is not installed")
 }
 
 // Status is what a Debugger is doing.
