@@ -339,7 +339,7 @@ func (c *condition) currentProblem(now time.Time) problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	slow := c.state == agentv1.Plugin_STATE_STARTING && c.process != nil &&
-		now.Sub(c.process.started)-c.process.debugger.time(now) > slowStart
+		now.Sub(c.process.started)-c.process.debugger.time() > slowStart
 	if c.problem == (problem{}) && slow {
 		return problem{
 			fmt.Sprintf(

@@ -34,8 +34,8 @@ type debugger struct {
 }
 
 // see notes whether a debugger holds a process now.
-func (d *debugger) see(now time.Time, p *process, seen hold) {
-	if d != nil && d.note(now, p, seen) {
+func (d *debugger) see(p *process, seen hold) {
+	if d != nil && d.note(time.Now(), p, seen) {
 		d.changed()
 	}
 }
@@ -64,7 +64,7 @@ func (d *debugger) note(now time.Time, p *process, seen hold) bool {
 }
 
 // time is how long debuggers have held the plugin in all so far.
-func (d *debugger) time(now time.Time) time.Duration {
+func (d *debugger) time() time.Duration {
 	if d == nil {
 		return 0
 	}
@@ -82,7 +82,7 @@ func (d *debugger) time(now time.Time) time.Duration {
 	if d.since.IsZero() {
 		return d.total
 	}
-	return d.total + now.Sub(d.since)
+	return d.total + time.Since(d.since)
 }
 
 // detail is how users read that a debugger holds the plugin; empty for none.
@@ -108,7 +108,7 @@ func (p *process) seek() bool {
 	if p.command != nil && p.command.Process != nil && !p.ending.gone.Load() {
 		seen.held, seen.by = tracedBelow(p.command.Process.Pid)
 	}
-	p.debugger.see(p.clock.Now(), p, seen)
+	p.debugger.see(p, seen)
 	return seen != hold{}
 }
 
@@ -116,7 +116,7 @@ func (p *process) seek() bool {
 func (p *process) watchDebugger() {
 	p.watch.running.Go(func() {
 		for {
-			due := clock.Together(p.clock.Now(), traceRest)
+			due := clock.Together(time.Now(), traceRest)
 			if p.seek() || !p.watch.answered.Load() || len(p.inputs.running()) > 0 {
 				due = traceInterval
 			}
@@ -125,7 +125,7 @@ func (p *process) watchDebugger() {
 				p.seek() // it is held no more
 				return
 			case <-p.watch.called:
-			case <-p.clock.After(due):
+			case <-time.After(due):
 			}
 		}
 	})

@@ -55,7 +55,7 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			if recount {
 				kills = kernelMemoryKills()
 			}
-			before := p.debugger.time(p.clock.Now())
+			before := p.debugger.time()
 			health := p.ask(timeout)
 			if recount && health == answer {
 				counted = p.clock.Now()
@@ -74,7 +74,7 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 			pid := p.command.Process.Pid
 			switch {
 			case p.ending.stopping.Load() || p.ending.gone.Load():
-			case p.seek() || p.debugger.time(p.clock.Now()) > before: // it could not answer
+			case p.seek() || p.debugger.time() > before: // it could not answer
 			case health == noConnection:
 				p.abort("it has closed its connection to piped")
 				return

@@ -118,7 +118,7 @@ func (l *launcher) serve(proc *process) (release func()) {
 // awaitReady asks a new process for its abilities. It fails as soon as the process ends, at the start
 // deadline, and with the cause of ctx.
 func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, error) {
-	ctx, cancel := clock.WithHeldTimeout(ctx, l.options.Clock, l.options.StartTimeout, l.held, errStartTimeout)
+	ctx, cancel := clock.WithHeldTimeout(ctx, clock.System{}, l.options.StartTimeout, l.held, errStartTimeout)
 	defer cancel()
 	type answer struct {
 		abilities
@@ -157,7 +157,7 @@ func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, er
 }
 
 // held is how long debuggers have held the plugin so far.
-func (l *launcher) held() time.Duration { return l.debugger.time(l.options.Clock.Now()) }
+func (l *launcher) held() time.Duration { return l.debugger.time() }
 
 // askAbilities waits until the plugin answers.
 func askAbilities(ctx context.Context, conn *grpc.ClientConn) (able abilities, err error) {

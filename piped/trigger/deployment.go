@@ -30,7 +30,7 @@ const (
 	traceTrailer    = "Pipecd-Dev-Trace-Trigger-Commit-Hash"
 )
 
-// triggerKey is the metadata with the kind of a deployment. docs/protocol.md names it for the peers.
+// triggerKey is the metadata with the kind of a deployment for drift. docs/protocol.md names it for the peers.
 const triggerKey = "pipedeck/trigger"
 
 // kind is what a deployment comes from, by PipeCD's names.
@@ -115,7 +115,9 @@ func (f Draft) deployment(c cause) (*model.Deployment, error) {
 			StrategySummary: c.why,
 		},
 	}
-	d.MetadataV2.Shared.KeyValues[triggerKey] = string(c.kind)
+	if c.kind == onOutOfSync { // what it has besides tells the other kinds apart
+		d.MetadataV2.Shared.KeyValues[triggerKey] = string(c.kind)
+	}
 	maps.Copy(d.MetadataV2.Shared.KeyValues, supersede.Created(f.Now))
 	maps.Copy(d.MetadataV2.Shared.KeyValues, c.notes)
 	if f.Config.Notification != nil {

@@ -25,7 +25,6 @@ func pastCommand(id, application, key string, of *model.Deployment) *model.Comma
 func notesOf(d *model.Deployment) map[string]string {
 	notes := maps.Clone(d.GetMetadataV2().GetShared().GetKeyValues())
 	delete(notes, "pipedeck/created")
-	delete(notes, "pipedeck/trigger")
 	return notes
 }
 

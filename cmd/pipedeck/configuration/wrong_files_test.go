@@ -78,7 +78,7 @@ func TestWrongFilesOfEveryKindAreRefusedAtTheRightPlace(t *testing.T) {
 		{"piped-plugin.yaml", "deployTargets: [{name: a, config: §[]}]\n", "want a mapping"},
 		{"piped-plugin.yaml", "limits: {memory: §lots}\n", "want at least 16Mi"},
 		{"piped-plugin.yaml", "stages: [A, §A]\n", "is used already by stages[0]"},
-		{"piped-plugin.yaml", "§apiVersion: pipecd.dev/v1beta1\nconfig: {}\n", "known keys are config"},
+		{"piped-plugin.yaml", "§apiVersion: pipecd.dev/v1beta1\nconfig: {}\n", "known keys are build, config"},
 		{"greeter.yaml", "config: {}\n§limit: {pids: 20}\n", `did you mean "limits"?`},
 		{"greeter.json", "{\"config\": {}, \"limits\": {\"cpu\": §\"1\"}}", "want a number"},
 

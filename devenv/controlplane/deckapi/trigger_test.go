@@ -24,13 +24,13 @@ func TestADeploymentSaysWhyItWasCreated(t *testing.T) {
 		event   bool
 		want    deckv1.DeploymentTrigger
 	}{
-		"a commit":                {notes{"pipedeck/trigger": "ON_COMMIT"}, nil, 0, false, 1},
-		"a commit of an event":    {notes{"pipedeck/trigger": "ON_COMMIT"}, nil, 0, true, 2},
+		"a commit":                {nil, nil, 0, false, 1},
+		"a commit of an event":    {nil, nil, 0, true, 2},
 		"drift":                   {notes{"pipedeck/trigger": "ON_OUT_OF_SYNC"}, nil, 0, false, 3},
 		"drift after an event":    {notes{"pipedeck/trigger": "ON_OUT_OF_SYNC"}, nil, 0, true, 3},
-		"a sync":                  {notes{"pipedeck/trigger": "ON_COMMAND"}, by, 0, false, 4},
-		"a block of a chain":      {notes{"pipedeck/trigger": "ON_CHAIN"}, by, 1, false, 5},
-		"a retry of piped":        {notes{"pipedeck/trigger": "ON_RETRY", "pipedeck/retry-of": "d"}, nil, 0, false, 6},
+		"a sync":                  {nil, by, 0, false, 4},
+		"a block of a chain":      {nil, by, 1, false, 5},
+		"a retry of piped":        {notes{"pipedeck/retry-of": "d"}, nil, 0, false, 6},
 		"a retry of a user":       {notes{"pipedeck/retry-of": "d"}, by, 0, false, 6},
 		"a rollback":              {notes{"pipedeck/rollback-to": "d"}, by, 0, false, 7},
 		"a removal by a user":     {notes{"pipedeck/remove": "cascade"}, by, 0, false, 8},
