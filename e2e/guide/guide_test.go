@@ -102,6 +102,7 @@ func newReader(t *testing.T) *reader {
 func TestNewPluginsAreBuiltTestedAndDeploy(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)
+	r.variables = append(r.variables, "GOFLAGS=-trimpath") // so that the plugins share what is compiled
 	given := ""
 	for kind, stage := range map[string]string{
 		"stage": "STAGE_PLUGIN", "deployment": "DEPLOYMENT_PLUGIN", "livestate": "LIVESTATE_PLUGIN",
