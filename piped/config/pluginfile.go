@@ -10,6 +10,7 @@ import (
 	"path"
 	"reflect"
 	"regexp"
+	"strings"
 )
 
 // blankYAML matches a file without values: blank lines, comments and marks of a document.
@@ -77,6 +78,10 @@ func readPluginFile(d *decoder, root *node) *Report {
 	return &Report{Kind: KindPluginFile, PluginFile: file, decoder: d, Errors: d.errors, Warnings: d.warnings}
 }
 
+// maxAnyDirectories bounds how often a pattern stands for any directories: the time to compare a name grows with its
+// power.
+const maxAnyDirectories = 4
+
 // checkRecipe refuses commands and patterns that cannot be meant.
 func checkRecipe(d *decoder, file *PluginFile) {
 	for field, command := range map[string][]string{"build": file.Build, "run": file.Run} {
@@ -95,7 +100,7 @@ func checkRecipe(d *decoder, file *PluginFile) {
 	}
 	for i, pattern := range file.Watch {
 		_, err := path.Match(pattern, "")
-		if pattern == "" || err != nil || !fs.ValidPath(pattern) {
+		if pattern == "" || err != nil || !fs.ValidPath(pattern) || strings.Count(pattern, "**") > maxAnyDirectories {
 			d.fieldf(fmt.Sprintf("watch[%d]", i),
 				"%q is not allowed here: want a pattern relative to the directory, such as src/**/*.py", pattern)
 		}
