@@ -63,10 +63,6 @@ func (e *environment) newGreeter(timeout time.Duration) string {
 	require.NoError(t, err, string(said))
 	replaceIn(t, filepath.Join(repo, "example", "app.pipecd.yaml"), "name: GREETER\n",
 		"name: GREETER\n        timeout: "+timeout.String()+"\n")
-	tidy := exec.Command("go", "mod", "tidy")
-	tidy.Dir, tidy.Env = repo, append(os.Environ(), "GOWORK=off")
-	said, err = tidy.CombinedOutput()
-	require.NoError(t, err, string(said))
 	gittest.Run(t, repo, "init", "-q", "-b", "main")
 	gittest.Run(t, repo, "add", ".")
 	gittest.Run(t, repo, "commit", "-q", "-m", "Begin")

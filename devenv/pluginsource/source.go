@@ -51,7 +51,7 @@ func (s *Source) Build(ctx context.Context) error {
 	if err := os.MkdirAll(filepath.Dir(s.Program), 0o700); err != nil {
 		return fmt.Errorf("make a directory for the program: %w", err)
 	}
-	r, err := readRecipe(s.Dir)
+	r, err := s.recipe()
 	switch {
 	case err != nil:
 		return err
@@ -59,6 +59,15 @@ func (s *Source) Build(ctx context.Context) error {
 		return r.prepare(ctx, s.Dir, s.Program)
 	}
 	return s.compile(ctx)
+}
+
+// recipe is what the directory says of its build; nil for a Go package. A program for a debugger is one of Go, and
+// compiled without the recipe.
+func (s *Source) recipe() (*recipe, error) {
+	if s.Debug {
+		return nil, nil
+	}
+	return readRecipe(s.Dir)
 }
 
 // compile builds the Go package in the directory.

@@ -183,7 +183,7 @@ func (w *watched) refresh(ctx context.Context) (added []string, err error) {
 
 // directories are those of the recipe, which a user may have written or removed meanwhile, or those of a Go package.
 func (w *watched) directories(ctx context.Context) ([]string, error) {
-	if r, err := readRecipe(w.source.Dir); err == nil { // the build reports the error
+	if r, err := w.source.recipe(); err == nil { // the build reports the error
 		w.recipe = r
 	}
 	if w.recipe != nil {
