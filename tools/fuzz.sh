@@ -16,15 +16,18 @@ ended_by_clock() {
     ! grep -qiE 'failing input|panic|hung or terminated' "$log"
 }
 
+# The last figures; a slow target with a large corpus may have no time for new inputs.
+figures() { grep 'execs:' "$log" | tail -1 || echo "fuzz: only known inputs, no time for new ones"; }
+
 git grep -hoE '^func Fuzz[A-Za-z0-9]+' -- '*_test.go' >/dev/null || { echo "fuzz: there is no fuzz target" >&2; exit 1; }
 git grep -oE '^func Fuzz[A-Za-z0-9]+' -- '*_test.go' | while IFS=: read -r file found; do
   target=${found#func }
   echo "fuzz: $target in $(dirname "$file")"
   if go test -run '^$' -fuzz "^$target\$" -fuzztime "$duration" "./$(dirname "$file")" >"$log" 2>&1; then
-    grep 'execs:' "$log" | tail -1
+    figures
   elif ended_by_clock; then
     # Printed without its word FAIL, which readers of the output would take for a finding.
-    grep 'execs:' "$log" | tail -1
+    figures
     echo "fuzz: $target: no input failed; the time was up while one ran"
   else
     cat "$log"
