@@ -18,6 +18,7 @@ import (
 // A program that was copied to a machine with Go and Git, and nothing else, is enough to write a plugin. The compiler
 // begins with an empty cache, so that the story takes as long as it does for its user.
 func TestAPluginBeginsWithACopiedProgramAlone(t *testing.T) {
+	t.Parallel()
 	bin := os.Getenv("PIPEDECK_BIN")
 	require.NotEmpty(t, bin, "run the stories with: make e2e")
 	dir, tools := t.TempDir(), t.TempDir()
