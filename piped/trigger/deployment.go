@@ -115,7 +115,7 @@ func (f Draft) deployment(c cause) (*model.Deployment, error) {
 			StrategySummary: c.why,
 		},
 	}
-	if c.kind == onOutOfSync { // what it has besides tells the other kinds apart
+	if c.kind == onOutOfSync { // the other kinds show by what they have besides
 		d.MetadataV2.Shared.KeyValues[triggerKey] = string(c.kind)
 	}
 	maps.Copy(d.MetadataV2.Shared.KeyValues, supersede.Created(f.Now))
