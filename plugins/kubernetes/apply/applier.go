@@ -251,10 +251,10 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 			})
 		}
 		if err != nil {
-			if err = a.describe(ctx, err, r, m); untouched == nil || !a.leaveRefused(m, err) {
+			err = a.describe(ctx, err, r, m)
+			if live, how = a.leaveRefused(ctx, r, m, untouched, err), unchanged; live == nil {
 				return Applied{}, "", err
 			}
-			live, how = untouched, unchanged
 		}
 		if live.GetDeletionTimestamp() == nil {
 			return Applied{Manifest: m, Live: live, Resource: r}, how, nil
