@@ -182,7 +182,7 @@ func (r *run) logObject(a Applied, how string) {
 	if how != unchanged {
 		r.log.Successf("- %s: %s", a.key().Human(), how)
 	}
-	if other := r.before.otherOwner(a); other != "" {
+	if other := r.before.otherOwner(a); other != "" && !manifest.IsChartCRD(a.Manifest.Unstructured) {
 		r.log.Infof("  %s belonged to the application %s until now: two applications that both have it in Git "+
 			"take it from each other with every deployment",
 			a.key().Human(), other)

@@ -67,6 +67,9 @@ type finding struct {
 	live *unstructured.Unstructured
 	// foreign is set for what is there and not the application's.
 	foreign bool
+	// shared is set for what is foreign and no drift: every application with a chart has the definitions of its crds/
+	// folder, whoever applied them last.
+	shared bool
 }
 
 // parallelDryRuns bounds the requests to a cluster for one application.
@@ -144,7 +147,7 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 		}
 	case live == nil:
 		if f.what = d.holder(p); f.what != "" {
-			f.foreign = true
+			f.foreign, f.shared = true, manifest.IsChartCRD(p.manifest.Unstructured)
 		} else if !removesItself(p.manifest) {
 			f.what = "is missing in the cluster"
 		}
