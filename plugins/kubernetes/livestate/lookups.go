@@ -61,8 +61,8 @@ func oursAlone(entries []metav1.ManagedFieldsEntry, live *unstructured.Unstructu
 	return ours
 }
 
-// writtenAs is the path that a value of a Secret has for who has written it as plain text: the API keeps that path among
-// the fields of managers, although it stores the value in data.
+// writtenAs is the path that a value of a Secret has for who has written it as plain text: the API keeps that path
+// among the fields of managers, although it stores the value in data.
 func writtenAs(live *unstructured.Unstructured, path string) string {
 	name, of := strings.CutPrefix(path, "data")
 	if of && live.GetKind() == manifest.KindSecret && live.GroupVersionKind().Group == "" {

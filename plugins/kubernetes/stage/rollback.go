@@ -114,8 +114,8 @@ func (e *Executor) primaryManifests(ctx context.Context, req *Request, s *Source
 	return loaded, all, err
 }
 
-// failedManifests gives the primary's manifests of the failed deployment, with the marks of the commit that is restored.
-// They are loaded when they are asked for, once.
+// failedManifests gives the primary's manifests of the failed deployment, with the marks of the commit that is
+// restored. They are loaded when they are asked for, once.
 func (e *Executor) failedManifests(req *Request, restored *Source) func(context.Context) ([]manifest.Manifest, error) {
 	var (
 		mu    sync.Mutex
