@@ -103,7 +103,9 @@ apiVersion: v1
 kind: ConfigMap
 metadata: {name: once}
 {{- end }}
-`})
+`,
+		"made.yaml": `{apiVersion: v1, kind: Secret, metadata: {name: made},
+  stringData: {token: "{{ randAlphaNum 24 }}"}}`})
 	a.succeeds("K8S_SYNC", "", c, nil)
 	a.becomes(c, "in sync", inSync)
 	a.nextDeployment()

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -96,5 +97,32 @@ func TestTheRevisionGoesOnAfterTheRecordsOfTheRelease(t *testing.T) {
 		require.Contains(t, log, "Recorded as version "+want)
 		require.Equal(t, want, revision(), i)
 		a.becomes(two, "in sync", inSync)
+	}
+}
+
+func TestGoingBackToTheCommitOfTheInstallationIsAnUpgrade(t *testing.T) {
+	t.Parallel()
+	for name, settings := range map[string]string{
+		"without records": "", "records": ", helmOptions: {releaseRecord: true}"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := newApp(t)
+			a.settings += ", helmChart: {path: chart}" + settings
+			one, two := momentsCommit("aaaaaaa1", "red"), momentsCommit("bbbbbbb2", "blue")
+			for _, c := range []*commit{one, two} { // an upgrade has nothing that an installation has not
+				all := c.Files["chart/templates/all.yaml"]
+				c.Files["chart/templates/all.yaml"] = strings.Replace(all, configMap("upgraded", "a: b"), "", 1)
+			}
+			a.succeeds("K8S_SYNC", `{"prune": true}`, one, nil)
+			password := passwordOf(a)
+			a.nextDeployment()
+			a.succeeds("K8S_SYNC", `{"prune": true}`, two, one)
+			a.absent(configMaps, "welcome")
+			a.nextDeployment()
+			a.succeeds("K8S_SYNC", `{"prune": true}`, one, two)
+			require.Equal(t, password, passwordOf(a))
+			answer := a.becomes(one, "in sync", inSync)
+			require.Empty(t, answer.GetSyncState().GetReason())
+		})
 	}
 }

@@ -137,6 +137,26 @@ func TestPruneNeverDeletesTheDefinitionsOfAChartsFolder(t *testing.T) {
 	require.Contains(t, log, "CustomResourceDefinition "+w.name()+": deleted")
 }
 
+func TestTheDefinitionsOfAChartsFolderAreSharedByItsApplications(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	a.settings += ", helmChart: {path: chart}"
+	w := newWidgets(a)
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{
+		"chart/Chart.yaml":        "{apiVersion: v2, name: w, version: 1.0.0}",
+		"chart/crds/widgets.yaml": w.definition()}}
+	a.succeeds("K8S_SYNC", "", one, nil)
+	first := a.id
+	a.id = "other-" + first
+	require.NotContains(t, a.succeeds("K8S_SYNC", "", one, nil), "take it from each other")
+	a.becomes(one, "in sync as the one that has applied it", inSync)
+	a.id = first
+	a.becomes(one, "in sync as another one", inSync)
+	require.NoError(t, a.live().Dynamic.Resource(crds).Delete(t.Context(), w.name(), metav1.DeleteOptions{}))
+	answer := a.becomes(one, "out of sync", outOfSync)
+	require.Contains(t, answer.GetSyncState().GetReason(), w.name()+" is missing in the cluster")
+}
+
 func TestARollbackKeepsTheDefinitionsOfAChartsFolder(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

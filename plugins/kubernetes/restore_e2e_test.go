@@ -150,3 +150,26 @@ func TestARollbackLeavesWhatThePolicyRefusesAndTheFailedDeploymentHadNotChanged(
 		"change it and the cluster does not take it now: the ValidatingAdmissionPolicy")
 	require.NotContains(t, log, "next step")
 }
+
+func TestARollbackLeavesWhatThePolicyRefusesAndTheFailedDeploymentHadOnlyMarked(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	running := &commit{Hash: "aaaaaaa1", Files: map[string]string{"service.yaml": serviceYAML,
+		"conf.yaml": configMap("conf", "a: v1"), "other.yaml": configMap("other", "a: v1")}}
+	a.succeeds("K8S_SYNC", "", running, nil)
+	a.nextDeployment()
+	target := &commit{Hash: "aaaaaaa2", Files: map[string]string{"service.yaml": serviceYAML,
+		"conf.yaml": configMap("conf", "a: v2"), "other.yaml": configMap("other", "a: v1"),
+		"broken.yaml": brokenDeployment}}
+	a.fails("K8S_SYNC", "", target, running)
+	require.Equal(t, "aaaaaaa2", a.get(services, "web").GetAnnotations()["pipecd.dev/commit-hash"])
+	denyServices(a)
+	log := a.succeeds("K8S_ROLLBACK", "", target, running)
+	require.Contains(t, log, "Service "+a.namespace+"/web: left as it is, because the failed deployment did not "+
+		"change it and the cluster does not take it now: the ValidatingAdmissionPolicy")
+	require.Equal(t, "v1", a.conf("a"))
+
+	target.Files["service.yaml"] = strings.Replace(serviceYAML, "8080", "8081", 1)
+	log = a.fails("K8S_ROLLBACK", "", target, running)
+	require.Contains(t, log, "every Service needs an owner")
+}

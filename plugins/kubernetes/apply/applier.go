@@ -182,7 +182,7 @@ func (r *run) logObject(a Applied, how string) {
 	if how != unchanged {
 		r.log.Successf("- %s: %s", a.key().Human(), how)
 	}
-	if other := r.before.otherOwner(a); other != "" {
+	if other := r.before.otherOwner(a); other != "" && !manifest.IsChartCRD(a.Manifest.Unstructured) {
 		r.log.Infof("  %s belonged to the application %s until now: two applications that both have it in Git "+
 			"take it from each other with every deployment",
 			a.key().Human(), other)
@@ -251,10 +251,10 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 			})
 		}
 		if err != nil {
-			if err = a.describe(ctx, err, r, m); untouched == nil || !a.leaveRefused(m, err) {
+			err = a.describe(ctx, err, r, m)
+			if live, how = a.leaveRefused(ctx, r, m, untouched, err), unchanged; live == nil {
 				return Applied{}, "", err
 			}
-			live, how = untouched, unchanged
 		}
 		if live.GetDeletionTimestamp() == nil {
 			return Applied{Manifest: m, Live: live, Resource: r}, how, nil

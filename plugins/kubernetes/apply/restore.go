@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,6 +28,9 @@ type Restoration struct {
 	CommitHash string
 	// Began is when it began to change the cluster, by the clock of the API.
 	Began time.Time
+	// Failed, unless nil, gives the manifests of the failed deployment, with the marks of those that are restored. It
+	// is called when the cluster refuses one.
+	Failed func(ctx context.Context) ([]manifest.Manifest, error)
 }
 
 // changed reports whether the failed deployment has written to an object. Its commit may be the one that ran before;
@@ -90,20 +94,63 @@ func (a *Applier) restoreUntouched(ctx context.Context, r dynamic.ResourceInterf
 	return applied, "applied", err
 }
 
-// leaveRefused reports whether an object that the failed deployment did not change stays as it is, because the cluster
-// does not take its manifest now: there is nothing to go back from.
-func (a *Applier) leaveRefused(m manifest.Manifest, err error) bool {
+// leaveRefused returns the live object that stays as it is although the cluster does not take its manifest now, because
+// the failed deployment did not change it, or nothing of it but our marks: there is nothing to go back from. It returns
+// nil for what has to be restored.
+func (a *Applier) leaveRefused(ctx context.Context, r dynamic.ResourceInterface, m manifest.Manifest,
+	untouched *unstructured.Unstructured, err error) (live *unstructured.Unstructured) {
 	why := ""
 	if refused, is := errors.AsType[*RefusedError](err); is {
 		why = refused.Reason
 	} else if denied, is := errors.AsType[*DeniedError](err); is {
 		why = fmt.Sprintf("the user %s of the kubeconfig may not %s it", denied.User, denied.Verb)
 	} else {
-		return false
+		return nil
 	}
-	a.log.Infof("- %s: left as it is, because the failed deployment did not change it and the cluster does not take "+
-		"it now: %s", m.Key().Human(), why)
-	return true
+	if live = untouched; live == nil {
+		live = a.onlyMarked(ctx, r, m)
+	}
+	if live != nil {
+		a.log.Infof("- %s: left as it is, because the failed deployment did not change it and the cluster does not "+
+			"take it now: %s", m.Key().Human(), why)
+	}
+	return live
+}
+
+// onlyMarked returns the live object when the failed deployment has applied the same manifest, with other marks; nil
+// otherwise.
+func (a *Applier) onlyMarked(ctx context.Context, r dynamic.ResourceInterface,
+	m manifest.Manifest) *unstructured.Unstructured {
+	if a.Restore == nil || a.Restore.Failed == nil || runsAgain(m) {
+		return nil
+	}
+	failed, err := a.Restore.Failed(ctx)
+	if err != nil {
+		a.log.Infof("- %s: it is not known whether the failed deployment changed it: %v", m.Key().Human(), err)
+		return nil
+	}
+	for _, one := range failed {
+		if _, one, err = a.resource(one); err != nil || one.Key() != m.Key() || !a.isSame(one, m) {
+			continue
+		}
+		live, err := r.Get(ctx, m.GetName(), metav1.GetOptions{})
+		if err != nil || live.GetDeletionTimestamp() != nil {
+			return nil
+		}
+		return live
+	}
+	return nil
+}
+
+// isSame leaves out the replicas that an autoscaler sets.
+func (a *Applier) isSame(one, other manifest.Manifest) bool {
+	if a.isScaled(one.Key()) {
+		one, other = one.Clone(), other.Clone()
+		for _, m := range []manifest.Manifest{one, other} {
+			unstructured.RemoveNestedField(m.Object, "spec", "replicas")
+		}
+	}
+	return equality.Semantic.DeepEqual(one.Object, other.Object)
 }
 
 // refusesForce reports whether fields of other managers are an error for a manifest, or were for the commit that a

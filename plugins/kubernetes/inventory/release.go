@@ -27,6 +27,26 @@ func GiveBack(ctx context.Context, c *cluster.Client, item Item, variantKey stri
 	return remark(ctx, c, item, variantKey, before)
 }
 
+// ForgetCommit removes the mark of the commit that applied an object, which otherwise stays the application's. The
+// object may be gone, or another one of its name, by now.
+func ForgetCommit(ctx context.Context, c *cluster.Client, item Item) error {
+	if item.Meta.Annotations[manifest.LabelCommitHash] == "" {
+		return nil
+	}
+	none := map[string]any{manifest.LabelCommitHash: nil}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": item.Meta.UID, "labels": none, "annotations": none}})
+	if err != nil {
+		return err
+	}
+	_, err = c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace).Patch(ctx, item.Key.Name,
+		types.MergePatchType, patch, metav1.PatchOptions{FieldManager: "piped"})
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("remove the mark of the commit from %s: %w", item.Key.Human(), err)
+	}
+	return nil
+}
+
 func remark(ctx context.Context, c *cluster.Client, item Item, variantKey string, before manifest.Marks) error {
 	objects := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace)
 	seen := item.Meta

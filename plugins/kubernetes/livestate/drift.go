@@ -67,6 +67,9 @@ type finding struct {
 	live *unstructured.Unstructured
 	// foreign is set for what is there and not the application's.
 	foreign bool
+	// shared is set for the definitions of a chart's crds/ folder: every application with the chart has them, whoever
+	// applied them last, so that it is no drift when they are foreign.
+	shared bool
 }
 
 // parallelDryRuns bounds the requests to a cluster for one application.
@@ -133,7 +136,7 @@ func (d *drift) leftOver(places []place, objects []*object, inGit map[manifest.K
 // replicas.
 func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unstructured,
 	scaled bool) (finding, error) {
-	f := finding{key: p.manifest.Key(), live: live}
+	f := finding{key: p.manifest.Key(), live: live, shared: manifest.IsChartCRD(p.manifest.Unstructured)}
 	switch {
 	case isIgnored(p.manifest.Unstructured), live != nil && isIgnored(live):
 	case manifest.IsHook(p.manifest): // it runs at its moments, and need not be there between them

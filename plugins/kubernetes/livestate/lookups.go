@@ -6,6 +6,7 @@ package livestate
 import (
 	"context"
 	"slices"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,7 +50,7 @@ func (d *drift) sinceDeployed(ctx context.Context, p place, live *unstructured.U
 func oursAlone(entries []metav1.ManagedFieldsEntry, live *unstructured.Unstructured, path string) bool {
 	ours := false
 	for _, entry := range entries {
-		if entry.Subresource != "" || !owns(entry, live, path) {
+		if entry.Subresource != "" || !owns(entry, live, path) && !owns(entry, live, writtenAs(live, path)) {
 			continue
 		}
 		if entry.Manager != apply.FieldManager || entry.Operation != metav1.ManagedFieldsOperationApply {
@@ -58,6 +59,16 @@ func oursAlone(entries []metav1.ManagedFieldsEntry, live *unstructured.Unstructu
 		ours = true
 	}
 	return ours
+}
+
+// writtenAs is the path that a value of a Secret has for who has written it as plain text: the API keeps that path
+// among the fields of managers, although it stores the value in data.
+func writtenAs(live *unstructured.Unstructured, path string) string {
+	name, of := strings.CutPrefix(path, "data")
+	if of && live.GetKind() == manifest.KindSecret && live.GroupVersionKind().Group == "" {
+		return "stringData" + name
+	}
+	return path
 }
 
 // managers asks who has written the fields of an object.

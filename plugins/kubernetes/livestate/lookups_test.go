@@ -60,3 +60,24 @@ func TestOnlyWhatOurDeploymentHasWrittenIsAsItWasDeployed(t *testing.T) {
 		})
 	}
 }
+
+func TestAPlainValueOfASecretThatOurDeploymentHasWrittenIsAsItWasDeployed(t *testing.T) {
+	t.Parallel()
+	ours := writtenBy(apply.FieldManager, metav1.ManagedFieldsOperationApply, `{"f:stringData":{"f:n":{}}}`)
+	theirs := writtenBy("editor", metav1.ManagedFieldsOperationUpdate, `{"f:data":{"f:n":{}}}`)
+	for name, c := range map[string]struct {
+		kind    string
+		entries []metav1.ManagedFieldsEntry
+		want    bool
+	}{
+		"a Secret":                          {"Secret", []metav1.ManagedFieldsEntry{ours}, true},
+		"someone else has written it since": {"Secret", []metav1.ManagedFieldsEntry{ours, theirs}, false},
+		"another kind":                      {"ConfigMap", []metav1.ManagedFieldsEntry{ours}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			live := parse(t, "{apiVersion: v1, kind: "+c.kind+", metadata: {name: a}, data: {n: x}}")
+			require.Equal(t, c.want, oursAlone(c.entries, live, "data.n"))
+		})
+	}
+}

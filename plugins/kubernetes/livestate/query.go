@@ -151,6 +151,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 		return a
 	}
 	c.lent.note(q.ApplicationID, a.found)
+	a.found = slices.DeleteFunc(a.found, func(f finding) bool { return f.foreign && f.shared })
 	a.idle = d.idle(want.manifests, placed.places, liveOf(objects))
 	a.looked = look{cluster: c, changes: changes, drift: d, places: placed.places, objects: objects}
 	judged := judge{s.rules, c}.resources(ctx, objects, a.target)

@@ -91,7 +91,8 @@ func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client,
 		if err != nil {
 			return nil, err
 		}
-		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since}
+		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since,
+			Failed: e.failedManifests(req, s)}
 	} else if err := noteBegan(ctx, req, c); err != nil {
 		return nil, err
 	} else {

@@ -99,9 +99,24 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	if err != nil {
 		return err
 	}
+	forgetCommit(ctx, req, c, unwanted)
 	req.Log.Successf("Pruned %s that are not in Git any more%s", plural(deleted.Gone, "resource"),
 		stillTerminating(deleted))
 	return nil
+}
+
+// forgetCommit takes the mark of the commit off what pruning keeps by its annotation: the next deployment of that
+// commit may not have the object, as an upgrade does not have what a chart renders for its installation alone. It never
+// fails the stage.
+func forgetCommit(ctx context.Context, req *Request, c *cluster.Client, pruned []inventory.Item) {
+	for _, item := range pruned {
+		if manifest.Exclusion(&item.Meta) == "" {
+			continue
+		}
+		if err := inventory.ForgetCommit(ctx, c, item); err != nil {
+			req.Log.Infof("- %s: still has the mark of the commit that applied it: %v", item.Key.Human(), err)
+		}
+	}
 }
 
 // delete deletes resources but for those that must be kept, which it names.

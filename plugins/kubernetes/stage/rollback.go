@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -111,6 +112,37 @@ func (e *Executor) primaryManifests(ctx context.Context, req *Request, s *Source
 	}
 	all, err = variant.Primary(loaded.Manifests, &s.App, options)
 	return loaded, all, err
+}
+
+// failedManifests gives the primary's manifests of the failed deployment, with the marks of the commit that is
+// restored. They are loaded when they are asked for, once.
+func (e *Executor) failedManifests(req *Request, restored *Source) func(context.Context) ([]manifest.Manifest, error) {
+	var (
+		mu    sync.Mutex
+		known []manifest.Manifest
+	)
+	return func(ctx context.Context) ([]manifest.Manifest, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if known != nil {
+			return known, nil
+		}
+		loaded, err := e.loader.LoadAs(ctx, req.Targets, req.Target, e.rendering(req, nil))
+		if err != nil {
+			return nil, fmt.Errorf("load the manifests at commit %s: %w", short(req.Target.CommitHash), err)
+		}
+		options, err := selectorOptions(req.Target)
+		if err != nil {
+			return nil, err
+		}
+		manifests, err := variant.Primary(loaded.Manifests, &req.Target.App, options)
+		if err != nil {
+			return nil, err
+		}
+		primaryOf(restored).stamp(req, manifests)
+		known = manifests
+		return known, nil
+	}
 }
 
 // routeBack waits for the primary that was applied, gives it the traffic back, and only then removes what may have had
