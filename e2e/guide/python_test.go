@@ -64,7 +64,6 @@ func TestANewPluginInPythonIsTestedAndDeploys(t *testing.T) {
 	for _, plugin := range []string{".", "counter.pyz --config piped-plugin.yaml"} {
 		tested := r.run(t, "pipedeck plugin test "+plugin+` --with '{"steps": ["one", "two"]}'`)
 		require.Contains(t, tested, "> All 2 steps are done")
-		require.NotContains(t, tested, "noted")
 	}
 	require.Contains(t, r.run(t, "pipedeck validate example --plugin counter=."), "0 errors, 0 warnings")
 	r.run(t, "git init -q -b main\ngit add .\ngit commit -q -m Begin")
