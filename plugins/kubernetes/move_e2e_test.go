@@ -183,8 +183,8 @@ func TestAnObjectThatAnotherApplicationHasHadBeforeIsPruned(t *testing.T) {
 	}
 }
 
-// storeFails deploys a commit of store, which fails when the claim is applied already, and rolls it back. It returns the
-// log of the rollback.
+// storeFails deploys a commit of store, which fails when the claim is applied already, and rolls it back. It returns
+// the log of the rollback.
 func (p *pair) storeFails(one, two *repository) string {
 	p.t.Helper()
 	bad := &repository{hash: two.hash, files: maps.Clone(two.files), gone: two.gone}
