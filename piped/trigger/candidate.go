@@ -42,7 +42,7 @@ func (t *Trigger) candidates() []*candidate {
 		case f == nil:
 			c.err = &MissingError{
 				File: configFileOf(a), Commit: now.head.Hash, Branch: c.repository.git.Branch(),
-				Application: a.GetName(), WaitsFor: t.removals.waits[a.GetId()],
+				Application: a.GetName(), awaited: t.removals.waits[a.GetId()],
 			}
 		case f.err != nil:
 			c.err = f.err
@@ -60,8 +60,19 @@ type MissingError struct {
 	File, Commit, Branch string
 	// Application is the name.
 	Application string
-	// WaitsFor names the applications whose deployments its removal waits for; empty when it does not wait.
+	awaited
+}
+
+// awaited says what a removal waits for.
+type awaited struct {
+	// WaitsFor names the applications whose deployments a removal waits for; empty when it does not wait.
 	WaitsFor []string
+	// Idle are those of them that nothing deploys: their deployment has failed or was cancelled.
+	Idle []string
+}
+
+func (w awaited) equal(other awaited) bool {
+	return slices.Equal(w.WaitsFor, other.WaitsFor) && slices.Equal(w.Idle, other.Idle)
 }
 
 // Error returns the reason and the next step in one line.
@@ -80,6 +91,10 @@ func (e *MissingError) Reason() string {
 
 // NextStep says what to do about it.
 func (e *MissingError) NextStep() string {
+	if len(e.Idle) > 0 {
+		return fmt.Sprintf("nothing deploys %[1]s now: deploy it with: pipedeck sync %[1]s; or do not wait for it: "+
+			"pipedeck remove %[2]s --cascade", e.Idle[0], e.Application)
+	}
 	if len(e.WaitsFor) > 0 {
 		return "see how it goes: pipedeck history " + e.WaitsFor[0] +
 			"; if it waits for an approval: pipedeck approve " +
@@ -118,7 +133,7 @@ func are(names []string) string {
 func mistakeOf(err error) string {
 	if missing, is := errors.AsType[*MissingError](err); is {
 		still := *missing
-		still.WaitsFor = nil
+		still.awaited = awaited{}
 		return still.Error()
 	}
 	return err.Error()

@@ -35,14 +35,14 @@ type removals struct {
 	Removals
 	done map[string]string // heads by application
 	// waits names, by the application that is gone, those that its removal waits for.
-	waits map[string][]string
+	waits map[string]awaited
 	// successors are, by the application that is gone, the ids of those that it waits for.
 	successors map[string]map[string]bool
 }
 
 func newRemovals(options Removals) *removals {
 	r := &removals{
-		Removals: options, done: map[string]string{}, waits: map[string][]string{},
+		Removals: options, done: map[string]string{}, waits: map[string]awaited{},
 		successors: map[string]map[string]bool{},
 	}
 	if r.Supported == nil || r.Forget == nil {
@@ -95,8 +95,8 @@ func (t *Trigger) planRemovals(ctx context.Context, candidates []*candidate) err
 		if err := t.planRemoval(ctx, c); err != nil {
 			return err
 		}
-		missing.WaitsFor = t.removals.waits[id]
-		if slices.Equal(before, missing.WaitsFor) {
+		missing.awaited = t.removals.waits[id]
+		if before.equal(missing.awaited) {
 			return nil
 		}
 		changed = true
@@ -145,7 +145,7 @@ func (t *Trigger) planRemoval(ctx context.Context, c *candidate) error {
 		}
 	}
 	if policy == config.RemovalPrune {
-		if waits := t.successors(c); len(waits) > 0 {
+		if waits := t.successors(c); len(waits.WaitsFor) > 0 {
 			t.removals.waits[id] = waits
 			t.schedule.within(t.options.Interval)
 			return nil
@@ -189,7 +189,7 @@ func (t *Trigger) unread(c *candidate) string {
 // is gone: those that are new, until they have been deployed once with success, and those that were being deployed when
 // it was seen to be gone, such as by the same commit. Deployments of other applications that begin later are not waited
 // for, so that a busy repository does not keep what is gone for ever.
-func (t *Trigger) successors(c *candidate) (names []string) {
+func (t *Trigger) successors(c *candidate) (found awaited) {
 	id, repository := c.application.GetId(), c.application.GetGitPath().GetRepo().GetId()
 	registered := t.applications.byFile()
 	since, seen := t.removals.successors[id]
@@ -201,19 +201,23 @@ func (t *Trigger) successors(c *candidate) (names []string) {
 		}
 		if a == nil {
 			if t.registrar.selects(f) {
-				names = append(names, f.name)
+				found.WaitsFor = append(found.WaitsFor, f.name)
 			}
 			continue
 		}
 		isBusy, isNew := a.GetDeploying() || t.underway[a.GetId()] > 0, a.GetMostRecentlySuccessfulDeployment() == nil
 		if isBusy && (isNew || !seen) || isNew && isYounger(a, c.application) || since[a.GetId()] && (isBusy || isNew) {
 			still[a.GetId()] = true
-			names = append(names, a.GetName())
+			found.WaitsFor = append(found.WaitsFor, a.GetName())
+			if !isBusy && a.GetMostRecentlyTriggeredDeployment() != nil {
+				found.Idle = append(found.Idle, a.GetName())
+			}
 		}
 	}
 	t.removals.successors[id] = still
-	slices.Sort(names)
-	return names
+	slices.Sort(found.WaitsFor)
+	slices.Sort(found.Idle)
+	return found
 }
 
 // isYounger reports whether an application has been tried, and came after the last deployment of another one: a piped

@@ -190,6 +190,8 @@ func TestARemovalWaitsUntilANewApplicationIsDeployedWithSuccessAndThenGoesOnByIt
 	w.trigger.DeploymentEnded(appID("site"))
 	require.Equal(t, 3, w.settle(), "it has failed, and the next commit may correct it")
 	require.Contains(t, w.state("web", invalid).GetShortReason(), "its removal waits until site is deployed")
+	require.Contains(t, w.state("web", invalid).GetReason(), "nothing deploys site now: deploy it with: pipedeck sync "+
+		"site; or do not wait for it: pipedeck remove web --cascade")
 
 	w.stop()
 	w.complete()
