@@ -61,7 +61,12 @@ type MissingError struct {
 	// Application is the name.
 	Application string
 	awaited
+	// failed is the removal that was tried last; without an outcome when it has not failed.
+	failed failedRemoval
 }
+
+// failedRemoval is a deployment that was to remove an application. Other deployments have no outcome.
+type failedRemoval struct{ id, outcome, reason string }
 
 // awaited says what a removal waits for.
 type awaited struct {
@@ -85,6 +90,8 @@ func (e *MissingError) Reason() string {
 	if len(e.WaitsFor) > 0 {
 		reason += fmt.Sprintf("; its removal waits until %s deployed, since what it has deployed may move there",
 			are(e.WaitsFor))
+	} else if e.failed.outcome != "" {
+		reason += fmt.Sprintf("; its removal by deployment %s %s: %s", e.failed.id, e.failed.outcome, e.failed.reason)
 	}
 	return reason
 }
@@ -100,6 +107,10 @@ func (e *MissingError) NextStep() string {
 			"; if it waits for an approval: pipedeck approve " +
 			e.WaitsFor[0]
 	}
+	if e.failed.outcome != "" {
+		return fmt.Sprintf("see why: pipedeck logs %[1]s; then try again: pipedeck remove %[2]s --cascade; or leave "+
+			"what still runs: pipedeck remove %[2]s --orphan", e.failed.id, e.Application)
+	}
 	return "add the file again, or remove the application with: pipedeck remove " + e.Application
 }
 
@@ -109,6 +120,8 @@ func shortReason(err error) string {
 		short := removal.Orphaned + missing.File + " is not in Git any more"
 		if len(missing.WaitsFor) > 0 {
 			short += "; its removal waits until " + are(missing.WaitsFor) + " deployed"
+		} else if missing.failed.outcome != "" {
+			short += "; its removal " + missing.failed.outcome + ": " + firstLine(errors.New(missing.failed.reason))
 		}
 		return short
 	}
@@ -133,7 +146,7 @@ func are(names []string) string {
 func mistakeOf(err error) string {
 	if missing, is := errors.AsType[*MissingError](err); is {
 		still := *missing
-		still.awaited = awaited{}
+		still.awaited, still.failed = awaited{}, failedRemoval{} // the deployment itself is notified of
 		return still.Error()
 	}
 	return err.Error()

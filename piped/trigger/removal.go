@@ -36,6 +36,8 @@ type removals struct {
 	done map[string]string // heads by application
 	// waits names, by the application that is gone, those that its removal waits for.
 	waits map[string]awaited
+	// failed are the last deployments of the applications that are gone, to say of removals that they have failed.
+	failed map[string]failedRemoval
 	// successors are, by the application that is gone, the ids of those that it waits for.
 	successors map[string]map[string]bool
 }
@@ -43,6 +45,7 @@ type removals struct {
 func newRemovals(options Removals) *removals {
 	r := &removals{
 		Removals: options, done: map[string]string{}, waits: map[string]awaited{},
+		failed:     map[string]failedRemoval{},
 		successors: map[string]map[string]bool{},
 	}
 	if r.Supported == nil || r.Forget == nil {
@@ -66,11 +69,13 @@ func (r *removals) keep(exists func(application string) bool) {
 			r.forget(application)
 		}
 	}
+	maps.DeleteFunc(r.failed, func(application string, _ failedRemoval) bool { return !exists(application) })
 }
 
 // forget forgets what an application waits for, which is in Git or removed.
 func (r *removals) forget(application string) {
 	delete(r.waits, application)
+	delete(r.failed, application)
 	delete(r.successors, application)
 }
 
@@ -96,6 +101,12 @@ func (t *Trigger) planRemovals(ctx context.Context, candidates []*candidate) err
 			return err
 		}
 		missing.awaited = t.removals.waits[id]
+		failed := t.removals.failed[id]
+		if err := t.noteFailed(ctx, c); err != nil {
+			return err
+		}
+		missing.failed = t.removals.failed[id]
+		changed = changed || failed != missing.failed
 		if before.equal(missing.awaited) {
 			return nil
 		}
@@ -110,6 +121,31 @@ func (t *Trigger) planRemovals(ctx context.Context, candidates []*candidate) err
 		t.options.Configured(configured(candidates))
 	}
 	return err
+}
+
+// noteFailed remembers whether the last deployment of an application that is gone was a removal without success.
+func (t *Trigger) noteFailed(ctx context.Context, c *candidate) error {
+	id := c.application.GetId()
+	if known := t.removals.failed[id].id; known != "" && known == t.history.lastID(c.application) {
+		return nil
+	}
+	delete(t.removals.failed, id)
+	last, err := t.history.lastDeployment(ctx, c.application)
+	if err != nil || last == nil {
+		return err
+	}
+	found := failedRemoval{id: last.GetId()}
+	switch status := last.GetStatus(); {
+	case !removal.Is(last):
+	case status == model.DeploymentStatus_DEPLOYMENT_FAILURE:
+		found.outcome, found.reason = "has failed", last.GetStatusReason()
+	case status == model.DeploymentStatus_DEPLOYMENT_CANCELLED:
+		found.outcome, found.reason = "was cancelled", last.GetStatusReason()
+	default:
+		return nil // it has not ended
+	}
+	t.removals.failed[id] = found
+	return nil
 }
 
 // planRemoval decides about an application that is gone from Git, as its last configuration or piped's wants: once for
