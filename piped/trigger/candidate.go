@@ -121,7 +121,7 @@ func shortReason(err error) string {
 		if len(missing.WaitsFor) > 0 {
 			short += "; its removal waits until " + are(missing.WaitsFor) + " deployed"
 		} else if missing.failed.outcome != "" {
-			short += "; its removal " + missing.failed.outcome + ": " + firstLine(errors.New(missing.failed.reason))
+			short += "; its removal " + missing.failed.outcome + ": " + missing.failed.reason
 		}
 		return short
 	}

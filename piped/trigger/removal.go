@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -144,6 +145,7 @@ func (t *Trigger) noteFailed(ctx context.Context, c *candidate) error {
 	default:
 		return nil // it has not ended
 	}
+	found.reason, _, _ = strings.Cut(firstLine(errors.New(found.reason)), "; next step: ") // ours follows
 	t.removals.failed[id] = found
 	return nil
 }

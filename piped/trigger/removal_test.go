@@ -302,7 +302,8 @@ func TestARemovalThatHasFailedIsSaidOfTheApplication(t *testing.T) {
 	require.Equal(t, "Orphaned: web/app.pipecd.yaml is not in Git any more", w.state("web", invalid).GetShortReason())
 	w.plane.read(func() {
 		failed := w.plane.deployments[d.GetId()]
-		failed.Status, failed.StatusReason = model.DeploymentStatus_DEPLOYMENT_FAILURE, "a hook has failed"
+		failed.Status, failed.StatusReason = model.DeploymentStatus_DEPLOYMENT_FAILURE, "a hook has failed; "+
+			"next step: find the reason"
 		failed.CompletedAt = 1
 	})
 	w.trigger.DeploymentEnded(appID("web"))
