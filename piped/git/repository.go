@@ -182,6 +182,17 @@ func (r *Repository) update(ctx context.Context) (Commit, error) {
 	return v.commit(head)
 }
 
+// Head is the newest commit of the branch: as Update has it, or, while the source cannot be reached, the one that was
+// the newest when it last could.
+func (r *Repository) Head(ctx context.Context) (Commit, error) {
+	head, err := r.Update(ctx)
+	known, _, _ := r.mirror.usage()
+	if err == nil || ctx.Err() != nil || known.IsZero() {
+		return head, err
+	}
+	return r.Commit(ctx, known.String())
+}
+
 // Commit returns one commit, fetching it when only the source has it.
 func (r *Repository) Commit(ctx context.Context, hash string) (Commit, error) {
 	return retried(ctx, r.repairer, func() (Commit, error) { return r.commits.get(ctx, hash) })

@@ -315,3 +315,24 @@ func BenchmarkCommitIsSeenAndMirrored(b *testing.B) {
 		}
 	}
 }
+
+func TestTheHeadIsTheLastOneKnownWhileTheRepositoryIsAway(t *testing.T) {
+	t.Parallel()
+	u := newUserRepo(t)
+	u.write("a", "1")
+	u.commit("one")
+	r := open(t, u.dir)
+	_, err := r.Head(t.Context())
+	require.NoError(t, err)
+	u.write("a", "2")
+	two := u.commit("two")
+	head, err := r.Head(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, two, head.Hash)
+	require.NoError(t, os.Rename(u.dir, u.dir+"-away"))
+	_, err = r.Update(t.Context())
+	require.Error(t, err)
+	head, err = r.Head(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, two, head.Hash)
+}

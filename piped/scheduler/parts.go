@@ -30,6 +30,8 @@ type Sources interface {
 	Prepare(ctx context.Context, wanted source.Wanted) (*source.Source, error)
 	// Describe returns a source without a directory. The caller closes it.
 	Describe(ctx context.Context, wanted source.Wanted) (*source.Source, error)
+	// Head returns the repository at the head of the branch, where the application need not be. The caller closes it.
+	Head(ctx context.Context, d *model.Deployment) (*source.Source, error)
 	// ChangedFiles lists the files that differ between two commits of a deployment's repository, relative to its root.
 	ChangedFiles(ctx context.Context, d *model.Deployment, from, to string) ([]string, error)
 }

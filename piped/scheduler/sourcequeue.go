@@ -12,11 +12,13 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/removal"
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // sourcePair is what one stage gets: its own directories, at the target commit and at the running one
-// (nil on a first deployment).
+// (nil on a first deployment). In a removal the latter is the head of the branch: what other applications have there
+// is not deleted.
 type sourcePair struct {
 	target, running *source.Source
 	use             deployment.SourceUse // what of them has a directory
@@ -43,6 +45,7 @@ func (p *sourcePair) close() {
 type sourceQueue struct {
 	sources         Sources
 	target, running source.Wanted // running names no commit on a first deployment
+	removes         bool          // the deployment is a removal
 
 	mu sync.Mutex
 	// pairs are those that no one has taken, each prepared or on its way.
@@ -70,6 +73,7 @@ func newSourceQueue(sources Sources, d *model.Deployment) *sourceQueue {
 	}
 	return &sourceQueue{
 		sources: sources,
+		removes: removal.Is(d),
 		target:  source.Wanted{Deployment: of, Commit: d.GetTrigger().GetCommit().GetHash()},
 		running: source.Wanted{
 			Deployment:     of,
@@ -108,8 +112,8 @@ func (q *sourceQueue) take(ctx, work context.Context, use deployment.SourceUse) 
 
 // prefetch starts preparing a pair unless one is ahead.
 func (q *sourceQueue) prefetch(ctx context.Context, use deployment.SourceUse) {
-	if use == deployment.SourceUse_SOURCE_USE_NONE {
-		return // there is next to nothing to prepare
+	if use == deployment.SourceUse_SOURCE_USE_NONE || q.removes {
+		return // there is next to nothing to prepare, or the head may move until the stage begins
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -157,7 +161,10 @@ func (q *sourceQueue) preparePair(ctx context.Context, use deployment.SourceUse,
 	both.Go(func() {
 		pair.target, failed[0] = ofTarget(ctx, target)
 	})
-	if running.Commit != "" {
+	switch {
+	case q.removes && use == deployment.SourceUse_SOURCE_USE_UNSPECIFIED:
+		both.Go(func() { pair.running, failed[1] = q.sources.Head(ctx, running.Deployment) })
+	case running.Commit != "":
 		both.Go(func() { pair.running, failed[1] = ofRunning(ctx, running) })
 	}
 	both.Wait()

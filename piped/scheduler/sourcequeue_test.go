@@ -13,6 +13,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
+	"github.com/pipedeck/pipedeck/piped/removal"
 	"github.com/pipedeck/pipedeck/piped/source"
 )
 
@@ -42,6 +43,10 @@ func (m *made) Prepare(_ context.Context, wanted source.Wanted) (*source.Source,
 
 func (m *made) Describe(_ context.Context, wanted source.Wanted) (*source.Source, error) {
 	return m.source("described", wanted.Commit)
+}
+
+func (m *made) Head(context.Context, *model.Deployment) (*source.Source, error) {
+	return m.source("prepared", "head")
 }
 
 func (m *made) ChangedFiles(context.Context, *model.Deployment, string, string) ([]string, error) {
@@ -102,5 +107,27 @@ func TestAStageGetsTheDirectoriesThatItReads(t *testing.T) {
 			queue.close()
 			sources.open.Range(func(left, _ any) bool { t.Error("not closed", left); return true })
 		})
+	}
+}
+
+func TestARemovalGetsTheHeadAsItIsWhenTheStageBegins(t *testing.T) {
+	t.Parallel()
+	d := &model.Deployment{
+		Trigger:    &model.DeploymentTrigger{Commit: &model.Commit{Hash: "last"}},
+		MetadataV2: &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{KeyValues: removal.Notes()}},
+	}
+	for use, head := range map[deployment.SourceUse]string{
+		deployment.SourceUse_SOURCE_USE_UNSPECIFIED: "prepared head", deployment.SourceUse_SOURCE_USE_TARGET: "",
+	} {
+		sources := &made{}
+		queue := newSourceQueue(sources, d)
+		queue.prefetch(t.Context(), use)
+		pair, err := queue.take(t.Context(), t.Context(), use)
+		require.NoError(t, err)
+		require.Equal(t, "prepared last", pair.target.Proto().GetCommitHash(), "nothing is prepared ahead")
+		require.Equal(t, head, pair.runningProto().GetCommitHash())
+		pair.close()
+		queue.close()
+		sources.open.Range(func(left, _ any) bool { t.Error("not closed", left); return true })
 	}
 }

@@ -28,6 +28,10 @@ func (s sources) Describe(ctx context.Context, wanted source.Wanted) (*source.So
 	return s.prepare(ctx, wanted)
 }
 
+func (s sources) Head(ctx context.Context, d *model.Deployment) (*source.Source, error) {
+	return s.prepare(ctx, source.Wanted{Deployment: d})
+}
+
 func (s sources) ChangedFiles(context.Context, *model.Deployment, string, string) ([]string, error) {
 	return []string{"docs/a.md", "docs/b.md"}, nil
 }

@@ -37,9 +37,9 @@ type Request struct {
 
 // Source is a directory for one plugin call. Close it when the call has ended.
 type Source struct {
-	// Config is the application's configuration.
+	// Config is the application's configuration; nil after Checkout.
 	Config *config.Application
-	// RawConfig is the configuration as it is in Git.
+	// RawConfig is the configuration as it is in Git; nil after Checkout.
 	RawConfig []byte
 	// ConfigFilename is its base name.
 	ConfigFilename string
@@ -61,23 +61,11 @@ type Source struct {
 // Prepare checks the repository out, reads the application's configuration, and puts decrypted secrets and
 // attachments where the configuration wants them.
 func (s *Store) Prepare(ctx context.Context, request Request) (*Source, error) {
-	if err := request.check(); err != nil {
+	source, err := s.Checkout(ctx, request)
+	if err != nil {
 		return nil, err
 	}
-	t, err := s.take(ctx, request.Repository, request.Commit, request.Ahead)
-	if err != nil {
-		return nil, fmt.Errorf("prepare source of %s at commit %s: %w", request.Path, request.Commit, err)
-	}
-	source := &Source{
-		ConfigFilename:       request.ConfigFilename,
-		Commit:               request.Commit,
-		RepositoryDirectory:  t.dir,
-		ApplicationDirectory: filepath.Join(t.dir, filepath.FromSlash(request.Path)),
-		LeftOut:              t.left,
-		store:                s,
-		tree:                 t,
-	}
-	err = source.readConfig(path.Join(request.Path, request.ConfigFilename))
+	err = source.readConfig(path.Join(request.Path, source.ConfigFilename))
 	if err == nil {
 		err = source.fill(ctx, request.Path)
 	}
@@ -85,6 +73,27 @@ func (s *Store) Prepare(ctx context.Context, request Request) (*Source, error) {
 		return nil, errors.Join(err, source.Close())
 	}
 	return source, nil
+}
+
+// Checkout is Prepare for the other files of the repository: the application need not be there, its configuration is
+// not read, and no secrets are decrypted.
+func (s *Store) Checkout(ctx context.Context, request Request) (*Source, error) {
+	if err := request.check(); err != nil {
+		return nil, err
+	}
+	t, err := s.take(ctx, request.Repository, request.Commit, request.Ahead)
+	if err != nil {
+		return nil, fmt.Errorf("prepare source of %s at commit %s: %w", request.Path, request.Commit, err)
+	}
+	return &Source{
+		ConfigFilename:       request.ConfigFilename,
+		Commit:               request.Commit,
+		RepositoryDirectory:  t.dir,
+		ApplicationDirectory: filepath.Join(t.dir, filepath.FromSlash(request.Path)),
+		LeftOut:              t.left,
+		store:                s,
+		tree:                 t,
+	}, nil
 }
 
 // check fills in defaults and refuses what leads elsewhere.

@@ -53,6 +53,27 @@ func (s *Sources) Describe(ctx context.Context, wanted Wanted) (*Source, error) 
 	return s.traced(ctx, wanted, s.store.Describe)
 }
 
+// Head returns the repository of a deployment's application as it is at the head of the branch now. The application
+// need not be there: the source has no configuration. The caller closes it.
+func (s *Sources) Head(ctx context.Context, d *model.Deployment) (*Source, error) {
+	repository, err := s.repository(d)
+	if err != nil {
+		return nil, err
+	}
+	head, err := repository.Head(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("find the head of repository %s: %w", repository.ID(), err)
+	}
+	path := d.GetGitPath()
+	request := Request{
+		Repository: repository, Commit: head.Hash, Path: path.GetPath(), ConfigFilename: path.GetConfigFilename(),
+	}
+	ctx, end := s.tracer.Part(ctx, "Prepare head", attribute.String("commit", head.Hash))
+	source, err := s.store.Checkout(ctx, request)
+	end(err)
+	return source, err
+}
+
 func (s *Sources) traced(
 	ctx context.Context, wanted Wanted, prepare func(context.Context, Request) (*Source, error),
 ) (*Source, error) {

@@ -253,3 +253,16 @@ func BenchmarkPrepareAndCloseOfThousandFiles(b *testing.B) {
 	}
 	require.Equal(b, 1, repository.checkouts)
 }
+
+func TestACheckoutNeedsNoApplication(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	repository := &files{content: map[string]string{"shop/app.pipecd.yaml": goodConfig}}
+	source, err := store.Checkout(t.Context(), Request{Repository: repository, Commit: "c", Path: "web"})
+	require.NoError(t, err)
+	message := source.Proto()
+	require.FileExists(t, filepath.Join(message.ApplicationDirectory, "../shop/app.pipecd.yaml"))
+	require.Empty(t, message.ApplicationConfig)
+	require.Equal(t, filepath.Join(source.RepositoryDirectory, ".pipe"), message.SharedConfigDirectory)
+	require.NoError(t, source.Close())
+}

@@ -42,7 +42,7 @@ func (t *Trigger) candidates() []*candidate {
 		case f == nil:
 			c.err = &MissingError{
 				File: configFileOf(a), Commit: now.head.Hash, Branch: c.repository.git.Branch(),
-				Application: a.GetName(), WaitsFor: t.removals.waits[a.GetId()],
+				Application: a.GetName(), awaited: t.removals.waits[a.GetId()],
 			}
 		case f.err != nil:
 			c.err = f.err
@@ -60,8 +60,24 @@ type MissingError struct {
 	File, Commit, Branch string
 	// Application is the name.
 	Application string
-	// WaitsFor names the applications whose deployments its removal waits for; empty when it does not wait.
+	awaited
+	// failed is the removal that was tried last; without an outcome when it has not failed.
+	failed failedRemoval
+}
+
+// failedRemoval is a deployment that was to remove an application. Other deployments have no outcome.
+type failedRemoval struct{ id, outcome, reason string }
+
+// awaited says what a removal waits for.
+type awaited struct {
+	// WaitsFor names the applications whose deployments a removal waits for; empty when it does not wait.
 	WaitsFor []string
+	// Idle are those of them that nothing deploys: their deployment has failed or was cancelled.
+	Idle []string
+}
+
+func (w awaited) equal(other awaited) bool {
+	return slices.Equal(w.WaitsFor, other.WaitsFor) && slices.Equal(w.Idle, other.Idle)
 }
 
 // Error returns the reason and the next step in one line.
@@ -74,16 +90,26 @@ func (e *MissingError) Reason() string {
 	if len(e.WaitsFor) > 0 {
 		reason += fmt.Sprintf("; its removal waits until %s deployed, since what it has deployed may move there",
 			are(e.WaitsFor))
+	} else if e.failed.outcome != "" {
+		reason += fmt.Sprintf("; its removal by deployment %s %s: %s", e.failed.id, e.failed.outcome, e.failed.reason)
 	}
 	return reason
 }
 
 // NextStep says what to do about it.
 func (e *MissingError) NextStep() string {
+	if len(e.Idle) > 0 {
+		return fmt.Sprintf("nothing deploys %[1]s now: deploy it with: pipedeck sync %[1]s; or do not wait for it: "+
+			"pipedeck remove %[2]s --cascade", e.Idle[0], e.Application)
+	}
 	if len(e.WaitsFor) > 0 {
 		return "see how it goes: pipedeck history " + e.WaitsFor[0] +
 			"; if it waits for an approval: pipedeck approve " +
 			e.WaitsFor[0]
+	}
+	if e.failed.outcome != "" {
+		return fmt.Sprintf("see why: pipedeck logs %[1]s; then try again: pipedeck remove %[2]s --cascade; or leave "+
+			"what still runs: pipedeck remove %[2]s --orphan", e.failed.id, e.Application)
 	}
 	return "add the file again, or remove the application with: pipedeck remove " + e.Application
 }
@@ -94,6 +120,8 @@ func shortReason(err error) string {
 		short := removal.Orphaned + missing.File + " is not in Git any more"
 		if len(missing.WaitsFor) > 0 {
 			short += "; its removal waits until " + are(missing.WaitsFor) + " deployed"
+		} else if missing.failed.outcome != "" {
+			short += "; its removal " + missing.failed.outcome + ": " + missing.failed.reason
 		}
 		return short
 	}
@@ -118,7 +146,7 @@ func are(names []string) string {
 func mistakeOf(err error) string {
 	if missing, is := errors.AsType[*MissingError](err); is {
 		still := *missing
-		still.WaitsFor = nil
+		still.awaited, still.failed = awaited{}, failedRemoval{} // the deployment itself is notified of
 		return still.Error()
 	}
 	return err.Error()

@@ -128,12 +128,14 @@ func (h *history) listOpen(ctx context.Context) error {
 	return nil
 }
 
+// lastID is the id of the deployment that was triggered last; empty when there was none.
+func (h *history) lastID(a *model.Application) string {
+	return cmp.Or(h.newest[a.GetId()], a.GetMostRecentlyTriggeredDeployment().GetDeploymentId())
+}
+
 // lastDeployment returns the deployment that was triggered last; nil when there was none.
 func (h *history) lastDeployment(ctx context.Context, a *model.Application) (*model.Deployment, error) {
-	id := h.newest[a.GetId()]
-	if id == "" {
-		id = a.GetMostRecentlyTriggeredDeployment().GetDeploymentId()
-	}
+	id := h.lastID(a)
 	if id == "" {
 		return nil, nil
 	}

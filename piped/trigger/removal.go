@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/google/uuid"
 
@@ -35,14 +36,17 @@ type removals struct {
 	Removals
 	done map[string]string // heads by application
 	// waits names, by the application that is gone, those that its removal waits for.
-	waits map[string][]string
+	waits map[string]awaited
+	// failed are the last deployments of the applications that are gone, to say of removals that they have failed.
+	failed map[string]failedRemoval
 	// successors are, by the application that is gone, the ids of those that it waits for.
 	successors map[string]map[string]bool
 }
 
 func newRemovals(options Removals) *removals {
 	r := &removals{
-		Removals: options, done: map[string]string{}, waits: map[string][]string{},
+		Removals: options, done: map[string]string{}, waits: map[string]awaited{},
+		failed:     map[string]failedRemoval{},
 		successors: map[string]map[string]bool{},
 	}
 	if r.Supported == nil || r.Forget == nil {
@@ -66,11 +70,13 @@ func (r *removals) keep(exists func(application string) bool) {
 			r.forget(application)
 		}
 	}
+	maps.DeleteFunc(r.failed, func(application string, _ failedRemoval) bool { return !exists(application) })
 }
 
 // forget forgets what an application waits for, which is in Git or removed.
 func (r *removals) forget(application string) {
 	delete(r.waits, application)
+	delete(r.failed, application)
 	delete(r.successors, application)
 }
 
@@ -95,8 +101,14 @@ func (t *Trigger) planRemovals(ctx context.Context, candidates []*candidate) err
 		if err := t.planRemoval(ctx, c); err != nil {
 			return err
 		}
-		missing.WaitsFor = t.removals.waits[id]
-		if slices.Equal(before, missing.WaitsFor) {
+		missing.awaited = t.removals.waits[id]
+		failed := t.removals.failed[id]
+		if err := t.noteFailed(ctx, c); err != nil {
+			return err
+		}
+		missing.failed = t.removals.failed[id]
+		changed = changed || failed != missing.failed
+		if before.equal(missing.awaited) {
 			return nil
 		}
 		changed = true
@@ -110,6 +122,32 @@ func (t *Trigger) planRemovals(ctx context.Context, candidates []*candidate) err
 		t.options.Configured(configured(candidates))
 	}
 	return err
+}
+
+// noteFailed remembers whether the last deployment of an application that is gone was a removal without success.
+func (t *Trigger) noteFailed(ctx context.Context, c *candidate) error {
+	id := c.application.GetId()
+	if known := t.removals.failed[id].id; known != "" && known == t.history.lastID(c.application) {
+		return nil
+	}
+	delete(t.removals.failed, id)
+	last, err := t.history.lastDeployment(ctx, c.application)
+	if err != nil || last == nil {
+		return err
+	}
+	found := failedRemoval{id: last.GetId()}
+	switch status := last.GetStatus(); {
+	case !removal.Is(last):
+	case status == model.DeploymentStatus_DEPLOYMENT_FAILURE:
+		found.outcome, found.reason = "has failed", last.GetStatusReason()
+	case status == model.DeploymentStatus_DEPLOYMENT_CANCELLED:
+		found.outcome, found.reason = "was cancelled", last.GetStatusReason()
+	default:
+		return nil // it has not ended
+	}
+	found.reason, _, _ = strings.Cut(firstLine(errors.New(found.reason)), "; next step: ") // ours follows
+	t.removals.failed[id] = found
+	return nil
 }
 
 // planRemoval decides about an application that is gone from Git, as its last configuration or piped's wants: once for
@@ -145,7 +183,7 @@ func (t *Trigger) planRemoval(ctx context.Context, c *candidate) error {
 		}
 	}
 	if policy == config.RemovalPrune {
-		if waits := t.successors(c); len(waits) > 0 {
+		if waits := t.successors(c); len(waits.WaitsFor) > 0 {
 			t.removals.waits[id] = waits
 			t.schedule.within(t.options.Interval)
 			return nil
@@ -189,7 +227,7 @@ func (t *Trigger) unread(c *candidate) string {
 // is gone: those that are new, until they have been deployed once with success, and those that were being deployed when
 // it was seen to be gone, such as by the same commit. Deployments of other applications that begin later are not waited
 // for, so that a busy repository does not keep what is gone for ever.
-func (t *Trigger) successors(c *candidate) (names []string) {
+func (t *Trigger) successors(c *candidate) (found awaited) {
 	id, repository := c.application.GetId(), c.application.GetGitPath().GetRepo().GetId()
 	registered := t.applications.byFile()
 	since, seen := t.removals.successors[id]
@@ -201,19 +239,23 @@ func (t *Trigger) successors(c *candidate) (names []string) {
 		}
 		if a == nil {
 			if t.registrar.selects(f) {
-				names = append(names, f.name)
+				found.WaitsFor = append(found.WaitsFor, f.name)
 			}
 			continue
 		}
 		isBusy, isNew := a.GetDeploying() || t.underway[a.GetId()] > 0, a.GetMostRecentlySuccessfulDeployment() == nil
 		if isBusy && (isNew || !seen) || isNew && isYounger(a, c.application) || since[a.GetId()] && (isBusy || isNew) {
 			still[a.GetId()] = true
-			names = append(names, a.GetName())
+			found.WaitsFor = append(found.WaitsFor, a.GetName())
+			if !isBusy && a.GetMostRecentlyTriggeredDeployment() != nil {
+				found.Idle = append(found.Idle, a.GetName())
+			}
 		}
 	}
 	t.removals.successors[id] = still
-	slices.Sort(names)
-	return names
+	slices.Sort(found.WaitsFor)
+	slices.Sort(found.Idle)
+	return found
 }
 
 // isYounger reports whether an application has been tried, and came after the last deployment of another one: a piped

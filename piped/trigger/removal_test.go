@@ -190,6 +190,8 @@ func TestARemovalWaitsUntilANewApplicationIsDeployedWithSuccessAndThenGoesOnByIt
 	w.trigger.DeploymentEnded(appID("site"))
 	require.Equal(t, 3, w.settle(), "it has failed, and the next commit may correct it")
 	require.Contains(t, w.state("web", invalid).GetShortReason(), "its removal waits until site is deployed")
+	require.Contains(t, w.state("web", invalid).GetReason(), "nothing deploys site now: deploy it with: pipedeck sync "+
+		"site; or do not wait for it: pipedeck remove web --cascade")
 
 	w.stop()
 	w.complete()
@@ -284,4 +286,32 @@ func TestNothingIsRemovedWhenARepositoryHasNoApplicationAtAll(t *testing.T) {
 	require.Equal(t, model.CommandStatus_COMMAND_FAILED, got.status, "a whole pass is over")
 	w.plane.read(func() { require.Len(t, w.plane.order, 2) })
 	require.Empty(t, forgotten)
+}
+
+func TestARemovalThatHasFailedIsSaidOfTheApplication(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.removing(config.RemovalKeep)
+	commit := deployed(t, w, "")
+	w.git("rm", "-rq", "web")
+	w.commit("Delete")
+	w.state("web", invalid)
+	w.send(removeCommand("1", appID("web"), commit))
+	d := w.awaitDeployment(3)
+	require.Equal(t, 3, w.settle())
+	require.Equal(t, "Orphaned: web/app.pipecd.yaml is not in Git any more", w.state("web", invalid).GetShortReason())
+	w.plane.read(func() {
+		failed := w.plane.deployments[d.GetId()]
+		failed.Status, failed.StatusReason = model.DeploymentStatus_DEPLOYMENT_FAILURE, "a hook has failed; "+
+			"next step: find the reason"
+		failed.CompletedAt = 1
+	})
+	w.trigger.DeploymentEnded(appID("web"))
+	require.Equal(t, 3, w.settle())
+	state := w.state("web", invalid)
+	require.Equal(t, "Orphaned: web/app.pipecd.yaml is not in Git any more; its removal has failed: a hook has failed",
+		state.GetShortReason())
+	require.Contains(t, state.GetReason(), "; its removal by deployment "+d.GetId()+" has failed: a hook has failed: "+
+		"see why: pipedeck logs "+d.GetId()+"; then try again: pipedeck remove web --cascade; or leave what still "+
+		"runs: pipedeck remove web --orphan")
 }

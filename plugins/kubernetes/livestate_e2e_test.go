@@ -273,6 +273,25 @@ func TestWhatAnotherApplicationHasTakenIsReportedAsItsOwn(t *testing.T) {
 	})
 }
 
+func TestWhatBelongsToNoApplicationIsNotMissing(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("a", "x: y")}}
+	a.succeeds("K8S_SYNC", "", c, nil)
+	a.becomes(c, "in sync", inSync)
+	a.edit(configMaps, "a", `{"metadata":{"labels":{"pipecd.dev/application":null,"pipecd.dev/managed-by":null},`+
+		`"annotations":{"pipecd.dev/application":null,"pipecd.dev/managed-by":null}}}`)
+	answer := a.becomes(c, "no one's", outOfSync)
+	const what = "is in the cluster and belongs to no application; a sync takes it over"
+	require.Equal(t, "ConfigMap "+a.namespace+"/a "+what, answer.GetSyncState().GetShortReason())
+	resources := answer.GetApplicationLiveState().GetResources()
+	require.Len(t, resources, 1)
+	require.Equal(t, model.ResourceState_UNKNOWN, resources[0].GetHealthStatus())
+	require.Equal(t, what, resources[0].GetHealthDescription())
+	a.succeeds("K8S_SYNC", "", c, c)
+	a.becomes(c, "taken over", func(r *livestate.GetLivestateResponse) bool { return inSync(r) && healthy(r) })
+}
+
 func TestAMissingKindIsDriftAndNotAnError(t *testing.T) {
 	t.Parallel()
 	a := newApp(t)

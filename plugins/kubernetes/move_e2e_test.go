@@ -38,6 +38,7 @@ func newPair(t *testing.T) *pair {
 type repository struct {
 	hash  string
 	files map[string]string
+	gone  string // an application that is not in it
 }
 
 func (p *pair) at(r *repository, name string) *common.DeploymentSource {
@@ -47,6 +48,9 @@ func (p *pair) at(r *repository, name string) *common.DeploymentSource {
 	}
 	files := maps.Clone(r.files)
 	for _, each := range []string{"shop", "store"} {
+		if r.gone == each {
+			continue
+		}
 		files[each+"/app.pipecd.yaml"] = fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
 			"  name: %s\n  labels: {%s}\n  plugins:\n    kubernetes:\n"+
 			"      input: {namespace: %s, %s, waitReady: false}\n", each, p.labels, p.namespace, p.settings)
@@ -95,10 +99,10 @@ spec:
 
 // moved are two commits: the volume claim is in shop first, and then in store.
 func moved() (one, two *repository) {
-	one = &repository{"aaaaaaa1", map[string]string{"shop/data.yaml": movingClaim, "shop/c.yaml": configMap("shop"),
-		"shop/old.yaml": configMap("old"), "store/c.yaml": configMap("store")}}
-	two = &repository{"aaaaaaa2", map[string]string{"store/data.yaml": movingClaim, "shop/c.yaml": configMap("shop"),
-		"store/c.yaml": configMap("store")}}
+	one = &repository{hash: "aaaaaaa1", files: map[string]string{"shop/data.yaml": movingClaim,
+		"shop/c.yaml": configMap("shop"), "shop/old.yaml": configMap("old"), "store/c.yaml": configMap("store")}}
+	two = &repository{hash: "aaaaaaa2", files: map[string]string{"store/data.yaml": movingClaim,
+		"shop/c.yaml": configMap("shop"), "store/c.yaml": configMap("store")}}
 	return one, two
 }
 
@@ -137,7 +141,7 @@ func TestAnObjectThatMovesOutlastsALaterCommitBeforeTheOtherApplicationIsDeploye
 	p.deploys("shop", "K8S_SYNC", one, nil)
 	uid := p.uid()
 	p.deploys("shop", "K8S_SYNC", two, one)
-	three := &repository{"aaaaaaa3", maps.Clone(two.files)}
+	three := &repository{hash: "aaaaaaa3", files: maps.Clone(two.files)}
 	three.files["shop/c.yaml"] = configMap("shop", "a: b")
 	p.deploys("shop", "K8S_SYNC", three, two)
 	require.Equal(t, uid, p.uid())
@@ -179,6 +183,27 @@ func TestAnObjectThatAnotherApplicationHasHadBeforeIsPruned(t *testing.T) {
 	}
 }
 
+// storeFails deploys a commit of store, which fails when the claim is applied already, and rolls it back. It returns
+// the log of the rollback.
+func (p *pair) storeFails(one, two *repository) string {
+	p.t.Helper()
+	bad := &repository{hash: two.hash, files: maps.Clone(two.files), gone: two.gone}
+	bad.files["store/z.yaml"] = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: bad}\n" +
+		"spec: {nonsense: 1}\n" // which is applied after the claim
+	failing := clustertest.Stage{
+		Name: "K8S_SYNC", Options: "{}", ID: "failing", ApplicationID: p.store, Created: time.Now(),
+		Deployment: "failing", Target: p.at(bad, "store"), Running: p.at(one, "store"),
+	}
+	status, log := p.execute(p.t.Context(), failing)
+	require.Equal(p.t, model.StageStatus_STAGE_FAILURE, status, log)
+	require.Equal(p.t, p.store, p.owner(), log)
+	failing.Name, failing.ID = "K8S_ROLLBACK", "rollback"
+	failing.Target, failing.Running = p.at(bad, "store"), p.at(one, "store")
+	status, log = p.execute(p.t.Context(), failing)
+	require.Equal(p.t, model.StageStatus_STAGE_SUCCESS, status, log)
+	return log
+}
+
 func TestAFailedDeploymentGivesWhatItHasTakenBack(t *testing.T) {
 	t.Parallel()
 	p := newPair(t)
@@ -187,27 +212,63 @@ func TestAFailedDeploymentGivesWhatItHasTakenBack(t *testing.T) {
 	p.deploys("store", "K8S_SYNC", one, nil)
 	uid := p.uid()
 	p.nextDeployment()
-	two.files["store/z.yaml"] = "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: bad}\n" +
-		"spec: {nonsense: 1}\n" // which is applied after the claim
-	p.stages++
-	bad := clustertest.Stage{
-		Name: "K8S_SYNC", Options: "{}", ID: "failing", ApplicationID: p.store, Created: time.Now(),
-		Deployment: "failing", Target: p.at(two, "store"), Running: p.at(one, "store"),
-	}
-	status, log := p.execute(t.Context(), bad)
-	require.Equal(t, model.StageStatus_STAGE_FAILURE, status, log)
-	require.Equal(t, p.store, p.owner(), log)
-	bad.Name, bad.ID, bad.Target, bad.Running = "K8S_ROLLBACK", "rollback", p.at(two, "store"), p.at(one, "store")
-	status, log = p.execute(t.Context(), bad)
-	require.Equal(t, model.StageStatus_STAGE_SUCCESS, status, log)
+	log := p.storeFails(one, two)
 	require.Contains(t, log, "PersistentVolumeClaim "+p.namespace+"/data: given back to the application "+p.shop+
 		", which had it before")
 	require.Equal(t, uid, p.uid())
 	require.Equal(t, p.shop, p.owner())
 	require.Equal(t, p.shop, p.get(claims, "data").GetAnnotations()["pipecd.dev/application"])
 
-	delete(two.files, "store/z.yaml")
-	log = p.deploys("shop", "K8S_SYNC", &repository{"aaaaaaa3", two.files}, two)
+	log = p.deploys("shop", "K8S_SYNC", &repository{hash: "aaaaaaa3", files: two.files}, two)
 	require.Equal(t, uid, p.uid(), "store still has it in Git: %s", log)
 	require.Empty(t, p.owner())
+}
+
+func TestARemovalKeepsWhatAnotherApplicationHasInGit(t *testing.T) {
+	t.Parallel()
+	const kept = "/data: kept, because the application store (store/app.pipecd.yaml) has it in Git now, and takes it " +
+		"over when it is deployed; it is not part of this application any more"
+	for name, before := range map[string]func(p *pair, one, two *repository){
+		"before that one is deployed": func(*pair, *repository, *repository) {},
+		"after that one has given it back": func(p *pair, one, two *repository) {
+			p.storeFails(one, two)
+			require.Equal(p.t, p.shop, p.owner())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t)
+			one, two := moved()
+			two.gone = "shop"
+			delete(two.files, "shop/c.yaml")
+			p.deploys("shop", "K8S_SYNC", one, nil)
+			p.deploys("store", "K8S_SYNC", one, nil)
+			uid := p.uid()
+			p.nextDeployment()
+			before(p, one, two)
+			p.nextDeployment()
+			log := p.deploys("shop", "K8S_REMOVE", one, two)
+			require.Contains(t, log, "PersistentVolumeClaim "+p.namespace+kept)
+			require.Contains(t, log, "Removed the application: 2 resources deleted")
+			p.absent(configMaps, "old")
+			require.Equal(t, uid, p.uid())
+			require.Empty(t, p.get(claims, "data").GetDeletionTimestamp())
+			require.Empty(t, p.owner())
+			p.nextDeployment()
+			p.deploys("store", "K8S_SYNC", two, one)
+			require.Equal(t, uid, p.uid())
+			require.Equal(t, p.store, p.owner())
+		})
+	}
+}
+
+func TestARemovalDeletesWhatAnotherApplicationHasHadBefore(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	one, two := moved()
+	one.files["store/data.yaml"] = movingClaim // as the overlay for another cluster has it
+	two.gone = "shop"
+	p.deploys("shop", "K8S_SYNC", one, nil)
+	p.deploys("shop", "K8S_REMOVE", one, two)
+	p.absent(claims, "data")
 }

@@ -155,3 +155,26 @@ func TestARemovalThatWasInterruptedInOneClusterGoesOnThere(t *testing.T) {
 	f.isEmpty("tokyo")
 	f.isEmpty("london")
 }
+
+func TestARemovalKeepsInEachClusterWhatAnotherApplicationHasInGit(t *testing.T) {
+	t.Parallel()
+	f := newFleet(t, fleetTarget{name: "tokyo"}, fleetTarget{name: "lima"})
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{
+		"conf.yaml": configMap("conf"), "more.yaml": configMap("more"),
+	}}
+	f.succeeds("K8S_MULTI_SYNC", "", one, nil)
+	f.nextRemoval("removal-1")
+	head := &commit{Hash: "aaaaaaa2", Files: map[string]string{
+		"store/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: store\n" +
+			"  plugins:\n    kubernetes_multicluster:\n      input:\n        multiTargets:\n" +
+			"        - {target: {name: lima}, manifests: [more.yaml]}\n",
+		"store/more.yaml": configMap("more"),
+	}}
+	log, _ := f.succeeds("K8S_MULTI_REMOVE", "", one, head)
+	require.Contains(t, log, "[lima] - ConfigMap "+f.namespace("lima")+"/more: kept, because the application store "+
+		"(store/app.pipecd.yaml) has it in Git now")
+	f.has("lima", configMaps, "more")
+	f.hasNot("lima", configMaps, "conf")
+	f.hasNot("tokyo", configMaps, "conf")
+	f.hasNot("tokyo", configMaps, "more")
+}

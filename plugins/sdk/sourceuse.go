@@ -38,7 +38,9 @@ type OnceOnly interface {
 
 // Remover is an optional part of a plugin that deploys. The stage deletes what an application has deployed, when the
 // application is removed. It is one of the plugin's Stages, is executed in a separate deployment with the target
-// source of the last deployment, and may be executed again. A pipeline must not have it.
+// source of the last deployment, and may be executed again. Its running source is the repository at the head of the
+// branch as the stage begins: the application need not be there, and its configuration is empty. What another
+// application has in Git there is to be kept. It is nil when piped has none. A pipeline must not have the stage.
 type Remover interface {
 	RemovalStage() string
 }

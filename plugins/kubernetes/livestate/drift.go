@@ -34,7 +34,9 @@ type drift struct {
 	// agreed is that of the manifests; nil compares every object.
 	agreed *agreements
 	// holder says who else has an object; empty when no one has it.
-	holder  func(place) string
+	holder func(place) string
+	// unowned asks the cluster whether it has an object that belongs to no application; nil takes that for missing.
+	unowned func(context.Context, place) (bool, error)
 	source  *stage.Source
 	target  string
 	ignored []*ignoreRule
@@ -103,6 +105,29 @@ func (d *drift) compare(ctx context.Context, places []place, objects []*object) 
 	return append(findings, d.leftOver(places, objects, inGit)...), nil
 }
 
+// absent completes the finding of an object that is not among what the application has in the cluster.
+func (d *drift) absent(ctx context.Context, p place, f finding) (finding, error) {
+	if f.what = d.holder(p); f.what != "" {
+		f.foreign = true
+		return f, nil
+	}
+	if removesItself(p.manifest) {
+		return f, nil
+	}
+	f.what = "is missing in the cluster"
+	if d.unowned == nil {
+		return f, nil
+	}
+	there, err := d.unowned(ctx, p)
+	if err != nil {
+		return f, fmt.Errorf("look for %s in the cluster: %w", f.key.Human(), err)
+	}
+	if there {
+		f.what, f.foreign = "is in the cluster and belongs to no application; a sync takes it over", true
+	}
+	return f, nil
+}
+
 // liveOf returns what was applied, by folded keys.
 func liveOf(objects []*object) map[manifest.Key]*unstructured.Unstructured {
 	live := map[manifest.Key]*unstructured.Unstructured{}
@@ -146,11 +171,7 @@ func (d *drift) compareOne(ctx context.Context, p place, live *unstructured.Unst
 			f.what += ", only " + p.versions
 		}
 	case live == nil:
-		if f.what = d.holder(p); f.what != "" {
-			f.foreign = true
-		} else if !removesItself(p.manifest) {
-			f.what = "is missing in the cluster"
-		}
+		return d.absent(ctx, p, f)
 	case live.GetDeletionTimestamp() != nil:
 		f.what = "is being deleted from the cluster"
 	case live.GetAPIVersion() != p.manifest.GetAPIVersion(): // the watch of Git's version has not seen it yet

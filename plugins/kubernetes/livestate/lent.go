@@ -4,9 +4,13 @@
 package livestate
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
@@ -48,4 +52,18 @@ func (l *lent) take(key manifest.Key) []string {
 	applications := slices.Sorted(maps.Keys(l.objects[key]))
 	delete(l.objects, key)
 	return applications
+}
+
+// unowned reports whether the cluster has an object without the marks of an application, which no watch sees: one that
+// was made by hand, or that its former application has handed over. What may not be read is taken for missing.
+func (w *watched) unowned(ctx context.Context, p place) (bool, error) {
+	live, err := w.client.Metadata.Resource(p.gvr).Namespace(p.manifest.GetNamespace()).Get(ctx, p.manifest.GetName(),
+		metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsForbidden(err), apierrors.IsMethodNotSupported(err):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	return live.Labels[manifest.LabelApplication] == "" && live.DeletionTimestamp == nil, nil
 }

@@ -144,8 +144,8 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	var installOnly map[manifest.Key]bool
 	placed.places, installOnly = deployed(placed.places, liveOf(objects), to.Source.CommitHash)
 	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
-	d := &drift{dryRun: c.dryRun, holder: holder, verdicts: s.verdicts, source: to.Source, target: a.target,
-		ignored: want.ignored, routed: want.routed, agreed: want.agreed,
+	d := &drift{dryRun: c.dryRun, holder: holder, unowned: c.unowned, verdicts: s.verdicts, source: to.Source,
+		target: a.target, ignored: want.ignored, routed: want.routed, agreed: want.agreed,
 		varies: want.reads != nil || want.moments != nil, installOnly: installOnly, managers: c.managers}
 	if a.found, a.err = d.compare(ctx, placed.places, objects); a.err != nil {
 		return a

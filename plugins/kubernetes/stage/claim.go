@@ -116,14 +116,10 @@ func (c claimLook) isSame(written, live manifest.Key) bool {
 	return written.Fold() == live.Fold()
 }
 
-// handOver leaves the objects alone that another application has now, and returns the others. They do not belong to
+// handOver leaves the objects alone that another application claims, and returns the others. They do not belong to
 // this application any more: a later deployment of it must not delete them either, while the other one is not deployed.
-func handOver(ctx context.Context, l *Loader, req *Request, c *cluster.Client, s *Source,
+func handOver(ctx context.Context, req *Request, c *cluster.Client, s *Source, claims map[manifest.Key]Claim,
 	items []inventory.Item) ([]inventory.Item, error) {
-	claims, err := l.Claims(ctx, req.Targets, s, req.Running, c.Namespace, items)
-	if err != nil {
-		return nil, err
-	}
 	var own []inventory.Item
 	for _, item := range items {
 		claim, claimed := claims[item.Key]

@@ -88,7 +88,11 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
-	if unwanted, err = handOver(ctx, e.loader, req, c, s, unwanted); err != nil {
+	claims, err := e.loader.Claims(ctx, req.Targets, s, req.Running, c.Namespace, unwanted)
+	if err != nil {
+		return err
+	}
+	if unwanted, err = handOver(ctx, req, c, s, claims, unwanted); err != nil {
 		return err
 	}
 	if len(unwanted) == 0 {

@@ -23,6 +23,8 @@ type removal struct {
 	*hooks
 	// deployed are the manifests of the commit that was deployed last.
 	deployed []manifest.Manifest
+	// head is the repository at the head of the branch; nil when it is not known.
+	head *Source
 }
 
 // removalPlan is what a deployment remembers of a removal, so that another attempt goes on when the manifests cannot be
@@ -35,9 +37,9 @@ type removalPlan struct {
 
 // newRemoval takes the hooks from the commit that was deployed last. A commit that cannot be loaded might have had some
 // that save data, so nothing is deleted then.
-func newRemoval(ctx context.Context, e *Executor, req *Request, c *cluster.Client) (*removal, error) {
+func newRemoval(ctx context.Context, e *Executor, req *Request, c *cluster.Client, head *Source) (*removal, error) {
 	s := req.Target
-	r := &removal{hooks: &hooks{Executor: e, req: req, client: c, source: s}}
+	r := &removal{hooks: &hooks{Executor: e, req: req, client: c, source: s}, head: head}
 	key := sdk.DeploymentKey[removalPlan](r.noteKey())
 	loaded, err := e.loader.LoadPrimary(ctx, req.Targets, s, e.rendering(req, nil))
 	if err != nil {
@@ -113,9 +115,23 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 		return nil, err
 	}
 	run := r.req.Deployment.ID + "/" + r.runID(phase.After)
-	return slices.DeleteFunc(inventory.Union(were, labelled), func(i inventory.Item) bool {
+	return r.unclaimed(ctx, slices.DeleteFunc(inventory.Union(were, labelled), func(i inventory.Item) bool {
 		return i.Meta.Annotations[manifest.AnnotationHookRun] == run
-	}), nil
+	}))
+}
+
+// unclaimed leaves out what another application has in Git at the head and did not have when this one was deployed
+// last. The other one may wait for an approval, or may have failed and given the object back.
+func (r *removal) unclaimed(ctx context.Context, items []inventory.Item) ([]inventory.Item, error) {
+	if r.head == nil {
+		return items, nil
+	}
+	claims, err := r.loader.Claims(ctx, r.req.Targets, r.head, r.source, r.client.Namespace, items)
+	if err != nil {
+		return nil, removed(r.req, "find out what other applications have in Git at commit %s, so nothing more was "+
+			"deleted: %w", short(r.head.CommitHash), err)
+	}
+	return handOver(ctx, r.req, r.client, r.source, claims, items)
 }
 
 // left returns what is there, and how much of it is to be deleted and no hook.

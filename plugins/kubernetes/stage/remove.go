@@ -15,11 +15,14 @@ import (
 // remove deletes everything that the application has deployed, all variants of it, but for what must be kept, and runs
 // the hooks around that. What has gone already is fine, so that it may be executed again.
 func (e *Executor) remove(ctx context.Context, req *Request) error {
+	head := req.Running // as sdk.Remover has it
+	own := *req
+	own.Running, req = nil, &own
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err
 	}
-	r, err := newRemoval(ctx, e, req, client)
+	r, err := newRemoval(ctx, e, req, client, head)
 	if err != nil {
 		return err
 	}
