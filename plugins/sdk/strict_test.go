@@ -77,7 +77,7 @@ func TestAStrictPluginRefusesUnknownKeysWithTheirLines(t *testing.T) {
 
 	h := sdktest.Start(t, strict, options)
 	_, err := h.Versions(t.Context(), sdktest.Change{Target: misspelt})
-	require.Equal(t, codes.InvalidArgument, status.Code(err))
+	require.Equal(t, codes.FailedPrecondition, status.Code(err), "it ends the plan")
 	require.ErrorContains(t, err, "app.pipecd.yaml at commit c1: spec.plugins.fleet is not valid: line 5: imgae: "+
 		"unknown key; known there: image")
 	_, err = h.Versions(t.Context(), sdktest.Change{Running: misspelt, Target: fine})
