@@ -6,6 +6,9 @@ package scheduler
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 
@@ -145,6 +148,20 @@ func (q *sourceQueue) close() {
 	}
 }
 
+// head is the repository for a removal. An application that has come back since the removal was planned is not removed.
+func (q *sourceQueue) head(ctx context.Context, d *model.Deployment) (*source.Source, error) {
+	head, err := q.sources.Head(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(head.ApplicationDirectory, head.ConfigFilename)
+	if _, err := os.Lstat(file); err == nil && filepath.IsAbs(file) {
+		return nil, errors.Join(fmt.Errorf("%s is in Git again at commit %.7s, so that nothing of it is deleted",
+			d.GetApplicationName(), head.Commit), head.Close())
+	}
+	return head, nil
+}
+
 func (q *sourceQueue) preparePair(ctx context.Context, use deployment.SourceUse, ahead bool) (*sourcePair, error) {
 	ofTarget, ofRunning := q.sources.Prepare, q.sources.Prepare
 	switch use {
@@ -163,7 +180,7 @@ func (q *sourceQueue) preparePair(ctx context.Context, use deployment.SourceUse,
 	})
 	switch {
 	case q.removes && use == deployment.SourceUse_SOURCE_USE_UNSPECIFIED:
-		both.Go(func() { pair.running, failed[1] = q.sources.Head(ctx, running.Deployment) })
+		both.Go(func() { pair.running, failed[1] = q.head(ctx, running.Deployment) })
 	case running.Commit != "":
 		both.Go(func() { pair.running, failed[1] = ofRunning(ctx, running) })
 	}

@@ -6,6 +6,8 @@ package scheduler
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 
@@ -22,6 +24,8 @@ type made struct {
 	open sync.Map // by name
 	// ahead is the error of those that are wanted ahead; nil for none.
 	ahead error
+	// back is a configuration of the application at the head; empty for none.
+	back string
 }
 
 func (m *made) source(how, commit string) (*source.Source, error) {
@@ -46,7 +50,11 @@ func (m *made) Describe(_ context.Context, wanted source.Wanted) (*source.Source
 }
 
 func (m *made) Head(context.Context, *model.Deployment) (*source.Source, error) {
-	return m.source("prepared", "head")
+	head, err := m.source("prepared", "head")
+	if err == nil && m.back != "" {
+		head.ApplicationDirectory, head.ConfigFilename = filepath.Split(m.back)
+	}
+	return head, err
 }
 
 func (m *made) ChangedFiles(context.Context, *model.Deployment, string, string) ([]string, error) {
@@ -130,4 +138,20 @@ func TestARemovalGetsTheHeadAsItIsWhenTheStageBegins(t *testing.T) {
 		queue.close()
 		sources.open.Range(func(left, _ any) bool { t.Error("not closed", left); return true })
 	}
+}
+
+func TestAnApplicationThatIsInGitAgainIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	d := &model.Deployment{
+		ApplicationName: "shop", Trigger: &model.DeploymentTrigger{Commit: &model.Commit{Hash: "last"}},
+		MetadataV2: &model.DeploymentMetadata{Shared: &model.DeploymentMetadata_KeyValues{KeyValues: removal.Notes()}},
+	}
+	file := filepath.Join(t.TempDir(), "app.pipecd.yaml")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	sources := &made{back: file}
+	queue := newSourceQueue(sources, d)
+	_, err := queue.take(t.Context(), t.Context(), deployment.SourceUse_SOURCE_USE_UNSPECIFIED)
+	require.ErrorContains(t, err, "shop is in Git again at commit prepare, so that nothing of it is deleted")
+	queue.close()
+	sources.open.Range(func(left, _ any) bool { t.Error("not closed", left); return true })
 }
