@@ -4,10 +4,13 @@
 package app
 
 import (
+	"context"
 	"io"
 	"os"
 	"strings"
+	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/term"
 )
@@ -36,6 +39,26 @@ func drawFirst(m *model, output io.Writer) bool {
 	m.screen = before
 	_, err = io.WriteString(file, enterScreen+strings.ReplaceAll(content, "\n", "\r\n"))
 	return err == nil
+}
+
+// listening is how long Bubble Tea may take to listen for changes of the terminal's size.
+const listening = 200 * time.Millisecond
+
+// sizeAgain sends the size of the terminal once more after the start. Who has seen the first screen may have changed it
+// before Bubble Tea listened.
+func sizeAgain(ctx context.Context, output io.Writer, send func(tea.Msg)) {
+	file := fileOf(output)
+	if file == nil {
+		return
+	}
+	select {
+	case <-time.After(listening):
+	case <-ctx.Done():
+		return
+	}
+	if width, height, err := term.GetSize(int(file.Fd())); err == nil {
+		send(tea.WindowSizeMsg{Width: width, Height: height})
+	}
 }
 
 // leaveFirst leaves the screen of drawFirst when Bubble Tea could not run, which leaves it otherwise.

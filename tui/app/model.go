@@ -86,15 +86,8 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 	return m
 }
 
-// resized is how long Bubble Tea may take to listen for changes of the terminal's size. One before that is found by a
-// question: the first screen is drawn earlier, and a user may have seen it.
-const resized = 200 * time.Millisecond
-
 // Init starts the clock; everything else is under way already.
-func (m *model) Init() tea.Cmd {
-	size := tea.Tick(resized, func(time.Time) tea.Msg { return tea.RequestWindowSize() })
-	return tea.Batch(m.ticker.keep(m.pace()), size)
-}
+func (m *model) Init() tea.Cmd { return m.ticker.keep(m.pace()) }
 
 // Update takes one message. A panic ends the UI in order, so that the terminal is restored.
 func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {

@@ -162,6 +162,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	})
 
 	drawn := drawFirst(m, cfg.Output)
+	work.spawn(func(ctx context.Context) { sizeAgain(ctx, cfg.Output, program.Send) })
 	_, err = program.Run()
 	work.stop()
 	if err != nil && drawn {
