@@ -78,7 +78,9 @@ func TestABreakpointInAPluginFailsNothing(t *testing.T) {
 		t.Fatal("run the stories with: make e2e")
 	}
 	e := newEnvironment(t)
-	e.Variables = append(e.Variables, "PATH="+filepath.Dir(os.Getenv("PIPEDECK_DLV"))+":"+os.Getenv("PATH"))
+	// The flags of make leave out what debuggers read.
+	e.Variables = append(e.Variables, "GOFLAGS=-buildvcs=false",
+		"PATH="+filepath.Dir(os.Getenv("PIPEDECK_DLV"))+":"+os.Getenv("PATH"))
 	repo := e.newGreeter(timeout)
 	port := freePort(t)
 	up := e.start("up", repo, "--cluster", "none", "--plugin", "greeter="+repo, "--debug",

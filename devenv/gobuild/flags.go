@@ -83,7 +83,7 @@ func unset(name, value string) []string {
 // others as `go build` and `go test` do, so that they share compiled packages. Flags of the user for compilers, in
 // GOFLAGS, replace ours.
 func Debug(module string) (flags, environ []string) {
-	flags = Parallel()
+	flags = append(Parallel(), "-trimpath=false") // an editor opens the files by their paths
 	if !strings.Contains(os.Getenv("GOFLAGS"), "-gcflags") {
 		flags = append(flags, "-gcflags="+module+"/...=-N -l")
 	}
