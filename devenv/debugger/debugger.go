@@ -85,8 +85,9 @@ func (d *Debugger) Run(ctx context.Context) error {
 			return nil // the environment ends
 		}
 		pid = next
-		if err := d.debug(ctx, pid); err != nil && ctx.Err() == nil {
-			d.Report(Status{Err: err})
+		err = d.debug(ctx, pid)
+		if ctx.Err() == nil {
+			d.Report(Status{Err: err}) // it holds no process, until there is another one
 		}
 	}
 }

@@ -57,6 +57,8 @@ func (d debuggers) debug(ctx context.Context, plugin workspace.Plugin) error {
 				e.Logger.Warn("the debugger of a plugin has ended", "plugin", plugin.Name, "error", s.Err)
 				e.components.failed(component, s.Err, "the next process of the plugin is tried again: pipedeck "+
 					"restart "+plugin.Name+e.Flags)
+			case s.PID == 0:
+				e.components.ready(component, "no process to debug: the plugin does not run, or is being started again")
 			case s.At != "":
 				e.components.ready(component, fmt.Sprintf("process %d is held at %s: %s", s.PID, s.At, how))
 			default:
