@@ -86,7 +86,7 @@ type entry struct {
 	took            time.Duration
 	running, gone   bool
 	failed          bool
-	streamed        bool
+	streamed, rerun bool
 	direction       agentv1.PluginCall_Direction
 	caller
 	method            string
@@ -106,7 +106,10 @@ func (e *entry) bytes() int {
 }
 
 // execution is a stage that a plugin executes.
-type execution struct{ plugin, name string }
+type execution struct {
+	plugin, name, deployment string
+	rerun                    bool
+}
 
 // nameOf is the type of a stage that has ended; empty when no call to execute it is kept.
 func (of *lane) nameOf(stageID string) string {
@@ -132,12 +135,13 @@ func (l *Log) begin(e *entry) {
 	if e.plugin == "" {
 		e.plugin = l.stages[e.stageID].plugin
 	}
+	e.rerun = e.rerun || l.reruns(e)
 	l.count++
 	e.number = l.count
 	to := l.lane(e)
 	switch {
 	case executes(e.method):
-		l.stages[e.stageID] = execution{e.plugin, e.stageName}
+		l.stages[e.stageID] = execution{e.plugin, e.stageName, e.deployment, e.rerun}
 	case e.stageID != "":
 		e.stageName = cmp.Or(l.stages[e.stageID].name, to.nameOf(e.stageID))
 	}

@@ -63,6 +63,8 @@ type PluginCall struct {
 	Response json.RawMessage `json:"response,omitempty"`
 	// Clipped says that a message was too long, so that values are missing.
 	Clipped bool `json:"clipped"`
+	// Rerun says that it belongs to a re-run of the stage, which is no part of the deployment.
+	Rerun bool `json:"rerun,omitempty"`
 }
 
 // NewPluginCall returns the object of a call.
@@ -75,7 +77,7 @@ func NewPluginCall(c *deckv1.PluginCall) PluginCall {
 		Millis:       float64(c.GetDuration().AsDuration()) / float64(time.Millisecond),
 		RequestBytes: c.GetRequestBytes(), ResponseBytes: c.GetResponseBytes(),
 		Request: rawJSON(c.GetRequestJson()), Response: rawJSON(c.GetResponseJson()),
-		Clipped: c.GetRequestClipped() || c.GetResponseClipped(),
+		Clipped: c.GetRequestClipped() || c.GetResponseClipped(), Rerun: c.GetRerun(),
 	}
 }
 
