@@ -48,7 +48,7 @@ it: the environment has its former plugin back.`,
 				return err
 			}
 			err = t.RunLong(cmd, func(ctx context.Context, s *session.Session) error {
-				d := &dev{name: name, dir: dir, choice: choice, cmd: cmd, session: s,
+				d := &dev{name: name, dir: dir, choice: choice, cmd: cmd, session: s, after: "nothing has changed",
 					printer: &lines{out: s.Out, machine: output.Machine()}}
 				return d.run(ctx, cmd.InOrStdin())
 			})
@@ -94,8 +94,9 @@ type dev struct {
 	cmd       *cobra.Command
 	session   *session.Session
 	printer   *lines
-	// taken is set once the environment runs the plugin.
+	// taken is set once the environment runs the plugin; after is what it does once this has ended.
 	taken bool
+	after string
 	// rerun is the one under way; nil for none.
 	rerun *rerunUnderWay
 }
@@ -158,7 +159,7 @@ func (d *dev) run(ctx context.Context, input io.Reader) error {
 		case err := <-failed:
 			switch {
 			case ctx.Err() != nil:
-				d.printer.line("the environment has its former plugin %s back", d.name)
+				d.printer.line("%s", d.after)
 				return context.Cause(ctx)
 			case errors.Is(err, io.EOF):
 				return exit.With(exit.NotStarted, errors.New("the environment has ended"), "start it again with: pipedeck up")
@@ -177,11 +178,11 @@ func (d *dev) show(ctx context.Context, response *deckv1.DevelopPluginResponse) 
 			in = "in place of " + taken.GetFormer()
 		}
 		d.printer.line("piped was started again and runs it %s", in)
-		d.taken = true
+		d.taken, d.after = true, "piped is started again with the plugins from before"
 		d.again(ctx)
 	case taken != nil:
 		d.printer.line("the environment builds it already; save a file, or press Enter")
-		d.taken = true
+		d.taken, d.after = true, "the environment goes on with it, and builds it at each save"
 	case response.GetBegan() != nil:
 		d.printer.event(document.NewBuildingLine(d.name, response.GetBegan()), "building")
 	case ended != nil:
