@@ -65,13 +65,15 @@ func TestACallDuringABuildGoesToTheProgramThatIsBuilt(t *testing.T) {
 
 	// Planning waits as well, and the first stage says so.
 	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildRunning}))
-	planned := make(chan error, 1)
+	planned, waits := make(chan error, 1), make(chan struct{})
 	go func() {
 		input := &deployment.PlanPluginInput{Deployment: &model.Deployment{}}
-		_, err := p.Deployment().DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
+		_, err := p.Deployment().DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input},
+			pluginhost.Noted(func(string) { close(waits) }))
 		planned <- err
 	}()
-	require.Never(t, func() bool { return len(planned) > 0 }, 50*time.Millisecond, time.Millisecond)
+	<-waits
+	require.Empty(t, planned)
 	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildDone}))
 	require.NoError(t, <-planned)
 	for _, want := range []string{`^Waited [0-9.ms]+ for the build of plugin p\n$`, `^$`} {

@@ -223,9 +223,7 @@ func (d *dev) again(ctx context.Context) {
 }
 
 func (d *dev) runStage(ctx context.Context) error {
-	bounded, cancel := context.WithTimeout(ctx, session.CallTimeout)
-	defer cancel()
-	state, err := session.ReadState(bounded, d.session.Deck)
+	state, err := stateOf(ctx, d.session, d.name)
 	if err != nil {
 		return err
 	}

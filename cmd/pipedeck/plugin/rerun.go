@@ -51,6 +51,9 @@ Ctrl-C cancels the re-run.`,
 						return err
 					}
 					plugin = found.GetName()
+					if s.State, err = stateOf(ctx, s, plugin); err != nil {
+						return err
+					}
 				}
 				target, err := choice.choose(s, cmd, plugin)
 				if err != nil {

@@ -4,8 +4,10 @@
 package plugin
 
 import (
+	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -69,6 +71,24 @@ func (c *rerunChoice) choose(s *session.Session, cmd *cobra.Command, plugin stri
 		return rerunTarget{}, exit.Usage(fmt.Errorf("no deployment has a stage %q", c.stage), "see pipedeck deployments")
 	}
 	return newestToRerun(all), nil
+}
+
+// pluginPatience bounds the wait for a plugin that is being started, which does not name its stages yet.
+const pluginPatience = 30 * time.Second
+
+// stateOf reads the state once the plugin of a name runs.
+func stateOf(ctx context.Context, s *session.Session, plugin string) (*session.State, error) {
+	bounded, cancel := context.WithTimeout(ctx, pluginPatience)
+	defer cancel()
+	state, err := session.AwaitState(bounded, s.Deck, func(now *session.State) bool {
+		return slices.ContainsFunc(now.Plugins(), func(p *deckv1.Plugin) bool {
+			return p.GetName() == plugin && p.GetState() == deckv1.Plugin_STATE_RUNNING && len(p.GetStages()) > 0
+		})
+	})
+	if state != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return state, err
 }
 
 // newestToRerun prefers what has failed, then what has ended.
