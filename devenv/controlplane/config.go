@@ -38,8 +38,6 @@ type Config struct {
 	Images imagev1.ImageServiceServer
 	// Open makes a deployed application reachable from this machine. Nil: nothing can be reached.
 	Open deckapi.Opener
-	// Develop runs a plugin as its author changes it. Nil: no plugin can be developed.
-	Develop deckapi.Develop
 	// Selects reports by its configuration file, relative to its repository, whether an application that a piped finds
 	// in Git is registered. Nil: all are.
 	Selects func(repository, configFile string) bool

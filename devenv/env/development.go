@@ -74,8 +74,8 @@ func (d *development) run(
 		return status.Errorf(codes.FailedPrecondition, "the environment builds plugin %s from %s; develop that "+
 			"directory, or start the environment with: pipedeck up --plugin %s=%s", name, former.Source, name, dir)
 	case d.env.Develop == nil:
-		return status.Error(codes.FailedPrecondition, "this environment runs no plugin from its sources; start another "+
-			"one with: pipedeck up")
+		return status.Error(codes.FailedPrecondition, "this environment runs no plugin from its sources; start "+
+			"another one with: pipedeck up")
 	}
 	plugin, err := d.env.Develop(name, dir, former)
 	if err != nil {

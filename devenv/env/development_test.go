@@ -36,6 +36,23 @@ func author(t *testing.T, w *workspace.Workspace, address, name, dir string) (
 	return stream.Recv, leave
 }
 
+// developing are the options of an environment with two plugins.
+func developing(t *testing.T, w *workspace.Workspace) Options {
+	t.Helper()
+	o := options(w)
+	o.Plugins = []workspace.Plugin{{Name: "moon", URL: "file:///old/moon"}, {Name: "sun", URL: "file:///old/sun"}}
+	o.Develop = func(name, directory string, former *workspace.Plugin) (workspace.Plugin, error) {
+		if name == "mars" {
+			return workspace.Plugin{}, errors.New("mars is too far")
+		}
+		if former == nil || former.URL != "file:///old/moon" {
+			t.Errorf("it takes the place of %v", former)
+		}
+		return workspace.Plugin{Name: name, Source: directory}, nil
+	}
+	return o
+}
+
 func TestPipedRunsAPluginWhileItsAuthorIsThere(t *testing.T) {
 	t.Parallel()
 	source := t.TempDir()
@@ -46,16 +63,7 @@ func TestPipedRunsAPluginWhileItsAuthorIsThere(t *testing.T) {
 	save("go.mod", "module example.org/moon\n\ngo 1.24\n")
 	save("main.go", "package main\n\nfunc main() { moon() }\n")
 	w := newWorkspace(t, "run")
-	o := options(w)
-	o.Plugins = []workspace.Plugin{{Name: "moon", URL: "file:///old/moon"}, {Name: "sun", URL: "file:///old/sun"}}
-	o.Develop = func(name, directory string, former *workspace.Plugin) (workspace.Plugin, error) {
-		if name == "mars" {
-			return workspace.Plugin{}, errors.New("mars is too far")
-		}
-		require.Equal(t, "file:///old/moon", former.URL)
-		return workspace.Plugin{Name: name, Source: directory}, nil
-	}
-	r := up(t, o)
+	r := up(t, developing(t, w))
 	pids(t, w, 1)
 	connectAsPiped(t, w, r.address)
 
@@ -107,7 +115,8 @@ func TestPipedRunsAPluginWhileItsAuthorIsThere(t *testing.T) {
 func TestAPluginThatTheEnvironmentBuildsAnywayStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	source := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(source, "go.mod"), []byte("module example.org/moon\n\ngo 1.24\n"), 0o600))
+	module := []byte("module example.org/moon\n\ngo 1.24\n")
+	require.NoError(t, os.WriteFile(filepath.Join(source, "go.mod"), module, 0o600))
 	main := filepath.Join(source, "main.go")
 	require.NoError(t, os.WriteFile(main, []byte("package main\n\nfunc main() {}\n"), 0o600))
 	w := newWorkspace(t, "run")

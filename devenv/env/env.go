@@ -113,6 +113,7 @@ func (e *Environment) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
 	}
+	e.server.SetDevelop(e.development.run)
 	if e.OtherClusters != nil && e.server.History().Deployments > 0 {
 		return errors.Join(e.OtherClusters, listener.Close())
 	}
@@ -167,7 +168,6 @@ func (e *Environment) controlPlane(stop context.CancelCauseFunc, secrets *worksp
 		EventHandled: e.eventHandled,
 		Images:       e.imageService(),
 		Open:         e.open,
-		Develop:      e.development.run,
 		Selects:      e.Selects,
 		PodLog:       e.clusters.podLog,
 		KeepFile:     e.keepFile(),

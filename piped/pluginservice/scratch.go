@@ -17,8 +17,8 @@ import (
 // maxScratch bounds the shared objects of one re-run, in bytes.
 const maxScratch = 16 << 20
 
-// Scratch takes what plugins report during a re-run of a stage, in place of the control plane. Its methods may be called
-// from any goroutine.
+// Scratch takes what plugins report during a re-run of a stage, in place of the control plane. Its methods may be
+// called from any goroutine.
 type Scratch struct {
 	application string
 	log         func([]*model.LogBlock)
@@ -35,7 +35,9 @@ type Scratch struct {
 // AddScratch makes a deployment known until remove is called, like Add. Metadata of it and shared objects of its
 // application that plugins put are kept apart and forgotten then. Log blocks go to log, one call at a time. It fails
 // while piped plans or runs the deployment.
-func (r *Registry) AddScratch(d *model.Deployment, log func([]*model.LogBlock)) (_ *Scratch, remove func(), err error) {
+func (r *Registry) AddScratch(
+	d *model.Deployment, log func([]*model.LogBlock),
+) (_ *Scratch, remove func(), err error) {
 	entry := r.entry(d)
 	s := &Scratch{application: d.GetApplicationId(), log: log, objects: map[[2]string][]byte{}}
 	entry.scratch = s

@@ -59,7 +59,9 @@ func TestWhatAPluginReportsDuringARerunIsForgotten(t *testing.T) {
 	require.Equal(t, "\x00\x00\x00", object())
 	require.Equal(t, codes.ResourceExhausted, status.Code(put(maxScratch+1)))
 
-	blocks := []*model.LogBlock{{Index: 1_700_000_000, Log: "one", CreatedAt: 1}, {Index: 1_700_000_001, Log: "two", CreatedAt: 1}}
+	blocks := []*model.LogBlock{
+		{Index: 1_700_000_000, Log: "one", CreatedAt: 1}, {Index: 1_700_000_001, Log: "two", CreatedAt: 1},
+	}
 	_, err = s.ReportStageLogs(t.Context(),
 		&pluginservice.ReportStageLogsRequest{DeploymentId: "d", StageId: "s", Blocks: blocks[:1]})
 	require.NoError(t, err)

@@ -4,7 +4,7 @@
 // Package rerun executes a stage once more for the author of its plugin, apart from its deployment, and reports the log
 // and the result to the user who waits.
 //
-// A re-run ends when it is over, when the user leaves or when piped stops; in the latter two cases its plugin is told to
+// A re-run ends when it is over, when the user leaves or when piped stops; in the latter two cases its plugin has to
 // stop, as in a deployment that a user cancels. At most four run at the same time. Nothing of a re-run is kept after a
 // restart of piped. Secrets are masked.
 //

@@ -47,7 +47,7 @@ type RerunResult struct {
 }
 
 // Rerun has the plugin of a stage that has run execute it once more, apart from its deployment: with the same commits,
-// options and timeout, and sources that are prepared for it. The stage begins without metadata of its own; other
+// options and timeout, and sources that are prepared for it. The stage begins without its metadata; other
 // metadata is as the deployment has left it. Nothing that the plugin reports is kept: the log goes to log, the rest is
 // forgotten at the end. No deployment of the application runs meanwhile.
 //

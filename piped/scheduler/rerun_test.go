@@ -24,7 +24,9 @@ func (a *agent) ended(t *testing.T, id, application string) *model.Deployment {
 	t.Helper()
 	a.Submit(newDeployment(id, application))
 	end := a.controlPlane.awaitEnd(t, id)
-	a.controlPlane.await(t, "the application to be at rest", func() bool { return !a.controlPlane.deploying[application] })
+	a.controlPlane.await(t, "the application to be at rest", func() bool {
+		return !a.controlPlane.deploying[application]
+	})
 	return a.controlPlane.keep(newDeployment(id, application), end.GetStatus())
 }
 

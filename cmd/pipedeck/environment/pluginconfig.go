@@ -68,7 +68,7 @@ func configureBy(plugin *workspace.Plugin, file string) error {
 
 // develop returns how a plugin of sources in a directory is run in place of former, as --plugin NAME=DIRECTORY would
 // have it: with the configuration next to the sources, unless the user has given another file.
-func (f *Flags) develop(name, directory string, former *workspace.Plugin) (workspace.Plugin, error) {
+func develop(f *Flags, name, directory string, former *workspace.Plugin) (workspace.Plugin, error) {
 	plugin := workspace.Plugin{Name: name}
 	if former != nil {
 		plugin = *former

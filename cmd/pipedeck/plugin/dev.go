@@ -31,7 +31,7 @@ func newDevCommand(t *session.Target) *cobra.Command {
 		Use: "dev NAME[=DIR]", Short: "Build, run and try a plugin at each save",
 		Args: cobra.ExactArgs(1),
 		Long: `Have the running environment build the plugin in DIR (default: the working directory) at each save and
-run it as NAME, in place of its own plugin of that name or in addition. After each build, and when you
+run it as NAME, in place of the plugin that it has by that name or in addition. After each build, and when you
 press Enter, run one stage again with the new program, as pipedeck plugin rerun does.
 
 Start an environment first, in another terminal: pipedeck up. It runs as it would with
@@ -81,8 +81,8 @@ func withoutEnvironment(err error, name, dir string) error {
 	var failure *exit.Error
 	var none *session.NotRunningError
 	if errors.As(err, &failure) && errors.As(err, &none) {
-		failure.Hint = fmt.Sprintf("start one in another terminal, in a repository with an application that uses the "+
-			"plugin: pipedeck up --plugin %s=%s", name, dir)
+		failure.Hint = fmt.Sprintf("start one in another terminal, in a repository with an application that uses "+
+			"the plugin: pipedeck up --plugin %s=%s", name, dir)
 	}
 	return err
 }
@@ -122,7 +122,8 @@ func (r *rerunUnderWay) stop() {
 }
 
 func (d *dev) run(ctx context.Context, input io.Reader) error {
-	stream, err := d.session.Development.DevelopPlugin(ctx, &deckv1.DevelopPluginRequest{Name: d.name, Directory: d.dir})
+	stream, err := d.session.Development.DevelopPlugin(ctx,
+		&deckv1.DevelopPluginRequest{Name: d.name, Directory: d.dir})
 	if err != nil {
 		return err
 	}
@@ -162,7 +163,8 @@ func (d *dev) run(ctx context.Context, input io.Reader) error {
 				d.printer.line("%s", d.after)
 				return context.Cause(ctx)
 			case errors.Is(err, io.EOF):
-				return exit.With(exit.NotStarted, errors.New("the environment has ended"), "start it again with: pipedeck up")
+				return exit.With(exit.NotStarted, errors.New("the environment has ended"),
+					"start it again with: pipedeck up")
 			}
 			return session.Unreachable(err)
 		}
@@ -188,8 +190,8 @@ func (d *dev) show(ctx context.Context, response *deckv1.DevelopPluginResponse) 
 	case ended != nil:
 		took := ended.GetDuration().AsDuration().Round(10 * time.Millisecond)
 		if ended.GetError() != "" {
-			d.printer.event(document.NewBuildLine(d.name, ended), "build failed after %s; the program from before goes on\n%s",
-				took, indented(ended.GetError()))
+			d.printer.event(document.NewBuildLine(d.name, ended),
+				"build failed after %s; the program from before goes on\n%s", took, indented(ended.GetError()))
 			return
 		}
 		d.printer.event(document.NewBuildLine(d.name, ended), "build %s in %s", ended.GetBuild(), took)

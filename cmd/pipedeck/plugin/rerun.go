@@ -30,10 +30,10 @@ func newRerunCommand(t *session.Target) *cobra.Command {
 		Use: "rerun [PLUGIN]", Short: "Run one stage again, apart from its deployment",
 		Args: cobra.MaximumNArgs(1),
 		Long: `Have the plugin execute a stage that has run once more, alone and with the same input: the same
-commits, options and timeout, and sources that are prepared anew. The deployment keeps its result.
+commits, options and timeout, and directories that are prepared for it. The deployment keeps its result.
 The log is printed here; pipedeck plugin calls marks the calls as a re-run.
 
-The stage begins without metadata of its own. What the plugin puts, metadata and shared objects, is
+The stage begins without its metadata. What the plugin puts, metadata and shared objects, is
 forgotten at the end. What it does elsewhere, such as at its deploy target, it really does.
 
 No deployment of the application runs meanwhile: one under way refuses a re-run, later ones wait.
@@ -74,7 +74,8 @@ Ctrl-C cancels the re-run.`,
 // rerun prints a re-run as it goes. A stage that fails is an error that has been printed.
 func rerun(ctx context.Context, s *session.Session, target rerunTarget, p *lines) error {
 	d, stage := target.deployment, target.stage
-	stream, err := s.Development.RerunStage(ctx, &deckv1.RerunStageRequest{DeploymentId: d.GetId(), StageId: stage.GetId()})
+	stream, err := s.Development.RerunStage(ctx,
+		&deckv1.RerunStageRequest{DeploymentId: d.GetId(), StageId: stage.GetId()})
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,8 @@ func rerun(ctx context.Context, s *session.Session, target rerunTarget, p *lines
 		switch result := response.GetResult(); {
 		case response.GetBegan() != nil:
 			began = response.GetBegan()
-			p.event(document.NewRerunLine(d, stage, began, nil), "plugin %s, build %s", began.GetPlugin(), began.GetBuild())
+			p.event(document.NewRerunLine(d, stage, began, nil), "plugin %s, build %s", began.GetPlugin(),
+				began.GetBuild())
 		case response.GetLog() != nil:
 			p.log(response.GetLog(), stage.GetName())
 		case result != nil:

@@ -68,7 +68,8 @@ func (c *rerunChoice) choose(s *session.Session, cmd *cobra.Command, plugin stri
 		}
 	}
 	if c.stage != "" && !named {
-		return rerunTarget{}, exit.Usage(fmt.Errorf("no deployment has a stage %q", c.stage), "see pipedeck deployments")
+		return rerunTarget{}, exit.Usage(fmt.Errorf("no deployment has a stage %q", c.stage),
+			"see pipedeck deployments")
 	}
 	return newestToRerun(all), nil
 }

@@ -25,8 +25,8 @@ func ReadState(ctx context.Context, deck deckv1.DeckServiceClient) (*State, erro
 	return AwaitState(ctx, deck, func(*State) bool { return true })
 }
 
-// AwaitState reads the state, and what changes, until the condition holds. When ctx ends before, it returns the state so
-// far with the error of ctx.
+// AwaitState reads the state, and what changes, until the condition holds. When ctx ends before, it returns the state
+// so far with the error of ctx.
 func AwaitState(ctx context.Context, deck deckv1.DeckServiceClient, holds func(*State) bool) (*State, error) {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)

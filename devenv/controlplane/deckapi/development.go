@@ -39,10 +39,11 @@ type Development struct {
 
 var _ deckv1.PluginDevelopmentServiceServer = (*Development)(nil)
 
-// NewDevelopment returns the service. develop may be nil for a control plane without an environment.
-func NewDevelopment(s *store.Store, develop Develop) *Development {
-	return &Development{store: s, develop: develop}
-}
+// NewDevelopment returns the service.
+func NewDevelopment(s *store.Store) *Development { return &Development{store: s} }
+
+// SetDevelop says how plugins are developed, before anyone calls. Without it, none can be.
+func (d *Development) SetDevelop(develop Develop) { d.develop = develop }
 
 // RerunStage asks the piped of the deployment and passes on what it reports.
 func (d *Development) RerunStage(
@@ -114,8 +115,8 @@ func nextReport(ctx context.Context, rerun *store.Rerun, taken bool) (*agentv1.R
 	case bounded.Err() != nil:
 		return nil, status.Errorf(codes.DeadlineExceeded, "piped did not begin with the re-run within %s", takeLimit)
 	}
-	return nil, status.Error(codes.FailedPrecondition, "piped has ended, and with it the re-run; see what it does with: "+
-		"pipedeck status")
+	return nil, status.Error(codes.FailedPrecondition, "piped has ended, and with it the re-run; see what it does "+
+		"with: pipedeck status")
 }
 
 // rerunResponses are a message as users see it.

@@ -36,8 +36,8 @@ type Rerun struct {
 
 func newReruns(pipeds *Pipeds) *Reruns { return &Reruns{pipeds: pipeds, open: map[uint64]*Rerun{}} }
 
-// Ask asks a piped to execute a stage once more. The caller closes the re-run. connected is false while the piped is not
-// connected; FailedPrecondition when it cannot do it, ResourceExhausted with too many.
+// Ask asks a piped to execute a stage once more. The caller closes the re-run. connected is false while the piped is
+// not connected; FailedPrecondition when it cannot do it, ResourceExhausted with too many.
 func (r *Reruns) Ask(pipedID, deploymentID, stageID string) (_ *Rerun, connected bool, err error) {
 	if !r.pipeds.signals.connected(pipedID) {
 		return nil, false, precondition("piped is not connected; see what it does with: pipedeck status")
