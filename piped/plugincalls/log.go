@@ -62,6 +62,8 @@ type Log struct {
 	plugins map[string]*[lanes]lane
 	// stages are those that a plugin executes now, by their ids.
 	stages map[string]execution
+	// rerun are the deployments of the last stages that were re-run, oldest first.
+	rerun []string
 }
 
 // New creates an empty Log.
@@ -106,10 +108,7 @@ func (e *entry) bytes() int {
 }
 
 // execution is a stage that a plugin executes.
-type execution struct {
-	plugin, name, deployment string
-	rerun                    bool
-}
+type execution struct{ plugin, name string }
 
 // nameOf is the type of a stage that has ended; empty when no call to execute it is kept.
 func (of *lane) nameOf(stageID string) string {
@@ -135,13 +134,13 @@ func (l *Log) begin(e *entry) {
 	if e.plugin == "" {
 		e.plugin = l.stages[e.stageID].plugin
 	}
-	e.rerun = e.rerun || l.reruns(e)
+	l.noteRerun(e)
 	l.count++
 	e.number = l.count
 	to := l.lane(e)
 	switch {
 	case executes(e.method):
-		l.stages[e.stageID] = execution{e.plugin, e.stageName, e.deployment, e.rerun}
+		l.stages[e.stageID] = execution{e.plugin, e.stageName}
 	case e.stageID != "":
 		e.stageName = cmp.Or(l.stages[e.stageID].name, to.nameOf(e.stageID))
 	}

@@ -264,10 +264,13 @@ func TestTheCallsOfARerunAreMarked(t *testing.T) {
 		})
 	require.NoError(t, err)
 	require.Equal(t, strings.Repeat("ab", 6), build)
+	// A plugin makes its last calls after a stage that was cancelled.
+	back(l, "wait", pluginservice.PluginService_GetDeploymentPluginMetadata_FullMethodName,
+		&pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d1"}, nil, nil)
 	execute(l, "s", model.StageStatus_STAGE_SUCCESS)
 	marked := map[string]bool{}
 	for _, c := range all(t, l, nil, false) {
 		marked[c.GetId()[strings.Index(c.GetId(), "-")+1:]] = c.GetRerun()
 	}
-	require.Equal(t, map[string]bool{"1": false, "2": true, "3": true, "4": false, "5": false}, marked)
+	require.Equal(t, map[string]bool{"1": false, "2": true, "3": true, "4": false, "5": true, "6": false}, marked)
 }

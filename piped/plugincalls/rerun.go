@@ -3,7 +3,10 @@
 
 package plugincalls
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 type rerunKey struct{}
 
@@ -18,13 +21,23 @@ func rerunOf(ctx context.Context) func(plugin, build string) {
 	return began
 }
 
-// reruns reports whether a plugin makes a call for a stage that is re-run: of its deployment, nothing else runs then.
-// l.mu is held.
-func (l *Log) reruns(e *entry) bool {
-	for _, running := range l.stages {
-		if running.rerun && e.deployment != "" && running.deployment == e.deployment {
-			return true
-		}
+// maxRerun bounds the deployments whose calls are known to be of re-runs. Plugins make their last calls soon after the
+// end of a stage.
+const maxRerun = 64
+
+// noteRerun marks a call of a plugin that belongs to a re-run: the deployment has ended before, so that all its calls
+// do. l.mu is held.
+func (l *Log) noteRerun(e *entry) {
+	at := slices.Index(l.rerun, e.deployment)
+	if !executes(e.method) {
+		e.rerun = at >= 0
+		return
 	}
-	return false
+	if at >= 0 {
+		l.rerun = slices.Delete(l.rerun, at, at+1)
+	}
+	if e.rerun {
+		l.rerun = append(l.rerun, e.deployment)
+		l.rerun = l.rerun[max(0, len(l.rerun)-maxRerun):]
+	}
 }
