@@ -30,14 +30,14 @@ func newDevCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "dev NAME[=DIR]", Short: "Build, run and try a plugin at each save",
 		Args: cobra.ExactArgs(1),
-		Long: `Have the running environment build the plugin in DIR (default: the working directory) at each save and
-run it as NAME, in place of the plugin that it has by that name or in addition. After each build, and when you
-press Enter, run one stage again with the new program, as pipedeck plugin rerun does.
+		Long: `Have the running environment build the plugin in DIR (default: the working directory) at each save
+and run it as NAME, in place of the plugin that it has by that name or in addition. After each build,
+and when you press Enter, run one stage again with the new program, as pipedeck plugin rerun does.
 
 Start an environment first, in another terminal: pipedeck up. It runs as it would with
 up --plugin NAME=DIR. Where it does not build DIR already, piped is started again for it when this
 begins and when it ends; stages that run then begin again as after any restart of piped. Ctrl-C ends
-it: the environment has its former plugin back.`,
+it, and the environment runs what it had before.`,
 		Example: `  pipedeck plugin dev greeter
   pipedeck plugin dev greeter=../greeter --stage GREET
   pipedeck plugin dev greeter --deployment hello
