@@ -118,11 +118,13 @@ func New(cfg Config) (*Server, error) {
 	pipedservice.RegisterPipedServiceServer(s.grpc, piped)
 	agentv1.RegisterAgentServiceServer(s.grpc, agent)
 	agentv1.RegisterPluginCallServiceServer(s.grpc, pipedapi.NewPluginCalls(state.PluginCalls))
+	agentv1.RegisterFaultServiceServer(s.grpc, pipedapi.NewFaults(state.Faults))
 	apiservice.RegisterAPIServiceServer(s.grpc, publicapi.New(state))
 	deckv1.RegisterDeckServiceServer(s.grpc, s.deck)
 	deckv1.RegisterPlanPreviewServiceServer(s.grpc, deckapi.NewPlanPreviews(state))
 	deckv1.RegisterEventServiceServer(s.grpc, deckapi.NewEvents(state))
 	deckv1.RegisterPluginCallServiceServer(s.grpc, deckapi.NewPluginCalls(state.PluginCalls))
+	deckv1.RegisterFaultServiceServer(s.grpc, deckapi.NewFaults(state))
 	if cfg.Images != nil {
 		imagev1.RegisterImageServiceServer(s.grpc, cfg.Images)
 	}

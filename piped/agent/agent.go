@@ -76,6 +76,9 @@ func New(options Options) (_ *Agent, err error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	if options.Faults == nil {
+		options.Faults = fault.New() // users add some
+	}
 	masker := secrets.NewMasker()
 	a := &Agent{
 		options: options, logger: masking(options.Logger, masker), masker: masker, problems: newProblems(),

@@ -40,6 +40,7 @@ type feed struct {
 	events       *eventwatcher.Watcher
 	plugins      *pluginhost.Host
 	calls        *plugincalls.Answerer
+	faults       *faultReporter
 	logger       *slog.Logger
 	// listed gets the outcome of each try to read a list.
 	listed func(list string, err error)
@@ -69,6 +70,7 @@ func (f *feed) deal(ctx context.Context, change controlplane.Change) (left contr
 	for _, question := range change.PluginCalls {
 		f.calls.Answer(ctx, question)
 	}
+	f.faults.take(change.Faults, change.Again)
 	if change.Applications {
 		f.trigger.ApplicationsChanged()
 		f.live.ApplicationsChanged()

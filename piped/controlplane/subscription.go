@@ -25,11 +25,15 @@ type Change struct {
 	RestartPlugins []string
 	// PluginCalls are questions about the calls of plugins, each once.
 	PluginCalls []*agentv1.PluginCallQuestion
+	// Faults are what users want of faults, each once.
+	Faults []*agentv1.FaultOrder
+	// Again says that the control plane may have forgotten what was reported to it.
+	Again bool
 }
 
 // everything names every list.
 func everything() Change {
-	return Change{Applications: true, Commands: true, Deployments: true, Events: true}
+	return Change{Applications: true, Commands: true, Deployments: true, Events: true, Again: true}
 }
 
 // Subscription collects changes for one consumer. It holds a set, not a queue: a slow consumer finds
@@ -43,6 +47,8 @@ type Subscription struct {
 	restarts map[string]struct{}
 	// questions are at most maxQuestions.
 	questions []*agentv1.PluginCallQuestion
+	// orders are at most maxQuestions.
+	orders []*agentv1.FaultOrder
 }
 
 // Changed receives when Take has something to give. It is never closed.
@@ -54,6 +60,7 @@ func (s *Subscription) Take() Change {
 	defer s.mu.Unlock()
 	taken := s.lists
 	taken.PluginCalls, s.questions = s.questions, nil
+	taken.Faults, s.orders = s.orders, nil
 	taken.RestartPlugins = slices.Sorted(maps.Keys(s.restarts))
 	s.lists = Change{}
 	clear(s.restarts)
@@ -74,6 +81,7 @@ func (s *Subscription) add(change Change) {
 	s.lists.Commands = s.lists.Commands || change.Commands
 	s.lists.Deployments = s.lists.Deployments || change.Deployments
 	s.lists.Events = s.lists.Events || change.Events
+	s.lists.Again = s.lists.Again || change.Again
 	for _, plugin := range change.RestartPlugins {
 		if len(s.restarts) < maxRestarts {
 			s.restarts[plugin] = struct{}{}
@@ -81,6 +89,8 @@ func (s *Subscription) add(change Change) {
 	}
 	s.questions = append(s.questions, change.PluginCalls...)
 	s.questions = s.questions[:min(len(s.questions), maxQuestions)]
+	s.orders = append(s.orders, change.Faults...)
+	s.orders = s.orders[:min(len(s.orders), maxQuestions)]
 	select {
 	case s.changed <- struct{}{}:
 	default:

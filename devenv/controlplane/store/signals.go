@@ -16,6 +16,7 @@ type Dirty struct {
 	Applications, Commands, Deployments, Events bool
 	RestartPlugins                              []string
 	PluginCalls                                 []*agentv1.PluginCallQuestion
+	Faults                                      []*agentv1.FaultOrder
 }
 
 // signals are marked for the connected pipeds: which of their lists have changed, and which plugins to restart.
@@ -92,6 +93,19 @@ func (s *signals) ask(pipedID string, question *agentv1.PluginCallQuestion) (ask
 		if len(w.lists.PluginCalls) < maxQuestions {
 			w.mark(func(d *Dirty) { d.PluginCalls = append(d.PluginCalls, question) })
 			return true // a second watch is that of a piped that takes the place of the first
+		}
+	}
+	return false
+}
+
+// order passes what a user wants of faults on to a piped. It reports whether the piped has a watch with room for it.
+func (s *signals) order(pipedID string, order *agentv1.FaultOrder) (passed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watches[pipedID] {
+		if len(w.lists.Faults) < maxQuestions {
+			w.mark(func(d *Dirty) { d.Faults = append(d.Faults, order) })
+			return true
 		}
 	}
 	return false
