@@ -25,8 +25,8 @@ const (
 // maxGiven bounds the faults of one attempt: with the longest target they fit the header of a call.
 const maxGiven = 100
 
-// Given are the faults of calls to a cluster that a plugin gets with an attempt at a stage. Its methods may be called on
-// nil, for none.
+// Given are the faults of calls to a cluster that a plugin gets with an attempt at a stage. The methods of nil, which is
+// none, may be called.
 type Given struct {
 	set    *Set
 	rules  []*rule
@@ -99,7 +99,8 @@ func (g *Given) Context(ctx context.Context) context.Context {
 }
 
 // Settle takes the trailing metadata of the call. What the plugin did not get to happens in another attempt. A plugin
-// that ended before it could answer counts as if everything had happened: otherwise the next attempt would meet the same.
+// that ended before it could answer counts as if everything had happened: otherwise the next attempt would meet it
+// again.
 func (g *Given) Settle(trailer metadata.MD) {
 	if g == nil || g.settled {
 		return

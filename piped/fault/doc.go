@@ -19,8 +19,8 @@
 //	status STATUS           replaces the answer of the plugin: success, failure, skipped or exited
 //	flood N                 writes N lines to the log of the stage before it is passed to the plugin
 //
-// For control-plane there are delay and unavailable, which concern the reports about deployments and stages. For cluster
-// there are delay, hang, unavailable, forbidden and conflict. piped passes those to the plugin with the stage
+// For control-plane there are delay and unavailable, which concern the reports about deployments and stages. For
+// cluster there are delay, hang, unavailable, forbidden and conflict. piped passes those to the plugin with the stage
 // (deployment.ClusterFaults), and the plugin answers which have happened.
 //
 // An action happens in as many attempts as COUNT says, 1 without one; nothing is random. A restart of piped begins to

@@ -18,8 +18,8 @@ import (
 // Variable is the environment variable with the rules of piped, one a line.
 const Variable = "PIPED_FAULTS"
 
-// ControlPlane is the target of faults in reports to the control plane, Cluster that of faults in the calls of stages to
-// the API of a cluster.
+// ControlPlane is the target of faults in reports to the control plane, Cluster that of faults in the calls of stages
+// to the API of a cluster.
 const (
 	ControlPlane = "control-plane"
 	Cluster      = "cluster"

@@ -38,7 +38,7 @@ func TestMistakesAreReportedWithTheirPlace(t *testing.T) {
 		"WAIT: x*kill":                      `column 7: "x" is not a number`,
 		"Prüfen: kil":                       "column 9",
 		"control-plane: hang":               "is not an action of control-plane: want delay or unavailable",
-		"cluster: status failure":           "is not an action of cluster: want delay, unavailable, forbidden, conflict or hang",
+		"cluster: status failure":           "of cluster: want delay, unavailable, forbidden, conflict or hang",
 		"cluster/: hang":                    "column 9: a verb is missing: want get, list,",
 		"A/cluster/aply Pod: hang":          `column 11: "aply" is not a verb of calls to a cluster`,
 		"cluster/get Pod a b: hang":         `column 19: "b" is too much: want cluster/VERB KIND NAME`,
@@ -62,7 +62,8 @@ func TestMistakesAreReportedWithTheirPlace(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"WAIT: kill@log 3; delay 5s; unavailable 1; hang; status failure; flood 10000", "control-plane: unavailable 3",
-		"a:2*kill@call 1", "ä: \t;", "x:*", "x:0*@", "cluster: unavailable", "A/cluster/apply Deployment x: 2*conflict 3",
+		"a:2*kill@call 1", "ä: \t;", "x:*", "x:0*@", "cluster: unavailable",
+		"A/cluster/apply Deployment x: 2*conflict 3",
 		"cluster/* Pod: hang",
 	} {
 		f.Add(seed)

@@ -41,7 +41,8 @@ func TestRulesThatCannotBeTakenAreRefused(t *testing.T) {
 	t.Parallel()
 	s := New()
 	for rule, want := range map[string]string{
-		"WAIT: kil": "column 7", "WAIT: hang\nWAIT: hang": "one line", "control-plane: delay 1s": "for all applications",
+		"WAIT: kil": "column 7", "WAIT: hang\nWAIT: hang": "one line",
+		"control-plane: delay 1s": "for all applications",
 	} {
 		_, err := s.Add(rule, "shop")
 		require.ErrorContains(t, err, want)

@@ -257,9 +257,10 @@ func (e *executor) execute(
 		e.reports.note(ctx, stage, beforeCall, model.LogSeverity_INFO, text)
 	})
 	prepared := pluginhost.Prepared(stage.GetName(), pair.use)
-	var told metadata.MD
+	var trailer metadata.MD
 	response, err := plugin.Deployment().ExecuteStage(faults.given.Context(sent), request, prepared,
-		pluginhost.TakenBy(taken), noted, grpc.Trailer(&told))
+		pluginhost.TakenBy(taken), noted, grpc.Trailer(&trailer))
+	faults.settle(err, trailer)
 	if err != nil && call.Err() != nil && ctx.Err() == nil {
 		e.awaitCleanup(ctx, stage, taken)
 	}
@@ -273,12 +274,8 @@ func (e *executor) execute(
 	case call.Err() == nil && errors.As(err, &changed):
 		return stageResult{unprepared: err}
 	case call.Err() == nil && (errors.As(err, &exit) || errors.As(err, &down)):
-		if exit != nil || down.Begun {
-			faults.given.Settle(told)
-		}
 		return stageResult{interrupted: err, begun: exit != nil || down.Begun}
-	}
-	if faults.given.Settle(told); err != nil {
+	case err != nil:
 		return e.stopped(ctx, call, stage, err)
 	}
 	if replaced, ok := faults.Answer(); ok {

@@ -5,7 +5,10 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"google.golang.org/grpc/metadata"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -35,6 +38,15 @@ func (e *executor) faults(stage *model.PipelineStage) *injection {
 func (i *injection) give(plugin *pluginhost.Plugin) {
 	if plugin.TakesClusterFaults() {
 		i.given = i.set.Give(i.stage)
+	}
+}
+
+// settle takes what the plugin says of the faults that it was given, unless it did not get the stage.
+func (i *injection) settle(err error, trailer metadata.MD) {
+	var down *pluginhost.NotRunningError
+	var changed *pluginhost.SourcesChangedError
+	if !errors.As(err, &changed) && (!errors.As(err, &down) || down.Begun) {
+		i.given.Settle(trailer)
 	}
 }
 

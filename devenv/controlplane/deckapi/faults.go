@@ -41,7 +41,7 @@ func (f *Faults) AddFault(ctx context.Context, r *deckv1.AddFaultRequest) (*deck
 // ListFaults returns what the pipeds have reported.
 func (f *Faults) ListFaults(context.Context, *deckv1.ListFaultsRequest) (*deckv1.ListFaultsResponse, error) {
 	list := &deckv1.ListFaultsResponse{}
-	for _, piped := range f.store.Pipeds.Faults() {
+	for _, piped := range f.store.Faults.List() {
 		list.Faults = append(list.Faults, faultsOf(piped.ID, piped.Faults)...)
 	}
 	return list, nil

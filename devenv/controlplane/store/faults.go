@@ -45,7 +45,7 @@ func (f *Faults) Takers() ([]string, error) {
 	defer f.pipeds.mu.Unlock()
 	var ids []string
 	for _, one := range f.pipeds.inOrder() {
-		if f.pipeds.takesFaults(one) {
+		if takesFaults(f.pipeds, one) {
 			ids = append(ids, one.model.GetId())
 		}
 	}
@@ -103,7 +103,7 @@ func (f *Faults) close(id uint64) {
 
 // Report replaces the faults of a piped, and passes its answers on.
 func (f *Faults) Report(pipedID string, r *agentv1.ReportFaultsRequest) error {
-	if err := f.pipeds.setFaults(pipedID, r.GetFaults()); err != nil {
+	if err := f.keep(pipedID, r.GetFaults()); err != nil {
 		return err
 	}
 	f.mu.Lock()
@@ -119,8 +119,9 @@ func (f *Faults) Report(pipedID string, r *agentv1.ReportFaultsRequest) error {
 	return nil
 }
 
-// setFaults keeps and publishes the faults that wait at a piped.
-func (p *Pipeds) setFaults(id string, faults []*agentv1.Fault) error {
+// keep keeps and publishes the faults that wait at a piped.
+func (f *Faults) keep(id string, faults []*agentv1.Fault) error {
+	p := f.pipeds
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, err := p.find(id)
@@ -133,7 +134,7 @@ func (p *Pipeds) setFaults(id string, faults []*agentv1.Fault) error {
 }
 
 // takesFaults reports whether a piped is connected that takes faults. The caller holds p.mu.
-func (p *Pipeds) takesFaults(one *piped) bool {
+func takesFaults(p *Pipeds, one *piped) bool {
 	return one.able.TakesFaults && p.signals.connected(one.model.GetId())
 }
 
@@ -143,12 +144,13 @@ type PipedFaults struct {
 	Faults []*agentv1.Fault
 }
 
-// Faults returns the faults that wait at the connected pipeds.
-func (p *Pipeds) Faults() (all []PipedFaults) {
+// List returns the faults that wait at the connected pipeds.
+func (f *Faults) List() (all []PipedFaults) {
+	p := f.pipeds
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range p.inOrder() {
-		if p.takesFaults(one) {
+		if takesFaults(p, one) {
 			all = append(all, PipedFaults{one.model.GetId(), slices.Clone(one.faults)})
 		}
 	}

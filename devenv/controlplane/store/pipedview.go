@@ -58,7 +58,7 @@ func (p *Pipeds) view(one *piped) *Piped {
 	m := proto.CloneOf(one.model)
 	m.Config = ""
 	view := &Piped{Model: m, State: p.pipedState(one), LastSeen: one.lastSeen, Own: m.GetId() == p.own,
-		DeploysCommits: one.able.DeploysCommits, TakesFaults: p.takesFaults(one)}
+		DeploysCommits: one.able.DeploysCommits, TakesFaults: takesFaults(p, one)}
 	if view.TakesFaults {
 		view.Faults = one.faults
 	}
