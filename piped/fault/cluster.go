@@ -25,8 +25,8 @@ const (
 // maxGiven bounds the faults of one attempt: with the longest target they fit the header of a call.
 const maxGiven = 100
 
-// Given are the faults of calls to a cluster that a plugin gets with an attempt at a stage. The methods of nil, which is
-// none, may be called.
+// Given are the faults of calls to a cluster that a plugin gets with an attempt at a stage. The methods of nil, which
+// is none, may be called.
 type Given struct {
 	set    *Set
 	rules  []*rule

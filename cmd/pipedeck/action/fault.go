@@ -25,7 +25,8 @@ import (
 func newFaultCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "fault", Short: "Have faults happen on purpose in a running environment",
-		Example: "  pipedeck fault add 'K8S_SYNC: kill@log 3'\n  pipedeck fault add 'cluster: unavailable 3; delay 2s'\n" +
+		Example: "  pipedeck fault add 'K8S_SYNC: kill@log 3'\n" +
+			"  pipedeck fault add 'cluster: unavailable 3; delay 2s'\n" +
 			"  pipedeck fault list\n  pipedeck fault clear",
 	}
 	cmd.AddCommand(newFaultAddCommand(t), newFaultListCommand(t), newFaultClearCommand(t))
@@ -37,13 +38,13 @@ func newFaultAddCommand(t *session.Target) *cobra.Command {
 	var app string
 	cmd := &cobra.Command{
 		Use: "add RULE", Short: "Have a fault happen in a stage that comes next", Args: cobra.ExactArgs(1),
-		Long: "Add a rule, TARGET: ACTION; ACTION…, in the grammar of --fault of pipedeck up. It happens in the next\n" +
-			"attempts at a stage that fits. All targets and actions are in docs/faults.md.",
+		Long: "Add a rule, TARGET: ACTION; ACTION…, in the grammar of --fault of pipedeck up. It happens in the\n" +
+			"next attempts at a stage that fits. All targets and actions are in docs/faults.md.",
 		Example: "  pipedeck fault add 'K8S_SYNC: kill@log 3; delay 1s'\n" +
 			"  pipedeck fault add --app checkout 'cluster/apply Deployment: conflict'",
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withFaults(cmd, t, func(ctx context.Context, s *session.Session, faults deckv1.FaultServiceClient) error {
+		return withFaults(cmd, t, func(ctx context.Context, s *session.Session) error {
 			request := &deckv1.AddFaultRequest{Rule: args[0]}
 			if app != "" {
 				chosen, err := resolve.NewChange(s, cmd, args).Flag("app", app).Application()
@@ -52,11 +53,12 @@ func newFaultAddCommand(t *session.Target) *cobra.Command {
 				}
 				request.ApplicationId = chosen.GetId()
 			}
-			added, err := faults.AddFault(ctx, request)
+			added, err := s.Faults.AddFault(ctx, request)
 			if err != nil {
 				return err
 			}
-			return printFaults(s, added.GetFaults(), "a fault waits: %s; remove it with: pipedeck fault clear %s", &output)
+			return printFaults(s, added.GetFaults(), "a fault waits: %s; remove it with: pipedeck fault clear %s",
+				&output)
 		})
 	}
 	resolve.GivenVar(cmd.Flags(), &app, "app", "the application of the stage (default: all)")
@@ -71,8 +73,8 @@ func newFaultListCommand(t *session.Target) *cobra.Command {
 		Example: "  pipedeck fault list\n  pipedeck fault list -o json",
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return withFaults(cmd, t, func(ctx context.Context, s *session.Session, faults deckv1.FaultServiceClient) error {
-			list, err := faults.ListFaults(ctx, &deckv1.ListFaultsRequest{})
+		return withFaults(cmd, t, func(ctx context.Context, s *session.Session) error {
+			list, err := s.Faults.ListFaults(ctx, &deckv1.ListFaultsRequest{})
 			if err != nil {
 				return err
 			}
@@ -86,8 +88,10 @@ func newFaultListCommand(t *session.Target) *cobra.Command {
 				ids, rows = append(ids, f.GetId()), append(rows, []string{f.GetId(), app, f.GetRule()})
 			}
 			return output.List(s.Out, func() any { return document.NewFaults(list.GetFaults()) }, ids, format.Table{
-				Columns: []format.Column{{Head: "ID"}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "RULE", Text: true}},
-				Rows:    rows,
+				Columns: []format.Column{
+					{Head: "ID"}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "RULE", Text: true},
+				},
+				Rows: rows,
 			})
 		})
 	}
@@ -103,8 +107,8 @@ func newFaultClearCommand(t *session.Target) *cobra.Command {
 		Example: "  pipedeck fault clear\n  pipedeck fault clear 3f2a-1",
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return withFaults(cmd, t, func(ctx context.Context, s *session.Session, faults deckv1.FaultServiceClient) error {
-			removed, err := faults.ClearFaults(ctx, &deckv1.ClearFaultsRequest{Ids: args})
+		return withFaults(cmd, t, func(ctx context.Context, s *session.Session) error {
+			removed, err := s.Faults.ClearFaults(ctx, &deckv1.ClearFaultsRequest{Ids: args})
 			if err != nil {
 				return err
 			}
@@ -134,10 +138,8 @@ func printFaults(s *session.Session, faults []*deckv1.Fault, form string, output
 
 // withFaults connects to the faults of the running environment.
 func withFaults(cmd *cobra.Command, t *session.Target,
-	steps func(context.Context, *session.Session, deckv1.FaultServiceClient) error) error {
-	return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
-		return refusedFault(steps(ctx, s, s.Faults))
-	})
+	steps func(context.Context, *session.Session) error) error {
+	return t.Run(cmd, func(ctx context.Context, s *session.Session) error { return refusedFault(steps(ctx, s)) })
 }
 
 func refusedFault(err error) error {

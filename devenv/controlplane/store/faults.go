@@ -17,7 +17,7 @@ import (
 const (
 	// faultAnswerLimit is the time that a piped has to do what a user wants of faults.
 	faultAnswerLimit = 10 * time.Second
-	// maxFaultOrders bounds the users who want something of faults at the same time, maxPipedFaults what a piped reports.
+	// maxFaultOrders bounds the users who change faults at the same time, maxPipedFaults what a piped reports.
 	maxFaultOrders = 64
 	maxPipedFaults = 200
 )
