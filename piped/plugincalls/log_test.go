@@ -246,3 +246,13 @@ func TestAFollowerSeesTheBeginAndTheEndOfACall(t *testing.T) {
 	for range seen { // until it has ended
 	}
 }
+
+func TestALogThatIsOffKeepsNothing(t *testing.T) {
+	t.Parallel()
+	l := New(Options{Off: true})
+	call(l, "wait", deployment.DeploymentService_ExecuteStage_FullMethodName, request("s1"), nil, nil)
+	back(l, "wait", pluginservice.PluginService_ReportStageLogs_FullMethodName,
+		&pluginservice.ReportStageLogsRequest{StageId: "s1"}, &pluginservice.ReportStageLogsResponse{}, nil)
+	kept, _, _ := l.Select(nil, 0, false)
+	require.Empty(t, kept)
+}
