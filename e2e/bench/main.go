@@ -121,7 +121,8 @@ func run(ctx context.Context, s settings) error {
 		return err
 	}
 	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.calls.validate(),
-		s.kubernetes.validate(), s.live.validate(), s.pods.validate(), s.reports.validate(), s.ui.validate()); err != nil {
+		s.kubernetes.validate(), s.live.validate(), s.pods.validate(), s.reports.validate(),
+		s.ui.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))

@@ -116,6 +116,9 @@ func newFaultClearCommand(t *session.Target) *cobra.Command {
 				return exit.Usage(fmt.Errorf("not all of the faults %s wait", strings.Join(args, ", ")),
 					"list those that do with: pipedeck fault list"+s.Flags)
 			}
+			if len(removed.GetFaults()) == 0 && !output.Machine() {
+				fmt.Fprintln(s.Err, "pipedeck: no fault waits")
+			}
 			return printFaults(s, removed.GetFaults(), "removed %s (%s)", &output)
 		})
 	}
