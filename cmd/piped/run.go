@@ -23,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/configsource"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/fault"
+	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
@@ -87,6 +88,7 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 	}
 	options := f.options(piped)
 	options.Failpoints, options.Faults, options.Logger = failpoints, faults, logger
+	options.NoPluginCalls = os.Getenv(plugincalls.Variable) == "off"
 	a, err := agent.New(options)
 	if err != nil {
 		return err

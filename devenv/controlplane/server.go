@@ -4,6 +4,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,10 +75,7 @@ func New(cfg Config) (*Server, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, fmt.Errorf("make the control plane: %w", err)
 	}
-	log := cfg.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log := cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	state := store.New(store.Options{
 		ProjectID: cfg.ProjectID, OwnPiped: cfg.PipedID, Flags: cfg.Flags, Now: cfg.Now, Limits: cfg.Limits,
 	})
@@ -120,12 +118,14 @@ func New(cfg Config) (*Server, error) {
 	pipedservice.RegisterPipedServiceServer(s.grpc, piped)
 	agentv1.RegisterAgentServiceServer(s.grpc, agent)
 	agentv1.RegisterPluginCallServiceServer(s.grpc, pipedapi.NewPluginCalls(state.PluginCalls))
+	agentv1.RegisterFaultServiceServer(s.grpc, pipedapi.NewFaults(state.Faults))
 	apiservice.RegisterAPIServiceServer(s.grpc, publicapi.New(state))
 	deckv1.RegisterDeckServiceServer(s.grpc, s.deck)
 	deckv1.RegisterPlanPreviewServiceServer(s.grpc, deckapi.NewPlanPreviews(state))
 	deckv1.RegisterEventServiceServer(s.grpc, deckapi.NewEvents(state))
 	deckv1.RegisterPluginCallServiceServer(s.grpc, deckapi.NewPluginCalls(state.PluginCalls))
 	s.registerDevelopment()
+	deckv1.RegisterFaultServiceServer(s.grpc, deckapi.NewFaults(state))
 	if cfg.Images != nil {
 		imagev1.RegisterImageServiceServer(s.grpc, cfg.Images)
 	}

@@ -30,6 +30,7 @@ type settings struct {
 	nodeImage                 string
 	applications              scale
 	plugins                   pluginScale
+	calls                     callScale
 	kubernetes                kubernetesScale
 	live                      liveScale
 	pods                      podScale
@@ -46,6 +47,7 @@ func main() {
 	flag.StringVar(&s.nodeImage, "node-image", "", "node image for kind (default: kind's own)")
 	s.applications.register(flag.CommandLine)
 	s.plugins.register(flag.CommandLine)
+	s.calls.register(flag.CommandLine)
 	s.kubernetes.register(flag.CommandLine)
 	s.live.register(flag.CommandLine)
 	s.pods.register(flag.CommandLine)
@@ -86,6 +88,7 @@ func parts(s settings) []part {
 		}},
 		{"pipeds", benchPipeds},
 		{"plugins", func(ctx context.Context, bin, dir string) error { return benchPlugins(ctx, bin, dir, s.plugins) }},
+		{"calls", func(ctx context.Context, bin, dir string) error { return benchCalls(ctx, bin, dir, s.calls) }},
 		{"kubernetes", func(ctx context.Context, bin,
 			dir string) error {
 			return benchKubernetes(ctx, bin, dir, s.kubernetes)
@@ -117,8 +120,9 @@ func run(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.kubernetes.validate(), s.live.validate(),
-		s.pods.validate(), s.reports.validate(), s.ui.validate()); err != nil {
+	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.calls.validate(),
+		s.kubernetes.validate(), s.live.validate(), s.pods.validate(), s.reports.validate(),
+		s.ui.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))

@@ -46,7 +46,9 @@ type Options struct {
 	Failpoints *failpoint.Set
 	// Faults are those that a user wants to see; nil for none.
 	Faults *fault.Set
-	Logger *slog.Logger
+	// NoPluginCalls remembers no calls between piped and its plugins, to measure what that costs.
+	NoPluginCalls bool
+	Logger        *slog.Logger
 }
 
 // Agent is a whole piped.
@@ -76,10 +78,14 @@ func New(options Options) (_ *Agent, err error) {
 	if options.Logger == nil {
 		options.Logger = slog.New(slog.DiscardHandler)
 	}
+	if options.Faults == nil {
+		options.Faults = fault.New() // users add some
+	}
 	masker := secrets.NewMasker()
 	a := &Agent{
 		options: options, logger: masking(options.Logger, masker), masker: masker, problems: newProblems(),
-		pluginCalls: plugincalls.New(plugincalls.Options{Plugins: len(options.Config.Plugins), Mask: masker.Mask}),
+		pluginCalls: plugincalls.New(plugincalls.Options{Plugins: len(options.Config.Plugins), Mask: masker.Mask,
+			Off: options.NoPluginCalls}),
 	}
 	if err := workdir.Claim(options.WorkDir, a.logger); err != nil {
 		return nil, err

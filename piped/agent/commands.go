@@ -42,6 +42,7 @@ type feed struct {
 	plugins      *pluginhost.Host
 	calls        *plugincalls.Answerer
 	reruns       *rerun.Runner
+	faults       *faultReporter
 	logger       *slog.Logger
 	// listed gets the outcome of each try to read a list.
 	listed func(list string, err error)
@@ -75,6 +76,7 @@ func (f *feed) deal(ctx context.Context, change controlplane.Change) (left contr
 	for _, wanted := range change.StageReruns {
 		f.reruns.Begin(ctx, wanted)
 	}
+	f.faults.take(change.Faults, change.Again)
 	if change.Applications {
 		f.trigger.ApplicationsChanged()
 		f.live.ApplicationsChanged()

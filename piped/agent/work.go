@@ -39,7 +39,8 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	f := &feed{
 		controlPlane: client, watcher: controlplane.NewWatcher(client, nil, a.logger), commands: commands,
 		plugins: a.plugins, logger: a.logger, listed: a.problems.listed,
-		calls: plugincalls.NewAnswerer(a.pluginCalls, client, a.logger),
+		calls:  plugincalls.NewAnswerer(a.pluginCalls, client, a.logger),
+		faults: newFaultReporter(a.options.Faults, client, a.logger),
 	}
 	f.previews = a.previewMaker(sources, checks)
 	mistakes := newConfigurationMistakes(a.problems.registry.Touch)
@@ -102,7 +103,7 @@ func (w *work) Run(ctx context.Context, restart context.CancelCauseFunc) error {
 	parts, ctx := errgroup.WithContext(ctx)
 	for _, run := range []func(context.Context) error{
 		w.feed.controller.Run, w.repos.run, w.feed.trigger.Run, w.awaitPlugins, w.feed.previews.Run, w.feed.live.Run,
-		w.feed.watcher.Run, w.metrics, w.feed.events.Run,
+		w.feed.watcher.Run, w.metrics, w.feed.events.Run, w.feed.faults.Run,
 		func(ctx context.Context) error { w.memory.run(ctx); return nil },
 		func(ctx context.Context) error { return w.feed.Run(ctx, restart) },
 	} {

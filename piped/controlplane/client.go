@@ -58,6 +58,7 @@ type Client struct {
 	agentServiceClient
 	pluginCallClient
 	stageRerunClient
+	faultClient
 	conn *grpc.ClientConn
 	// delivery is the connection for what was spooled.
 	delivery *connection
@@ -126,6 +127,7 @@ func dial(o Options) (*Client, error) {
 		agentServiceClient: agentv1.NewAgentServiceClient(layered),
 		pluginCallClient:   agentv1.NewPluginCallServiceClient(layered),
 		stageRerunClient:   agentv1.NewStageRerunServiceClient(layered),
+		faultClient:        agentv1.NewFaultServiceClient(layered),
 		conn:               conn,
 		delivery:           through(conn, after(layers, spooled)),
 	}, nil

@@ -98,4 +98,5 @@ type (
 	agentServiceClient = agentv1.AgentServiceClient
 	pluginCallClient   = agentv1.PluginCallServiceClient
 	stageRerunClient   = agentv1.StageRerunServiceClient
+	faultClient        = agentv1.FaultServiceClient
 )

@@ -27,11 +27,15 @@ type Change struct {
 	PluginCalls []*agentv1.PluginCallQuestion
 	// StageReruns are stages that a user wants executed once more, each once.
 	StageReruns []*agentv1.StageRerun
+	// Faults are what users want of faults, each once.
+	Faults []*agentv1.FaultOrder
+	// Again says that the control plane may have forgotten what was reported to it.
+	Again bool
 }
 
 // everything names every list.
 func everything() Change {
-	return Change{Applications: true, Commands: true, Deployments: true, Events: true}
+	return Change{Applications: true, Commands: true, Deployments: true, Events: true, Again: true}
 }
 
 // Subscription collects changes for one consumer. It holds a set, not a queue: a slow consumer finds
@@ -47,6 +51,8 @@ type Subscription struct {
 	questions []*agentv1.PluginCallQuestion
 	// reruns are at most maxReruns.
 	reruns []*agentv1.StageRerun
+	// orders are at most maxQuestions.
+	orders []*agentv1.FaultOrder
 }
 
 // Changed receives when Take has something to give. It is never closed.
@@ -59,6 +65,7 @@ func (s *Subscription) Take() Change {
 	taken := s.lists
 	taken.PluginCalls, s.questions = s.questions, nil
 	taken.StageReruns, s.reruns = s.reruns, nil
+	taken.Faults, s.orders = s.orders, nil
 	taken.RestartPlugins = slices.Sorted(maps.Keys(s.restarts))
 	s.lists = Change{}
 	clear(s.restarts)
@@ -79,6 +86,7 @@ func (s *Subscription) add(change Change) {
 	s.lists.Commands = s.lists.Commands || change.Commands
 	s.lists.Deployments = s.lists.Deployments || change.Deployments
 	s.lists.Events = s.lists.Events || change.Events
+	s.lists.Again = s.lists.Again || change.Again
 	for _, plugin := range change.RestartPlugins {
 		if len(s.restarts) < maxRestarts {
 			s.restarts[plugin] = struct{}{}
@@ -88,6 +96,8 @@ func (s *Subscription) add(change Change) {
 	s.questions = s.questions[:min(len(s.questions), maxQuestions)]
 	s.reruns = append(s.reruns, change.StageReruns...)
 	s.reruns = s.reruns[:min(len(s.reruns), maxReruns)]
+	s.orders = append(s.orders, change.Faults...)
+	s.orders = s.orders[:min(len(s.orders), maxQuestions)]
 	select {
 	case s.changed <- struct{}{}:
 	default:

@@ -124,7 +124,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{
-		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true, RerunsStages: true,
+		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true, RerunsStages: true, TakesFaults: true,
 	}, grpc.WaitForReady(true))
 	if err != nil {
 		return false, err
@@ -138,7 +138,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			Applications: answer.GetApplications(), Commands: answer.GetCommands(),
 			Deployments: answer.GetDeployments(),
 			Events:      answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
-			PluginCalls: answer.GetPluginCalls(), StageReruns: answer.GetStageReruns(),
+			PluginCalls: answer.GetPluginCalls(), StageReruns: answer.GetStageReruns(), Faults: answer.GetFaults(),
 		}
 		if !heard {
 			// Anything may have changed while no one watched.
@@ -147,7 +147,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			w.logger.Debug("the control plane reports changes")
 			change = everything()
 			change.RestartPlugins, change.PluginCalls = answer.GetRestartPlugins(), answer.GetPluginCalls()
-			change.StageReruns = answer.GetStageReruns()
+			change.StageReruns, change.Faults = answer.GetStageReruns(), answer.GetFaults()
 		}
 		w.notify(change)
 	}

@@ -5,6 +5,8 @@ package fault
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"path"
 	"slices"
 	"strings"
@@ -22,11 +24,32 @@ import (
 // Injected begins what is said about a fault.
 const Injected = "fault injected: "
 
-// Set holds rules. Its methods may be called on nil and from any goroutine.
+// Set holds rules. Its methods may be called on nil, apart from those that change rules, and from any goroutine.
 type Set struct {
+	// run begins the ids of rules: a rule of an earlier piped is never taken for one of this piped.
+	run string
+
 	mu      sync.Mutex
+	count   int // of rules that were added
 	rules   []*rule
 	running map[subject]*Attempt
+	// changed is closed when other rules wait.
+	changed chan struct{}
+}
+
+// New returns a Set without rules.
+func New() *Set {
+	run := make([]byte, 2)
+	_, _ = rand.Read(run) // never fails
+	return &Set{run: hex.EncodeToString(run), running: map[subject]*Attempt{}, changed: make(chan struct{})}
+}
+
+// Stage is one that is attempted.
+type Stage struct {
+	// Application, Deployment and ID are ids.
+	Application, Deployment, ID string
+	// Names are what rules may call it: its type, and the id that its author gave it.
+	Names []string
 }
 
 // subject is a stage of a deployment.
@@ -46,16 +69,16 @@ type Attempt struct {
 	end                  func(why string)
 }
 
-// Begin returns what happens in an attempt at a stage, which has one of the names; nil for nothing. The caller ends it.
-func (s *Set) Begin(deploymentID, stageID string, names ...string) *Attempt {
+// Begin returns what happens in an attempt at a stage; nil for nothing. The caller ends it.
+func (s *Set) Begin(stage Stage) *Attempt {
 	if s == nil {
 		return nil
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := &Attempt{set: s, subject: subject{deploymentID, stageID}, lastBlock: -1}
+	a := &Attempt{set: s, subject: subject{stage.Deployment, stage.ID}, lastBlock: -1}
 	for _, r := range s.rules {
-		if r.target == ControlPlane || !slices.Contains(names, r.target) {
+		if r.target == ControlPlane || r.target == Cluster || !r.fits(stage, r.target) {
 			continue
 		}
 		for _, one := range r.actions {
@@ -70,6 +93,7 @@ func (s *Set) Begin(deploymentID, stageID string, names ...string) *Attempt {
 	}
 	a.killed = make([]bool, len(a.actions))
 	s.running[a.subject] = a
+	s.notify()
 	return a
 }
 
@@ -239,6 +263,12 @@ func (s *Set) report(ctx context.Context, name string) error {
 	return nil
 }
 
+// fits reports whether a rule for a stage of that name is for this one; an empty name is every stage.
+func (r *rule) fits(stage Stage, name string) bool {
+	return (r.application == "" || r.application == stage.Application) &&
+		(name == "" || slices.Contains(stage.Names, name))
+}
+
 // reported takes the next action of the control plane's. Of unavailable, each report uses up one.
 func (s *Set) reported() (refused bool, pause time.Duration) {
 	s.mu.Lock()
@@ -248,6 +278,7 @@ func (s *Set) reported() (refused bool, pause time.Duration) {
 			if r.target != ControlPlane || one.left == 0 {
 				continue
 			}
+			defer s.notify()
 			if one.kind == delay {
 				one.left--
 				return false, one.delay

@@ -26,6 +26,11 @@ func parse(t *testing.T, rules ...string) *Set {
 	return set
 }
 
+// stage is one with these names.
+func stage(names ...string) Stage {
+	return Stage{Application: "a", Deployment: "d", ID: "s", Names: names}
+}
+
 // report is a call of a plugin with lines of the log of a stage.
 func report(t *testing.T, s *Set, blocks ...*model.LogBlock) error {
 	t.Helper()
@@ -37,15 +42,15 @@ func report(t *testing.T, s *Set, blocks ...*model.LogBlock) error {
 func TestAnActionHappensInAsManyAttemptsAsItsCountSays(t *testing.T) {
 	t.Parallel()
 	s := parse(t, "WAIT: 2*status failure; hang", "gate: status success")
-	require.Nil(t, s.Begin("d", "s", "OTHER"))
-	require.Equal(t, "fault injected: status failure; hang", s.Begin("d", "s", "WAIT", "pause").String())
-	require.Equal(t, "fault injected: status failure", s.Begin("d", "s", "WAIT").String())
-	require.Nil(t, s.Begin("d", "s", "WAIT"))
-	answer, replaced := s.Begin("d", "s", "WAIT", "gate").Answer()
+	require.Nil(t, s.Begin(stage("OTHER")))
+	require.Equal(t, "fault injected: status failure; hang", s.Begin(stage("WAIT", "pause")).String())
+	require.Equal(t, "fault injected: status failure", s.Begin(stage("WAIT")).String())
+	require.Nil(t, s.Begin(stage("WAIT")))
+	answer, replaced := s.Begin(stage("WAIT", "gate")).Answer()
 	require.True(t, replaced)
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, answer)
 	var none *Set
-	attempt := none.Begin("d", "s", "WAIT")
+	attempt := none.Begin(stage("WAIT"))
 	attempt.End()
 	require.NoError(t, attempt.Before(t.Context(), nil, nil, nil))
 	_, replaced = attempt.Answer()
@@ -59,7 +64,7 @@ func TestAPluginIsKilledAtItsLineOrCallOnce(t *testing.T) {
 	kills := 0
 	begin := func(name string) {
 		kills = 0
-		a := s.Begin("d", "s", name)
+		a := s.Begin(stage(name))
 		require.NoError(t, a.Before(t.Context(), clock.System{}, func(string) { kills++ }, nil))
 	}
 	begin("A")
@@ -83,7 +88,7 @@ func TestTheFirstCallsOfThePluginFail(t *testing.T) {
 	t.Parallel()
 	s := parse(t, "A: unavailable 2")
 	require.NoError(t, report(t, s), "the stage has not begun")
-	a := s.Begin("d", "s", "A")
+	a := s.Begin(stage("A"))
 	for range 2 {
 		require.Equal(t, codes.Unavailable, status.Code(report(t, s)))
 	}
@@ -100,16 +105,16 @@ func TestWhatHappensBeforeThePluginGetsTheStage(t *testing.T) {
 	s := parse(t, "A: flood 7; delay 1ms", "B: hang", "C: flood 1")
 	var lines []int
 	write := func(_ context.Context, n int) error { lines = append(lines, n); return nil }
-	require.NoError(t, s.Begin("d", "s", "A").Before(t.Context(), clock.System{}, nil, write))
+	require.NoError(t, s.Begin(stage("A")).Before(t.Context(), clock.System{}, nil, write))
 	require.Equal(t, []int{7}, lines)
 	stop := errors.New("stop")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	hung := make(chan error)
-	go func() { hung <- s.Begin("d", "s", "B").Before(ctx, clock.System{}, nil, write) }()
+	go func() { hung <- s.Begin(stage("B")).Before(ctx, clock.System{}, nil, write) }()
 	cancel(stop)
 	require.ErrorIs(t, <-hung, stop)
 	full := errors.New("full")
-	require.ErrorIs(t, s.Begin("d", "s", "C").Before(t.Context(), clock.System{}, nil,
+	require.ErrorIs(t, s.Begin(stage("C")).Before(t.Context(), clock.System{}, nil,
 		func(context.Context, int) error { return full }), full)
 }
 

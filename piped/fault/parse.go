@@ -5,6 +5,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,11 +18,16 @@ import (
 // Variable is the environment variable with the rules of piped, one a line.
 const Variable = "PIPED_FAULTS"
 
-// ControlPlane is the target of faults in reports to the control plane.
-const ControlPlane = "control-plane"
+// ControlPlane is the target of faults in reports to the control plane, Cluster that of faults in the calls of stages
+// to the API of a cluster.
+const (
+	ControlPlane = "control-plane"
+	Cluster      = "cluster"
+)
 
 const (
 	maxRule    = 4 << 10
+	maxTarget  = 400
 	maxActions = 100
 	maxNumber  = 1_000_000
 	maxDelay   = 24 * time.Hour
@@ -35,12 +41,20 @@ const (
 	hang        = "hang"
 	setStatus   = "status"
 	flood       = "flood"
+	forbidden   = "forbidden"
+	conflict    = "conflict"
 )
 
 var (
 	stageActions        = []string{kill, delay, unavailable, hang, setStatus, flood}
 	controlPlaneActions = []string{delay, unavailable}
+	clusterActions      = []string{delay, unavailable, forbidden, conflict, hang}
 )
+
+// verbs are those of calls to a cluster, anyVerb stands for each.
+var verbs = []string{"get", "list", "watch", "create", "apply", "patch", "update", "delete", anyVerb}
+
+const anyVerb = "*"
 
 // The triggers of kill.
 const (
@@ -81,22 +95,32 @@ type action struct {
 
 // rule is a parsed one.
 type rule struct {
-	target  string
+	id string
+	// application is the id of the only one whose stages it is for; empty for all.
+	application string
+	// text is the target as users wrote it.
+	text string
+	// target is ControlPlane, Cluster or the stage; stage is that of a rule for a cluster, empty for every stage.
+	target, stage string
+	calls         calls
+	// lent is how many of its actions a plugin has that may give them back.
+	lent    int
 	actions []*action
 }
+
+// calls are those to a cluster that a rule is for; an empty field is each.
+type calls struct{ verb, kind, name string }
 
 // Parse reads rules; none gives nil. The error is a *SyntaxError.
 func Parse(texts []string) (*Set, error) {
 	if len(texts) == 0 {
 		return nil, nil
 	}
-	s := &Set{running: map[subject]*Attempt{}}
+	s := New()
 	for _, text := range texts {
-		r, err := parseRule(text)
-		if err != nil {
+		if _, err := s.add(text, ""); err != nil {
 			return nil, err
 		}
-		s.rules = append(s.rules, r)
 	}
 	return s, nil
 }
@@ -113,16 +137,16 @@ func parseRule(text string) (*rule, error) {
 	if len(text) > maxRule {
 		return nil, &SyntaxError{text[:40] + "…", maxRule, fmt.Sprintf("it has more than %d bytes", maxRule)}
 	}
+	if !utf8.ValidString(text) {
+		return nil, s.fail(0, "it is not UTF-8")
+	}
 	colon := strings.IndexByte(text, ':')
 	if colon < 0 {
 		return nil, s.fail(len(text), "want STAGE: ACTION, for example WAIT: delay 5s")
 	}
-	r := &rule{target: strings.TrimSpace(text[:colon])}
-	switch {
-	case r.target == "":
-		return nil, s.fail(0, "a stage is missing in front of the colon")
-	case r.target == "cluster":
-		return nil, s.fail(0, "calls to a cluster cannot be given faults; a stage or %s can", ControlPlane)
+	r := &rule{}
+	if err := s.target(r, colon); err != nil {
+		return nil, err
 	}
 	for at := colon + 1; at <= len(text); {
 		end := len(text)
@@ -139,6 +163,42 @@ func parseRule(text string) (*rule, error) {
 		at = end + 1
 	}
 	return r, nil
+}
+
+// target reads what stands in front of the colon.
+func (s source) target(r *rule, colon int) error {
+	r.text = strings.TrimSpace(string(s[:colon]))
+	r.target = r.text
+	switch {
+	case r.text == "":
+		return s.fail(0, "a stage is missing in front of the colon")
+	case len(r.text) > maxTarget:
+		return s.fail(colon, "what stands in front of the colon has more than %d bytes", maxTarget)
+	}
+	stage, rest, found := strings.Cut("/"+r.text, "/"+Cluster)
+	if !found || rest != "" && rest[0] != '/' {
+		return nil
+	}
+	if r.target, r.stage = Cluster, strings.TrimSpace(strings.TrimPrefix(stage, "/")); rest == "" {
+		return nil
+	}
+	begin := strings.Index(string(s), r.text) + len(r.text) - len(rest)
+	words, places := s.words(begin+1, colon)
+	switch {
+	case len(words) == 0:
+		return s.fail(colon, "a verb is missing: want %s", oneOf(verbs))
+	case len(words) > 3:
+		return s.fail(places[3], "%q is too much: want cluster/VERB KIND NAME", words[3])
+	}
+	words = append(words, "", "")
+	if r.calls = (calls{words[0], words[1], words[2]}); !slices.Contains(verbs, r.calls.verb) {
+		return s.fail(places[0], "%q is not a verb of calls to a cluster: want %s%s", words[0], oneOf(verbs),
+			hint(words[0], verbs))
+	}
+	if r.calls.verb == anyVerb {
+		r.calls.verb = ""
+	}
+	return nil
 }
 
 // words are the words of a part of the rule, each with its place.
@@ -203,7 +263,7 @@ func (s source) action(from, to int, target string) (*action, error) {
 func (s source) argument(a *action, words []string, places []int, triggered bool) (err error) {
 	wants := map[string]string{kill: "a number", delay: "a time", unavailable: "a number", setStatus: "a status",
 		flood: "a number of lines"}[a.kind]
-	needs := a.kind != hang && a.kind != unavailable && (a.kind != kill || triggered)
+	needs := a.kind == delay || a.kind == setStatus || a.kind == flood || a.kind == kill && triggered
 	switch {
 	case len(words) == 0 && needs:
 		return s.fail(places[0], "%s wants %s", a.text, wants)
@@ -245,21 +305,29 @@ func (s source) known(target, kind string, at int) error {
 			return nil
 		}
 	}
-	hint := ""
-	if near := spelling.Nearest(kind, actionsOf(target)); near != "" {
-		hint = "; did you mean " + near + "?"
+	return s.fail(at, "%q is not an action of %s: want %s%s", kind, target, list(target), hint(kind, actionsOf(target)))
+}
+
+// hint names the word that is nearest to an unknown one, if one is near.
+func hint(unknown string, known []string) string {
+	if near := spelling.Nearest(unknown, known); near != "" {
+		return "; did you mean " + near + "?"
 	}
-	return s.fail(at, "%q is not an action of %s: want %s%s", kind, target, list(target), hint)
+	return ""
 }
 
 func actionsOf(target string) []string {
-	if target == ControlPlane {
+	switch target {
+	case ControlPlane:
 		return controlPlaneActions
+	case Cluster:
+		return clusterActions
 	}
 	return stageActions
 }
 
-func list(target string) string {
-	all := actionsOf(target)
+func list(target string) string { return oneOf(actionsOf(target)) }
+
+func oneOf(all []string) string {
 	return strings.Join(all[:len(all)-1], ", ") + " or " + all[len(all)-1]
 }

@@ -26,6 +26,9 @@ func (l *Log) Client(plugin, build string) grpc.UnaryClientInterceptor {
 		if again != nil {
 			again(plugin, build)
 		}
+		if l.options.Off {
+			return invoke(ctx, method, request, reply, conn, opts...)
+		}
 		e := l.start(&entry{direction: agentv1.PluginCall_DIRECTION_TO_PLUGIN,
 			caller: caller{plugin: plugin, build: build}, method: method, rerun: again != nil}, request)
 		err := invoke(ctx, method, request, reply, conn, opts...)
@@ -40,6 +43,9 @@ const buildDigits = 12
 // Unary returns what sees the calls of plugins to piped. plugin names the caller; empty when that is not known.
 func (l *Log) Unary(plugin func(context.Context) string) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
+		if l.options.Off {
+			return handle(ctx, request)
+		}
 		e := l.start(&entry{direction: agentv1.PluginCall_DIRECTION_TO_PIPED, caller: caller{plugin: plugin(ctx)},
 			method: info.FullMethod}, request)
 		reply, err := handle(ctx, request)
@@ -51,6 +57,9 @@ func (l *Log) Unary(plugin func(context.Context) string) grpc.UnaryServerInterce
 // Stream is Unary for calls with several answers: each answer is kept as a call, and so is the end with an error.
 func (l *Log) Stream(plugin func(context.Context) string) grpc.StreamServerInterceptor {
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
+		if l.options.Off {
+			return handle(server, stream)
+		}
 		watched := &watchedStream{
 			ServerStream: stream, log: l, plugin: plugin(stream.Context()), method: info.FullMethod,
 		}

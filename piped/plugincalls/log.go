@@ -47,7 +47,12 @@ type Options struct {
 	Mask func(string) string
 	// Clock is the system's when nil.
 	Clock clock.Clock
+	// Off keeps no call, to measure what it costs to keep them.
+	Off bool
 }
+
+// Variable is the environment variable that keeps no calls when it is "off". It is for benchmarks.
+const Variable = "PIPED_PLUGIN_CALLS"
 
 // Log holds the last calls. Its methods may be called from any goroutine.
 type Log struct {

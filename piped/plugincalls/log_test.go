@@ -274,3 +274,13 @@ func TestTheCallsOfARerunAreMarked(t *testing.T) {
 	}
 	require.Equal(t, map[string]bool{"1": false, "2": true, "3": true, "4": false, "5": true, "6": false}, marked)
 }
+
+func TestALogThatIsOffKeepsNothing(t *testing.T) {
+	t.Parallel()
+	l := New(Options{Off: true})
+	call(l, "wait", deployment.DeploymentService_ExecuteStage_FullMethodName, request("s1"), nil, nil)
+	back(l, "wait", pluginservice.PluginService_ReportStageLogs_FullMethodName,
+		&pluginservice.ReportStageLogsRequest{StageId: "s1"}, &pluginservice.ReportStageLogsResponse{}, nil)
+	kept, _, _ := l.Select(nil, 0, false)
+	require.Empty(t, kept)
+}

@@ -89,6 +89,9 @@ func (p *Plugin) Offers(stage string) bool {
 // Reentrant reports whether a stage of the plugin may be executed again when its process has ended during it.
 func (p *Plugin) Reentrant(stage string) bool { return p.condition.abilities().reentrant(stage) }
 
+// TakesClusterFaults reports whether the stages of the plugin have faults happen in their calls to a cluster.
+func (p *Plugin) TakesClusterFaults() bool { return p.condition.sourceUse().GetClusterFaults() }
+
 // PlanningSources returns which sources the plugin reads to answer for versions and for a strategy.
 func (p *Plugin) PlanningSources() deployment.SourceUse { return p.condition.sourceUse().GetPlanning() }
 

@@ -9,12 +9,13 @@ import (
 	"fmt"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/system/clock"
@@ -150,8 +151,8 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 			return stageResult{status: model.StageStatus_STAGE_SKIPPED, reason: reason}
 		}
 	}
-	faults := e.options.Faults.Begin(e.progress.id(), stage.GetId(), stage.GetName(), word(stage))
-	defer faults.End()
+	faults := e.faults(stage)
+	defer faults.end()
 	run := e.stageRun(stage, pair.target.Application())
 	if err := e.reports.beginStage(ctx, work, stage, run, faults.String()); err != nil {
 		return e.stopped(ctx, work, stage, err)
@@ -175,7 +176,8 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 			),
 		)
 	}
-	if faults != nil {
+	faults.give(plugin)
+	if faults.Attempt != nil {
 		e.reports.note(ctx, stage, injected, model.LogSeverity_ERROR, faults.String())
 	}
 	result := e.execute(ctx, work, stage, plugin, pair, faults)
@@ -187,7 +189,7 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 
 // executeAgain makes the call with the sources that the plugin inspects now.
 func (e *executor) executeAgain(
-	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, faults *fault.Attempt,
+	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, faults *injection,
 ) stageResult {
 	pair, err := e.sources.take(ctx, work, e.options.Plugins.StageSources(stage.GetName()))
 	if err != nil {
@@ -220,7 +222,7 @@ func (e *executor) owner(ctx context.Context, stage *model.PipelineStage) (*plug
 // start of the first attempt.
 func (e *executor) execute(
 	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, pair *sourcePair,
-	faults *fault.Attempt,
+	faults *injection,
 ) stageResult {
 	options, timeout := stageOptions(e.progress.deployment, stage, pair.target.Application())
 	// Not a deadline: gRPC would send it to the plugin, which may then end the call before the time is up here
@@ -257,7 +259,10 @@ func (e *executor) execute(
 		place = max(place+1, afterFirst)
 	})
 	prepared := pluginhost.Prepared(stage.GetName(), pair.use)
-	response, err := plugin.Deployment().ExecuteStage(sent, request, prepared, pluginhost.TakenBy(taken), noted)
+	var trailer metadata.MD
+	response, err := plugin.Deployment().ExecuteStage(faults.given.Context(sent), request, prepared,
+		pluginhost.TakenBy(taken), noted, grpc.Trailer(&trailer))
+	faults.settle(err, trailer)
 	if err != nil && call.Err() != nil && ctx.Err() == nil {
 		e.awaitCleanup(ctx, stage, taken)
 	}

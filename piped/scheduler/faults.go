@@ -5,7 +5,10 @@ package scheduler
 
 import (
 	"context"
+	"errors"
 	"fmt"
+
+	"google.golang.org/grpc/metadata"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -13,9 +16,49 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
+// injection is what a user wants to see in one attempt at a stage: around the call of its plugin, and in the calls of
+// the plugin to a cluster.
+type injection struct {
+	*fault.Attempt
+	set   *fault.Set
+	stage fault.Stage
+	given *fault.Given
+}
+
+// faults takes those of a new attempt. The caller ends it.
+func (e *executor) faults(stage *model.PipelineStage) *injection {
+	of := fault.Stage{
+		Application: e.progress.deployment.GetApplicationId(), Deployment: e.progress.id(), ID: stage.GetId(),
+		Names: []string{stage.GetName(), word(stage)},
+	}
+	return &injection{Attempt: e.options.Faults.Begin(of), set: e.options.Faults, stage: of}
+}
+
+// give takes what a plugin gets that has faults happen in its calls to a cluster.
+func (i *injection) give(plugin *pluginhost.Plugin) {
+	if plugin.TakesClusterFaults() {
+		i.given = i.set.Give(i.stage)
+	}
+}
+
+// settle takes what the plugin says of the faults that it was given, unless it did not get the stage.
+func (i *injection) settle(err error, trailer metadata.MD) {
+	var down *pluginhost.NotRunningError
+	var changed *pluginhost.SourcesChangedError
+	if !errors.As(err, &changed) && (!errors.As(err, &down) || down.Begun) {
+		i.given.Settle(trailer)
+	}
+}
+
+// end is the end of the attempt.
+func (i *injection) end() {
+	i.Attempt.End()
+	i.given.Return()
+}
+
 // inject has happen what a user wants before the plugin gets the stage.
 func (e *executor) inject(
-	ctx context.Context, stage *model.PipelineStage, faults *fault.Attempt, taken *pluginhost.Taken,
+	ctx context.Context, stage *model.PipelineStage, faults *injection, taken *pluginhost.Taken,
 ) error {
 	return faults.Before(ctx, e.options.Clock, taken.Kill, func(ctx context.Context, lines int) error {
 		return e.reports.flood(ctx, stage, lines)
@@ -23,13 +66,13 @@ func (e *executor) inject(
 }
 
 // explained says in the reason of a stage, or in why it is interrupted, what was injected.
-func explained(result stageResult, faults *fault.Attempt) stageResult {
-	switch {
-	case faults == nil:
-	case result.interrupted != nil:
-		result.interrupted = fmt.Errorf("%s: %w", faults, result.interrupted)
-	default:
-		result.reason = faults.Explain(result.reason)
+func explained(result stageResult, faults *injection) stageResult {
+	if result.interrupted == nil {
+		result.reason = faults.given.Explain(faults.Explain(result.reason))
+		return result
+	}
+	if why := faults.given.Explain(faults.String()); why != "" {
+		result.interrupted = fmt.Errorf("%s: %w", why, result.interrupted)
 	}
 	return result
 }

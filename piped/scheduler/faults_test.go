@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 )
@@ -67,4 +68,18 @@ func TestCallsOfThePluginFailOnPurpose(t *testing.T) {
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
 	require.Contains(t, end.GetStatusReason(), "Stage A failed: fault injected: unavailable")
+}
+
+func TestThePluginSaysWhichFaultsOfItsCallsToTheClusterHaveHappened(t *testing.T) {
+	t.Parallel()
+	faults, err := fault.Parse([]string{"cluster: unavailable 3; hang", "B/cluster/apply: conflict"})
+	require.NoError(t, err)
+	plugin := pluginWith(t, map[string]any{"stages": []string{"A", "B"}, "clusterFaults": true})
+	a := startAgentWith(t, startControlPlane(t), []config.Plugin{plugin}, always(pipeline("", "")),
+		func(o *scheduler.Options) { o.Faults = faults })
+	a.Submit(newDeployment("d", "app"))
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, a.controlPlane.awaitEnd(t, "d").GetStatus())
+	require.Equal(t, "fault injected: cluster: unavailable 3", a.controlPlane.report("A").GetStatusReason())
+	require.Equal(t, "fault injected: cluster: hang", a.controlPlane.report("B").GetStatusReason(),
+		"what did not happen in the stage before it")
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
@@ -17,6 +18,8 @@ const parallelTargets = 8
 
 // ExecuteStage runs a stage at its deploy targets.
 func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Result, error) {
+	ctx, report := cluster.WithFaults(ctx, req.Log) // one count for all places
+	defer report()
 	o, err := optionsOf(req)
 	if err != nil {
 		return sdk.Failure, err

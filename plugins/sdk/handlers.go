@@ -22,23 +22,25 @@ import (
 
 // handlers is a plugin without its type parameters: what the gRPC services call. Optional ones are nil.
 type handlers struct {
-	start       func(context.Context) error
-	close       func() error
-	stages      func() []string
-	versions    func(context.Context, *deployment.PlanPluginInput) ([]ArtifactVersion, error)
-	strategy    func(context.Context, *deployment.PlanPluginInput) (*Strategy, error)
-	pipeline    func(context.Context, bool, []StageConfig) ([]Stage, error)
-	quickSync   func(context.Context, bool) ([]Stage, error)
-	execute     func(context.Context, *deployment.ExecutePluginInput, *stageLog, *stageClient) (Result, error)
-	livestate   func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
-	changes     *LivestateChanges
-	drift       func(context.Context, *livestate.GetDriftRequest) ([]ResourceDrift, error)
-	sources     func(stage string) Sources
-	once        func(stage string) bool
-	removal     func() string
-	plans       bool // inspects the sources when it plans
-	planPreview func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
-	schema      []byte
+	start     func(context.Context) error
+	close     func() error
+	stages    func() []string
+	versions  func(context.Context, *deployment.PlanPluginInput) ([]ArtifactVersion, error)
+	strategy  func(context.Context, *deployment.PlanPluginInput) (*Strategy, error)
+	pipeline  func(context.Context, bool, []StageConfig) ([]Stage, error)
+	quickSync func(context.Context, bool) ([]Stage, error)
+	execute   func(context.Context, *deployment.ExecutePluginInput, *stageLog, *stageClient) (Result, error)
+	livestate func(context.Context, *livestate.GetLivestateRequest) (*Livestate, error)
+	changes   *LivestateChanges
+	drift     func(context.Context, *livestate.GetDriftRequest) ([]ResourceDrift, error)
+	sources   func(stage string) Sources
+	once      func(stage string) bool
+	removal   func() string
+	// clusterFaults says that its stages have faults happen in their calls to a cluster.
+	clusterFaults bool
+	plans         bool // inspects the sources when it plans
+	planPreview   func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
+	schema        []byte
 }
 
 // bound is a plugin with its configuration decoded.
@@ -82,6 +84,9 @@ func newPlugin[Config, Target, App any](plugin DeploymentPlugin[Config, Target, 
 		}
 		if only, ok := author.(OnceOnly); ok {
 			h.once = only.Once
+		}
+		if caller, ok := author.(ClusterCaller); ok {
+			h.clusterFaults = caller.TakesClusterFaults()
 		}
 		if remover, ok := author.(Remover); ok {
 			h.removal = remover.RemovalStage

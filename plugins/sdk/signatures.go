@@ -23,6 +23,7 @@ func checkSignatures[Config, Target, App any](author any) error {
 		{"Close", "io.Closer", reflect.TypeFor[io.Closer]()},
 		{"Sources", "sdk.SourceUser", reflect.TypeFor[SourceUser]()},
 		{"Once", "sdk.OnceOnly", reflect.TypeFor[OnceOnly]()},
+		{"TakesClusterFaults", "sdk.ClusterCaller", reflect.TypeFor[ClusterCaller]()},
 		{"RemovalStage", "sdk.Remover", reflect.TypeFor[Remover]()},
 		{"GetLivestate", "sdk.LivestatePlugin", reflect.TypeFor[LivestatePlugin[Config, Target, App]]()},
 		{"LivestateChanges", "sdk.LivestateWatcher", reflect.TypeFor[LivestateWatcher]()},

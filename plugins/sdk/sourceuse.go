@@ -45,6 +45,13 @@ type Remover interface {
 	RemovalStage() string
 }
 
+// ClusterCaller is an optional part of a plugin whose stages call the API of a cluster. One that returns true has the
+// faults happen that piped gives with a stage: those of message ClusterFaults, in the gRPC metadata of the context of
+// ExecuteStage.
+type ClusterCaller interface {
+	TakesClusterFaults() bool
+}
+
 // sourceUseService reports it to piped.
 type sourceUseService struct {
 	deployment.UnimplementedSourceUseServiceServer
@@ -53,7 +60,8 @@ type sourceUseService struct {
 
 func (s *sourceUseService) GetSourceUse(context.Context,
 	*deployment.GetSourceUseRequest) (*deployment.GetSourceUseResponse, error) {
-	answer := &deployment.GetSourceUseResponse{Stages: map[string]deployment.SourceUse{}}
+	answer := &deployment.GetSourceUseResponse{Stages: map[string]deployment.SourceUse{},
+		ClusterFaults: s.handlers.clusterFaults}
 	if s.handlers.removal != nil {
 		answer.Removal = s.handlers.removal()
 	}

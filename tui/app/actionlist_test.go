@@ -69,6 +69,8 @@ func rows() map[keymap.Action]row {
 			reason: "its repository is not on this machine"},
 		keymap.Shell: {story: "TestAShellWorksInTheClusterAndReturns",
 			reason: "the environment has no cluster"},
+		keymap.Fault: {story: "TestAFaultIsGivenToTheNextRunOfTheSelectedStage", reason: noCommands},
+		keymap.Calls: {story: "TestACallOfTheInspectorIsShownCopiedAndSaved", off: "1", reason: elsewhere},
 		keymap.ShowCard: {story: "TestTheCardsAreShownOnceInAnEnvironment",
 			reason: "the newest deployment of hello-world did not succeed"},
 		keymap.StartAgain: {story: "TestAStoppedEnvironmentCanBeStartedAgain", reason: "it is running"},

@@ -121,6 +121,7 @@ func (p *inspectorPane) draw(width, height int, _ bool) string {
 	if at := slices.IndexFunc(d.GetStages(), p.shows); at >= 0 {
 		v.Stage = d.GetStages()[at]
 		v.Plugin = deck.PluginOf(d, v.Stage)
+		v.Faults = state.Faults(deck, p.chosen.application(), v.Stage)
 		v.PluginName = deck.PluginName(v.Plugin)
 		v.History = deck.PluginHistory(state.PluginKey(v.Plugin))
 		v.Command = p.command([]string{"logs", d.GetApplicationName(), "--stage",

@@ -264,6 +264,10 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 	switch action {
 	case keymap.Shell:
 		return shellsOf(&m.actions).open()
+	case keymap.Fault:
+		injectionsOf(&m.actions).ask()
+	case keymap.Calls:
+		callsOf(&m.actions).choose(m.panes.inspector)
 	case keymap.PodShell:
 		return shellsOf(&m.actions).openIn(m.panes.resources.selected())
 	case keymap.PodLog:

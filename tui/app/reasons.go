@@ -40,7 +40,7 @@ func (a *actions) reasons() keymap.Reasons {
 	if !a.link.answers() {
 		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
 			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack,
-			keymap.PodLog, keymap.PodShell, keymap.Shell} {
+			keymap.PodLog, keymap.PodShell, keymap.Shell, keymap.Fault, keymap.Calls} {
 			reasons[action] = "not connected"
 			if !a.link.silent.IsZero() {
 				reasons[action] = "the environment does not answer"
@@ -91,13 +91,19 @@ func (a *actions) reasons() keymap.Reasons {
 	return reasons
 }
 
-// programs adds why no program of the user can be started.
+// programs adds why no program of the user, and no command of pipedeck, can be started.
 func (a *actions) programs(reasons keymap.Reasons) {
 	if reason := a.unedited(a.chosen.application()); reason != "" {
 		reasons[keymap.EditManifest] = reason
 	}
 	if reason := shellsOf(a).refusal(); reason != "" {
 		reasons[keymap.Shell] = reason
+	}
+	if reason := injectionsOf(a).refusal(a.chosen.stage()); reason != "" {
+		reasons[keymap.Fault] = reason
+	}
+	if a.host.cfg.Command == nil {
+		reasons[keymap.Calls] = noCommands
 	}
 }
 
@@ -122,7 +128,7 @@ func (a *actions) unseen(reasons keymap.Reasons) {
 		return
 	}
 	for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Cancel, keymap.Sync, keymap.Retry,
-		keymap.Rollback} {
+		keymap.Rollback, keymap.Fault} {
 		reasons[action] = "the screen shows " + screen + "; " + a.host.key(keymap.ShowDeployment) +
 			" shows the deployment"
 	}

@@ -39,6 +39,9 @@ type Config struct {
 	CopyFile string
 	// CardsFile keeps which cards the environment has shown; empty means until the UI ends.
 	CardsFile string
+	// Command runs a command of pipedeck about this environment and returns what it prints to standard output and what
+	// it says on standard error; nil where there is no program to run. The error of one that fails is what it says.
+	Command func(ctx context.Context, args []string) (out, said string, err error)
 	// Manifests can be edited; nil when no repository is on this machine.
 	Manifests Manifests
 	// Input and Output are the terminal; nil means that of the process.

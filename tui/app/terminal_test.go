@@ -57,6 +57,8 @@ type session struct {
 	keys          keymap.File
 	saveDir       string
 	manifests     Manifests
+	// command is Config.Command.
+	command func(ctx context.Context, args []string) (out, said string, err error)
 	// cards is the file of Config.CardsFile.
 	cards string
 	// clusters: the terminal counts the columns of grapheme clusters, not of code points.
@@ -91,7 +93,7 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 		defer close(s.done)
 		s.outcome, s.err = run(ctx, Config{
 			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys, SaveDir: o.saveDir,
-			Manifests: o.manifests, CardsFile: o.cards,
+			Manifests: o.manifests, CardsFile: o.cards, Command: o.command,
 			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()

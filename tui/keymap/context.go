@@ -24,6 +24,7 @@ var contexts = []struct {
 	{"typing", typing},
 	{"actions", []Scope{PaletteOverlay}},
 	{"dialog", dialogs},
+	{"call", []Scope{CallOverlay}},
 	{"help", []Scope{HelpOverlay}},
 }
 

@@ -20,7 +20,7 @@ var (
 // Default returns the bindings of pipedeck.
 func Default() Map {
 	return slices.Concat(actions(), places(), everywhere(), listKeys(), graphKeys(), logKeys(), startupKeys(),
-		typingKeys(), dialogKeys(), helpKeys())
+		typingKeys(), dialogKeys(), callKeys(), helpKeys())
 }
 
 func actions() Map {
@@ -42,6 +42,8 @@ func actions() Map {
 		{Action: Reach, Keys: []string{"o"}, Short: "open", Rank: 4, Help: "open the application",
 			Group: "Actions", Scopes: anywhere},
 		{Action: EditManifest, Keys: []string{"E"}, Help: "edit the manifest and commit it", Asks: true,
+			Group: "Actions", Scopes: anywhere},
+		{Action: Fault, Keys: []string{"K"}, Help: "have a fault happen in the stage", Asks: true,
 			Group: "Actions", Scopes: anywhere},
 		{Action: Shell, Keys: []string{"$"}, Help: "open a shell with the kubeconfig of the cluster",
 			Group: "Actions", Scopes: anywhere},
@@ -99,7 +101,8 @@ func everywhere() Map {
 		{Action: Quit, Keys: []string{"q"}, Short: "leave", Rank: 0, Help: "leave, or tear down", Asks: true,
 			Group: "Anywhere", Scopes: always},
 		{Action: Interrupt, Keys: []string{"ctrl+c"}, Help: "leave, keep all running; twice: at once",
-			Group: "Anywhere", Scopes: append(slices.Concat(always, typing, dialogs), HelpOverlay, PaletteOverlay)},
+			Group: "Anywhere", Scopes: append(slices.Concat(always, typing, dialogs), HelpOverlay, CallOverlay,
+				PaletteOverlay)},
 	}
 }
 
@@ -133,6 +136,8 @@ func listKeys() Map {
 				Help: "put the selected resource back as in Git", Scopes: []Scope{Resources}},
 			{Action: PodLog, Keys: []string{"L"}, Short: "log of pod", Rank: 2, Group: "Lists",
 				Help: "show the log of the selected pod", Scopes: []Scope{Resources}},
+			{Action: Calls, Keys: []string{"m"}, Short: "calls", Rank: 2, Group: "Lists",
+				Help: "show a call with its messages", Scopes: []Scope{Inspector}},
 			{Action: PodShell, Keys: []string{"X"}, Short: "shell in pod", Rank: 3, Group: "Lists",
 				Help: "open a shell in the selected pod", Scopes: []Scope{Resources}},
 			{Action: NextMatch, Keys: []string{"n"}, Group: "Lists",
@@ -263,6 +268,22 @@ func dialogKeys() Map {
 		{Action: Bottom, Keys: []string{"G", "end"}, Help: "last choice", Group: "Dialog: choose from a list",
 			Scopes: list},
 	}
+}
+
+func callKeys() Map {
+	scopes := []Scope{CallOverlay}
+	of := func(action Action, key, short, help string) Binding {
+		return Binding{Action: action, Keys: []string{key}, Short: short, Rank: 2, Help: help, Group: "Call",
+			Scopes: scopes}
+	}
+	return slices.Concat(moves("Call", scopes, "a line up", "a line down", "first line", "last line"), Map{
+		of(Copy, "y", "copy", "copy the call with its messages"),
+		of(AsCommand, "c", "copy grpcurl", "copy a command of grpcurl that makes the same call"),
+		of(AsGoTest, "t", "Go test", "save a Go test that replays the stage"),
+		of(AsRecording, "w", "recording", "save a recording of the stage"),
+		{Action: Back, Keys: []string{"esc", "q"}, Short: "close", Rank: 1, Help: "close", Group: "Call",
+			Scopes: scopes},
+	})
 }
 
 func helpKeys() Map {

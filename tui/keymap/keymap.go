@@ -38,6 +38,14 @@ const (
 	Shell Action = "shell"
 	// ShowCard shows again what is live and which keys come next.
 	ShowCard Action = "card"
+	// Fault has a fault happen in the next run of the selected stage.
+	Fault Action = "fault"
+	// Calls lists the calls about a stage. A call that is shown is copied as a command or saved: as a Go test, or as a
+	// recording of its stage.
+	Calls       Action = "calls"
+	AsCommand   Action = "as-command"
+	AsGoTest    Action = "as-go-test"
+	AsRecording Action = "as-recording"
 	// StartAgain starts an environment whose process was killed.
 	StartAgain Action = "start-again"
 
@@ -141,6 +149,8 @@ const (
 	// ListDialog is a choice out of many.
 	ListDialog  Scope = "list dialog"
 	HelpOverlay Scope = "help"
+	// CallOverlay is one call between piped and a plugin.
+	CallOverlay Scope = "call"
 	// Typing is any line of text that is being typed; PaletteOverlay that of the actions.
 	Typing         Scope = "typing"
 	PaletteOverlay Scope = "actions"

@@ -34,6 +34,8 @@ type Inspector struct {
 	Trouble string
 	// Earlier are older deployments of the application, the newest first. At most maxRuns of them are shown.
 	Earlier []*deckv1.Deployment
+	// Faults wait for its next run.
+	Faults []*deckv1.Fault
 	// Command shows the same log in a shell.
 	Command string
 	Now     time.Time
@@ -136,6 +138,7 @@ func (v Inspector) about(width int) []string {
 		{"about", s.GetDesc()},
 		{"status", status},
 		{"reason", text.Line(s.GetStatusReason())},
+		{"next run", v.waiting()},
 		{"shown", text.Line(s.GetDisplay())},
 		{"needs", v.stages(s.GetRequires())},
 		{"feeds", v.stages(v.followers())},

@@ -6,6 +6,7 @@ package view
 import (
 	"fmt"
 	"path"
+	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/text"
@@ -69,3 +70,15 @@ func folded(calls []*deckv1.PluginCall) (rows []repeatedCall) {
 
 // plainCall reports whether a call ended well.
 func plainCall(c *deckv1.PluginCall) bool { return c.GetDuration() != nil && !c.GetFailed() }
+
+// waiting says which faults wait for the next run of the stage; empty for none.
+func (v Inspector) waiting() string {
+	if len(v.Faults) == 0 {
+		return ""
+	}
+	var rules []string
+	for _, f := range v.Faults {
+		rules = append(rules, text.Line(f.GetRule()))
+	}
+	return v.Theme.Bad.Render("fault: ") + strings.Join(rules, ", ")
+}

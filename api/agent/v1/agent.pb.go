@@ -104,7 +104,9 @@ type WatchRequest struct {
 	// The caller records the calls between it and its plugins, and answers questions about them.
 	AnswersPluginCalls bool `protobuf:"varint,3,opt,name=answers_plugin_calls,json=answersPluginCalls,proto3" json:"answers_plugin_calls,omitempty"`
 	// The caller executes a stage once more for a user.
-	RerunsStages  bool `protobuf:"varint,20,opt,name=reruns_stages,json=rerunsStages,proto3" json:"reruns_stages,omitempty"`
+	RerunsStages bool `protobuf:"varint,20,opt,name=reruns_stages,json=rerunsStages,proto3" json:"reruns_stages,omitempty"`
+	// The caller has faults happen that users want, and reports them.
+	TakesFaults   bool `protobuf:"varint,95,opt,name=takes_faults,json=takesFaults,proto3" json:"takes_faults,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -167,6 +169,13 @@ func (x *WatchRequest) GetRerunsStages() bool {
 	return false
 }
 
+func (x *WatchRequest) GetTakesFaults() bool {
+	if x != nil {
+		return x.TakesFaults
+	}
+	return false
+}
+
 type WatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ListApplications has a new answer.
@@ -182,7 +191,9 @@ type WatchResponse struct {
 	// Questions to answer with PluginCallService.
 	PluginCalls []*PluginCallQuestion `protobuf:"bytes,6,rep,name=plugin_calls,json=pluginCalls,proto3" json:"plugin_calls,omitempty"`
 	// Stages to execute once more, with StageRerunService.
-	StageReruns   []*StageRerun `protobuf:"bytes,20,rep,name=stage_reruns,json=stageReruns,proto3" json:"stage_reruns,omitempty"`
+	StageReruns []*StageRerun `protobuf:"bytes,20,rep,name=stage_reruns,json=stageReruns,proto3" json:"stage_reruns,omitempty"`
+	// What users want of faults; answered with FaultService.
+	Faults        []*FaultOrder `protobuf:"bytes,95,rep,name=faults,proto3" json:"faults,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -262,6 +273,13 @@ func (x *WatchResponse) GetPluginCalls() []*PluginCallQuestion {
 func (x *WatchResponse) GetStageReruns() []*StageRerun {
 	if x != nil {
 		return x.StageReruns
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetFaults() []*FaultOrder {
+	if x != nil {
+		return x.Faults
 	}
 	return nil
 }
@@ -1592,12 +1610,13 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x18api/agent/v1/calls.proto\x1a\x19api/agent/v1/reruns.proto\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc1\x01\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x18api/agent/v1/calls.proto\x1a\x19api/agent/v1/reruns.proto\x1a\x19api/agent/v1/faults.proto\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe4\x01\n" +
 	"\fWatchRequest\x12'\n" +
 	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\x121\n" +
 	"\x14removes_applications\x18\x02 \x01(\bR\x13removesApplications\x120\n" +
 	"\x14answers_plugin_calls\x18\x03 \x01(\bR\x12answersPluginCalls\x12#\n" +
-	"\rreruns_stages\x18\x14 \x01(\bR\frerunsStages\"\xbe\x02\n" +
+	"\rreruns_stages\x18\x14 \x01(\bR\frerunsStages\x12!\n" +
+	"\ftakes_faults\x18_ \x01(\bR\vtakesFaults\"\xf5\x02\n" +
 	"\rWatchResponse\x12\"\n" +
 	"\fapplications\x18\x01 \x01(\bR\fapplications\x12\x1a\n" +
 	"\bcommands\x18\x02 \x01(\bR\bcommands\x12 \n" +
@@ -1605,7 +1624,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x06events\x18\x04 \x01(\bR\x06events\x12'\n" +
 	"\x0frestart_plugins\x18\x05 \x03(\tR\x0erestartPlugins\x12H\n" +
 	"\fplugin_calls\x18\x06 \x03(\v2%.pipedeck.agent.v1.PluginCallQuestionR\vpluginCalls\x12@\n" +
-	"\fstage_reruns\x18\x14 \x03(\v2\x1d.pipedeck.agent.v1.StageRerunR\vstageReruns\"1\n" +
+	"\fstage_reruns\x18\x14 \x03(\v2\x1d.pipedeck.agent.v1.StageRerunR\vstageReruns\x125\n" +
+	"\x06faults\x18_ \x03(\v2\x1d.pipedeck.agent.v1.FaultOrderR\x06faults\"1\n" +
 	"\x17PageApplicationsRequest\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"j\n" +
 	"\x18PageApplicationsResponse\x126\n" +
@@ -1762,56 +1782,58 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*StageLogRecord)(nil),                   // 23: pipedeck.agent.v1.StageLogRecord
 	(*PluginCallQuestion)(nil),               // 24: pipedeck.agent.v1.PluginCallQuestion
 	(*StageRerun)(nil),                       // 25: pipedeck.agent.v1.StageRerun
-	(*model.Application)(nil),                // 26: model.Application
-	(*pipedservice.ListEventsRequest)(nil),   // 27: grpc.service.pipedservice.ListEventsRequest
-	(*model.Event)(nil),                      // 28: model.Event
-	(*livestate.ResourceDrift)(nil),          // 29: pipedeck.plugin.livestate.v1.ResourceDrift
-	(*timestamppb.Timestamp)(nil),            // 30: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),              // 31: google.protobuf.Duration
-	(*model.Command)(nil),                    // 32: model.Command
-	(model.LogSeverity)(0),                   // 33: model.LogSeverity
+	(*FaultOrder)(nil),                       // 26: pipedeck.agent.v1.FaultOrder
+	(*model.Application)(nil),                // 27: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 28: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 29: model.Event
+	(*livestate.ResourceDrift)(nil),          // 30: pipedeck.plugin.livestate.v1.ResourceDrift
+	(*timestamppb.Timestamp)(nil),            // 31: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),              // 32: google.protobuf.Duration
+	(*model.Command)(nil),                    // 33: model.Command
+	(model.LogSeverity)(0),                   // 34: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
 	24, // 0: pipedeck.agent.v1.WatchResponse.plugin_calls:type_name -> pipedeck.agent.v1.PluginCallQuestion
 	25, // 1: pipedeck.agent.v1.WatchResponse.stage_reruns:type_name -> pipedeck.agent.v1.StageRerun
-	26, // 2: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
-	27, // 3: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
-	28, // 4: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
-	9,  // 5: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
-	19, // 6: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
-	18, // 7: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	29, // 8: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
-	30, // 9: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	0,  // 10: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	30, // 11: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	30, // 12: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	30, // 13: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	31, // 14: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
-	32, // 15: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	33, // 16: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
-	1,  // 17: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 18: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
-	5,  // 19: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
-	7,  // 20: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
-	10, // 21: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	12, // 22: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	14, // 23: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
-	16, // 24: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
-	21, // 25: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 26: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 27: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
-	6,  // 28: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
-	8,  // 29: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
-	11, // 30: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	13, // 31: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	15, // 32: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
-	17, // 33: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
-	22, // 34: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	26, // [26:35] is the sub-list for method output_type
-	17, // [17:26] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	26, // 2: pipedeck.agent.v1.WatchResponse.faults:type_name -> pipedeck.agent.v1.FaultOrder
+	27, // 3: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	28, // 4: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	29, // 5: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	9,  // 6: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
+	19, // 7: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
+	18, // 8: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
+	30, // 9: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
+	31, // 10: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	0,  // 11: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
+	31, // 12: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	31, // 13: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	31, // 14: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	32, // 15: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
+	33, // 16: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	34, // 17: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 18: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 19: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
+	5,  // 20: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
+	7,  // 21: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
+	10, // 22: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	12, // 23: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	14, // 24: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
+	16, // 25: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
+	21, // 26: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 27: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 28: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 29: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 30: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 31: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 32: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	15, // 33: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
+	17, // 34: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
+	22, // 35: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	27, // [27:36] is the sub-list for method output_type
+	18, // [18:27] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -1821,6 +1843,7 @@ func file_api_agent_v1_agent_proto_init() {
 	}
 	file_api_agent_v1_calls_proto_init()
 	file_api_agent_v1_reruns_proto_init()
+	file_api_agent_v1_faults_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

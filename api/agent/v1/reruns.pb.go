@@ -202,7 +202,7 @@ type ReportStageRerunRequest_Result struct {
 }
 
 type ReportStageRerunRequest_Refusal struct {
-	// Why there is no re-run, and after a line break the next step.
+	// Why there is no re-run, and after a semicolon the next step.
 	Refusal string `protobuf:"bytes,5,opt,name=refusal,proto3,oneof"`
 }
 

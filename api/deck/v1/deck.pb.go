@@ -1647,8 +1647,12 @@ type Piped struct {
 	Own bool `protobuf:"varint,10,opt,name=own,proto3" json:"own,omitempty"`
 	// It deploys earlier commits: retries and rollbacks to a deployment need that. PipeCD's pipeds do not.
 	DeploysCommits bool `protobuf:"varint,11,opt,name=deploys_commits,json=deploysCommits,proto3" json:"deploys_commits,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// The faults that wait to happen.
+	Faults []*Fault `protobuf:"bytes,95,rep,name=faults,proto3" json:"faults,omitempty"`
+	// It takes faults of users while it runs.
+	TakesFaults   bool `protobuf:"varint,96,opt,name=takes_faults,json=takesFaults,proto3" json:"takes_faults,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Piped) Reset() {
@@ -1754,6 +1758,20 @@ func (x *Piped) GetOwn() bool {
 func (x *Piped) GetDeploysCommits() bool {
 	if x != nil {
 		return x.DeploysCommits
+	}
+	return false
+}
+
+func (x *Piped) GetFaults() []*Fault {
+	if x != nil {
+		return x.Faults
+	}
+	return nil
+}
+
+func (x *Piped) GetTakesFaults() bool {
+	if x != nil {
+		return x.TakesFaults
 	}
 	return false
 }
@@ -5652,7 +5670,7 @@ var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
 
 const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
-	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x17api/deck/v1/calls.proto\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
+	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x17api/deck/v1/calls.proto\x1a\x18api/deck/v1/faults.proto\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
 	"\fWatchRequest\x12\x12\n" +
 	"\x04logs\x18\x01 \x01(\bR\x04logs\x127\n" +
 	"\theartbeat\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\theartbeat\"@\n" +
@@ -5742,7 +5760,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vSTATE_READY\x10\x03\x12\x10\n" +
 	"\fSTATE_FAILED\x10\x04\x12\x11\n" +
 	"\rSTATE_STOPPED\x10\x05\x12\x12\n" +
-	"\x0eSTATE_DEGRADED\x10\x06\"\x9f\x04\n" +
+	"\x0eSTATE_DEGRADED\x10\x06\"\xf3\x04\n" +
 	"\x05Piped\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -5757,7 +5775,9 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x12platform_providers\x18\t \x03(\tR\x11platformProviders\x12\x10\n" +
 	"\x03own\x18\n" +
 	" \x01(\bR\x03own\x12'\n" +
-	"\x0fdeploys_commits\x18\v \x01(\bR\x0edeploysCommits\"z\n" +
+	"\x0fdeploys_commits\x18\v \x01(\bR\x0edeploysCommits\x12/\n" +
+	"\x06faults\x18_ \x03(\v2\x17.pipedeck.deck.v1.FaultR\x06faults\x12!\n" +
+	"\ftakes_faults\x18` \x01(\bR\vtakesFaults\"z\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x19\n" +
 	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
@@ -6287,8 +6307,9 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	nil,                                   // 73: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
 	(*durationpb.Duration)(nil),           // 74: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil),         // 75: google.protobuf.Timestamp
-	(*PluginCall)(nil),                    // 76: pipedeck.deck.v1.PluginCall
-	(*PlanPreviewResponse)(nil),           // 77: pipedeck.deck.v1.PlanPreviewResponse
+	(*Fault)(nil),                         // 76: pipedeck.deck.v1.Fault
+	(*PluginCall)(nil),                    // 77: pipedeck.deck.v1.PluginCall
+	(*PlanPreviewResponse)(nil),           // 78: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	74, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
@@ -6314,102 +6335,103 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	7,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
 	75, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
 	75, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	72, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,  // 24: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,  // 25: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	23, // 26: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	27, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,  // 28: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	75, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	28, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	8,  // 31: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
-	2,  // 32: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	38, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	39, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	75, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	75, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	38, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	30, // 38: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
-	3,  // 39: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
-	33, // 40: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	33, // 41: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	75, // 42: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	75, // 43: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	74, // 44: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	74, // 45: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	36, // 46: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	75, // 47: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	74, // 48: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	75, // 49: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	4,  // 50: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	75, // 51: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	75, // 52: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	44, // 53: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	45, // 54: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	40, // 55: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	75, // 56: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	30, // 57: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	75, // 58: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	74, // 59: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	43, // 60: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	73, // 61: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	40, // 62: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	76, // 63: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	75, // 64: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	75, // 65: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,  // 66: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	4,  // 67: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,  // 68: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	75, // 69: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	75, // 70: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	75, // 71: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	5,  // 72: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	75, // 73: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	47, // 74: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10, // 75: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11, // 76: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	48, // 77: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	41, // 78: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	24, // 79: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	25, // 80: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	31, // 81: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	34, // 82: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	37, // 83: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	50, // 84: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	52, // 85: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	54, // 86: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	56, // 87: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	58, // 88: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	60, // 89: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	62, // 90: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	64, // 91: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	66, // 92: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	68, // 93: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	70, // 94: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	12, // 95: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	49, // 96: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	42, // 97: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	26, // 98: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	49, // 99: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	32, // 100: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	35, // 101: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	77, // 102: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	51, // 103: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	53, // 104: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	55, // 105: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	57, // 106: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	59, // 107: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	61, // 108: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	63, // 109: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	65, // 110: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	67, // 111: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	69, // 112: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	71, // 113: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	95, // [95:114] is the sub-list for method output_type
-	76, // [76:95] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	76, // 23: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
+	72, // 24: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,  // 25: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,  // 26: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	23, // 27: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	27, // 28: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,  // 29: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	75, // 30: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	28, // 31: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	8,  // 32: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,  // 33: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	38, // 34: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	39, // 35: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	75, // 36: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	75, // 37: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	38, // 38: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	30, // 39: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	3,  // 40: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
+	33, // 41: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	33, // 42: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	75, // 43: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	75, // 44: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	74, // 45: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	74, // 46: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	36, // 47: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	75, // 48: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	74, // 49: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	75, // 50: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,  // 51: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	75, // 52: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	75, // 53: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	44, // 54: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	45, // 55: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	40, // 56: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	75, // 57: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	30, // 58: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	75, // 59: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	74, // 60: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	43, // 61: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	73, // 62: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	40, // 63: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	77, // 64: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	75, // 65: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	75, // 66: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,  // 67: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	4,  // 68: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,  // 69: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	75, // 70: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	75, // 71: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	75, // 72: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	5,  // 73: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	75, // 74: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	47, // 75: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10, // 76: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11, // 77: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	48, // 78: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	41, // 79: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	24, // 80: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	25, // 81: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	31, // 82: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	34, // 83: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	37, // 84: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	50, // 85: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	52, // 86: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	54, // 87: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	56, // 88: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	58, // 89: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	60, // 90: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	62, // 91: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	64, // 92: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	66, // 93: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	68, // 94: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	70, // 95: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	12, // 96: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	49, // 97: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	42, // 98: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	26, // 99: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	49, // 100: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	32, // 101: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	35, // 102: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	78, // 103: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	51, // 104: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	53, // 105: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	55, // 106: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	57, // 107: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	59, // 108: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	61, // 109: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	63, // 110: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	65, // 111: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	67, // 112: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	69, // 113: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	71, // 114: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	96, // [96:115] is the sub-list for method output_type
+	77, // [77:96] is the sub-list for method input_type
+	77, // [77:77] is the sub-list for extension type_name
+	77, // [77:77] is the sub-list for extension extendee
+	0,  // [0:77] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -6418,6 +6440,7 @@ func file_api_deck_v1_deck_proto_init() {
 		return
 	}
 	file_api_deck_v1_calls_proto_init()
+	file_api_deck_v1_faults_proto_init()
 	file_api_deck_v1_planpreview_proto_init()
 	file_api_deck_v1_deck_proto_msgTypes[2].OneofWrappers = []any{
 		(*Event_Environment)(nil),

@@ -34,11 +34,11 @@ const (
 type PluginDevelopmentServiceClient interface {
 	// RerunStage has the plugin of a stage execute it once more, apart from its deployment, which stays as it is: nothing
 	// that the plugin reports is kept. It sends the log and ends with the result. FailedPrecondition says why there is no
-	// re-run, and after a line break the next step. Ending the call before cancels the re-run.
+	// re-run, and after a semicolon the next step. Ending the call before cancels the re-run.
 	RerunStage(ctx context.Context, in *RerunStageRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[RerunStageResponse], error)
 	// DevelopPlugin has the environment build a plugin from a directory of its machine, now and after each change, and run
 	// it in place of the plugin of that name, or in addition. It sends what becomes of each build. The end of the call
-	// gives the environment back the plugin that it had. FailedPrecondition says why it cannot, and after a line break the
+	// gives the environment back the plugin that it had. FailedPrecondition says why it cannot, and after a semicolon the
 	// next step.
 	DevelopPlugin(ctx context.Context, in *DevelopPluginRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[DevelopPluginResponse], error)
 }
@@ -95,11 +95,11 @@ type PluginDevelopmentService_DevelopPluginClient = grpc.ServerStreamingClient[D
 type PluginDevelopmentServiceServer interface {
 	// RerunStage has the plugin of a stage execute it once more, apart from its deployment, which stays as it is: nothing
 	// that the plugin reports is kept. It sends the log and ends with the result. FailedPrecondition says why there is no
-	// re-run, and after a line break the next step. Ending the call before cancels the re-run.
+	// re-run, and after a semicolon the next step. Ending the call before cancels the re-run.
 	RerunStage(*RerunStageRequest, grpc.ServerStreamingServer[RerunStageResponse]) error
 	// DevelopPlugin has the environment build a plugin from a directory of its machine, now and after each change, and run
 	// it in place of the plugin of that name, or in addition. It sends what becomes of each build. The end of the call
-	// gives the environment back the plugin that it had. FailedPrecondition says why it cannot, and after a line break the
+	// gives the environment back the plugin that it had. FailedPrecondition says why it cannot, and after a semicolon the
 	// next step.
 	DevelopPlugin(*DevelopPluginRequest, grpc.ServerStreamingServer[DevelopPluginResponse]) error
 	mustEmbedUnimplementedPluginDevelopmentServiceServer()

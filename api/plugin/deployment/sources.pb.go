@@ -129,7 +129,9 @@ type GetSourceUseResponse struct {
 	Once []string `protobuf:"bytes,3,rep,name=once,proto3" json:"once,omitempty"`
 	// Name of the stage that deletes what an application has deployed; empty when the plugin has none. It is executed in
 	// a separate deployment, with the sources of the last deployment.
-	Removal       string `protobuf:"bytes,4,opt,name=removal,proto3" json:"removal,omitempty"`
+	Removal string `protobuf:"bytes,4,opt,name=removal,proto3" json:"removal,omitempty"`
+	// Its stages have the faults happen that piped gives with them, see ClusterFaults.
+	ClusterFaults bool `protobuf:"varint,95,opt,name=cluster_faults,json=clusterFaults,proto3" json:"cluster_faults,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -192,17 +194,25 @@ func (x *GetSourceUseResponse) GetRemoval() string {
 	return ""
 }
 
+func (x *GetSourceUseResponse) GetClusterFaults() bool {
+	if x != nil {
+		return x.ClusterFaults
+	}
+	return false
+}
+
 var File_api_plugin_deployment_sources_proto protoreflect.FileDescriptor
 
 const file_api_plugin_deployment_sources_proto_rawDesc = "" +
 	"\n" +
 	"#api/plugin/deployment/sources.proto\x12\x1dpipedeck.plugin.deployment.v1\"\x15\n" +
-	"\x13GetSourceUseRequest\"\xc8\x02\n" +
+	"\x13GetSourceUseRequest\"\xef\x02\n" +
 	"\x14GetSourceUseResponse\x12D\n" +
 	"\bplanning\x18\x01 \x01(\x0e2(.pipedeck.plugin.deployment.v1.SourceUseR\bplanning\x12W\n" +
 	"\x06stages\x18\x02 \x03(\v2?.pipedeck.plugin.deployment.v1.GetSourceUseResponse.StagesEntryR\x06stages\x12\x12\n" +
 	"\x04once\x18\x03 \x03(\tR\x04once\x12\x18\n" +
-	"\aremoval\x18\x04 \x01(\tR\aremoval\x1ac\n" +
+	"\aremoval\x18\x04 \x01(\tR\aremoval\x12%\n" +
+	"\x0ecluster_faults\x18_ \x01(\bR\rclusterFaults\x1ac\n" +
 	"\vStagesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12>\n" +
 	"\x05value\x18\x02 \x01(\x0e2(.pipedeck.plugin.deployment.v1.SourceUseR\x05value:\x028\x01*S\n" +

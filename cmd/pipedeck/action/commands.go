@@ -14,6 +14,6 @@ func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
 		newSyncCommand(t), newRetryCommand(t), newRollbackCommand(t), newRemoveCommand(t),
 		newApproveCommand(t), newSkipCommand(t),
-		newCancelCommand(t), newRestartCommand(t), newEventCommand(t),
+		newCancelCommand(t), newRestartCommand(t), newEventCommand(t), newFaultCommand(t),
 	}
 }

@@ -26,6 +26,7 @@ func arguments(t *session.Target) map[string][]cobra.CompletionFunc {
 		"restart":  one(of(t, plugins)),
 		"version":  one(files),
 		"validate": one(files, nil), "migrate": one(files, nil),
+		"fault add": one(nothing), "fault clear": one(nothing, nil),
 		"plugin new":    one(nothing, directories),
 		"plugin test":   one(files),
 		"plugin record": one(named(of(t, plugins)), directories),

@@ -111,7 +111,7 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 	outcome, err := app.Run(ctx, app.Config{
 		Client: connection.client, Name: w.Name, Version: version.Build(), Commander: session.Commander(),
 		Keys: l.keys, Flags: session.Flags(w), CopyFile: w.Path("copy.txt"),
-		CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ,
+		CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ, Command: commandRunner(w),
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return false, cause

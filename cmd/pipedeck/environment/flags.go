@@ -75,8 +75,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 		"`FILE` with your own piped configuration: repositories, notifications, eventWatcher, secretManagement, "+
 			"plugins and the rest are taken over; what the environment has itself is not, and is named")
 	flags.StringArrayVar(&f.faults, "fault", nil,
-		"have a fault happen on purpose: 'STAGE: ACTION; …', repeatable, with the actions kill@log N, delay TIME, "+
-			"unavailable N, hang, status STATUS and flood N")
+		"have a fault happen on purpose: 'TARGET: ACTION; …', repeatable, with the actions kill@log N, delay TIME, "+
+			"unavailable N, hang, status STATUS and flood N; also for 'cluster' and 'control-plane'")
 	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }

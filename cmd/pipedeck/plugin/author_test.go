@@ -53,8 +53,15 @@ func TestAPluginIsTestedAndReplayed(t *testing.T) {
 
 	// The texts of logs in this recording are not those that PipeCD's plugin wrote.
 	const calls = "../../../api/testdata/recordings/a1-wait-script.jsonl"
-	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "replay", calls, wait, "--plugin-name", "wait")
+	results := filepath.Join(t.TempDir(), "results.xml")
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "plugin", "replay", calls, wait, "--plugin-name", "wait",
+		"--junit", results)
 	require.Equal(t, exit.Failed, code)
+	junit, err := os.ReadFile(results)
+	require.NoError(t, err)
+	require.Contains(t, string(junit), `tests="5" failures="1"`)
+	require.Contains(t, string(junit), `name="reports of stage WAIT" classname="a1-wait-script.jsonl"`)
+	require.Contains(t, string(junit), "log, metadata not as recorded")
 	require.Contains(t, stdout, "same     13 ExecuteStage WAIT\ndiffers  reports of stage WAIT\n")
 	require.Contains(t, stdout, "    -line 1\n")
 	require.Contains(t, stderr, "1 of 5 are not as recorded\nnext step: ")

@@ -7,15 +7,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/aymanbagabas/go-udiff"
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/report"
 	"github.com/pipedeck/pipedeck/plugins/sdk/recording"
 	"github.com/pipedeck/pipedeck/plugins/sdk/standin"
 	"github.com/pipedeck/pipedeck/system/inputfile"
@@ -29,6 +32,7 @@ type replayFlags struct {
 	ignore     []string
 	repository string
 	verbose    bool
+	junit      []string
 }
 
 func newReplayCommand() *cobra.Command {
@@ -58,6 +62,7 @@ func (f *replayFlags) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.repository, "repository", "",
 		"`DIR` of the repository with the applications, as it was at the recorded commits (default: directories "+
 			"with the application configuration alone)")
+	cmd.Flags().StringArrayVar(&f.junit, "junit", nil, "write the results to this file as JUnit XML")
 	cmd.Flags().BoolVarP(&f.verbose, "verbose", "v", false, "show what the plugin prints")
 }
 
@@ -91,11 +96,18 @@ func (f *replayFlags) run(cmd *cobra.Command, file, place string) (err error) {
 	if rec.Note != "" {
 		fmt.Fprintln(cmd.ErrOrStderr(), "pipedeck:", text.Clean(rec.Note))
 	}
+	began := time.Now()
 	outcomes, err := recording.Replay(cmd.Context(), rec, options)
 	if err != nil || cmd.Context().Err() != nil {
 		return notRun(cmd.Context(), mask, err)
 	}
-	return showOutcomes(cmd.OutOrStdout(), mask, outcomes, &f.output)
+	all := replayed(mask, outcomes)
+	for _, path := range f.junit {
+		if err := writeReplayJUnit(path, all, file, began); err != nil {
+			return err
+		}
+	}
+	return showOutcomes(cmd.OutOrStdout(), all, &f.output)
 }
 
 // options are those of the flags.
@@ -142,9 +154,9 @@ func readRecording(path, plugin string) (*recording.Recording, error) {
 	return rec, nil
 }
 
-func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, output *format.Output) error {
+// replayed are the outcomes as users see them, without secrets.
+func replayed(mask *configMask, outcomes []recording.Outcome) []document.ReplayedCall {
 	all := []document.ReplayedCall{}
-	differ := 0
 	for _, outcome := range outcomes {
 		one := document.ReplayedCall{Name: outcome.Name, Same: len(outcome.Differences) == 0,
 			Differences: []document.Difference{}}
@@ -152,10 +164,17 @@ func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, o
 			one.Differences = append(one.Differences, document.Difference{What: d.What,
 				Recorded: mask.text(d.Recorded), Replayed: mask.text(d.Replayed)})
 		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func showOutcomes(w io.Writer, all []document.ReplayedCall, output *format.Output) error {
+	differ := 0
+	for _, one := range all {
 		if !one.Same {
 			differ++
 		}
-		all = append(all, one)
 	}
 	var err error
 	if output.Machine() {
@@ -170,6 +189,32 @@ func showOutcomes(w io.Writer, mask *configMask, outcomes []recording.Outcome, o
 	return err
 }
 
+// writeReplayJUnit writes what is replayed of a recording as tests: each call, and each report, is one.
+func writeReplayJUnit(path string, all []document.ReplayedCall, recorded string, began time.Time) error {
+	var cases []report.Case
+	for _, one := range all {
+		c := report.Case{Name: one.Name, Class: filepath.Base(recorded)}
+		if !one.Same {
+			var what []string
+			for _, d := range one.Differences {
+				what = append(what, d.What)
+			}
+			c.Failure = strings.Join(what, ", ") + " not as recorded"
+			c.Text = differencesText(one, "")
+		}
+		cases = append(cases, c)
+	}
+	data, err := report.JUnitCases("pipedeck plugin replay", began, time.Since(began), cases)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return exit.With(exit.Unwritten, fmt.Errorf("write the results as JUnit XML: %w", err),
+			"give a file that can be written with --junit")
+	}
+	return nil
+}
+
 func printOutcomes(w io.Writer, all []document.ReplayedCall) error {
 	var b strings.Builder
 	for _, one := range all {
@@ -178,15 +223,22 @@ func printOutcomes(w io.Writer, all []document.ReplayedCall) error {
 			continue
 		}
 		fmt.Fprintf(&b, "differs  %s\n", text.Clean(one.Name))
-		for _, d := range one.Differences {
-			diff := udiff.Unified("recorded "+d.What, "replayed "+d.What, withEnd(d.Recorded), withEnd(d.Replayed))
-			for line := range strings.Lines(diff) {
-				b.WriteString("    " + text.Clean(strings.TrimSuffix(line, "\n")) + "\n")
-			}
-		}
+		b.WriteString(differencesText(one, "    "))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// differencesText are the differences of a call as a diff.
+func differencesText(one document.ReplayedCall, indent string) string {
+	var b strings.Builder
+	for _, d := range one.Differences {
+		diff := udiff.Unified("recorded "+d.What, "replayed "+d.What, withEnd(d.Recorded), withEnd(d.Replayed))
+		for line := range strings.Lines(diff) {
+			b.WriteString(indent + text.Clean(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+	}
+	return b.String()
 }
 
 func withEnd(s string) string {

@@ -23,7 +23,9 @@ type Session struct {
 	PluginCalls deckv1.PluginCallServiceClient
 	// Development is for authors of plugins.
 	Development deckv1.PluginDevelopmentServiceClient
-	State       *State
+	// Faults has faults happen on purpose.
+	Faults deckv1.FaultServiceClient
+	State  *State
 	// Flags are what a command for the user needs so that it finds the same environment.
 	Flags    string
 	Out, Err io.Writer
@@ -48,9 +50,9 @@ func (t *Target) RunLong(cmd *cobra.Command, steps func(context.Context, *Sessio
 	defer conn.Close()
 	s := &Session{
 		Deck: deck, Previews: deckv1.NewPlanPreviewServiceClient(conn),
-		PluginCalls: deckv1.NewPluginCallServiceClient(conn), Flags: t.Flags(),
-		Development: deckv1.NewPluginDevelopmentServiceClient(conn),
-		Out:         cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
+		PluginCalls: deckv1.NewPluginCallServiceClient(conn), Faults: deckv1.NewFaultServiceClient(conn),
+		Development: deckv1.NewPluginDevelopmentServiceClient(conn), Flags: t.Flags(),
+		Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
 	}
 	err = t.answered(ctx, func(bounded context.Context) (err error) {
 		s.State, err = ReadState(bounded, deck)

@@ -49,6 +49,7 @@ func piped(p *store.Piped) *deckv1.Piped {
 		Id: m.GetId(), Name: m.GetName(), Description: m.GetDesc(), State: pipedStates[p.State],
 		Version:    m.GetVersion(),
 		LastSeenAt: stamp(p.LastSeen), Own: p.Own, DeploysCommits: p.DeploysCommits,
+		Faults: faultsOf(m.GetId(), p.Faults), TakesFaults: p.TakesFaults,
 	}
 	if m.GetStartedAt() > 0 {
 		out.StartedAt = timestamppb.New(time.Unix(m.GetStartedAt(), 0))

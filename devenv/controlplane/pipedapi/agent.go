@@ -18,6 +18,7 @@ func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()), store.Abilities{
 		DeploysCommits: r.GetDeploysCommits(), RemovesApplications: r.GetRemovesApplications(),
 		AnswersPluginCalls: r.GetAnswersPluginCalls(), RerunsStages: r.GetRerunsStages(),
+		TakesFaults: r.GetTakesFaults(),
 	})
 	if err != nil {
 		return err
@@ -31,7 +32,7 @@ func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 		if err := stream.Send(&agentv1.WatchResponse{
 			Applications: dirty.Applications, Commands: dirty.Commands, Deployments: dirty.Deployments,
 			Events: dirty.Events, RestartPlugins: dirty.RestartPlugins, PluginCalls: dirty.PluginCalls,
-			StageReruns: dirty.StageReruns,
+			StageReruns: dirty.StageReruns, Faults: dirty.Faults,
 		}); err != nil {
 			return err
 		}

@@ -59,6 +59,8 @@ type piped struct {
 	polls bool
 	// able is what its last watch can do.
 	able Abilities
+	// faults are those that wait at it, as it reported them last.
+	faults []*agentv1.Fault
 	// shown is its state as it was published last.
 	shown PipedState
 }
@@ -163,6 +165,7 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 	}
 	before := one.shownPlugins()
 	one.earlier.keep(one.problems, p.environment, p.ledger.now())
+	one.faults = nil // they end with the process
 	if !p.signals.connected(id) {
 		one.able = Abilities{} // another program may have the id now
 	}
@@ -191,6 +194,8 @@ type Abilities struct {
 	AnswersPluginCalls bool
 	// RerunsStages says that it executes a stage once more for a user.
 	RerunsStages bool
+	// TakesFaults says that it has faults happen that users want.
+	TakesFaults bool
 }
 
 // Watch connects a piped, which says what it can do. The first Next names every list.

@@ -8,6 +8,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 )
 
@@ -21,6 +22,9 @@ type Piped struct {
 	Own bool
 	// DeploysCommits says that it deploys the commits that commands name.
 	DeploysCommits bool
+	// Faults are those that wait to happen; TakesFaults says that it takes others while it runs.
+	Faults      []*agentv1.Fault
+	TakesFaults bool
 }
 
 // PipedState says how a piped stands to the control plane.
@@ -53,8 +57,12 @@ func (p *Pipeds) pipedState(one *piped) PipedState {
 func (p *Pipeds) view(one *piped) *Piped {
 	m := proto.CloneOf(one.model)
 	m.Config = ""
-	return &Piped{Model: m, State: p.pipedState(one), LastSeen: one.lastSeen, Own: m.GetId() == p.own,
-		DeploysCommits: one.able.DeploysCommits}
+	view := &Piped{Model: m, State: p.pipedState(one), LastSeen: one.lastSeen, Own: m.GetId() == p.own,
+		DeploysCommits: one.able.DeploysCommits, TakesFaults: takesFaults(p, one)}
+	if view.TakesFaults {
+		view.Faults = one.faults
+	}
+	return view
 }
 
 // changed keeps and publishes a piped. The caller holds p.mu.

@@ -17,6 +17,7 @@ type Dirty struct {
 	RestartPlugins                              []string
 	PluginCalls                                 []*agentv1.PluginCallQuestion
 	StageReruns                                 []*agentv1.StageRerun
+	Faults                                      []*agentv1.FaultOrder
 }
 
 // signals are marked for the connected pipeds: which of their lists have changed, and which plugins to restart.
@@ -108,6 +109,19 @@ func (s *signals) rerun(pipedID string, wanted *agentv1.StageRerun) (asked bool)
 	for w := range s.watches[pipedID] {
 		if len(w.lists.StageReruns) < maxReruns {
 			w.mark(func(d *Dirty) { d.StageReruns = append(d.StageReruns, wanted) })
+			return true
+		}
+	}
+	return false
+}
+
+// order passes what a user wants of faults on to a piped. It reports whether the piped has a watch with room for it.
+func (s *signals) order(pipedID string, order *agentv1.FaultOrder) (passed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watches[pipedID] {
+		if len(w.lists.Faults) < maxQuestions {
+			w.mark(func(d *Dirty) { d.Faults = append(d.Faults, order) })
 			return true
 		}
 	}

@@ -34,6 +34,7 @@ type Store struct {
 	Pipeds       *Pipeds
 	PluginCalls  *PluginCalls
 	Reruns       *Reruns
+	Faults       *Faults
 	Applications *Applications
 	LiveStates   *LiveStates
 	Objects      *Objects
@@ -72,6 +73,7 @@ func New(o Options) *Store {
 		Pipeds:       pipeds,
 		PluginCalls:  newPluginCalls(pipeds),
 		Reruns:       newReruns(pipeds),
+		Faults:       newFaults(pipeds),
 		Applications: applications,
 		LiveStates:   newLiveStates(applications),
 		Objects:      newObjects(ledger, applications),

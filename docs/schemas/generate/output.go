@@ -51,6 +51,7 @@ func documents() []printed {
 		{"initialization", "pipedeck init", cli.Initialization{}},
 		{"event-registration", "pipedeck event register", cli.EventRegistration{}},
 		{"registered-events", "pipedeck event list", cli.RegisteredEvents{}},
+		{"faults", "pipedeck fault add, list and clear", cli.Faults{}},
 		{"encrypted", "pipedeck encrypt", cli.Encrypted{}},
 		{"plugin-binaries", "pipedeck plugin list, info, install and verify", cli.Binaries{}},
 		{"plugin-index", "pipedeck plugin list and info with --index", cli.PluginIndex{}},

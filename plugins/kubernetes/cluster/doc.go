@@ -11,5 +11,7 @@
 // OutlastRestarts makes the requests of a stage survive a restart of the API server. The transport of a client does
 // that, so that it holds for each request, those of discovery included.
 //
+// WithFaults has the faults happen in the requests of a stage that a user wants to see there.
+//
 // Follow is how the rest of the plugin looks at changing objects: a list, then a watch, never a poll.
 package cluster

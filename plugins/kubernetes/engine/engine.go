@@ -92,8 +92,13 @@ func (e *Engine) Load(ctx context.Context, targets []stage.Target, s *stage.Sour
 	return e.loader.Load(ctx, targets, s, upgrade)
 }
 
+// TakesClusterFaults says that Execute has faults happen that a user wants to see.
+func (e *Engine) TakesClusterFaults() bool { return true }
+
 // Execute runs the stage of the request at its first deploy target. An error that may pass has a cause that says so.
 func (e *Engine) Execute(ctx context.Context, req *stage.Request) error {
+	ctx, report := cluster.WithFaults(ctx, req.Log)
+	defer report()
 	err := e.executor.Execute(ctx, req)
 	if cluster.Passing(err) {
 		return sdk.WithCause(err, sdk.Cause{Kind: sdk.CauseTemporary})

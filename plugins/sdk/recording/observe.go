@@ -22,6 +22,8 @@ import (
 type reported struct {
 	stages map[string]*stageReport
 	plugin map[string]string
+	// tools are those that it asked for, as name-version, also in vain.
+	tools []string
 }
 
 type stageReport struct {
@@ -70,11 +72,23 @@ func metadataText(values map[string]string) string {
 	return text.String()
 }
 
+// toolsText has a line for each tool. Deploy targets are worked at side by side, so the order says nothing.
+func toolsText(tools []string) string {
+	text := ""
+	for _, tool := range slices.Sorted(slices.Values(tools)) {
+		text += tool + "\n"
+	}
+	return text
+}
+
 // observe collects the reports that piped took.
 func observe(rec *Recording) *reported {
 	r := &reported{stages: map[string]*stageReport{}, plugin: map[string]string{}}
 	for i := range rec.Calls {
 		call := &rec.Calls[i]
+		if tool, ok := requestOf(call).(*pluginservice.InstallToolRequest); ok {
+			r.tools = append(r.tools, tool.GetName()+"-"+tool.GetVersion())
+		}
 		if call.ToPlugin() || call.Code != codes.OK.String() {
 			continue
 		}

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	if c.Record == "" || os.Getenv("RECORDED") != "" {
-		sdk.Main(sdk.ForStages(&counter{}))
+		sdk.Main(c.plugin())
 		return
 	}
 	_ = os.Setenv("RECORDED", "1")
@@ -67,6 +67,16 @@ type config struct {
 	Word   string `json:"word"`
 	Record string `json:"record"`
 	Limit  int64  `json:"limit"`
+	// Do are the steps of an actor; empty is a counter.
+	Do string `json:"do"`
+}
+
+// plugin is the one that the configuration asks for.
+func (c config) plugin() sdk.Plugin {
+	if c.Do != "" {
+		return sdk.ForStages(actor{})
+	}
+	return sdk.ForStages(&counter{})
 }
 
 // counter is a plugin with a stage that waits for an approval and one that waits for ever.

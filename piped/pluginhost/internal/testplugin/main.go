@@ -35,10 +35,7 @@ type settings struct {
 	Start  string `json:"start"`
 	Delay  string `json:"delay"`
 	Marker string `json:"marker"`
-	// Once are stages that must not be executed twice.
-	Once []string `json:"once"`
-	// NoSources is a file; while it is there at the plugin's start, its stages read no directory.
-	NoSources string `json:"noSources"`
+	sourceSettings
 	// IgnoreTerm makes it deaf to SIGTERM.
 	IgnoreTerm bool `json:"ignoreTerm"`
 	// Health makes it answer questions for its health.
@@ -113,7 +110,7 @@ func main() {
 		settings: entry.Config, listener: given.listener, health: own,
 		piped: pluginservice.NewPluginServiceClient(given.piped),
 	})
-	if entry.Config.Once != nil || entry.Config.NoSources != "" {
+	if entry.Config.reports() {
 		deployment.RegisterSourceUseServiceServer(server, newSourceUse(entry.Config))
 	}
 	if entry.Config.Preview != "" {

@@ -150,6 +150,9 @@ func (p *plugin) ExecuteStage(
 ) (*deployment.ExecuteStageResponse, error) {
 	input := request.GetInput()
 	_ = grpc.SendHeader(ctx, nil) // as the SDK does
+	if err := haveFaults(ctx); err != nil {
+		return nil, err
+	}
 	var o options
 	if len(input.GetStageConfig()) > 0 {
 		if err := json.Unmarshal(input.GetStageConfig(), &o); err != nil {

@@ -1,0 +1,34 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package document
+
+import deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+
+// Faults is the document of pipedeck fault add, list and clear.
+type Faults struct {
+	Head
+	// Faults are the rules that were added, wait or were removed.
+	Faults []Fault `json:"faults"`
+}
+
+// Fault is a rule for faults that happen on purpose.
+type Fault struct {
+	// ID identifies the rule.
+	ID string `json:"id"`
+	// Rule is what of it has not happened yet.
+	Rule string `json:"rule"`
+	// Stage is the type or the id of the stage that it is for; empty for every stage, and for the control plane.
+	Stage string `json:"stage"`
+	// ApplicationID is the only application that it is for; empty for all.
+	ApplicationID string `json:"application_id"`
+	// PipedID is the piped that has it happen.
+	PipedID string `json:"piped_id"`
+}
+
+// NewFaults returns the document of rules.
+func NewFaults(faults []*deckv1.Fault) Faults {
+	return Faults{NewHead(), each(faults, func(f *deckv1.Fault) Fault {
+		return Fault{f.GetId(), f.GetRule(), f.GetStage(), f.GetApplicationId(), f.GetPipedId()}
+	})}
+}
