@@ -22,8 +22,11 @@ func TestThePluginProtocolCompilesToItsDescriptors(t *testing.T) {
 	dir := t.TempDir()
 	written := filepath.Join(dir, "plugin.pb")
 	for _, args := range [][]string{{written}, {"--format", "proto", dir}} {
-		cmd := exec.CommandContext(t.Context(), "go", append([]string{"run", "./cmd/pipedeck-more", "plugin", "protos"}, args...)...)
-		cmd.Dir, cmd.Env = "../..", slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GOWORK=") })
+		args = append([]string{"run", "./cmd/pipedeck-more", "plugin", "protos"}, args...)
+		cmd := exec.CommandContext(t.Context(), "go", args...)
+		cmd.Dir, cmd.Env = "../..", slices.DeleteFunc(os.Environ(), func(variable string) bool {
+			return strings.HasPrefix(variable, "GOWORK=")
+		})
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -49,7 +49,8 @@ The formats are:
 			case formProto:
 				err = writeProtos(args[0])
 			default:
-				err = exit.Usage(fmt.Errorf("there is no format %q", form), "give --format descriptor or --format proto")
+				err = exit.Usage(fmt.Errorf("there is no format %q", form),
+					"give --format descriptor or --format proto")
 			}
 			if err != nil || !output.Machine() {
 				return err
