@@ -78,15 +78,20 @@ func filesOf(files ...protoreflect.FileDescriptor) *descriptorpb.FileDescriptorS
 }
 
 // Text returns what a plugin with stages alone needs of the protocol, with those for its schema and its health, as JSON
-// of a FileDescriptorSet. It leaves the rules of validation out, which the plugin does not check. The same program
-// returns the same bytes.
-func Text() ([]byte, error) {
-	set := filesOf(
+// of a FileDescriptorSet; for one that deploys, also what live state and plan previews need. It leaves the rules of
+// validation out, which the plugin does not check. The same program returns the same bytes.
+func Text(deploys bool) ([]byte, error) {
+	files := []protoreflect.FileDescriptor{
 		(&deployment.ExecuteStageRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		(&pluginservice.ReportStageLogsRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		(&schema.GetSchemaRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		grpc_health_v1.File_grpc_health_v1_health_proto,
-	)
+	}
+	if deploys {
+		files = append(files, (&livestate.GetLivestateRequest{}).ProtoReflect().Descriptor().ParentFile(),
+			(&planpreview.GetPlanPreviewRequest{}).ProtoReflect().Descriptor().ParentFile())
+	}
+	set := filesOf(files...)
 	lean := &descriptorpb.FileDescriptorSet{}
 	for _, file := range set.GetFile() {
 		if file.GetPackage() == "validate" {
