@@ -72,7 +72,8 @@ func (p *plugin) folders() []string {
 
 // work is the file with the work of the plugin.
 func (p *plugin) work() string {
-	name, ending := "stage", map[string]string{languageGo: ".go", languagePython: ".py", languageNode: ".js"}[p.Language]
+	endings := map[string]string{languageGo: ".go", languagePython: ".py", languageNode: ".js"}
+	name, ending := "stage", endings[p.Language]
 	switch {
 	case p.Deploys():
 		name = "deploy"
