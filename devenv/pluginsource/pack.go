@@ -114,7 +114,9 @@ func (r *recipe) unpacker(dir string, digest []byte) ([]byte, error) {
 	for i, word := range r.run {
 		words[i] = quote(word)
 	}
-	filled := struct{ Link, Digest, Offset, Run string }{Digest: fmt.Sprintf("%x", digest), Run: strings.Join(words, " ")}
+	filled := struct{ Link, Digest, Offset, Run string }{
+		Digest: fmt.Sprintf("%x", digest), Run: strings.Join(words, " "),
+	}
 	if usesLink(dir, r.run[0]) {
 		filled.Link = config.PluginLinkVariable // piped looks for it
 	}

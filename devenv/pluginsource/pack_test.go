@@ -63,7 +63,8 @@ func TestAPackedPluginRunsWithoutItsDirectory(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(unpacked[0])
 	require.NoError(t, err)
 	for _, one := range said {
-		require.Equal(t, "one two three one .venv link node_modules out run.sh words "+dir+" it's start --config {}\n", one)
+		require.Equal(t, "one two three one .venv link node_modules out run.sh words "+dir+
+			" it's start --config {}\n", one)
 	}
 	require.NoError(t, os.RemoveAll(dir)) // by someone who cleans caches
 	cmd := exec.CommandContext(t.Context(), s.Program)
