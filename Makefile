@@ -61,7 +61,7 @@ e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMA
 	@tools/e2e-kind.sh $(CURDIR)/$(BIN) "$(NODE_IMAGE)"
 
 .PHONY: e2e-python
-e2e-python: sdkarchive ## Plugins in Python and for Node (needs Debian's python3-grpcio and python3-protobuf, and npm)
+e2e-python: sdkarchive ## Plugins in Python and for Node (needs Debian's python3-grpcio, python3-protobuf and python3-yaml, and npm)
 	$(RACE) -count=1 -timeout 10m -tags python -run 'Python|Node' ./e2e/guide
 
 .PHONY: embeddedk8s

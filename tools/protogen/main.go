@@ -1,7 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command protogen compiles the .proto files below api/ and writes the Go code next to them.
+// Command protogen compiles the .proto files below api/ and writes the Go code next to them, and the comments of the
+// plugin protocol for pipedeck plugin protos.
 //
 // It needs no protoc: the compiler is a Go library and the code generators are the Go tools of
 // this module, so that every developer and CI generate the same bytes.
@@ -62,6 +63,9 @@ func run(ctx context.Context, root string, check bool) error {
 		return err
 	}
 	files := map[string]string{}
+	if files[commentsFile], err = comments(request); err != nil {
+		return err
+	}
 	for _, g := range generators {
 		if err := generate(ctx, request, g.tool, g.param, files); err != nil {
 			return err

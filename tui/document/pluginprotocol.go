@@ -8,9 +8,9 @@ import "encoding/json"
 // WrittenProtocol is the document of pipedeck plugin protos.
 type WrittenProtocol struct {
 	Head
-	// File is where the protocol was written.
+	// File is the file or the directory where the protocol was written.
 	File string `json:"file"`
-	// Protos are the .proto files in it, each after those that it imports.
+	// Protos are its .proto files, each after those that it imports.
 	Protos []string `json:"protos"`
 	// Services are those of piped and of plugins.
 	Services []ProtocolService `json:"services"`

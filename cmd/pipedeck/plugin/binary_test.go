@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -147,4 +148,36 @@ func TestPluginIsPushedAndInstalledByItsDigest(t *testing.T) {
 		require.NotZero(t, code)
 		require.Contains(t, stderr, says)
 	}
+}
+
+func TestAPluginInADirectoryIsPushedAndInstalledAsAProgram(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	defer server.Close()
+	dir := filepath.Join(t.TempDir(), "plugin")
+	for name, content := range map[string]string{
+		"piped-plugin.yaml": "run: [sh, main.sh]\nconfig: {token: secret}\n", "main.sh": "cat node_modules/words\n",
+		"node_modules/words": "from a module",
+	} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	}
+	url := "oci://" + strings.TrimPrefix(server.URL, "http://") + "/plugin:v1"
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "push", url, "--file",
+		runtime.GOOS+"/"+runtime.GOARCH+"="+dir)
+	require.Zero(t, code, stderr)
+	code, found, stderr := binaries(t, t.TempDir(), `    - {name: p, url: "`+strings.TrimSpace(stdout)+`", port: 0}`+
+		"\n", "install")
+	require.Zero(t, code, stderr)
+	require.NoError(t, os.RemoveAll(dir))
+	cmd := exec.CommandContext(t.Context(), found["p"].Path)
+	cmd.Env = append(os.Environ(), "XDG_CACHE_HOME="+t.TempDir())
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Equal(t, "from a module", string(out))
+
+	code, _, stderr = command(t.Context(), t.TempDir(), "plugin", "pack", t.TempDir(), filepath.Join(t.TempDir(), "x"))
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stderr, "next step: say in piped-plugin.yaml how the plugin is run")
 }

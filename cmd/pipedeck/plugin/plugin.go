@@ -31,7 +31,7 @@ func NewCommand(t *session.Target) *cobra.Command {
 		newShowCommand(), newReplayCommand(),
 		newProtosCommand(),
 		newListCommand(), newInfoCommand(), newInstallCommand(), newVerifyCommand(),
-		newPushCommand(),
+		newPackCommand(), newPushCommand(),
 		newSignCommand(), newSchemaCommand(),
 	)
 	return cmd

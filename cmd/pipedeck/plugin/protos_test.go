@@ -35,6 +35,9 @@ func TestThePluginProtocolIsWhole(t *testing.T) {
 	}
 	require.Contains(t, methods["grpc.plugin.deploymentapi.v1alpha1.DeploymentService"], "ExecuteStage")
 	require.Equal(t, "google/protobuf/descriptor.proto", written.Protos[0], "what is imported comes first")
+	for _, service := range []string{"pipedeck.plugin.schema.v1.SchemaService", "grpc.health.v1.Health"} {
+		require.Contains(t, methods, service)
+	}
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	set := &descriptorpb.FileDescriptorSet{}
@@ -45,7 +48,35 @@ func TestThePluginProtocolIsWhole(t *testing.T) {
 		"grpc.plugin.deploymentapi.v1alpha1.DeploymentService", "grpc.plugin.livestateapi.v1alpha1.LivestateService",
 		"grpc.plugin.planpreviewapi.v1alpha1.PlanPreviewService", "grpc.piped.service.PluginService",
 	} {
-		_, err := files.FindDescriptorByName(protoreflect.FullName(service))
+		found, err := files.FindDescriptorByName(protoreflect.FullName(service))
 		require.NoError(t, err)
+		comments := found.ParentFile().SourceLocations().ByDescriptor(found).LeadingComments
+		require.NotEmpty(t, comments, service)
 	}
+}
+
+func TestThePluginProtocolIsWrittenAsProtoFiles(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "protos")
+	for range 2 { // a newer protocol replaces an older one
+		code, _, stderr := command(t.Context(), t.TempDir(), "plugin", "protos", "--format", "proto", dir)
+		require.Zero(t, code, stderr)
+	}
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "plugin", "protos", "--format=proto", dir, "-o", "json")
+	require.Zero(t, code, stderr)
+	var written document.WrittenProtocol
+	clitest.Document(t, "plugin-protos", stdout, &written)
+	for _, name := range written.Protos {
+		require.FileExists(t, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "api", "plugin", "deployment", "service.proto"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "// Runs one stage and answers when it has ended.")
+	text, err = os.ReadFile(filepath.Join(dir, "grpc", "health", "v1", "health.proto"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "map<string, .grpc.health.v1.HealthCheckResponse> statuses = 1;")
+
+	code, _, stderr = command(t.Context(), t.TempDir(), "plugin", "protos", "--format", "thrift", dir)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, "next step: give --format descriptor or --format proto")
 }

@@ -6,6 +6,7 @@ package plugin
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/spf13/cobra"
 
@@ -23,11 +24,12 @@ func newPushCommand() *cobra.Command {
 		Use: "push URL", Short: "Push a plugin to a registry", Args: cobra.ExactArgs(1),
 		Long: `Put the binaries of a plugin into a registry as PipeCD does, so that any piped can fetch the one for its
 platform. Logins are those of docker login. It prints a url with the digest, which always names this content.
+A directory in place of a binary is packed as pipedeck plugin pack does.
 With --sign-key the binaries are signed as pipedeck plugin sign does, before the tag is set.`,
 		Example: `  pipedeck plugin push oci://registry.example/team/my-plugin:v1 --file linux/amd64=dist/my-plugin
   pipedeck plugin push oci://registry.example/team/my-plugin:v1 \
     --file linux/amd64=dist/my-plugin --sign-key release.key`,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			if len(files) == 0 {
 				return exit.Usage(errors.New("there is no binary to push"),
 					"name one for each platform: --file linux/amd64=PATH")
@@ -40,6 +42,14 @@ With --sign-key the binaries are signed as pipedeck plugin sign does, before the
 					return err
 				}
 				signer = newSigner(key, comment, args[0])
+			}
+			scratch, err := os.MkdirTemp("", "pipedeck-push-")
+			if err != nil {
+				return fmt.Errorf("make a directory for what is packed: %w", err)
+			}
+			defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+			if files, err = packDirectories(cmd.Context(), files, scratch); err != nil {
+				return err
 			}
 			digest, err := remoteFetcher().Push(cmd.Context(), args[0], files, signer)
 			switch {
@@ -58,7 +68,7 @@ With --sign-key the binaries are signed as pipedeck plugin sign does, before the
 			return err
 		},
 	}
-	cmd.Flags().StringToStringVar(&files, "file", nil, "`OS/ARCH=PATH` of a binary; can be repeated")
+	cmd.Flags().StringToStringVar(&files, "file", nil, "`OS/ARCH=PATH` of a binary or a directory; can be repeated")
 	cmd.Flags().StringVar(&signKey, "sign-key", "", "`FILE` of a private key, to sign the binaries with")
 	cmd.Flags().StringVar(&comment, "comment", "",
 		"with --sign-key: a line that signatures of minisign hold (default the url)")

@@ -5,7 +5,9 @@ package protocol
 
 import (
 	"bytes"
+	_ "embed"
 	"encoding/json"
+	"fmt"
 
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/protobuf/encoding/protojson"
@@ -21,14 +23,37 @@ import (
 	"github.com/pipedeck/pipedeck/api/plugin/schema"
 )
 
-// Files returns the messages and services between piped and its plugins. Each file comes after those that it imports.
-func Files() *descriptorpb.FileDescriptorSet {
-	return filesOf(
+// comments has the name and the source info of each file of ours, as a FileDescriptorSet. tools/protogen writes it.
+//
+//go:embed comments.binpb
+var comments []byte
+
+// Files returns the messages and services between piped and its plugins, with the comments of ours. Each file comes
+// after those that it imports.
+func Files() (*descriptorpb.FileDescriptorSet, error) {
+	set := filesOf(
 		(&deployment.ExecuteStageRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&deployment.GetSourceUseRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		(&livestate.GetLivestateRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&livestate.GetDriftRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&livestate.AwaitChangesRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		(&planpreview.GetPlanPreviewRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		(&schema.GetSchemaRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		(&pluginservice.ReportStageLogsRequest{}).ProtoReflect().Descriptor().ParentFile(),
+		grpc_health_v1.File_grpc_health_v1_health_proto,
 	)
+	commented := &descriptorpb.FileDescriptorSet{}
+	if err := proto.Unmarshal(comments, commented); err != nil {
+		return nil, fmt.Errorf("read the comments of the plugin protocol: %w", err)
+	}
+	info := map[string]*descriptorpb.SourceCodeInfo{}
+	for _, file := range commented.GetFile() {
+		info[file.GetName()] = file.GetSourceCodeInfo()
+	}
+	for _, file := range set.GetFile() {
+		file.SourceCodeInfo = info[file.GetName()]
+	}
+	return set, nil
 }
 
 // filesOf returns files with all that they import.
@@ -53,15 +78,20 @@ func filesOf(files ...protoreflect.FileDescriptor) *descriptorpb.FileDescriptorS
 }
 
 // Text returns what a plugin with stages alone needs of the protocol, with those for its schema and its health, as JSON
-// of a FileDescriptorSet. It leaves the rules of validation out, which the plugin does not check. The same program
-// returns the same bytes.
-func Text() ([]byte, error) {
-	set := filesOf(
+// of a FileDescriptorSet; for one that deploys, also what live state and plan previews need. It leaves the rules of
+// validation out, which the plugin does not check. The same program returns the same bytes.
+func Text(deploys bool) ([]byte, error) {
+	files := []protoreflect.FileDescriptor{
 		(&deployment.ExecuteStageRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		(&pluginservice.ReportStageLogsRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		(&schema.GetSchemaRequest{}).ProtoReflect().Descriptor().ParentFile(),
 		grpc_health_v1.File_grpc_health_v1_health_proto,
-	)
+	}
+	if deploys {
+		files = append(files, (&livestate.GetLivestateRequest{}).ProtoReflect().Descriptor().ParentFile(),
+			(&planpreview.GetPlanPreviewRequest{}).ProtoReflect().Descriptor().ParentFile())
+	}
+	set := filesOf(files...)
 	lean := &descriptorpb.FileDescriptorSet{}
 	for _, file := range set.GetFile() {
 		if file.GetPackage() == "validate" {

@@ -51,12 +51,14 @@ The kinds are:
   livestate     also shows what lives there
   planpreview   also shows what a change would do there
 
-A plugin in Python or for Node is of the kind stage. It needs grpcio and protobuf, or packages that npm installs.
+A plugin in Python needs grpcio and protobuf, and PyYAML when it deploys; a plugin for Node needs packages that npm
+installs.
 A plugin in Go has the sources of the SDK in its own directory: go build and go test need neither a clone nor the
 network, here and on any other machine.`,
 		Example: `  pipedeck plugin new greeter
   pipedeck plugin new shelf --kind livestate
   pipedeck plugin new counter --lang python
+  pipedeck plugin new shelf --lang node --kind planpreview
   pipedeck plugin new greeter ~/src/greeter --module example.com/greeter`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := args[0]
@@ -125,11 +127,7 @@ func (f *flags) plugin(name string) (*plugin, error) {
 
 // checkOther refuses what only plugins in Go have.
 func (f *flags) checkOther() error {
-	switch {
-	case f.kind != kindStage:
-		return exit.Usage(fmt.Errorf("there is no plugin of the kind %s to write in %s", f.kind, f.language),
-			"give --kind stage, or --lang go")
-	case f.module != "" || f.sdk != "":
+	if f.module != "" || f.sdk != "" {
 		return exit.Usage(errors.New("--module and --sdk are for plugins in Go"), "leave them out, or give --lang go")
 	}
 	return nil
@@ -139,9 +137,9 @@ func (f *flags) checkOther() error {
 func (f *flags) dependencies(archive Archive) (sources, error) {
 	switch {
 	case f.language == languagePython:
-		return protocolText("python3 -m unittest"), nil
+		return protocolText{"python3 -m unittest", f.kind != kindStage}, nil
 	case f.language == languageNode:
-		return protocolText("npm install && npm test"), nil
+		return protocolText{"npm install && npm test", f.kind != kindStage}, nil
 	case f.sdk != "":
 		dir, err := filepath.Abs(f.sdk)
 		if err != nil {

@@ -141,14 +141,25 @@ func TestEachKindIsWholeAndNamesNoPlaceOfThisMachine(t *testing.T) {
 
 func TestPluginsInOtherLanguagesHaveTheProtocolAsText(t *testing.T) {
 	t.Parallel()
-	for language, work := range map[string]string{"python": "main.py", "node": "stage.js"} {
-		t.Run(language, func(t *testing.T) {
+	for _, c := range []struct{ language, kind, work, service string }{
+		{"python", "stage", "main.py", "pipedeck.plugin.schema.v1.SchemaService"},
+		{"python", "deployment", "deploy.py", "grpc.plugin.deploymentapi.v1alpha1.DeploymentService"},
+		{"python", "livestate", "deploy.py", "grpc.plugin.livestateapi.v1alpha1.LivestateService"},
+		{"python", "planpreview", "deploy.py", "grpc.plugin.planpreviewapi.v1alpha1.PlanPreviewService"},
+		{"node", "stage", "stage.js", "pipedeck.plugin.schema.v1.SchemaService"},
+		{"node", "deployment", "deploy.js", "grpc.plugin.deploymentapi.v1alpha1.DeploymentService"},
+		{"node", "livestate", "deploy.js", "grpc.plugin.livestateapi.v1alpha1.LivestateService"},
+		{"node", "planpreview", "deploy.js", "grpc.plugin.planpreviewapi.v1alpha1.PlanPreviewService"},
+	} {
+		t.Run(c.language+" "+c.kind, func(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join(t.TempDir(), "new")
-			code, stdout, stderr := command(t.Context(), nil, "plugin", "new", "other", dir, "--lang", language)
+			code, stdout, stderr := command(t.Context(), nil, "plugin", "new", "other", dir,
+				"--lang", c.language, "--kind", c.kind)
 			require.Zero(t, code, stderr)
-			require.Contains(t, stdout, "Then change "+work+" and save it.")
-			requireProtocol(t, dir)
+			require.Contains(t, stdout, "Then change "+c.work+" and save it.")
+			require.FileExists(t, filepath.Join(dir, c.work))
+			requireProtocol(t, dir, protoreflect.FullName(c.service))
 			program := clitest.PrintingPlugin(t, filepath.Join(dir, "schema.json"))
 			code, stdout, stderr = command(t.Context(), nil, "validate", dir, "--plugin", "other="+program)
 			require.Zero(t, code, stdout+stderr)
@@ -157,7 +168,7 @@ func TestPluginsInOtherLanguagesHaveTheProtocolAsText(t *testing.T) {
 }
 
 // requireProtocol fails the test when a plugin would not find what it needs of the protocol.
-func requireProtocol(t *testing.T, dir string) {
+func requireProtocol(t *testing.T, dir string, also protoreflect.FullName) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "protocol.json"))
 	require.NoError(t, err)
@@ -168,7 +179,7 @@ func requireProtocol(t *testing.T, dir string) {
 	require.NoError(t, err, "all that is imported is there")
 	for _, service := range []protoreflect.FullName{
 		"grpc.plugin.deploymentapi.v1alpha1.DeploymentService", "grpc.piped.service.PluginService",
-		"grpc.health.v1.Health", "pipedeck.plugin.schema.v1.SchemaService",
+		"grpc.health.v1.Health", "pipedeck.plugin.schema.v1.SchemaService", also,
 	} {
 		_, err := files.FindDescriptorByName(service)
 		require.NoError(t, err)
@@ -205,8 +216,6 @@ func TestWhatIsWrongWithANewPluginIsSaid(t *testing.T) {
 			"next step: give --kind with one of stage, deployment, livestate, planpreview"},
 		"an unknown language": {[]string{"greeter", "--lang", "cobol"}, nil, exit.WrongUsage,
 			"give --lang go or python or node"},
-		"a kind that is in Go alone": {[]string{"greeter", "--lang", "python", "--kind", "livestate"}, nil,
-			exit.WrongUsage, "next step: give --kind stage, or --lang go"},
 		"a module in Python": {[]string{"greeter", "--lang", "python", "--module", "a.example/b"}, nil,
 			exit.WrongUsage, "--module and --sdk are for plugins in Go"},
 		"an SDK that is not there": {[]string{"greeter", "--sdk", t.TempDir()}, nil, exit.WrongUsage,

@@ -56,27 +56,31 @@ func (p *plugin) Deploys() bool { return p.Kind != kindStage }
 
 // folders are the templates that the plugin consists of; no two have a file of one name.
 func (p *plugin) folders() []string {
+	common, own := "common", ""
 	if p.Language != languageGo {
-		return []string{p.Language}
+		common, own = p.Language, p.Language+"-"
 	}
-	switch p.Kind {
-	case kindLivestate, kindPlanPreview:
-		return []string{"common", kindDeployment, p.Kind}
+	if !p.Deploys() {
+		return []string{common, "schema-" + kindStage, own + kindStage}
 	}
-	return []string{"common", p.Kind}
+	folders := []string{common, "schema-" + kindDeployment, own + kindDeployment}
+	if p.Kind != kindDeployment {
+		folders = append(folders, own+p.Kind)
+	}
+	return folders
 }
 
 // work is the file with the work of the plugin.
 func (p *plugin) work() string {
+	endings := map[string]string{languageGo: ".go", languagePython: ".py", languageNode: ".js"}
+	name, ending := "stage", endings[p.Language]
 	switch {
-	case p.Language == languagePython:
-		return "main.py"
-	case p.Language == languageNode:
-		return "stage.js"
 	case p.Deploys():
-		return "deploy.go"
+		name = "deploy"
+	case p.Language == languagePython:
+		name = "main"
 	}
-	return "stage.go"
+	return name + ending
 }
 
 // write writes the plugin. It overwrites nothing.

@@ -164,13 +164,18 @@ func writeModule(dir, module, version string, edit func(*modfile.File) error) er
 	return writeFile(dir, "go.mod", content)
 }
 
-// protocolText is for plugins in another language, which need the protocol alone. Its value is how they are tested.
-type protocolText string
+// protocolText is for plugins in another language, which need the protocol alone.
+type protocolText struct {
+	// command is how they are tested.
+	command string
+	// deploys says that they deploy.
+	deploys bool
+}
 
-func (p protocolText) test() string { return string(p) }
+func (p protocolText) test() string { return p.command }
 
-func (protocolText) write(dir, _ string) error {
-	text, err := protocol.Text()
+func (p protocolText) write(dir, _ string) error {
+	text, err := protocol.Text(p.deploys)
 	if err != nil {
 		return fmt.Errorf("describe the protocol of plugins: %w", err)
 	}

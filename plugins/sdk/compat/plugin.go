@@ -14,8 +14,10 @@ import (
 
 // Plugin is a plugin to run.
 type Plugin[Config, DeployTargetConfig, ApplicationConfigSpec any] struct {
-	version     string
-	stages      StagePlugin[Config, DeployTargetConfig, ApplicationConfigSpec]
+	version string
+	stages  StagePlugin[Config, DeployTargetConfig, ApplicationConfigSpec]
+	// deployment is nil for a plugin that only has stages.
+	deployment  DeploymentPlugin[Config, DeployTargetConfig, ApplicationConfigSpec]
 	initializer Initializer[Config, DeployTargetConfig]
 }
 
@@ -60,7 +62,8 @@ func NewPlugin[Config, DeployTargetConfig, ApplicationConfigSpec any](version st
 		option(p)
 	}
 	if p.stages == nil {
-		return nil, errors.New("the plugin has no stages\nnext step: give NewPlugin the option WithStagePlugin")
+		return nil, errors.New("the plugin has no stages\nnext step: give NewPlugin the option WithStagePlugin " +
+			"or WithDeploymentPlugin")
 	}
 	return p, nil
 }
@@ -74,7 +77,13 @@ func (p *Plugin[Config, DeployTargetConfig, ApplicationConfigSpec]) Run() error 
 // Wrap returns the plugin of pipedeck's SDK.
 func Wrap[Config, DeployTargetConfig, ApplicationConfigSpec any](
 	p *Plugin[Config, DeployTargetConfig, ApplicationConfigSpec]) sdk.Plugin {
-	return sdk.ForStages(&adapter[Config, DeployTargetConfig, ApplicationConfigSpec]{plugin: p}).WithVersion(p.version)
+	stages := &adapter[Config, DeployTargetConfig, ApplicationConfigSpec]{plugin: p}
+	if p.deployment == nil {
+		return sdk.ForStages(stages).WithVersion(p.version)
+	}
+	return sdk.ForDeployment(&deployAdapter[Config, DeployTargetConfig, ApplicationConfigSpec]{
+		adapter: stages, plugin: p.deployment,
+	}).WithVersion(p.version)
 }
 
 // adapter is a stage plugin of pipedeck's SDK that calls one of PipeCD's.
@@ -89,14 +98,18 @@ var _ sdk.Starter[sdk.None, sdk.None] = (*adapter[sdk.None, sdk.None, sdk.None])
 
 func (a *adapter[Config, DeployTargetConfig, ApplicationConfigSpec]) Start(ctx context.Context,
 	env *sdk.Env[Config, sdk.None]) error {
-	a.name, a.logger = env.Name, env.Logger
+	return a.start(ctx, env.Name, env.Config, map[string]*DeployTarget[DeployTargetConfig]{}, env.Client, env.Logger)
+}
+
+// start calls the initializer.
+func (a *adapter[Config, DeployTargetConfig, ApplicationConfigSpec]) start(ctx context.Context, name string,
+	config Config, targets map[string]*DeployTarget[DeployTargetConfig], client sdk.Client, logger *slog.Logger) error {
+	a.name, a.logger = name, logger
 	if a.plugin.initializer == nil {
 		return nil
 	}
-	config := env.Config
 	return a.plugin.initializer.Initialize(ctx, &InitializeInput[Config, DeployTargetConfig]{
-		Config: &config, DeployTargets: map[string]*DeployTarget[DeployTargetConfig]{},
-		Client: &Client{client: env.Client}, Logger: &Logger{env.Logger},
+		Config: &config, DeployTargets: targets, Client: &Client{client: client}, Logger: &Logger{logger},
 	})
 }
 
@@ -145,13 +158,19 @@ func (o ManualOperation) operation() (sdk.Operation, error) {
 
 func (a *adapter[Config, DeployTargetConfig, ApplicationConfigSpec]) ExecuteStage(ctx context.Context,
 	req *sdk.StageRequest[Config]) (sdk.Result, error) {
+	return a.execute(ctx, req, nil)
+}
+
+// execute runs a stage, at deploy targets if the plugin deploys.
+func (a *adapter[Config, DeployTargetConfig, ApplicationConfigSpec]) execute(ctx context.Context,
+	req *sdk.StageRequest[Config], targets []*DeployTarget[DeployTargetConfig]) (sdk.Result, error) {
 	running, errRunning := sourceOf[ApplicationConfigSpec](req.Running, a.name)
 	target, errTarget := sourceOf[ApplicationConfigSpec](req.Target, a.name)
 	if err := errors.Join(errRunning, errTarget); err != nil {
 		return sdk.Failure, err
 	}
 	config := req.Config
-	resp, err := a.plugin.stages.ExecuteStage(ctx, &config, nil, &ExecuteStageInput[ApplicationConfigSpec]{
+	resp, err := a.plugin.stages.ExecuteStage(ctx, &config, targets, &ExecuteStageInput[ApplicationConfigSpec]{
 		Request: ExecuteStageRequest[ApplicationConfigSpec]{
 			StageName: req.Stage.Name, StageIndex: req.Stage.Index, StageConfig: req.Options,
 			RunningDeploymentSource: running, TargetDeploymentSource: target, Deployment: deploymentOf(req.Deployment),
