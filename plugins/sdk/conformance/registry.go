@@ -16,7 +16,7 @@ func Cases() []Case {
 		againCases(), cancelCases(),
 		concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(), malformedCases(),
 		limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), liveStateCases(), changeCases(),
-		driftCases(), previewCases(), schemaCases())
+		driftCases(), previewCases(), deployCases(), schemaCases())
 }
 
 // startID is the case that all others build on.

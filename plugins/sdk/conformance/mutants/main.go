@@ -64,8 +64,12 @@ type plugin struct {
 
 func main() {
 	known := slices.ContainsFunc(fault.All(), func(f fault.Fault) bool { return f.Name == mutation })
-	if mutation != fault.Healthy && !known {
+	switch {
+	case mutation != fault.Healthy && mutation != fault.Deployer && !known:
 		fail(fmt.Errorf("there is no mistake %s", mutation))
+	case strings.HasPrefix(mutation, fault.Deployer), strings.HasPrefix(mutation, "previews-"):
+		runDeployer()
+		return
 	}
 	if strings.HasPrefix(mutation, "sdk-") {
 		runSDK()

@@ -15,6 +15,8 @@ type Fault struct {
 	Case, Says string
 	// Targets has the plugin run with a deploy target.
 	Targets bool
+	// Deploys has it bring a file to two deploy targets.
+	Deploys bool
 }
 
 // Healthy is the name of the program without a mistake.
@@ -23,7 +25,7 @@ const Healthy = "healthy"
 // All returns all mistakes.
 func All() []Fault {
 	return slices.Concat(ofStart(), ofPlanning(), ofStages(), ofCancel(), ofReports(), ofSecrets(), ofRequests(),
-		ofProcess(), ofLiveState(), ofSDK())
+		ofProcess(), ofLiveState(), ofSDK(), ofDeploying())
 }
 
 func ofStart() []Fault {
