@@ -184,7 +184,19 @@ func cancelNext(p *probe) error {
 	return servesOn(p, x)
 }
 
+// cancelReason asks a second time when the reason is missing: plugins wait for the reason for a moment alone, and the
+// answer may take longer on a busy machine.
 func cancelReason(p *probe) error {
+	err := cancelReasonOnce(p)
+	var v *verdict
+	if err == nil || errors.As(err, &v) {
+		return err
+	}
+	p.pause(time.Second)
+	return cancelReasonOnce(p)
+}
+
+func cancelReasonOnce(p *probe) error {
 	x, err := p.shared()
 	if err != nil {
 		return err

@@ -120,7 +120,7 @@ func (p *probe) liveOnce() (*liveState, error) {
 		return nil, err
 	case status.Code(state.err) == codes.Unimplemented:
 		return nil, errNoLiveState
-	case refusal(state.err):
+	case refusal(state.err) && status.Code(state.err) != codes.ResourceExhausted:
 		return nil, skip("it refuses this application: %s", words(state.err))
 	case state.err != nil:
 		return nil, skip("it does not answer, see livestate.answers")
@@ -134,6 +134,9 @@ func (s *liveState) resources() []*model.ResourceState {
 
 func liveAnswers(p *probe) error {
 	state, err := p.liveOnce()
+	if first := p.suite.live.value; first != nil && status.Code(first.err) == codes.ResourceExhausted {
+		return fmt.Errorf("piped takes answers of 4 MiB, and GetLivestate ended with %s", words(first.err))
+	}
 	if first := p.suite.live.value; first != nil && first.err != nil && !refusal(first.err) &&
 		status.Code(first.err) != codes.Unimplemented {
 		return fmt.Errorf("GetLivestate ended with %s after %s", words(first.err), first.took.Round(time.Millisecond))

@@ -22,6 +22,11 @@ func processCases() []Case {
 		Why:   "piped kills it then, and what the stage holds stays as it is",
 		Next:  "cancel the stages at SIGTERM; the stage is run again as the next attempt",
 	}, {
+		ID: "process.sigterm.stage", Capability: Process, run: sigtermStage,
+		Title: "a stage that runs at SIGTERM answers, or completes its log, before the process ends",
+		Why:   "the last lines of the stage are lost, and what it held is left as it is",
+		Next:  "cancel the stages at SIGTERM, and exit when they have answered",
+	}, {
 		ID: "process.sigint", Capability: Process, run: sigint,
 		Title: "ends after SIGINT",
 		Why:   "who runs piped in a terminal cannot stop it with Ctrl-C",
@@ -85,6 +90,40 @@ func sigtermBusy(p *probe) error {
 	}
 	p.saw("after %s", x.took.Round(time.Millisecond))
 	return nil
+}
+
+func sigtermStage(p *probe) error {
+	first, err := p.settled()
+	if err != nil {
+		return err
+	}
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	held, err := p.hold(x, order{})
+	if err != nil {
+		return err
+	}
+	if !held.begun() {
+		held.finish()
+		return skip("the stage ends without a request to piped, by which it could be held up")
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- x.terminate(p.ctx) }()
+	p.pause(200 * time.Millisecond)
+	held.gate.release()
+	<-stopped // process.sigterm.busy looks at that
+	e := held.finish()
+	log := len(x.rec.about(func(c call) bool { return c.stage == held.id && isLog(c.method) }))
+	switch {
+	case first.session.piped.LogCalls(first.id) == 0:
+		return skip("the stage writes no log")
+	case e.err == nil || e.refused() || x.piped.Completed(held.id) || x.process.running():
+		return nil
+	}
+	return fmt.Errorf("at SIGTERM the process ended (%s) in the middle of a stage: the stage neither answered nor "+
+		"completed its log, which has %d of the reports of a whole one", x.process.end(), log)
 }
 
 func sigint(p *probe) error {

@@ -13,6 +13,7 @@ import (
 func Cases() []Case {
 	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), pipelineCases(), rollbackCases(),
 		pipelineLimits(), quickSyncCases(), versionCases(), strategyCases(), executionCases(), optionCases(),
+		optionValueCases(),
 		againCases(), cancelCases(),
 		concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(), malformedCases(),
 		limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), liveStateCases(), changeCases(),

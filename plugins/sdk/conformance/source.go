@@ -4,6 +4,7 @@
 package conformance
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"os"
@@ -141,4 +142,22 @@ func (s *story) withoutFiles() *common.DeploymentSource {
 		_ = os.Remove(filepath.Join(source.GetApplicationDirectory(), name))
 	}
 	return source
+}
+
+// fingerprint returns the hashes of the files of a repository by their names.
+func fingerprint(source *common.DeploymentSource) (map[string][sha256.Size]byte, bool) {
+	root := filepath.Dir(source.GetSharedConfigDirectory())
+	if !small(root) {
+		return nil, false
+	}
+	sums := map[string][sha256.Size]byte{}
+	err := fs.WalkDir(os.DirFS(root), ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(root, name))
+		sums[name] = sha256.Sum256(data)
+		return err
+	})
+	return sums, err == nil
 }

@@ -29,6 +29,7 @@ import (
 type options struct {
 	Steps int    `json:"steps"`
 	Word  string `json:"word"`
+	Run   string `json:"run"`
 }
 
 func (d *deployments) ExecuteStage(ctx context.Context,
@@ -90,6 +91,7 @@ func (s *running) run(in *deployment.ExecutePluginInput) error {
 		panic("no options")
 	case len(in.StageConfig) == 0 || makes("options-ignored"):
 	case err != nil && makes("options-lenient") && json.Valid(in.StageConfig):
+	case err != nil && makes("options-any") && json.Valid(in.StageConfig) && in.StageConfig[0] == '{':
 	case err != nil:
 		return fmt.Errorf("the options are wrong: %w", err)
 	}
@@ -105,6 +107,11 @@ func (s *running) run(in *deployment.ExecutePluginInput) error {
 		panic(err)
 	}
 	s.leaves(in)
+	if opts.Run != "" {
+		if err := exec.CommandContext(s.ctx, "/bin/sh", "-c", opts.Run).Run(); err != nil && !makes("command-ignored") {
+			return fmt.Errorf("the command has failed: %w", err)
+		}
+	}
 	for i := range max(opts.Steps, 1) {
 		if err := s.step(i, first); err != nil {
 			return err

@@ -80,6 +80,7 @@ func ofProcess() []Fault {
 		{Name: "ignores-sigterm", Case: "process.sigterm", Says: "after SIGTERM"},
 		{Name: "exit-code", Case: "process.sigterm", Says: "exit status 7"},
 		{Name: "waits-for-stages", Case: "process.sigterm.busy", Says: "while a stage runs: it goes on"},
+		{Name: "exits-at-once", Case: "process.sigterm.stage", Says: "in the middle of a stage"},
 		{Name: "ignores-sigint", Case: "process.sigint", Says: "after SIGINT"},
 		{Name: "outlives-piped", Case: "process.piped-gone", Says: "after piped was killed"},
 		{Name: "prints-colours", Case: "process.output", Says: "control character"},
@@ -98,6 +99,8 @@ func ofProcess() []Fault {
 func ofLiveState() []Fault {
 	return []Fault{
 		{Name: "live-hangs", Case: "livestate.answers", Says: "GetLivestate ended with"},
+		{Name: "live-too-large", Case: "livestate.answers", Says: "piped takes answers of 4 MiB"},
+		{Name: "live-shows-password", Case: "secrets.configured", Says: "the answer to GetLivestate"},
 		{Name: "live-no-id", Case: "livestate.resources", Says: "Id"},
 		{Name: "live-no-time", Case: "livestate.resources", Says: "CreatedAt"},
 		{Name: "live-same-id", Case: "livestate.unique", Says: "two resources have the id"},
