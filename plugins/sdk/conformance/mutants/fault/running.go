@@ -6,6 +6,7 @@ package fault
 func ofCancel() []Fault {
 	return []Fault{
 		{Name: "ignores-cancel", Case: "cancel.ends", Says: "the stage goes on"},
+		{Name: "heedless", Case: "cancel.ends", Says: "it did all of its work", With: `{"steps": 110, "word": "x"}`},
 		{Name: "cancel-unsaid", Case: "cancel.ends", Says: "was not completed"},
 		{Name: "works-after-cancel", Case: "cancel.quiet", Says: "the stage goes on"},
 		{Name: "cancel-keeps-lock", Case: "cancel.next", Says: "the next stage ended in cut off"},
@@ -81,6 +82,8 @@ func ofProcess() []Fault {
 		{Name: "exit-code", Case: "process.sigterm", Says: "exit status 7"},
 		{Name: "waits-for-stages", Case: "process.sigterm.busy", Says: "while a stage runs: it goes on"},
 		{Name: "exits-at-once", Case: "process.sigterm.stage", Says: "in the middle of a stage"},
+		{Name: "succeeds-at-sigterm", Case: "process.sigterm.stage", Says: "that was broken off for done",
+			With: `{"steps": 40, "word": "x"}`},
 		{Name: "ignores-sigint", Case: "process.sigint", Says: "after SIGINT"},
 		{Name: "outlives-piped", Case: "process.piped-gone", Says: "after piped was killed"},
 		{Name: "prints-colours", Case: "process.output", Says: "control character"},
