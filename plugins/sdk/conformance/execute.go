@@ -44,6 +44,8 @@ type order struct {
 	deadline time.Duration
 	// first is set for the baseline, which is cancelled at the run limit alone.
 	first bool
+	// free is how many requests of a held stage pass before.
+	free int
 	// exclusive is set by who holds suite.deploying already.
 	exclusive bool
 	// context, when set, ends the call in place of the run limit.

@@ -102,6 +102,9 @@ func (s *running) run(in *deployment.ExecutePluginInput) error {
 	if err != nil {
 		return err
 	}
+	if done != "" && makes("begun-once") {
+		return errors.New("it has begun already")
+	}
 	first, err := strconv.Atoi(done)
 	if err != nil && done != "" && makes("metadata-trusted") {
 		panic(err)

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance/mutants/fault"
 )
@@ -60,6 +61,7 @@ type plugin struct {
 	oneCall, oneStage sync.Mutex
 	cancels           []context.CancelFunc
 	files             []*os.File
+	all               []*model.LogBlock
 }
 
 func main() {

@@ -116,6 +116,8 @@ func ofStages() []Fault {
 		{Name: "no-second-attempt", Case: "again.attempt", Says: "STAGE_NOT_STARTED_YET"},
 		{Name: "index-of-attempt", Case: "again.log", Says: "indexes that the first attempt has used"},
 		{Name: "lock-left", Case: "again.killed", Says: "the attempt after the kill ended in"},
+		{Name: "begun-once", Case: "again.middle", Says: "ended in FAILURE"},
+		{Name: "log-of-all", Case: "again.same-process", Says: "entries of the log of the first"},
 		{Name: "sources-needed", Case: "again.without-sources", Says: "the process has ended"},
 	}
 }
