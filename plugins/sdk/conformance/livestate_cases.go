@@ -289,6 +289,8 @@ func liveCancel(p *probe) error {
 	return nil
 }
 
+// liveStable asks while no stage deploys. Resources that a stage has just deployed may get their ids a moment later, so
+// the question is asked again then.
 func liveStable(p *probe) error {
 	state, err := p.liveOnce()
 	if err != nil {
@@ -297,17 +299,32 @@ func liveStable(p *probe) error {
 	if len(state.resources()) == 0 {
 		return skip("the live state has no resources")
 	}
-	before := idsByName(state)
-	for range 2 {
-		again, err := p.ask(p.used, nil)
+	p.suite.deploying.Lock()
+	defer p.suite.deploying.Unlock()
+	for range 3 {
+		if err = sameIDs(p); err == nil || p.ctx.Err() != nil {
+			return err
+		}
+		p.pause(500 * time.Millisecond)
+	}
+	return err
+}
+
+// sameIDs compares the ids of three answers.
+func sameIDs(p *probe) error {
+	var before map[string]string
+	for range 3 {
+		state, err := p.ask(p.used, nil)
 		if err != nil {
 			return err
 		}
-		for name, id := range idsByName(again) {
+		ids := idsByName(state)
+		for name, id := range ids {
 			if known, was := before[name]; was && known != id {
 				return fmt.Errorf("the id of %s was %q, and then %q", name, clip(known), clip(id))
 			}
 		}
+		before = ids
 	}
 	return nil
 }
