@@ -119,6 +119,8 @@ type UnknownStageError struct {
 	Stage string
 	// Known names the stages of all plugins that have started at least once.
 	Known []string
+	// Stageless names the plugins that run and name no stages.
+	Stageless []string
 	// Down reports which plugins never started; the stage may be one of theirs.
 	Down []error
 }
@@ -134,10 +136,13 @@ func (e *UnknownStageError) Error() string {
 		slices.Sort(known)
 		fmt.Fprintf(&b, " (known stages: %s)", strings.Join(slices.Compact(known), ", "))
 	}
+	for _, name := range e.Stageless {
+		fmt.Fprintf(&b, "; plugin %q names no stages (FetchDefinedStages): this is a mistake in the plugin", name)
+	}
 	for _, err := range e.Down {
 		fmt.Fprintf(&b, "; %s", err)
 	}
-	if len(e.Known) == 0 && len(e.Down) == 0 {
+	if len(e.Known) == 0 && len(e.Down) == 0 && len(e.Stageless) == 0 {
 		b.WriteString("; add the plugin that owns it to the piped configuration")
 	}
 	return b.String()

@@ -247,6 +247,9 @@ func (h *Host) Status() []*agentv1.Plugin {
 
 // stageProblem reports what is wrong with the stages of a running plugin; empty for nothing.
 func (h *Host) stageProblem(p *Plugin, stages []string) string {
+	if len(stages) == 0 && p.State() == agentv1.Plugin_STATE_RUNNING {
+		return "it names no stages (FetchDefinedStages), so no pipeline can use it: this is a mistake in the plugin"
+	}
 	for _, stage := range stages {
 		if owners := h.owners(stage); len(owners) > 1 && slices.Contains(owners, p) {
 			return (&StageConflictError{Stage: stage, Plugins: names(owners)}).Error()
@@ -311,8 +314,12 @@ func (h *Host) unknownStage(stage string) error {
 	for _, p := range h.plugins {
 		stages := p.condition.abilities().stages
 		unknown.Known = append(unknown.Known, stages...)
-		if err := p.condition.check(); len(stages) == 0 && err != nil {
+		err := p.condition.check()
+		switch {
+		case len(stages) == 0 && err != nil:
 			unknown.Down = append(unknown.Down, err)
+		case len(stages) == 0 && p.State() == agentv1.Plugin_STATE_RUNNING:
+			unknown.Stageless = append(unknown.Stageless, p.Name())
 		}
 	}
 	return unknown

@@ -142,6 +142,17 @@ func TestUnknownStageNamesTheNearestAndTheKnownOnes(t *testing.T) {
 	require.EqualError(t, err, `no plugin is named "onee"; did you mean one? (plugins in the piped configuration: one)`)
 }
 
+func TestAPluginWithoutStagesIsNamed(t *testing.T) {
+	t.Parallel()
+	host := start(t, nil, entry(t, "one", settings{"stages": []string{"WAIT"}}), entry(t, "empty", settings{}))
+	settle(t, host)
+	_, err := host.Owner(t.Context(), "OTHER")
+	require.ErrorContains(t, err, `plugin "empty" names no stages (FetchDefinedStages)`)
+	require.NotContains(t, err.Error(), `plugin "one"`)
+	require.Empty(t, host.Status()[0].GetDetail())
+	require.Contains(t, host.Status()[1].GetDetail(), "it names no stages (FetchDefinedStages)")
+}
+
 func TestTwoPluginsWithOneStageAreBothNamed(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil,

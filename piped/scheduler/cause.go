@@ -27,12 +27,12 @@ const (
 )
 
 // causeOf is what the environment lacks for a plan; empty for other errors. A name that is nearly one that piped has is
-// a slip of the author, and a plugin that has not started may be the one that owns the stage.
+// a slip of the author. A plugin that has not started, or that names no stages, may be the one that owns the stage.
 func causeOf(why error) string {
 	var stage *pluginhost.UnknownStageError
 	var plugin *pluginhost.UnknownPluginError
 	switch {
-	case errors.As(why, &stage) && len(stage.Down) == 0 && !spelling.Slip(stage.Stage, stage.Known),
+	case errors.As(why, &stage) && len(stage.Down)+len(stage.Stageless) == 0 && !spelling.Slip(stage.Stage, stage.Known),
 		errors.As(why, &plugin) && !spelling.Slip(plugin.Name, plugin.Known):
 		return causeNoPlugin
 	}

@@ -6,8 +6,10 @@ package conformance
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
@@ -34,6 +36,12 @@ func againCases() []Case {
 		Why:   "machines crash; the deployment would need a hand afterwards",
 		Next:  "tolerate what an attempt has left half done, such as lock files and metadata",
 	}, {
+		ID: "again.middle", Capability: Execution, run: attemptAfterMiddle,
+		Title: "takes a stage up again after its process was killed when half of its work was reported",
+		Why:   "machines crash; the deployment would fail, or its users would not see the log of the second attempt",
+		Next: "go on from what stage metadata says is done, and begin the indexes of each attempt at the clock's " +
+			"microseconds",
+	}, {
 		ID: "again.without-sources", Capability: Execution, run: withoutSources,
 		Title: "a request without sources does not end the process",
 		Why:   "the first deployment of an application has no running source, and a plugin may ask for none at all",
@@ -57,8 +65,28 @@ func sameProcess(p *probe) error {
 		return fmt.Errorf("the first time the stage ended in %s, the second time in %s: %s", first.kind(),
 			second.kind(), second.how())
 	}
+	if own := foreign(first, second); own > 0 {
+		return fmt.Errorf("the log of the second stage also holds the %d entries of the log of the first: state of a "+
+			"stage is kept in the process", own)
+	}
 	p.saw("%s", second.how())
 	return second.problem()
+}
+
+// foreign counts the entries of an earlier stage in the log of another one that has entries of its own besides.
+func foreign(first, second *execution) int {
+	a, b := first.session.piped.Blocks(first.id, false), second.session.piped.Blocks(second.id, false)
+	if len(b) <= len(a) {
+		return 0
+	}
+	for _, entry := range a {
+		if !slices.ContainsFunc(b, func(other *model.LogBlock) bool {
+			return entry.GetIndex() == other.GetIndex() && entry.GetLog() == other.GetLog()
+		}) {
+			return 0
+		}
+	}
+	return len(a)
 }
 
 // attempts runs a stage, starts the program again on the same state, and runs the stage once more.
@@ -160,6 +188,56 @@ func attemptAfterKill(p *probe) error {
 	}
 	p.saw("%s; stored with the stage: %s", second.how(),
 		strings.Join(sortedKeys(maps.Clone(x.piped.StageMetadata(held.id))), ", "))
+	return nil
+}
+
+func attemptAfterMiddle(p *probe) error {
+	first, err := p.settled()
+	if err != nil {
+		return err
+	}
+	half := len(first.session.rec.of(first.id)) / 2
+	if half < 2 || first.failed() {
+		return skip("the stage asks piped for too little to be killed in its middle")
+	}
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	use, _ := deployment.NewSourceUseServiceClient(x.conn).GetSourceUse(p.ctx, &deployment.GetSourceUseRequest{})
+	if slices.Contains(use.GetOnce(), p.suite.stage(x)) {
+		return skip("it says that the stage is not executed again")
+	}
+	held, err := p.hold(x, order{free: half})
+	if err != nil {
+		return err
+	}
+	if !held.begun() {
+		held.finish()
+		return skip("the stage ends without the requests of its first run, by which it could be held up")
+	}
+	x.process.kill()
+	held.finish()
+	if err := x.restart(p); err != nil {
+		return err
+	}
+	second, err := x.execute(p, order{id: held.id, attempt: 1})
+	switch {
+	case err != nil:
+		return err
+	case second.cut:
+		return fmt.Errorf("the attempt after the kill was still at work after %s", p.suite.options.RunLimit)
+	case second.problem() != nil:
+		return second.problem()
+	case second.failed():
+		return fmt.Errorf("its process was killed in the middle of the stage, and the next attempt ended in %s",
+			second.how())
+	}
+	if lost := x.piped.LogConflicts(held.id); lost > 0 {
+		return fmt.Errorf("%d of the log blocks of the attempt after the kill have indexes that the first attempt has "+
+			"used: users do not see them", lost)
+	}
+	p.saw("%s", second.how())
 	return nil
 }
 

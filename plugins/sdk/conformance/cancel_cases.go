@@ -94,7 +94,26 @@ func cancelEnds(p *probe) error {
 	if err != nil {
 		return err
 	}
-	return stops(p, x, held.id)
+	began := time.Now()
+	if err := stops(p, x, held.id); err != nil {
+		return err
+	}
+	return heeded(p, held.id, time.Since(began))
+}
+
+// heeded returns an error when a stage did all of its work after its cancel, which took some time.
+func heeded(p *probe, id string, took time.Duration) error {
+	const long = 2 * time.Second
+	first, err := p.settled()
+	if err != nil || first.failed() || first.took < long || took < first.took*3/4 {
+		return nil //nolint:nilerr // a stage that does not end by itself has heard of its cancel
+	}
+	all, some := first.session.piped.Blocks(first.id, false), p.used.piped.Blocks(id, false)
+	if len(some) < len(all) || len(all) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the stage goes on after its cancel: it did all of its work, for %s, and its log ends as that of "+
+		"a stage that is not cancelled (%q)", took.Round(100*time.Millisecond), firstLine(some[len(some)-1].GetLog()))
 }
 
 // stops waits for the end of a stage that was cancelled, as far as its log shows it.
@@ -184,7 +203,19 @@ func cancelNext(p *probe) error {
 	return servesOn(p, x)
 }
 
+// cancelReason asks a second time when the reason is missing: plugins wait for the reason for a moment alone, and the
+// answer may take longer on a busy machine.
 func cancelReason(p *probe) error {
+	err := cancelReasonOnce(p)
+	var v *verdict
+	if err == nil || errors.As(err, &v) {
+		return err
+	}
+	p.pause(time.Second)
+	return cancelReasonOnce(p)
+}
+
+func cancelReasonOnce(p *probe) error {
 	x, err := p.shared()
 	if err != nil {
 		return err

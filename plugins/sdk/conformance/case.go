@@ -33,6 +33,7 @@ const (
 	LiveState   Capability = "live state"
 	Drift       Capability = "drift"
 	PlanPreview Capability = "plan preview"
+	Deploying   Capability = "deployments"
 	Schema      Capability = "schema"
 )
 

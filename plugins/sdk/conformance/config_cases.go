@@ -137,6 +137,8 @@ func configOfWrongType(p *probe) error {
 	switch {
 	case err != nil:
 		return err
+	case served && len(p.suite.options.Settings.Config) > 0 && !p.knowsConfig():
+		return note("it serves with a list as its configuration; that is right for a plugin that reads none")
 	case served && len(p.suite.options.Settings.Config) > 0:
 		return errors.New("it serves with a list as its configuration, which has to be a mapping")
 	case served:
@@ -196,4 +198,14 @@ func withKey(raw json.RawMessage, key string, value any) json.RawMessage {
 		return all
 	}
 	return raw
+}
+
+// knowsConfig is whether the schema of the plugin says that it has a configuration.
+func (p *probe) knowsConfig() bool {
+	root, err := definitions(p)
+	if err != nil {
+		return false
+	}
+	_, has := root.Definitions["config"]
+	return has
 }

@@ -44,6 +44,10 @@ type order struct {
 	deadline time.Duration
 	// first is set for the baseline, which is cancelled at the run limit alone.
 	first bool
+	// free is how many requests of a held stage pass before.
+	free int
+	// exclusive is set by who holds suite.deploying already.
+	exclusive bool
 	// context, when set, ends the call in place of the run limit.
 	context context.Context
 }
@@ -106,7 +110,7 @@ func (x *session) execute(p *probe, o order) (*execution, error) {
 			x.piped.Approve(o.id, fmt.Sprintf("user-%d", i+1))
 		}
 	}
-	if len(s.options.Settings.DeployTargets) > 0 {
+	if len(s.options.Settings.DeployTargets) > 0 && !o.exclusive {
 		s.deploying.Lock()
 		defer s.deploying.Unlock()
 	}

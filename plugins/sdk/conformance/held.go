@@ -31,6 +31,7 @@ func (p *probe) hold(x *session, o order) (*pending, error) {
 	ctx, cancel := context.WithCancel(o.context)
 	o.context = ctx
 	held := &pending{id: o.id, cancel: cancel, gate: x.rec.hold(o.id), ended: make(chan *execution, 1)}
+	held.gate.free = o.free
 	go func() {
 		e, _ := x.execute(p, o) // the only error is that of p.ctx
 		held.ended <- e

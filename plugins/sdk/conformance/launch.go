@@ -144,21 +144,26 @@ func (p *process) ended() error {
 // try runs the program to its end, for starts that must not serve. The second result is whether it has ended by itself
 // within the limit.
 func (s *suite) try(ctx context.Context, limit time.Duration, args ...string) (*process, bool, error) {
-	dir, err := os.MkdirTemp(s.scratch, "run-")
-	if err != nil {
-		return nil, false, err
-	}
-	path, err := filepath.Abs(s.options.Program)
-	if err != nil {
-		return nil, false, err
-	}
-	p, err := s.spawn(launch{path: path, args: args, dir: dir})
+	p, err := s.launch(args...)
 	if err != nil {
 		return nil, false, err
 	}
 	ended := p.wait(ctx, limit)
 	p.kill()
 	return p, ended, ctx.Err()
+}
+
+// launch starts the program in an empty directory; the caller kills it.
+func (s *suite) launch(args ...string) (*process, error) {
+	dir, err := os.MkdirTemp(s.scratch, "run-")
+	if err != nil {
+		return nil, err
+	}
+	path, err := filepath.Abs(s.options.Program)
+	if err != nil {
+		return nil, err
+	}
+	return s.spawn(launch{path: path, args: args, dir: dir})
 }
 
 // The ports that programs get. The system gives no connection one of them by itself, and no two starts get the same, so

@@ -120,7 +120,7 @@ func (p *probe) liveOnce() (*liveState, error) {
 		return nil, err
 	case status.Code(state.err) == codes.Unimplemented:
 		return nil, errNoLiveState
-	case refusal(state.err):
+	case refusal(state.err) && status.Code(state.err) != codes.ResourceExhausted:
 		return nil, skip("it refuses this application: %s", words(state.err))
 	case state.err != nil:
 		return nil, skip("it does not answer, see livestate.answers")
@@ -134,6 +134,9 @@ func (s *liveState) resources() []*model.ResourceState {
 
 func liveAnswers(p *probe) error {
 	state, err := p.liveOnce()
+	if first := p.suite.live.value; first != nil && status.Code(first.err) == codes.ResourceExhausted {
+		return fmt.Errorf("piped takes answers of 4 MiB, and GetLivestate ended with %s", words(first.err))
+	}
 	if first := p.suite.live.value; first != nil && first.err != nil && !refusal(first.err) &&
 		status.Code(first.err) != codes.Unimplemented {
 		return fmt.Errorf("GetLivestate ended with %s after %s", words(first.err), first.took.Round(time.Millisecond))
@@ -286,6 +289,8 @@ func liveCancel(p *probe) error {
 	return nil
 }
 
+// liveStable asks while no stage deploys. Resources that a stage has just deployed may get their ids a moment later, so
+// the question is asked again then.
 func liveStable(p *probe) error {
 	state, err := p.liveOnce()
 	if err != nil {
@@ -294,17 +299,32 @@ func liveStable(p *probe) error {
 	if len(state.resources()) == 0 {
 		return skip("the live state has no resources")
 	}
-	before := idsByName(state)
-	for range 2 {
-		again, err := p.ask(p.used, nil)
+	p.suite.deploying.Lock()
+	defer p.suite.deploying.Unlock()
+	for range 3 {
+		if err = sameIDs(p); err == nil || p.ctx.Err() != nil {
+			return err
+		}
+		p.pause(500 * time.Millisecond)
+	}
+	return err
+}
+
+// sameIDs compares the ids of three answers.
+func sameIDs(p *probe) error {
+	var before map[string]string
+	for range 3 {
+		state, err := p.ask(p.used, nil)
 		if err != nil {
 			return err
 		}
-		for name, id := range idsByName(again) {
+		ids := idsByName(state)
+		for name, id := range ids {
 			if known, was := before[name]; was && known != id {
 				return fmt.Errorf("the id of %s was %q, and then %q", name, clip(known), clip(id))
 			}
 		}
+		before = ids
 	}
 	return nil
 }

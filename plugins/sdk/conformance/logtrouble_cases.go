@@ -96,7 +96,7 @@ func refusedLog(p *probe) error {
 		return x.gone(e.err)
 	case e.cut:
 		return fmt.Errorf("after piped refused some reports it was still at work after %s", p.suite.options.RunLimit)
-	case e.failed() && !first.failed():
+	case (e.failed() || e.err != nil) && !first.failed():
 		return note("the stage ended in %s because piped could not take its log for a moment", e.kind())
 	}
 	all, want := len(x.piped.Blocks(e.id, false)), len(first.session.piped.Blocks(first.id, false))

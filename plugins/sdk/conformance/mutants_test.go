@@ -5,6 +5,7 @@ package conformance_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance/mutants/fault"
@@ -69,12 +71,38 @@ func options(t *testing.T, name string, targets bool, only ...string) conformanc
 	}
 }
 
+// deploying are the options for a plugin that brings a file of an application to two deploy targets.
+func deploying(t *testing.T, name string, only ...string) conformance.Options {
+	t.Helper()
+	o := options(t, name, false, only...)
+	dir := t.TempDir()
+	for _, target := range []string{"east", "west"} {
+		o.Settings.DeployTargets = append(o.Settings.DeployTargets, sdk.DeployTargetConfig{Name: target,
+			Config: json.RawMessage(fmt.Sprintf(`{"path": %q}`, filepath.Join(dir, target)))})
+	}
+	app := filepath.Join(dir, "repository", "app")
+	require.NoError(t, os.MkdirAll(app, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(app, "page.txt"), []byte("a page\n"), 0o600))
+	config := []byte("spec:\n  name: demo # of page.txt\n")
+	require.NoError(t, os.WriteFile(filepath.Join(app, "app.pipecd.yaml"), config, 0o600))
+	o.Source = &common.DeploymentSource{ApplicationDirectory: app, CommitHash: "0123456789abcdef",
+		ApplicationConfig: config, ApplicationConfigFilename: "app.pipecd.yaml",
+		SharedConfigDirectory: filepath.Join(dir, "repository", ".pipe")}
+	return o
+}
+
 func TestEachMistakeIsFoundByItsCase(t *testing.T) {
 	t.Parallel()
 	slots := make(chan struct{}, 8) // a run waits more than it works
 	var running sync.WaitGroup
 	for _, f := range fault.All() {
 		o := options(t, f.Name, f.Targets, f.Case)
+		if f.With != "" {
+			o.With = f.With
+		}
+		if f.Deploys {
+			o = deploying(t, f.Name, f.Case)
+		}
 		slots <- struct{}{}
 		running.Go(func() {
 			defer func() { <-slots }()
@@ -85,7 +113,7 @@ func TestEachMistakeIsFoundByItsCase(t *testing.T) {
 			}
 			at := slices.IndexFunc(results, func(r conformance.Result) bool { return r.ID == f.Case })
 			switch r := results[at]; {
-			case r.State != conformance.Failed:
+			case r.State != conformance.Failed && !(f.Noted && r.State == conformance.Noted):
 				t.Errorf("%s: %s has %s: %s", f.Name, f.Case, r.State, r.Detail)
 			case !strings.Contains(r.Detail, f.Says):
 				t.Errorf("%s: %s says %q, want %q", f.Name, f.Case, r.Detail, f.Says)
@@ -107,6 +135,20 @@ func TestAPluginWithoutAMistakePasses(t *testing.T) {
 			if r.State == conformance.Failed || r.State == conformance.Noted {
 				t.Errorf("with targets %v, %s has %s: %s", targets, r.ID, r.State, r.Detail)
 			}
+		}
+	}
+}
+
+func TestAPluginThatDeploysPasses(t *testing.T) {
+	t.Parallel()
+	o := deploying(t, fault.Deployer)
+	o.Bounds = conformance.Bounds{}
+	results, err := conformance.Run(t.Context(), o)
+	require.NoError(t, err)
+	for _, r := range results {
+		if r.State == conformance.Failed ||
+			strings.HasPrefix(r.ID, "deploy.") && r.State != conformance.Passed {
+			t.Errorf("%s has %s: %s", r.ID, r.State, r.Detail)
 		}
 	}
 }

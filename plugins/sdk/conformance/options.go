@@ -64,6 +64,9 @@ func (b Bounds) complete() Bounds {
 	}
 }
 
+// settle bounds how long a platform may take to show what was deployed.
+func (b Bounds) settle() time.Duration { return b.Answer / 3 }
+
 // UnknownStageError says that Options.Stage is none that the plugin names.
 type UnknownStageError struct {
 	Stage string

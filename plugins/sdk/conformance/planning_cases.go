@@ -5,6 +5,7 @@ package conformance
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/pipedeck/pipedeck/api/model"
 )
@@ -57,6 +58,11 @@ func rollbackCases() []Case {
 		Title: "plans no rollback stage unless it is asked to",
 		Why:   "an application without automatic rollback would be rolled back",
 		Next:  "look at the field rollback of the request",
+	}, {
+		ID: "planning.rollback.asked", Capability: Planning, run: planAskedRollback,
+		Title: "plans its rollback stage when it is asked to",
+		Why:   "a deployment that fails stays as it is, although the application asks for a rollback",
+		Next:  "add the rollback stage to the answer when the field rollback of the request is set",
 	}, {
 		ID: "planning.rollback.index", Capability: Planning, run: planRollback,
 		Title: "a rollback stage has the index of a stage of the request, at most one for each",
@@ -169,6 +175,35 @@ func planNoRollback(p *probe) error {
 			namesOf(stages), namesOf(plan.stages))
 	}
 	return nil
+}
+
+func planAskedRollback(p *probe) error {
+	plan, err := p.onePlan()
+	if err != nil {
+		return err
+	}
+	if len(usual(plan.stages, true)) > 0 {
+		return nil
+	}
+	for _, name := range p.used.stages {
+		if !strings.Contains(strings.ToUpper(name), "ROLLBACK") {
+			continue
+		}
+		if quick, err := p.quick(true); err == nil && len(quick) == 0 && p.rollbackIsOption() {
+			return skip("its rollback depends on the options of the stage")
+		}
+		return fmt.Errorf("it has the stage %s, and for %s with rollback it plans %s", name, plan.stage,
+			namesOf(plan.stages))
+	}
+	return skip("it has no rollback stage")
+}
+
+// rollbackIsOption is whether an option of the stage asks for a rollback, as onRollback does.
+func (p *probe) rollbackIsOption() bool {
+	document, err := p.schema()
+	known := strings.ToLower(string(document))
+	return err == nil && strings.Contains(known, "rollback\"") ||
+		strings.Contains(strings.ToLower(p.suite.with()), "rollback")
 }
 
 func planRollback(p *probe) error {

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
 )
 
@@ -27,6 +28,16 @@ func previewCases() []Case {
 		Title: "each result belongs to a deploy target that was asked about",
 		Why:   "reviewers see the change of another environment",
 		Next:  "set deploy_target to one of the request",
+	}, {
+		ID: "preview.targets.all", Capability: PlanPreview, run: previewAllTargets,
+		Title: "there is a result for each deploy target that was asked about",
+		Why:   "reviewers believe that nothing changes at the others",
+		Next:  "answer for each name of deploy_targets, with no_change where nothing changes",
+	}, {
+		ID: "preview.sources", Capability: PlanPreview, run: previewSources,
+		Title: "a plan preview leaves the sources as they are",
+		Why:   "the next question about the commit is about other files than Git has",
+		Next:  "write what a tool needs, such as a plan file, into a temporary directory, and remove it",
 	}, {
 		ID: "preview.changes", Capability: PlanPreview, run: previewChanges,
 		Title: "a result without a change shows no difference, one with a change says something",
@@ -55,6 +66,11 @@ func (p *probe) preview(x *session, running bool) (*planpreview.GetPlanPreviewRe
 	if err != nil {
 		return nil, err
 	}
+	return p.previewOf(x, target, running)
+}
+
+func (p *probe) previewOf(x *session, target *common.DeploymentSource,
+	running bool) (_ *planpreview.GetPlanPreviewResponse, err error) {
 	request := &planpreview.GetPlanPreviewRequest{ApplicationId: "application-1", ApplicationName: "demo",
 		PipedId: "piped-1", DeployTargets: p.suite.targets(), TargetDeploymentSource: target}
 	if running {
@@ -161,4 +177,50 @@ func previewFirst(p *probe) error {
 
 func previewDeterministic(p *probe) error {
 	return thrice("GetPlanPreview", func() (proto.Message, error) { return previewed(p) })
+}
+
+func previewAllTargets(p *probe) error {
+	answer, err := previewed(p)
+	if err != nil {
+		return err
+	}
+	for _, target := range p.suite.targets() {
+		if !slices.ContainsFunc(answer.GetResults(), func(r *planpreview.PlanPreviewResult) bool {
+			return r.GetDeployTarget() == target
+		}) {
+			return fmt.Errorf("asked about %s, it has no result for the deploy target %s",
+				strings.Join(p.suite.targets(), ", "), target)
+		}
+	}
+	return nil
+}
+
+func previewSources(p *probe) error {
+	x, err := p.shared()
+	if err != nil {
+		return err
+	}
+	target, err := p.suite.sourceFor()
+	if err != nil {
+		return err
+	}
+	before, ok := fingerprint(target)
+	if _, err := p.previewOf(x, target, true); err != nil {
+		return err
+	}
+	after, okToo := fingerprint(target)
+	if !ok || !okToo || target.GetApplicationDirectory() == p.suite.source.GetApplicationDirectory() {
+		return skip("the sources are too large to be compared")
+	}
+	for _, name := range sortedKeys(after) {
+		if _, known := before[name]; !known {
+			return fmt.Errorf("GetPlanPreview has written %s into the sources", name)
+		}
+	}
+	for _, name := range sortedKeys(before) {
+		if before[name] != after[name] {
+			return fmt.Errorf("GetPlanPreview has changed %s in the sources", name)
+		}
+	}
+	return nil
 }

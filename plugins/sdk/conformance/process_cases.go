@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"time"
 	"unicode/utf8"
+
+	"github.com/pipedeck/pipedeck/api/model"
 )
 
 func processCases() []Case {
@@ -21,6 +23,11 @@ func processCases() []Case {
 		Title: "ends within the grace period after SIGTERM while a stage runs",
 		Why:   "piped kills it then, and what the stage holds stays as it is",
 		Next:  "cancel the stages at SIGTERM; the stage is run again as the next attempt",
+	}, {
+		ID: "process.sigterm.stage", Capability: Process, run: sigtermStage,
+		Title: "a stage that runs at SIGTERM answers, or completes its log, before the process ends",
+		Why:   "the last lines of the stage are lost, and what it held is left as it is",
+		Next:  "cancel the stages at SIGTERM, and exit when they have answered",
 	}, {
 		ID: "process.sigint", Capability: Process, run: sigint,
 		Title: "ends after SIGINT",
@@ -85,6 +92,43 @@ func sigtermBusy(p *probe) error {
 	}
 	p.saw("after %s", x.took.Round(time.Millisecond))
 	return nil
+}
+
+func sigtermStage(p *probe) error {
+	first, err := p.settled()
+	if err != nil {
+		return err
+	}
+	x, err := p.start(setup{})
+	if err != nil {
+		return err
+	}
+	held, err := p.hold(x, order{})
+	if err != nil {
+		return err
+	}
+	if !held.begun() {
+		held.finish()
+		return skip("the stage ends without a request to piped, by which it could be held up")
+	}
+	stopped := make(chan error, 1)
+	go func() { stopped <- x.terminate(p.ctx) }()
+	p.pause(200 * time.Millisecond)
+	held.gate.release()
+	<-stopped // process.sigterm.busy looks at that
+	e := held.finish()
+	some, all := len(x.piped.Blocks(held.id, false)), len(first.session.piped.Blocks(first.id, false))
+	switch {
+	case all == 0:
+		return skip("the stage writes no log")
+	case e.err == nil && e.status == model.StageStatus_STAGE_SUCCESS && some*2 < all:
+		return fmt.Errorf("at SIGTERM the stage answered SUCCESS, with %d of the %d entries of its log: piped takes work "+
+			"that was broken off for done", some, all)
+	case e.err == nil || e.refused() || x.piped.Completed(held.id) || x.process.running():
+		return nil
+	}
+	return fmt.Errorf("at SIGTERM the process ended (%s) in the middle of a stage: the stage neither answered nor "+
+		"completed its log, which has %d of %d entries", x.process.end(), some, all)
 }
 
 func sigint(p *probe) error {

@@ -109,6 +109,13 @@ func quickRollback(p *probe) error {
 	if len(with) == 0 {
 		return skip("it has no quick sync")
 	}
+	plan, err := p.onePlan()
+	if err != nil {
+		return nil //nolint:nilerr // another case looks at the plan
+	}
+	if rollback := usual(plan.stages, true); len(rollback) > 0 && len(usual(with, true)) == 0 {
+		return fmt.Errorf("with rollback, a pipeline has %s, and a quick sync has none", namesOf(rollback))
+	}
 	return nil
 }
 

@@ -44,6 +44,8 @@ type gate struct {
 	begun, open chan struct{}
 	once        sync.Once
 	opened      sync.Once
+	// free is how many requests pass before.
+	free int
 }
 
 func (g *gate) release() { g.opened.Do(func() { close(g.open) }) }
@@ -76,7 +78,14 @@ func (r *recorder) each(ctx context.Context, method string, request proto.Messag
 		r.calls = append(r.calls, c)
 	}
 	g, fail := r.gates[c.stage], r.fail
+	if g != nil && g.free > 0 {
+		g.free--
+		g = nil
+	}
 	r.mu.Unlock()
+	if about, ok := request.(interface{ GetKey() string }); ok && about.GetKey() == "pipedeck/stop" {
+		g = nil // a plugin waits for the reason of a cancel for a moment alone
+	}
 	if g != nil {
 		g.once.Do(func() { close(g.begun) })
 		select {

@@ -13,10 +13,11 @@ import (
 func Cases() []Case {
 	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), pipelineCases(), rollbackCases(),
 		pipelineLimits(), quickSyncCases(), versionCases(), strategyCases(), executionCases(), optionCases(),
+		optionValueCases(),
 		againCases(), cancelCases(),
 		concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(), malformedCases(),
 		limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), liveStateCases(), changeCases(),
-		driftCases(), previewCases(), schemaCases())
+		driftCases(), previewCases(), deployCases(), schemaCases())
 }
 
 // startID is the case that all others build on.

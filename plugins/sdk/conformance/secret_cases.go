@@ -328,8 +328,35 @@ func configuredSecrets(p *probe) error {
 			look(placeOf(c.method), prototext.Format(c.request)+strings.Join(logTexts(c), "\n"))
 		}
 	}
+	for _, answer := range p.answers() {
+		for _, secret := range p.suite.options.Secrets {
+			if secret != "" && holds(prototext.Format(answer.message), secret) {
+				once.Do(func() { at = "the answer to " + answer.method })
+			}
+		}
+	}
 	if at != "" {
 		return fmt.Errorf("a secret of the configuration appears in %s", at)
 	}
 	return nil
+}
+
+// answer is what the plugin says to a question, for users to see.
+type answer struct {
+	method  string
+	message proto.Message
+}
+
+func (p *probe) answers() []answer {
+	var all []answer
+	if state, err := p.liveOnce(); err == nil {
+		all = append(all, answer{"GetLivestate", state.answer})
+	}
+	if preview, err := previewed(p); err == nil {
+		all = append(all, answer{"GetPlanPreview", preview})
+	}
+	if drift, err := p.drift(); err == nil {
+		all = append(all, answer{"GetDrift", drift})
+	}
+	return all
 }

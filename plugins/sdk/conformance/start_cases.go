@@ -152,7 +152,7 @@ func help(p *probe) error {
 	case process.output.bytes() == 0:
 		return errors.New("it printed nothing")
 	case process.err != nil:
-		return fmt.Errorf("it ended with %s", process.end())
+		return note("it ended with %s; piped does not ask for help, people do", process.end())
 	}
 	return nil
 }
@@ -166,8 +166,21 @@ func unknownFlag(p *probe) error {
 	if err != nil {
 		return err
 	}
-	return p.refuses("an unknown flag", "start", "--piped-plugin-service", loopback(port), "--config", config,
+	process, err := p.suite.launch("start", "--piped-plugin-service", loopback(port), "--config", config,
 		"--no-such-flag")
+	if err != nil {
+		return err
+	}
+	defer process.kill()
+	for began := time.Now(); time.Since(began) < p.suite.bounds.Start && p.ctx.Err() == nil; {
+		if process.wait(p.ctx, 50*time.Millisecond) {
+			return refused("an unknown flag", p, process)
+		}
+		if speaks(loopback(port)) != "" {
+			return note("it goes on after an unknown flag, and serves; piped gives it none")
+		}
+	}
+	return note("it goes on after an unknown flag; piped gives it none")
 }
 
 func noArguments(p *probe) error {
@@ -192,6 +205,13 @@ func (p *probe) refuses(what string, args ...string) error {
 		return err
 	case !ended:
 		return fmt.Errorf("it goes on %s after %s", p.suite.bounds.Start, what)
+	}
+	return refused(what, p, process)
+}
+
+// refused checks the end of a start that must not serve.
+func refused(what string, p *probe, process *process) error {
+	switch {
 	case process.err == nil:
 		return fmt.Errorf("it ended with exit code 0 after %s", what)
 	case process.output.bytes() == 0:

@@ -45,6 +45,7 @@ type suite struct {
 	canaries onceFor[*leaked]
 	live     onceFor[*liveState]
 	pipeline onceFor[*planned]
+	story    onceFor[*story]
 }
 
 // Run runs the cases of options that the plugin's state allows: of a plugin that does not start, the start alone. The

@@ -29,6 +29,7 @@ import (
 type options struct {
 	Steps int    `json:"steps"`
 	Word  string `json:"word"`
+	Run   string `json:"run"`
 }
 
 func (d *deployments) ExecuteStage(ctx context.Context,
@@ -90,6 +91,7 @@ func (s *running) run(in *deployment.ExecutePluginInput) error {
 		panic("no options")
 	case len(in.StageConfig) == 0 || makes("options-ignored"):
 	case err != nil && makes("options-lenient") && json.Valid(in.StageConfig):
+	case err != nil && makes("options-any") && json.Valid(in.StageConfig) && in.StageConfig[0] == '{':
 	case err != nil:
 		return fmt.Errorf("the options are wrong: %w", err)
 	}
@@ -100,11 +102,19 @@ func (s *running) run(in *deployment.ExecutePluginInput) error {
 	if err != nil {
 		return err
 	}
+	if done != "" && makes("begun-once") {
+		return errors.New("it has begun already")
+	}
 	first, err := strconv.Atoi(done)
 	if err != nil && done != "" && makes("metadata-trusted") {
 		panic(err)
 	}
 	s.leaves(in)
+	if opts.Run != "" {
+		if err := exec.CommandContext(s.ctx, "/bin/sh", "-c", opts.Run).Run(); err != nil && !makes("command-ignored") {
+			return fmt.Errorf("the command has failed: %w", err)
+		}
+	}
 	for i := range max(opts.Steps, 1) {
 		if err := s.step(i, first); err != nil {
 			return err
@@ -175,6 +185,10 @@ func (s *running) step(i, first int) error {
 	if makes("cancels-all") {
 		pause = 300 * time.Millisecond
 	}
+	if makes("heedless") {
+		time.Sleep(pause)
+		return nil
+	}
 	select {
 	case <-time.After(pause):
 		return nil
@@ -192,7 +206,7 @@ var errStopped = errors.New("the stage was cancelled")
 
 // lastly makes the mistakes of a stage that has done its work.
 func (s *running) lastly() error {
-	if s.ctx.Err() != nil && !makes("ignores-cancel", "ignores-deadline") {
+	if s.ctx.Err() != nil && !makes("heedless", "ignores-cancel", "ignores-deadline") {
 		return errStopped
 	}
 	if makes("metadata-own-name") {
@@ -246,6 +260,9 @@ func child(args ...string) *exec.Cmd {
 // answer ends the log of the stage, and the stage.
 func (s *running) answer(err error) (*deployment.ExecuteStageResponse, error) {
 	result := model.StageStatus_STAGE_SUCCESS
+	if makes("succeeds-at-sigterm") && errors.Is(err, errStopped) {
+		err = nil
+	}
 	if err != nil {
 		result = model.StageStatus_STAGE_FAILURE
 	}

@@ -7,6 +7,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"time"
 
 	"google.golang.org/grpc/codes"
@@ -44,6 +45,12 @@ func (l *live) GetLivestate(ctx context.Context,
 	child := resource("child", target)
 	child.ParentIds = []string{"parent"}
 	mistakenResource(child)
+	if makes("live-too-large") {
+		child.HealthDescription = strings.Repeat("x", 5<<20)
+	}
+	if makes("live-shows-password") {
+		child.ResourceMetadata = map[string]string{"config": string(l.Config)}
+	}
 	sync := &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_OUT_OF_SYNC, ShortReason: "one differs",
 		Timestamp: time.Now().Unix()}
 	if makes("live-no-reason") {

@@ -23,6 +23,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
+	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 	"github.com/pipedeck/pipedeck/plugins/sdk/conformance/mutants/fault"
 )
@@ -60,12 +61,17 @@ type plugin struct {
 	oneCall, oneStage sync.Mutex
 	cancels           []context.CancelFunc
 	files             []*os.File
+	all               []*model.LogBlock
 }
 
 func main() {
 	known := slices.ContainsFunc(fault.All(), func(f fault.Fault) bool { return f.Name == mutation })
-	if mutation != fault.Healthy && !known {
+	switch {
+	case mutation != fault.Healthy && mutation != fault.Deployer && !known:
 		fail(fmt.Errorf("there is no mistake %s", mutation))
+	case strings.HasPrefix(mutation, fault.Deployer), strings.HasPrefix(mutation, "previews-"):
+		runDeployer()
+		return
 	}
 	if strings.HasPrefix(mutation, "sdk-") {
 		runSDK()

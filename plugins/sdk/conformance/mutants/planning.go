@@ -63,7 +63,8 @@ func (d *deployments) BuildPipelineSyncStages(_ context.Context,
 		if configured.GetName() != work && configured.GetName() != "WORK_CHECK" && !makes("plans-another") {
 			return nil, status.Errorf(codes.InvalidArgument, "there is no stage %s", configured.GetName())
 		}
-		if err := json.Unmarshal(configured.GetConfig(), &options{}); err != nil && len(configured.GetConfig()) > 0 {
+		if err := json.Unmarshal(configured.GetConfig(), &options{}); err != nil && len(configured.GetConfig()) > 0 &&
+			!makes("options-any") {
 			if makes("plan-crashes") {
 				panic(err)
 			}
@@ -77,7 +78,8 @@ func (d *deployments) BuildPipelineSyncStages(_ context.Context,
 		planned.Desc = configured.GetDesc()
 		answer.Stages = append(answer.Stages, mistaken(planned, i)...)
 	}
-	if len(req.GetStages()) > 0 && (req.GetRollback() || makes("rollback-always")) {
+	if len(req.GetStages()) > 0 && (req.GetRollback() || makes("rollback-always")) &&
+		!makes("rollback-never") {
 		rollback := stage(workRollback, req.GetStages()[0].GetIndex())
 		rollback.Rollback = !makes("rollback-unmarked")
 		if makes("rollback-index") {
@@ -137,7 +139,7 @@ func (d *deployments) BuildQuickSyncStages(_ context.Context,
 		sync.UpdatedAt, sync.CreatedAt = 1, -1
 	}
 	stages := []*model.PipelineStage{sync}
-	if req.GetRollback() || makes("quick-rollback-always") {
+	if req.GetRollback() && !makes("quick-rollback-never") || makes("quick-rollback-always") {
 		rollback := stage(workRollback, 0)
 		rollback.Rollback = true
 		stages = append(stages, rollback)

@@ -145,6 +145,12 @@ func (s *running) complete() error {
 	s.logging.Lock()
 	defer s.logging.Unlock()
 	blocks := slices.Clone(s.blocks)
+	if makes("log-of-all") {
+		s.mu.Lock()
+		s.all = append(s.all, s.blocks...)
+		blocks = slices.Clone(s.all)
+		s.mu.Unlock()
+	}
 	switch {
 	case makes("log-not-stored"):
 		blocks = blocks[:1]

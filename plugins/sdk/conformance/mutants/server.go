@@ -99,6 +99,9 @@ func (p *plugin) awaitSignals(server *grpc.Server, stop context.CancelFunc, stop
 		}
 		break
 	}
+	if makes("exits-at-once") {
+		os.Exit(0)
+	}
 	if makes("waits-for-stages", "stop-hangs", "changes-hold-stop") {
 		server.GracefulStop()
 	} else {

@@ -15,6 +15,12 @@ type Fault struct {
 	Case, Says string
 	// Targets has the plugin run with a deploy target.
 	Targets bool
+	// Deploys has it bring a file to two deploy targets.
+	Deploys bool
+	// With replaces the usual options of the stage.
+	With string
+	// Noted says that the case notes it, and does not fail.
+	Noted bool
 }
 
 // Healthy is the name of the program without a mistake.
@@ -23,7 +29,7 @@ const Healthy = "healthy"
 // All returns all mistakes.
 func All() []Fault {
 	return slices.Concat(ofStart(), ofPlanning(), ofStages(), ofCancel(), ofReports(), ofSecrets(), ofRequests(),
-		ofProcess(), ofLiveState(), ofSDK())
+		ofProcess(), ofLiveState(), ofSDK(), ofDeploying())
 }
 
 func ofStart() []Fault {
@@ -37,7 +43,7 @@ func ofStart() []Fault {
 		{Name: "takes-another-port", Case: "start.port.used", Says: "is in use, and the process goes on"},
 		{Name: "one-at-a-time", Case: "start.side-by-side", Says: "a second process next to the first does not start"},
 		{Name: "help-fails", Case: "start.help", Says: "it printed nothing"},
-		{Name: "takes-any-flag", Case: "start.flags.unknown", Says: "goes on"},
+		{Name: "takes-any-flag", Case: "start.flags.unknown", Says: "goes on", Noted: true},
 		{Name: "serves-by-default", Case: "start.arguments.none", Says: "without the command start"},
 		{Name: "guesses-flags", Case: "start.arguments.required", Says: "exit code 0 after a start without flags"},
 		{Name: "config-error-hidden", Case: "config.malformed", Says: "exit code 0"},
@@ -67,6 +73,7 @@ func ofPlanning() []Fault {
 		{Name: "planned-done", Case: "planning.status", Says: "STAGE_SUCCESS"},
 		{Name: "rollback-always", Case: "planning.rollback.unasked", Says: "although rollback is not asked for"},
 		{Name: "rollback-unmarked", Case: "planning.rollback.unasked", Says: "not marked as one"},
+		{Name: "rollback-never", Case: "planning.rollback.asked", Says: "it has the stage WORK_ROLLBACK"},
 		{Name: "rollback-index", Case: "planning.rollback.index", Says: "not in the request"},
 		{Name: "stages-by-name", Case: "planning.duplicates", Says: "it plans 1 stages for 2"},
 		{Name: "map-order", Case: "planning.deterministic", Says: "the same request gave another answer"},
@@ -77,6 +84,7 @@ func ofPlanning() []Fault {
 		{Name: "quick-missing", Case: "quicksync.answers", Says: "Unimplemented"},
 		{Name: "quick-stranger", Case: "quicksync.names", Says: `"UNHEARD"`},
 		{Name: "quick-rollback-always", Case: "quicksync.rollback", Says: "although rollback is not asked for"},
+		{Name: "quick-rollback-never", Case: "quicksync.rollback", Says: "a quick sync has none"},
 		{Name: "quick-no-times", Case: "quicksync.valid", Says: "CreatedAt"},
 		{Name: "versions-missing", Case: "versions.answers", Says: "Unimplemented"},
 		{Name: "version-empty", Case: "versions.valid", Says: "without a text"},
@@ -100,11 +108,16 @@ func ofStages() []Fault {
 		{Name: "rollback-crashes", Case: "execution.others", Says: "WORK_ROLLBACK: the process has ended"},
 		{Name: "options-ignored", Case: "options.malformed", Says: "that are not JSON the stage ended in SUCCESS"},
 		{Name: "options-lenient", Case: "options.type", Says: "a list in place of options the stage ended in SUCCESS"},
+		{Name: "options-any", Case: "options.values", Says: "for the option steps, the stage ended in SUCCESS"},
+		{Name: "command-ignored", Case: "options.command", Says: "a command that fails, the stage ended in SUCCESS",
+			With: `{"run": "true"}`},
 		{Name: "options-needed", Case: "options.absent", Says: "the process has ended"},
 		{Name: "works-once", Case: "again.same-process", Says: "the second time in"},
 		{Name: "no-second-attempt", Case: "again.attempt", Says: "STAGE_NOT_STARTED_YET"},
 		{Name: "index-of-attempt", Case: "again.log", Says: "indexes that the first attempt has used"},
 		{Name: "lock-left", Case: "again.killed", Says: "the attempt after the kill ended in"},
+		{Name: "begun-once", Case: "again.middle", Says: "ended in FAILURE"},
+		{Name: "log-of-all", Case: "again.same-process", Says: "entries of the log of the first"},
 		{Name: "sources-needed", Case: "again.without-sources", Says: "the process has ended"},
 	}
 }

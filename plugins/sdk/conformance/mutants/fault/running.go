@@ -6,6 +6,7 @@ package fault
 func ofCancel() []Fault {
 	return []Fault{
 		{Name: "ignores-cancel", Case: "cancel.ends", Says: "the stage goes on"},
+		{Name: "heedless", Case: "cancel.ends", Says: "it did all of its work", With: `{"steps": 110, "word": "x"}`},
 		{Name: "cancel-unsaid", Case: "cancel.ends", Says: "was not completed"},
 		{Name: "works-after-cancel", Case: "cancel.quiet", Says: "the stage goes on"},
 		{Name: "cancel-keeps-lock", Case: "cancel.next", Says: "the next stage ended in cut off"},
@@ -80,6 +81,9 @@ func ofProcess() []Fault {
 		{Name: "ignores-sigterm", Case: "process.sigterm", Says: "after SIGTERM"},
 		{Name: "exit-code", Case: "process.sigterm", Says: "exit status 7"},
 		{Name: "waits-for-stages", Case: "process.sigterm.busy", Says: "while a stage runs: it goes on"},
+		{Name: "exits-at-once", Case: "process.sigterm.stage", Says: "in the middle of a stage"},
+		{Name: "succeeds-at-sigterm", Case: "process.sigterm.stage", Says: "that was broken off for done",
+			With: `{"steps": 40, "word": "x"}`},
 		{Name: "ignores-sigint", Case: "process.sigint", Says: "after SIGINT"},
 		{Name: "outlives-piped", Case: "process.piped-gone", Says: "after piped was killed"},
 		{Name: "prints-colours", Case: "process.output", Says: "control character"},
@@ -98,6 +102,8 @@ func ofProcess() []Fault {
 func ofLiveState() []Fault {
 	return []Fault{
 		{Name: "live-hangs", Case: "livestate.answers", Says: "GetLivestate ended with"},
+		{Name: "live-too-large", Case: "livestate.answers", Says: "piped takes answers of 4 MiB"},
+		{Name: "live-shows-password", Case: "secrets.configured", Says: "the answer to GetLivestate"},
 		{Name: "live-no-id", Case: "livestate.resources", Says: "Id"},
 		{Name: "live-no-time", Case: "livestate.resources", Says: "CreatedAt"},
 		{Name: "live-same-id", Case: "livestate.unique", Says: "two resources have the id"},
