@@ -84,6 +84,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		if attempts := run.GetAttempts(); len(attempts) > 1 {
 			one.FirstStartedAt = attempts[0].GetStartedAt()
 		}
+		one.Plugin, one.Build = runBy(s, run)
 		out.Stages = append(out.Stages, one)
 	}
 	return out
