@@ -79,6 +79,8 @@ type PipedOptions struct {
 	PipedDir string
 	// Faults are rules for faults that happen on purpose, as piped reads them; none for ForeignPiped.
 	Faults []string
+	// PluginStart is the time for a plugin to answer after its start; 0 for piped's own, and for ForeignPiped.
+	PluginStart time.Duration
 }
 
 // waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.

@@ -62,8 +62,8 @@ func (v Plugins) Draw(width, height int) string {
 		right := th.Dim.Render(Bytes(plugin.GetRssBytes()))
 		if plugin.GetState() != deckv1.Plugin_STATE_RUNNING {
 			right = badge.style.Render(badge.word)
-		} else if plugin.GetRestarts() > 0 {
-			right = th.Tones.Warn.Sign(th.Undo) + th.Warn.Render(fmt.Sprintf("%d ", plugin.GetRestarts())) + right
+		} else if n := crashes(plugin); n > 0 {
+			right = th.Tones.Warn.Sign(th.Undo) + th.Warn.Render(fmt.Sprintf("%d ", n)) + right
 		}
 		line := split(th, " "+badge.dot()+" "+v.Name.of(plugin), right, inner)
 		if i == v.Selected && v.Focused {
@@ -112,7 +112,7 @@ func (v PluginTable) table(width, height int) string {
 	// What the other columns take, first on a narrow screen, then with room to spare.
 	stateWidth, memory, again := 7, "mem", th.Undo
 	if inner >= 70 {
-		stateWidth, memory, again = 10, "memory", "restarts"
+		stateWidth, memory, again = 10, "memory", "crashes"
 	}
 	memoryWidth, againWidth := max(5, text.Width(memory)), max(2, text.Width(again))
 	name = max(8, min(name, inner-25-stateWidth-memoryWidth-againWidth))
@@ -138,7 +138,7 @@ func (v PluginTable) table(width, height int) string {
 		}
 		line := " " + badge.dot() + " " + row([7]string{
 			v.Name.of(plugin), badge.style.Render(badge.word), pid, up,
-			Bytes(plugin.GetRssBytes()), cpu, fmt.Sprint(plugin.GetRestarts()),
+			Bytes(plugin.GetRssBytes()), cpu, fmt.Sprint(crashes(plugin)),
 		})
 		if i == v.Selected {
 			line = mark(th, line, inner, true, badge.style)
@@ -173,12 +173,13 @@ func (v PluginTable) output(width, height int) string {
 			head = append(head, " "+style.Render(line))
 		}
 	}
-	facts := []struct{ label, value string }{
+	facts := append([]fact{
+		{"build", join(", ", buildWords(plugin.GetBuild(), v.Now), reloads(plugin))},
 		{"running", strings.Join(v.Busy[state.PluginKey(plugin)], ", ")},
 		{"stages", strings.Join(plugin.GetStages(), ", ")},
 		{"deploys to", strings.Join(plugin.GetDeployTargets(), ", ")},
 		{"holds", pluginHolds(plugin)},
-	}
+	}, exitFacts(plugin, v.Now)...)
 	for _, fact := range facts {
 		if fact.value != "" {
 			head = append(head, " "+th.Dim.Render(text.Pad(fact.label, 11, ""))+text.Cut(fact.value, inner-13,

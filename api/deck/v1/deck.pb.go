@@ -3415,7 +3415,7 @@ type Stage struct {
 	Plugin string       `protobuf:"bytes,60,opt,name=plugin,proto3" json:"plugin,omitempty"`
 	Build  *PluginBuild `protobuf:"bytes,61,opt,name=build,proto3" json:"build,omitempty"`
 	// The last sign of a stage that has neither written to its log nor reported progress for 30 s; not set for others, and
-	// for those that wait for an approval.
+	// for those that a user can approve or skip.
 	SilentSince   *timestamppb.Timestamp `protobuf:"bytes,62,opt,name=silent_since,json=silentSince,proto3" json:"silent_since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -51,6 +52,8 @@ type Flags struct {
 	live        bool
 	// faults are rules of package fault.
 	faults []string
+	// pluginStart is the time for a plugin to answer after its start; 0 is piped's own.
+	pluginStart time.Duration
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
 }
@@ -77,6 +80,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.faults, "fault", nil,
 		"have a fault happen on purpose: 'STAGE: ACTION; …', repeatable, with the actions kill@log N, delay TIME, "+
 			"unavailable N, hang, status STATUS and flood N")
+	flags.DurationVar(&f.pluginStart, pluginStartFlag, 0,
+		"time for a plugin to answer after its start, from 1s to 1h (default 30s)")
 	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }
@@ -115,6 +120,9 @@ func (f *Flags) arguments() []string {
 	}
 	for _, rule := range f.faults {
 		args = append(args, "--fault="+rule)
+	}
+	if f.pluginStart != 0 {
+		args = append(args, "--"+pluginStartFlag+"="+f.pluginStart.String())
 	}
 	if f.live {
 		args = append(args, "--live")

@@ -85,6 +85,9 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 			one.FirstStartedAt = attempts[0].GetStartedAt()
 		}
 		one.Plugin, one.Build = runBy(s, run)
+		if one.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && !one.GetCanApprove() {
+			one.SilentSince = stamp(d.Silent[s.GetId()])
+		}
 		out.Stages = append(out.Stages, one)
 	}
 	return out

@@ -40,6 +40,9 @@ func (d *Deployments) AppendLog(pipedID string, r LogReport) error {
 	if writing.noteBuild(stage, r.Attempt, r.Run) {
 		d.changed(writing)
 	}
+	if writing.signs.note(r.StageID, d.ledger.now()) {
+		d.ledger.publish(Change{Deployment: writing.view()})
+	}
 	log := writing.log(r.StageID)
 	if log.attempt(r.Attempt).sealed {
 		if r.Checkpoint && r.Completed {
