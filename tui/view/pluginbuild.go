@@ -42,16 +42,13 @@ func crashes(p *deckv1.Plugin) int32 {
 	return p.GetCrashes()
 }
 
-// exitWords say how a process ended, in one line: the error counts more than the manner.
+// exitWords say how a process ended, in one line: the error and its place come first, for there may be no room for more.
 func exitWords(e *deckv1.PluginExit) string {
-	said := text.Line(e.GetReason())
-	if e.GetError() != "" {
-		said = join(": ", said, text.Line(e.GetError()))
-	}
+	said := text.Line(e.GetError())
 	if e.GetPlace() != "" {
-		said += " at " + text.Line(e.GetPlace())
+		said = join(" at ", said, text.Line(e.GetPlace()))
 	}
-	return said
+	return join("; ", said, text.Line(e.GetReason()))
 }
 
 // exitFacts are the last exits of a plugin, the newest first, each with its time and build.

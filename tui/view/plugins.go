@@ -103,6 +103,12 @@ func (v PluginTable) Draw(width, height int) string {
 	return table + "\n" + v.output(width, height-tableHeight)
 }
 
+// withBuilds is the width from which the table has room for builds, hashWidth that of the hash of one.
+const (
+	withBuilds = 80
+	hashWidth  = 12
+)
+
 func (v PluginTable) table(width, height int) string {
 	th, inner := v.Theme, width
 	name := 8
@@ -115,15 +121,20 @@ func (v PluginTable) table(width, height int) string {
 		stateWidth, memory, again = 10, "memory", "crashes"
 	}
 	memoryWidth, againWidth := max(5, text.Width(memory)), max(2, text.Width(again))
-	name = max(8, min(name, inner-25-stateWidth-memoryWidth-againWidth))
-	row := func(cells [7]string) string {
+	buildWidth := 0
+	if inner >= withBuilds {
+		buildWidth = 1 + hashWidth
+	}
+	name = max(8, min(name, inner-25-stateWidth-memoryWidth-againWidth-buildWidth))
+	row := func(cells [8]string) string {
 		return strings.Join([]string{
 			text.Pad(cells[0], name, th.Ellipsis), text.Pad(cells[1], stateWidth, th.Ellipsis),
 			text.PadLeft(cells[2], 6, ""), text.PadLeft(cells[3], 6, ""), text.PadLeft(cells[4], memoryWidth, ""),
-			text.PadLeft(cells[5], 4, ""), text.PadLeft(cells[6], againWidth, ""),
+			text.PadLeft(cells[5], 4, ""), text.PadLeft(cells[6], againWidth, "") +
+				text.PadLeft(text.Cut(cells[7], max(0, buildWidth-1), ""), buildWidth, ""),
 		}, " ")
 	}
-	lines := []string{th.Dim.Render("   " + row([7]string{"name", "state", "pid", "up", memory, "cpu", again}))}
+	lines := []string{th.Dim.Render("   " + row([8]string{"name", "state", "pid", "up", memory, "cpu", again, "build"}))}
 	from, to := window(len(v.List), height-2, v.Selected, v.Selected)
 	for i := from; i < to; i++ {
 		plugin := v.List[i]
@@ -136,9 +147,10 @@ func (v PluginTable) table(width, height int) string {
 			up = Ticking(state.Elapsed(plugin.GetStartedAt(), nil, v.Now))
 			cpu = fmt.Sprintf("%.0f%%", plugin.GetCpuPercent())
 		}
-		line := " " + badge.dot() + " " + row([7]string{
+		line := " " + badge.dot() + " " + row([8]string{
 			v.Name.of(plugin), badge.style.Render(badge.word), pid, up,
 			Bytes(plugin.GetRssBytes()), cpu, fmt.Sprint(crashes(plugin)),
+			text.Line(plugin.GetBuild().GetHash()),
 		})
 		if i == v.Selected {
 			line = mark(th, line, inner, true, badge.style)
