@@ -70,6 +70,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 	out.RetryOf, out.RollbackTo = d.Again()
 	out.Retry, out.RetryLimit = d.Retries()
 	out.SupersededBy = d.SupersededBy()
+	out.PlanningWaitsFor, out.PlanningSince = planningWait(m)
 	if d.EventCommit != nil {
 		out.EventCommit = commit(d.EventCommit)
 	}
