@@ -28,8 +28,8 @@ type metadataSaver interface {
 	) (*pipedservice.SaveDeploymentSharedMetadataResponse, error)
 }
 
-// planningWaits reports to a control plane of ours which plugin a plan waits for. A report that is lost is not repeated:
-// it is of no use later.
+// planningWaits reports to a control plane of ours which plugin a plan waits for. A report that is lost is not
+// repeated: it is of no use later.
 func planningWaits(
 	client metadataSaver, heard func() bool, logger *slog.Logger,
 ) func(context.Context, string, planner.Wait) {

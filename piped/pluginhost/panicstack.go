@@ -14,8 +14,8 @@ const (
 	shownFrames = 8
 )
 
-// panicStack is the stack of the goroutine that ended a process, as the Go runtime writes it after a fatal error: a line
-// for the goroutine, then two for each function, of which the second has the place.
+// panicStack is the stack of the goroutine that ended a process, as the Go runtime writes it after a fatal error: a
+// line for the goroutine, then two for each function, of which the second has the place.
 type panicStack struct {
 	// message is the first line of the error.
 	message string

@@ -25,7 +25,7 @@ created by main.main in goroutine 1
 goroutine 1 [select]:
 main.main()
 	/src/greeter/main.go:14 +0x30`, "stage.go:31", "main.(*greeter).work /src/greeter/stage.go:31"},
-		"a nil pointer in a package, below a library": {`panic: runtime error: invalid memory address or nil pointer dereference
+		"a nil pointer in a package, below a library": {`panic: runtime error: invalid memory address
 [signal SIGSEGV: segmentation violation code=0x1 addr=0x0 pc=0x47]
 
 goroutine 1 [running]:

@@ -10,8 +10,8 @@ import (
 
 type waitsKey struct{}
 
-// WithWaits returns a context whose calls to plugins, and waits for their processes, begin with a call of begin with the
-// name of the plugin, and end with a call of what it returns. Both return at once.
+// WithWaits returns a context whose calls to plugins, and waits for their processes, begin with a call of begin with
+// the name of the plugin, and end with a call of what it returns. Both return at once.
 func WithWaits(ctx context.Context, begin func(plugin string) (end func())) context.Context {
 	return context.WithValue(ctx, waitsKey{}, begin)
 }

@@ -43,8 +43,9 @@ func (e *executor) stageRun(stage *model.PipelineStage, application *config.Appl
 	return e.options.Announce(run)
 }
 
-// noteBuild writes the first line of an attempt's log that comes from piped: the build of the plugin that gets the call.
-// The control plane gets it with the line, for the process that executes a stage is only known when it takes the call.
+// noteBuild writes a line into the log of an attempt before the plugin does: the build of the plugin that gets the call.
+// The control plane gets the build with the line, because the process that executes a stage is known only when it takes
+// the call.
 func (e *executor) noteBuild(
 	ctx context.Context, stage *model.PipelineStage, plugin string, build *agentv1.PluginBuild,
 ) {

@@ -35,7 +35,8 @@ type deploymentService struct {
 	version string
 }
 
-// versionHeader reports the version of the plugin to piped with its stages. Whoever does not know it sees nothing of it.
+// versionHeader reports the version of the plugin to piped with its stages. Whoever does not know it sees nothing of
+// it.
 const versionHeader = "pipedeck-plugin-version-bin"
 
 func (s *deploymentService) FetchDefinedStages(ctx context.Context,

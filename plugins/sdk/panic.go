@@ -50,8 +50,8 @@ func panicFrames() []runtime.Frame {
 	}
 }
 
-// placeOf is the first place in the author's code, as file:line below the author's module. Without one it is that of the
-// first library that is neither Go's nor ours; empty for none.
+// placeOf is the first place in the author's code, as file:line below the author's module. Without one it is that of
+// the first library that is neither Go's nor ours; empty for none.
 func placeOf(frames []runtime.Frame) string {
 	module := ""
 	if info, ok := debug.ReadBuildInfo(); ok {

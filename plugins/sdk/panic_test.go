@@ -26,7 +26,8 @@ func TestThePlaceOfAPanicIsTheFirstInTheAuthorsCode(t *testing.T) {
 		want   string
 	}{
 		"in the program": {[]runtime.Frame{
-			at("runtime.mapassign_faststr", "/go/runtime/map.go", 1), at("main.(*greeter).ExecuteStage", "/src/stage.go", 31),
+			at("runtime.mapassign_faststr", "/go/runtime/map.go", 1),
+			at("main.(*greeter).ExecuteStage", "/src/stage.go", 31),
 			sdkFrame}, "stage.go:31"},
 		"below a library": {[]runtime.Frame{
 			at("strings.Repeat", "/go/strings/strings.go", 5), at("gopkg.in/yaml%2ev3.decode", "/yaml/decode.go", 7),
@@ -34,7 +35,8 @@ func TestThePlaceOfAPanicIsTheFirstInTheAuthorsCode(t *testing.T) {
 		"in a library alone": {[]runtime.Frame{
 			at("strings.Repeat", "/go/strings/strings.go", 5), at("example.org/lib/deep.Work", "/lib/deep/work.go", 7),
 			sdkFrame}, "example.org/lib/deep/work.go:7"},
-		"in Go's library alone":              {[]runtime.Frame{at("strings.Repeat", "/go/strings/strings.go", 5), sdkFrame}, ""},
+		"in Go's library alone": {[]runtime.Frame{
+			at("strings.Repeat", "/go/strings/strings.go", 5), sdkFrame}, ""},
 		"what called our SDK does not count": {[]runtime.Frame{sdkFrame, at("main.main", "/src/main.go", 3)}, ""},
 	} {
 		require.Equal(t, c.want, placeOf(c.frames), name)

@@ -12,7 +12,8 @@ import (
 var version = ""
 
 // WithVersion returns the plugin with the author's version of it, which "PROGRAM version" and "PROGRAM -version" print,
-// the log of the process has, and piped shows with the plugin and with each stage that it executes. It is any text, such as one that the linker sets.
+// the log of the process has, and piped shows with the plugin and with each stage that it executes. It is any text,
+// such as one that the linker sets.
 func (p Plugin) WithVersion(version string) Plugin {
 	p.version = version
 	return p

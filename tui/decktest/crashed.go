@@ -21,10 +21,11 @@ func Crashed() *deckv1.Plugin {
 		Stages: []string{"GREET"}, Version: "v0.2.0", Build: build("4c1f0e9a2b7d", "v0.2.0", 29),
 		Restarts: 4, Reloads: 2, Crashes: 2,
 		Exits: []*deckv1.PluginExit{{
-			At: At(10), Reason: "exited with code 1", Error: "no such moon", Build: build("99b2f0e9a2b7", "", 2), Pid: 20150,
-			Uptime: durationpb.New(1200 * time.Millisecond),
+			At: At(10), Reason: "exited with code 1", Error: "no such moon", Build: build("99b2f0e9a2b7", "", 2),
+			Pid: 20150, Uptime: durationpb.New(1200 * time.Millisecond),
 		}, {
-			At: At(20), Reason: "exited with code 2", Error: "panic: assignment to entry in nil map", Place: "stage.go:31",
+			At: At(20), Reason: "exited with code 2", Error: "panic: assignment to entry in nil map",
+			Place: "stage.go:31",
 			Stack: []string{"main.(*greeter).work /src/greeter/stage.go:31", "main.run /src/greeter/main.go:12"},
 			Build: build("0aa1f0e9a2b7", "v0.2.0", 15), Pid: 20151, Uptime: durationpb.New(5 * time.Second),
 		}},

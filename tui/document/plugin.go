@@ -33,8 +33,6 @@ type Plugin struct {
 	Binary string `json:"binary"`
 	// Version is that of the plugin; empty when it is not known.
 	Version string `json:"version"`
-	// Build is what runs; left out when there is no process.
-	Build *Build `json:"build,omitempty"`
 	Lives
 	// Linked says that it is a part of the program piped.
 	Linked bool `json:"linked"`
@@ -67,8 +65,8 @@ func NewPlugin(p *deckv1.Plugin) Plugin {
 		Name: p.GetName(), State: Word(p.GetState()), PID: p.GetPid(), Restarts: p.GetRestarts(), RSS: p.GetRssBytes(),
 		CPU: p.GetCpuPercent(), Detail: p.GetDetail(), Piped: p.GetPipedId(), StartedAt: moment(p.GetStartedAt()),
 		Stages: List(p.GetStages()), DeployTargets: List(p.GetDeployTargets()), Binary: p.GetBinary(),
-		Version: p.GetVersion(), Linked: p.GetLinked(), Build: newBuild(p.GetBuild()),
-		Lives: Lives{p.GetReloads(), p.GetCrashes(), each(p.GetExits(), newExit)},
+		Version: p.GetVersion(), Linked: p.GetLinked(),
+		Lives: Lives{newBuild(p.GetBuild()), p.GetReloads(), p.GetCrashes(), each(p.GetExits(), newExit)},
 		Usage: Usage{
 			OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Goroutines: p.GetGoroutines(),
 			MemoryLimit: p.GetMemoryLimitBytes(), CPULimit: p.GetCpuLimitCores(), PIDsLimit: p.GetPidsLimit(),

@@ -26,8 +26,10 @@ func newBuild(b *deckv1.PluginBuild) *Build {
 	return &Build{b.GetHash(), moment(b.GetBuiltAt()), b.GetVersion()}
 }
 
-// Lives are the processes that a plugin has had.
+// Lives are the processes that a plugin has had, and what runs now.
 type Lives struct {
+	// Build is what runs; left out when there is no process.
+	Build *Build `json:"build,omitempty"`
 	// Reloads counts the processes of a changed program that took the place of a running one.
 	Reloads int32 `json:"reloads"`
 	// Crashes counts the ends that no one had asked for.
@@ -58,8 +60,8 @@ type Exit struct {
 
 func newExit(e *deckv1.PluginExit) Exit {
 	return Exit{
-		At: moment(e.GetAt()), Reason: e.GetReason(), Error: e.GetError(), Place: e.GetPlace(), Stack: List(e.GetStack()),
-		Build: newBuild(e.GetBuild()), PID: e.GetPid(),
+		At: moment(e.GetAt()), Reason: e.GetReason(), Error: e.GetError(), Place: e.GetPlace(),
+		Stack: List(e.GetStack()), Build: newBuild(e.GetBuild()), PID: e.GetPid(),
 		Uptime: e.GetUptime().AsDuration().Round(time.Millisecond).Seconds(),
 	}
 }

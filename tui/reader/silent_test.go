@@ -24,7 +24,8 @@ func TestASilentStageAndAPlanThatWaitsAreReportedOnce(t *testing.T) {
 	}
 	lines := func(at time.Time) (plain, said []string) {
 		t.Helper()
-		event := &deckv1.Event{Time: timestamppb.New(at), Kind: &deckv1.Event_Deployment{Deployment: proto.CloneOf(dep)}}
+		kind := &deckv1.Event_Deployment{Deployment: proto.CloneOf(dep)}
+		event := &deckv1.Event{Time: timestamppb.New(at), Kind: kind}
 		for _, c := range d.Apply(event) {
 			if c.Kind == StageSilent || c.Kind == PlanningWaits {
 				plain, said = append(plain, plainLines(c, "")...), append(said, sentences(c, "")...)

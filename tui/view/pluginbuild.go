@@ -42,7 +42,8 @@ func crashes(p *deckv1.Plugin) int32 {
 	return p.GetCrashes()
 }
 
-// exitWords say how a process ended, in one line: the error and its place come first, for there may be no room for more.
+// exitWords say how a process ended, in one line: the error and its place come first, because there may be no room for
+// more.
 func exitWords(e *deckv1.PluginExit) string {
 	said := text.Line(e.GetError())
 	if e.GetPlace() != "" {

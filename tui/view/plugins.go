@@ -134,7 +134,8 @@ func (v PluginTable) table(width, height int) string {
 				text.PadLeft(text.Cut(cells[7], max(0, buildWidth-1), ""), buildWidth, ""),
 		}, " ")
 	}
-	lines := []string{th.Dim.Render("   " + row([8]string{"name", "state", "pid", "up", memory, "cpu", again, "build"}))}
+	head := [8]string{"name", "state", "pid", "up", memory, "cpu", again, "build"}
+	lines := []string{th.Dim.Render("   " + row(head))}
 	from, to := window(len(v.List), height-2, v.Selected, v.Selected)
 	for i := from; i < to; i++ {
 		plugin := v.List[i]

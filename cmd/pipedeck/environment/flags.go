@@ -24,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/ownpiped"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
 // bundledPlugins are started in every environment, by the name they have in the configuration.
@@ -52,7 +53,7 @@ type Flags struct {
 	live        bool
 	// faults are rules of package fault.
 	faults []string
-	// pluginStart is the time for a plugin to answer after its start; 0 is piped's own.
+	// pluginStart is the time for a plugin to answer after its start; 0 is piped's default.
 	pluginStart time.Duration
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
@@ -80,8 +81,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.faults, "fault", nil,
 		"have a fault happen on purpose: 'STAGE: ACTION; …', repeatable, with the actions kill@log N, delay TIME, "+
 			"unavailable N, hang, status STATUS and flood N")
-	flags.DurationVar(&f.pluginStart, pluginStartFlag, 0,
-		"time for a plugin to answer after its start, from 1s to 1h (default 30s)")
+	flags.DurationVar(&f.pluginStart, pluginStartFlag, pluginhost.DefaultStartTimeout,
+		"time for a plugin to answer after its start, from 1s to 1h")
 	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }
@@ -121,7 +122,7 @@ func (f *Flags) arguments() []string {
 	for _, rule := range f.faults {
 		args = append(args, "--fault="+rule)
 	}
-	if f.pluginStart != 0 {
+	if f.ownPluginStart() {
 		args = append(args, "--"+pluginStartFlag+"="+f.pluginStart.String())
 	}
 	if f.live {

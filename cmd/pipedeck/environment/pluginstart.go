@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
 // pluginStartFlag is the flag for the time that a plugin has to answer after its start.
@@ -20,12 +21,18 @@ const (
 	mostPluginStart  = time.Hour
 )
 
-// checkPluginStart checks the flag; 0 is the default. piped is that of --piped, empty for the included one.
-func checkPluginStart(timeout time.Duration, piped string) error {
+// ownPluginStart reports whether the flag has another value than its default.
+func (f *Flags) ownPluginStart() bool {
+	return f.pluginStart != 0 && f.pluginStart != pluginhost.DefaultStartTimeout
+}
+
+// checkPluginStart checks the flag.
+func (f *Flags) checkPluginStart() error {
+	timeout := f.pluginStart
 	switch {
-	case timeout == 0:
+	case !f.ownPluginStart():
 		return nil
-	case piped != "":
+	case f.piped != "":
 		return exit.Usage(errors.New("--"+pluginStartFlag+" needs the included piped"),
 			"leave out --piped or --"+pluginStartFlag)
 	case timeout < leastPluginStart || timeout > mostPluginStart:
