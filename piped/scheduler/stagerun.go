@@ -43,7 +43,7 @@ func (e *executor) stageRun(stage *model.PipelineStage, application *config.Appl
 	return e.options.Announce(run)
 }
 
-// noteBuild writes a line into the log of an attempt before the plugin does: the build of the plugin that gets the call.
+// noteBuild writes a line into the log of an attempt before the plugin does: the build that gets the call.
 // The control plane gets the build with the line, because the process that executes a stage is known only when it takes
 // the call.
 func (e *executor) noteBuild(

@@ -122,7 +122,7 @@ func (f *Flags) arguments() []string {
 	for _, rule := range f.faults {
 		args = append(args, "--fault="+rule)
 	}
-	if f.ownPluginStart() {
+	if ownPluginStart(f.pluginStart) {
 		args = append(args, "--"+pluginStartFlag+"="+f.pluginStart.String())
 	}
 	if f.live {

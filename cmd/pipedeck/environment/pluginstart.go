@@ -22,17 +22,16 @@ const (
 )
 
 // ownPluginStart reports whether the flag has another value than its default.
-func (f *Flags) ownPluginStart() bool {
-	return f.pluginStart != 0 && f.pluginStart != pluginhost.DefaultStartTimeout
+func ownPluginStart(timeout time.Duration) bool {
+	return timeout != 0 && timeout != pluginhost.DefaultStartTimeout
 }
 
-// checkPluginStart checks the flag.
-func (f *Flags) checkPluginStart() error {
-	timeout := f.pluginStart
+// checkPluginStart checks the flag. piped is that of --piped, empty for the included one.
+func checkPluginStart(timeout time.Duration, piped string) error {
 	switch {
-	case !f.ownPluginStart():
+	case !ownPluginStart(timeout):
 		return nil
-	case f.piped != "":
+	case piped != "":
 		return exit.Usage(errors.New("--"+pluginStartFlag+" needs the included piped"),
 			"leave out --piped or --"+pluginStartFlag)
 	case timeout < leastPluginStart || timeout > mostPluginStart:

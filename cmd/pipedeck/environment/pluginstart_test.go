@@ -12,12 +12,11 @@ import (
 
 func TestTheTimeForThePluginsToStartIsCheckedAndHandedOn(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, (&Flags{piped: "/piped", pluginStart: 30 * time.Second}).checkPluginStart(), "the default")
-	require.NoError(t, (&Flags{pluginStart: 2 * time.Minute}).checkPluginStart())
-	require.ErrorContains(t, (&Flags{pluginStart: time.Minute, piped: "/piped"}).checkPluginStart(),
-		"--plugin-start-timeout needs the included piped")
+	require.NoError(t, checkPluginStart(30*time.Second, "/piped"), "the default")
+	require.NoError(t, checkPluginStart(2*time.Minute, ""))
+	require.ErrorContains(t, checkPluginStart(time.Minute, "/piped"), "--plugin-start-timeout needs the included piped")
 	for _, wrong := range []time.Duration{-time.Second, time.Millisecond, 2 * time.Hour} {
-		require.ErrorContains(t, (&Flags{pluginStart: wrong}).checkPluginStart(), "it has to be from 1s to 1h0m0s")
+		require.ErrorContains(t, checkPluginStart(wrong, ""), "it has to be from 1s to 1h0m0s")
 	}
 
 	f := &Flags{pluginStart: 2 * time.Minute}

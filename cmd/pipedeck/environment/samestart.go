@@ -48,7 +48,7 @@ var startFlags = []startFlag{
 	{"debug", func(f *Flags) []string { return f.debugged }, nil},
 	{"plugin-config", func(f *Flags) []string { return f.pluginConfigs }, absoluteNamed},
 	{pluginStartFlag, func(f *Flags) []string {
-		if !f.ownPluginStart() {
+		if !ownPluginStart(f.pluginStart) {
 			return nil
 		}
 		return []string{f.pluginStart.String()}

@@ -161,7 +161,7 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 	if err := checkFaults(f.faults, f.piped); err != nil {
 		return err
 	}
-	if err := f.checkPluginStart(); err != nil {
+	if err := checkPluginStart(f.pluginStart, f.piped); err != nil {
 		return err
 	}
 	from, err := f.chooseSource(args)

@@ -28,7 +28,8 @@ func newPluginsCommand(t *session.Target) *cobra.Command {
 		Long: `List the plugin processes, each with the build that runs and how often it has crashed.
 With NAME, only that plugin, and below it its last five exits: when and how it ended, the first line of
 its error, and the place in its sources where that is known.`,
-		Example: "  pipedeck plugins\n  pipedeck plugins greeter\n  pipedeck plugins -o wide\n  pipedeck plugins -o json",
+		Example: "  pipedeck plugins\n  pipedeck plugins greeter\n  pipedeck plugins -o wide\n" +
+			"  pipedeck plugins -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.Run(cmd, func(_ context.Context, s *session.Session) error {
 				plugins := s.State.Plugins()
@@ -99,8 +100,10 @@ func printExits(w io.Writer, p *deckv1.Plugin, output *format.Output) error {
 		{Head: "REASON", Text: true}, {Head: "ERROR", Text: true},
 	}}
 	for _, e := range p.GetExits() {
-		table.Rows = append(table.Rows, []string{built(e.GetAt()), e.GetBuild().GetHash(),
-			e.GetUptime().AsDuration().Round(10 * time.Millisecond).String(), e.GetPlace(), e.GetReason(), e.GetError()})
+		up := e.GetUptime().AsDuration().Round(10 * time.Millisecond)
+		table.Rows = append(table.Rows, []string{
+			built(e.GetAt()), e.GetBuild().GetHash(), up.String(), e.GetPlace(), e.GetReason(), e.GetError(),
+		})
 	}
 	fmt.Fprintln(w)
 	if err := output.Table(w, table); err != nil {

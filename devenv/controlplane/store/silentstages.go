@@ -34,8 +34,8 @@ func (s *signs) note(stageID string, now time.Time) bool {
 	return was
 }
 
-// CheckStages looks for running stages that show no sign of life, and returns when it should be called again: a stage is
-// shown as silent no more than HeartbeatCheck too late.
+// CheckStages looks for running stages that show no sign of life, and returns when it should be called again: a stage
+// is shown as silent no more than HeartbeatCheck too late.
 func (d *Deployments) CheckStages() (again time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

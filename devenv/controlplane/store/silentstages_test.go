@@ -29,7 +29,8 @@ func TestAStageWithoutOutputIsShownAsSilent(t *testing.T) {
 	}))
 	require.NoError(t, s.Deployments.ReportStatus(piped, "d", model.DeploymentStatus_DEPLOYMENT_RUNNING, ""))
 	for _, stage := range []string{"greet", "asks", "waits"} {
-		require.NoError(t, s.Deployments.ReportStage(piped, stageReport("d", stage, model.StageStatus_STAGE_RUNNING, 0)))
+		report := stageReport("d", stage, model.StageStatus_STAGE_RUNNING, 0)
+		require.NoError(t, s.Deployments.ReportStage(piped, report))
 	}
 	silent := func() map[string]time.Time {
 		t.Helper()
@@ -42,10 +43,9 @@ func TestAStageWithoutOutputIsShownAsSilent(t *testing.T) {
 	require.Equal(t, 2*time.Second, s.Deployments.CheckStages())
 	require.Empty(t, silent())
 	c.advance(2 * time.Second)
-	sub, _ := s.Subscribe(false)
-	defer sub.Close()
 	s.Deployments.CheckStages()
-	require.Equal(t, map[string]time.Time{"greet": began}, silent(), "others wait for a user or a time, or have not begun")
+	require.Equal(t, map[string]time.Time{"greet": began}, silent(),
+		"others wait for a user or a time, or have not begun")
 	c.advance(15 * time.Second)
 	require.Equal(t, 5*time.Second, s.Deployments.CheckStages())
 	require.Equal(t, began, silent()["greet"], "its age goes on")
@@ -57,7 +57,8 @@ func TestAStageWithoutOutputIsShownAsSilent(t *testing.T) {
 	c.advance(31 * time.Second)
 	s.Deployments.CheckStages()
 	require.Len(t, silent(), 1)
-	require.NoError(t, s.Deployments.MergeStageMetadata(piped, "d", "greet", map[string]string{"pipedeck/progress": "{}"}))
+	progress := map[string]string{"pipedeck/progress": "{}"}
+	require.NoError(t, s.Deployments.MergeStageMetadata(piped, "d", "greet", progress))
 	require.Empty(t, silent(), "it reports progress")
 }
 
