@@ -54,10 +54,8 @@ func (s *supervisor) died(proc *process, why error) {
 	noted := &agentv1.PluginExit{
 		At: timestamppb.New(s.options.Clock.Now()), Reason: reason, Error: errorLine(&proc.ending),
 		Stack: proc.ending.stack.shown(), Build: proc.watch.build.Load(), Pid: int32(proc.command.Process.Pid),
+		Place:  exit.Place,
 		Uptime: durationpb.New(exit.Uptime.Round(time.Millisecond)),
-	}
-	if len(noted.GetStack()) > 0 {
-		noted.Place = proc.ending.stack.place(moduleOf(proc.command.Path))
 	}
 	s.condition.change(func() { s.condition.exits.add(noted) })
 }

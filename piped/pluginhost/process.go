@@ -220,6 +220,9 @@ func (p *process) live(s start, configuration []byte, reader *os.File, pump *pum
 	pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
 	crash, stack := out.crash()
 	p.ending.exit, p.ending.stack = p.exitError(err, out.since(p.mark), crash), stack
+	if len(stack.frames) > 0 {
+		p.ending.exit.Place = stack.place(moduleOf(p.command.Path))
+	}
 	p.ending.exit.Exhausted = p.exhausted()
 	if s.ended != nil {
 		s.ended(p)
