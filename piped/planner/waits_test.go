@@ -4,6 +4,8 @@
 package planner
 
 import (
+	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,16 +18,24 @@ import (
 func TestAPluginThatAPlanWaitsForIsReportedAfterFiveSeconds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
 		var reports []Wait
+		report := func(wait Wait) {
+			mu.Lock()
+			defer mu.Unlock()
+			reports = append(reports, wait)
+		}
 		w := &waits{
-			clock: clock.System{}, report: func(wait Wait) { reports = append(reports, wait) },
+			clock: clock.System{}, report: report,
 			changed: make(chan struct{}, 1), done: make(chan struct{}),
 		}
 		w.ended.Go(w.run)
 		pass := func(d time.Duration) []Wait {
 			time.Sleep(d)
 			synctest.Wait()
-			return reports
+			mu.Lock()
+			defer mu.Unlock()
+			return slices.Clone(reports)
 		}
 		began := time.Now()
 		end := w.begin("greeter")
