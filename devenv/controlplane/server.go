@@ -205,14 +205,14 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// checkPipeds looks for pipeds that are silent until the server stops.
+// checkPipeds looks for pipeds and stages that are silent until the server stops.
 func (s *Server) checkPipeds() {
 	due := time.NewTimer(store.HeartbeatCheck)
 	defer due.Stop()
 	for {
 		select {
 		case <-due.C:
-			due.Reset(s.store.Pipeds.Check())
+			due.Reset(min(s.store.Pipeds.Check(), s.store.Deployments.CheckStages()))
 		case <-s.stopping.Done():
 			return
 		}

@@ -82,6 +82,8 @@ type PipedOptions struct {
 	// Develop returns how a plugin of sources in a directory is run under a name, in place of former, which is nil for
 	// a name that the environment has no plugin of. Its URL does not count. Nil when no plugin can be developed.
 	Develop func(name, directory string, former *workspace.Plugin) (workspace.Plugin, error)
+	// PluginStart is the time for a plugin to answer after its start; 0 for piped's own, and for ForeignPiped.
+	PluginStart time.Duration
 }
 
 // waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.

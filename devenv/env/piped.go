@@ -282,6 +282,9 @@ func (e *Environment) pipedArguments() ([]string, error) {
 	if !e.ForeignPiped {
 		args = append(args, "--work-dir", e.Workspace.PipedDir(), "--log-file-dir", e.Workspace.PluginLogsDir(),
 			"--grace-period", (pipedGrace / 2).String(), "--exit-with-stdin")
+		if e.PluginStart > 0 {
+			args = append(args, "--plugin-start-timeout", e.PluginStart.String())
+		}
 	}
 	return args, nil
 }

@@ -49,7 +49,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 	f.live = a.liveReporter(sources, func() { f.trigger.ApplicationsChanged() })
 	plans := planner.New(planner.Options{
 		Plugins: a.plugins, ControlPlane: client, Sources: sources, Options: mistakes.planned(checks),
-		Tracer: a.upstream.tracer, Logger: a.logger,
+		Tracer: a.upstream.tracer, Logger: a.logger, Waits: planningWaits(client, f.watcher.Heard, a.logger),
 	})
 	f.controller = scheduler.NewController(scheduler.ControllerOptions{
 		Planner: &watchedPlanner{plans, mistakes},

@@ -85,6 +85,11 @@ type Options struct {
 	Timeout time.Duration
 	// Tracer records the planning; nil for none.
 	Tracer *tracing.Tracer
+	// Waits gets the plugin that the plan of a deployment has waited for longer than 5 s, and the zero value when that
+	// is over; nil for no one.
+	Waits func(ctx context.Context, deploymentID string, wait Wait)
+	// Clock is what waits are measured by; the system's by default.
+	Clock clock.Clock
 }
 
 // Planner plans deployments; it keeps no state.
@@ -100,6 +105,9 @@ func New(options Options) *Planner {
 	if options.Timeout <= 0 {
 		options.Timeout = defaultTimeout
 	}
+	if options.Clock == nil {
+		options.Clock = clock.System{}
+	}
 	return &Planner{options: options}
 }
 
@@ -114,7 +122,7 @@ func (p *Planner) Plan(ctx context.Context, pending *model.Deployment) (*model.D
 }
 
 func (p *Planner) planAndReport(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
-	planned, err := p.planInTime(ctx, pending)
+	planned, err := p.planWatched(ctx, pending)
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return nil, cause
 	}
@@ -152,6 +160,16 @@ func (p *Planner) planAndReport(ctx context.Context, pending *model.Deployment) 
 		),
 	)
 	return planned, nil
+}
+
+// planWatched reports meanwhile which plugin it waits for.
+func (p *Planner) planWatched(ctx context.Context, pending *model.Deployment) (*model.Deployment, error) {
+	if p.options.Waits == nil {
+		return p.planInTime(ctx, pending)
+	}
+	watched, stop := watch(ctx, p.options.Clock, func(wait Wait) { p.options.Waits(ctx, pending.GetId(), wait) })
+	defer stop()
+	return p.planInTime(watched, pending)
 }
 
 // plan is one attempt. It reports its current step, in words that follow "while".

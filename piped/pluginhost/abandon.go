@@ -15,6 +15,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/stats"
+
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 )
 
 // abandonTime is how long an abandoned process may take to write its stacks, before SIGKILL.
@@ -27,6 +29,8 @@ type Taken struct {
 	proc  atomic.Pointer[process]
 	begun chan struct{}
 	begin func()
+	// Taking gets the build of the process that takes the call, before the plugin is called; nil for no one.
+	Taking func(*agentv1.PluginBuild)
 }
 
 // ender ends a process that goes on with a stage that was stopped.
@@ -59,6 +63,9 @@ func noteTaken(ctx context.Context, ender ender, proc *process, opts []grpc.Call
 		if o, ok := option.(takenBy); ok {
 			o.taken.ender = ender
 			o.taken.proc.Store(proc)
+			if o.taken.Taking != nil {
+				o.taken.Taking(proc.watch.build.Load())
+			}
 			ctx = context.WithValue(ctx, takenKey{}, o.taken)
 		}
 	}

@@ -31,6 +31,8 @@ type binary struct {
 	linked bool
 	// hash is the SHA-256 of the content, in hexadecimal.
 	hash string
+	// built is when the file was written that the content was copied from; zero for one of another machine.
+	built time.Time
 }
 
 // binaries brings the program of a plugin to this machine.
@@ -121,6 +123,7 @@ func (s *binaries) download(ctx context.Context, wanted config.Plugin) (_ binary
 		note = fmt.Sprintf("it runs as it was fetched before, because its url cannot be reached: %s", file.Stale)
 	}
 	b, err := s.store(wanted.Name, file.Path)
+	b.built = time.Time{} // it was fetched then, and built at another time
 	return b, note, err
 }
 
@@ -155,12 +158,13 @@ func (s *binaries) local(plugin, source string) (binary, error) {
 // store copies source to <dir>/<plugin>-<hash> unless it is there already, with the same content. The name is made from
 // what was copied: a compiler may be writing the source at the same time. replaced says that a file of that name was
 // there which did not have this content.
-func store(dir, plugin, source string) (_ binary, replaced bool, err error) {
+func store(dir, plugin, source string) (b binary, replaced bool, err error) {
 	in, err := os.Open(source)
 	if err != nil {
 		return binary{}, false, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
 	}
 	defer in.Close()
+	defer func() { b.built = written(in) }()
 	name := fileName(plugin)
 	stored, err := scan(in, io.Discard, filepath.Join(dir, name))
 	if err != nil {

@@ -36,6 +36,7 @@ var _ grpc.ClientConnInterface = (*caller)(nil)
 // Invoke makes one call to the present process. When the process ends during the call the error is an
 // ExitError, without one a NotRunningError; both are Unavailable.
 func (c *caller) Invoke(ctx context.Context, method string, args, reply any, opts ...grpc.CallOption) error {
+	defer waitsFor(ctx, c.plugin)()
 	if err := c.builds.await(ctx, method, args, opts); err != nil {
 		return status.FromContextError(err).Err()
 	}

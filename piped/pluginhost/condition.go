@@ -6,7 +6,6 @@ package pluginhost
 import (
 	"cmp"
 	"context"
-	"debug/buildinfo"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
-	"github.com/pipedeck/pipedeck/piped/clip"
 )
 
 // condition is what a plugin is doing now, and which process answers its calls. Every change is announced.
@@ -36,15 +34,13 @@ type condition struct {
 	settled   bool   // the outcome of the first start is known
 	// fetching is set while the binary may be on its way from another machine.
 	fetching bool
-	starts   int
-	// restarted is when the last restarts were, version that of the program of process.
-	restarted []time.Time
-	version   string
-	able      abilities
-	process   *process // set while one exists
-	ready     bool     // process answers
-	leaving   []string // replaced processes that have calls, as "pid 5"
-	usage     usage
+	starts   starts
+	exits    exits
+	able     abilities
+	process  *process // set while one exists
+	ready    bool     // process answers
+	leaving  []string // replaced processes that have calls, as "pid 5"
+	usage    usage
 }
 
 func newCondition(plugin string, changes *broadcast) *condition {
@@ -73,22 +69,29 @@ func (c *condition) fail(state agentv1.Plugin_State, detail string, why problem)
 }
 
 func (c *condition) began(proc *process) {
-	version := versionOf(proc.binary())
 	c.change(func() {
-		c.process, c.ready, c.version = proc, false, version
-		c.started(proc)
+		c.process, c.ready = proc, false
+		c.starts.add(proc)
 	})
 }
 
 // maxRestarts bounds the times of restarts that are kept.
 const maxRestarts = 20
 
-// started counts a start.
-func (c *condition) started(proc *process) {
-	c.starts++
-	if c.starts > 1 {
-		c.restarted = append(c.restarted, proc.started)
-		c.restarted = c.restarted[max(0, len(c.restarted)-maxRestarts):]
+// starts counts the processes of a plugin.
+type starts struct {
+	count int
+	// reloads are those that took the place of a process that ran.
+	reloads int
+	// again is when the last of them began that were not the first.
+	again []time.Time
+}
+
+func (s *starts) add(proc *process) {
+	s.count++
+	if s.count > 1 {
+		s.again = append(s.again, proc.started)
+		s.again = s.again[max(0, len(s.again)-maxRestarts):]
 	}
 }
 
@@ -100,30 +103,13 @@ func (p *process) binary() string {
 	return p.command.Path
 }
 
-// versionOf is the version of a Go program, or the commit that it was built from; "" where it has neither.
-func versionOf(path string) string {
-	info, err := buildinfo.ReadFile(path)
-	if err != nil {
-		return ""
-	}
-	if version := info.Main.Version; version != "" && version != "(devel)" {
-		return version
-	}
-	for _, setting := range info.Settings {
-		if setting.Key == "vcs.revision" {
-			return clip.Bytes(setting.Value, 12)
-		}
-	}
-	return ""
-}
-
 // serving makes a process the one that new calls go to.
 func (c *condition) serving(proc *process, able abilities) {
-	version := versionOf(proc.binary())
 	c.change(func() {
 		if c.process != proc { // it replaces another one
-			c.process, c.version = proc, version
-			c.started(proc)
+			c.process = proc
+			c.starts.add(proc)
+			c.starts.reloads++
 		}
 		c.usage = usage{} // what it took in its start says little
 		c.ready, c.able, c.settled = true, able, true
@@ -302,10 +288,11 @@ func (c *condition) status(s *agentv1.Plugin) {
 	defer c.mu.Unlock()
 	s.State, s.Detail = c.state, c.detail
 	s.ChangedBinaryFails = c.keepsOld()
-	s.Restarts = int32(max(0, c.starts-1))
-	for _, at := range c.restarted {
+	s.Restarts, s.Reloads = int32(max(0, c.starts.count-1)), int32(c.starts.reloads)
+	for _, at := range c.starts.again {
 		s.RestartedAt = append(s.RestartedAt, timestamppb.New(at))
 	}
+	s.Crashes, s.Exits = c.exits.count, slices.Clone(c.exits.last)
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages = slices.Clone(c.able.stages)
 	if c.process != nil {
@@ -317,7 +304,8 @@ func (c *condition) status(s *agentv1.Plugin) {
 	if c.process != nil {
 		s.Pid = int32(c.process.command.Process.Pid)
 		s.StartedAt = timestamppb.New(c.process.started)
-		s.Binary, s.Version = c.process.binary(), c.version
+		s.Binary, s.Build = c.process.binary(), c.process.watch.build.Load()
+		s.Version = s.GetBuild().GetVersion()
 		s.Linked = c.process.link != nil
 		s.Goroutines = c.process.watch.goroutines.Load()
 	}

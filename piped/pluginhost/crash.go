@@ -10,7 +10,10 @@ import (
 
 // crashLines picks the beginning of a fatal error of the Go runtime out of a plugin's output: the stacks of
 // many goroutines follow it, and push it out of the last lines.
-type crashLines struct{ lines []string }
+type crashLines struct {
+	lines []string
+	stack panicStack
+}
 
 // keptCrashLines holds the message, the goroutine and the first two functions with their places.
 const keptCrashLines = 6
@@ -30,6 +33,9 @@ func outOfMemory(crash []string) bool {
 }
 
 func (c *crashLines) see(line string) {
+	if len(c.lines) > 0 {
+		c.stack.see(line)
+	}
 	switch {
 	case len(c.lines) >= keptCrashLines:
 	case len(c.lines) > 0:
@@ -37,7 +43,7 @@ func (c *crashLines) see(line string) {
 	default:
 		for _, beginning := range crashBeginnings {
 			if strings.HasPrefix(line, beginning) {
-				c.lines = append(c.lines, line)
+				c.lines, c.stack.message = append(c.lines, line), line
 				return
 			}
 		}

@@ -40,6 +40,8 @@ type ExitError struct {
 	Exhausted string
 	// Crash holds the first lines of a panic or of another fatal error of the Go runtime, if it wrote one.
 	Crash []string
+	// Place is the first place of its stack in the code of its author, such as "stage.go:31"; empty where not known.
+	Place string
 	// blamed is set when the end is counted against the inputs of its calls, not against the plugin.
 	blamed bool
 }
@@ -50,7 +52,11 @@ func (e *ExitError) Error() string {
 	case e.Reason != "":
 		return fmt.Sprintf("plugin %q %s", e.Plugin, how)
 	case len(e.Crash) > 0:
-		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, strings.Join(e.Crash, " | "))
+		lines := slices.Clone(e.Crash)
+		if e.Place != "" {
+			lines[0] += " at " + e.Place
+		}
+		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, strings.Join(lines, " | "))
 	}
 	if len(e.LastOutput) == 0 {
 		return fmt.Sprintf("plugin %q %s; it wrote no output", e.Plugin, how)

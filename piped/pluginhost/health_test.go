@@ -57,7 +57,7 @@ func TestTheFirstLinesOfAPanicAreKept(t *testing.T) {
 	p, err := host.Owner(t.Context(), "A")
 	require.NoError(t, err)
 	_, err = execute(t.Context(), p, `{"do":"panic"}`)
-	require.ErrorContains(t, err, `plugin "p" exited with code 2: panic: the moon fell down | `)
+	require.ErrorContains(t, err, `plugin "p" exited with code 2: panic: the moon fell down at plugin.go:`)
 	require.ErrorContains(t, err, "main.(*plugin).do")
 }
 

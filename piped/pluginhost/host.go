@@ -198,9 +198,12 @@ func (h *Host) Owner(ctx context.Context, stage string) (*Plugin, error) {
 		case len(owners) == 0 && h.settled():
 			return nil, h.unknownStage(stage)
 		}
+		end := waitsFor(ctx, h.unsettled())
 		select {
 		case <-changed:
+			end()
 		case <-ctx.Done():
+			end()
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -213,9 +216,12 @@ func (h *Host) Settled(ctx context.Context, names ...string) error {
 		if h.settled(names...) {
 			return nil
 		}
+		end := waitsFor(ctx, h.unsettled(names...))
 		select {
 		case <-changed:
+			end()
 		case <-ctx.Done():
+			end()
 			return context.Cause(ctx)
 		}
 	}
@@ -295,11 +301,7 @@ func (h *Host) owners(stage string) []*Plugin {
 	return offering
 }
 
-func (h *Host) settled(names ...string) bool {
-	return !slices.ContainsFunc(h.plugins, func(p *Plugin) bool {
-		return (len(names) == 0 || slices.Contains(names, p.Name())) && !p.condition.hasSettled()
-	})
-}
+func (h *Host) settled(names ...string) bool { return h.unsettled(names...) == "" }
 
 // mayBeNamed reports whether the stage is given by the configuration to a plugin of which no one knows yet whether it
 // offers it.

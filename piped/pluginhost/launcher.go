@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -69,6 +70,7 @@ func (l *launcher) launch(b binary, port int, lifeline *os.File) (_ *process, er
 		}
 		return nil, permanentError{err}
 	}
+	proc.watch.build.Store(b.build())
 	proc.release = l.serve(proc)
 	var calls grpc.UnaryClientInterceptor
 	if l.options.Observer.Calls != nil {
@@ -134,6 +136,7 @@ func (l *launcher) awaitReady(ctx context.Context, proc *process) (abilities, er
 		switch {
 		case a.err == nil:
 			proc.watch.answered.Store(true)
+			proc.watch.build.Store(named(proc.watch.build.Load(), a.version))
 			if l.options.Observer.Described != nil {
 				l.options.Observer.Described(l.config.Name, a.schema)
 			}
@@ -161,15 +164,17 @@ func (l *launcher) held() time.Duration { return l.debugger.time() }
 
 // askAbilities waits until the plugin answers.
 func askAbilities(ctx context.Context, conn *grpc.ClientConn) (able abilities, err error) {
-	response, err := deployment.NewDeploymentServiceClient(conn).
-		FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true))
+	var headers metadata.MD
+	response, err := deployment.NewDeploymentServiceClient(conn).FetchDefinedStages(
+		ctx, &deployment.FetchDefinedStagesRequest{}, grpc.WaitForReady(true), grpc.Header(&headers),
+	)
 	if status.Code(err) == codes.Unimplemented {
 		err = nil // a plugin for live state alone
 	}
 	if err != nil {
 		return able, err
 	}
-	able.stages = response.GetStages()
+	able.stages, able.version = response.GetStages(), reportedVersion(headers)
 	able.sources, err = deployment.NewSourceUseServiceClient(conn).GetSourceUse(ctx, &deployment.GetSourceUseRequest{})
 	switch {
 	case status.Code(err) == codes.Unimplemented: // PipeCD's plugins

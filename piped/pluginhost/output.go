@@ -102,11 +102,13 @@ func (o *output) begin() int {
 	return o.total
 }
 
-// crash returns the first lines of the fatal error that the process wrote, or nothing.
-func (o *output) crash() []string {
+// crash returns the first lines of the fatal error that the process wrote, and its stack; or nothing.
+func (o *output) crash() ([]string, panicStack) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Clone(o.fatal.lines)
+	stack := o.fatal.stack
+	stack.frames = slices.Clone(stack.frames)
+	return slices.Clone(o.fatal.lines), stack
 }
 
 // since returns those of the kept lines that were written after a mark.

@@ -72,7 +72,10 @@ func (p *Plugin) Name() string { return p.config.Name }
 
 // WaitRunning returns when the plugin answers. It returns a NotRunningError when the plugin has failed for
 // good, and that of its last state when ctx ends first.
-func (p *Plugin) WaitRunning(ctx context.Context) error { return p.condition.await(ctx) }
+func (p *Plugin) WaitRunning(ctx context.Context) error {
+	defer waitsFor(ctx, p.Name())()
+	return p.condition.await(ctx)
+}
 
 // HeldTime is how long debuggers have held the plugin in all so far. Whoever waits for the plugin with a time limit
 // adds it to the limit.

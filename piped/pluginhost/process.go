@@ -20,6 +20,7 @@ import (
 
 	"google.golang.org/grpc"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/system/clock"
@@ -72,6 +73,8 @@ type watch struct {
 	goroutines  atomic.Uint32 // that it reported last
 	called      chan struct{} // as began, for who looks for a debugger
 	answered    atomic.Bool   // it has answered after its start
+	// build is what runs; nil before the launcher knows it.
+	build atomic.Pointer[agentv1.PluginBuild]
 }
 
 // ending is how and why a process ends.
@@ -87,7 +90,9 @@ type ending struct {
 	abandoning sync.Once
 	stacks     stackLines
 	exited     chan struct{}
-	exit       *ExitError // valid once exited is closed
+	exit       *ExitError // valid once exited is closed, as stack
+	// stack is that of the fatal error which has ended the process.
+	stack panicStack
 	// left says what the process has started and could not be ended; valid once exited is closed, nil for nothing.
 	left error
 }
@@ -213,7 +218,11 @@ func (p *process) live(s start, configuration []byte, reader *os.File, pump *pum
 	}
 	_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
 	pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
-	p.ending.exit = p.exitError(err, out.since(p.mark), out.crash())
+	crash, stack := out.crash()
+	p.ending.exit, p.ending.stack = p.exitError(err, out.since(p.mark), crash), stack
+	if len(stack.frames) > 0 {
+		p.ending.exit.Place = stack.place(moduleOf(p.command.Path))
+	}
 	p.ending.exit.Exhausted = p.exhausted()
 	if s.ended != nil {
 		s.ended(p)

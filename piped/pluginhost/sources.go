@@ -18,6 +18,8 @@ type abilities struct {
 	sources *deployment.GetSourceUseResponse
 	// schema is the JSON Schema of its options; empty when it ships none.
 	schema []byte
+	// version is what its author calls it; empty when it does not say.
+	version string
 }
 
 // StageSources returns which sources the plugin of a stage reads: all of them, unless it says something else.

@@ -43,15 +43,16 @@ func (s *supervisor) succeed(ctx context.Context, lifeline *os.File, present *pr
 	}
 	able, err := s.launcher.awaitReady(ctx, proc)
 	if err != nil {
-		s.discard(proc)
+		s.discard(proc, err)
 		return successor{err: err}
 	}
 	return successor{proc: proc, abilities: able}
 }
 
-// discard ends a process that never got a call.
-func (s *supervisor) discard(proc *process) {
+// discard ends a process that never got a call. why is the error of its start, or why it is not needed any more.
+func (s *supervisor) discard(proc *process, why error) {
 	proc.stop(min(s.options.GracePeriod, startGrace))
+	s.died(proc, why)
 	s.remains.note(proc)
 	proc.close()
 }
@@ -76,6 +77,7 @@ func (s *supervisor) retire(ctx context.Context, proc *process) {
 		case <-ctx.Done():
 		}
 		proc.stop(s.options.GracePeriod)
+		s.died(proc, nil)
 		s.remains.note(proc)
 		<-finished // its calls end with it
 		s.logger.Info("replaced plugin process has ended", "pid", proc.command.Process.Pid)

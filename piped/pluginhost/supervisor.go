@@ -106,7 +106,7 @@ func (s *supervisor) live(ctx context.Context, lifeline *os.File) error {
 		next, err = s.keep(ctx, lifeline, proc)
 		switch {
 		case next == nil:
-			s.ended(proc)
+			s.ended(proc, err)
 		default:
 			s.retire(ctx, proc)
 			proc = next
@@ -159,7 +159,7 @@ func (s *supervisor) first(ctx context.Context, lifeline *os.File) (*process, er
 	}
 	if err != nil {
 		proc.stop(min(s.options.GracePeriod, startGrace)) // it has no work to finish
-		s.ended(proc)
+		s.ended(proc, err)
 		return nil, err
 	}
 	s.serve(proc, able)
@@ -176,7 +176,7 @@ func (s *supervisor) keep(ctx context.Context, lifeline *os.File, proc *process)
 		abandon(errAbandoned)
 		if coming != nil {
 			if next := <-coming; next.proc != nil {
-				s.discard(next.proc)
+				s.discard(next.proc, errAbandoned)
 			}
 		}
 	}()
@@ -278,9 +278,10 @@ func (s *supervisor) serve(proc *process, able abilities) {
 		"took", s.options.Clock.Now().Sub(proc.started).Round(time.Millisecond))
 }
 
-// ended forgets a process that is gone.
-func (s *supervisor) ended(proc *process) {
+// ended forgets a process that is gone, and notes its end.
+func (s *supervisor) ended(proc *process, why error) {
 	s.condition.ended(proc)
+	s.died(proc, why)
 	s.remains.note(proc)
 	proc.close()
 }

@@ -13,6 +13,7 @@ import (
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -241,6 +242,7 @@ func (e *executor) execute(
 	}
 	defer e.progress.noteHeld(stage, plugin)()
 	taken := pluginhost.NewTaken()
+	taken.Taking = func(build *agentv1.PluginBuild) { e.noteBuild(ctx, stage, plugin.Name(), build) }
 	if err := e.inject(call, stage, faults, taken); err != nil {
 		return e.stopped(ctx, call, stage, err)
 	}

@@ -10,9 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/proto"
-
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -29,6 +26,7 @@ const (
 	beforePlugin
 	beforeCall // what the plugin host knows of the process that gets the call
 	injected   // faults that a user wants
+	named      // the build of the plugin that gets the call
 )
 
 // afterFirst is the place of the second line of those that stand at beforeCall; others follow it.
@@ -83,10 +81,7 @@ func (r *reports) beginStage(
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	if data, err := proto.Marshal(run); err == nil && len(data) > 0 {
-		work = metadata.AppendToOutgoingContext(work, stageRunKey, string(data))
-	}
-	return r.stage(work, stage, model.StageStatus_STAGE_RUNNING, reason)
+	return r.stage(withRun(work, run), stage, model.StageStatus_STAGE_RUNNING, reason)
 }
 
 // endStage records an end. It goes on trying until ctx ends: what is not recorded is run again by the next

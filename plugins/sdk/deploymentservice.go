@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -30,10 +31,19 @@ type deploymentService struct {
 	// stopping ends when the process has to stop; its cause is errParentGone when piped is gone.
 	stopping context.Context
 	now      func() time.Time
+	// version is empty when the author gives none.
+	version string
 }
 
-func (s *deploymentService) FetchDefinedStages(context.Context,
-	*deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+// versionHeader reports the version of the plugin to piped with its stages. Whoever does not know it sees nothing of
+// it.
+const versionHeader = "pipedeck-plugin-version-bin"
+
+func (s *deploymentService) FetchDefinedStages(ctx context.Context,
+	_ *deployment.FetchDefinedStagesRequest) (*deployment.FetchDefinedStagesResponse, error) {
+	if s.version != "" {
+		_ = grpc.SetHeader(ctx, metadata.Pairs(versionHeader, s.version))
+	}
 	return &deployment.FetchDefinedStagesResponse{Stages: s.handlers.stages()}, nil
 }
 
@@ -211,11 +221,6 @@ func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePlugi
 			strings.Join(s.handlers.stages(), ", "))
 	}
 	return s.handlers.execute(ctx, in, log, client)
-}
-
-// panicked is the error of a panic; it is called while that is recovered from.
-func panicked(p any) error {
-	return fmt.Errorf("the plugin panicked, this is a bug in it: %v\n%s", p, debug.Stack())
 }
 
 // stageContext ends with the call or with the process, and its cause reports which.

@@ -41,6 +41,7 @@ type handlers struct {
 	plans         bool // inspects the sources when it plans
 	planPreview   func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
 	schema        []byte
+	version       string
 }
 
 // bound is a plugin with its configuration decoded.

@@ -42,8 +42,7 @@ func recoverPanics(logger *slog.Logger) grpc.UnaryServerInterceptor {
 		defer func() {
 			if p := recover(); p != nil {
 				logger.Error("request panicked", "method", info.FullMethod, "panic", p, "stack", string(debug.Stack()))
-				err = status.Errorf(codes.Internal, "the plugin panicked in %s, this is a bug in it: %v",
-					info.FullMethod, p)
+				err = status.Error(codes.Internal, panicText(p))
 			}
 		}()
 		return next(ctx, req)

@@ -89,7 +89,7 @@ func Serve(ctx context.Context, plugin Plugin, opts ServeOptions) (err error) {
 			return fmt.Errorf("plugin %s: start: %w", opts.Settings.Name, err)
 		}
 	}
-	h.schema = plugin.schema
+	h.schema, h.version = plugin.schema, plugin.known()
 	return serve(ctx, newServer(ctx, h, client, opts), plugin.Version(), opts)
 }
 
@@ -147,7 +147,7 @@ func newServer(ctx context.Context, h *handlers, client *pipedClient, opts Serve
 	}
 	server := grpc.NewServer(options...)
 	deployment.RegisterDeploymentServiceServer(server, &deploymentService{
-		handlers: h, client: client, logger: opts.Logger, stopping: ctx, now: time.Now,
+		handlers: h, client: client, logger: opts.Logger, stopping: ctx, now: time.Now, version: h.version,
 	})
 	deployment.RegisterSourceUseServiceServer(server, &sourceUseService{handlers: h})
 	if len(h.schema) > 0 {

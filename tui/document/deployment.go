@@ -31,10 +31,19 @@ type Deployment struct {
 	// RollbackOnRequest says that it is rolled back only when a user asks for that.
 	RollbackOnRequest bool `json:"rollback_on_request"`
 	Relations
+	Planning
 	// Piped is the id of the piped that runs it.
 	Piped string `json:"piped"`
 	// Stages are its stages in their order; left out of event lines.
 	Stages *[]Stage `json:"stages,omitempty"`
+}
+
+// Planning is what the planning of a deployment waits for.
+type Planning struct {
+	// PlanningWaitsFor is the plugin that it has waited for, for 5 s or longer; empty for none.
+	PlanningWaitsFor string `json:"planning_waits_for"`
+	// PlanningSince is since when it waits; left out where it does not.
+	PlanningSince string `json:"planning_since,omitempty" format:"date-time"`
 }
 
 // Relations are what a deployment has to do with other ones.
@@ -98,6 +107,7 @@ func NewDeployment(d *deckv1.Deployment) Deployment {
 			RollbackTo: d.GetRollbackTo(), Retry: d.GetRetry(), RetryLimit: d.GetRetryLimit(),
 			SupersededBy: d.GetSupersededBy(),
 		},
+		Planning: Planning{d.GetPlanningWaitsFor(), moment(d.GetPlanningSince())},
 	}
 }
 

@@ -13,7 +13,7 @@ type Plugin struct {
 	State string `json:"state" words:"plugin"`
 	// PID is the id of the process; 0 when there is none.
 	PID int32 `json:"pid"`
-	// Restarts counts how often it was started again.
+	// Restarts counts how often it was started again, for any reason.
 	Restarts int32 `json:"restarts"`
 	// RSS is the memory that it uses, in bytes.
 	RSS uint64 `json:"rss"`
@@ -33,6 +33,7 @@ type Plugin struct {
 	Binary string `json:"binary"`
 	// Version is that of the plugin; empty when it is not known.
 	Version string `json:"version"`
+	Lives
 	// Linked says that it is a part of the program piped.
 	Linked bool `json:"linked"`
 	Usage
@@ -65,6 +66,7 @@ func NewPlugin(p *deckv1.Plugin) Plugin {
 		CPU: p.GetCpuPercent(), Detail: p.GetDetail(), Piped: p.GetPipedId(), StartedAt: moment(p.GetStartedAt()),
 		Stages: List(p.GetStages()), DeployTargets: List(p.GetDeployTargets()), Binary: p.GetBinary(),
 		Version: p.GetVersion(), Linked: p.GetLinked(),
+		Lives: Lives{newBuild(p.GetBuild()), p.GetReloads(), p.GetCrashes(), each(p.GetExits(), newExit)},
 		Usage: Usage{
 			OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Goroutines: p.GetGoroutines(),
 			MemoryLimit: p.GetMemoryLimitBytes(), CPULimit: p.GetCpuLimitCores(), PIDsLimit: p.GetPidsLimit(),

@@ -39,6 +39,18 @@ type Stage struct {
 	Display string `json:"display"`
 	Approval
 	Times
+	Execution
+}
+
+// Execution is what executes a stage.
+type Execution struct {
+	// Plugin executes its latest attempt; empty before it has begun.
+	Plugin string `json:"plugin"`
+	// Build is that of the plugin; left out before it has begun.
+	Build *Build `json:"build,omitempty"`
+	// SilentSince is the last sign of a running stage that has written no log and reported no progress for 30 s; left
+	// out for others.
+	SilentSince string `json:"silent_since,omitempty" format:"date-time"`
 }
 
 // Times are those of a stage.
@@ -96,7 +108,8 @@ func NewStage(d *deckv1.Deployment, s *deckv1.Stage) Stage {
 			CanApprove: s.GetCanApprove(), CanSkip: s.GetCanSkip(), Approvers: List(s.GetApprovers()),
 			ApprovalsNeeded: s.GetApprovalsNeeded(), ApprovedBy: List(s.GetApprovedBy()),
 		},
-		Times: Times{moment(s.GetStartedAt()), moment(s.GetFirstStartedAt()), moment(s.GetCompletedAt())},
+		Times:     Times{moment(s.GetStartedAt()), moment(s.GetFirstStartedAt()), moment(s.GetCompletedAt())},
+		Execution: Execution{s.GetPlugin(), newBuild(s.GetBuild()), moment(s.GetSilentSince())},
 	}
 	if p := s.GetProgress(); p != nil {
 		stage.Progress = &Progress{p.GetDone(), p.GetTotal(), p.GetText()}

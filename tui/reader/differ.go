@@ -5,6 +5,7 @@ package reader
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +29,10 @@ const (
 	StageWaits
 	// StageProgress: a stage reports how far it is, or how it goes at its deploy targets; Deployment and Stage are set.
 	StageProgress
+	// StageSilent: a running stage has shown no sign of life for some time; Deployment and Stage are set.
+	StageSilent
+	// PlanningWaits: the planning of a deployment waits for a plugin; Deployment is set.
+	PlanningWaits
 	Plugin
 	// Log: Deployment and Stage are set when they are known.
 	Log
@@ -164,6 +169,11 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 	if was, changed := d.news("deployment "+dep.GetId(), Name(dep.GetStatus()), dep.GetStatusReason()); changed {
 		own = []Change{{Kind: Deployment, Time: at, Was: was, Deployment: dep}}
 	}
+	if dep.GetPlanningWaitsFor() != "" {
+		if _, changed := d.news("planning "+dep.GetId(), "", dep.GetPlanningWaitsFor()); changed {
+			own = append(own, Change{Kind: PlanningWaits, Time: at, Deployment: dep})
+		}
+	}
 	for _, stage := range dep.GetStages() {
 		key := "stage " + dep.GetId() + " " + stage.GetId()
 		progressed := false
@@ -177,6 +187,11 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 		}
 		if _, changed := d.news("approval "+key, "", stage.GetCanApprove()); changed && stage.GetCanApprove() {
 			stages = append(stages, Change{Kind: StageWaits, Time: at, Deployment: dep, Stage: stage})
+		}
+		if since := stage.GetSilentSince(); since.IsValid() {
+			if _, changed := d.news("silent "+key, "", since.AsTime()); changed {
+				stages = append(stages, Change{Kind: StageSilent, Time: at, Deployment: dep, Stage: stage})
+			}
 		}
 	}
 	d.forget()
@@ -225,8 +240,8 @@ func (d *Differ) forget() {
 		return
 	}
 	for key := range d.said {
-		fields := strings.Fields(strings.TrimPrefix(key, "approval "))
-		if (fields[0] == "stage" || fields[0] == "deployment") && len(fields) > 1 &&
+		fields := strings.Fields(strings.TrimPrefix(strings.TrimPrefix(key, "approval "), "silent "))
+		if slices.Contains([]string{"stage", "deployment", "planning"}, fields[0]) && len(fields) > 1 &&
 			d.deck.Deployment(fields[1]) == nil {
 			delete(d.said, key)
 		}

@@ -64,11 +64,11 @@ func jsonLine(c Change) any {
 		return document.ApplicationLine{
 			LineHead: head("application"), Application: document.NewApplication(c.Application, nil),
 		}
-	case Deployment:
+	case Deployment, PlanningWaits:
 		return document.DeploymentLine{
 			LineHead: head("deployment"), Deployment: document.NewDeployment(c.Deployment),
 		}
-	case Stage, StageProgress:
+	case Stage, StageProgress, StageSilent:
 		return document.StageLine{LineHead: head("stage"), Stage: document.NewStage(c.Deployment, c.Stage)}
 	case Log:
 		return document.NewLogLine(c.Time, c.Log, c.Stage.GetName())

@@ -9,6 +9,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/document"
@@ -63,6 +66,13 @@ func plainLines(c Change, flags string) []string {
 	case StageWaits:
 		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage),
 			"WAITS FOR APPROVAL"+approvers(c.Stage), arrow(approval(c, flags)))
+	case StageSilent:
+		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage), Name(c.Stage.GetStatus()),
+			"no output for "+seconds(c.Stage.GetSilentSince(), c.Time))
+	case PlanningWaits:
+		d := c.Deployment
+		return line("deployment", d.GetApplicationName()+" "+short(d.GetCommit().GetHash()), Name(d.GetStatus()),
+			"planning waits for plugin "+d.GetPlanningWaitsFor()+", "+seconds(d.GetPlanningSince(), c.Time))
 	case Plugin:
 		p := c.Plugin
 		detail := p.GetDetail()
@@ -123,6 +133,11 @@ func severity(block *deckv1.LogBlock) string {
 		return "ERROR "
 	}
 	return ""
+}
+
+// seconds is the time since a moment: "45 s".
+func seconds(since *timestamppb.Timestamp, now time.Time) string {
+	return fmt.Sprintf("%.0f s", state.Elapsed(since, nil, now).Seconds())
 }
 
 func attempt(stage *deckv1.Stage) string {

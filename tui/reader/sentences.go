@@ -44,6 +44,13 @@ func sentences(c Change, flags string) []string {
 	case StageWaits:
 		s = fmt.Sprintf("Stage %s of %s waits for approval%s. To approve it, run: %s",
 			state.StageWord(c.Stage), c.Deployment.GetApplicationName(), approvers(c.Stage), approval(c, flags))
+	case StageSilent:
+		s = fmt.Sprintf("Stage %s of %s has had no output for %s.", state.StageWord(c.Stage),
+			c.Deployment.GetApplicationName(), seconds(c.Stage.GetSilentSince(), c.Time))
+	case PlanningWaits:
+		s = fmt.Sprintf("The planning of the deployment of %s has waited for plugin %s for %s.",
+			c.Deployment.GetApplicationName(), c.Deployment.GetPlanningWaitsFor(),
+			seconds(c.Deployment.GetPlanningSince(), c.Time))
 	case Plugin:
 		s = pluginSentence(c.Plugin, c.PluginName)
 	case Problem:
@@ -163,11 +170,21 @@ func stageSentence(c Change) string {
 	return ""
 }
 
+// count is a number with what it counts.
+func count(n int32, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprint(n, " ", what, "s")
+}
+
 func pluginSentence(p *deckv1.Plugin, name string) string {
 	switch p.GetState() {
 	case deckv1.Plugin_STATE_RUNNING:
 		running := "Plugin " + name + " is running"
-		if p.GetRestarts() > 0 {
+		if p.GetReloads() > 0 && p.GetCrashes() == 0 {
+			running += fmt.Sprintf(" as build %s after %s", p.GetBuild().GetHash(), count(p.GetReloads(), "reload"))
+		} else if p.GetRestarts() > 0 {
 			running += fmt.Sprintf(" again after %d restarts", p.GetRestarts())
 		}
 		return sentence(running, p.GetDetail())

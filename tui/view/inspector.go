@@ -147,6 +147,8 @@ func (v Inspector) about(width int) []string {
 		{"ended", v.clock(s.GetCompletedAt())},
 		{"timeout", v.timeout()},
 		{"attempt", fmt.Sprint(s.GetRetries() + 1)},
+		{"build", buildWords(s.GetBuild(), v.Now)},
+		{"silent", silence(s, v.Now)},
 		{"approvers", text.Line(strings.Join(s.GetApprovers(), ", "))},
 	}, v.approvals(), []fact{
 		{"progress", v.progress()},
@@ -191,13 +193,17 @@ func (v Inspector) around(width int) []string {
 		{"reason", text.Line(p.GetDetail())},
 		{"process", process},
 		{"program", text.Line(p.GetBinary())},
+		{"build", buildWords(p.GetBuild(), v.Now)},
 		{"restarts", v.restarts()},
+		{"crashes", counted(p.GetCrashes())},
+		{"reloads", counted(p.GetReloads())},
 		{"memory", memory},
 		{"CPU", cpu},
 		{"holds", pluginHolds(p)},
 		{"limits", pluginLimits(p)},
 		{"deploys to", strings.Join(p.GetDeployTargets(), ", ")},
 	})...)
+	lines = append(lines, v.exits(width)...)
 	lines = append(lines, v.section("Last words of the plugin")...)
 	output := lastWords(p.GetLastOutput())
 	if len(output) == 0 {

@@ -82,6 +82,9 @@ func (v Inspector) attempts(width int) []string {
 			words = Duration(took)
 		}
 		value := join("  ", badge.String(), words, v.span(a.GetStartedAt(), a.GetEndedAt()))
+		if len(v.Run.GetAttempts()) > 1 { // that of the only one stands with the stage
+			value = join("  ", value, th.Dim.Render(text.Line(a.GetBuild().GetHash())))
+		}
 		lines = append(lines, v.facts(width, []fact{{fmt.Sprint("#", a.GetNumber()), value}})...)
 		reason := text.Line(a.GetReason())
 		if reason != "" && a.GetStatus() != deckv1.StageStatus_STAGE_STATUS_SUCCESS {
@@ -177,6 +180,35 @@ func (v Inspector) restarts() string {
 		return said
 	}
 	return said + ", at " + strings.Join(times, ", ")
+}
+
+// exits are the last exits of the plugin, the newest first and with its stack.
+func (v Inspector) exits(width int) []string {
+	all := v.Plugin.GetExits()
+	if len(all) == 0 {
+		return nil
+	}
+	lines := v.section("Last exits of the plugin")
+	for i, e := range slices.Backward(all) {
+		lines = append(lines, v.facts(width, []fact{
+			{"exit", join("  ", moment(e.GetAt().AsTime(), v.Now), exitWords(e), text.Line(e.GetBuild().GetHash()))},
+		})...)
+		if i < len(all)-1 {
+			continue
+		}
+		for _, frame := range e.GetStack() {
+			lines = append(lines, "   "+text.Cut(v.Theme.Dim.Render(text.Line(frame)), width-4, v.Theme.Ellipsis))
+		}
+	}
+	return lines
+}
+
+// counted is a number that says nothing while it is 0.
+func counted(n int32) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
 }
 
 // maxSpark is the greatest width of a line of bars.

@@ -127,6 +127,9 @@ func (v Deployment) noTarget(width int) []string {
 // withoutStages says why a deployment has no stages: its planning goes on, or has ended without a plan.
 func (v Deployment) withoutStages(width int) []string {
 	d := v.Deployment
+	if waits := planningWait(d, v.Now); waits != "" {
+		return []string{" " + v.Theme.Warn.Render(strings.ToUpper(waits[:1])+waits[1:])}
+	}
 	if !state.Ended(d.GetStatus()) {
 		return []string{v.Theme.Dim.Render(" Planning: stages appear when piped has read the commit")}
 	}

@@ -62,8 +62,8 @@ func (v Plugins) Draw(width, height int) string {
 		right := th.Dim.Render(Bytes(plugin.GetRssBytes()))
 		if plugin.GetState() != deckv1.Plugin_STATE_RUNNING {
 			right = badge.style.Render(badge.word)
-		} else if plugin.GetRestarts() > 0 {
-			right = th.Tones.Warn.Sign(th.Undo) + th.Warn.Render(fmt.Sprintf("%d ", plugin.GetRestarts())) + right
+		} else if n := crashes(plugin); n > 0 {
+			right = th.Tones.Warn.Sign(th.Undo) + th.Warn.Render(fmt.Sprintf("%d ", n)) + right
 		}
 		line := split(th, " "+badge.dot()+" "+v.Name.of(plugin), right, inner)
 		if i == v.Selected && v.Focused {
@@ -103,6 +103,12 @@ func (v PluginTable) Draw(width, height int) string {
 	return table + "\n" + v.output(width, height-tableHeight)
 }
 
+// withBuilds is the width from which the table has room for builds, hashWidth that of the hash of one.
+const (
+	withBuilds = 80
+	hashWidth  = 12
+)
+
 func (v PluginTable) table(width, height int) string {
 	th, inner := v.Theme, width
 	name := 8
@@ -112,18 +118,24 @@ func (v PluginTable) table(width, height int) string {
 	// What the other columns take, first on a narrow screen, then with room to spare.
 	stateWidth, memory, again := 7, "mem", th.Undo
 	if inner >= 70 {
-		stateWidth, memory, again = 10, "memory", "restarts"
+		stateWidth, memory, again = 10, "memory", "crashes"
 	}
 	memoryWidth, againWidth := max(5, text.Width(memory)), max(2, text.Width(again))
-	name = max(8, min(name, inner-25-stateWidth-memoryWidth-againWidth))
-	row := func(cells [7]string) string {
+	buildWidth := 0
+	if inner >= withBuilds {
+		buildWidth = 1 + hashWidth
+	}
+	name = max(8, min(name, inner-25-stateWidth-memoryWidth-againWidth-buildWidth))
+	row := func(cells [8]string) string {
 		return strings.Join([]string{
 			text.Pad(cells[0], name, th.Ellipsis), text.Pad(cells[1], stateWidth, th.Ellipsis),
 			text.PadLeft(cells[2], 6, ""), text.PadLeft(cells[3], 6, ""), text.PadLeft(cells[4], memoryWidth, ""),
-			text.PadLeft(cells[5], 4, ""), text.PadLeft(cells[6], againWidth, ""),
+			text.PadLeft(cells[5], 4, ""), text.PadLeft(cells[6], againWidth, "") +
+				text.PadLeft(text.Cut(cells[7], max(0, buildWidth-1), ""), buildWidth, ""),
 		}, " ")
 	}
-	lines := []string{th.Dim.Render("   " + row([7]string{"name", "state", "pid", "up", memory, "cpu", again}))}
+	head := [8]string{"name", "state", "pid", "up", memory, "cpu", again, "build"}
+	lines := []string{th.Dim.Render("   " + row(head))}
 	from, to := window(len(v.List), height-2, v.Selected, v.Selected)
 	for i := from; i < to; i++ {
 		plugin := v.List[i]
@@ -136,9 +148,10 @@ func (v PluginTable) table(width, height int) string {
 			up = Ticking(state.Elapsed(plugin.GetStartedAt(), nil, v.Now))
 			cpu = fmt.Sprintf("%.0f%%", plugin.GetCpuPercent())
 		}
-		line := " " + badge.dot() + " " + row([7]string{
+		line := " " + badge.dot() + " " + row([8]string{
 			v.Name.of(plugin), badge.style.Render(badge.word), pid, up,
-			Bytes(plugin.GetRssBytes()), cpu, fmt.Sprint(plugin.GetRestarts()),
+			Bytes(plugin.GetRssBytes()), cpu, fmt.Sprint(crashes(plugin)),
+			text.Line(plugin.GetBuild().GetHash()),
 		})
 		if i == v.Selected {
 			line = mark(th, line, inner, true, badge.style)
@@ -173,12 +186,13 @@ func (v PluginTable) output(width, height int) string {
 			head = append(head, " "+style.Render(line))
 		}
 	}
-	facts := []struct{ label, value string }{
+	facts := append([]fact{
+		{"build", join(", ", buildWords(plugin.GetBuild(), v.Now), reloads(plugin))},
 		{"running", strings.Join(v.Busy[state.PluginKey(plugin)], ", ")},
 		{"stages", strings.Join(plugin.GetStages(), ", ")},
 		{"deploys to", strings.Join(plugin.GetDeployTargets(), ", ")},
 		{"holds", pluginHolds(plugin)},
-	}
+	}, exitFacts(plugin, v.Now)...)
 	for _, fact := range facts {
 		if fact.value != "" {
 			head = append(head, " "+th.Dim.Render(text.Pad(fact.label, 11, ""))+text.Cut(fact.value, inner-13,

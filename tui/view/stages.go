@@ -73,7 +73,7 @@ func stagesOf(d *deckv1.Deployment, now time.Time) []graph.Stage {
 	for i, s := range all {
 		stages[i] = graph.Stage{
 			ID: s.GetId(), Name: names[i], Needs: s.GetRequires(), Rollback: s.GetRollback(), Status: statusOf(s),
-			Note: stageNote(s),
+			Note: join(", ", silence(s, now), stageNote(s)),
 		}
 		if s.GetCanApprove() && s.GetApprovalsNeeded() > 1 {
 			stages[i].Short = approvalCount(s)

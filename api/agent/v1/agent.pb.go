@@ -1116,8 +1116,16 @@ type Plugin struct {
 	// The process goes on although its binary has changed, because the changed one does not start; detail says why. A
 	// restart would end the process, and none could take its place.
 	ChangedBinaryFails bool `protobuf:"varint,24,opt,name=changed_binary_fails,json=changedBinaryFails,proto3" json:"changed_binary_fails,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// What runs; not set when there is no process.
+	Build *PluginBuild `protobuf:"bytes,60,opt,name=build,proto3" json:"build,omitempty"`
+	// How often a process of a changed program has taken the place of one that ran, since piped started.
+	Reloads int32 `protobuf:"varint,61,opt,name=reloads,proto3" json:"reloads,omitempty"`
+	// How often a process ended that no one had asked to, since piped started.
+	Crashes int32 `protobuf:"varint,62,opt,name=crashes,proto3" json:"crashes,omitempty"`
+	// The last of these ends, oldest first; at most 5.
+	Exits         []*PluginExit `protobuf:"bytes,63,rep,name=exits,proto3" json:"exits,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -1318,6 +1326,203 @@ func (x *Plugin) GetChangedBinaryFails() bool {
 	return false
 }
 
+func (x *Plugin) GetBuild() *PluginBuild {
+	if x != nil {
+		return x.Build
+	}
+	return nil
+}
+
+func (x *Plugin) GetReloads() int32 {
+	if x != nil {
+		return x.Reloads
+	}
+	return 0
+}
+
+func (x *Plugin) GetCrashes() int32 {
+	if x != nil {
+		return x.Crashes
+	}
+	return 0
+}
+
+func (x *Plugin) GetExits() []*PluginExit {
+	if x != nil {
+		return x.Exits
+	}
+	return nil
+}
+
+// PluginBuild distinguishes the builds of a plugin.
+type PluginBuild struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first 12 hexadecimal digits of the SHA-256 of the program.
+	Hash string `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	// When the file of the program was written; not set for a program that was fetched from another machine.
+	BuiltAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=built_at,json=builtAt,proto3" json:"built_at,omitempty"`
+	// The version that the author gave it, else that of its module or its commit; empty where there is none.
+	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PluginBuild) Reset() {
+	*x = PluginBuild{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PluginBuild) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PluginBuild) ProtoMessage() {}
+
+func (x *PluginBuild) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PluginBuild.ProtoReflect.Descriptor instead.
+func (*PluginBuild) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *PluginBuild) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+func (x *PluginBuild) GetBuiltAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BuiltAt
+	}
+	return nil
+}
+
+func (x *PluginBuild) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+// PluginExit is the end of a plugin process that neither a user nor a changed program nor the end of piped had asked for.
+type PluginExit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// How it ended ("exited with code 2", "was ended by signal SIGKILL"), or why piped has ended it.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The first line of its fatal error, else the last line that it wrote; empty for none.
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// The first functions of its stack with their places, "main.work /src/stage.go:31"; at most 8.
+	Stack []string `protobuf:"bytes,4,rep,name=stack,proto3" json:"stack,omitempty"`
+	// The first place of the stack in the author's own code, such as "stage.go:31"; empty where that is not known.
+	Place         string               `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
+	Build         *PluginBuild         `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
+	Pid           int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
+	Uptime        *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PluginExit) Reset() {
+	*x = PluginExit{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PluginExit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PluginExit) ProtoMessage() {}
+
+func (x *PluginExit) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PluginExit.ProtoReflect.Descriptor instead.
+func (*PluginExit) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *PluginExit) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *PluginExit) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *PluginExit) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *PluginExit) GetStack() []string {
+	if x != nil {
+		return x.Stack
+	}
+	return nil
+}
+
+func (x *PluginExit) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *PluginExit) GetBuild() *PluginBuild {
+	if x != nil {
+		return x.Build
+	}
+	return nil
+}
+
+func (x *PluginExit) GetPid() int32 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
+}
+
+func (x *PluginExit) GetUptime() *durationpb.Duration {
+	if x != nil {
+		return x.Uptime
+	}
+	return nil
+}
+
 // StageRun is what piped executes a stage with. It comes with the report that the stage runs, as the gRPC metadata
 // pipedeck-stage-run-bin, which other control planes ignore.
 type StageRun struct {
@@ -1326,14 +1531,17 @@ type StageRun struct {
 	Config  []byte               `protobuf:"bytes,1,opt,name=config,proto3" json:"config,omitempty"`
 	Timeout *durationpb.Duration `protobuf:"bytes,2,opt,name=timeout,proto3" json:"timeout,omitempty"`
 	// The plugin that executes it.
-	Plugin        string `protobuf:"bytes,3,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	Plugin string `protobuf:"bytes,3,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	// The build of the plugin that executes it. It comes with the line of the log that names it, when the plugin gets the
+	// call; config and timeout are not repeated then.
+	Build         *PluginBuild `protobuf:"bytes,60,opt,name=build,proto3" json:"build,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StageRun) Reset() {
 	*x = StageRun{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1345,7 +1553,7 @@ func (x *StageRun) String() string {
 func (*StageRun) ProtoMessage() {}
 
 func (x *StageRun) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1358,7 +1566,7 @@ func (x *StageRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageRun.ProtoReflect.Descriptor instead.
 func (*StageRun) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{19}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *StageRun) GetConfig() []byte {
@@ -1382,6 +1590,13 @@ func (x *StageRun) GetPlugin() string {
 	return ""
 }
 
+func (x *StageRun) GetBuild() *PluginBuild {
+	if x != nil {
+		return x.Build
+	}
+	return nil
+}
+
 type WatchStageCommandsRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	DeploymentId  string                 `protobuf:"bytes,1,opt,name=deployment_id,json=deploymentId,proto3" json:"deployment_id,omitempty"`
@@ -1392,7 +1607,7 @@ type WatchStageCommandsRequest struct {
 
 func (x *WatchStageCommandsRequest) Reset() {
 	*x = WatchStageCommandsRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1404,7 +1619,7 @@ func (x *WatchStageCommandsRequest) String() string {
 func (*WatchStageCommandsRequest) ProtoMessage() {}
 
 func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1417,7 +1632,7 @@ func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{20}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *WatchStageCommandsRequest) GetDeploymentId() string {
@@ -1444,7 +1659,7 @@ type WatchStageCommandsResponse struct {
 
 func (x *WatchStageCommandsResponse) Reset() {
 	*x = WatchStageCommandsResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1456,7 +1671,7 @@ func (x *WatchStageCommandsResponse) String() string {
 func (*WatchStageCommandsResponse) ProtoMessage() {}
 
 func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1469,7 +1684,7 @@ func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{21}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
@@ -1508,7 +1723,7 @@ type StageLogRecord struct {
 
 func (x *StageLogRecord) Reset() {
 	*x = StageLogRecord{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1520,7 +1735,7 @@ func (x *StageLogRecord) String() string {
 func (*StageLogRecord) ProtoMessage() {}
 
 func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1533,7 +1748,7 @@ func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageLogRecord.ProtoReflect.Descriptor instead.
 func (*StageLogRecord) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{22}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *StageLogRecord) GetDeploymentId() string {
@@ -1665,7 +1880,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12%\n" +
 	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\x12$\n" +
-	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xe3\a\n" +
+	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\x82\t\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1f.pipedeck.agent.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -1698,18 +1913,37 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\frestarted_at\x18\x15 \x03(\v2\x1a.google.protobuf.TimestampR\vrestartedAt\x12\x16\n" +
 	"\x06binary\x18\x16 \x01(\tR\x06binary\x12\x18\n" +
 	"\aversion\x18\x17 \x01(\tR\aversion\x120\n" +
-	"\x14changed_binary_fails\x18\x18 \x01(\bR\x12changedBinaryFails\"\x80\x01\n" +
+	"\x14changed_binary_fails\x18\x18 \x01(\bR\x12changedBinaryFails\x124\n" +
+	"\x05build\x18< \x01(\v2\x1e.pipedeck.agent.v1.PluginBuildR\x05build\x12\x18\n" +
+	"\areloads\x18= \x01(\x05R\areloads\x12\x18\n" +
+	"\acrashes\x18> \x01(\x05R\acrashes\x123\n" +
+	"\x05exits\x18? \x03(\v2\x1d.pipedeck.agent.v1.PluginExitR\x05exits\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
 	"\rSTATE_RUNNING\x10\x02\x12\x14\n" +
 	"\x10STATE_RESTARTING\x10\x03\x12\x10\n" +
 	"\fSTATE_FAILED\x10\x04\x12\x11\n" +
-	"\rSTATE_STOPPED\x10\x05\"o\n" +
+	"\rSTATE_STOPPED\x10\x05\"r\n" +
+	"\vPluginBuild\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
+	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\x8d\x02\n" +
+	"\n" +
+	"PluginExit\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x12\x14\n" +
+	"\x05stack\x18\x04 \x03(\tR\x05stack\x12\x14\n" +
+	"\x05place\x18\x05 \x01(\tR\x05place\x124\n" +
+	"\x05build\x18\x06 \x01(\v2\x1e.pipedeck.agent.v1.PluginBuildR\x05build\x12\x10\n" +
+	"\x03pid\x18\a \x01(\x05R\x03pid\x121\n" +
+	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\"\xa5\x01\n" +
 	"\bStageRun\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\fR\x06config\x123\n" +
 	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x16\n" +
-	"\x06plugin\x18\x03 \x01(\tR\x06plugin\"[\n" +
+	"\x06plugin\x18\x03 \x01(\tR\x06plugin\x124\n" +
+	"\x05build\x18< \x01(\v2\x1e.pipedeck.agent.v1.PluginBuildR\x05build\"[\n" +
 	"\x19WatchStageCommandsRequest\x12#\n" +
 	"\rdeployment_id\x18\x01 \x01(\tR\fdeploymentId\x12\x19\n" +
 	"\bstage_id\x18\x02 \x01(\tR\astageId\"H\n" +
@@ -1754,7 +1988,7 @@ func file_api_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_api_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_api_agent_v1_agent_proto_goTypes = []any{
 	(Plugin_State)(0),                        // 0: pipedeck.agent.v1.Plugin.State
 	(*WatchRequest)(nil),                     // 1: pipedeck.agent.v1.WatchRequest
@@ -1776,64 +2010,73 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*ForgetApplicationResponse)(nil),        // 17: pipedeck.agent.v1.ForgetApplicationResponse
 	(*Problem)(nil),                          // 18: pipedeck.agent.v1.Problem
 	(*Plugin)(nil),                           // 19: pipedeck.agent.v1.Plugin
-	(*StageRun)(nil),                         // 20: pipedeck.agent.v1.StageRun
-	(*WatchStageCommandsRequest)(nil),        // 21: pipedeck.agent.v1.WatchStageCommandsRequest
-	(*WatchStageCommandsResponse)(nil),       // 22: pipedeck.agent.v1.WatchStageCommandsResponse
-	(*StageLogRecord)(nil),                   // 23: pipedeck.agent.v1.StageLogRecord
-	(*PluginCallQuestion)(nil),               // 24: pipedeck.agent.v1.PluginCallQuestion
-	(*StageRerun)(nil),                       // 25: pipedeck.agent.v1.StageRerun
-	(*FaultOrder)(nil),                       // 26: pipedeck.agent.v1.FaultOrder
-	(*model.Application)(nil),                // 27: model.Application
-	(*pipedservice.ListEventsRequest)(nil),   // 28: grpc.service.pipedservice.ListEventsRequest
-	(*model.Event)(nil),                      // 29: model.Event
-	(*livestate.ResourceDrift)(nil),          // 30: pipedeck.plugin.livestate.v1.ResourceDrift
-	(*timestamppb.Timestamp)(nil),            // 31: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),              // 32: google.protobuf.Duration
-	(*model.Command)(nil),                    // 33: model.Command
-	(model.LogSeverity)(0),                   // 34: model.LogSeverity
+	(*PluginBuild)(nil),                      // 20: pipedeck.agent.v1.PluginBuild
+	(*PluginExit)(nil),                       // 21: pipedeck.agent.v1.PluginExit
+	(*StageRun)(nil),                         // 22: pipedeck.agent.v1.StageRun
+	(*WatchStageCommandsRequest)(nil),        // 23: pipedeck.agent.v1.WatchStageCommandsRequest
+	(*WatchStageCommandsResponse)(nil),       // 24: pipedeck.agent.v1.WatchStageCommandsResponse
+	(*StageLogRecord)(nil),                   // 25: pipedeck.agent.v1.StageLogRecord
+	(*PluginCallQuestion)(nil),               // 26: pipedeck.agent.v1.PluginCallQuestion
+	(*StageRerun)(nil),                       // 27: pipedeck.agent.v1.StageRerun
+	(*FaultOrder)(nil),                       // 28: pipedeck.agent.v1.FaultOrder
+	(*model.Application)(nil),                // 29: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 30: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 31: model.Event
+	(*livestate.ResourceDrift)(nil),          // 32: pipedeck.plugin.livestate.v1.ResourceDrift
+	(*timestamppb.Timestamp)(nil),            // 33: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),              // 34: google.protobuf.Duration
+	(*model.Command)(nil),                    // 35: model.Command
+	(model.LogSeverity)(0),                   // 36: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
-	24, // 0: pipedeck.agent.v1.WatchResponse.plugin_calls:type_name -> pipedeck.agent.v1.PluginCallQuestion
-	25, // 1: pipedeck.agent.v1.WatchResponse.stage_reruns:type_name -> pipedeck.agent.v1.StageRerun
-	26, // 2: pipedeck.agent.v1.WatchResponse.faults:type_name -> pipedeck.agent.v1.FaultOrder
-	27, // 3: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
-	28, // 4: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
-	29, // 5: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	26, // 0: pipedeck.agent.v1.WatchResponse.plugin_calls:type_name -> pipedeck.agent.v1.PluginCallQuestion
+	27, // 1: pipedeck.agent.v1.WatchResponse.stage_reruns:type_name -> pipedeck.agent.v1.StageRerun
+	28, // 2: pipedeck.agent.v1.WatchResponse.faults:type_name -> pipedeck.agent.v1.FaultOrder
+	29, // 3: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	30, // 4: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	31, // 5: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
 	9,  // 6: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
 	19, // 7: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
 	18, // 8: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	30, // 9: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
-	31, // 10: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	32, // 9: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
+	33, // 10: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
 	0,  // 11: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	31, // 12: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	31, // 13: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	31, // 14: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	32, // 15: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
-	33, // 16: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	34, // 17: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
-	1,  // 18: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 19: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
-	5,  // 20: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
-	7,  // 21: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
-	10, // 22: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	12, // 23: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	14, // 24: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
-	16, // 25: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
-	21, // 26: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 27: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 28: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
-	6,  // 29: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
-	8,  // 30: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
-	11, // 31: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	13, // 32: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	15, // 33: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
-	17, // 34: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
-	22, // 35: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	27, // [27:36] is the sub-list for method output_type
-	18, // [18:27] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	33, // 12: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	33, // 13: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	33, // 14: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	20, // 15: pipedeck.agent.v1.Plugin.build:type_name -> pipedeck.agent.v1.PluginBuild
+	21, // 16: pipedeck.agent.v1.Plugin.exits:type_name -> pipedeck.agent.v1.PluginExit
+	33, // 17: pipedeck.agent.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	33, // 18: pipedeck.agent.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	20, // 19: pipedeck.agent.v1.PluginExit.build:type_name -> pipedeck.agent.v1.PluginBuild
+	34, // 20: pipedeck.agent.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	34, // 21: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
+	20, // 22: pipedeck.agent.v1.StageRun.build:type_name -> pipedeck.agent.v1.PluginBuild
+	35, // 23: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	36, // 24: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 25: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 26: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
+	5,  // 27: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
+	7,  // 28: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
+	10, // 29: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	12, // 30: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	14, // 31: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
+	16, // 32: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
+	23, // 33: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 34: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 35: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 36: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 37: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 38: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 39: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	15, // 40: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
+	17, // 41: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
+	24, // 42: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	34, // [34:43] is the sub-list for method output_type
+	25, // [25:34] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -1850,7 +2093,7 @@ func file_api_agent_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_agent_proto_rawDesc), len(file_api_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   23,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

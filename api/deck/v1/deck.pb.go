@@ -632,7 +632,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37, 0}
 }
 
 type CancelDeploymentRequest_Rollback int32
@@ -682,7 +682,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55, 0}
 }
 
 type WatchRequest struct {
@@ -2525,11 +2525,14 @@ type Deployment struct {
 	// The deployment of a newer commit that ended this one, or is about to; empty for none.
 	SupersededBy string `protobuf:"bytes,23,opt,name=superseded_by,json=supersededBy,proto3" json:"superseded_by,omitempty"`
 	// Counts the retries that piped makes by itself, from 1, and how many it makes at most; 0 for other deployments.
-	Retry         uint32            `protobuf:"varint,24,opt,name=retry,proto3" json:"retry,omitempty"`
-	RetryLimit    uint32            `protobuf:"varint,25,opt,name=retry_limit,json=retryLimit,proto3" json:"retry_limit,omitempty"`
-	Trigger       DeploymentTrigger `protobuf:"varint,26,opt,name=trigger,proto3,enum=pipedeck.deck.v1.DeploymentTrigger" json:"trigger,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Retry      uint32            `protobuf:"varint,24,opt,name=retry,proto3" json:"retry,omitempty"`
+	RetryLimit uint32            `protobuf:"varint,25,opt,name=retry_limit,json=retryLimit,proto3" json:"retry_limit,omitempty"`
+	Trigger    DeploymentTrigger `protobuf:"varint,26,opt,name=trigger,proto3,enum=pipedeck.deck.v1.DeploymentTrigger" json:"trigger,omitempty"`
+	// The plugin that its planning has waited for since planning_since; empty while it does not, and before 5 s are over.
+	PlanningWaitsFor string                 `protobuf:"bytes,60,opt,name=planning_waits_for,json=planningWaitsFor,proto3" json:"planning_waits_for,omitempty"`
+	PlanningSince    *timestamppb.Timestamp `protobuf:"bytes,61,opt,name=planning_since,json=planningSince,proto3" json:"planning_since,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
 }
 
 func (x *Deployment) Reset() {
@@ -2742,6 +2745,20 @@ func (x *Deployment) GetTrigger() DeploymentTrigger {
 		return x.Trigger
 	}
 	return DeploymentTrigger_DEPLOYMENT_TRIGGER_UNSPECIFIED
+}
+
+func (x *Deployment) GetPlanningWaitsFor() string {
+	if x != nil {
+		return x.PlanningWaitsFor
+	}
+	return ""
+}
+
+func (x *Deployment) GetPlanningSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.PlanningSince
+	}
+	return nil
 }
 
 // What an environment lacks for a deployment or a stage that has failed: nothing is wrong with the application.
@@ -3411,7 +3428,13 @@ type Stage struct {
 	// The start of its first attempt; not set where only one attempt is known.
 	FirstStartedAt *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=first_started_at,json=firstStartedAt,proto3" json:"first_started_at,omitempty"`
 	// What the environment lacks, where the stage has failed and its plugin knows it.
-	Cause         *Cause `protobuf:"bytes,23,opt,name=cause,proto3" json:"cause,omitempty"`
+	Cause *Cause `protobuf:"bytes,23,opt,name=cause,proto3" json:"cause,omitempty"`
+	// The plugin that executes its latest attempt, and the build of it; not set before the plugin gets the call.
+	Plugin string       `protobuf:"bytes,60,opt,name=plugin,proto3" json:"plugin,omitempty"`
+	Build  *PluginBuild `protobuf:"bytes,61,opt,name=build,proto3" json:"build,omitempty"`
+	// The last sign of a stage that has neither written to its log nor reported progress for 30 s; not set for others, and
+	// for those that a user can approve or skip.
+	SilentSince   *timestamppb.Timestamp `protobuf:"bytes,62,opt,name=silent_since,json=silentSince,proto3" json:"silent_since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3607,6 +3630,196 @@ func (x *Stage) GetCause() *Cause {
 	return nil
 }
 
+func (x *Stage) GetPlugin() string {
+	if x != nil {
+		return x.Plugin
+	}
+	return ""
+}
+
+func (x *Stage) GetBuild() *PluginBuild {
+	if x != nil {
+		return x.Build
+	}
+	return nil
+}
+
+func (x *Stage) GetSilentSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.SilentSince
+	}
+	return nil
+}
+
+// PluginBuild distinguishes the builds of a plugin.
+type PluginBuild struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The first 12 hexadecimal digits of the SHA-256 of the program.
+	Hash string `protobuf:"bytes,1,opt,name=hash,proto3" json:"hash,omitempty"`
+	// When the file of the program was written; not set for a program that was fetched from another machine.
+	BuiltAt *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=built_at,json=builtAt,proto3" json:"built_at,omitempty"`
+	// The version that the author gave it, else that of its module or its commit; empty where there is none.
+	Version       string `protobuf:"bytes,3,opt,name=version,proto3" json:"version,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PluginBuild) Reset() {
+	*x = PluginBuild{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PluginBuild) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PluginBuild) ProtoMessage() {}
+
+func (x *PluginBuild) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PluginBuild.ProtoReflect.Descriptor instead.
+func (*PluginBuild) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+}
+
+func (x *PluginBuild) GetHash() string {
+	if x != nil {
+		return x.Hash
+	}
+	return ""
+}
+
+func (x *PluginBuild) GetBuiltAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.BuiltAt
+	}
+	return nil
+}
+
+func (x *PluginBuild) GetVersion() string {
+	if x != nil {
+		return x.Version
+	}
+	return ""
+}
+
+// PluginExit is the end of a plugin process that neither a user nor a changed program nor the end of piped had asked for.
+type PluginExit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	At    *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=at,proto3" json:"at,omitempty"`
+	// How it ended ("exited with code 2", "was ended by signal SIGKILL"), or why piped has ended it.
+	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The first line of its fatal error, else the last line that it wrote; empty for none.
+	Error string `protobuf:"bytes,3,opt,name=error,proto3" json:"error,omitempty"`
+	// The first functions of its stack with their places, "main.work /src/stage.go:31"; at most 8.
+	Stack []string `protobuf:"bytes,4,rep,name=stack,proto3" json:"stack,omitempty"`
+	// The first place of the stack in the author's own code, such as "stage.go:31"; empty where that is not known.
+	Place         string               `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
+	Build         *PluginBuild         `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
+	Pid           int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
+	Uptime        *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *PluginExit) Reset() {
+	*x = PluginExit{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *PluginExit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*PluginExit) ProtoMessage() {}
+
+func (x *PluginExit) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use PluginExit.ProtoReflect.Descriptor instead.
+func (*PluginExit) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+}
+
+func (x *PluginExit) GetAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.At
+	}
+	return nil
+}
+
+func (x *PluginExit) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *PluginExit) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *PluginExit) GetStack() []string {
+	if x != nil {
+		return x.Stack
+	}
+	return nil
+}
+
+func (x *PluginExit) GetPlace() string {
+	if x != nil {
+		return x.Place
+	}
+	return ""
+}
+
+func (x *PluginExit) GetBuild() *PluginBuild {
+	if x != nil {
+		return x.Build
+	}
+	return nil
+}
+
+func (x *PluginExit) GetPid() int32 {
+	if x != nil {
+		return x.Pid
+	}
+	return 0
+}
+
+func (x *PluginExit) GetUptime() *durationpb.Duration {
+	if x != nil {
+		return x.Uptime
+	}
+	return nil
+}
+
 type StageApproval struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	User          string                 `protobuf:"bytes,1,opt,name=user,proto3" json:"user,omitempty"`
@@ -3617,7 +3830,7 @@ type StageApproval struct {
 
 func (x *StageApproval) Reset() {
 	*x = StageApproval{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3629,7 +3842,7 @@ func (x *StageApproval) String() string {
 func (*StageApproval) ProtoMessage() {}
 
 func (x *StageApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3642,7 +3855,7 @@ func (x *StageApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageApproval.ProtoReflect.Descriptor instead.
 func (*StageApproval) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *StageApproval) GetUser() string {
@@ -3669,7 +3882,7 @@ type GetStageRunRequest struct {
 
 func (x *GetStageRunRequest) Reset() {
 	*x = GetStageRunRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3681,7 +3894,7 @@ func (x *GetStageRunRequest) String() string {
 func (*GetStageRunRequest) ProtoMessage() {}
 
 func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3694,7 +3907,7 @@ func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunRequest.ProtoReflect.Descriptor instead.
 func (*GetStageRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *GetStageRunRequest) GetDeploymentId() string {
@@ -3734,7 +3947,7 @@ type GetStageRunResponse struct {
 
 func (x *GetStageRunResponse) Reset() {
 	*x = GetStageRunResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3746,7 +3959,7 @@ func (x *GetStageRunResponse) String() string {
 func (*GetStageRunResponse) ProtoMessage() {}
 
 func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3759,7 +3972,7 @@ func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunResponse.ProtoReflect.Descriptor instead.
 func (*GetStageRunResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *GetStageRunResponse) GetConfig() string {
@@ -3821,14 +4034,16 @@ type StageAttempt struct {
 	// RUNNING while it runs; UNSPECIFIED when it ended without an answer of the plugin and another attempt followed.
 	Status StageStatus `protobuf:"varint,4,opt,name=status,proto3,enum=pipedeck.deck.v1.StageStatus" json:"status,omitempty"`
 	// The answer of the plugin, or why there was none.
-	Reason        string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// The build of the plugin that got the call; not set where piped did not send it.
+	Build         *PluginBuild `protobuf:"bytes,60,opt,name=build,proto3" json:"build,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *StageAttempt) Reset() {
 	*x = StageAttempt{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3840,7 +4055,7 @@ func (x *StageAttempt) String() string {
 func (*StageAttempt) ProtoMessage() {}
 
 func (x *StageAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3853,7 +4068,7 @@ func (x *StageAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageAttempt.ProtoReflect.Descriptor instead.
 func (*StageAttempt) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *StageAttempt) GetNumber() int32 {
@@ -3891,6 +4106,13 @@ func (x *StageAttempt) GetReason() string {
 	return ""
 }
 
+func (x *StageAttempt) GetBuild() *PluginBuild {
+	if x != nil {
+		return x.Build
+	}
+	return nil
+}
+
 type StageProgress struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Work done and work in all, in any unit; total is 0 when it is not known.
@@ -3904,7 +4126,7 @@ type StageProgress struct {
 
 func (x *StageProgress) Reset() {
 	*x = StageProgress{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3916,7 +4138,7 @@ func (x *StageProgress) String() string {
 func (*StageProgress) ProtoMessage() {}
 
 func (x *StageProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3929,7 +4151,7 @@ func (x *StageProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageProgress.ProtoReflect.Descriptor instead.
 func (*StageProgress) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *StageProgress) GetDone() int64 {
@@ -3967,7 +4189,7 @@ type StageTarget struct {
 
 func (x *StageTarget) Reset() {
 	*x = StageTarget{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3979,7 +4201,7 @@ func (x *StageTarget) String() string {
 func (*StageTarget) ProtoMessage() {}
 
 func (x *StageTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3992,7 +4214,7 @@ func (x *StageTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTarget.ProtoReflect.Descriptor instead.
 func (*StageTarget) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *StageTarget) GetName() string {
@@ -4051,15 +4273,23 @@ type Plugin struct {
 	// When the last of its restarts were, oldest first; at most 20.
 	RestartedAt []*timestamppb.Timestamp `protobuf:"bytes,22,rep,name=restarted_at,json=restartedAt,proto3" json:"restarted_at,omitempty"`
 	// The program that runs, and its version where the program has one.
-	Binary        string `protobuf:"bytes,23,opt,name=binary,proto3" json:"binary,omitempty"`
-	Version       string `protobuf:"bytes,24,opt,name=version,proto3" json:"version,omitempty"`
+	Binary  string `protobuf:"bytes,23,opt,name=binary,proto3" json:"binary,omitempty"`
+	Version string `protobuf:"bytes,24,opt,name=version,proto3" json:"version,omitempty"`
+	// What runs; not set when there is no process.
+	Build *PluginBuild `protobuf:"bytes,60,opt,name=build,proto3" json:"build,omitempty"`
+	// How often a process of a changed program has taken the place of one that ran, since piped started.
+	Reloads int32 `protobuf:"varint,61,opt,name=reloads,proto3" json:"reloads,omitempty"`
+	// How often a process ended that no one had asked to, since piped started.
+	Crashes int32 `protobuf:"varint,62,opt,name=crashes,proto3" json:"crashes,omitempty"`
+	// The last of these ends, oldest first; at most 5.
+	Exits         []*PluginExit `protobuf:"bytes,63,rep,name=exits,proto3" json:"exits,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4071,7 +4301,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4084,7 +4314,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *Plugin) GetName() string {
@@ -4255,6 +4485,34 @@ func (x *Plugin) GetVersion() string {
 	return ""
 }
 
+func (x *Plugin) GetBuild() *PluginBuild {
+	if x != nil {
+		return x.Build
+	}
+	return nil
+}
+
+func (x *Plugin) GetReloads() int32 {
+	if x != nil {
+		return x.Reloads
+	}
+	return 0
+}
+
+func (x *Plugin) GetCrashes() int32 {
+	if x != nil {
+		return x.Crashes
+	}
+	return 0
+}
+
+func (x *Plugin) GetExits() []*PluginExit {
+	if x != nil {
+		return x.Exits
+	}
+	return nil
+}
+
 // One entry of a stage log; text may hold several lines.
 type LogBlock struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -4270,7 +4528,7 @@ type LogBlock struct {
 
 func (x *LogBlock) Reset() {
 	*x = LogBlock{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4282,7 +4540,7 @@ func (x *LogBlock) String() string {
 func (*LogBlock) ProtoMessage() {}
 
 func (x *LogBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4295,7 +4553,7 @@ func (x *LogBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogBlock.ProtoReflect.Descriptor instead.
 func (*LogBlock) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *LogBlock) GetDeploymentId() string {
@@ -4350,7 +4608,7 @@ type WatchStageLogRequest struct {
 
 func (x *WatchStageLogRequest) Reset() {
 	*x = WatchStageLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4362,7 +4620,7 @@ func (x *WatchStageLogRequest) String() string {
 func (*WatchStageLogRequest) ProtoMessage() {}
 
 func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4375,7 +4633,7 @@ func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *WatchStageLogRequest) GetDeploymentId() string {
@@ -4407,7 +4665,7 @@ type WatchStageLogResponse struct {
 
 func (x *WatchStageLogResponse) Reset() {
 	*x = WatchStageLogResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4419,7 +4677,7 @@ func (x *WatchStageLogResponse) String() string {
 func (*WatchStageLogResponse) ProtoMessage() {}
 
 func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4432,7 +4690,7 @@ func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageLogResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *WatchStageLogResponse) GetBlocks() []*LogBlock {
@@ -4474,7 +4732,7 @@ type SyncApplicationRequest struct {
 
 func (x *SyncApplicationRequest) Reset() {
 	*x = SyncApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4486,7 +4744,7 @@ func (x *SyncApplicationRequest) String() string {
 func (*SyncApplicationRequest) ProtoMessage() {}
 
 func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4499,7 +4757,7 @@ func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationRequest.ProtoReflect.Descriptor instead.
 func (*SyncApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *SyncApplicationRequest) GetApplicationId() string {
@@ -4529,7 +4787,7 @@ type SyncApplicationResponse struct {
 
 func (x *SyncApplicationResponse) Reset() {
 	*x = SyncApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4541,7 +4799,7 @@ func (x *SyncApplicationResponse) String() string {
 func (*SyncApplicationResponse) ProtoMessage() {}
 
 func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4554,7 +4812,7 @@ func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationResponse.ProtoReflect.Descriptor instead.
 func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *SyncApplicationResponse) GetCommandId() string {
@@ -4593,7 +4851,7 @@ type SyncCommitRequest struct {
 
 func (x *SyncCommitRequest) Reset() {
 	*x = SyncCommitRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4605,7 +4863,7 @@ func (x *SyncCommitRequest) String() string {
 func (*SyncCommitRequest) ProtoMessage() {}
 
 func (x *SyncCommitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4618,7 +4876,7 @@ func (x *SyncCommitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncCommitRequest.ProtoReflect.Descriptor instead.
 func (*SyncCommitRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SyncCommitRequest) GetApplicationId() string {
@@ -4662,7 +4920,7 @@ type SyncCommitResponse struct {
 
 func (x *SyncCommitResponse) Reset() {
 	*x = SyncCommitResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4674,7 +4932,7 @@ func (x *SyncCommitResponse) String() string {
 func (*SyncCommitResponse) ProtoMessage() {}
 
 func (x *SyncCommitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4687,7 +4945,7 @@ func (x *SyncCommitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncCommitResponse.ProtoReflect.Descriptor instead.
 func (*SyncCommitResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SyncCommitResponse) GetCommandId() string {
@@ -4722,7 +4980,7 @@ type RetryDeploymentRequest struct {
 
 func (x *RetryDeploymentRequest) Reset() {
 	*x = RetryDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4734,7 +4992,7 @@ func (x *RetryDeploymentRequest) String() string {
 func (*RetryDeploymentRequest) ProtoMessage() {}
 
 func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4747,7 +5005,7 @@ func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *RetryDeploymentRequest) GetDeploymentId() string {
@@ -4775,7 +5033,7 @@ type RetryDeploymentResponse struct {
 
 func (x *RetryDeploymentResponse) Reset() {
 	*x = RetryDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4787,7 +5045,7 @@ func (x *RetryDeploymentResponse) String() string {
 func (*RetryDeploymentResponse) ProtoMessage() {}
 
 func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4800,7 +5058,7 @@ func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *RetryDeploymentResponse) GetCommandId() string {
@@ -4831,7 +5089,7 @@ type RollBackApplicationRequest struct {
 
 func (x *RollBackApplicationRequest) Reset() {
 	*x = RollBackApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4843,7 +5101,7 @@ func (x *RollBackApplicationRequest) String() string {
 func (*RollBackApplicationRequest) ProtoMessage() {}
 
 func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4856,7 +5114,7 @@ func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RollBackApplicationRequest) GetDeploymentId() string {
@@ -4891,7 +5149,7 @@ type RollBackApplicationResponse struct {
 
 func (x *RollBackApplicationResponse) Reset() {
 	*x = RollBackApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4903,7 +5161,7 @@ func (x *RollBackApplicationResponse) String() string {
 func (*RollBackApplicationResponse) ProtoMessage() {}
 
 func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4916,7 +5174,7 @@ func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *RollBackApplicationResponse) GetCommandId() string {
@@ -4946,7 +5204,7 @@ type RemoveApplicationRequest struct {
 
 func (x *RemoveApplicationRequest) Reset() {
 	*x = RemoveApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4958,7 +5216,7 @@ func (x *RemoveApplicationRequest) String() string {
 func (*RemoveApplicationRequest) ProtoMessage() {}
 
 func (x *RemoveApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4971,7 +5229,7 @@ func (x *RemoveApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RemoveApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *RemoveApplicationRequest) GetApplicationId() string {
@@ -5009,7 +5267,7 @@ type RemoveApplicationResponse struct {
 
 func (x *RemoveApplicationResponse) Reset() {
 	*x = RemoveApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5021,7 +5279,7 @@ func (x *RemoveApplicationResponse) String() string {
 func (*RemoveApplicationResponse) ProtoMessage() {}
 
 func (x *RemoveApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5034,7 +5292,7 @@ func (x *RemoveApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RemoveApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *RemoveApplicationResponse) GetCommandId() string {
@@ -5072,7 +5330,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5084,7 +5342,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5097,7 +5355,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -5137,7 +5395,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5149,7 +5407,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5162,7 +5420,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -5183,7 +5441,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5195,7 +5453,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5208,7 +5466,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -5241,7 +5499,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5253,7 +5511,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5266,7 +5524,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -5287,7 +5545,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5299,7 +5557,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5312,7 +5570,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -5345,7 +5603,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5357,7 +5615,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5370,7 +5628,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -5393,7 +5651,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5405,7 +5663,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5418,7 +5676,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -5454,7 +5712,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5466,7 +5724,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5479,7 +5737,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -5507,7 +5765,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5519,7 +5777,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5532,7 +5790,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -5557,7 +5815,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5569,7 +5827,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5582,7 +5840,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{60}
 }
 
 type ShutdownRequest struct {
@@ -5595,7 +5853,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5607,7 +5865,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5620,7 +5878,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{59}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -5638,7 +5896,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5650,7 +5908,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5663,7 +5921,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{60}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{62}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -5862,7 +6120,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
 	"CHANGE_GIT\x10\x02\x12\x0f\n" +
 	"\vCHANGE_BOTH\x10\x03\x12\x12\n" +
-	"\x0eCHANGE_APPLIED\x10\x04\"\x8d\b\n" +
+	"\x0eCHANGE_APPLIED\x10\x04\"\xfe\b\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -5895,7 +6153,9 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05retry\x18\x18 \x01(\rR\x05retry\x12\x1f\n" +
 	"\vretry_limit\x18\x19 \x01(\rR\n" +
 	"retryLimit\x12=\n" +
-	"\atrigger\x18\x1a \x01(\x0e2#.pipedeck.deck.v1.DeploymentTriggerR\atrigger\"1\n" +
+	"\atrigger\x18\x1a \x01(\x0e2#.pipedeck.deck.v1.DeploymentTriggerR\atrigger\x12,\n" +
+	"\x12planning_waits_for\x18< \x01(\tR\x10planningWaitsFor\x12A\n" +
+	"\x0eplanning_since\x18= \x01(\v2\x1a.google.protobuf.TimestampR\rplanningSince\"1\n" +
 	"\x05Cause\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05place\x18\x02 \x01(\tR\x05place\"\x14\n" +
@@ -5943,7 +6203,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06branch\x18\x04 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03url\x18\x05 \x01(\tR\x03url\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x84\a\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x90\b\n" +
 	"\x05Stage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -5971,7 +6231,24 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x10approvals_needed\x18\x14 \x01(\x05R\x0fapprovalsNeeded\x12=\n" +
 	"\tapprovals\x18\x15 \x03(\v2\x1f.pipedeck.deck.v1.StageApprovalR\tapprovals\x12D\n" +
 	"\x10first_started_at\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstStartedAt\x12-\n" +
-	"\x05cause\x18\x17 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\"O\n" +
+	"\x05cause\x18\x17 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\x12\x16\n" +
+	"\x06plugin\x18< \x01(\tR\x06plugin\x123\n" +
+	"\x05build\x18= \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12=\n" +
+	"\fsilent_since\x18> \x01(\v2\x1a.google.protobuf.TimestampR\vsilentSince\"r\n" +
+	"\vPluginBuild\x12\x12\n" +
+	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
+	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\x8c\x02\n" +
+	"\n" +
+	"PluginExit\x12*\n" +
+	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
+	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x14\n" +
+	"\x05error\x18\x03 \x01(\tR\x05error\x12\x14\n" +
+	"\x05stack\x18\x04 \x03(\tR\x05stack\x12\x14\n" +
+	"\x05place\x18\x05 \x01(\tR\x05place\x123\n" +
+	"\x05build\x18\x06 \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12\x10\n" +
+	"\x03pid\x18\a \x01(\x05R\x03pid\x121\n" +
+	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\"O\n" +
 	"\rStageApproval\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"T\n" +
@@ -5988,14 +6265,15 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05calls\x18\a \x03(\v2\x1c.pipedeck.deck.v1.PluginCallR\x05calls\x1a;\n" +
 	"\rMetadataEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\xe7\x01\n" +
+	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"\x9c\x02\n" +
 	"\fStageAttempt\x12\x16\n" +
 	"\x06number\x18\x01 \x01(\x05R\x06number\x129\n" +
 	"\n" +
 	"started_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
 	"\bended_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x125\n" +
 	"\x06status\x18\x04 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06reason\x18\x05 \x01(\tR\x06reason\"M\n" +
+	"\x06reason\x18\x05 \x01(\tR\x06reason\x123\n" +
+	"\x05build\x18< \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\"M\n" +
 	"\rStageProgress\x12\x12\n" +
 	"\x04done\x18\x01 \x01(\x03R\x04done\x12\x14\n" +
 	"\x05total\x18\x02 \x01(\x03R\x05total\x12\x12\n" +
@@ -6003,7 +6281,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vStageTarget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xcb\a\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xe8\b\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1e.pipedeck.deck.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -6036,7 +6314,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\foutput_lines\x18\x15 \x01(\x03R\voutputLines\x12=\n" +
 	"\frestarted_at\x18\x16 \x03(\v2\x1a.google.protobuf.TimestampR\vrestartedAt\x12\x16\n" +
 	"\x06binary\x18\x17 \x01(\tR\x06binary\x12\x18\n" +
-	"\aversion\x18\x18 \x01(\tR\aversion\"\x80\x01\n" +
+	"\aversion\x18\x18 \x01(\tR\aversion\x123\n" +
+	"\x05build\x18< \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12\x18\n" +
+	"\areloads\x18= \x01(\x05R\areloads\x12\x18\n" +
+	"\acrashes\x18> \x01(\x05R\acrashes\x122\n" +
+	"\x05exits\x18? \x03(\v2\x1c.pipedeck.deck.v1.PluginExitR\x05exits\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
@@ -6229,7 +6511,7 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 }
 
 var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 63)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -6271,167 +6553,179 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*PreviewBranchRequest)(nil),          // 37: pipedeck.deck.v1.PreviewBranchRequest
 	(*Commit)(nil),                        // 38: pipedeck.deck.v1.Commit
 	(*Stage)(nil),                         // 39: pipedeck.deck.v1.Stage
-	(*StageApproval)(nil),                 // 40: pipedeck.deck.v1.StageApproval
-	(*GetStageRunRequest)(nil),            // 41: pipedeck.deck.v1.GetStageRunRequest
-	(*GetStageRunResponse)(nil),           // 42: pipedeck.deck.v1.GetStageRunResponse
-	(*StageAttempt)(nil),                  // 43: pipedeck.deck.v1.StageAttempt
-	(*StageProgress)(nil),                 // 44: pipedeck.deck.v1.StageProgress
-	(*StageTarget)(nil),                   // 45: pipedeck.deck.v1.StageTarget
-	(*Plugin)(nil),                        // 46: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                      // 47: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),          // 48: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),         // 49: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),        // 50: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),       // 51: pipedeck.deck.v1.SyncApplicationResponse
-	(*SyncCommitRequest)(nil),             // 52: pipedeck.deck.v1.SyncCommitRequest
-	(*SyncCommitResponse)(nil),            // 53: pipedeck.deck.v1.SyncCommitResponse
-	(*RetryDeploymentRequest)(nil),        // 54: pipedeck.deck.v1.RetryDeploymentRequest
-	(*RetryDeploymentResponse)(nil),       // 55: pipedeck.deck.v1.RetryDeploymentResponse
-	(*RollBackApplicationRequest)(nil),    // 56: pipedeck.deck.v1.RollBackApplicationRequest
-	(*RollBackApplicationResponse)(nil),   // 57: pipedeck.deck.v1.RollBackApplicationResponse
-	(*RemoveApplicationRequest)(nil),      // 58: pipedeck.deck.v1.RemoveApplicationRequest
-	(*RemoveApplicationResponse)(nil),     // 59: pipedeck.deck.v1.RemoveApplicationResponse
-	(*ApproveStageRequest)(nil),           // 60: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 61: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 62: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 63: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 64: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 65: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 66: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 67: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 68: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 69: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 70: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 71: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 72: pipedeck.deck.v1.Application.LabelsEntry
-	nil,                                   // 73: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*durationpb.Duration)(nil),           // 74: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),         // 75: google.protobuf.Timestamp
-	(*Fault)(nil),                         // 76: pipedeck.deck.v1.Fault
-	(*PluginCall)(nil),                    // 77: pipedeck.deck.v1.PluginCall
-	(*PlanPreviewResponse)(nil),           // 78: pipedeck.deck.v1.PlanPreviewResponse
+	(*PluginBuild)(nil),                   // 40: pipedeck.deck.v1.PluginBuild
+	(*PluginExit)(nil),                    // 41: pipedeck.deck.v1.PluginExit
+	(*StageApproval)(nil),                 // 42: pipedeck.deck.v1.StageApproval
+	(*GetStageRunRequest)(nil),            // 43: pipedeck.deck.v1.GetStageRunRequest
+	(*GetStageRunResponse)(nil),           // 44: pipedeck.deck.v1.GetStageRunResponse
+	(*StageAttempt)(nil),                  // 45: pipedeck.deck.v1.StageAttempt
+	(*StageProgress)(nil),                 // 46: pipedeck.deck.v1.StageProgress
+	(*StageTarget)(nil),                   // 47: pipedeck.deck.v1.StageTarget
+	(*Plugin)(nil),                        // 48: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 49: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 50: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 51: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 52: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 53: pipedeck.deck.v1.SyncApplicationResponse
+	(*SyncCommitRequest)(nil),             // 54: pipedeck.deck.v1.SyncCommitRequest
+	(*SyncCommitResponse)(nil),            // 55: pipedeck.deck.v1.SyncCommitResponse
+	(*RetryDeploymentRequest)(nil),        // 56: pipedeck.deck.v1.RetryDeploymentRequest
+	(*RetryDeploymentResponse)(nil),       // 57: pipedeck.deck.v1.RetryDeploymentResponse
+	(*RollBackApplicationRequest)(nil),    // 58: pipedeck.deck.v1.RollBackApplicationRequest
+	(*RollBackApplicationResponse)(nil),   // 59: pipedeck.deck.v1.RollBackApplicationResponse
+	(*RemoveApplicationRequest)(nil),      // 60: pipedeck.deck.v1.RemoveApplicationRequest
+	(*RemoveApplicationResponse)(nil),     // 61: pipedeck.deck.v1.RemoveApplicationResponse
+	(*ApproveStageRequest)(nil),           // 62: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 63: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 64: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 65: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 66: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 67: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 68: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 69: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 70: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 71: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 72: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 73: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 74: pipedeck.deck.v1.Application.LabelsEntry
+	nil,                                   // 75: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	(*durationpb.Duration)(nil),           // 76: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),         // 77: google.protobuf.Timestamp
+	(*Fault)(nil),                         // 78: pipedeck.deck.v1.Fault
+	(*PluginCall)(nil),                    // 79: pipedeck.deck.v1.PluginCall
+	(*PlanPreviewResponse)(nil),           // 80: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	74, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
-	13, // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	75, // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
-	18, // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
-	20, // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
-	22, // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	29, // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	46, // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	47, // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
-	14, // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
-	15, // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
-	16, // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
-	17, // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
-	21, // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	75, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	75, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
-	19, // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	6,  // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	75, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	75, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	7,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	75, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	75, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	76, // 23: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
-	72, // 24: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,  // 25: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,  // 26: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	23, // 27: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	27, // 28: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,  // 29: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	75, // 30: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	28, // 31: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	8,  // 32: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
-	2,  // 33: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	38, // 34: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	39, // 35: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	75, // 36: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	75, // 37: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	38, // 38: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	30, // 39: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
-	3,  // 40: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
-	33, // 41: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	33, // 42: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	75, // 43: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	75, // 44: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	74, // 45: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	74, // 46: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	36, // 47: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	75, // 48: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	74, // 49: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	75, // 50: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	4,  // 51: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	75, // 52: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	75, // 53: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	44, // 54: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	45, // 55: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	40, // 56: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	75, // 57: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	30, // 58: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	75, // 59: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	74, // 60: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	43, // 61: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	73, // 62: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	40, // 63: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	77, // 64: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	75, // 65: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	75, // 66: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,  // 67: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	4,  // 68: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,  // 69: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	75, // 70: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	75, // 71: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	75, // 72: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	5,  // 73: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	75, // 74: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	47, // 75: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10, // 76: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11, // 77: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	48, // 78: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	41, // 79: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	24, // 80: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	25, // 81: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	31, // 82: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	34, // 83: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	37, // 84: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	50, // 85: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	52, // 86: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	54, // 87: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	56, // 88: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	58, // 89: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	60, // 90: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	62, // 91: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	64, // 92: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	66, // 93: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	68, // 94: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	70, // 95: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	12, // 96: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	49, // 97: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	42, // 98: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	26, // 99: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	49, // 100: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	32, // 101: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	35, // 102: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	78, // 103: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	51, // 104: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	53, // 105: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	55, // 106: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	57, // 107: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	59, // 108: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	61, // 109: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	63, // 110: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	65, // 111: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	67, // 112: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	69, // 113: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	71, // 114: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	96, // [96:115] is the sub-list for method output_type
-	77, // [77:96] is the sub-list for method input_type
-	77, // [77:77] is the sub-list for extension type_name
-	77, // [77:77] is the sub-list for extension extendee
-	0,  // [0:77] is the sub-list for field type_name
+	76,  // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
+	13,  // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
+	77,  // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	18,  // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
+	20,  // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
+	22,  // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
+	29,  // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	48,  // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	49,  // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	14,  // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
+	15,  // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
+	16,  // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
+	17,  // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
+	21,  // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
+	77,  // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	77,  // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	19,  // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
+	6,   // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	77,  // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	7,   // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
+	77,  // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	78,  // 23: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
+	74,  // 24: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,   // 25: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,   // 26: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	23,  // 27: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	27,  // 28: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,   // 29: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	77,  // 30: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	28,  // 31: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	8,   // 32: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,   // 33: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	38,  // 34: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	39,  // 35: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	77,  // 36: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	77,  // 37: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	38,  // 38: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	30,  // 39: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	3,   // 40: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
+	77,  // 41: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
+	33,  // 42: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	33,  // 43: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	77,  // 44: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	77,  // 45: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	76,  // 46: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	76,  // 47: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	36,  // 48: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	77,  // 49: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	76,  // 50: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	77,  // 51: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,   // 52: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	77,  // 53: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 54: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	46,  // 55: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	47,  // 56: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	42,  // 57: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	77,  // 58: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	30,  // 59: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	40,  // 60: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
+	77,  // 61: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
+	77,  // 62: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	77,  // 63: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	40,  // 64: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
+	76,  // 65: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	77,  // 66: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	76,  // 67: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	45,  // 68: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	75,  // 69: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	42,  // 70: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	79,  // 71: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	77,  // 72: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 73: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,   // 74: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	40,  // 75: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
+	4,   // 76: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,   // 77: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	77,  // 78: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 79: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	77,  // 80: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	40,  // 81: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
+	41,  // 82: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
+	5,   // 83: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	77,  // 84: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	49,  // 85: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10,  // 86: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11,  // 87: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	50,  // 88: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	43,  // 89: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	24,  // 90: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	25,  // 91: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	31,  // 92: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	34,  // 93: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	37,  // 94: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	52,  // 95: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	54,  // 96: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	56,  // 97: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	58,  // 98: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	60,  // 99: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	62,  // 100: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	64,  // 101: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	66,  // 102: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	68,  // 103: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	70,  // 104: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	72,  // 105: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	12,  // 106: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	51,  // 107: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	44,  // 108: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	26,  // 109: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	51,  // 110: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	32,  // 111: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	35,  // 112: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	80,  // 113: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	53,  // 114: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	55,  // 115: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	57,  // 116: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	59,  // 117: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	61,  // 118: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	63,  // 119: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	65,  // 120: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	67,  // 121: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	69,  // 122: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	71,  // 123: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	73,  // 124: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	106, // [106:125] is the sub-list for method output_type
+	87,  // [87:106] is the sub-list for method input_type
+	87,  // [87:87] is the sub-list for extension type_name
+	87,  // [87:87] is the sub-list for extension extendee
+	0,   // [0:87] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -6461,7 +6755,7 @@ func file_api_deck_v1_deck_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
 			NumEnums:      11,
-			NumMessages:   63,
+			NumMessages:   65,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -24,6 +24,7 @@ func arguments(t *session.Target) map[string][]cobra.CompletionFunc {
 		"skip":     one(of(t, waiting(skippable)), of(t, waiting(skippable))),
 		"cancel":   one(of(t, running)),
 		"restart":  one(of(t, plugins)),
+		"plugins":  one(of(t, plugins)),
 		"version":  one(files),
 		"validate": one(files, nil), "migrate": one(files, nil),
 		"fault add": one(nothing), "fault clear": one(nothing, nil),

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -23,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/ownpiped"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
 // bundledPlugins are started in every environment, by the name they have in the configuration.
@@ -51,6 +53,8 @@ type Flags struct {
 	live        bool
 	// faults are rules of package fault.
 	faults []string
+	// pluginStart is the time for a plugin to answer after its start; 0 is piped's default.
+	pluginStart time.Duration
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
 }
@@ -77,6 +81,8 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.faults, "fault", nil,
 		"have a fault happen on purpose: 'TARGET: ACTION; …', repeatable, with the actions kill@log N, delay TIME, "+
 			"unavailable N, hang, status STATUS and flood N; also for 'cluster' and 'control-plane'")
+	flags.DurationVar(&f.pluginStart, pluginStartFlag, pluginhost.DefaultStartTimeout,
+		"time for a plugin to answer after its start, from 1s to 1h")
 	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }
@@ -115,6 +121,9 @@ func (f *Flags) arguments() []string {
 	}
 	for _, rule := range f.faults {
 		args = append(args, "--fault="+rule)
+	}
+	if ownPluginStart(f.pluginStart) {
+		args = append(args, "--"+pluginStartFlag+"="+f.pluginStart.String())
 	}
 	if f.live {
 		args = append(args, "--live")

@@ -47,6 +47,12 @@ var startFlags = []startFlag{
 	{"plugin", func(f *Flags) []string { return f.plugins }, absoluteNamed},
 	{"debug", func(f *Flags) []string { return f.debugged }, nil},
 	{"plugin-config", func(f *Flags) []string { return f.pluginConfigs }, absoluteNamed},
+	{pluginStartFlag, func(f *Flags) []string {
+		if !ownPluginStart(f.pluginStart) {
+			return nil
+		}
+		return []string{f.pluginStart.String()}
+	}, nil},
 	{"piped", func(f *Flags) []string { return oneValue(f.piped) }, absolute},
 	{"piped-config", func(f *Flags) []string { return oneValue(f.pipedConfig) }, absolute},
 }

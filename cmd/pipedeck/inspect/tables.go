@@ -16,7 +16,6 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
-	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 	"github.com/pipedeck/pipedeck/devenv/line"
@@ -202,32 +201,6 @@ func forgotten(s *session.State) string {
 		store.KeptPerApplication, store.KeptDeployments)
 }
 
-func newPluginsCommand(t *session.Target) *cobra.Command {
-	return listCommand(t, "plugins", "List the plugin processes", listPlugins)
-}
-
-func listPlugins(s *session.State) listing {
-	l := listing{table: format.Table{Columns: []format.Column{
-		{Head: "PIPED", Yield: 3, Least: 8, Drop: 4}, {Head: "NAME", Yield: 1, Least: 12}, {Head: "STATE", State: true},
-		{Head: "PID", Drop: 2}, {Head: "RESTARTS", Drop: 3}, {Head: "MEMORY", Drop: 5}, {Head: "CPU", Drop: 6},
-		{Head: "FILES", Drop: 9}, {Head: "THREADS", Drop: 10}, {Head: "GOROUTINES", Drop: 11},
-		{Head: "STAGES", Yield: 4, Least: 8, Drop: 8}, {Head: "DETAIL", Text: true},
-		{Head: "VERSION", Wide: true}, {Head: "BINARY", Wide: true},
-	}}}
-	for _, p := range s.Plugins() {
-		l.names = append(l.names, resolve.PluginArgument(s, p))
-		l.table.Rows = append(l.table.Rows, []string{
-			s.PipedName(p.PipedId), p.Name, document.Word(p.State), fmt.Sprint(p.Pid), fmt.Sprint(p.Restarts),
-			memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
-			fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), known(p.Goroutines), strings.Join(p.Stages, ","),
-			p.Detail, p.GetVersion(), p.GetBinary(),
-		})
-	}
-	withPipeds(s, &l.table)
-	l.document = func() any { return document.NewPlugins(s.Plugins()) }
-	return l
-}
-
 // withPipeds leaves out the first column, the piped, where there is only one.
 func withPipeds(s *session.State, table *format.Table) {
 	if len(s.Pipeds()) > 1 {
@@ -256,23 +229,6 @@ func without(table *format.Table, column int) {
 	for i := range table.Rows {
 		table.Rows[i] = slices.Delete(table.Rows[i], column, column+1)
 	}
-}
-
-// known shows a number that not every plugin reports.
-func known(n uint32) string {
-	if n == 0 {
-		return "-"
-	}
-	return fmt.Sprint(n)
-}
-
-// memoryUse shows the limit, too, where there is one.
-func memoryUse(p *deckv1.Plugin) string {
-	used := fmt.Sprintf("%.1f MiB", float64(p.GetRssBytes())/(1<<20))
-	if p.GetMemoryLimitBytes() > 0 {
-		used += fmt.Sprintf(" of %d MiB", p.GetMemoryLimitBytes()>>20)
-	}
-	return used
 }
 
 // took is the time between two moments, up to now when there is no end.

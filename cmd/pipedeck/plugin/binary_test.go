@@ -181,3 +181,22 @@ func TestAPluginInADirectoryIsPushedAndInstalledAsAProgram(t *testing.T) {
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stderr, "next step: say in piped-plugin.yaml how the plugin is run")
 }
+
+// Not parallel: a process that another test starts meanwhile would hold the programs open for writing.
+func TestInfoShowsTheVersionThatTheAuthorGave(t *testing.T) {
+	dir := t.TempDir()
+	entries := ""
+	for name, script := range map[string]string{
+		"greeter": "#!/bin/sh\n[ \"$1\" = version ] && echo v1.2.0\n", "other": "#!/bin/sh\nexit 1\n",
+		"young": "#!/bin/sh\necho development\n",
+	} {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(script), 0o700))
+		entries += fmt.Sprintf("    - {name: %s, url: \"file://%s\", port: 0}\n", name, file)
+	}
+	code, found, stderr := binaries(t, t.TempDir(), entries, "info")
+	require.Zero(t, code, stderr)
+	require.Equal(t, "v1.2.0", found["greeter"].Version)
+	require.Empty(t, found["other"].Version)
+	require.Empty(t, found["young"].Version)
+}

@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -11,6 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -18,14 +22,24 @@ func newInfoCommand() *cobra.Command {
 	return binaryCommand{
 		use: "info", short: "Show all that is known of the binaries of plugins",
 		long: `Show the whole digest of a binary, its file, and where its signature comes from. No server is asked
-and nothing is checked.
+and nothing is checked. A program of this machine without a version in an index is asked for its own.
 
 With --index alone, NAME is a plugin of that index, whose versions are shown.`,
 		example: `  pipedeck plugin info kubernetes --config-file piped.yaml
   pipedeck plugin info kubernetes --config-file piped.yaml -o json
   pipedeck plugin info canary --index https://example.com/plugins/index.yaml`,
-		find: findBinary, print: printBinaries, index: indexDetails,
+		find: findVersion, print: printBinaries, index: indexDetails,
 	}.command()
+}
+
+// findVersion is findBinary with the version that the author gave a program of this machine. One of another machine is
+// not run: its signature is not checked here.
+func findVersion(ctx context.Context, fetcher *fetch.Fetcher, plugin config.Plugin) pluginBinary {
+	b := findBinary(ctx, fetcher, plugin)
+	if b.State == "local" {
+		b.Version = pluginflag.PrintedVersion(ctx, b.Path)
+	}
+	return b
 }
 
 // printBinaries writes one line for each fact, and an empty one between plugins.

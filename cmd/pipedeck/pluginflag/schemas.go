@@ -24,7 +24,7 @@ import (
 )
 
 const (
-	// schemaTimeout bounds how long a program may take to print its schema.
+	// schemaTimeout bounds how long a program may take to print its schema, or its version.
 	schemaTimeout = 10 * time.Second
 	// schemaGrace is for the output of processes that such a program leaves behind.
 	schemaGrace = time.Second
@@ -108,10 +108,15 @@ func SchemaOf(ctx context.Context, program, dir string) (*options.Schema, error)
 
 // printedSchema runs a program, and returns nothing when it does not know the command: PipeCD's plugins do not.
 func printedSchema(ctx context.Context, program, dir string) []byte {
+	return printed(ctx, program, dir, "schema", options.MaxSchema+1)
+}
+
+// printed is what a program prints for a command, at most so many bytes; nothing when it fails.
+func printed(ctx context.Context, program, dir, command string, most int) []byte {
 	ctx, cancel := context.WithTimeout(ctx, schemaTimeout)
 	defer cancel()
-	output := NewBoundedBuffer(options.MaxSchema + 1)
-	cmd := exec.CommandContext(ctx, program, "schema") //nolint:gosec // the user gives the program
+	output := NewBoundedBuffer(most)
+	cmd := exec.CommandContext(ctx, program, command) //nolint:gosec // the user gives the program
 	cmd.Stdout, cmd.WaitDelay, cmd.Dir = output, schemaGrace, dir
 	if err := cmd.Run(); err != nil {
 		return nil

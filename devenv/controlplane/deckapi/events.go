@@ -74,6 +74,7 @@ func plugin(pipedID string, p *agentv1.Plugin) *deckv1.Plugin {
 		MemoryLimitBytes: p.GetMemoryLimitBytes(), CpuLimitCores: p.GetCpuLimitCores(), PidsLimit: p.GetPidsLimit(),
 		Goroutines: p.GetGoroutines(), LastOutputAt: p.GetLastOutputAt(), OutputLines: p.GetOutputLines(),
 		RestartedAt: p.GetRestartedAt(), Binary: p.GetBinary(), Version: p.GetVersion(),
+		Build: build(p.GetBuild()), Reloads: p.GetReloads(), Crashes: p.GetCrashes(), Exits: exits(p.GetExits()),
 	}
 }
 

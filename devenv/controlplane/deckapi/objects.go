@@ -70,6 +70,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 	out.RetryOf, out.RollbackTo = d.Again()
 	out.Retry, out.RetryLimit = d.Retries()
 	out.SupersededBy = d.SupersededBy()
+	out.PlanningWaitsFor, out.PlanningSince = planningWait(m)
 	if d.EventCommit != nil {
 		out.EventCommit = commit(d.EventCommit)
 	}
@@ -83,6 +84,10 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		one := stage(m, s, d.Stages[s.GetId()], run.GetApprovals())
 		if attempts := run.GetAttempts(); len(attempts) > 1 {
 			one.FirstStartedAt = attempts[0].GetStartedAt()
+		}
+		one.Plugin, one.Build = runBy(s, run)
+		if one.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && !one.GetCanApprove() {
+			one.SilentSince = stamp(d.Silent[s.GetId()])
 		}
 		out.Stages = append(out.Stages, one)
 	}

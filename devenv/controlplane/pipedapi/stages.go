@@ -50,6 +50,7 @@ func (s *Server) ReportStageLogs(
 ) (*ps.ReportStageLogsResponse, error) {
 	return reply(&ps.ReportStageLogsResponse{}, s.store.Deployments.AppendLog(auth.Piped(ctx), store.LogReport{
 		DeploymentID: r.GetDeploymentId(), StageID: r.GetStageId(), Attempt: r.GetRetriedCount(), Blocks: r.GetBlocks(),
+		Run: stageRun(ctx),
 	}))
 }
 

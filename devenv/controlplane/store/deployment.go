@@ -26,6 +26,8 @@ type Deployment struct {
 	Runs map[string]*deckv1.GetStageRunResponse
 	// EventCommit is the commit whose event led to the deployment's commit; nil for none.
 	EventCommit *model.Commit
+	// Silent are the last signs of the stages that have shown none for some time, by id.
+	Silent map[string]time.Time
 }
 
 // StageTimes are the times of a stage's latest attempt; zero when not reached.
@@ -40,12 +42,14 @@ type deployment struct {
 	runs               map[string]*deckv1.GetStageRunResponse
 	eventCommit        *model.Commit
 	logs               map[string]*stageLog
+	signs              signs
 }
 
 func (d *deployment) view() *Deployment {
 	return &Deployment{
 		Model: proto.CloneOf(d.model), Created: d.created, Completed: d.completed, Stages: maps.Clone(d.stages),
 		Runs: maps.Clone(d.runs), EventCommit: d.eventCommit,
+		Silent: maps.Clone(d.signs.silent),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/journal"
 )
@@ -23,6 +24,8 @@ type LogReport struct {
 	Checkpoint bool
 	// Completed: the attempt writes no more.
 	Completed bool
+	// Run is what executes the attempt, where the report says it; nil for other reports.
+	Run *agentv1.StageRun
 }
 
 // AppendLog adds the blocks that are not there yet. A sealed log takes no more, save a repetition
@@ -30,9 +33,15 @@ type LogReport struct {
 func (d *Deployments) AppendLog(pipedID string, r LogReport) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	writing, _, err := d.index.findStage(pipedID, r.DeploymentID, r.StageID)
+	writing, stage, err := d.index.findStage(pipedID, r.DeploymentID, r.StageID)
 	if err != nil {
 		return err
+	}
+	if writing.noteBuild(stage, r.Attempt, r.Run) {
+		d.changed(writing)
+	}
+	if writing.signs.note(r.StageID, d.ledger.now()) {
+		d.ledger.publish(Change{Deployment: writing.view()})
 	}
 	log := writing.log(r.StageID)
 	if log.attempt(r.Attempt).sealed {

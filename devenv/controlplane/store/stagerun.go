@@ -41,6 +41,22 @@ func (d *deployment) noteRun(stage *model.PipelineStage, run *agentv1.StageRun, 
 	})
 }
 
+// noteBuild keeps which build of a plugin executes an attempt of a stage, and reports whether that is news.
+func (d *deployment) noteBuild(stage *model.PipelineStage, attempt int32, run *agentv1.StageRun) bool {
+	build := run.GetBuild()
+	known := d.runs[stage.GetId()].GetAttempts()
+	if build.GetHash() == "" || len(known) == 0 || known[len(known)-1].GetNumber() != attempt+1 {
+		return false
+	}
+	d.changeRun(stage, func(known *deckv1.GetStageRunResponse) {
+		known.Plugin = run.GetPlugin()
+		known.Attempts[len(known.GetAttempts())-1].Build = &deckv1.PluginBuild{
+			Hash: build.GetHash(), BuiltAt: build.GetBuiltAt(), Version: build.GetVersion(),
+		}
+	})
+	return true
+}
+
 // changeRun changes what is known of a stage. Readers may have what was known before, so that stays as it is.
 func (d *deployment) changeRun(stage *model.PipelineStage, change func(*deckv1.GetStageRunResponse)) {
 	next := &deckv1.GetStageRunResponse{}

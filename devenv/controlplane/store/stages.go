@@ -48,6 +48,7 @@ func (d *Deployments) ReportStageRun(
 	stage.CompletedAt = r.GetCompletedAt()
 	running.stampStage(stage, now)
 	running.noteRun(stage, run, now)
+	running.signs.note(stage.GetId(), now)
 	d.changed(running)
 	if log := running.logs[stage.GetId()]; log != nil {
 		log.notify()
@@ -69,6 +70,7 @@ func (d *Deployments) MergeStageMetadata(pipedID, deploymentID, stageID string, 
 	}
 	stage.Metadata = merged
 	found.noteApprovals(stage, d.ledger.now())
+	found.signs.note(stageID, d.ledger.now())
 	d.changed(found)
 	return nil
 }
