@@ -32,7 +32,8 @@ func causeOf(why error) string {
 	var stage *pluginhost.UnknownStageError
 	var plugin *pluginhost.UnknownPluginError
 	switch {
-	case errors.As(why, &stage) && len(stage.Down)+len(stage.Stageless) == 0 && !spelling.Slip(stage.Stage, stage.Known),
+	case errors.As(why, &stage) && len(stage.Down)+len(stage.Stageless) == 0 &&
+		!spelling.Slip(stage.Stage, stage.Known),
 		errors.As(why, &plugin) && !spelling.Slip(plugin.Name, plugin.Known):
 		return causeNoPlugin
 	}

@@ -73,7 +73,7 @@ func sameProcess(p *probe) error {
 	return second.problem()
 }
 
-// foreign counts the entries of an earlier stage in the log of another one that has entries of its own besides.
+// foreign counts the entries of an earlier stage in the log of another one that has other entries besides.
 func foreign(first, second *execution) int {
 	a, b := first.session.piped.Blocks(first.id, false), second.session.piped.Blocks(second.id, false)
 	if len(b) <= len(a) {

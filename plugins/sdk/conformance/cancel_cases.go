@@ -112,8 +112,9 @@ func heeded(p *probe, id string, took time.Duration) error {
 	if len(some) < len(all) || len(all) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the stage goes on after its cancel: it did all of its work, for %s, and its log ends as that of "+
-		"a stage that is not cancelled (%q)", took.Round(100*time.Millisecond), firstLine(some[len(some)-1].GetLog()))
+	return fmt.Errorf("the stage goes on after its cancel: it did all of its work, for %s, and its log ends as that "+
+		"of a stage that is not cancelled (%q)", took.Round(100*time.Millisecond),
+		firstLine(some[len(some)-1].GetLog()))
 }
 
 // stops waits for the end of a stage that was cancelled, as far as its log shows it.

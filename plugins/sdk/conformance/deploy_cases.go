@@ -73,7 +73,7 @@ func (p *probe) deployed() (*story, error) {
 	if _, err := p.shared(); err != nil {
 		return nil, err
 	}
-	return p.suite.story.get(func() (*story, error) { return p.tell() })
+	return p.suite.story.get(func() (*story, error) { return p.enact() })
 }
 
 func deploySynced(p *probe) error {
@@ -113,8 +113,8 @@ func deployDrift(p *probe) error {
 	case s.changed.sync != model.ApplicationSyncStatus_SYNCED:
 		return skip("it reports no sync state for an application that has changed")
 	case s.changed.change == changes:
-		return fmt.Errorf("the plan preview shows a change of %s, and before that is deployed the live state is SYNCED "+
-			"with it: drift is not seen, or the answer comes from a cache", s.what)
+		return fmt.Errorf("the plan preview shows a change of %s, and before that is deployed the live state is "+
+			"SYNCED with it: drift is not seen, or the answer comes from a cache", s.what)
 	case s.named && s.emptied == model.ApplicationSyncStatus_SYNCED:
 		return fmt.Errorf("it reports SYNCED as deployed, with another %s, and without the files of the application: "+
 			"drift is not seen", s.what)
@@ -128,7 +128,7 @@ func deployFresh(p *probe) error {
 	case err != nil:
 		return err
 	case !s.apart():
-		return skip("what the plugin says does not tell the two commits apart")
+		return skip("what the plugin reports does not distinguish the two commits")
 	case s.second.sync == model.ApplicationSyncStatus_OUT_OF_SYNC:
 		return fmt.Errorf("after %s has deployed another %s, the live state is still OUT_OF_SYNC with it: %s", s.stage,
 			s.what, s.second.reason)
@@ -144,7 +144,7 @@ func deployNotified(p *probe) error {
 	case s.notified == nil:
 		return errNoChanges
 	case !s.apart():
-		return skip("what the plugin says does not tell the two commits apart")
+		return skip("what the plugin reports does not distinguish the two commits")
 	case !*s.notified:
 		return fmt.Errorf("%s has deployed another %s, and AwaitChanges did not report the application in %s", s.stage,
 			s.what, p.suite.bounds.settle())
@@ -177,7 +177,9 @@ func deployTargetsLive(p *probe) error {
 		return err
 	case len(s.after.resources) == 0:
 		return skip("the live state has no resources")
-	case !slices.ContainsFunc(s.after.resources, func(r *model.ResourceState) bool { return r.GetDeployTarget() != "" }):
+	case !slices.ContainsFunc(s.after.resources, func(r *model.ResourceState) bool {
+		return r.GetDeployTarget() != ""
+	}):
 		return skip("its resources name no deploy target")
 	}
 	for _, target := range p.suite.targets() {
@@ -205,7 +207,7 @@ func deployTargetsOnly(p *probe) error {
 	case len(p.suite.targets()) < 2:
 		return skip("it is configured with one deploy target; with two, this case sees which of them a stage changes")
 	case !s.apart():
-		return skip("what the plugin says does not tell the two commits apart")
+		return skip("what the plugin reports does not distinguish the two commits")
 	case s.others == otherThanCommit:
 		return fmt.Errorf("a deployment to the deploy target %s alone has changed %s", s.lastTarget(),
 			strings.Join(s.otherTargets(), ", "))
@@ -223,8 +225,8 @@ func deployPreview(p *probe) error {
 	case s.after.change == unseen:
 		return skip("it makes no plan previews of this application")
 	case s.after.change == changes:
-		return fmt.Errorf("after %s has deployed the application, the plan preview of the same commit shows a change: %s",
-			s.stage, s.after.summary)
+		return fmt.Errorf("after %s has deployed the application, the plan preview of the same commit shows a "+
+			"change: %s", s.stage, s.after.summary)
 	case s.after.sync == model.ApplicationSyncStatus_SYNCED &&
 		s.changed.sync == model.ApplicationSyncStatus_OUT_OF_SYNC && s.changed.change == nothing:
 		return fmt.Errorf("the live state is OUT_OF_SYNC with another %s (%s), and the plan preview of it says that "+
@@ -260,7 +262,7 @@ func deployRollback(p *probe) error {
 	case s.rollback == "":
 		return skip("a quick sync of it has no rollback stage")
 	case !s.apart():
-		return skip("what the plugin says does not tell the two commits apart")
+		return skip("what the plugin reports does not distinguish the two commits")
 	case s.rollbackEnd != nil:
 		return fmt.Errorf("%s: %w", s.rollback, s.rollbackEnd)
 	case s.restored == otherThanCommit:

@@ -93,8 +93,8 @@ func optionValues(p *probe) error {
 		tried = append(tried, key)
 		if e != nil && e.err == nil && !e.cut && !e.failed() {
 			text, _ := json.Marshal(wrong)
-			return fmt.Errorf("with the value %s of the wrong type for the option %s, the stage ended in %s: the option "+
-				"is ignored, or its type is not checked", text, key, e.how())
+			return fmt.Errorf("with the value %s of the wrong type for the option %s, the stage ended in %s: the "+
+				"option is ignored, or its type is not checked", text, key, e.how())
 		}
 	}
 	if len(tried) == 0 {

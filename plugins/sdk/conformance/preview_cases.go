@@ -175,7 +175,10 @@ func previewFirst(p *probe) error {
 	return err
 }
 
+// previewDeterministic asks while no stage deploys, which changes what there is to show.
 func previewDeterministic(p *probe) error {
+	p.suite.deploying.Lock()
+	defer p.suite.deploying.Unlock()
 	return thrice("GetPlanPreview", func() (proto.Message, error) { return previewed(p) })
 }
 

@@ -122,8 +122,8 @@ func sigtermStage(p *probe) error {
 	case all == 0:
 		return skip("the stage writes no log")
 	case e.err == nil && e.status == model.StageStatus_STAGE_SUCCESS && some*2 < all:
-		return fmt.Errorf("at SIGTERM the stage answered SUCCESS, with %d of the %d entries of its log: piped takes work "+
-			"that was broken off for done", some, all)
+		return fmt.Errorf("at SIGTERM the stage answered SUCCESS, with %d of the %d entries of its log: piped takes "+
+			"work that was broken off for done", some, all)
 	case e.err == nil || e.refused() || x.piped.Completed(held.id) || x.process.running():
 		return nil
 	}

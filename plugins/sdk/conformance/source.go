@@ -116,7 +116,8 @@ func changedText(name, text string) (string, bool) {
 // textFiles are the names of the files of an application that are text, apart from its configuration.
 func textFiles(source *common.DeploymentSource) []string {
 	var names []string
-	_ = fs.WalkDir(os.DirFS(source.GetApplicationDirectory()), ".", func(name string, entry fs.DirEntry, err error) error {
+	dir := os.DirFS(source.GetApplicationDirectory())
+	_ = fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), ".") {
 			return fs.SkipDir
 		}

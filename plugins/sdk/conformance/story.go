@@ -56,6 +56,17 @@ func (v *view) like() likeness {
 	return unknownLikeness
 }
 
+// sequel is what was seen once the other commit was deployed.
+type sequel struct {
+	// only and others are the last deploy target and the others after a deployment to the last alone.
+	only, others likeness
+	// second is about the other commit once it was deployed.
+	second      *view
+	notified    *bool
+	rollbackEnd error
+	restored    likeness
+}
+
 // story is what was seen while an application and a changed copy of it were deployed.
 type story struct {
 	probe   *probe
@@ -76,17 +87,11 @@ type story struct {
 	before, after, changed, previewed, last *view
 	// emptied is the sync state with an application without files.
 	emptied model.ApplicationSyncStatus
-	// only and others are the last deploy target and the others after a deployment to the last alone.
-	only, others likeness
-	// second is about the other commit once it was deployed.
-	second      *view
-	notified    *bool
-	rollbackEnd error
-	restored    likeness
+	sequel
 }
 
-// tell deploys the two commits. Other stages of the suite wait meanwhile: they have the same deploy targets.
-func (p *probe) tell() (*story, error) {
+// enact deploys the two commits. Other stages of the suite wait meanwhile: they have the same deploy targets.
+func (p *probe) enact() (*story, error) {
 	s := &story{probe: p, targets: p.suite.targets()}
 	if e, err := p.settled(); err != nil {
 		return nil, err
@@ -199,7 +204,8 @@ func (s *story) deploy(stage string, target, running *common.DeploymentSource, a
 func (s *story) settle(source *common.DeploymentSource, at []string) *view {
 	for began := time.Now(); ; s.probe.pause(100 * time.Millisecond) {
 		v := s.look(source, at)
-		if v.like() != otherThanCommit || time.Since(began) > s.probe.suite.bounds.settle() || s.probe.ctx.Err() != nil {
+		late := time.Since(began) > s.probe.suite.bounds.settle() || s.probe.ctx.Err() != nil
+		if v.like() != otherThanCommit || late {
 			return v
 		}
 	}
@@ -211,8 +217,8 @@ func (s *story) look(source *common.DeploymentSource, at []string) *view {
 	ctx, cancel := s.probe.limit()
 	defer cancel()
 	live, err := livestate.NewLivestateServiceClient(s.session.conn).GetLivestate(ctx, &livestate.GetLivestateRequest{
-		PipedId: "piped-1", ApplicationId: "application-1", ApplicationName: "demo", DeploySource: proto.CloneOf(source),
-		DeployTargets: at})
+		PipedId: "piped-1", ApplicationId: "application-1", ApplicationName: "demo",
+		DeploySource: proto.CloneOf(source), DeployTargets: at})
 	if err == nil {
 		v.resources = live.GetApplicationLiveState().GetResources()
 		v.sync = live.GetSyncState().GetStatus()
@@ -236,7 +242,7 @@ func (s *story) look(source *common.DeploymentSource, at []string) *view {
 	return v
 }
 
-// apart is whether the plugin tells the first commit, which is deployed, from the other one.
+// apart is whether the plugin distinguishes the first commit, which is deployed, from the other one.
 func (s *story) apart() bool {
 	return s.after.like() == sameAsCommit && s.changed.like() == otherThanCommit
 }
