@@ -19,11 +19,11 @@ const (
 // BuildLine is an event line of pipedeck plugin dev.
 type BuildLine struct {
 	LineHead
-	Build
+	SourceBuild
 }
 
-// Build is a build of a plugin from its sources.
-type Build struct {
+// SourceBuild is a build of a plugin from its sources.
+type SourceBuild struct {
 	// Plugin is the name of the plugin.
 	Plugin string `json:"plugin"`
 	// State is RUNNING, DONE or FAILED.
@@ -42,7 +42,7 @@ func NewBuildLine(plugin string, b *deckv1.BuildEnded) BuildLine {
 	if b.GetError() != "" {
 		state = BuildFailed
 	}
-	return BuildLine{NewLineHead(b.GetTime().AsTime(), "build"), Build{
+	return BuildLine{NewLineHead(b.GetTime().AsTime(), "build"), SourceBuild{
 		Plugin: plugin, State: state, Build: b.GetBuild(), Error: b.GetError(),
 		Millis: float64(b.GetDuration().AsDuration()) / float64(time.Millisecond),
 	}}
@@ -50,7 +50,7 @@ func NewBuildLine(plugin string, b *deckv1.BuildEnded) BuildLine {
 
 // NewBuildingLine returns the event line of a build that begins.
 func NewBuildingLine(plugin string, b *deckv1.BuildBegan) BuildLine {
-	return BuildLine{NewLineHead(b.GetTime().AsTime(), "build"), Build{Plugin: plugin, State: BuildRunning}}
+	return BuildLine{NewLineHead(b.GetTime().AsTime(), "build"), SourceBuild{Plugin: plugin, State: BuildRunning}}
 }
 
 // RerunLine is an event line of pipedeck plugin dev and rerun.

@@ -7,7 +7,7 @@
 //	import sdk "github.com/pipedeck/pipedeck/plugins/sdk/compat"
 //
 // It is for plugins that have stages or deploy; live state and plan previews need the SDK itself. [Wrap] gives the
-// plugin of pipedeck's SDK, for tests with sdktest and for moving on step by step; docs/from-pipecd-sdk.md has the names
-// on both sides. What the plugin gets by it: log lines at once, commands when they are given, stages that end without a
-// pause, and the checks of pipedeck plugin test.
+// plugin of pipedeck's SDK, for tests with sdktest and for moving on step by step; docs/from-pipecd-sdk.md has the
+// names on both sides. What the plugin gets by it: log lines at once, commands when they are given, stages that end
+// without a pause, and the checks of pipedeck plugin test.
 package compat

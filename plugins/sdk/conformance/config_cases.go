@@ -102,12 +102,14 @@ func (s *suite) config(port int) (string, error) {
 	return string(data), err
 }
 
-func malformedConfig(p *probe) error {
-	port, err := freePort()
+// malformedConfig has a piped that answers: a plugin may wait for one before it reads its configuration.
+func malformedConfig(p *probe) (err error) {
+	piped, err := standin.Start(standin.Options{})
 	if err != nil {
 		return err
 	}
-	return p.refuses("a --config that is not JSON", "start", "--piped-plugin-service", loopback(port), "--config",
+	defer func() { err = errors.Join(err, piped.Close()) }()
+	return p.refuses("a --config that is not JSON", "start", "--piped-plugin-service", piped.Address, "--config",
 		`{"name": "broken`)
 }
 

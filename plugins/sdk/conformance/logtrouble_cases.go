@@ -4,6 +4,7 @@
 package conformance
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -86,7 +87,11 @@ func refusedLog(p *probe) error {
 	if err != nil {
 		return err
 	}
-	e, err := x.execute(p, order{})
+	// Reports are made again after a time, of 5 s in PipeCD's SDK.
+	limit := p.suite.options.RunLimit + p.suite.bounds.Grace
+	ctx, cancel := context.WithTimeout(p.ctx, limit)
+	defer cancel()
+	e, err := x.execute(p, order{context: ctx})
 	switch {
 	case err != nil:
 		return err
@@ -95,7 +100,7 @@ func refusedLog(p *probe) error {
 	case x.gone(e.err) != nil:
 		return x.gone(e.err)
 	case e.cut:
-		return fmt.Errorf("after piped refused some reports it was still at work after %s", p.suite.options.RunLimit)
+		return fmt.Errorf("after piped refused some reports it was still at work after %s", limit)
 	case (e.failed() || e.err != nil) && !first.failed():
 		return note("the stage ended in %s because piped could not take its log for a moment", e.kind())
 	}

@@ -51,8 +51,10 @@ type Bounds struct {
 	Start time.Duration
 	// Answer bounds the answer to a question that needs no work.
 	Answer time.Duration
-	// Stop bounds how long a cancelled stage may go on, and how long a process may after SIGTERM.
+	// Stop bounds how long a cancelled stage may go on.
 	Stop time.Duration
+	// Grace bounds how long a process may go on after SIGTERM: piped kills it then. With Stop alone, it is the same.
+	Grace time.Duration
 	// Quiet is how long nothing may come after the end of a stage for it to count as the end.
 	Quiet time.Duration
 }
@@ -60,7 +62,8 @@ type Bounds struct {
 func (b Bounds) complete() Bounds {
 	return Bounds{
 		Start: cmp.Or(b.Start, 30*time.Second), Answer: cmp.Or(b.Answer, 30*time.Second),
-		Stop: cmp.Or(b.Stop, 15*time.Second), Quiet: cmp.Or(b.Quiet, 1500*time.Millisecond),
+		Stop: cmp.Or(b.Stop, 15*time.Second), Grace: cmp.Or(b.Grace, b.Stop, 30*time.Second),
+		Quiet: cmp.Or(b.Quiet, 1500*time.Millisecond),
 	}
 }
 

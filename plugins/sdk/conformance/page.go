@@ -4,6 +4,7 @@
 package conformance
 
 import (
+	_ "embed"
 	"fmt"
 	"strings"
 )
@@ -22,6 +23,11 @@ such as a stage that fails because it was given no options. A case is not applic
 it looks at, and need not.
 `
 
+// pageResults ends it: what came of the plugins of others.
+//
+//go:embed results.txt
+var pageResults string
+
 // Page returns the page docs/conformance.md.
 func Page() string {
 	var b strings.Builder
@@ -37,6 +43,7 @@ func Page() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", c.ID, cell(c.Title), cell(c.Why), cell(c.Next))
 	}
+	b.WriteString(pageResults)
 	return b.String()
 }
 

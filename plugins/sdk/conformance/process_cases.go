@@ -80,11 +80,11 @@ func sigtermBusy(p *probe) error {
 	}
 	select {
 	case <-held.gate.begun:
-		held.gate.release() // it goes on with its work
 	case e := <-held.ended:
 		held.ended <- e
-	case <-time.After(2 * time.Second): // it may ask piped for nothing
+	case <-time.After(2 * time.Second): // it may ask piped for nothing, or for something later
 	}
+	held.gate.release() // it goes on with its work
 	err = x.terminate(p.ctx)
 	held.finish()
 	if err != nil {
@@ -137,8 +137,8 @@ func sigint(p *probe) error {
 		return err
 	}
 	_ = syscall.Kill(x.process.command.Process.Pid, syscall.SIGINT)
-	if !x.process.wait(p.ctx, p.suite.bounds.Stop) {
-		return fmt.Errorf("it goes on %s after SIGINT", p.suite.bounds.Stop)
+	if !x.process.wait(p.ctx, p.suite.bounds.Grace) {
+		return fmt.Errorf("it goes on %s after SIGINT", p.suite.bounds.Grace)
 	}
 	p.saw("%s", x.process.end())
 	return nil

@@ -240,8 +240,8 @@ func (x *session) gone(err error) error {
 func (x *session) terminate(ctx context.Context) error {
 	began := time.Now()
 	_ = syscall.Kill(x.process.command.Process.Pid, syscall.SIGTERM)
-	if !x.process.wait(ctx, x.suite.bounds.Stop) {
-		return fmt.Errorf("it goes on %s after SIGTERM", x.suite.bounds.Stop)
+	if !x.process.wait(ctx, x.suite.bounds.Grace) {
+		return fmt.Errorf("it goes on %s after SIGTERM", x.suite.bounds.Grace)
 	}
 	x.took = time.Since(began)
 	if err := x.process.ended(); err != nil {
