@@ -52,6 +52,7 @@ func (d debuggers) debug(ctx context.Context, plugin workspace.Plugin) error {
 			return e.server.AwaitPluginProcess(ctx, plugin.Name, pid)
 		},
 		Report: func(s debugger.Status) {
+			e.server.SetHeldPlace(plugin.Name, s.PID != 0, s.At)
 			switch {
 			case s.Err != nil:
 				e.Logger.Warn("the debugger of a plugin has ended", "plugin", plugin.Name, "error", s.Err)

@@ -32,8 +32,10 @@ type condition struct {
 	problem problem // why it does not work as it should; zero when it does
 	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
 	abandoned string
-	note      string // the detail of a running plugin that has no other
-	settled   bool   // the outcome of the first start is known
+	// awaited says which process the plugin waits for that its author starts, or why it cannot be used.
+	awaited string
+	note    string // the detail of a running plugin that has no other
+	settled bool   // the outcome of the first start is known
 	// fetching is set while the binary may be on its way from another machine.
 	fetching bool
 	starts   int
@@ -123,7 +125,9 @@ func (c *condition) serving(proc *process, able abilities) {
 	c.change(func() {
 		if c.process != proc { // it replaces another one
 			c.process, c.version = proc, version
-			c.started(proc)
+			if proc.attachment == nil {
+				c.started(proc)
+			}
 		}
 		c.usage = usage{} // what it took in its start says little
 		c.ready, c.able, c.settled = true, able, true
@@ -169,6 +173,9 @@ func (c *condition) ended(proc *process) {
 	c.process, c.ready, c.usage = nil, false, usage{}
 	if c.state == agentv1.Plugin_STATE_RUNNING {
 		exit := proc.ending.exit
+		if exit.Detached != "" {
+			return // it is no problem of the plugin
+		}
 		c.state, c.detail, c.problem = agentv1.Plugin_STATE_RESTARTING, exit.Error(), restarting(c.plugin, exit)
 	}
 }
@@ -205,6 +212,25 @@ func (c *condition) setAbandoned(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.abandoned = why
+}
+
+// setAwaited reports whether that is news.
+func (c *condition) setAwaited(why string) bool {
+	c.mu.Lock()
+	news := c.awaited != why
+	c.awaited = why
+	c.mu.Unlock()
+	if news {
+		c.changes.notify()
+	}
+	return news
+}
+
+// attached reports whether a process answers that piped has not started.
+func (c *condition) attached() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ready && c.process.attachment != nil
 }
 
 func (c *condition) now() agentv1.Plugin_State {
@@ -309,16 +335,21 @@ func (c *condition) status(s *agentv1.Plugin) {
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages = slices.Clone(c.able.stages)
 	if c.process != nil {
-		s.Detail = cmp.Or(c.process.debugger.detail(), s.Detail)
+		var held string
+		held, s.Held = c.process.debugger.detail()
+		s.Detail = cmp.Or(held, s.Detail)
 	}
 	if s.Detail == "" && c.state == agentv1.Plugin_STATE_RUNNING {
 		s.Detail = c.runningDetail()
 	}
 	if c.process != nil {
-		s.Pid = int32(c.process.command.Process.Pid)
+		s.Pid = int32(c.process.pid())
 		s.StartedAt = timestamppb.New(c.process.started)
 		s.Binary, s.Version = c.process.binary(), c.version
 		s.Linked = c.process.link != nil
+		if a := c.process.attachment; a != nil {
+			s.Attached = a.target.Address
+		}
 		s.Goroutines = c.process.watch.goroutines.Load()
 	}
 }
@@ -328,8 +359,12 @@ func (c *condition) runningDetail() string {
 	switch {
 	case len(c.leaving) > 0:
 		return "running stages finish on the process before: " + strings.Join(c.leaving, ", ")
+	case c.process != nil && c.process.attachment != nil:
+		return "the process that its author has started works for piped: " + c.process.attachment.name()
 	case c.abandoned != "":
 		return c.abandoned
+	case c.awaited != "":
+		return c.awaited
 	default:
 		return c.note
 	}
@@ -343,7 +378,7 @@ func (c *condition) currentProblem(now time.Time) problem {
 	if c.problem == (problem{}) && slow {
 		return problem{
 			fmt.Sprintf(
-				"its process (pid %d) does not answer %s after its start", c.process.command.Process.Pid, slowStart,
+				"its process (pid %d) does not answer %s after its start", c.process.pid(), slowStart,
 			),
 			readOutput(c.plugin),
 		}
@@ -357,10 +392,10 @@ func (c *condition) sample() {
 	proc, before := c.process, c.usage
 	c.mu.Unlock()
 	// Reports follow changes, of which there may be many at once; measuring a process costs some file reads.
-	if proc == nil || before.pid == int32(proc.command.Process.Pid) && time.Since(before.at) < shortestInterval {
+	if proc == nil || proc.pid() == 0 || before.pid == int32(proc.pid()) && time.Since(before.at) < shortestInterval {
 		return
 	}
-	now, ok := measure(int32(proc.command.Process.Pid), before)
+	now, ok := measure(int32(proc.pid()), before)
 	if !ok {
 		return
 	}

@@ -18,6 +18,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/reattach"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
@@ -66,6 +67,10 @@ type Options struct {
 	Echo bool
 	// Mask hides secrets in what plugins write; nil hides none.
 	Mask Mask
+	// Reattach are processes that authors have started, to use in place of the plugins' own. ReattachFile has those
+	// of later, which win; empty for none.
+	Reattach     []reattach.Target
+	ReattachFile string
 	// Clock is what the host waits by, but for measures; the system's by default.
 	Clock  clock.Clock
 	Logger *slog.Logger
@@ -131,6 +136,11 @@ func New(options Options) (*Host, error) {
 		}
 		h.plugins = append(h.plugins, newPlugin(c, &h.options, h.changes, fetcher, h.tree))
 	}
+	for _, target := range options.Reattach {
+		if _, err := h.Plugin(target.Plugin); err != nil {
+			return nil, fmt.Errorf("read %s: %w", reattach.Variable, err)
+		}
+	}
 	return h, nil
 }
 
@@ -156,7 +166,10 @@ func (h *Host) Run(ctx context.Context) error {
 		watch := h.watchBinaries()
 		running.Go(func() { watch.run(ctx) })
 	}
+	h.setTargets()
+	running.Go(func() { h.followTargets(ctx) })
 	for _, p := range h.plugins {
+		running.Go(func() { p.supervisor.attacher.run(ctx) })
 		running.Go(func() { p.supervisor.run(ctx, lifeline) })
 	}
 	running.Wait()

@@ -47,6 +47,8 @@ type process struct {
 	debugger *debugger
 	link     *link // nil for a plugin that talks over loopback
 	conn     *grpc.ClientConn
+	// attachment is set for a process that piped has not started: command and tree are nil then.
+	attachment *attachment
 
 	// release ends what the plugin service grants to the process.
 	release func()
@@ -252,6 +254,10 @@ func (p *process) endTree() {
 
 // signalGroup signals the process and what is in its process group, while the number is the process's own.
 func (p *process) signalGroup(signal syscall.Signal) {
+	if p.attachment != nil {
+		p.cut()
+		return
+	}
 	if !p.ending.gone.Load() {
 		_ = syscall.Kill(-p.command.Process.Pid, signal)
 	}
@@ -265,6 +271,10 @@ func (p *process) stop(grace time.Duration) {
 	case <-p.ending.exited:
 		return // its number may be another's by now
 	default:
+	}
+	if p.attachment != nil {
+		p.depart(grace)
+		return
 	}
 	p.signalGroup(syscall.SIGTERM)
 	select {
@@ -290,8 +300,19 @@ func (p *process) close() {
 	}
 }
 
+// pid is the number of the process; 0 when it is not known.
+func (p *process) pid() int {
+	if p.attachment != nil {
+		return p.attachment.pid
+	}
+	return p.command.Process.Pid
+}
+
 // place says where the plugin should have answered.
 func (p *process) place() string {
+	if p.attachment != nil {
+		return " at " + p.attachment.target.Address
+	}
 	if p.link != nil {
 		return ""
 	}

@@ -35,6 +35,12 @@ type Plugin struct {
 	Version string `json:"version"`
 	// Linked says that it is a part of the program piped.
 	Linked bool `json:"linked"`
+	// Attached is where its author's own process waits that works in its place; empty for one that piped has started.
+	Attached string `json:"attached"`
+	// Held says that a debugger holds it: no clock runs.
+	Held bool `json:"held"`
+	// HeldAt is where, such as "stage.go:57 (main.greet)"; empty where that is not known.
+	HeldAt string `json:"held_at"`
 	Usage
 	// LastOutput are the newest lines that it has printed.
 	LastOutput []string `json:"last_output"`
@@ -65,6 +71,7 @@ func NewPlugin(p *deckv1.Plugin) Plugin {
 		CPU: p.GetCpuPercent(), Detail: p.GetDetail(), Piped: p.GetPipedId(), StartedAt: moment(p.GetStartedAt()),
 		Stages: List(p.GetStages()), DeployTargets: List(p.GetDeployTargets()), Binary: p.GetBinary(),
 		Version: p.GetVersion(), Linked: p.GetLinked(),
+		Attached: p.GetAttached(), Held: p.GetHeld(), HeldAt: p.GetHeldAt(),
 		Usage: Usage{
 			OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Goroutines: p.GetGoroutines(),
 			MemoryLimit: p.GetMemoryLimitBytes(), CPULimit: p.GetCpuLimitCores(), PIDsLimit: p.GetPidsLimit(),

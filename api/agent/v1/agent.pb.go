@@ -1080,8 +1080,17 @@ type Plugin struct {
 	// The process goes on although its binary has changed, because the changed one does not start; detail says why. A
 	// restart would end the process, and none could take its place.
 	ChangedBinaryFails bool `protobuf:"varint,24,opt,name=changed_binary_fails,json=changedBinaryFails,proto3" json:"changed_binary_fails,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// Where the process waits that its author has started and attached; empty for one that piped has started. piped does
+	// not end it.
+	Attached string `protobuf:"bytes,70,opt,name=attached,proto3" json:"attached,omitempty"`
+	// A debugger holds the process, or what it has started: no clock runs.
+	Held bool `protobuf:"varint,71,opt,name=held,proto3" json:"held,omitempty"`
+	// host:port of piped's plugin service, for a process that an author starts.
+	PipedService string `protobuf:"bytes,72,opt,name=piped_service,json=pipedService,proto3" json:"piped_service,omitempty"`
+	// Where it is held, such as "stage.go:57 (main.greet)". Only the control plane knows it, where it runs the debugger.
+	HeldAt        string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -1280,6 +1289,34 @@ func (x *Plugin) GetChangedBinaryFails() bool {
 		return x.ChangedBinaryFails
 	}
 	return false
+}
+
+func (x *Plugin) GetAttached() string {
+	if x != nil {
+		return x.Attached
+	}
+	return ""
+}
+
+func (x *Plugin) GetHeld() bool {
+	if x != nil {
+		return x.Held
+	}
+	return false
+}
+
+func (x *Plugin) GetPipedService() string {
+	if x != nil {
+		return x.PipedService
+	}
+	return ""
+}
+
+func (x *Plugin) GetHeldAt() string {
+	if x != nil {
+		return x.HeldAt
+	}
+	return ""
 }
 
 // StageRun is what piped executes a stage with. It comes with the report that the stage runs, as the gRPC metadata
@@ -1625,7 +1662,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12%\n" +
 	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\x12$\n" +
-	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xe3\a\n" +
+	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xd1\b\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1f.pipedeck.agent.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -1658,7 +1695,11 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\frestarted_at\x18\x15 \x03(\v2\x1a.google.protobuf.TimestampR\vrestartedAt\x12\x16\n" +
 	"\x06binary\x18\x16 \x01(\tR\x06binary\x12\x18\n" +
 	"\aversion\x18\x17 \x01(\tR\aversion\x120\n" +
-	"\x14changed_binary_fails\x18\x18 \x01(\bR\x12changedBinaryFails\"\x80\x01\n" +
+	"\x14changed_binary_fails\x18\x18 \x01(\bR\x12changedBinaryFails\x12\x1a\n" +
+	"\battached\x18F \x01(\tR\battached\x12\x12\n" +
+	"\x04held\x18G \x01(\bR\x04held\x12#\n" +
+	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
+	"\aheld_at\x18I \x01(\tR\x06heldAt\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

@@ -4033,8 +4033,16 @@ type Plugin struct {
 	// When the last of its restarts were, oldest first; at most 20.
 	RestartedAt []*timestamppb.Timestamp `protobuf:"bytes,22,rep,name=restarted_at,json=restartedAt,proto3" json:"restarted_at,omitempty"`
 	// The program that runs, and its version where the program has one.
-	Binary        string `protobuf:"bytes,23,opt,name=binary,proto3" json:"binary,omitempty"`
-	Version       string `protobuf:"bytes,24,opt,name=version,proto3" json:"version,omitempty"`
+	Binary  string `protobuf:"bytes,23,opt,name=binary,proto3" json:"binary,omitempty"`
+	Version string `protobuf:"bytes,24,opt,name=version,proto3" json:"version,omitempty"`
+	// Where the process waits that its author has started and attached; empty for one that piped has started.
+	Attached string `protobuf:"bytes,70,opt,name=attached,proto3" json:"attached,omitempty"`
+	// A debugger holds the process, or what it has started: no clock runs.
+	Held bool `protobuf:"varint,71,opt,name=held,proto3" json:"held,omitempty"`
+	// host:port of piped's plugin service, for a process that an author starts.
+	PipedService string `protobuf:"bytes,72,opt,name=piped_service,json=pipedService,proto3" json:"piped_service,omitempty"`
+	// Where it is held, such as "stage.go:57 (main.greet)"; empty where that is not known.
+	HeldAt        string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4233,6 +4241,34 @@ func (x *Plugin) GetBinary() string {
 func (x *Plugin) GetVersion() string {
 	if x != nil {
 		return x.Version
+	}
+	return ""
+}
+
+func (x *Plugin) GetAttached() string {
+	if x != nil {
+		return x.Attached
+	}
+	return ""
+}
+
+func (x *Plugin) GetHeld() bool {
+	if x != nil {
+		return x.Held
+	}
+	return false
+}
+
+func (x *Plugin) GetPipedService() string {
+	if x != nil {
+		return x.PipedService
+	}
+	return ""
+}
+
+func (x *Plugin) GetHeldAt() string {
+	if x != nil {
+		return x.HeldAt
 	}
 	return ""
 }
@@ -5983,7 +6019,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vStageTarget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xcb\a\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xb9\b\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1e.pipedeck.deck.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -6016,7 +6052,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\foutput_lines\x18\x15 \x01(\x03R\voutputLines\x12=\n" +
 	"\frestarted_at\x18\x16 \x03(\v2\x1a.google.protobuf.TimestampR\vrestartedAt\x12\x16\n" +
 	"\x06binary\x18\x17 \x01(\tR\x06binary\x12\x18\n" +
-	"\aversion\x18\x18 \x01(\tR\aversion\"\x80\x01\n" +
+	"\aversion\x18\x18 \x01(\tR\aversion\x12\x1a\n" +
+	"\battached\x18F \x01(\tR\battached\x12\x12\n" +
+	"\x04held\x18G \x01(\bR\x04held\x12#\n" +
+	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
+	"\aheld_at\x18I \x01(\tR\x06heldAt\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

@@ -73,6 +73,8 @@ func plugin(pipedID string, p *agentv1.Plugin) *deckv1.Plugin {
 		MemoryLimitBytes: p.GetMemoryLimitBytes(), CpuLimitCores: p.GetCpuLimitCores(), PidsLimit: p.GetPidsLimit(),
 		Goroutines: p.GetGoroutines(), LastOutputAt: p.GetLastOutputAt(), OutputLines: p.GetOutputLines(),
 		RestartedAt: p.GetRestartedAt(), Binary: p.GetBinary(), Version: p.GetVersion(),
+		Attached: p.GetAttached(), Held: p.GetHeld(), PipedService: p.GetPipedService(),
+		HeldAt: p.GetHeldAt(),
 	}
 }
 
