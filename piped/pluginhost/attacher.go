@@ -83,6 +83,7 @@ func (a *attacher) run(ctx context.Context) {
 	tried := sync.OnceFunc(func() { close(a.tried) })
 	defer tried()
 	for ctx.Err() == nil {
+		drain(a.changed) // what it says is read now
 		target := a.wanted()
 		if target == nil {
 			a.condition.setAwaited("")

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -134,6 +135,11 @@ func (l *launcher) open(ctx context.Context, target reattach.Target) (*attachmen
 	switch {
 	case status.Code(err) == codes.Unimplemented: // another language: its author has given it the same
 		client.Close()
+		if a.pid == 0 {
+			_, port, _ := net.SplitHostPort(target.Address)
+			number, _ := strconv.Atoi(port)
+			a.pid = listenerPID(number)
+		}
 		a.conn, err = dialOwn(ctx, target.Address)
 		return a, err
 	case err != nil:
