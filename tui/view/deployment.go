@@ -42,7 +42,9 @@ type Deployment struct {
 	// Usual is how long the selected stage took when it last succeeded; 0 when that is not known.
 	Usual time.Duration
 	// Memo saves work between the calls of one frame; it may be nil.
-	Memo    *GraphMemo
+	Memo *GraphMemo
+	// Held says of stages, by id, where a debugger holds their plugin.
+	Held    map[string]string
 	Focused bool
 	Now     time.Time
 }

@@ -105,6 +105,14 @@ func (v Inspector) Draw(width, height int) string {
 	return frame.titled(v.Lines(width)[top:top+page], width, height)
 }
 
+// held says where a debugger holds the stage; empty for one that does not run.
+func (v Inspector) held() string {
+	if v.Stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_RUNNING {
+		return ""
+	}
+	return strings.TrimPrefix(HeldBy(v.Plugin), "held ")
+}
+
 func (v Inspector) matching(lines []string) []string {
 	if v.Match == nil {
 		return lines
@@ -136,6 +144,7 @@ func (v Inspector) about(width int) []string {
 		{"about", s.GetDesc()},
 		{"status", status},
 		{"reason", text.Line(s.GetStatusReason())},
+		{"held", v.held()},
 		{"shown", text.Line(s.GetDisplay())},
 		{"needs", v.stages(s.GetRequires())},
 		{"feeds", v.stages(v.followers())},

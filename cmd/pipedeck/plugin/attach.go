@@ -29,6 +29,9 @@ import (
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
+// atOnce is how long a process may take to work for piped that waits already.
+const atOnce = 2 * time.Second
+
 func newAttachCommand(t *session.Target) *cobra.Command {
 	var output format.Output
 	var timeout time.Duration
@@ -63,14 +66,19 @@ piped never ends such a process. When it has ended, the plugin's own program run
 				if err := reattach.WriteFile(w.ReattachFile(), target.Plugin, &target); err != nil {
 					return fmt.Errorf("attach plugin %q: %w", target.Plugin, err)
 				}
-				if err := explainStart(s, w, plugin, target); err != nil {
-					return err
+				works := func(p *deckv1.Plugin) bool {
+					return p.GetAttached() != "" && (target.Address == "" || p.GetAttached() == target.Address)
+				}
+				soon, stop := context.WithTimeout(ctx, atOnce)
+				defer stop()
+				if _, err := awaitPlugin(soon, s, target.Plugin, works); err != nil {
+					if err := explainStart(s, w, plugin, target); err != nil {
+						return err
+					}
 				}
 				bounded, cancel := context.WithTimeout(ctx, timeout)
 				defer cancel()
-				plugin, err = awaitPlugin(bounded, s, target.Plugin, func(p *deckv1.Plugin) bool {
-					return p.GetAttached() != "" && (target.Address == "" || p.GetAttached() == target.Address)
-				})
+				plugin, err = awaitPlugin(bounded, s, target.Plugin, works)
 				if err != nil {
 					return notAttached(ctx, s, plugin, timeout, err)
 				}
@@ -138,9 +146,6 @@ func attachable(s *session.Session, name string) (*deckv1.Plugin, error) {
 
 // explainStart says how the process has to be started that the command waits for.
 func explainStart(s *session.Session, w *workspace.Workspace, p *deckv1.Plugin, target reattach.Target) error {
-	if p.GetAttached() != "" && (target.Address == "" || p.GetAttached() == target.Address) {
-		return nil
-	}
 	if target.Address == "" {
 		_, err := fmt.Fprintf(s.Err, "waiting for plugin %s: start its program with \"reattach\", such as: go run . "+
 			"reattach\n", p.GetName())
