@@ -170,10 +170,10 @@ func (l *launcher) introduce(ctx context.Context, client *grpc.ClientConn, a *at
 	if err != nil {
 		return nil, nil, err
 	}
-	lasting, leave := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, leave) // until it has answered
+	lasting, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, cancel) // until it has answered
 	defer stop()
-	timer := time.AfterFunc(attachTimeout, leave)
+	timer := time.AfterFunc(attachTimeout, cancel)
 	defer timer.Stop()
 	stream, err := reattachv1.NewReattachServiceClient(client).Attach(lasting, &reattachv1.AttachRequest{
 		Token: a.target.Token, Config: configuration, PipedPluginService: l.options.ServiceAddress,
@@ -182,7 +182,7 @@ func (l *launcher) introduce(ctx context.Context, client *grpc.ClientConn, a *at
 		answer, err = stream.Recv()
 	}
 	if err != nil {
-		leave()
+		cancel()
 		return nil, nil, err
 	}
 	ended := make(chan struct{})
@@ -193,7 +193,7 @@ func (l *launcher) introduce(ctx context.Context, client *grpc.ClientConn, a *at
 			a.why.Store(&why)
 		}
 	}()
-	return answer, func() { leave(); <-ended }, nil
+	return answer, func() { cancel(); <-ended }, nil
 }
 
 // dialOwn connects to an address on this machine.
