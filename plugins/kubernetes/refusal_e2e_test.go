@@ -126,16 +126,16 @@ func TestWhatTheAPIRefusesIsOneLineAndItsNextStep(t *testing.T) {
 				"field in apps/v1 Deployment\nnext step: did you mean imagePullPolicy?"},
 		"two misspelt fields": {stopped("imagePullPolici: Always", "resources: {limts: {cpu: 1}}"), "", "",
 			"a.yaml:17: Deployment NS/web: spec.template.spec.containers[name=\"main\"].imagePullPolici: no such " +
-				"field in apps/v1 Deployment; spec.template.spec.containers[0].resources.limts: no such field in " +
-				"apps/v1 Deployment\nnext step: did you mean imagePullPolicy?"},
+				"field in apps/v1 Deployment; spec.template.spec.containers[name=\"main\"].resources.limts: no such " +
+				"field in apps/v1 Deployment\nnext step: did you mean imagePullPolicy?"},
 		"a mount without a volume": {stopped("volumeMounts: [{name: gone, mountPath: /x}]"), "", "",
 			"Not found: \"gone\"\nnext step: add a volume with this name to spec.template.spec.volumes"},
 		"a label": {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, labels: {a: b c}}\n", "", "",
 			"\nnext step: use letters, digits, '-', '_' and '.', with a letter or a digit at both ends"},
 		"a misspelt field, replaced": {strings.ReplaceAll(stopped("imagePullPolici: Always"), "  name: web\n",
 			"  name: web\n  annotations: {pipecd.dev/sync-by-replace: enabled}\n"), "", "",
-			"a.yaml:18: Deployment NS/web: spec.template.spec.containers[0].imagePullPolici: no such field " +
-				"in apps/v1 Deployment\nnext step: did you mean imagePullPolicy?"},
+			"a.yaml:18: Deployment NS/web: spec.template.spec.containers[name=\"main\"].imagePullPolici: no such " +
+				"field in apps/v1 Deployment\nnext step: did you mean imagePullPolicy?"},
 		"a field at the wrong place": {strings.ReplaceAll(stopped("replicas: 3"), "  replicas: 0\n", ""), "", "",
 			"a.yaml:16: Deployment NS/web: spec.template.spec.containers[name=\"main\"].replicas: no such field in " +
 				"apps/v1 Deployment\nnext step: the field belongs next to template: look at its indentation"},

@@ -22,6 +22,8 @@ var (
 	fieldErrors = regexp.MustCompile(`(?m)(?:^|[\s:])` + fieldPath + `: ([^\n]+)$`)
 	// Create and update: strict decoding error: unknown field "spec.replica".
 	unknownFields = regexp.MustCompile(`unknown field "([^"]+)"`)
+	// plainName is a name that needs no care between the brackets of a path.
+	plainName = regexp.MustCompile(`^[\w-]+$`)
 	// Server-side apply: `duplicate entries for key [name="A"]`.
 	duplicated = regexp.MustCompile(`^duplicate entries for key \[(.*)\]`)
 	// Server-side apply: "expected numeric (int or float), got string".
@@ -54,34 +56,35 @@ func describeFields(refused *RefusedError, text string, m manifest.Manifest, ask
 	if len(problems) == 0 {
 		return false
 	}
-	problems = append(problems, otherUnknown(problems, m, ask)...)
+	problems = withEveryUnknown(problems, m, ask)
 	slices.SortStableFunc(problems, func(a, b problem) int { return a.line(m) - b.line(m) }) // the API has no order
 	refused.take(problems, m)
 	refused.unsettled = true
 	return true
 }
 
-// otherUnknown are the fields that the kind does not have besides those that the API has named: it stops at the first
-// one in an item of a list.
-func otherUnknown(known []problem, m manifest.Manifest, ask inquiry) (others []problem) {
+// withEveryUnknown adds the fields that the kind does not have besides those that the API has named: it stops at the
+// first one in an item of a list, and begins where it likes. The paths of all of them are written in one way, so that
+// the reason is the same each time.
+func withEveryUnknown(known []problem, m manifest.Manifest, ask inquiry) []problem {
 	if ask.fields == nil || !slices.ContainsFunc(known, func(p problem) bool { return p.unknown }) {
-		return nil
+		return known
 	}
-	named := func(path string) bool {
-		return slices.ContainsFunc(known, func(p problem) bool {
-			return lastName(p.path) == lastName(path) && m.At(p.path) == m.At(path)
-		})
-	}
+	var missing []problem
 	eachMap(m.Object, "", func(path string, fields map[string]any) {
 		has := ask.fields(strings.TrimPrefix(path+".x", "."))
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
-			at := strings.TrimPrefix(path+"."+name, ".")
-			if len(has) > 0 && !slices.Contains(has, name) && !named(at) {
-				others = append(others, unknownField(at, m, ask))
+			if len(has) > 0 && !slices.Contains(has, name) {
+				missing = append(missing, unknownField(strings.TrimPrefix(path+"."+name, "."), m, ask))
 			}
 		}
 	})
-	return others
+	others := slices.DeleteFunc(slices.Clone(known), func(p problem) bool {
+		return p.unknown && slices.ContainsFunc(missing, func(found problem) bool {
+			return lastName(found.path) == lastName(p.path) && m.At(found.path) == m.At(p.path)
+		})
+	})
+	return append(others, missing...)
 }
 
 // eachMap calls a function with every mapping, in the order of the paths.
@@ -93,10 +96,29 @@ func eachMap(value any, path string, f func(path string, fields map[string]any))
 			eachMap(value[key], strings.TrimPrefix(path+"."+key, "."), f)
 		}
 	case []any:
+		names := itemNames(value)
 		for i, item := range value {
-			eachMap(item, fmt.Sprintf("%s[%d]", path, i), f)
+			eachMap(item, fmt.Sprintf("%s[%s]", path, names[i]), f)
 		}
 	}
+}
+
+// itemNames names the items of a list as server-side apply does where each has a name of its own, and by their numbers
+// elsewhere.
+func itemNames(items []any) []string {
+	names, seen := make([]string, len(items)), map[string]bool{}
+	for i, item := range items {
+		fields, _ := item.(map[string]any)
+		name, _ := fields["name"].(string)
+		if !plainName.MatchString(name) || seen[name] {
+			for i := range items {
+				names[i] = strconv.Itoa(i)
+			}
+			return names
+		}
+		seen[name], names[i] = true, fmt.Sprintf("name=%q", name)
+	}
+	return names
 }
 
 // unknownField is a field that the kind does not have.
