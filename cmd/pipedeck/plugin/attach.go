@@ -44,7 +44,7 @@ NAME alone is for a plugin of our SDK: run its program with "reattach", or: go r
 process that you start like this is used, until: pipedeck plugin detach NAME. Another plugin needs the
 ADDRESS where it serves, and the arguments that the command prints.
 
-piped never ends such a process. When it has ended, the plugin's own program runs again.`,
+Your process is never ended by piped. When it has ended, the plugin's own program runs again.`,
 		Example: `  pipedeck plugin attach greeter
   pipedeck plugin attach greeter=127.0.0.1:43211
   pipedeck plugin attach 'greeter=127.0.0.1:43211,pid=4711,token=KDJ3'`,
