@@ -308,7 +308,7 @@ func (s *Server) AwaitApplication(ctx context.Context) error {
 
 // SetHeldPlace says where a debugger holds a process of a plugin: nowhere while that runs, or there is no process.
 func (s *Server) SetHeldPlace(plugin string, process bool, place string) {
-	s.store.Pipeds.SetHeldPlace(plugin, process, place)
+	store.SetHeldPlace(s.store.Pipeds, plugin, process, place)
 }
 
 // AwaitPluginProcess returns a process of a plugin that piped has started, runs and is not pid, or the error of ctx.

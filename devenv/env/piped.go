@@ -197,7 +197,7 @@ const reattachVariable = "PIPEDECK_REATTACH_FILE"
 
 func (e *Environment) startPiped(args []string) (*process.Process, error) {
 	environment := []string{servicesVariable + "=" + e.addresses.file(),
-		reattachVariable + "=" + e.Workspace.ReattachFile()}
+		reattachVariable + "=" + workspace.ReattachFile(e.Workspace)}
 	if len(e.Faults) > 0 {
 		environment = append(environment, faultsVariable+"="+strings.Join(e.Faults, "\n"))
 	}

@@ -175,7 +175,7 @@ func (a *attacher) firstTry(ctx context.Context) {
 	}
 }
 
-// followTargets gives the plugins their targets: those of the options, and those of the file, which win, until ctx ends.
+// followTargets gives the plugins their targets until ctx ends: those of the options and of the file, which win.
 func (h *Host) followTargets(ctx context.Context) {
 	path := h.options.ReattachFile
 	if path == "" {

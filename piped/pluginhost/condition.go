@@ -30,12 +30,8 @@ type condition struct {
 	state   agentv1.Plugin_State
 	detail  string
 	problem problem // why it does not work as it should; zero when it does
-	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
-	abandoned string
-	// awaited says which process the plugin waits for that its author starts, or why it cannot be used.
-	awaited string
-	note    string // the detail of a running plugin that has no other
-	settled bool   // the outcome of the first start is known
+	remarks
+	settled bool // the outcome of the first start is known
 	// fetching is set while the binary may be on its way from another machine.
 	fetching bool
 	starts   int
@@ -47,6 +43,15 @@ type condition struct {
 	ready     bool     // process answers
 	leaving   []string // replaced processes that have calls, as "pid 5"
 	usage     usage
+}
+
+// remarks are what is to be said of a plugin that runs without a problem.
+type remarks struct {
+	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
+	abandoned string
+	// awaited says which process the plugin waits for that its author starts, or why it cannot be used.
+	awaited string
+	note    string // the detail of a running plugin that has no other
 }
 
 func newCondition(plugin string, changes *broadcast) *condition {

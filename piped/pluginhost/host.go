@@ -61,19 +61,29 @@ type Options struct {
 	NoReload bool
 	// Observer sees what plugins do.
 	Observer Observer
+	Output
+	Reattaching
+	// Clock is what the host waits by, but for measures; the system's by default.
+	Clock  clock.Clock
+	Logger *slog.Logger
+}
+
+// Output is what happens with what plugins write.
+type Output struct {
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
 	// Echo writes each line of output to Logger, too, with the plugin's name.
 	Echo bool
 	// Mask hides secrets in what plugins write; nil hides none.
 	Mask Mask
-	// Reattach are processes that authors have started, to use in place of the plugins' own. ReattachFile has those
-	// of later, which win; empty for none.
-	Reattach     []reattach.Target
+}
+
+// Reattaching are processes that authors have started, to use in place of the plugins' own.
+type Reattaching struct {
+	// Reattach are those from the start.
+	Reattach []reattach.Target
+	// ReattachFile has those of later, which win; empty for none.
 	ReattachFile string
-	// Clock is what the host waits by, but for measures; the system's by default.
-	Clock  clock.Clock
-	Logger *slog.Logger
 }
 
 // Observer sees what plugins do. Each function may be nil.

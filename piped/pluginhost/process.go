@@ -50,10 +50,7 @@ type process struct {
 	// attachment is set for a process that piped has not started: command and tree are nil then.
 	attachment *attachment
 
-	// release ends what the plugin service grants to the process.
-	release func()
-	// finishLogs reports what the process has written to stage logs; nil for a process without a link.
-	finishLogs atomic.Pointer[func()]
+	grants
 
 	calls   sync.WaitGroup // those that a successor waits for
 	inputs  inputs
@@ -61,6 +58,14 @@ type process struct {
 	mark    int            // of the output, at the start
 	watch   watch
 	ending  ending
+}
+
+// grants are what the plugin service has given to a process.
+type grants struct {
+	// release ends them.
+	release func()
+	// finishLogs reports what the process has written to stage logs; nil for a process without a link.
+	finishLogs atomic.Pointer[func()]
 }
 
 // watch is what piped knows of a process that runs.

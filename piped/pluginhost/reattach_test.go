@@ -180,6 +180,8 @@ func TestPipedLeavesAnAttachedProcessRatherThanEndIt(t *testing.T) {
 
 func TestAProcessOfAnUnknownPluginIsRefused(t *testing.T) {
 	t.Parallel()
-	_, err := pluginhost.New(pluginhost.Options{Reattach: []reattach.Target{{Plugin: "x", Address: "127.0.0.1:1"}}})
+	_, err := pluginhost.New(pluginhost.Options{Reattaching: pluginhost.Reattaching{
+		Reattach: []reattach.Target{{Plugin: "x", Address: "127.0.0.1:1"}},
+	}})
 	require.ErrorContains(t, err, "PIPEDECK_REATTACH")
 }

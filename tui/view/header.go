@@ -39,8 +39,8 @@ type Header struct {
 
 // Calm reports whether all parts and plugins of the environment work.
 func (v Header) Calm() bool {
-	return v.Away == "" && v.Silent == "" && len(v.Problems) == 0 && v.Failed == 0 && v.Starting == "" && v.Held == "" &&
-		v.Ready == v.All && v.Attention.FailedPlugins == 0
+	return v.Away == "" && v.Silent == "" && len(v.Problems) == 0 && v.Failed == 0 && v.Starting == "" &&
+		v.Held == "" && v.Ready == v.All && v.Attention.FailedPlugins == 0
 }
 
 // Draw returns one line of width columns. Where not everything has room, the kind of the cluster is left out, then what

@@ -37,8 +37,8 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
 		Use: "attach NAME[=ADDRESS[,pid=PID][,token=TOKEN]]", Short: "Use a plugin process that you have started",
-		Long: `Use a process that you have started, such as by F5 in an editor, in place of the plugin's own. The command waits
-until the process works for piped.
+		Long: `Use a process that you have started, such as by F5 in an editor, in place of the plugin's own. The
+command waits until the process works for piped.
 
 NAME alone is for a plugin of our SDK: run its program with "reattach", or: go run . reattach. Each
 process that you start like this is used, until: pipedeck plugin detach NAME. Another plugin needs the
@@ -63,7 +63,7 @@ Your process is never ended by piped. When it has ended, the plugin's own progra
 				if err != nil {
 					return err
 				}
-				if err := reattach.WriteFile(w.ReattachFile(), target.Plugin, &target); err != nil {
+				if err := reattach.WriteFile(workspace.ReattachFile(w), target.Plugin, &target); err != nil {
 					return fmt.Errorf("attach plugin %q: %w", target.Plugin, err)
 				}
 				works := func(p *deckv1.Plugin) bool {
@@ -107,10 +107,12 @@ func newDetachCommand(t *session.Target) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := reattach.WriteFile(w.ReattachFile(), args[0], nil); err != nil {
+				if err := reattach.WriteFile(workspace.ReattachFile(w), args[0], nil); err != nil {
 					return fmt.Errorf("detach plugin %q: %w", args[0], err)
 				}
-				plugin, err := awaitPlugin(ctx, s, args[0], func(p *deckv1.Plugin) bool { return p.GetAttached() == "" })
+				plugin, err := awaitPlugin(ctx, s, args[0], func(p *deckv1.Plugin) bool {
+					return p.GetAttached() == ""
+				})
 				if err != nil {
 					return err
 				}
@@ -184,7 +186,7 @@ func writeSettings(w *workspace.Workspace, name, address string) (file string, e
 	if err != nil {
 		return "", err
 	}
-	file = filepath.Join(filepath.Dir(w.ReattachFile()), name+".config.json")
+	file = filepath.Join(filepath.Dir(workspace.ReattachFile(w)), name+".config.json")
 	return file, workspace.WriteFile(file, data)
 }
 

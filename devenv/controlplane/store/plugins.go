@@ -102,9 +102,9 @@ func (p *piped) shownPlugins() []*agentv1.Plugin {
 	return gone
 }
 
-// SetHeldPlace says where a debugger of the environment holds a process of a plugin of its own piped; an empty place is
+// SetHeldPlace says where a debugger of the environment holds a process of a plugin of the own piped; an empty place is
 // for one that runs. Without a process, the debugger holds none.
-func (p *Pipeds) SetHeldPlace(plugin string, process bool, place string) {
+func SetHeldPlace(p *Pipeds, plugin string, process bool, place string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one, err := p.find(p.own)

@@ -17,7 +17,7 @@ import (
 // maxFile bounds in bytes the files that are read.
 const maxFile = 1 << 20
 
-// ReadFile returns the targets in a file by plugin: nil for a plugin that was detached. A file that is missing has none.
+// ReadFile returns the targets in a file by plugin: nil for a plugin that was detached. A missing file has none.
 func ReadFile(path string) (map[string]*Target, error) {
 	targets := map[string]*Target{}
 	data, err := read(path)

@@ -39,8 +39,8 @@ func Parse(text string) (Target, error) {
 	fields := strings.Split(rest, ",")
 	target.Address = fields[0]
 	wrong := func(why string) (Target, error) {
-		return Target{}, fmt.Errorf("%q does not name a process of a plugin: %s; give NAME, for one that has announced "+
-			"itself, or NAME=127.0.0.1:PORT", Redact(text), why)
+		return Target{}, fmt.Errorf("%q does not name a process of a plugin: %s; give NAME, for one that has "+
+			"announced itself, or NAME=127.0.0.1:PORT", Redact(text), why)
 	}
 	if name == "" || strings.ContainsAny(name, "/, ") || name == "." || name == ".." {
 		return wrong("it has no name of a plugin")
