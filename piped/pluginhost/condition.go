@@ -35,6 +35,8 @@ type condition struct {
 	// fetching is set while the binary may be on its way from another machine.
 	fetching bool
 	starts   int
+	// returns is set when the next start takes the place of an attached process: it is no restart.
+	returns bool
 	// restarted is when the last restarts were, version that of the program of process.
 	restarted []time.Time
 	version   string
@@ -92,6 +94,10 @@ const maxRestarts = 20
 
 // started counts a start.
 func (c *condition) started(proc *process) {
+	if c.returns {
+		c.returns = false
+		return
+	}
 	c.starts++
 	if c.starts > 1 {
 		c.restarted = append(c.restarted, proc.started)
@@ -179,6 +185,7 @@ func (c *condition) ended(proc *process) {
 	if c.state == agentv1.Plugin_STATE_RUNNING {
 		exit := proc.ending.exit
 		if exit.Detached != "" {
+			c.returns = c.starts > 0
 			return // it is no problem of the plugin
 		}
 		c.state, c.detail, c.problem = agentv1.Plugin_STATE_RESTARTING, exit.Error(), restarting(c.plugin, exit)

@@ -120,7 +120,7 @@ func TestUsersAttachAndDetachWhilePipedRuns(t *testing.T) {
 	require.NoError(t, host.Restart("p"))
 	await(t, host, attached)
 	require.NoError(t, reattach.WriteFile(file, "p", nil))
-	await(t, host, detached)
+	require.Zero(t, await(t, host, detached).GetRestarts())
 	require.NoError(t, process.Process.Signal(syscall.Signal(0)), "it goes on")
 }
 

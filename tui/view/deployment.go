@@ -147,7 +147,7 @@ func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 	badge := stageBadge(th, stage)
 	line := " " + badge.dot() + " " + th.Strong.Render(v.name(stage))
 	note := badge.word
-	if words := stageNote(stage); words != "" {
+	if words := join(", ", v.Held[stage.GetId()], stageNote(stage)); words != "" {
 		note = words
 	}
 	var reason []string
