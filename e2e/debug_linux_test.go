@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,6 +84,7 @@ func TestABreakpointInAPluginFailsNothing(t *testing.T) {
 	e.Variables = append(e.Variables, "GOFLAGS=-buildvcs=false",
 		"PATH="+filepath.Dir(os.Getenv("PIPEDECK_DLV"))+":"+os.Getenv("PATH"))
 	repo := e.newGreeter(timeout)
+	e.buildForDebugger(repo) // what it imports is compiled before the environment is waited for
 	port := freePort(t)
 	up := e.start("up", repo, "--cluster", "none", "--plugin", "greeter="+repo, "--debug",
 		"greeter="+strconv.Itoa(port))
@@ -185,11 +187,7 @@ func TestABreakpointOfADebuggerThatTheAuthorHasStartedFailsNothing(t *testing.T)
 	e.Variables = append(e.Variables, "GOFLAGS=-buildvcs=false", "XDG_CACHE_HOME="+t.TempDir(),
 		"GOCACHE="+strings.TrimSpace(string(cache)))
 	repo := e.newGreeter(timeout)
-	program := filepath.Join(t.TempDir(), "greeter")
-	build := exec.Command("go", "build", "-gcflags", "all=-N -l", "-o", program, ".")
-	build.Dir, build.Env = repo, append(os.Environ(), e.Variables...)
-	said, err := build.CombinedOutput()
-	require.NoError(t, err, string(said))
+	program := e.buildForDebugger(repo)
 	up := e.start("up", repo, "--cluster", "none", "--plugin", "greeter="+program)
 	up.await("the first deployment", deployed("greeter-example", "SUCCESS"))
 	own := e.row("plugins", "greeter")
@@ -228,6 +226,22 @@ func TestABreakpointOfADebuggerThatTheAuthorHasStartedFailsNothing(t *testing.T)
 	own = e.row("plugins", "greeter")
 	require.Empty(t, own["attached"])
 	hold(e.debugBy("attach", fmt.Sprint(own["pid"])), "[one]", "[two]")
+}
+
+// debuggerBuild is held during a build, so that stories side by side compile the same packages once.
+var debuggerBuild sync.Mutex
+
+// buildForDebugger returns the program of a plugin with what debuggers read.
+func (e *environment) buildForDebugger(repo string) (program string) {
+	e.t.Helper()
+	debuggerBuild.Lock()
+	defer debuggerBuild.Unlock()
+	program = filepath.Join(e.t.TempDir(), "greeter")
+	build := exec.Command("go", "build", "-gcflags", "-N -l", "-o", program, ".")
+	build.Dir, build.Env = repo, append(os.Environ(), e.Variables...)
+	said, err := build.CombinedOutput()
+	require.NoError(e.t, err, string(said))
+	return program
 }
 
 // row is what a table command says of the thing with a name.

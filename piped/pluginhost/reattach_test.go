@@ -129,10 +129,8 @@ func TestAnAttachedProcessThatDoesNotAnswerCountsAsHeld(t *testing.T) {
 	t.Parallel()
 	hand := newByHand(t)
 	process := hand.start(settings{"stages": []string{"A"}})
-	host := start(t, func(o *pluginhost.Options) {
-		health(o)
-		o.Reattach = []reattach.Target{hand.target("p")}
-	}, entry(t, "p", settings{"stages": []string{"B"}}))
+	host := start(t, func(o *pluginhost.Options) { o.Reattach = []reattach.Target{hand.target("p")} },
+		entry(t, "p", settings{"stages": []string{"B"}}))
 	await(t, host, attached)
 	p, err := host.Owner(t.Context(), "A")
 	require.NoError(t, err)
