@@ -49,7 +49,8 @@ powershell: ## Fetch the parser of PowerShell for the test of its completion scr
 .PHONY: e2e
 e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 	tools/embeddedk8s.sh test -count=1 -timeout 10m ./...
-	go run ./e2e/withkubernetes $(RACE) -count=1 -timeout 15m -tags e2e ./plugins/kubernetes/... ./plugins/kubernetes_multicluster ./devenv/cluster/existing
+	@# The tests wait for the cluster most of the time, so that more of them than cores run at once.
+	go run ./e2e/withkubernetes $(RACE) -count=1 -timeout 15m -parallel 6 -tags e2e ./plugins/kubernetes/... ./plugins/kubernetes_multicluster ./devenv/cluster/existing
 	$(RACE) -count=1 -timeout 10m -tags e2e ./devenv/cluster/embedded/...
 	cd e2e/bench/kubectl && GOWORK=off go build -o $(CURDIR)/$(CACHE)/kubectl .
 	cd e2e/delve && GOWORK=off go build -o $(CURDIR)/$(CACHE)/dlv github.com/go-delve/delve/cmd/dlv

@@ -55,6 +55,8 @@ type Server struct {
 	store *store.Store
 	grpc  *grpc.Server
 	deck  *deckapi.Server
+	// development is for authors of plugins.
+	development *deckapi.Development
 	// Ends every stream.
 	stopping context.Context
 	stop     context.CancelFunc
@@ -123,12 +125,23 @@ func New(cfg Config) (*Server, error) {
 	deckv1.RegisterPlanPreviewServiceServer(s.grpc, deckapi.NewPlanPreviews(state))
 	deckv1.RegisterEventServiceServer(s.grpc, deckapi.NewEvents(state))
 	deckv1.RegisterPluginCallServiceServer(s.grpc, deckapi.NewPluginCalls(state.PluginCalls))
+	s.registerDevelopment()
 	if cfg.Images != nil {
 		imagev1.RegisterImageServiceServer(s.grpc, cfg.Images)
 	}
 	healthpb.RegisterHealthServer(s.grpc, health.NewServer())
 	return s, nil
 }
+
+// registerDevelopment adds what authors of plugins use.
+func (s *Server) registerDevelopment() {
+	s.development = deckapi.NewDevelopment(s.store)
+	deckv1.RegisterPluginDevelopmentServiceServer(s.grpc, s.development)
+	agentv1.RegisterStageRerunServiceServer(s.grpc, pipedapi.NewReruns(s.store.Reruns))
+}
+
+// SetDevelop says how plugins are developed, before Run.
+func (s *Server) SetDevelop(develop deckapi.Develop) { s.development.SetDevelop(develop) }
 
 // Run serves on the listener, which it closes, until ctx ends. Then it ends all streams, waits a
 // short while for calls that are under way and returns nil.

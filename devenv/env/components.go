@@ -71,6 +71,10 @@ func (c *components) change(name string, change func(*deckv1.Component)) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	component := c.state[name]
+	if component == nil { // of a plugin that was added since
+		component = &deckv1.Component{Name: name, Order: int32(len(c.state))}
+		c.state[name] = component
+	}
 	change(component)
 	c.publish(proto.CloneOf(component))
 	select {

@@ -52,6 +52,8 @@ type Environment struct {
 	addresses  *addresses
 	// connected gets piped's version when it has introduced itself to the control plane.
 	connected chan string
+	// development has what piped runs.
+	development *development
 
 	mu      sync.Mutex
 	running workspace.Running
@@ -74,6 +76,7 @@ func Run(ctx context.Context, options Options) error {
 		Options: options, remove: options.Remove, connected: make(chan string, 1),
 	}
 	e.addresses = &addresses{env: e}
+	e.development = newDevelopment(e)
 	runErr := e.run(ctx)
 	err = errors.Join(runErr, e.cleanUp(lock))
 	logEnd(options.Logger, err)
@@ -110,6 +113,7 @@ func (e *Environment) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
 	}
+	e.server.SetDevelop(e.development.run)
 	if e.OtherClusters != nil && e.server.History().Deployments > 0 {
 		return errors.Join(e.OtherClusters, listener.Close())
 	}

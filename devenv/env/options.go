@@ -79,6 +79,9 @@ type PipedOptions struct {
 	PipedDir string
 	// Faults are rules for faults that happen on purpose, as piped reads them; none for ForeignPiped.
 	Faults []string
+	// Develop returns how a plugin of sources in a directory is run under a name, in place of former, which is nil for
+	// a name that the environment has no plugin of. Its URL does not count. Nil when no plugin can be developed.
+	Develop func(name, directory string, former *workspace.Plugin) (workspace.Plugin, error)
 }
 
 // waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.

@@ -61,14 +61,22 @@ func (e *Environment) runPiped(ctx context.Context) error {
 	worked := false
 	ready := func() { worked = true; crashes.Ready() }
 	for {
+		if e.development.renewed() {
+			if args, err = e.pipedArguments(); err != nil {
+				return &StartError{componentPiped, err, ""}
+			}
+		}
 		piped, failure := e.startPiped(args)
 		if failure != nil && !worked {
 			return &StartError{componentPiped, failure, "build it with: make build"}
 		}
 		summary := fmt.Sprint(failure)
 		if failure == nil {
-			if e.watchPiped(ctx, piped, ready) {
+			switch e.watchPiped(ctx, piped, ready) {
+			case pipedStopped:
 				return nil
+			case pipedRenewed:
+				continue
 			}
 			failure, summary = piped.Err(), piped.Summary()
 			// The Go runtime ends a program that panics with the same exit code, so only a piped that never worked has
@@ -151,9 +159,19 @@ func selects(e *Environment) bool {
 	return selects
 }
 
-// watchPiped waits until piped ends, and calls ready when it has connected. It returns true when the end of piped was
-// asked for.
-func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, ready func()) bool {
+// pipedEnd is why a piped has ended.
+type pipedEnd int
+
+const (
+	pipedFailed pipedEnd = iota
+	// pipedStopped: the environment ends.
+	pipedStopped
+	// pipedRenewed: it is started again with other plugins.
+	pipedRenewed
+)
+
+// watchPiped waits until piped ends, and calls ready when it has connected.
+func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, ready func()) pipedEnd {
 	boot := time.NewTimer(bootTime)
 	defer boot.Stop()
 	for {
@@ -165,14 +183,22 @@ func (e *Environment) watchPiped(ctx context.Context, piped *process.Process, re
 		case version := <-e.connected:
 			boot.Stop()
 			ready()
+			e.development.pipedConnected()
 			e.server.ClearProblem(partPiped)
 			e.components.ready(componentPiped, fmt.Sprintf("%s, pid %d", version, piped.PID()))
 		case <-piped.Done():
-			return false
+			return pipedFailed
+		case <-e.development.changed:
+			if !e.development.renewed() {
+				continue // an end of piped came first
+			}
+			e.components.starting(componentPiped, "started again with other plugins")
+			piped.Stop(ctx, pipedGrace)
+			return pipedRenewed
 		case <-ctx.Done():
 			piped.Stop(context.Background(), pipedGrace)
 			e.components.stopped(componentPiped)
-			return true
+			return pipedStopped
 		}
 	}
 }
@@ -230,7 +256,8 @@ func (e *Environment) startPiped(args []string) (*process.Process, error) {
 
 // pipedArguments writes the configuration and returns the command line that uses it.
 func (e *Environment) pipedArguments() ([]string, error) {
-	config := workspace.PipedConfig{Address: e.address, Repository: e.repository.Load(), Plugins: e.Plugins,
+	plugins := e.development.present()
+	config := workspace.PipedConfig{Address: e.address, Repository: e.repository.Load(), Plugins: plugins,
 		Clusters: e.clusters.names()}
 	switch {
 	case e.tree != nil:
@@ -243,7 +270,7 @@ func (e *Environment) pipedArguments() ([]string, error) {
 	}
 	pluginPort, adminPort := 0, 0
 	if e.ForeignPiped {
-		ports, err := freePorts(len(e.Plugins) + 2)
+		ports, err := freePorts(len(plugins) + 2)
 		if err != nil {
 			return nil, fmt.Errorf("find free ports for piped: %w", err)
 		}

@@ -57,8 +57,12 @@ func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, 
 	source := &pluginsource.Source{Dir: plugin.Source, Program: e.Workspace.PluginProgram(plugin.Name),
 		Debug: plugin.Debug != "", Logger: e.Logger}
 	component, built := pluginComponent(plugin), false
-	began := func() { e.components.starting(component, "compiling "+plugin.Source) }
+	began := func() {
+		e.development.began(plugin.Name)
+		e.components.starting(component, "compiling "+plugin.Source)
+	}
 	ended := func(took time.Duration, err error) {
+		e.development.ended(plugin.Name, source.Program, took, err)
 		took = took.Round(10 * time.Millisecond)
 		switch {
 		case err == nil:

@@ -29,7 +29,12 @@ type session struct {
 }
 
 func start(ctx context.Context, bin, dir string, args ...string) (*session, error) {
-	cmd := environment(bin, dir).Command(context.Background(), append([]string{"up", "--output", "json"}, args...)...)
+	return follow(ctx, bin, dir, append([]string{"up", "--output", "json"}, args...)...)
+}
+
+// follow runs a command that prints events.
+func follow(ctx context.Context, bin, dir string, args ...string) (*session, error) {
+	cmd := environment(bin, dir).Command(context.Background(), args...)
 	cmd.Stderr = os.Stderr
 	// Ctrl-C on the terminal is for the bench alone, which then stops what it has started.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

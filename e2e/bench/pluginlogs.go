@@ -61,7 +61,7 @@ func benchOnePlugin(ctx context.Context, bin, dir, source string, size pluginSca
 		}); err != nil {
 			return err
 		}
-		if err := o.saves(size.saves); err != nil {
+		if err := o.saves(ctx, size.saves); err != nil {
 			return err
 		}
 		return o.logs(ctx, size.logs)
@@ -94,24 +94,6 @@ func (o *onePlugin) serves(e event) bool {
 	}
 	o.pid = int(pid)
 	return true
-}
-
-// saves measures the time from a saved file to its code serving, all of it: the notice, the build, the start.
-func (o *onePlugin) saves(n int) error {
-	var took []time.Duration
-	for round := range n {
-		began := time.Now()
-		if err := savePlugin(o.source, round+1); err != nil {
-			return err
-		}
-		e, err := o.session.await("the plugin serves with new code", o.serves)
-		if err != nil {
-			return err
-		}
-		took = append(took, e.At.Sub(began))
-	}
-	figures("a plugin's file saved -> new code serving", took, savedLimit)
-	return nil
 }
 
 // logs measures long logs, from the start of their stage to its end, which the plugin reports after the last line

@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/rerun"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 	"github.com/pipedeck/pipedeck/piped/trigger"
 	"github.com/pipedeck/pipedeck/system/clock"
@@ -40,6 +41,7 @@ type feed struct {
 	events       *eventwatcher.Watcher
 	plugins      *pluginhost.Host
 	calls        *plugincalls.Answerer
+	reruns       *rerun.Runner
 	logger       *slog.Logger
 	// listed gets the outcome of each try to read a list.
 	listed func(list string, err error)
@@ -55,6 +57,7 @@ func (f *feed) Run(ctx context.Context, restart context.CancelCauseFunc) error {
 	subscription := f.watcher.Subscribe()
 	defer subscription.Close()
 	defer f.calls.Wait()
+	defer f.reruns.Wait()
 	follow(ctx, subscription, clock.System{}, f.deal)
 	return nil
 }
@@ -68,6 +71,9 @@ func (f *feed) deal(ctx context.Context, change controlplane.Change) (left contr
 	}
 	for _, question := range change.PluginCalls {
 		f.calls.Answer(ctx, question)
+	}
+	for _, wanted := range change.StageReruns {
+		f.reruns.Begin(ctx, wanted)
 	}
 	if change.Applications {
 		f.trigger.ApplicationsChanged()

@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/plugincalls"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/rerun"
 	"github.com/pipedeck/pipedeck/piped/scheduler"
 	"github.com/pipedeck/pipedeck/piped/secrets"
 	"github.com/pipedeck/pipedeck/piped/source"
@@ -57,9 +58,10 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 			Faults: a.options.Faults,
 			Tracer: a.upstream.tracer, Logger: a.logger,
 		}),
-		ControlPlane: client, Deployments: registry, Commands: commands, Logger: a.logger,
+		ControlPlane: client, Deployments: registry, Scratches: registry, Commands: commands, Logger: a.logger,
 		Ended: func(application string) { f.trigger.DeploymentEnded(application) },
 	})
+	f.reruns = rerun.NewRunner(f.controller, client, a.masker.Mask, a.logger)
 	f.trigger = trigger.New(trigger.Options{
 		ProjectID: c.ProjectID, PipedID: c.PipedID, AppSelector: c.AppSelector,
 		Repositories: a.repos.all(), ControlPlane: client, Deployments: f.controller,

@@ -57,6 +57,7 @@ type Client struct {
 	pipedServiceClient
 	agentServiceClient
 	pluginCallClient
+	stageRerunClient
 	conn *grpc.ClientConn
 	// delivery is the connection for what was spooled.
 	delivery *connection
@@ -124,6 +125,7 @@ func dial(o Options) (*Client, error) {
 		pipedServiceClient: pipedservice.NewPipedServiceClient(layered),
 		agentServiceClient: agentv1.NewAgentServiceClient(layered),
 		pluginCallClient:   agentv1.NewPluginCallServiceClient(layered),
+		stageRerunClient:   agentv1.NewStageRerunServiceClient(layered),
 		conn:               conn,
 		delivery:           through(conn, after(layers, spooled)),
 	}, nil

@@ -97,4 +97,5 @@ type (
 	pipedServiceClient = pipedservice.PipedServiceClient
 	agentServiceClient = agentv1.AgentServiceClient
 	pluginCallClient   = agentv1.PluginCallServiceClient
+	stageRerunClient   = agentv1.StageRerunServiceClient
 )

@@ -25,6 +25,8 @@ type Change struct {
 	RestartPlugins []string
 	// PluginCalls are questions about the calls of plugins, each once.
 	PluginCalls []*agentv1.PluginCallQuestion
+	// StageReruns are stages that a user wants executed once more, each once.
+	StageReruns []*agentv1.StageRerun
 }
 
 // everything names every list.
@@ -43,6 +45,8 @@ type Subscription struct {
 	restarts map[string]struct{}
 	// questions are at most maxQuestions.
 	questions []*agentv1.PluginCallQuestion
+	// reruns are at most maxReruns.
+	reruns []*agentv1.StageRerun
 }
 
 // Changed receives when Take has something to give. It is never closed.
@@ -54,6 +58,7 @@ func (s *Subscription) Take() Change {
 	defer s.mu.Unlock()
 	taken := s.lists
 	taken.PluginCalls, s.questions = s.questions, nil
+	taken.StageReruns, s.reruns = s.reruns, nil
 	taken.RestartPlugins = slices.Sorted(maps.Keys(s.restarts))
 	s.lists = Change{}
 	clear(s.restarts)
@@ -81,6 +86,8 @@ func (s *Subscription) add(change Change) {
 	}
 	s.questions = append(s.questions, change.PluginCalls...)
 	s.questions = s.questions[:min(len(s.questions), maxQuestions)]
+	s.reruns = append(s.reruns, change.StageReruns...)
+	s.reruns = s.reruns[:min(len(s.reruns), maxReruns)]
 	select {
 	case s.changed <- struct{}{}:
 	default:

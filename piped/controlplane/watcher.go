@@ -35,6 +35,8 @@ const (
 	maxRestarts = 1024
 	// maxQuestions bounds the questions that one subscription holds; piped answers fewer at the same time.
 	maxQuestions = 64
+	// maxReruns bounds the re-runs that one subscription holds; piped begins fewer at the same time.
+	maxReruns = 16
 )
 
 // Watcher reports what has changed at the control plane.
@@ -122,7 +124,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{
-		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true,
+		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true, RerunsStages: true,
 	}, grpc.WaitForReady(true))
 	if err != nil {
 		return false, err
@@ -136,7 +138,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			Applications: answer.GetApplications(), Commands: answer.GetCommands(),
 			Deployments: answer.GetDeployments(),
 			Events:      answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
-			PluginCalls: answer.GetPluginCalls(),
+			PluginCalls: answer.GetPluginCalls(), StageReruns: answer.GetStageReruns(),
 		}
 		if !heard {
 			// Anything may have changed while no one watched.
@@ -145,6 +147,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			w.logger.Debug("the control plane reports changes")
 			change = everything()
 			change.RestartPlugins, change.PluginCalls = answer.GetRestartPlugins(), answer.GetPluginCalls()
+			change.StageReruns = answer.GetStageReruns()
 		}
 		w.notify(change)
 	}

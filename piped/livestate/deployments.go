@@ -84,7 +84,8 @@ func (r *Reporter) setDeploying(id string, deploying bool) {
 	r.nudge()
 }
 
-// setSync follows the configuration of an application. An unknown one brings its sync state along when it is listed.
+// setSync follows the configuration of an application. An unknown one brings its sync state along when it is listed. A
+// state that another part of piped does not know calls for a look.
 func (r *Reporter) setSync(id string, state *model.ApplicationSyncState) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -95,5 +96,12 @@ func (r *Reporter) setSync(id string, state *model.ApplicationSyncState) {
 		a.reported.invalid = proto.CloneOf(state)
 	default:
 		a.reported.invalid = nil
+	}
+	if state.GetStatus() == model.ApplicationSyncStatus_UNKNOWN {
+		r.relist = true // what was listed may have the state from before
+		if a != nil {
+			a.changed = true
+		}
+		r.nudge()
 	}
 }

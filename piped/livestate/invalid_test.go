@@ -38,8 +38,8 @@ func TestALookThatBeganEarlierDoesNotReplaceAnInvalidConfiguration(t *testing.T)
 	)
 	require.Empty(t, w.plane.sync)
 
-	w.reportSync(model.ApplicationSyncStatus_UNKNOWN)
-	w.clock.move(66 * time.Second)
+	w.reportSync(model.ApplicationSyncStatus_UNKNOWN) // calls for a look
+	w.clock.move(time.Second)
 	p.hold <- struct{}{}
 	w.nextLive()
 	require.Equal(t, synced, w.nextSync().GetState().GetStatus(), "the configuration is valid again")
@@ -58,4 +58,22 @@ func TestAnInvalidConfigurationThatIsReportedDuringAReportComesLast(t *testing.T
 	last := w.nextSync()
 	require.Equal(t, model.ApplicationSyncStatus_INVALID_CONFIG, last.GetState().GetStatus())
 	require.Equal(t, "of another part", last.GetState().GetShortReason())
+}
+
+func TestAConfigurationThatAnEarlierPipedFoundInvalidIsLookedAtWhenItIsValidAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, &plugin{name: "kubernetes", state: synced, health: healthy})
+	web := deployed("web", "kubernetes")
+	web.SyncState = &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_INVALID_CONFIG}
+	w.plane.set(web)
+	w.start()
+	w.nextLive()
+	require.Empty(t, w.plane.sync)
+
+	valid := deployed("web", "kubernetes")
+	valid.SyncState = &model.ApplicationSyncState{Status: model.ApplicationSyncStatus_UNKNOWN}
+	w.plane.set(valid)
+	w.reportSync(model.ApplicationSyncStatus_UNKNOWN)
+	w.clock.move(time.Second)
+	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
 }

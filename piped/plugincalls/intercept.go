@@ -22,8 +22,12 @@ func (l *Log) Client(plugin, build string) grpc.UnaryClientInterceptor {
 	build = build[:min(len(build), buildDigits)]
 	return func(ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 		opts ...grpc.CallOption) error {
+		again := rerunOf(ctx)
+		if again != nil {
+			again(plugin, build)
+		}
 		e := l.start(&entry{direction: agentv1.PluginCall_DIRECTION_TO_PLUGIN,
-			caller: caller{plugin: plugin, build: build}, method: method}, request)
+			caller: caller{plugin: plugin, build: build}, method: method, rerun: again != nil}, request)
 		err := invoke(ctx, method, request, reply, conn, opts...)
 		l.finish(e, reply, err)
 		return err

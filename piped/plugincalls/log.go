@@ -62,6 +62,8 @@ type Log struct {
 	plugins map[string]*[lanes]lane
 	// stages are those that a plugin executes now, by their ids.
 	stages map[string]execution
+	// rerun are the deployments of the last stages that were re-run, oldest first.
+	rerun []string
 }
 
 // New creates an empty Log.
@@ -86,7 +88,7 @@ type entry struct {
 	took            time.Duration
 	running, gone   bool
 	failed          bool
-	streamed        bool
+	streamed, rerun bool
 	direction       agentv1.PluginCall_Direction
 	caller
 	method            string
@@ -132,6 +134,7 @@ func (l *Log) begin(e *entry) {
 	if e.plugin == "" {
 		e.plugin = l.stages[e.stageID].plugin
 	}
+	l.noteRerun(e)
 	l.count++
 	e.number = l.count
 	to := l.lane(e)

@@ -246,3 +246,31 @@ func TestAFollowerSeesTheBeginAndTheEndOfACall(t *testing.T) {
 	for range seen { // until it has ended
 	}
 }
+
+func TestTheCallsOfARerunAreMarked(t *testing.T) {
+	t.Parallel()
+	l := New(Options{Plugins: 1})
+	execute(l, "s", model.StageStatus_STAGE_SUCCESS)
+	var build string
+	ctx := WithRerun(context.Background(), func(_, of string) { build = of })
+	err := l.Client("wait", strings.Repeat("ab", 32))(ctx, deployment.DeploymentService_ExecuteStage_FullMethodName,
+		request("s"), &deployment.ExecuteStageResponse{}, nil,
+		func(context.Context, string, any, any, *grpc.ClientConn, ...grpc.CallOption) error {
+			back(l, "wait", pluginservice.PluginService_GetDeploymentPluginMetadata_FullMethodName,
+				&pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d1"}, nil, nil)
+			back(l, "wait", pluginservice.PluginService_GetDeploymentPluginMetadata_FullMethodName,
+				&pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d2"}, nil, nil)
+			return nil
+		})
+	require.NoError(t, err)
+	require.Equal(t, strings.Repeat("ab", 6), build)
+	// A plugin makes its last calls after a stage that was cancelled.
+	back(l, "wait", pluginservice.PluginService_GetDeploymentPluginMetadata_FullMethodName,
+		&pluginservice.GetDeploymentPluginMetadataRequest{DeploymentId: "d1"}, nil, nil)
+	execute(l, "s", model.StageStatus_STAGE_SUCCESS)
+	marked := map[string]bool{}
+	for _, c := range all(t, l, nil, false) {
+		marked[c.GetId()[strings.Index(c.GetId(), "-")+1:]] = c.GetRerun()
+	}
+	require.Equal(t, map[string]bool{"1": false, "2": true, "3": true, "4": false, "5": true, "6": false}, marked)
+}

@@ -94,7 +94,7 @@ func (l *Log) show(e *entry, messages bool) *agentv1.PluginCall {
 		Id: l.id(e), StartedAt: timestamppb.New(e.began), Direction: e.direction, Plugin: e.plugin, Method: e.method,
 		Build: e.build, DeploymentId: e.deployment, StageId: e.stageID, StageName: e.stageName, Code: e.code,
 		Detail: l.shown(e.detail), RequestBytes: int64(e.request.size), ResponseBytes: int64(e.response.size),
-		Failed: e.failed, Streamed: e.streamed,
+		Failed: e.failed, Streamed: e.streamed, Rerun: e.rerun,
 	}
 	if !e.running {
 		call.Duration = durationpb.New(max(e.took, time.Microsecond))

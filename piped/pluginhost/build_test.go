@@ -60,18 +60,20 @@ func TestACallDuringABuildGoesToTheProgramThatIsBuilt(t *testing.T) {
 	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildDone}))
 	first := <-answered
 	require.NoError(t, first.err)
-	require.Regexp(t, `^Waited [0-9.ms]+ for the build of plugin p\n$`, first.note)
+	require.Regexp(t, `^Waits for the build of plugin p\nWaited [0-9.ms]+ for the build of plugin p\n$`, first.note)
 	require.NotEqual(t, old, host.Status()[0].GetPid())
 
 	// Planning waits as well, and the first stage says so.
 	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildRunning}))
-	planned := make(chan error, 1)
+	planned, waits := make(chan error, 1), make(chan struct{})
 	go func() {
 		input := &deployment.PlanPluginInput{Deployment: &model.Deployment{}}
-		_, err := p.Deployment().DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input})
+		_, err := p.Deployment().DetermineVersions(t.Context(), &deployment.DetermineVersionsRequest{Input: input},
+			pluginhost.Noted(func(string) { close(waits) }))
 		planned <- err
 	}()
-	require.Never(t, func() bool { return len(planned) > 0 }, 50*time.Millisecond, time.Millisecond)
+	<-waits
+	require.Empty(t, planned)
 	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildDone}))
 	require.NoError(t, <-planned)
 	for _, want := range []string{`^Waited [0-9.ms]+ for the build of plugin p\n$`, `^$`} {
@@ -114,6 +116,29 @@ func TestAStageSaysWhenItsPluginIsNotThatOfItsSources(t *testing.T) {
 	note, err = executeNoted(t.Context(), p)
 	require.NoError(t, err)
 	require.Contains(t, note, "Plugin p runs the program from before, since the changed one does not start: ")
+
+	// A build that fails while a stage waits for it.
+	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildRunning}))
+	waiting, failed := make(chan struct{}), make(chan error, 1)
+	var said []string
+	go func() {
+		_, err := p.Deployment().ExecuteStage(t.Context(), &deployment.ExecuteStageRequest{
+			Input: &deployment.ExecutePluginInput{Deployment: &model.Deployment{}, Stage: &model.PipelineStage{}},
+		}, pluginhost.Noted(func(text string) {
+			if said = append(said, text); len(said) == 1 {
+				close(waiting)
+			}
+		}))
+		failed <- err
+	}()
+	<-waiting
+	require.NoError(
+		t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildFailed, Reason: "main.go:5: no"}),
+	)
+	require.NoError(t, <-failed)
+	require.Equal(t, "Waits for the build of plugin p", said[0])
+	require.Contains(t, said[1], "runs as it compiled last, since its changed sources do not compile: main.go:5: no")
+	require.NoError(t, config.WriteBuildStatus(program, config.BuildStatus{State: config.BuildDone}))
 
 	old := host.Status()[0].GetPid()
 	replace("fixed")

@@ -22,8 +22,9 @@ import (
 // buildPatience is how long a call waits for the build of changed sources.
 const buildPatience = 2 * time.Minute
 
-// Noted makes a call report what a user should know of the process that gets it: that it waited for a build, or that it
-// runs another program than its sources say. The function is called before the plugin is.
+// Noted makes a call report what a user should know of the process that gets it: that the call waits for a build, how
+// long it has waited, or that the process runs another program than its sources say. The function is called before the
+// plugin is.
 func Noted(note func(text string)) grpc.CallOption { return noted{note: note} }
 
 type noted struct {
@@ -80,7 +81,7 @@ func (b *builds) await(ctx context.Context, method string, request any, opts []g
 	}
 	note, began := noteOf(opts), b.clock.Now()
 	patience := b.clock.After(buildPatience)
-	building := false
+	building, announced := false, false
 	for {
 		changed := b.changes.next()
 		status := config.ReadBuildStatus(b.program)
@@ -94,6 +95,10 @@ func (b *builds) await(ctx context.Context, method string, request any, opts []g
 				note(strings.Join(texts, "\n"))
 			}
 			return nil
+		}
+		if building && !announced {
+			announced = true
+			note("Waits for the build of plugin " + b.plugin)
 		}
 		select {
 		case <-changed:

@@ -23,6 +23,10 @@ func (s *Server) ReportStageLogs(
 	s.options.Registry.noteLog(request.GetDeploymentId(), request.GetStageId(), false)
 	attempt := s.attempt(request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount())
 	err := s.journaled(ctx, request, false, func(ctx context.Context) error {
+		if scratch := s.options.Registry.scratchOf(request.GetDeploymentId()); scratch != nil {
+			scratch.Report(request.GetBlocks())
+			return nil
+		}
 		_, err := s.options.ControlPlane.ReportStageLogs(ctx, &pipedservice.ReportStageLogsRequest{
 			DeploymentId: request.GetDeploymentId(), StageId: request.GetStageId(), RetriedCount: attempt,
 			Blocks: request.GetBlocks(),
@@ -44,6 +48,10 @@ func (s *Server) ReportStageLogsFromLastCheckpoint(
 	defer s.options.Registry.noteLog(request.GetDeploymentId(), request.GetStageId(), request.GetCompleted())
 	attempt := s.attempt(request.GetDeploymentId(), request.GetStageId(), request.GetRetriedCount())
 	err := s.journaled(ctx, request, request.GetCompleted(), func(ctx context.Context) error {
+		if scratch := s.options.Registry.scratchOf(request.GetDeploymentId()); scratch != nil {
+			scratch.Report(request.GetBlocks())
+			return nil
+		}
 		_, err := s.options.ControlPlane.ReportStageLogsFromLastCheckpoint(
 			ctx,
 			&pipedservice.ReportStageLogsFromLastCheckpointRequest{

@@ -14,6 +14,11 @@ import (
 func (s *Server) GetApplicationSharedObject(
 	ctx context.Context, request *pluginservice.GetApplicationSharedObjectRequest,
 ) (*pluginservice.GetApplicationSharedObjectResponse, error) {
+	if scratch := s.options.Registry.scratchFor(request.GetApplicationId(), request.GetPluginName()); scratch != nil {
+		if object, found := scratch.object(request.GetPluginName(), request.GetKey()); found {
+			return &pluginservice.GetApplicationSharedObjectResponse{Object: object}, nil
+		}
+	}
 	response, err := s.options.ControlPlane.GetApplicationSharedObject(
 		ctx,
 		&pipedservice.GetApplicationSharedObjectRequest{
@@ -30,6 +35,10 @@ func (s *Server) GetApplicationSharedObject(
 func (s *Server) PutApplicationSharedObject(
 	ctx context.Context, request *pluginservice.PutApplicationSharedObjectRequest,
 ) (*pluginservice.PutApplicationSharedObjectResponse, error) {
+	if scratch := s.options.Registry.scratchFor(request.GetApplicationId(), request.GetPluginName()); scratch != nil {
+		err := scratch.putObject(request.GetPluginName(), request.GetKey(), request.GetObject())
+		return &pluginservice.PutApplicationSharedObjectResponse{}, err
+	}
 	_, err := s.options.ControlPlane.PutApplicationSharedObject(ctx, &pipedservice.PutApplicationSharedObjectRequest{
 		ApplicationId: request.GetApplicationId(), PluginName: request.GetPluginName(), Key: request.GetKey(),
 		Object: request.GetObject(),

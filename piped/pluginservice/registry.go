@@ -58,6 +58,8 @@ type deployment struct {
 	stops    map[string]string // why stages were stopped
 	// hands holds the stages that each plugin has been given, by plugin.
 	hands map[string]map[string]bool
+	// scratch takes what plugins report during a re-run; nil for a deployment that is run.
+	scratch *Scratch
 }
 
 // hand notes that a plugin was given the deployment, and a stage of it unless that is empty.
@@ -92,6 +94,15 @@ type runningStage struct {
 
 // Add makes a deployment known until remove is called. The deployment is copied from.
 func (r *Registry) Add(d *model.Deployment) (remove func()) {
+	entry := r.entry(d)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deployments[d.GetId()] = entry
+	return r.remover(d.GetId(), entry)
+}
+
+// entry copies what is known of a deployment.
+func (r *Registry) entry(d *model.Deployment) *deployment {
 	entry := &deployment{
 		seals:    &seals{Sealer: r.sealer, logger: r.logger.With("deployment", d.GetId()), kept: map[string]bool{}},
 		sizes:    newMetadataSizes(),
@@ -111,15 +122,16 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 		entry.sizes.note(place(d.GetId(), "stage", stage.GetId()), stage.GetMetadata())
 		entry.stages[stage.GetId()] = entry.seals.open(place(d.GetId(), "stage", stage.GetId()), stage.GetMetadata())
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.deployments[d.GetId()] = entry
+	return entry
+}
+
+func (r *Registry) remover(id string, entry *deployment) func() {
 	return func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		if r.deployments[d.GetId()] == entry {
-			delete(r.deployments, d.GetId())
-			r.remember(d.GetId(), entry)
+		if r.deployments[id] == entry {
+			delete(r.deployments, id)
+			r.remember(id, entry)
 		}
 	}
 }
@@ -300,7 +312,9 @@ func (d *deployment) put(
 	if err := d.sizes.check(at.place, at.owner, closed); err != nil {
 		return err
 	}
-	if err := save(ctx, closed); err != nil {
+	if d.scratch != nil {
+		d.scratch.noteMetadata(len(added))
+	} else if err := save(ctx, closed); err != nil {
 		return err
 	}
 	d.sizes.note(at.place, closed)

@@ -27,8 +27,10 @@ type ControllerOptions struct {
 	Scheduler    *Scheduler
 	ControlPlane pipedservice.PipedServiceClient
 	Deployments  Deployments
-	Commands     Commands
-	Logger       *slog.Logger
+	// Scratches are for Rerun.
+	Scratches Scratches
+	Commands  Commands
+	Logger    *slog.Logger
 	// Planning bounds the deployments that are planned at the same time. Default: two for each CPU.
 	Planning int
 	// Ended is called with the id of an application after each deployment of it, once its sync state was reported. It
@@ -55,6 +57,8 @@ type Controller struct {
 	finished []string            // ids, oldest first
 	commands map[string]bool     // ids of commands that are being dealt with
 	listed   chan struct{}       // closed at the next Submit
+	// held are applications of which a stage is re-run; each is closed at the end of that.
+	held map[string]chan struct{}
 }
 
 // NewController creates a Controller; nothing starts before Run.
@@ -79,6 +83,7 @@ func NewController(options ControllerOptions) *Controller {
 		active:   map[string]*job{},
 		commands: map[string]bool{},
 		listed:   make(chan struct{}),
+		held:     map[string]chan struct{}{},
 	}
 }
 
@@ -167,7 +172,7 @@ func (c *Controller) startDue(ctx context.Context) {
 	})
 	c.supersede()
 	c.waiting = slices.DeleteFunc(c.waiting, func(d *model.Deployment) bool {
-		if c.active[d.GetApplicationId()] != nil {
+		if c.active[d.GetApplicationId()] != nil || c.held[d.GetApplicationId()] != nil {
 			return false
 		}
 		j := newJob(c, d)

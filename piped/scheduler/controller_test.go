@@ -134,7 +134,7 @@ func startAgentOn(
 			planner.Options{Plugins: host, ControlPlane: client, Sources: sources{prepare: prepare}},
 		),
 		Scheduler:    scheduler.New(options),
-		ControlPlane: client, Deployments: registry, Commands: commands,
+		ControlPlane: client, Deployments: registry, Scratches: registry, Commands: commands,
 	})
 	upper, stopUpper := context.WithCancel(context.Background())
 	lower, stopLower := context.WithCancel(context.Background())

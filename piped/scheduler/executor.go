@@ -251,8 +251,10 @@ func (e *executor) execute(
 		RunningDeploymentSource: pair.runningProto(),
 		TargetDeploymentSource:  pair.target.Proto(),
 	}}
+	place := beforeCall
 	noted := pluginhost.Noted(func(text string) {
-		e.reports.note(ctx, stage, beforeCall, model.LogSeverity_INFO, text)
+		e.reports.note(ctx, stage, place, model.LogSeverity_INFO, text)
+		place = max(place+1, afterFirst)
 	})
 	prepared := pluginhost.Prepared(stage.GetName(), pair.use)
 	response, err := plugin.Deployment().ExecuteStage(sent, request, prepared, pluginhost.TakenBy(taken), noted)

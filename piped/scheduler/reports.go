@@ -31,6 +31,9 @@ const (
 	injected   // faults that a user wants
 )
 
+// afterFirst is the place of the second line of those that stand at beforeCall; others follow it.
+const afterFirst = 16
+
 // reporting is a context for one report, which a stopping piped still makes.
 func reporting(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)

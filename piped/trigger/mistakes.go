@@ -104,9 +104,13 @@ func (m *mistakes) reportFixed(ctx context.Context, candidates []*candidate) err
 		if !c.deployed {
 			status, short, long := model.ApplicationSyncStatus_UNKNOWN, "The application configuration is valid "+
 				"again", ""
-			switch last.before.GetStatus() {
-			case model.ApplicationSyncStatus_SYNCED, model.ApplicationSyncStatus_OUT_OF_SYNC:
+			switch {
+			case last.before.GetStatus() == model.ApplicationSyncStatus_SYNCED,
+				last.before.GetStatus() == model.ApplicationSyncStatus_OUT_OF_SYNC:
 				status, short, long = last.before.GetStatus(), last.before.GetShortReason(), last.before.GetReason()
+			case !c.application.GetDeploying() && !hasSucceeded(c.application): // the live state does not decide then
+				status, short = model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment did not succeed"
+				long = short + "; next step: pipedeck sync " + c.application.GetName()
 			}
 			if err := m.reportState(ctx, c.application, status, short, long); err != nil {
 				return err
@@ -115,6 +119,13 @@ func (m *mistakes) reportFixed(ctx context.Context, candidates []*candidate) err
 		delete(m.known, id)
 	}
 	return nil
+}
+
+// hasSucceeded reports whether the deployment that was triggered last has succeeded. A removal that was broken off
+// because its application is in Git again has not.
+func hasSucceeded(a *model.Application) bool {
+	triggered := a.GetMostRecentlyTriggeredDeployment()
+	return triggered == nil || triggered.GetDeploymentId() == a.GetMostRecentlySuccessfulDeployment().GetDeploymentId()
 }
 
 // isOurs recognizes what reportBroken of an earlier piped has left: unlike the states that come from a

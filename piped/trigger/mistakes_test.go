@@ -191,7 +191,7 @@ func TestARestartedPipedEndsTheStateThatItLeft(t *testing.T) {
 	w.stop()
 	w.git("revert", "--no-edit", "HEAD")
 	w.start()
-	require.Contains(t, w.state("web", model.ApplicationSyncStatus_UNKNOWN).GetShortReason(), "valid again")
+	require.Contains(t, w.state("web", outOfSync).GetReason(), "pipedeck sync web", "its deployment has not ended")
 }
 
 func TestABrokenConfigurationOfANewApplicationIsShownToo(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/clustertest"
 )
 
 var secrets = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
@@ -167,6 +168,34 @@ func TestWhatLeftGitIsDriftUntilItIsGone(t *testing.T) {
 	a.succeeds("K8S_SYNC", "", second, first)
 	state := a.becomes(second, "extra", outOfSync).GetSyncState()
 	require.Equal(t, "ConfigMap "+a.namespace+"/b is in the cluster, but not in Git", state.GetShortReason())
+	a.succeeds("K8S_SYNC", `{"prune": true}`, second, first)
+	a.becomes(second, "pruned", inSync)
+}
+
+func TestWhatLeftGitWithTheLastOfItsKindIsDriftUntilItIsGone(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	first := webCommit()
+	first.Files["claim.yaml"] = claimYAML
+	second := &commit{Hash: "aaaaaaa2", Files: map[string]string{"c.yaml": configMap("c", "x: y")}}
+	a.succeeds("K8S_SYNC", "", first, nil)
+	a.becomes(first, "in sync", inSync)
+	a.succeeds("K8S_SYNC", "", second, first)
+	everything := func(r *livestate.GetLivestateResponse) bool {
+		reason := r.GetSyncState().GetReason()
+		for _, left := range []string{"Deployment", "PersistentVolumeClaim", "Service"} {
+			if !strings.Contains(reason, left+" "+a.namespace+"/") {
+				return false
+			}
+		}
+		return outOfSync(r) && strings.Contains(r.GetApplicationLiveState().String(), `"Pod"`)
+	}
+	state := a.becomes(second, "the rest", everything)
+	require.Contains(t, state.GetSyncState().GetReason(), "PersistentVolumeClaim "+a.namespace+"/data is in the cluster, "+
+		"but not in Git")
+
+	a.h = startPlugin(t, clustertest.Kubeconfig(t)) // it has never seen the first commit
+	a.becomes(second, "the rest, by another process", everything)
 	a.succeeds("K8S_SYNC", `{"prune": true}`, second, first)
 	a.becomes(second, "pruned", inSync)
 }

@@ -61,8 +61,15 @@ type PluginCall struct {
 	Request json.RawMessage `json:"request,omitempty"`
 	// Response is the answer; left out in a list, and where there is none.
 	Response json.RawMessage `json:"response,omitempty"`
+	CallMarks
+}
+
+// CallMarks say what is special about a call.
+type CallMarks struct {
 	// Clipped says that a message was too long, so that values are missing.
 	Clipped bool `json:"clipped"`
+	// Rerun says that it belongs to a re-run of the stage, which is no part of the deployment.
+	Rerun bool `json:"rerun,omitempty"`
 }
 
 // NewPluginCall returns the object of a call.
@@ -75,7 +82,7 @@ func NewPluginCall(c *deckv1.PluginCall) PluginCall {
 		Millis:       float64(c.GetDuration().AsDuration()) / float64(time.Millisecond),
 		RequestBytes: c.GetRequestBytes(), ResponseBytes: c.GetResponseBytes(),
 		Request: rawJSON(c.GetRequestJson()), Response: rawJSON(c.GetResponseJson()),
-		Clipped: c.GetRequestClipped() || c.GetResponseClipped(),
+		CallMarks: CallMarks{c.GetRequestClipped() || c.GetResponseClipped(), c.GetRerun()},
 	}
 }
 

@@ -142,13 +142,19 @@ func PadLeft(s string, width int, tail string) string {
 	return strings.Repeat(" ", max(0, width-columns)) + s
 }
 
-// Wrap breaks s into lines of at most width columns, between words where it can; at least one line.
+// unbroken stands for a hyphen while a text is wrapped: a character for private use, one column wide.
+const unbroken = "\uE02D"
+
+// Wrap breaks s into lines of at most width columns, between words where it can, and not at hyphens; at least one line.
 func Wrap(s string, width int) []string {
 	if width < 1 {
 		return []string{""}
 	}
+	// ansi.Wrap always breaks after a hyphen, which cuts names of objects that would fit into a line of their own.
+	s = strings.ReplaceAll(s, "-", unbroken)
 	lines := strings.Split(ansi.Wrap(s, width, " "), "\n")
 	for i, line := range lines {
+		line = strings.ReplaceAll(line, unbroken, "-")
 		lines[i] = strings.TrimRight(line, " ") // the blank at a break may stand beyond the width
 	}
 	return lines

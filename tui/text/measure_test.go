@@ -67,3 +67,10 @@ func TestNoWrappedLineIsWiderThanAsked(t *testing.T) {
 		}
 	}
 }
+
+func TestAWrappedNameStaysWhole(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, []string{"waits for", "web-7d9f-xk2l"}, text.Wrap("waits for web-7d9f-xk2l", 14))
+	require.Equal(t, []string{"\x1b[1mweb-7d9f", "-xk2l\x1b[m"}, text.Wrap("\x1b[1mweb-7d9f-xk2l\x1b[m", 8),
+		"a name that is wider than the line")
+}

@@ -365,8 +365,10 @@ type PluginCall struct {
 	// The message was too long; long texts in it end in a mark, and values may be missing.
 	RequestClipped  bool `protobuf:"varint,22,opt,name=request_clipped,json=requestClipped,proto3" json:"request_clipped,omitempty"`
 	ResponseClipped bool `protobuf:"varint,23,opt,name=response_clipped,json=responseClipped,proto3" json:"response_clipped,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// It belongs to a re-run of its stage, which is no part of the deployment.
+	Rerun         bool `protobuf:"varint,40,opt,name=rerun,proto3" json:"rerun,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *PluginCall) Reset() {
@@ -553,6 +555,13 @@ func (x *PluginCall) GetResponseClipped() bool {
 	return false
 }
 
+func (x *PluginCall) GetRerun() bool {
+	if x != nil {
+		return x.Rerun
+	}
+	return false
+}
+
 var File_api_agent_v1_calls_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_calls_proto_rawDesc = "" +
@@ -573,7 +582,7 @@ const file_api_agent_v1_calls_proto_rawDesc = "" +
 	"\x05stage\x18\x03 \x01(\tR\x05stage\x12\x0e\n" +
 	"\x02id\x18\x04 \x01(\tR\x02id\x12\x16\n" +
 	"\x06failed\x18\x05 \x01(\bR\x06failed\x12\x16\n" +
-	"\x06checks\x18\x06 \x01(\bR\x06checks\"\xd1\x06\n" +
+	"\x06checks\x18\x06 \x01(\bR\x06checks\"\xe7\x06\n" +
 	"\n" +
 	"PluginCall\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
@@ -600,7 +609,8 @@ const file_api_agent_v1_calls_proto_rawDesc = "" +
 	"\frequest_json\x18\x14 \x01(\tR\vrequestJson\x12#\n" +
 	"\rresponse_json\x18\x15 \x01(\tR\fresponseJson\x12'\n" +
 	"\x0frequest_clipped\x18\x16 \x01(\bR\x0erequestClipped\x12)\n" +
-	"\x10response_clipped\x18\x17 \x01(\bR\x0fresponseClipped\"W\n" +
+	"\x10response_clipped\x18\x17 \x01(\bR\x0fresponseClipped\x12\x14\n" +
+	"\x05rerun\x18( \x01(\bR\x05rerun\"W\n" +
 	"\tDirection\x12\x19\n" +
 	"\x15DIRECTION_UNSPECIFIED\x10\x00\x12\x17\n" +
 	"\x13DIRECTION_TO_PLUGIN\x10\x01\x12\x16\n" +

@@ -46,16 +46,47 @@ func (f *Flags) configure(plugins []workspace.Plugin) error {
 		if !ok {
 			continue
 		}
-		c, err := pluginflag.ReadConfig(file)
-		if err != nil {
+		if err := configureBy(&plugins[i], file); err != nil {
 			return err
 		}
-		if c.Config != nil {
-			plugins[i].Config = c.Config
-		}
-		plugins[i].DeployTargets, plugins[i].Stages, plugins[i].Limits = c.DeployTargets, c.Stages, c.Limits
 	}
 	return nil
+}
+
+// configureBy gives a plugin the configuration in a file.
+func configureBy(plugin *workspace.Plugin, file string) error {
+	c, err := pluginflag.ReadConfig(file)
+	if err != nil {
+		return err
+	}
+	if c.Config != nil {
+		plugin.Config = c.Config
+	}
+	plugin.DeployTargets, plugin.Stages, plugin.Limits = c.DeployTargets, c.Stages, c.Limits
+	return nil
+}
+
+// develop returns how a plugin of sources in a directory is run in place of former, as --plugin NAME=DIRECTORY would
+// have it: with the configuration next to the sources, unless the user has given another file.
+func develop(f *Flags, name, directory string, former *workspace.Plugin) (workspace.Plugin, error) {
+	plugin := workspace.Plugin{Name: name}
+	if former != nil {
+		plugin = *former
+	}
+	plugin.Source, plugin.DefaultMemory, plugin.SHA256, plugin.Signature = directory, "", "", nil
+	given := slices.ContainsFunc(f.pluginConfigs, func(c string) bool { return strings.HasPrefix(c, name+"=") })
+	adjacent := filepath.Join(directory, pluginflag.ConfigName)
+	there, err := pluginflag.IsFile(adjacent)
+	if err != nil {
+		return plugin, err
+	}
+	if there && !given {
+		if err := configureBy(&plugin, adjacent); err != nil {
+			return plugin, err
+		}
+	}
+	plugin.Kubernetes = slices.Contains(kubernetesPlugins, name) && !f.none() && len(plugin.DeployTargets) == 0
+	return plugin, nil
 }
 
 // ConfigureAdjacent has a plugin that is recorded get the configuration that stands next to its sources.

@@ -33,7 +33,7 @@ func callTable(s *session.State, calls []*deckv1.PluginCall) format.Table {
 	for _, c := range calls {
 		at := c.GetStartedAt().AsTime().Local().Format("2006-01-02 15:04:05.000")
 		table.Rows = append(table.Rows, []string{
-			c.GetId(), at, c.GetPlugin(), arrow(c) + path.Base(c.GetMethod()), stageOf(s, c), took(c),
+			c.GetId(), at, c.GetPlugin(), arrow(c) + path.Base(c.GetMethod()), stageOf(s, c) + again(c), took(c),
 			size(c.GetRequestBytes()), size(c.GetResponseBytes()), code(c), c.GetDeploymentId(), c.GetBuild(),
 			c.GetMethod(), c.GetDetail(),
 		})
@@ -47,6 +47,14 @@ func arrow(c *deckv1.PluginCall) string {
 		return "< "
 	}
 	return "> "
+}
+
+// again marks a call of a re-run.
+func again(c *deckv1.PluginCall) string {
+	if c.GetRerun() {
+		return " (re-run)"
+	}
+	return ""
 }
 
 // stageOf is the name by which users know the stage of a call.
@@ -102,7 +110,7 @@ func size(bytes int64) string {
 // callLine is one call of a list that grows.
 func callLine(s *session.State, c *deckv1.PluginCall) string {
 	parts := []string{c.GetStartedAt().AsTime().Local().Format("15:04:05.000"), c.GetId(), c.GetPlugin(),
-		arrow(c) + path.Base(c.GetMethod()), stageOf(s, c), took(c), code(c), c.GetDetail()}
+		arrow(c) + path.Base(c.GetMethod()), stageOf(s, c) + again(c), took(c), code(c), c.GetDetail()}
 	var shown []string
 	for _, part := range parts {
 		if part != "" {
@@ -133,7 +141,7 @@ func callText(s *session.State, c *deckv1.PluginCall) string {
 	row("build", c.GetBuild())
 	row("deployment", c.GetDeploymentId())
 	if c.GetStageId() != "" {
-		row("stage", stageOf(s, c)+" ("+c.GetStageId()+")")
+		row("stage", stageOf(s, c)+again(c)+" ("+c.GetStageId()+")")
 	}
 	row("took", took(c))
 	row("code", code(c))

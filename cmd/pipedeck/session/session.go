@@ -21,6 +21,8 @@ type Session struct {
 	Previews deckv1.PlanPreviewServiceClient
 	// PluginCalls lists the calls between pipeds and their plugins.
 	PluginCalls deckv1.PluginCallServiceClient
+	// Development is for authors of plugins.
+	Development deckv1.PluginDevelopmentServiceClient
 	State       *State
 	// Flags are what a command for the user needs so that it finds the same environment.
 	Flags    string
@@ -47,7 +49,8 @@ func (t *Target) RunLong(cmd *cobra.Command, steps func(context.Context, *Sessio
 	s := &Session{
 		Deck: deck, Previews: deckv1.NewPlanPreviewServiceClient(conn),
 		PluginCalls: deckv1.NewPluginCallServiceClient(conn), Flags: t.Flags(),
-		Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
+		Development: deckv1.NewPluginDevelopmentServiceClient(conn),
+		Out:         cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
 	}
 	err = t.answered(ctx, func(bounded context.Context) (err error) {
 		s.State, err = ReadState(bounded, deck)

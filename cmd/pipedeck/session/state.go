@@ -22,6 +22,13 @@ const maxListed = 10_000
 
 // ReadState reads the state that Watch sends first.
 func ReadState(ctx context.Context, deck deckv1.DeckServiceClient) (*State, error) {
+	return AwaitState(ctx, deck, func(*State) bool { return true })
+}
+
+// AwaitState reads the state, and what changes, until the condition holds. When ctx ends before, it returns the state
+// so far with the error of ctx.
+func AwaitState(ctx context.Context, deck deckv1.DeckServiceClient, holds func(*State) bool) (*State, error) {
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := deck.Watch(ctx, &deckv1.WatchRequest{})
@@ -29,9 +36,12 @@ func ReadState(ctx context.Context, deck deckv1.DeckServiceClient) (*State, erro
 		return nil, fmt.Errorf("ask the environment: %w", err)
 	}
 	s := &State{Deck: state.Keeping(maxListed)}
-	for !s.Synced() {
+	for !s.Synced() || !holds(s) {
 		response, err := stream.Recv()
-		if err != nil {
+		switch {
+		case err != nil && s.Synced() && outer.Err() != nil:
+			return s, outer.Err()
+		case err != nil:
 			return nil, fmt.Errorf("ask the environment: %w", err)
 		}
 		for _, event := range response.Events {

@@ -89,7 +89,7 @@ func (t *Target) Connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.C
 		return nil, nil, exit.Explain(ctx, err)
 	}
 	if !alive {
-		return nil, nil, exit.With(exit.NotStarted, fmt.Errorf("no environment %q is running", w.Name),
+		return nil, nil, exit.With(exit.NotStarted, &NotRunningError{w.Name},
 			"start it with: "+StartCommand(w))
 	}
 	return Dial(ctx, w)
@@ -104,3 +104,8 @@ func (t *Target) Ended() error {
 	return exit.With(exit.NotStarted, fmt.Errorf("environment %q has ended", w.Name),
 		"start it with: "+StartCommand(w))
 }
+
+// NotRunningError says that there is no environment to connect to.
+type NotRunningError struct{ Name string }
+
+func (e *NotRunningError) Error() string { return fmt.Sprintf("no environment %q is running", e.Name) }

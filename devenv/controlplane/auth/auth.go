@@ -76,10 +76,11 @@ func (a *Authenticator) Check(ctx context.Context, method string, md metadata.MD
 	case "grpc.health.v1.Health":
 		return ctx, nil
 	case "grpc.service.pipedservice.PipedService", "pipedeck.agent.v1.AgentService",
-		"pipedeck.agent.v1.PluginCallService":
+		"pipedeck.agent.v1.PluginCallService", "pipedeck.agent.v1.StageRerunService":
 		c.piped, err = a.pipedCaller(md)
 	case "grpc.service.apiservice.APIService", "pipedeck.deck.v1.DeckService", "pipedeck.deck.v1.PlanPreviewService",
-		"pipedeck.deck.v1.EventService", "pipedeck.deck.v1.PluginCallService", "pipedeck.image.v1.ImageService":
+		"pipedeck.deck.v1.EventService", "pipedeck.deck.v1.PluginCallService",
+		"pipedeck.deck.v1.PluginDevelopmentService", "pipedeck.image.v1.ImageService":
 		c.apiKey, err = a.apiCaller(md)
 	default:
 		// Not a refusal: clients of OpenTelemetry ask, and stop.

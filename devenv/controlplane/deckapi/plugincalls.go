@@ -132,7 +132,7 @@ func pluginCalls(pipedID string, calls []*agentv1.PluginCall) []*deckv1.PluginCa
 			Detail: c.GetDetail(), RequestBytes: c.GetRequestBytes(), ResponseBytes: c.GetResponseBytes(),
 			Failed: c.GetFailed(), PipedId: pipedID, Streamed: c.GetStreamed(), Request: c.GetRequest(),
 			Response: c.GetResponse(), RequestJson: c.GetRequestJson(), ResponseJson: c.GetResponseJson(),
-			RequestClipped: c.GetRequestClipped(), ResponseClipped: c.GetResponseClipped(),
+			RequestClipped: c.GetRequestClipped(), ResponseClipped: c.GetResponseClipped(), Rerun: c.GetRerun(),
 		})
 	}
 	return all

@@ -22,7 +22,7 @@ func TestEveryFieldOfACallReachesTheUser(t *testing.T) {
 		Method: "c", Build: "d", DeploymentId: "e", StageId: "f", StageName: "g", Duration: durationpb.New(1),
 		Code: "h", Detail: "i",
 		RequestBytes: 1, ResponseBytes: 2, Failed: true, Streamed: true, Request: []byte("j"), Response: []byte("k"),
-		RequestJson: "l", ResponseJson: "m", RequestClipped: true, ResponseClipped: true,
+		RequestJson: "l", ResponseJson: "m", RequestClipped: true, ResponseClipped: true, Rerun: true,
 	}
 	fields := call.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {

@@ -17,7 +17,7 @@ import (
 func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer[agentv1.WatchResponse]) error {
 	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()), store.Abilities{
 		DeploysCommits: r.GetDeploysCommits(), RemovesApplications: r.GetRemovesApplications(),
-		AnswersPluginCalls: r.GetAnswersPluginCalls(),
+		AnswersPluginCalls: r.GetAnswersPluginCalls(), RerunsStages: r.GetRerunsStages(),
 	})
 	if err != nil {
 		return err
@@ -31,6 +31,7 @@ func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 		if err := stream.Send(&agentv1.WatchResponse{
 			Applications: dirty.Applications, Commands: dirty.Commands, Deployments: dirty.Deployments,
 			Events: dirty.Events, RestartPlugins: dirty.RestartPlugins, PluginCalls: dirty.PluginCalls,
+			StageReruns: dirty.StageReruns,
 		}); err != nil {
 			return err
 		}

@@ -191,6 +191,8 @@ type Abilities struct {
 	RemovesApplications bool
 	// AnswersPluginCalls says that it answers questions about the calls of its plugins.
 	AnswersPluginCalls bool
+	// RerunsStages says that it executes a stage once more for a user.
+	RerunsStages bool
 }
 
 // Watch connects a piped, which says what it can do. The first Next names every list.

@@ -16,6 +16,7 @@ type Dirty struct {
 	Applications, Commands, Deployments, Events bool
 	RestartPlugins                              []string
 	PluginCalls                                 []*agentv1.PluginCallQuestion
+	StageReruns                                 []*agentv1.StageRerun
 }
 
 // signals are marked for the connected pipeds: which of their lists have changed, and which plugins to restart.
@@ -92,6 +93,22 @@ func (s *signals) ask(pipedID string, question *agentv1.PluginCallQuestion) (ask
 		if len(w.lists.PluginCalls) < maxQuestions {
 			w.mark(func(d *Dirty) { d.PluginCalls = append(d.PluginCalls, question) })
 			return true // a second watch is that of a piped that takes the place of the first
+		}
+	}
+	return false
+}
+
+// maxReruns bounds the re-runs that wait for one watch.
+const maxReruns = 16
+
+// rerun asks a piped to execute a stage once more. It reports whether the piped has a watch with room for it.
+func (s *signals) rerun(pipedID string, wanted *agentv1.StageRerun) (asked bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watches[pipedID] {
+		if len(w.lists.StageReruns) < maxReruns {
+			w.mark(func(d *Dirty) { d.StageReruns = append(d.StageReruns, wanted) })
+			return true
 		}
 	}
 	return false

@@ -33,6 +33,7 @@ type Store struct {
 	Environment  *Environment
 	Pipeds       *Pipeds
 	PluginCalls  *PluginCalls
+	Reruns       *Reruns
 	Applications *Applications
 	LiveStates   *LiveStates
 	Objects      *Objects
@@ -70,6 +71,7 @@ func New(o Options) *Store {
 		Environment:  environment,
 		Pipeds:       pipeds,
 		PluginCalls:  newPluginCalls(pipeds),
+		Reruns:       newReruns(pipeds),
 		Applications: applications,
 		LiveStates:   newLiveStates(applications),
 		Objects:      newObjects(ledger, applications),

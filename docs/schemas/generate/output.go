@@ -77,6 +77,8 @@ func lines() []printed {
 		{"plugin", "a plugin process has changed", cli.PluginLine{}},
 		{"plugin_call", "a call between piped and a plugin has ended; pipedeck plugin calls -f -o json",
 			cli.PluginCallLine{}},
+		{"build", "a build of a plugin has begun or ended; pipedeck plugin dev -o json", cli.BuildLine{}},
+		{"rerun", "a re-run of a stage has begun or ended; pipedeck plugin dev and rerun -o json", cli.RerunLine{}},
 		{"problem", "a problem has come or gone", cli.ProblemLine{}},
 		{"switch", "the deployments of a base have ended, and those of HEAD begin; only ci --from", cli.SwitchLine{}},
 		{"result", "how the command ends; the last line", cli.ResultLine{}},
@@ -107,6 +109,7 @@ func words() map[string][]string {
 		"doctor":  {"ok", "warn", "fail"},
 		"mistake": {"error", "warning"},
 		"binary":  {"local", "missing", "fetched", "downloaded", "unchanged", "stale"},
+		"build":   {cli.BuildRunning, cli.BuildDone, cli.BuildFailed},
 		"check":   {"passed", "failed", "noted", "n/a"},
 	}
 }

@@ -116,6 +116,7 @@ func (s *Store) connect(ctx context.Context, target stage.Target) (*watched, err
 		w = watch(client, s.masker, s.mark)
 		w.rules = s.rules.Rules
 		w.runs.Go(func() { w.listen(s.pulse) })
+		w.runs.Go(w.findLeftovers)
 	}
 	s.clusters[target.Name] = w
 	if known != nil && s.watching(known.client) == nil {

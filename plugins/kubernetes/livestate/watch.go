@@ -188,9 +188,17 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 			}
 		}
 	}
+	leftovers := w.leftovers(applicationID, needed)
+	for _, i := range leftovers {
+		for _, child := range childrenOfAll(i.find(byApplication, applicationID)) {
+			if err := add(child, true); err != nil {
+				return nil, err
+			}
+		}
+	}
 	filled, absent, err := w.fill(ctx, followed, needed)
 	w.forget(places, absent, applicationID)
-	return filled, err
+	return append(filled, leftovers...), err
 }
 
 // forget notes places as not known whose resources the API does not have any more.

@@ -1,0 +1,115 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package plugin
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+)
+
+// rerunChoice says which stage is re-run.
+type rerunChoice struct{ stage, deployment string }
+
+func (c *rerunChoice) register(cmd *cobra.Command) {
+	resolve.GivenVar(cmd.Flags(), &c.stage, "stage", "the stage `NAME`, by its type or id (default: the newest of the "+
+		"plugin that has failed, or else the newest)")
+	resolve.GivenVar(cmd.Flags(), &c.deployment, "deployment",
+		"a stage of the deployment `ID`, or of a deployment of an application")
+}
+
+// rerunTarget is a stage of a deployment.
+type rerunTarget struct {
+	deployment *deckv1.Deployment
+	stage      *deckv1.Stage
+}
+
+// choose returns the stage that a user means: of the plugin of a name, or with an empty one of any. It returns a target
+// without a stage where none has run.
+func (c *rerunChoice) choose(s *session.Session, cmd *cobra.Command, plugin string) (rerunTarget, error) {
+	line := resolve.New(s, cmd, nil)
+	deployments := s.State.AllDeployments()
+	if c.deployment != "" {
+		target, err := line.Flag("deployment", c.deployment).Target()
+		if err != nil {
+			return rerunTarget{}, err
+		}
+		deployments = []*deckv1.Deployment{target.Deployment}
+		if target.Deployment == nil {
+			deployments = s.State.Deployments(target.Application.GetId())
+		}
+	}
+	var all []rerunTarget
+	named := false // a stage of some deployment has the name
+	for _, d := range deployments {
+		stages := d.GetStages()
+		if c.stage != "" {
+			var err error
+			if stages, err = line.Flag("stage", c.stage).Stages(d); err != nil && c.deployment != "" &&
+				len(deployments) == 1 {
+				return rerunTarget{}, err
+			}
+		}
+		for _, stage := range stages {
+			named = true
+			if stage.GetStartedAt() == nil || plugin != "" && s.State.PluginOf(d, stage).GetName() != plugin {
+				continue
+			}
+			all = append(all, rerunTarget{d, stage})
+		}
+	}
+	if c.stage != "" && !named {
+		return rerunTarget{}, exit.Usage(fmt.Errorf("no deployment has a stage %q", c.stage),
+			"see pipedeck deployments")
+	}
+	return newestToRerun(all), nil
+}
+
+// pluginPatience bounds the wait for a plugin that is being started, which does not name its stages yet.
+const pluginPatience = 30 * time.Second
+
+// stateOf reads the state once the plugin of a name runs.
+func stateOf(ctx context.Context, s *session.Session, plugin string) (*session.State, error) {
+	bounded, cancel := context.WithTimeout(ctx, pluginPatience)
+	defer cancel()
+	state, err := session.AwaitState(bounded, s.Deck, func(now *session.State) bool {
+		return slices.ContainsFunc(now.Plugins(), func(p *deckv1.Plugin) bool {
+			return p.GetName() == plugin && p.GetState() == deckv1.Plugin_STATE_RUNNING && len(p.GetStages()) > 0
+		})
+	})
+	if state != nil && ctx.Err() == nil {
+		err = nil
+	}
+	return state, err
+}
+
+// newestToRerun prefers what has failed, then what has ended.
+func newestToRerun(all []rerunTarget) (none rerunTarget) {
+	if len(all) == 0 {
+		return none
+	}
+	rank := func(t rerunTarget) int {
+		switch {
+		case t.deployment.GetCompletedAt() == nil:
+			return 2
+		case t.stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_FAILURE:
+			return 1
+		}
+		return 0
+	}
+	return slices.MinFunc(all, func(a, b rerunTarget) int {
+		if by := rank(a) - rank(b); by != 0 {
+			return by
+		}
+		return b.stage.GetStartedAt().AsTime().Compare(a.stage.GetStartedAt().AsTime())
+	})
+}
