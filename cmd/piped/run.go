@@ -24,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/plugincalls"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/reattach"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
 
@@ -87,6 +88,10 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 		return err
 	}
 	options := f.options(piped)
+	if options.Plugins.Reattach, err = wantedProcesses(logger); err != nil {
+		return err
+	}
+	options.Plugins.ReattachFile = os.Getenv(reattach.FileVariable)
 	options.Failpoints, options.Faults, options.Logger = failpoints, faults, logger
 	options.NoPluginCalls = os.Getenv(plugincalls.Variable) == "off"
 	a, err := agent.New(options)
@@ -108,6 +113,19 @@ func wantedFaults(logger *slog.Logger) (*fault.Set, error) {
 	}
 	logger.Warn("faults are injected on purpose", "variable", fault.Variable, "rules", text)
 	return faults, nil
+}
+
+// wantedProcesses are those of the environment variable, which is not for the processes that piped starts.
+func wantedProcesses(logger *slog.Logger) ([]reattach.Target, error) {
+	targets, err := reattach.ParseAll(os.Getenv(reattach.Variable))
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("read %s: %w", reattach.Variable, err)}
+	}
+	for _, target := range targets {
+		logger.Warn("a process that piped has not started is used for a plugin", "plugin", target.Plugin, "address",
+			target.Address)
+	}
+	return targets, os.Unsetenv(reattach.Variable)
 }
 
 // options are those that the flags give.

@@ -319,7 +319,12 @@ func (s *Server) AwaitApplication(ctx context.Context) error {
 	}
 }
 
-// AwaitPluginProcess returns a process of a plugin that runs and is not pid, or the error of ctx.
+// SetHeldPlace says where a debugger holds a process of a plugin: nowhere while that runs, or there is no process.
+func (s *Server) SetHeldPlace(plugin string, process bool, place string) {
+	store.SetHeldPlace(s.store.Pipeds, plugin, process, place)
+}
+
+// AwaitPluginProcess returns a process of a plugin that piped has started, runs and is not pid, or the error of ctx.
 func (s *Server) AwaitPluginProcess(ctx context.Context, name string, pid int) (int, error) {
 	sub, changes := s.store.Subscribe(false)
 	defer sub.Close()
@@ -327,7 +332,7 @@ func (s *Server) AwaitPluginProcess(ctx context.Context, name string, pid int) (
 		for _, c := range changes {
 			p := c.Plugin
 			if p.GetName() == name && p.GetPid() != 0 && int(p.GetPid()) != pid &&
-				p.GetState() == agentv1.Plugin_STATE_RUNNING {
+				p.GetState() == agentv1.Plugin_STATE_RUNNING && p.GetAttached() == "" {
 				return int(p.GetPid()), nil
 			}
 		}

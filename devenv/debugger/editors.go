@@ -21,6 +21,9 @@ func WriteLaunchConfigurations(dir, plugin string, port int) (written []string, 
 		"version": "0.2.0",
 		"configurations": []map[string]any{{
 			"name": name, "type": "go", "request": "attach", "mode": "remote", "host": "127.0.0.1", "port": port,
+		}, { // for pipedeck plugin attach
+			"name": "pipedeck: start " + plugin, "type": "go", "request": "launch", "mode": "debug",
+			"program": "${workspaceFolder}", "args": []string{"reattach", "-name", plugin},
 		}},
 	}, "", "  ")
 	if err != nil {

@@ -24,13 +24,16 @@ func TestEditorsGetTheAddressOfTheDebugger(t *testing.T) {
 	require.NoError(t, err)
 	var launch struct {
 		Configurations []struct {
-			Mode, Host string
-			Port       int
+			Mode, Host, Request string
+			Port                int
+			Args                []string
 		} `json:"configurations"`
 	}
 	require.NoError(t, json.Unmarshal(text, &launch))
 	require.Equal(t, "remote", launch.Configurations[0].Mode)
 	require.Equal(t, 2345, launch.Configurations[0].Port)
+	require.Equal(t, "launch", launch.Configurations[1].Request)
+	require.Equal(t, []string{"reattach", "-name", "greeter"}, launch.Configurations[1].Args)
 	run, err := os.ReadFile(filepath.Join(dir, ".run", "pipedeck greeter.run.xml"))
 	require.NoError(t, err)
 	require.Contains(t, string(run), `port="2345"`)

@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -45,10 +46,12 @@ func (a *addresses) file() string { return a.env.Workspace.Path("services.env") 
 
 // begin removes what an earlier run has left: nothing answers there now.
 func (a *addresses) begin() error {
-	if err := os.Remove(a.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
+	for _, path := range []string{a.file(), workspace.ReattachFile(a.env.Workspace)} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	return nil
+	return os.MkdirAll(filepath.Dir(workspace.ReattachFile(a.env.Workspace)), 0o700)
 }
 
 // follow keeps the addresses of one cluster until ctx ends. When the cluster does not answer, the last ones stay: it

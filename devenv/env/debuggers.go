@@ -49,9 +49,14 @@ func (d debuggers) debug(ctx context.Context, plugin workspace.Plugin) error {
 		Delve: delve, Address: plugin.Debug, Source: plugin.Source,
 		LogFile: filepath.Join(e.Workspace.Path("logs"), "debugger-"+plugin.Name+".log"),
 		Next: func(ctx context.Context, pid int) (int, error) {
-			return e.server.AwaitPluginProcess(ctx, plugin.Name, pid)
+			next, err := e.server.AwaitPluginProcess(ctx, plugin.Name, pid)
+			if err == nil && pid == 0 {
+				e.server.SetHeldPlace(plugin.Name, true, "") // what it does while it is being attached is no news
+			}
+			return next, err
 		},
 		Report: func(s debugger.Status) {
+			e.server.SetHeldPlace(plugin.Name, s.PID != 0, s.At)
 			switch {
 			case s.Err != nil:
 				e.Logger.Warn("the debugger of a plugin has ended", "plugin", plugin.Name, "error", s.Err)

@@ -217,8 +217,13 @@ func (e *Environment) pipedProblem(reason, then string) {
 // faultsVariable has the rules for faults of piped, one a line; it is that of package piped/fault.
 const faultsVariable = "PIPED_FAULTS"
 
+// reattachVariable names the file with the processes of plugins that authors have started; it is that of package
+// piped/pluginhost/reattach.
+const reattachVariable = "PIPEDECK_REATTACH_FILE"
+
 func (e *Environment) startPiped(args []string) (*process.Process, error) {
-	environment := []string{servicesVariable + "=" + e.addresses.file()}
+	environment := []string{servicesVariable + "=" + e.addresses.file(),
+		reattachVariable + "=" + workspace.ReattachFile(e.Workspace)}
 	if len(e.Faults) > 0 {
 		environment = append(environment, faultsVariable+"="+strings.Join(e.Faults, "\n"))
 	}

@@ -50,6 +50,8 @@ var layout = []item{
 	{pattern: metricsFile},
 	{pattern: "piped.yaml"},
 	{pattern: "services.env"},
+	{pattern: "reattach", kind: folderItem, holds: []item{{pattern: "targets.json"}, {pattern: ".reattach-*"},
+		{pattern: "*.config.json"}}},
 	{pattern: "copy.txt"},  // of the UI: what was copied where a terminal has no clipboard
 	{pattern: "cards.txt"}, // of the UI: the cards that were shown
 	{pattern: "history", degrades: true},

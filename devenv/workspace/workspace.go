@@ -232,6 +232,10 @@ func (w *Workspace) PipedDir() string { return w.Path("piped") }
 // PipedConfig is the piped configuration made for this environment.
 func (w *Workspace) PipedConfig() string { return w.Path("piped.yaml") }
 
+// ReattachFile names the processes that authors have started, for piped to use while the environment of w runs. Other
+// files next to it are for the authors.
+func ReattachFile(w *Workspace) string { return w.Path("reattach", "targets.json") }
+
 // History holds what the control plane knows of applications and deployments.
 func (w *Workspace) History() string { return w.Path("history") }
 

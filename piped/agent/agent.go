@@ -170,9 +170,13 @@ func (a *Agent) hostPlugins(checks *pluginOptions) (*pluginhost.Host, error) {
 		Plugins:     a.options.Config.Plugins, PluginIndex: a.options.Config.PluginIndex, BinaryDir: binaries,
 		ServiceAddress: a.service.Address(), Service: a.service,
 		StartTimeout: options.StartTimeout, GracePeriod: options.GracePeriod, HangTimeout: options.HangTimeout,
-		NoReload: options.NoReload,
-		LogDir:   cmp.Or(options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")), Echo: options.LogDir == "",
-		Mask: a.maskLine, Logger: a.logger,
+		NoReload: options.NoReload, Logger: a.logger, Reattaching: pluginhost.Reattaching{
+			Reattach: options.Reattach, ReattachFile: options.ReattachFile,
+		},
+		Output: pluginhost.Output{
+			LogDir: cmp.Or(options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")),
+			Echo:   options.LogDir == "", Mask: a.maskLine,
+		},
 		Observer: pluginhost.Observer{
 			Calls: a.calls, Started: a.upstream.tracer.PluginStarted, Described: checks.described,
 		},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/reattach"
 )
 
 // PluginOptions are about the processes of plugins.
@@ -28,6 +29,10 @@ type PluginOptions struct {
 	HangTimeout time.Duration
 	// NoReload leaves a plugin running when its binary changes, until it is restarted.
 	NoReload bool
+	// Reattach are processes that authors have started, used in place of the plugins' own; ReattachFile has those of
+	// later. Empty for none.
+	Reattach     []reattach.Target
+	ReattachFile string
 	// Refetch throws the kept copies of plugin binaries away first.
 	Refetch bool
 }

@@ -135,9 +135,9 @@ func (s *supervisor) abandon(proc *process, why string) {
 			return
 		default:
 		}
-		pid := proc.command.Process.Pid
+		pid := proc.pid()
 		s.logger.Warn("a plugin process is ended", "pid", pid, "reason", why)
-		s.condition.setAbandoned(
+		s.condition.setAbandoned( // an attached one is left instead, which is said with its end
 			fmt.Sprintf("process %d was ended at %s: %s", pid, time.Now().Format(time.TimeOnly), why),
 		)
 		proc.ending.abandoned.Store(true)

@@ -74,7 +74,7 @@ type builds struct {
 // await has calls that plan and deploy wait while the program is built and until the built one has taken over. A
 // user who saves and deploys means the program that was saved. The error is that of ctx.
 func (b *builds) await(ctx context.Context, method string, request any, opts []grpc.CallOption) error {
-	if b.program == "" || !b.reload || !strings.HasPrefix(
+	if b.program == "" || !b.reload || b.condition.attached() || !strings.HasPrefix(
 		method, "/"+deployment.DeploymentService_ServiceDesc.ServiceName+"/",
 	) {
 		return nil

@@ -28,10 +28,8 @@ type condition struct {
 	state   agentv1.Plugin_State
 	detail  string
 	problem problem // why it does not work as it should; zero when it does
-	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
-	abandoned string
-	note      string // the detail of a running plugin that has no other
-	settled   bool   // the outcome of the first start is known
+	remarks
+	settled bool // the outcome of the first start is known
 	// fetching is set while the binary may be on its way from another machine.
 	fetching bool
 	starts   starts
@@ -41,6 +39,15 @@ type condition struct {
 	ready    bool     // process answers
 	leaving  []string // replaced processes that have calls, as "pid 5"
 	usage    usage
+}
+
+// remarks are what is to be said of a plugin that runs without a problem.
+type remarks struct {
+	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
+	abandoned string
+	// awaited says which process the plugin waits for that its author starts, or why it cannot be used.
+	awaited string
+	note    string // the detail of a running plugin that has no other
 }
 
 func newCondition(plugin string, changes *broadcast) *condition {
@@ -81,6 +88,8 @@ const maxRestarts = 20
 // starts counts the processes of a plugin.
 type starts struct {
 	count int
+	// returns is set when the next start takes the place of an attached process: it is no restart.
+	returns bool
 	// reloads are those that took the place of a process that ran.
 	reloads int
 	// again is when the last of them began that were not the first.
@@ -88,6 +97,10 @@ type starts struct {
 }
 
 func (s *starts) add(proc *process) {
+	if s.returns {
+		s.returns = false
+		return
+	}
 	s.count++
 	if s.count > 1 {
 		s.again = append(s.again, proc.started)
@@ -108,8 +121,10 @@ func (c *condition) serving(proc *process, able abilities) {
 	c.change(func() {
 		if c.process != proc { // it replaces another one
 			c.process = proc
-			c.starts.add(proc)
-			c.starts.reloads++
+			if proc.attachment == nil {
+				c.starts.add(proc)
+				c.starts.reloads++
+			}
 		}
 		c.usage = usage{} // what it took in its start says little
 		c.ready, c.able, c.settled = true, able, true
@@ -155,6 +170,10 @@ func (c *condition) ended(proc *process) {
 	c.process, c.ready, c.usage = nil, false, usage{}
 	if c.state == agentv1.Plugin_STATE_RUNNING {
 		exit := proc.ending.exit
+		if exit.Detached != "" {
+			c.starts.returns = c.starts.count > 0
+			return // it is no problem of the plugin
+		}
 		c.state, c.detail, c.problem = agentv1.Plugin_STATE_RESTARTING, exit.Error(), restarting(c.plugin, exit)
 	}
 }
@@ -191,6 +210,25 @@ func (c *condition) setAbandoned(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.abandoned = why
+}
+
+// setAwaited reports whether that is news.
+func (c *condition) setAwaited(why string) bool {
+	c.mu.Lock()
+	news := c.awaited != why
+	c.awaited = why
+	c.mu.Unlock()
+	if news {
+		c.changes.notify()
+	}
+	return news
+}
+
+// attached reports whether a process answers that piped has not started.
+func (c *condition) attached() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ready && c.process.attachment != nil
 }
 
 func (c *condition) now() agentv1.Plugin_State {
@@ -296,17 +334,22 @@ func (c *condition) status(s *agentv1.Plugin) {
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages = slices.Clone(c.able.stages)
 	if c.process != nil {
-		s.Detail = cmp.Or(c.process.debugger.detail(), s.Detail)
+		var held string
+		held, s.Held = c.process.debugger.detail()
+		s.Detail = cmp.Or(held, s.Detail)
 	}
 	if s.Detail == "" && c.state == agentv1.Plugin_STATE_RUNNING {
 		s.Detail = c.runningDetail()
 	}
 	if c.process != nil {
-		s.Pid = int32(c.process.command.Process.Pid)
+		s.Pid = int32(c.process.pid())
 		s.StartedAt = timestamppb.New(c.process.started)
 		s.Binary, s.Build = c.process.binary(), c.process.watch.build.Load()
 		s.Version = s.GetBuild().GetVersion()
 		s.Linked = c.process.link != nil
+		if a := c.process.attachment; a != nil {
+			s.Attached = a.target.Address
+		}
 		s.Goroutines = c.process.watch.goroutines.Load()
 	}
 }
@@ -316,8 +359,12 @@ func (c *condition) runningDetail() string {
 	switch {
 	case len(c.leaving) > 0:
 		return "running stages finish on the process before: " + strings.Join(c.leaving, ", ")
+	case c.process != nil && c.process.attachment != nil:
+		return "the process that its author has started works for piped: " + c.process.attachment.name()
 	case c.abandoned != "":
 		return c.abandoned
+	case c.awaited != "":
+		return c.awaited
 	default:
 		return c.note
 	}
@@ -331,7 +378,7 @@ func (c *condition) currentProblem(now time.Time) problem {
 	if c.problem == (problem{}) && slow {
 		return problem{
 			fmt.Sprintf(
-				"its process (pid %d) does not answer %s after its start", c.process.command.Process.Pid, slowStart,
+				"its process (pid %d) does not answer %s after its start", c.process.pid(), slowStart,
 			),
 			readOutput(c.plugin),
 		}
@@ -345,10 +392,10 @@ func (c *condition) sample() {
 	proc, before := c.process, c.usage
 	c.mu.Unlock()
 	// Reports follow changes, of which there may be many at once; measuring a process costs some file reads.
-	if proc == nil || before.pid == int32(proc.command.Process.Pid) && time.Since(before.at) < shortestInterval {
+	if proc == nil || proc.pid() == 0 || before.pid == int32(proc.pid()) && time.Since(before.at) < shortestInterval {
 		return
 	}
-	now, ok := measure(int32(proc.command.Process.Pid), before)
+	now, ok := measure(int32(proc.pid()), before)
 	if !ok {
 		return
 	}

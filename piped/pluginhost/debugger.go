@@ -18,8 +18,13 @@ const (
 	traceRest     = 5 * time.Second
 )
 
-// hold is a process that a debugger holds, and the debugger: process ids, zero for none.
-type hold struct{ held, by int }
+// hold is a process that a debugger holds, and the debugger: process ids, zero for none. A process that does not answer
+// its piped, which it was attached to, counts as held by an unknown one.
+type hold struct {
+	held, by int
+	// stopped is set while the process stands still; it is not set while it runs under its debugger.
+	stopped, silent bool
+}
 
 // debugger is how long debuggers have held the processes of a plugin, or what they have started. The clocks of whoever
 // waits for the plugin stand still meanwhile. A nil debugger is one that never comes.
@@ -85,28 +90,39 @@ func (d *debugger) time() time.Duration {
 	return d.total + time.Since(d.since)
 }
 
-// detail is how users read that a debugger holds the plugin; empty for none.
-func (d *debugger) detail() string {
+// detail is how users read that a debugger holds the plugin; empty for none. Stopped is set while it stands still.
+func (d *debugger) detail() (text string, stopped bool) {
 	if d == nil {
-		return ""
+		return "", false
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for _, hold := range d.holds {
+		if hold.silent {
+			return "held by a debugger, or it hangs: it does not answer, and no clock runs", true
+		}
 		name := processName(hold.by)
 		if name == "" {
 			name = "unknown program"
 		}
-		return fmt.Sprintf("held by a debugger (%s, pid %d): no clock runs", name, hold.by)
+		if !hold.stopped {
+			return fmt.Sprintf("runs under a debugger (%s, pid %d): no clock runs", name, hold.by), false
+		}
+		return fmt.Sprintf("held by a debugger (%s, pid %d): no clock runs", name, hold.by), true
 	}
-	return ""
+	return "", false
 }
 
 // seek looks for a debugger, and reports whether one holds the process, which then need not answer.
 func (p *process) seek() bool {
 	var seen hold
-	if p.command != nil && p.command.Process != nil && !p.ending.gone.Load() {
-		seen.held, seen.by = tracedBelow(p.command.Process.Pid)
+	if (p.attachment != nil || p.command != nil && p.command.Process != nil) && !p.ending.gone.Load() {
+		if pid := p.pid(); pid != 0 {
+			seen.held, seen.by, seen.stopped = tracedBelow(pid)
+		}
+		if p.attachment != nil && seen.by == 0 && p.attachment.silent.Load() {
+			seen.silent = true
+		}
 	}
 	p.debugger.see(p, seen)
 	return seen != hold{}

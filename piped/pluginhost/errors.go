@@ -36,6 +36,8 @@ type ExitError struct {
 	// Abandoned is set with Reason when piped ended the process for one of its stages, which went on though it was
 	// stopped. The other calls to it failed through no fault of the plugin.
 	Abandoned bool
+	// Detached names the process when piped had not started it: it works for piped no more, whether it runs or not.
+	Detached string
 	// Exhausted says what had run out, when that has ended the process: memory, or threads; empty otherwise.
 	Exhausted string
 	// Crash holds the first lines of a panic or of another fatal error of the Go runtime, if it wrote one.
@@ -49,6 +51,8 @@ type ExitError struct {
 func (e *ExitError) Error() string {
 	how := e.How()
 	switch {
+	case e.Detached != "":
+		return fmt.Sprintf("plugin %q is DETACHED: %s", e.Plugin, how)
 	case e.Reason != "":
 		return fmt.Sprintf("plugin %q %s", e.Plugin, how)
 	case len(e.Crash) > 0:
@@ -68,6 +72,13 @@ func (e *ExitError) Error() string {
 // How names the manner of the end: "exited with code 3".
 func (e *ExitError) How() string {
 	switch {
+	case e.Detached != "" && e.Reason != "":
+		return fmt.Sprintf("piped has left the process %s, which its author has started, because %s", e.Detached,
+			e.Reason)
+	case e.Detached != "" && e.Requested:
+		return fmt.Sprintf("piped has left the process %s, which its author has started", e.Detached)
+	case e.Detached != "":
+		return fmt.Sprintf("the process %s, which its author has started, has ended", e.Detached)
 	case e.Reason != "":
 		return "was ended by piped because " + e.Reason
 	case e.Requested:
@@ -81,6 +92,12 @@ func (e *ExitError) How() string {
 	default:
 		return fmt.Sprintf("exited with code %d", e.Code)
 	}
+}
+
+// detachedNote is what a plugin is shown with that runs piped's own program again.
+func (e *ExitError) detachedNote(at time.Time) string {
+	return fmt.Sprintf("DETACHED at %s: %s; piped's own program runs again; start yours again, or run: "+
+		"pipedeck plugin detach %s", at.Format(time.TimeOnly), e.How(), e.Plugin)
 }
 
 // GRPCStatus lets callers of a plugin treat its end like that of any other peer.

@@ -160,6 +160,10 @@ func (p *process) abortWithin(reason string, patience time.Duration) {
 	}
 	p.ending.reason.Store(&reason)
 	p.ending.stopping.Store(true)
+	if p.attachment != nil {
+		p.cut()
+		return
+	}
 	pid := p.command.Process.Pid
 	_ = syscall.Kill(pid, syscall.SIGQUIT)
 	_ = syscall.Kill(pid, syscall.SIGCONT)

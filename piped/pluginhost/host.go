@@ -18,6 +18,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
+	"github.com/pipedeck/pipedeck/piped/pluginhost/reattach"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
@@ -60,15 +61,29 @@ type Options struct {
 	NoReload bool
 	// Observer sees what plugins do.
 	Observer Observer
+	Output
+	Reattaching
+	// Clock is what the host waits by, but for measures; the system's by default.
+	Clock  clock.Clock
+	Logger *slog.Logger
+}
+
+// Output is what happens with what plugins write.
+type Output struct {
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
 	// Echo writes each line of output to Logger, too, with the plugin's name.
 	Echo bool
 	// Mask hides secrets in what plugins write; nil hides none.
 	Mask Mask
-	// Clock is what the host waits by, but for measures; the system's by default.
-	Clock  clock.Clock
-	Logger *slog.Logger
+}
+
+// Reattaching are processes that authors have started, to use in place of the plugins' own.
+type Reattaching struct {
+	// Reattach are those from the start.
+	Reattach []reattach.Target
+	// ReattachFile has those of later, which win; empty for none.
+	ReattachFile string
 }
 
 // Observer sees what plugins do. Each function may be nil.
@@ -131,6 +146,11 @@ func New(options Options) (*Host, error) {
 		}
 		h.plugins = append(h.plugins, newPlugin(c, &h.options, h.changes, fetcher, h.tree))
 	}
+	for _, target := range options.Reattach {
+		if _, err := h.Plugin(target.Plugin); err != nil {
+			return nil, fmt.Errorf("read %s: %w", reattach.Variable, err)
+		}
+	}
 	return h, nil
 }
 
@@ -156,7 +176,10 @@ func (h *Host) Run(ctx context.Context) error {
 		watch := h.watchBinaries()
 		running.Go(func() { watch.run(ctx) })
 	}
+	h.setTargets()
+	running.Go(func() { h.followTargets(ctx) })
 	for _, p := range h.plugins {
+		running.Go(func() { p.supervisor.attacher.run(ctx) })
 		running.Go(func() { p.supervisor.run(ctx, lifeline) })
 	}
 	running.Wait()

@@ -104,9 +104,13 @@ func inState(state agentv1.Plugin_State) func(*agentv1.Plugin) bool {
 }
 
 func execute(ctx context.Context, p *pluginhost.Plugin, with string) (*deployment.ExecuteStageResponse, error) {
-	return p.Deployment().ExecuteStage(ctx, &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
+	return p.Deployment().ExecuteStage(ctx, stageOf(with))
+}
+
+func stageOf(with string) *deployment.ExecuteStageRequest {
+	return &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment: &model.Deployment{}, Stage: &model.PipelineStage{}, StageConfig: []byte(with),
-	}})
+	}}
 }
 
 func TestPluginsStartAndOwnTheirStages(t *testing.T) {

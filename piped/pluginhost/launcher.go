@@ -82,7 +82,7 @@ func (l *launcher) launch(b binary, port int, lifeline *os.File) (_ *process, er
 		return nil, permanentError{fmt.Errorf("connect to plugin %q: %w", l.config.Name, err)}
 	}
 	proc.watchDebugger()
-	l.logger.Debug("plugin process started", "pid", proc.command.Process.Pid, "port", port, "link", private != nil)
+	l.logger.Debug("plugin process started", "pid", proc.pid(), "port", port, "link", private != nil)
 	return proc, nil
 }
 
@@ -213,9 +213,16 @@ func dial(
 	if calls != nil {
 		options = append(options, grpc.WithUnaryInterceptor(calls))
 	}
-	if proc.link != nil {
+	var sole net.Conn
+	switch {
+	case proc.link != nil:
+		sole = proc.link.serve
+	case proc.attachment != nil:
+		sole = proc.attachment.conn
+	}
+	if sole != nil {
 		return grpc.NewClient(
-			"passthrough:///"+fileName(proc.plugin), append(options, overLink(proc.link.serve, patience)...)...,
+			"passthrough:///"+fileName(proc.plugin), append(options, overLink(sole, patience)...)...,
 		)
 	}
 	// It tries often: a plugin listens a few hundredths of a second after its start.

@@ -59,6 +59,7 @@ func newPlugin(
 		plugin: c.Name, port: c.Port, options: options, logger: logger, output: p.output, condition: p.condition,
 		binaries: newBinaries(c, options, fetcher, p.condition, logger), launcher: p.launcher, remains: remains,
 		suspicion: suspicion, builds: builds, restart: make(chan struct{}, 1), renewed: renewed,
+		attacher: newAttacher(p.launcher, p.condition, logger),
 	}
 	p.caller = &caller{
 		plugin: c.Name, condition: p.condition, builds: builds, suspicion: suspicion, service: options.Service,
@@ -139,5 +140,6 @@ func (p *Plugin) Status() *agentv1.Plugin {
 		s.DeployTargets = append(s.DeployTargets, t.Name)
 	}
 	p.condition.status(s)
+	s.PipedService = p.launcher.options.ServiceAddress
 	return s
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
@@ -16,6 +17,18 @@ const stateListen = "0A"
 // portOwner names the process that listens on a TCP port, by its id and its program; empty when that cannot be
 // seen. Arguments are left out: they may hold secrets.
 func portOwner(port int) string {
+	pid := listenerPID(port)
+	if pid == 0 {
+		return ""
+	}
+	if program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid)); err == nil {
+		return fmt.Sprintf("process %d (%s)", pid, filepath.Base(program))
+	}
+	return fmt.Sprintf("process %d", pid)
+}
+
+// listenerPID is the process that listens on a TCP port; 0 when that cannot be seen.
+func listenerPID(port int) int {
 	var inode string
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		data, err := os.ReadFile(table)
@@ -27,19 +40,16 @@ func portOwner(port int) string {
 		}
 	}
 	if inode == "" {
-		return ""
+		return 0
 	}
 	descriptors, _ := filepath.Glob("/proc/[0-9]*/fd/*")
 	for _, fd := range descriptors {
 		if target, err := os.Readlink(fd); err == nil && target == "socket:["+inode+"]" {
-			pid := strings.Split(fd, "/")[2]
-			if program, err := os.Readlink("/proc/" + pid + "/exe"); err == nil {
-				return fmt.Sprintf("process %s (%s)", pid, filepath.Base(program))
-			}
-			return "process " + pid
+			pid, _ := strconv.Atoi(strings.Split(fd, "/")[2])
+			return pid
 		}
 	}
-	return ""
+	return 0
 }
 
 // listenerInode finds the socket that listens on a port.

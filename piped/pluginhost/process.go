@@ -48,11 +48,10 @@ type process struct {
 	debugger *debugger
 	link     *link // nil for a plugin that talks over loopback
 	conn     *grpc.ClientConn
+	// attachment is set for a process that piped has not started: command and tree are nil then.
+	attachment *attachment
 
-	// release ends what the plugin service grants to the process.
-	release func()
-	// finishLogs reports what the process has written to stage logs; nil for a process without a link.
-	finishLogs atomic.Pointer[func()]
+	grants
 
 	calls   sync.WaitGroup // those that a successor waits for
 	inputs  inputs
@@ -60,6 +59,14 @@ type process struct {
 	mark    int            // of the output, at the start
 	watch   watch
 	ending  ending
+}
+
+// grants are what the plugin service has given to a process.
+type grants struct {
+	// release ends them.
+	release func()
+	// finishLogs reports what the process has written to stage logs; nil for a process without a link.
+	finishLogs atomic.Pointer[func()]
 }
 
 // watch is what piped knows of a process that runs.
@@ -261,6 +268,10 @@ func (p *process) endTree() {
 
 // signalGroup signals the process and what is in its process group, while the number is the process's own.
 func (p *process) signalGroup(signal syscall.Signal) {
+	if p.attachment != nil {
+		p.cut()
+		return
+	}
 	if !p.ending.gone.Load() {
 		_ = syscall.Kill(-p.command.Process.Pid, signal)
 	}
@@ -274,6 +285,10 @@ func (p *process) stop(grace time.Duration) {
 	case <-p.ending.exited:
 		return // its number may be another's by now
 	default:
+	}
+	if p.attachment != nil {
+		p.depart(grace)
+		return
 	}
 	p.signalGroup(syscall.SIGTERM)
 	select {
@@ -299,8 +314,19 @@ func (p *process) close() {
 	}
 }
 
+// pid is the number of the process; 0 when it is not known.
+func (p *process) pid() int {
+	if p.attachment != nil {
+		return p.attachment.pid
+	}
+	return p.command.Process.Pid
+}
+
 // place says where the plugin should have answered.
 func (p *process) place() string {
+	if p.attachment != nil {
+		return " at " + p.attachment.target.Address
+	}
 	if p.link != nil {
 		return ""
 	}

@@ -170,7 +170,7 @@ func (s *suspicion) blame(proc *process) bool {
 	if len(inputs) == 0 || exit.Requested || exit.Abandoned {
 		return false
 	}
-	if s.count(inputs, proc.command.Path, exit.Error()) {
+	if s.count(inputs, proc.binary(), exit.Error()) {
 		s.changes.notify()
 	}
 	return true

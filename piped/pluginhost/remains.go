@@ -65,7 +65,7 @@ func (r *remains) note(proc *process) {
 		return
 	}
 	r.logger.Error(
-		"a plugin process has left processes that do not end", "pid", proc.command.Process.Pid, "error",
+		"a plugin process has left processes that do not end", "pid", proc.pid(), "error",
 		proc.ending.left,
 	)
 	r.add(proc.tree)

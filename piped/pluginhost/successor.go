@@ -59,7 +59,7 @@ func (s *supervisor) discard(proc *process, why error) {
 
 // retire lets a replaced process finish the calls it has, and then stops it.
 func (s *supervisor) retire(ctx context.Context, proc *process) {
-	name := fmt.Sprint("pid ", proc.command.Process.Pid)
+	name := fmt.Sprint("pid ", proc.pid())
 	s.condition.setLeaving(func(leaving []string) []string { return append(leaving, name) })
 	s.retired.Go(func() {
 		defer proc.close()
@@ -80,6 +80,6 @@ func (s *supervisor) retire(ctx context.Context, proc *process) {
 		s.died(proc, nil)
 		s.remains.note(proc)
 		<-finished // its calls end with it
-		s.logger.Info("replaced plugin process has ended", "pid", proc.command.Process.Pid)
+		s.logger.Info("replaced plugin process has ended", "pid", proc.pid())
 	})
 }

@@ -41,6 +41,7 @@ type supervisor struct {
 	suspicion *suspicion
 	builds    *builds
 	crashes   crashes
+	attacher  *attacher
 	restart   chan struct{}
 	// renewed gets a value when the binary at the plugin's url may have changed.
 	renewed chan struct{}
@@ -61,6 +62,10 @@ func (s *supervisor) run(ctx context.Context, lifeline *os.File) {
 			return
 		}
 		var exit *ExitError
+		if errors.As(err, &exit) && exit.Detached != "" && !exit.Requested {
+			s.logger.Warn("an attached process has ended, or was left", "error", err)
+			s.condition.setAbandoned(exit.detachedNote(time.Now()))
+		}
 		if errors.As(err, &exit) && exit.Abandoned {
 			continue // it is no crash, and the next process is shown with the reason
 		}
@@ -77,6 +82,9 @@ func (s *supervisor) run(ctx context.Context, lifeline *os.File) {
 			s.suspicion.pardon()
 		case <-s.renewed:
 			s.crashes.forget()
+		case <-s.attacher.came:
+			s.crashes.forget()
+			signal(s.attacher.came) // it is taken with the next start
 		case <-ctx.Done():
 		}
 	}
@@ -100,7 +108,7 @@ func (s *supervisor) live(ctx context.Context, lifeline *os.File) error {
 		return errStopped
 	}
 	s.condition.set(agentv1.Plugin_STATE_STARTING, "")
-	proc, err := s.first(ctx, lifeline)
+	proc, err := s.begin(ctx, lifeline)
 	for err == nil {
 		var next *process
 		next, err = s.keep(ctx, lifeline, proc)
@@ -113,6 +121,16 @@ func (s *supervisor) live(ctx context.Context, lifeline *os.File) error {
 		}
 	}
 	return err
+}
+
+// begin takes a process that its author has started, if there is one, and starts one otherwise.
+func (s *supervisor) begin(ctx context.Context, lifeline *os.File) (*process, error) {
+	s.attacher.firstTry(ctx)
+	if next := s.attacher.take(); next != nil {
+		s.serve(next.proc, next.able)
+		return next.proc, nil
+	}
+	return s.first(ctx, lifeline)
 }
 
 // first starts a process that replaces none, and waits until it answers.
@@ -182,8 +200,8 @@ func (s *supervisor) keep(ctx context.Context, lifeline *os.File, proc *process)
 	}()
 	for {
 		renewed := s.renewed
-		if coming != nil {
-			renewed = nil // one after the other
+		if coming != nil || proc.attachment != nil {
+			renewed = nil // one after the other, and its author means the attached one
 		}
 		select {
 		case <-proc.ending.exited:
@@ -191,6 +209,11 @@ func (s *supervisor) keep(ctx context.Context, lifeline *os.File, proc *process)
 		case <-s.restart:
 			proc.stop(s.options.GracePeriod)
 			return nil, errRestart
+		case <-s.attacher.came:
+			if next := s.attacher.take(); next != nil {
+				s.serve(next.proc, next.able)
+				return next.proc, nil
+			}
 		case <-ctx.Done():
 			proc.stop(s.options.GracePeriod)
 			return nil, errStopped
@@ -270,8 +293,13 @@ func (s *supervisor) restartPause(crashes int) time.Duration {
 
 // serve makes a process the one that new calls go to, and watches it.
 func (s *supervisor) serve(proc *process, able abilities) {
-	s.suspicion.serves(proc.command.Path)
+	s.suspicion.serves(proc.binary())
 	s.condition.serving(proc, able)
+	if proc.attachment != nil {
+		s.condition.setAbandoned("")
+		s.logger.Info("plugin is attached", "process", proc.attachment.name(), "stages", able.stages)
+		return // its author sees to its health and to what it uses
+	}
 	proc.guard(s.options.HealthInterval, s.options.HangTimeout, func(unwell bool) { s.condition.unwell(proc, unwell) })
 	proc.bound(s.launcher.limits)
 	s.logger.Info("plugin is ready", "pid", proc.command.Process.Pid, "port", proc.port, "stages", able.stages,

@@ -6,13 +6,13 @@ package pluginhost
 import "golang.org/x/sys/unix"
 
 // tracedBelow returns the process if a debugger holds it, and the debugger, which is its parent meanwhile; zeros for
-// none.
-func tracedBelow(pid int) (held, by int) {
+// none. Stopped is set while the process stands still.
+func tracedBelow(pid int) (held, by int, stopped bool) {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil || info.Proc.P_flag&flagTraced == 0 {
-		return 0, 0
+		return 0, 0, false
 	}
-	return pid, int(info.Eproc.Ppid)
+	return pid, int(info.Eproc.Ppid), info.Proc.P_stat == stateStopped
 }
 
 // processName is the name of a program that runs; empty when it has ended.

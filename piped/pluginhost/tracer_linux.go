@@ -14,16 +14,16 @@ import (
 const maxTraced = 64
 
 // tracedBelow returns a process that a debugger holds, pid or one that it has started, and the debugger; zeros for
-// none.
-func tracedBelow(pid int) (traced, by int) {
+// none. Stopped is set while the process stands still.
+func tracedBelow(pid int) (traced, by int, stopped bool) {
 	below := []int{pid}
 	for i := 0; i < len(below) && i < maxTraced; i++ {
 		if tracer, err := strconv.Atoi(statusField(below[i], "TracerPid:")); err == nil && tracer != 0 {
-			return below[i], tracer
+			return below[i], tracer, strings.HasPrefix(statusField(below[i], "State:"), "t")
 		}
 		below = append(below, childrenOf(below[i])...)
 	}
-	return 0, 0
+	return 0, 0, false
 }
 
 // childrenOf reads the children of each thread; none where the system does not list them.

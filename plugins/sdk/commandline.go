@@ -24,7 +24,7 @@ type commandLine struct {
 
 // run does what the arguments after the name of the program say.
 func (c commandLine) run(ctx context.Context, args []string) error {
-	flags := startFlags{agent: c.agent}
+	flags, reattaching := startFlags{agent: c.agent}, reattachFlags{}
 	global := newFlagSet()
 	flags.addGlobal(global)
 	asked := global.Bool("version", false, "print the version")
@@ -43,6 +43,8 @@ func (c commandLine) run(ctx context.Context, args []string) error {
 		return err
 	case "start":
 		flags.addStart(own)
+	case "reattach":
+		reattaching.add(own)
 	case "schema", "version":
 	default:
 		return fmt.Errorf("unknown command %q\nnext step: run %s help", command, programName())
@@ -58,6 +60,8 @@ func (c commandLine) run(ctx context.Context, args []string) error {
 		return c.printSchema()
 	case "version":
 		return c.printVersion()
+	case "reattach":
+		return flags.reattach(ctx, c.plugin, reattaching, c.stderr)
 	}
 	if err := requireFlags(own, "piped-plugin-service", "config"); err != nil {
 		return err
@@ -97,8 +101,8 @@ func requireFlags(flags *flag.FlagSet, names ...string) error {
 		return nil
 	}
 	return fmt.Errorf("required flags are missing: --%s\n"+
-		"next step: let piped start the plugin, or run: pipedeck plugin test %s",
-		strings.Join(missing, ", --"), os.Args[0])
+		"next step: let piped start the plugin, or run: pipedeck plugin test %s; to start it yourself: %s reattach",
+		strings.Join(missing, ", --"), os.Args[0], programName())
 }
 
 // startFlags are the flags of the start command; PipeCD v1 plugins accept the same ones. piped passes
@@ -145,6 +149,7 @@ func (c commandLine) usage() string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s is a plugin for piped, which starts it with the start command.\n\nUsage:\n", programName())
 	for _, command := range [][2]string{{"start", "serve piped until it ends"},
+		{"reattach", "wait for piped, in a process that you have started; flags: -listen, -name"},
 		{"schema", "print the JSON Schema of the plugin's options"}, {"version", "print the version"}} {
 		fmt.Fprintf(&text, "  %s %-8s %s\n", programName(), command[0], command[1])
 	}

@@ -226,7 +226,8 @@ func (p *deploymentPane) view() view.Deployment {
 		Queue:   p.queue(),
 		Earlier: p.chosen.earlier(), Stage: p.chosen.stageID, Fold: p.fold, Form: p.forms[p.chosen.app],
 		Unfolded: p.unfolded || p.host.look.Big, Open: p.opened, Usual: p.usual(), Memo: &p.memo,
-		Now: p.host.known,
+		Held: p.held(),
+		Now:  p.host.known,
 	}
 }
 
@@ -238,6 +239,23 @@ func (p *deploymentPane) queue() view.Queue {
 	})
 	return view.Queue{Others: others, Ahead: deck.Ahead(shown),
 		Time: state.QueueTime(shown, deck.Deployments(p.chosen.app), p.host.known)}
+}
+
+// held says where debuggers hold the plugins of the running stages, by stage.
+func (p *deploymentPane) held() map[string]string {
+	var held map[string]string
+	for _, stage := range p.chosen.deployment().GetStages() {
+		if stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_RUNNING {
+			continue
+		}
+		if by := view.HeldBy(p.chosen.deck.PluginOf(p.chosen.deployment(), stage)); by != "" {
+			if held == nil {
+				held = map[string]string{}
+			}
+			held[stage.GetId()] = by
+		}
+	}
+	return held
 }
 
 // usual is how long the selected stage took in the last deployment of the application in which it succeeded.

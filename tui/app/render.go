@@ -111,6 +111,12 @@ func (l *link) header(h *host, main bool) view.Header {
 	case !l.silent.IsZero():
 		header.Silent = "no answer for " + l.silence(h)
 	}
+	for _, plugin := range deck.Plugins() {
+		if by := view.HeldBy(plugin); by != "" {
+			header.Held = text.Line(deck.PluginName(plugin)) + " " + by
+			break
+		}
+	}
 	if main {
 		header.Hint = ", press " + h.key(keymap.ShowEnvironment)
 	}

@@ -3,8 +3,8 @@
 
 package document
 
-// Action is the document of commands that ask an environment to act: sync, retry, rollback, approve, skip, cancel and
-// restart.
+// Action is the document of commands that ask an environment to act: sync, retry, rollback, approve, skip, cancel,
+// restart, and attach and detach of plugins.
 type Action struct {
 	Head
 	// Action is the name of the command.
@@ -24,7 +24,7 @@ type Action struct {
 	Commit string `json:"commit"`
 	// Of is the id of the deployment whose commit is deployed again.
 	Of string `json:"of"`
-	// Plugin is the plugin that is started again.
+	// Plugin is the plugin that is started again, attached or detached.
 	Plugin string `json:"plugin"`
 	// Piped is the id of the piped of the plugin.
 	Piped string `json:"piped"`

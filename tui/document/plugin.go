@@ -36,11 +36,22 @@ type Plugin struct {
 	Lives
 	// Linked says that it is a part of the program piped.
 	Linked bool `json:"linked"`
+	Debugging
 	Usage
 	// LastOutput are the newest lines that it has printed.
 	LastOutput []string `json:"last_output"`
 	// OutputLines counts the lines that it has printed.
 	OutputLines int64 `json:"output_lines"`
+}
+
+// Debugging says how the author of a plugin works on it.
+type Debugging struct {
+	// Attached is where its author's own process waits that works in its place; empty for one that piped has started.
+	Attached string `json:"attached"`
+	// Held says that a debugger holds it: no clock runs.
+	Held bool `json:"held"`
+	// HeldAt is where, such as "stage.go:57 (main.greet)"; empty where that is not known.
+	HeldAt string `json:"held_at"`
 }
 
 // Usage is what a plugin process uses, and its limits.
@@ -66,7 +77,8 @@ func NewPlugin(p *deckv1.Plugin) Plugin {
 		CPU: p.GetCpuPercent(), Detail: p.GetDetail(), Piped: p.GetPipedId(), StartedAt: moment(p.GetStartedAt()),
 		Stages: List(p.GetStages()), DeployTargets: List(p.GetDeployTargets()), Binary: p.GetBinary(),
 		Version: p.GetVersion(), Linked: p.GetLinked(),
-		Lives: Lives{newBuild(p.GetBuild()), p.GetReloads(), p.GetCrashes(), each(p.GetExits(), newExit)},
+		Lives:     Lives{newBuild(p.GetBuild()), p.GetReloads(), p.GetCrashes(), each(p.GetExits(), newExit)},
+		Debugging: Debugging{Attached: p.GetAttached(), Held: p.GetHeld(), HeldAt: p.GetHeldAt()},
 		Usage: Usage{
 			OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Goroutines: p.GetGoroutines(),
 			MemoryLimit: p.GetMemoryLimitBytes(), CPULimit: p.GetCpuLimitCores(), PIDsLimit: p.GetPidsLimit(),

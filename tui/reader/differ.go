@@ -202,8 +202,12 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 }
 
 func (d *Differ) plugin(at time.Time, p *deckv1.Plugin) []Change {
+	detail := p.GetDetail()
+	if p.GetHeld() {
+		detail = "held" // where is no news: its author goes from line to line
+	}
 	was, changed := d.news(pluginSaying(p.GetPipedId(), p.GetName()), Name(p.GetState()), p.GetPid(), p.GetRestarts(),
-		p.GetDetail())
+		detail)
 	if !changed {
 		return nil
 	}

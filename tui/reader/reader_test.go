@@ -204,6 +204,13 @@ func TestRepeatedFactsAreNotReportedAgain(t *testing.T) {
 	busy.Detail = "its changed binary does not start"
 	require.Len(t, publish(busy), 1, "what a running plugin has to report")
 
+	busy.Held, busy.Detail = true, "held by a debugger at stage.go:57"
+	require.Len(t, publish(busy), 1)
+	busy.Detail = "held by a debugger at stage.go:58"
+	require.Empty(t, publish(busy), "its author goes from line to line")
+	busy.Held, busy.Detail = false, "runs under a debugger"
+	require.Len(t, publish(busy), 1)
+
 	part := decktest.Component(2, "Kubernetes", "compiling 1 of 820")
 	require.Len(t, publish(part), 0+1)
 	part.Detail = "compiling 2 of 820"

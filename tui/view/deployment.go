@@ -42,7 +42,9 @@ type Deployment struct {
 	// Usual is how long the selected stage took when it last succeeded; 0 when that is not known.
 	Usual time.Duration
 	// Memo saves work between the calls of one frame; it may be nil.
-	Memo    *GraphMemo
+	Memo *GraphMemo
+	// Held says of stages, by id, where a debugger holds their plugin.
+	Held    map[string]string
 	Focused bool
 	Now     time.Time
 }
@@ -145,7 +147,7 @@ func (v Deployment) stageLines(stage *deckv1.Stage, width int) []string {
 	badge := stageBadge(th, stage)
 	line := " " + badge.dot() + " " + th.Strong.Render(v.name(stage))
 	note := badge.word
-	if words := join(", ", silence(stage, v.Now), stageNote(stage)); words != "" {
+	if words := join(", ", v.Held[stage.GetId()], silence(stage, v.Now), stageNote(stage)); words != "" {
 		note = words
 	}
 	var reason []string

@@ -29,6 +29,8 @@ type Header struct {
 	Away string
 	// Silent says for how long the environment has sent nothing.
 	Silent string
+	// Held says which plugin a debugger holds, and where; empty for none.
+	Held string
 	// Hint is what to do about a failure or problem.
 	Hint string
 	// Starting is the part that keeps the others waiting, and how far it is; "" when the number says enough.
@@ -38,7 +40,7 @@ type Header struct {
 // Calm reports whether all parts and plugins of the environment work.
 func (v Header) Calm() bool {
 	return v.Away == "" && v.Silent == "" && len(v.Problems) == 0 && v.Failed == 0 && v.Starting == "" &&
-		v.Ready == v.All && v.Attention.FailedPlugins == 0
+		v.Held == "" && v.Ready == v.All && v.Attention.FailedPlugins == 0
 }
 
 // Draw returns one line of width columns. Where not everything has room, the kind of the cluster is left out, then what
@@ -124,6 +126,8 @@ func (v Header) parts(room int) string {
 	case a.FailedPlugins > 0:
 		return signed(th.Tones.Bad, th.Failed, fmt.Sprintf("%d of %s failed", a.FailedPlugins,
 			Count(a.Plugins, "plugin")))
+	case v.Held != "":
+		return signed(th.Tones.Warn, th.Wait, text.Cut(v.Held, max(minCause, room-2), th.Ellipsis))
 	case v.Starting != "":
 		return signed(th.Tones.Running, th.Active, v.Starting)
 	case v.All > 0 && v.Ready < v.All:

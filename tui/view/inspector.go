@@ -107,6 +107,14 @@ func (v Inspector) Draw(width, height int) string {
 	return frame.titled(v.Lines(width)[top:top+page], width, height)
 }
 
+// held says where a debugger holds the stage; empty for one that does not run.
+func (v Inspector) held() string {
+	if v.Stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_RUNNING {
+		return ""
+	}
+	return strings.TrimPrefix(HeldBy(v.Plugin), "held ")
+}
+
 func (v Inspector) matching(lines []string) []string {
 	if v.Match == nil {
 		return lines
@@ -139,6 +147,7 @@ func (v Inspector) about(width int) []string {
 		{"status", status},
 		{"reason", text.Line(s.GetStatusReason())},
 		{"next run", v.waiting()},
+		{"held", v.held()},
 		{"shown", text.Line(s.GetDisplay())},
 		{"needs", v.stages(s.GetRequires())},
 		{"feeds", v.stages(v.followers())},

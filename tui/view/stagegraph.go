@@ -53,6 +53,7 @@ type graphKey struct {
 	form        Form
 	unfolded    bool
 	opened      string
+	held        string
 }
 
 // maxSizes bounds the sizes in a memo; a frame asks for a few.
@@ -60,9 +61,10 @@ const maxSizes = 16
 
 // fit empties the memo when it belongs to another graph or when a duration has changed.
 func (m *GraphMemo) fit(v Deployment) {
-	of := graphKey{v.Deployment, v.Stage, v.Fold, v.Form, v.Unfolded, strings.Join(v.Open, "\n")}
-	if m.graphs == nil || m.of.deployment != of.deployment {
-		m.ordered, m.stages = byIndex(v.Deployment), stagesOf(v.Deployment, v.Now)
+	of := graphKey{v.Deployment, v.Stage, v.Fold, v.Form, v.Unfolded, strings.Join(v.Open, "\n"),
+		v.heldStages()}
+	if m.graphs == nil || m.of.deployment != of.deployment || m.of.held != of.held {
+		m.ordered, m.stages = byIndex(v.Deployment), v.drawn()
 	} else if !m.ticked(v) && m.of == of && len(m.graphs) < maxSizes {
 		return
 	}
@@ -111,7 +113,7 @@ func (v Deployment) Graph(width, height int) Graph {
 // stages are those of the deployment, ready to be drawn.
 func (v Deployment) stages() []graph.Stage {
 	if v.Memo == nil {
-		return stagesOf(v.Deployment, v.Now)
+		return v.drawn()
 	}
 	v.Memo.fit(v)
 	return v.Memo.stages

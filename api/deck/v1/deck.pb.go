@@ -4282,7 +4282,15 @@ type Plugin struct {
 	// How often a process ended that no one had asked to, since piped started.
 	Crashes int32 `protobuf:"varint,62,opt,name=crashes,proto3" json:"crashes,omitempty"`
 	// The last of these ends, oldest first; at most 5.
-	Exits         []*PluginExit `protobuf:"bytes,63,rep,name=exits,proto3" json:"exits,omitempty"`
+	Exits []*PluginExit `protobuf:"bytes,63,rep,name=exits,proto3" json:"exits,omitempty"`
+	// Where the process waits that its author has started and attached; empty for one that piped has started.
+	Attached string `protobuf:"bytes,70,opt,name=attached,proto3" json:"attached,omitempty"`
+	// A debugger holds the process, or what it has started: no clock runs.
+	Held bool `protobuf:"varint,71,opt,name=held,proto3" json:"held,omitempty"`
+	// host:port of piped's plugin service, for a process that an author starts.
+	PipedService string `protobuf:"bytes,72,opt,name=piped_service,json=pipedService,proto3" json:"piped_service,omitempty"`
+	// Where it is held, such as "stage.go:57 (main.greet)"; empty where that is not known.
+	HeldAt        string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4511,6 +4519,34 @@ func (x *Plugin) GetExits() []*PluginExit {
 		return x.Exits
 	}
 	return nil
+}
+
+func (x *Plugin) GetAttached() string {
+	if x != nil {
+		return x.Attached
+	}
+	return ""
+}
+
+func (x *Plugin) GetHeld() bool {
+	if x != nil {
+		return x.Held
+	}
+	return false
+}
+
+func (x *Plugin) GetPipedService() string {
+	if x != nil {
+		return x.PipedService
+	}
+	return ""
+}
+
+func (x *Plugin) GetHeldAt() string {
+	if x != nil {
+		return x.HeldAt
+	}
+	return ""
 }
 
 // One entry of a stage log; text may hold several lines.
@@ -6281,7 +6317,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vStageTarget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xe8\b\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xd6\t\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1e.pipedeck.deck.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -6318,7 +6354,11 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05build\x18< \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12\x18\n" +
 	"\areloads\x18= \x01(\x05R\areloads\x12\x18\n" +
 	"\acrashes\x18> \x01(\x05R\acrashes\x122\n" +
-	"\x05exits\x18? \x03(\v2\x1c.pipedeck.deck.v1.PluginExitR\x05exits\"\x80\x01\n" +
+	"\x05exits\x18? \x03(\v2\x1c.pipedeck.deck.v1.PluginExitR\x05exits\x12\x1a\n" +
+	"\battached\x18F \x01(\tR\battached\x12\x12\n" +
+	"\x04held\x18G \x01(\bR\x04held\x12#\n" +
+	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
+	"\aheld_at\x18I \x01(\tR\x06heldAt\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

@@ -318,7 +318,11 @@ func (f *Flags) pluginList(bin string) ([]workspace.Plugin, error) {
 	for i, p := range plugins {
 		plugins[i].Kubernetes = slices.Contains(kubernetesPlugins, p.Name) && !f.none() && len(p.DeployTargets) == 0
 	}
-	if plugins, err := f.withOwn(plugins, bin); err != nil || len(f.debugged) == 0 {
+	plugins, err := f.withOwn(plugins, bin)
+	if err != nil {
+		return nil, err
+	}
+	if err := reattached(plugins, f.piped); err != nil || len(f.debugged) == 0 {
 		return plugins, err
 	}
 	return plugins, debug(plugins, f.debugged)

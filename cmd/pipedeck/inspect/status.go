@@ -85,6 +85,11 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 	if err := printAddresses(w, addresses, output); err != nil {
 		return err
 	}
+	for _, p := range s.Plugins() {
+		if p.GetHeld() {
+			fmt.Fprintf(w, "\nplugin %s: %s\n", s.PluginName(p), p.GetDetail())
+		}
+	}
 	for _, p := range s.Problems() {
 		problems = append(problems, []string{p.GetPart(), took(p.GetSince(), nil), p.GetReason(), p.GetNextStep()})
 	}

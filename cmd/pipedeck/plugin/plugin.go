@@ -26,7 +26,8 @@ func NewCommand(t *session.Target) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(
-		scaffold.NewCommand(nil), newTestCommand(), newDevCommand(t), newRerunCommand(t),
+		scaffold.NewCommand(nil), newTestCommand(), newDevCommand(t), newRerunCommand(t), newAttachCommand(t),
+		newDetachCommand(t),
 		newCallsCommand(t), newRecordCommand(t),
 		newShowCommand(), newReplayCommand(),
 		newProtosCommand(),

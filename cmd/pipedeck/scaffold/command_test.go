@@ -81,7 +81,7 @@ func TestANewPluginIsNamedThroughout(t *testing.T) {
 		"vendor/example.org/sdk/sdk.go": "package sdk\n",
 		"stage.go":                      `const stageName = "SMOKE_TEST"`,
 		".gitignore":                    "/smoke-test_*\n",
-		".vscode/launch.json":           `"name": "pipedeck: smoke-test"`,
+		".vscode/launch.json":           `"args": ["reattach", "-name", "smoke-test"]`,
 		".github/workflows/plugin.yaml": "- run: make\n",
 		"Makefile":                      "--plugin smoke-test=.",
 		"README.md":                     "# smoke-test\n",

@@ -48,6 +48,8 @@ type piped struct {
 	plugins []*agentv1.Plugin
 	// The watch has ended since they were reported.
 	pluginsStale bool
+	// places are where debuggers hold plugins, by name.
+	places map[string]string
 	// lastRefused is when a call with its id was refused last.
 	lastRefused time.Time
 	// heartbeats says that it reports its health; problems are the ids of those it reported last.

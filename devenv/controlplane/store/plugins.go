@@ -90,16 +90,55 @@ func (p *piped) shownPlugins() []*agentv1.Plugin {
 		return plugins
 	}
 	if !p.pluginsStale {
-		return p.plugins
+		return p.withPlaces(p.plugins)
 	}
 	gone := make([]*agentv1.Plugin, 0, len(p.plugins))
 	for _, plugin := range p.plugins {
 		g := proto.CloneOf(plugin)
 		g.State, g.Pid, g.RssBytes, g.CpuPercent = agentv1.Plugin_STATE_STOPPED, 0, 0, 0
-		g.Detail, g.ChangedBinaryFails = "piped is not connected", false
+		g.Detail, g.ChangedBinaryFails, g.Held, g.Attached = "piped is not connected", false, false, ""
 		gone = append(gone, g)
 	}
 	return gone
+}
+
+// SetHeldPlace says where a debugger of the environment holds a process of a plugin of the own piped; an empty place is
+// for one that runs. Without a process, the debugger holds none.
+func SetHeldPlace(p *Pipeds, plugin string, process bool, place string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one, err := p.find(p.own)
+	if err != nil {
+		return
+	}
+	before := one.shownPlugins()
+	if one.places == nil {
+		one.places = map[string]string{}
+	}
+	if one.places[plugin] = place; !process {
+		delete(one.places, plugin)
+	}
+	p.publishPlugins(one, before)
+}
+
+// withPlaces returns the plugins with the places where they are held.
+func (p *piped) withPlaces(plugins []*agentv1.Plugin) []*agentv1.Plugin {
+	shown := make([]*agentv1.Plugin, 0, len(plugins))
+	for _, plugin := range plugins {
+		place, debugged := p.places[plugin.GetName()]
+		switch {
+		case !debugged || plugin.GetPid() == 0 || plugin.GetAttached() != "":
+		case place != "":
+			plugin = proto.CloneOf(plugin)
+			plugin.Held, plugin.HeldAt = true, place
+			plugin.Detail = "held by a debugger at " + place + ": no clock runs"
+		case plugin.GetHeld(): // the place follows, or it has just been let go
+			plugin = proto.CloneOf(plugin)
+			plugin.Held, plugin.Detail = false, "runs under a debugger: no clock runs"
+		}
+		shown = append(shown, plugin)
+	}
+	return shown
 }
 
 // publishPlugins publishes how the plugins of a piped differ from what was shown before. The caller holds p.mu.
