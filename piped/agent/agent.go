@@ -46,7 +46,9 @@ type Options struct {
 	Failpoints *failpoint.Set
 	// Faults are those that a user wants to see; nil for none.
 	Faults *fault.Set
-	Logger *slog.Logger
+	// Breakpoints are those of this piped, besides those of the control plane.
+	Breakpoints []*agentv1.Breakpoint
+	Logger      *slog.Logger
 }
 
 // Agent is a whole piped.

@@ -25,6 +25,8 @@ type Change struct {
 	RestartPlugins []string
 	// PluginCalls are questions about the calls of plugins, each once.
 	PluginCalls []*agentv1.PluginCallQuestion
+	// Breakpoints are all of them; nil when they have not changed.
+	Breakpoints *agentv1.Breakpoints
 }
 
 // everything names every list.
@@ -74,6 +76,9 @@ func (s *Subscription) add(change Change) {
 	s.lists.Commands = s.lists.Commands || change.Commands
 	s.lists.Deployments = s.lists.Deployments || change.Deployments
 	s.lists.Events = s.lists.Events || change.Events
+	if change.Breakpoints != nil {
+		s.lists.Breakpoints = change.Breakpoints
+	}
 	for _, plugin := range change.RestartPlugins {
 		if len(s.restarts) < maxRestarts {
 			s.restarts[plugin] = struct{}{}

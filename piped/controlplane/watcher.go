@@ -122,7 +122,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{
-		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true,
+		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true, StopsAtBreakpoints: true,
 	}, grpc.WaitForReady(true))
 	if err != nil {
 		return false, err
@@ -136,7 +136,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			Applications: answer.GetApplications(), Commands: answer.GetCommands(),
 			Deployments: answer.GetDeployments(),
 			Events:      answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
-			PluginCalls: answer.GetPluginCalls(),
+			PluginCalls: answer.GetPluginCalls(), Breakpoints: answer.GetBreakpoints(),
 		}
 		if !heard {
 			// Anything may have changed while no one watched.
@@ -145,6 +145,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			w.logger.Debug("the control plane reports changes")
 			change = everything()
 			change.RestartPlugins, change.PluginCalls = answer.GetRestartPlugins(), answer.GetPluginCalls()
+			change.Breakpoints = answer.GetBreakpoints()
 		}
 		w.notify(change)
 	}

@@ -103,6 +103,8 @@ type WatchRequest struct {
 	RemovesApplications bool `protobuf:"varint,2,opt,name=removes_applications,json=removesApplications,proto3" json:"removes_applications,omitempty"`
 	// The caller records the calls between it and its plugins, and answers questions about them.
 	AnswersPluginCalls bool `protobuf:"varint,3,opt,name=answers_plugin_calls,json=answersPluginCalls,proto3" json:"answers_plugin_calls,omitempty"`
+	// The caller stops at breakpoints.
+	StopsAtBreakpoints bool `protobuf:"varint,80,opt,name=stops_at_breakpoints,json=stopsAtBreakpoints,proto3" json:"stops_at_breakpoints,omitempty"`
 	unknownFields      protoimpl.UnknownFields
 	sizeCache          protoimpl.SizeCache
 }
@@ -158,6 +160,13 @@ func (x *WatchRequest) GetAnswersPluginCalls() bool {
 	return false
 }
 
+func (x *WatchRequest) GetStopsAtBreakpoints() bool {
+	if x != nil {
+		return x.StopsAtBreakpoints
+	}
+	return false
+}
+
 type WatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ListApplications has a new answer.
@@ -171,7 +180,9 @@ type WatchResponse struct {
 	// Plugins that a user wants restarted now, by name.
 	RestartPlugins []string `protobuf:"bytes,5,rep,name=restart_plugins,json=restartPlugins,proto3" json:"restart_plugins,omitempty"`
 	// Questions to answer with PluginCallService.
-	PluginCalls   []*PluginCallQuestion `protobuf:"bytes,6,rep,name=plugin_calls,json=pluginCalls,proto3" json:"plugin_calls,omitempty"`
+	PluginCalls []*PluginCallQuestion `protobuf:"bytes,6,rep,name=plugin_calls,json=pluginCalls,proto3" json:"plugin_calls,omitempty"`
+	// All breakpoints; in the first answer, and when they have changed.
+	Breakpoints   *Breakpoints `protobuf:"bytes,80,opt,name=breakpoints,proto3" json:"breakpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -244,6 +255,13 @@ func (x *WatchResponse) GetRestartPlugins() []string {
 func (x *WatchResponse) GetPluginCalls() []*PluginCallQuestion {
 	if x != nil {
 		return x.PluginCalls
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetBreakpoints() *Breakpoints {
+	if x != nil {
+		return x.Breakpoints
 	}
 	return nil
 }
@@ -1574,18 +1592,20 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x18api/agent/v1/calls.proto\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x9c\x01\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x1eapi/agent/v1/breakpoints.proto\x1a\x18api/agent/v1/calls.proto\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xce\x01\n" +
 	"\fWatchRequest\x12'\n" +
 	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\x121\n" +
 	"\x14removes_applications\x18\x02 \x01(\bR\x13removesApplications\x120\n" +
-	"\x14answers_plugin_calls\x18\x03 \x01(\bR\x12answersPluginCalls\"\xfc\x01\n" +
+	"\x14answers_plugin_calls\x18\x03 \x01(\bR\x12answersPluginCalls\x120\n" +
+	"\x14stops_at_breakpoints\x18P \x01(\bR\x12stopsAtBreakpoints\"\xbe\x02\n" +
 	"\rWatchResponse\x12\"\n" +
 	"\fapplications\x18\x01 \x01(\bR\fapplications\x12\x1a\n" +
 	"\bcommands\x18\x02 \x01(\bR\bcommands\x12 \n" +
 	"\vdeployments\x18\x03 \x01(\bR\vdeployments\x12\x16\n" +
 	"\x06events\x18\x04 \x01(\bR\x06events\x12'\n" +
 	"\x0frestart_plugins\x18\x05 \x03(\tR\x0erestartPlugins\x12H\n" +
-	"\fplugin_calls\x18\x06 \x03(\v2%.pipedeck.agent.v1.PluginCallQuestionR\vpluginCalls\"1\n" +
+	"\fplugin_calls\x18\x06 \x03(\v2%.pipedeck.agent.v1.PluginCallQuestionR\vpluginCalls\x12@\n" +
+	"\vbreakpoints\x18P \x01(\v2\x1e.pipedeck.agent.v1.BreakpointsR\vbreakpoints\"1\n" +
 	"\x17PageApplicationsRequest\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"j\n" +
 	"\x18PageApplicationsResponse\x126\n" +
@@ -1741,55 +1761,57 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*WatchStageCommandsResponse)(nil),       // 22: pipedeck.agent.v1.WatchStageCommandsResponse
 	(*StageLogRecord)(nil),                   // 23: pipedeck.agent.v1.StageLogRecord
 	(*PluginCallQuestion)(nil),               // 24: pipedeck.agent.v1.PluginCallQuestion
-	(*model.Application)(nil),                // 25: model.Application
-	(*pipedservice.ListEventsRequest)(nil),   // 26: grpc.service.pipedservice.ListEventsRequest
-	(*model.Event)(nil),                      // 27: model.Event
-	(*livestate.ResourceDrift)(nil),          // 28: pipedeck.plugin.livestate.v1.ResourceDrift
-	(*timestamppb.Timestamp)(nil),            // 29: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),              // 30: google.protobuf.Duration
-	(*model.Command)(nil),                    // 31: model.Command
-	(model.LogSeverity)(0),                   // 32: model.LogSeverity
+	(*Breakpoints)(nil),                      // 25: pipedeck.agent.v1.Breakpoints
+	(*model.Application)(nil),                // 26: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 27: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 28: model.Event
+	(*livestate.ResourceDrift)(nil),          // 29: pipedeck.plugin.livestate.v1.ResourceDrift
+	(*timestamppb.Timestamp)(nil),            // 30: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),              // 31: google.protobuf.Duration
+	(*model.Command)(nil),                    // 32: model.Command
+	(model.LogSeverity)(0),                   // 33: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
 	24, // 0: pipedeck.agent.v1.WatchResponse.plugin_calls:type_name -> pipedeck.agent.v1.PluginCallQuestion
-	25, // 1: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
-	26, // 2: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
-	27, // 3: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
-	9,  // 4: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
-	19, // 5: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
-	18, // 6: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	28, // 7: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
-	29, // 8: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	0,  // 9: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	29, // 10: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	29, // 11: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	29, // 12: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	30, // 13: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
-	31, // 14: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	32, // 15: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
-	1,  // 16: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 17: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
-	5,  // 18: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
-	7,  // 19: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
-	10, // 20: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	12, // 21: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	14, // 22: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
-	16, // 23: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
-	21, // 24: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 25: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 26: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
-	6,  // 27: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
-	8,  // 28: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
-	11, // 29: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	13, // 30: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	15, // 31: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
-	17, // 32: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
-	22, // 33: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	25, // [25:34] is the sub-list for method output_type
-	16, // [16:25] is the sub-list for method input_type
-	16, // [16:16] is the sub-list for extension type_name
-	16, // [16:16] is the sub-list for extension extendee
-	0,  // [0:16] is the sub-list for field type_name
+	25, // 1: pipedeck.agent.v1.WatchResponse.breakpoints:type_name -> pipedeck.agent.v1.Breakpoints
+	26, // 2: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	27, // 3: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	28, // 4: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	9,  // 5: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
+	19, // 6: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
+	18, // 7: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
+	29, // 8: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
+	30, // 9: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	0,  // 10: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
+	30, // 11: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	30, // 12: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	30, // 13: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	31, // 14: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
+	32, // 15: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	33, // 16: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 17: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 18: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
+	5,  // 19: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
+	7,  // 20: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
+	10, // 21: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	12, // 22: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	14, // 23: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
+	16, // 24: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
+	21, // 25: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 26: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 27: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 28: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 29: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 30: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 31: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	15, // 32: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
+	17, // 33: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
+	22, // 34: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	26, // [26:35] is the sub-list for method output_type
+	17, // [17:26] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -1797,6 +1819,7 @@ func file_api_agent_v1_agent_proto_init() {
 	if File_api_agent_v1_agent_proto != nil {
 		return
 	}
+	file_api_agent_v1_breakpoints_proto_init()
 	file_api_agent_v1_calls_proto_init()
 	type x struct{}
 	out := protoimpl.TypeBuilder{

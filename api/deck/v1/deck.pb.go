@@ -1293,7 +1293,9 @@ type Environment struct {
 	MetricsAddress string `protobuf:"bytes,14,opt,name=metrics_address,json=metricsAddress,proto3" json:"metrics_address,omitempty"`
 	// No container runs, but images run as processes of the machine: those that the environment builds, and those that the
 	// user has mapped to programs. Pods with other images only look as if they ran.
-	LocalPods     bool `protobuf:"varint,15,opt,name=local_pods,json=localPods,proto3" json:"local_pods,omitempty"`
+	LocalPods bool `protobuf:"varint,15,opt,name=local_pods,json=localPods,proto3" json:"local_pods,omitempty"`
+	// All breakpoints on stages that are set.
+	Breakpoints   []*Breakpoint `protobuf:"bytes,80,rep,name=breakpoints,proto3" json:"breakpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1431,6 +1433,13 @@ func (x *Environment) GetLocalPods() bool {
 		return x.LocalPods
 	}
 	return false
+}
+
+func (x *Environment) GetBreakpoints() []*Breakpoint {
+	if x != nil {
+		return x.Breakpoints
+	}
+	return nil
 }
 
 // A Kubernetes that applications are deployed to.
@@ -3393,7 +3402,9 @@ type Stage struct {
 	// The start of its first attempt; not set where only one attempt is known.
 	FirstStartedAt *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=first_started_at,json=firstStartedAt,proto3" json:"first_started_at,omitempty"`
 	// What the environment lacks, where the stage has failed and its plugin knows it.
-	Cause         *Cause `protobuf:"bytes,23,opt,name=cause,proto3" json:"cause,omitempty"`
+	Cause *Cause `protobuf:"bytes,23,opt,name=cause,proto3" json:"cause,omitempty"`
+	// The stage is paused at a breakpoint, and nothing of it runs.
+	Pause         *StagePause `protobuf:"bytes,80,opt,name=pause,proto3" json:"pause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3585,6 +3596,13 @@ func (x *Stage) GetFirstStartedAt() *timestamppb.Timestamp {
 func (x *Stage) GetCause() *Cause {
 	if x != nil {
 		return x.Cause
+	}
+	return nil
+}
+
+func (x *Stage) GetPause() *StagePause {
+	if x != nil {
+		return x.Pause
 	}
 	return nil
 }
@@ -5652,7 +5670,7 @@ var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
 
 const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
-	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x17api/deck/v1/calls.proto\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
+	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x1dapi/deck/v1/breakpoints.proto\x1a\x17api/deck/v1/calls.proto\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
 	"\fWatchRequest\x12\x12\n" +
 	"\x04logs\x18\x01 \x01(\bR\x04logs\x127\n" +
 	"\theartbeat\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\theartbeat\"@\n" +
@@ -5691,7 +5709,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\tnext_step\x18\x04 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1c\n" +
 	"\tcomponent\x18\x06 \x01(\tR\tcomponent\x12%\n" +
-	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xf6\x03\n" +
+	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xb6\x04\n" +
 	"\vEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -5714,7 +5732,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x04live\x18\r \x01(\bR\x04live\x12'\n" +
 	"\x0fmetrics_address\x18\x0e \x01(\tR\x0emetricsAddress\x12\x1d\n" +
 	"\n" +
-	"local_pods\x18\x0f \x01(\bR\tlocalPods\"\x8e\x01\n" +
+	"local_pods\x18\x0f \x01(\bR\tlocalPods\x12>\n" +
+	"\vbreakpoints\x18P \x03(\v2\x1c.pipedeck.deck.v1.BreakpointR\vbreakpoints\"\x8e\x01\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1c\n" +
@@ -5923,7 +5942,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06branch\x18\x04 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03url\x18\x05 \x01(\tR\x03url\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x84\a\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xb8\a\n" +
 	"\x05Stage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -5951,7 +5970,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x10approvals_needed\x18\x14 \x01(\x05R\x0fapprovalsNeeded\x12=\n" +
 	"\tapprovals\x18\x15 \x03(\v2\x1f.pipedeck.deck.v1.StageApprovalR\tapprovals\x12D\n" +
 	"\x10first_started_at\x18\x16 \x01(\v2\x1a.google.protobuf.TimestampR\x0efirstStartedAt\x12-\n" +
-	"\x05cause\x18\x17 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\"O\n" +
+	"\x05cause\x18\x17 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\x122\n" +
+	"\x05pause\x18P \x01(\v2\x1c.pipedeck.deck.v1.StagePauseR\x05pause\"O\n" +
 	"\rStageApproval\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"T\n" +
@@ -6287,8 +6307,10 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	nil,                                   // 73: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
 	(*durationpb.Duration)(nil),           // 74: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil),         // 75: google.protobuf.Timestamp
-	(*PluginCall)(nil),                    // 76: pipedeck.deck.v1.PluginCall
-	(*PlanPreviewResponse)(nil),           // 77: pipedeck.deck.v1.PlanPreviewResponse
+	(*Breakpoint)(nil),                    // 76: pipedeck.deck.v1.Breakpoint
+	(*StagePause)(nil),                    // 77: pipedeck.deck.v1.StagePause
+	(*PluginCall)(nil),                    // 78: pipedeck.deck.v1.PluginCall
+	(*PlanPreviewResponse)(nil),           // 79: pipedeck.deck.v1.PlanPreviewResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	74, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
@@ -6308,108 +6330,110 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	75, // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
 	75, // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
 	19, // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	6,  // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	75, // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	75, // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	7,  // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	75, // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	75, // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	72, // 23: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,  // 24: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,  // 25: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	23, // 26: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	27, // 27: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,  // 28: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	75, // 29: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	28, // 30: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	8,  // 31: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
-	2,  // 32: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	38, // 33: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	39, // 34: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	75, // 35: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	75, // 36: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	38, // 37: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	30, // 38: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
-	3,  // 39: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
-	33, // 40: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	33, // 41: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	75, // 42: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	75, // 43: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	74, // 44: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	74, // 45: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	36, // 46: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	75, // 47: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	74, // 48: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	75, // 49: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	4,  // 50: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	75, // 51: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	75, // 52: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	44, // 53: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	45, // 54: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	40, // 55: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	75, // 56: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	30, // 57: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	75, // 58: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	74, // 59: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	43, // 60: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	73, // 61: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	40, // 62: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	76, // 63: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	75, // 64: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	75, // 65: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,  // 66: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	4,  // 67: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,  // 68: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	75, // 69: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	75, // 70: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	75, // 71: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	5,  // 72: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	75, // 73: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	47, // 74: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10, // 75: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11, // 76: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	48, // 77: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	41, // 78: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	24, // 79: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	25, // 80: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	31, // 81: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	34, // 82: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	37, // 83: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	50, // 84: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	52, // 85: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	54, // 86: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	56, // 87: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	58, // 88: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	60, // 89: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	62, // 90: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	64, // 91: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	66, // 92: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	68, // 93: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	70, // 94: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	12, // 95: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	49, // 96: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	42, // 97: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	26, // 98: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	49, // 99: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	32, // 100: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	35, // 101: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	77, // 102: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	51, // 103: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	53, // 104: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	55, // 105: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	57, // 106: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	59, // 107: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	61, // 108: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	63, // 109: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	65, // 110: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	67, // 111: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	69, // 112: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	71, // 113: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	95, // [95:114] is the sub-list for method output_type
-	76, // [76:95] is the sub-list for method input_type
-	76, // [76:76] is the sub-list for extension type_name
-	76, // [76:76] is the sub-list for extension extendee
-	0,  // [0:76] is the sub-list for field type_name
+	76, // 17: pipedeck.deck.v1.Environment.breakpoints:type_name -> pipedeck.deck.v1.Breakpoint
+	6,  // 18: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	75, // 19: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	75, // 20: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	7,  // 21: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
+	75, // 22: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	75, // 23: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	72, // 24: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,  // 25: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,  // 26: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	23, // 27: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	27, // 28: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,  // 29: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	75, // 30: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	28, // 31: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	8,  // 32: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,  // 33: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	38, // 34: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	39, // 35: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	75, // 36: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	75, // 37: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	38, // 38: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	30, // 39: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	3,  // 40: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
+	33, // 41: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	33, // 42: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	75, // 43: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	75, // 44: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	74, // 45: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	74, // 46: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	36, // 47: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	75, // 48: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	74, // 49: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	75, // 50: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,  // 51: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	75, // 52: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	75, // 53: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	44, // 54: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	45, // 55: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	40, // 56: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	75, // 57: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	30, // 58: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	77, // 59: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
+	75, // 60: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	74, // 61: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	43, // 62: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	73, // 63: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	40, // 64: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	78, // 65: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	75, // 66: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	75, // 67: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,  // 68: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	4,  // 69: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,  // 70: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	75, // 71: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	75, // 72: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	75, // 73: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	5,  // 74: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	75, // 75: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	47, // 76: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10, // 77: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11, // 78: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	48, // 79: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	41, // 80: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	24, // 81: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	25, // 82: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	31, // 83: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	34, // 84: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	37, // 85: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	50, // 86: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	52, // 87: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	54, // 88: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	56, // 89: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	58, // 90: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	60, // 91: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	62, // 92: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	64, // 93: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	66, // 94: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	68, // 95: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	70, // 96: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	12, // 97: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	49, // 98: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	42, // 99: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	26, // 100: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	49, // 101: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	32, // 102: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	35, // 103: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	79, // 104: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	51, // 105: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	53, // 106: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	55, // 107: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	57, // 108: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	59, // 109: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	61, // 110: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	63, // 111: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	65, // 112: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	67, // 113: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	69, // 114: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	71, // 115: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	97, // [97:116] is the sub-list for method output_type
+	78, // [78:97] is the sub-list for method input_type
+	78, // [78:78] is the sub-list for extension type_name
+	78, // [78:78] is the sub-list for extension extendee
+	0,  // [0:78] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -6417,6 +6441,7 @@ func file_api_deck_v1_deck_proto_init() {
 	if File_api_deck_v1_deck_proto != nil {
 		return
 	}
+	file_api_deck_v1_breakpoints_proto_init()
 	file_api_deck_v1_calls_proto_init()
 	file_api_deck_v1_planpreview_proto_init()
 	file_api_deck_v1_deck_proto_msgTypes[2].OneofWrappers = []any{

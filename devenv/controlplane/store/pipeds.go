@@ -189,6 +189,8 @@ type Abilities struct {
 	RemovesApplications bool
 	// AnswersPluginCalls says that it answers questions about the calls of its plugins.
 	AnswersPluginCalls bool
+	// StopsAtBreakpoints says that it does.
+	StopsAtBreakpoints bool
 }
 
 // Watch connects a piped, which says what it can do. The first Next names every list.

@@ -16,6 +16,8 @@ type Dirty struct {
 	Applications, Commands, Deployments, Events bool
 	RestartPlugins                              []string
 	PluginCalls                                 []*agentv1.PluginCallQuestion
+	// Breakpoints: those of Environment.
+	Breakpoints bool
 }
 
 // signals are marked for the connected pipeds: which of their lists have changed, and which plugins to restart.
@@ -112,6 +114,7 @@ func applicationsChanged(d *Dirty) { d.Applications = true }
 func commandsChanged(d *Dirty)     { d.Commands = true }
 func deploymentsChanged(d *Dirty)  { d.Deployments = true }
 func eventsChanged(d *Dirty)       { d.Events = true }
+func breakpointsChanged(d *Dirty)  { d.Breakpoints = true }
 func allChanged(d *Dirty) {
 	d.Applications, d.Commands, d.Deployments, d.Events = true, true, true, true
 }
