@@ -110,6 +110,9 @@ func (e *Environment) run(ctx context.Context) error {
 	if err != nil {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
 	}
+	if err := e.server.SetBreakpoints(e.Breakpoints); err != nil {
+		return errors.Join(&StartError{componentControlPlane, err, "give fewer --break"}, listener.Close())
+	}
 	if e.OtherClusters != nil && e.server.History().Deployments > 0 {
 		return errors.Join(e.OtherClusters, listener.Close())
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
@@ -79,6 +80,8 @@ type PipedOptions struct {
 	PipedDir string
 	// Faults are rules for faults that happen on purpose, as piped reads them; none for ForeignPiped.
 	Faults []string
+	// Breakpoints are set before the first deployment; none for ForeignPiped.
+	Breakpoints []*deckv1.Breakpoint
 }
 
 // waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.

@@ -51,6 +51,8 @@ type Flags struct {
 	live        bool
 	// faults are rules of package fault.
 	faults []string
+	// breaks are breakpoints as package breakpoint reads them.
+	breaks []string
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
 }
@@ -77,6 +79,9 @@ func (f *Flags) Register(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.faults, "fault", nil,
 		"have a fault happen on purpose: 'STAGE: ACTION; …', repeatable, with the actions kill@log N, delay TIME, "+
 			"unavailable N, hang, status STATUS and flood N")
+	flags.StringArrayVar(&f.breaks, "break", nil,
+		"pause deployments at a stage until you go on with pipedeck continue: 'before STAGE', 'after STAGE' or "+
+			"'failure [STAGE]', repeatable; STAGE is an id, a type or *, also as APP/STAGE")
 	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }
@@ -115,6 +120,9 @@ func (f *Flags) arguments() []string {
 	}
 	for _, rule := range f.faults {
 		args = append(args, "--fault="+rule)
+	}
+	for _, b := range f.breaks {
+		args = append(args, "--break="+b)
 	}
 	if f.live {
 		args = append(args, "--live")

@@ -48,6 +48,7 @@ var startFlags = []startFlag{
 	{"debug", func(f *Flags) []string { return f.debugged }, nil},
 	{"plugin-config", func(f *Flags) []string { return f.pluginConfigs }, absoluteNamed},
 	{"piped", func(f *Flags) []string { return oneValue(f.piped) }, absolute},
+	{"break", func(f *Flags) []string { return f.breaks }, nil},
 	{"piped-config", func(f *Flags) []string { return oneValue(f.pipedConfig) }, absolute},
 }
 
