@@ -123,7 +123,6 @@ func New(cfg Config) (*Server, error) {
 	deckv1.RegisterPlanPreviewServiceServer(s.grpc, deckapi.NewPlanPreviews(state))
 	deckv1.RegisterEventServiceServer(s.grpc, deckapi.NewEvents(state))
 	deckv1.RegisterPluginCallServiceServer(s.grpc, deckapi.NewPluginCalls(state.PluginCalls))
-	deckv1.RegisterBreakpointServiceServer(s.grpc, deckapi.NewBreakpoints(s.deck))
 	if cfg.Images != nil {
 		imagev1.RegisterImageServiceServer(s.grpc, cfg.Images)
 	}

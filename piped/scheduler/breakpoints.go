@@ -5,7 +5,9 @@ package scheduler
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
@@ -94,7 +96,7 @@ func (e *executor) holdAt(
 	if pair != nil {
 		target, options := pair.target, []byte(nil)
 		options, _ = e.stageOptions(stage, target.Application())
-		note.Options = string(options)
+		note.Options = readable(options)
 		note.Directory, note.RepositoryDirectory = target.ApplicationDirectory, target.RepositoryDirectory
 		if pair.running != nil {
 			note.RunningDirectory = pair.running.ApplicationDirectory
@@ -111,7 +113,7 @@ func (e *executor) noteDecision(ctx context.Context, stage *model.PipelineStage,
 	e.reports.note(ctx, stage, pausedAt, model.LogSeverity_INFO, text)
 	if d.options != nil {
 		e.reports.note(ctx, stage, editedAt, model.LogSeverity_INFO,
-			"options edited at a breakpoint by "+d.by+": "+clip.Bytes(string(d.options), maxShownOptions))
+			"options edited at a breakpoint by "+d.by+": "+clip.Bytes(readable(d.options), maxShownOptions))
 	}
 }
 
@@ -121,4 +123,16 @@ func (e *executor) beginPaused(ctx context.Context, stage *model.PipelineStage, 
 		e.noteDecision(ctx, stage, d,
 			fmt.Sprintf("Paused before the stage for %s; %s went on", d.paused.Round(time.Second), d.by))
 	}
+}
+
+// readable is JSON in one line with < and > as they are, as people write them.
+func readable(options []byte) string {
+	var value any
+	var b strings.Builder
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false)
+	if json.Unmarshal(options, &value) != nil || encoder.Encode(value) != nil {
+		return string(options)
+	}
+	return strings.TrimSpace(b.String())
 }

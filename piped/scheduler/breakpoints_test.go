@@ -105,7 +105,7 @@ func TestAStageIsPausedBeforeItRunsWithEditedOptions(t *testing.T) {
 	log := cp.stageLog()
 	require.Contains(t, log, "A 0 edited\n")
 	require.NotContains(t, log, "from-git")
-	require.Contains(t, log, `A 0 options edited at a breakpoint by alice: {"log": "edited"}`)
+	require.Contains(t, log, `A 0 options edited at a breakpoint by alice: {"log":"edited"}`)
 	require.Contains(t, log, "A 0 Paused before the stage for ")
 	require.Equal(t, []string{
 		"Planned PIPELINE", "Status RUNNING", "Paused A before", "Paused A over", "Stage A RUNNING 0",

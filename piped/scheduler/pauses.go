@@ -80,9 +80,8 @@ func (p *pauses) stops(stage *model.PipelineStage, when agentv1.Breakpoint_When)
 // is cancelled or piped stops. What the control plane has of the pause stays until the stage has ended or begins.
 func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, note pauseNote) (decision, error) {
 	defer p.begin()()
-	began := p.options.Clock.Now()
 	if note.Since == 0 {
-		note.Since = began.UnixMilli()
+		note.Since = p.options.Clock.Now().UnixMilli()
 	}
 	p.reports.of(stage).Info("stage paused at a breakpoint", "when", note.When, "directory", note.Directory)
 	if err := p.save(work, stage, note); err != nil {
@@ -101,7 +100,7 @@ func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, not
 			p.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, why)
 			continue
 		}
-		d.paused = p.options.Clock.Now().Sub(began)
+		d.paused = p.options.Clock.Now().Sub(time.UnixMilli(note.Since))
 		p.reports.of(stage).Info("a user goes on after a breakpoint", "how", d.how, "user", d.by)
 		if d.how != pluginservice.DecisionSkip && (note.When == breakpoint.Before || d.how == pluginservice.DecisionAgain) {
 			if err := p.clear(work, stage, note, d.options != nil); err != nil {

@@ -189,6 +189,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.actions.startApproval()
 	case keymap.Skip:
 		return m.actions.askSkip()
+	case keymap.Break:
+		m.actions.askBreak()
 	case keymap.Sync:
 		return m.actions.askSync()
 	case keymap.PutBack:

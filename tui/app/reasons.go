@@ -38,7 +38,8 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.ShowCard] = reason
 	}
 	if !a.link.answers() {
-		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
+		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Break, keymap.Sync, keymap.Cancel,
+			keymap.Restart,
 			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack,
 			keymap.PodLog, keymap.PodShell, keymap.Shell} {
 			reasons[action] = "not connected"
@@ -121,8 +122,8 @@ func (a *actions) unseen(reasons keymap.Reasons) {
 	if !hidden {
 		return
 	}
-	for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Cancel, keymap.Sync, keymap.Retry,
-		keymap.Rollback} {
+	for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Break, keymap.Cancel, keymap.Sync,
+		keymap.Retry, keymap.Rollback} {
 		reasons[action] = "the screen shows " + screen + "; " + a.host.key(keymap.ShowDeployment) +
 			" shows the deployment"
 	}
@@ -132,6 +133,7 @@ func (a *actions) unseen(reasons keymap.Reasons) {
 func unready(reasons keymap.Reasons, deployment *deckv1.Deployment, stage *deckv1.Stage) {
 	if stage == nil {
 		reasons[keymap.Approve], reasons[keymap.Skip] = "no stage is selected", "no stage is selected"
+		reasons[keymap.Break] = "no stage is selected"
 		return
 	}
 	if !stage.GetCanApprove() {

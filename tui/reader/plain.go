@@ -63,6 +63,9 @@ func plainLines(c Change, flags string) []string {
 	case StageWaits:
 		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage),
 			"WAITS FOR APPROVAL"+approvers(c.Stage), arrow(approval(c, flags)))
+	case StagePaused:
+		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage),
+			"PAUSED", state.PauseText(c.Stage)+"; "+arrow(goOn(c, flags)))
 	case Plugin:
 		p := c.Plugin
 		detail := p.GetDetail()

@@ -34,6 +34,8 @@ type Inspector struct {
 	Trouble string
 	// Earlier are older deployments of the application, the newest first. At most maxRuns of them are shown.
 	Earlier []*deckv1.Deployment
+	// Breaks are the breakpoints of the environment.
+	Breaks []*deckv1.Breakpoint
 	// Command shows the same log in a shell.
 	Command string
 	Now     time.Time
@@ -145,7 +147,7 @@ func (v Inspector) about(width int) []string {
 		{"timeout", v.timeout()},
 		{"attempt", fmt.Sprint(s.GetRetries() + 1)},
 		{"approvers", text.Line(strings.Join(s.GetApprovers(), ", "))},
-	}, v.approvals(), []fact{
+	}, v.pause(), v.approvals(), []fact{
 		{"progress", v.progress()},
 	}))...)
 	if len(s.GetTargets()) > 0 {

@@ -53,6 +53,8 @@ type graphKey struct {
 	form        Form
 	unfolded    bool
 	opened      string
+	// environment has the breakpoints.
+	environment *deckv1.Environment
 }
 
 // maxSizes bounds the sizes in a memo; a frame asks for a few.
@@ -60,9 +62,10 @@ const maxSizes = 16
 
 // fit empties the memo when it belongs to another graph or when a duration has changed.
 func (m *GraphMemo) fit(v Deployment) {
-	of := graphKey{v.Deployment, v.Stage, v.Fold, v.Form, v.Unfolded, strings.Join(v.Open, "\n")}
-	if m.graphs == nil || m.of.deployment != of.deployment {
-		m.ordered, m.stages = byIndex(v.Deployment), stagesOf(v.Deployment, v.Now)
+	of := graphKey{v.Deployment, v.Stage, v.Fold, v.Form, v.Unfolded, strings.Join(v.Open, "\n"),
+		v.Environment}
+	if m.graphs == nil || m.of.deployment != of.deployment || m.of.environment != of.environment {
+		m.ordered, m.stages = byIndex(v.Deployment), markedStages(v.Deployment, v.Environment, v.Now)
 	} else if !m.ticked(v) && m.of == of && len(m.graphs) < maxSizes {
 		return
 	}
@@ -111,7 +114,7 @@ func (v Deployment) Graph(width, height int) Graph {
 // stages are those of the deployment, ready to be drawn.
 func (v Deployment) stages() []graph.Stage {
 	if v.Memo == nil {
-		return stagesOf(v.Deployment, v.Now)
+		return markedStages(v.Deployment, v.Environment, v.Now)
 	}
 	v.Memo.fit(v)
 	return v.Memo.stages

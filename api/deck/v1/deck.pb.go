@@ -6193,7 +6193,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\xeb\x0e\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\xbf\x10\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12\\\n" +
@@ -6214,7 +6214,9 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x10CancelDeployment\x12).pipedeck.deck.v1.CancelDeploymentRequest\x1a*.pipedeck.deck.v1.CancelDeploymentResponse\"\x00\x12h\n" +
 	"\x0fOpenApplication\x12(.pipedeck.deck.v1.OpenApplicationRequest\x1a).pipedeck.deck.v1.OpenApplicationResponse\"\x00\x12b\n" +
 	"\rRestartPlugin\x12&.pipedeck.deck.v1.RestartPluginRequest\x1a'.pipedeck.deck.v1.RestartPluginResponse\"\x00\x12S\n" +
-	"\bShutdown\x12!.pipedeck.deck.v1.ShutdownRequest\x1a\".pipedeck.deck.v1.ShutdownResponse\"\x00B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
+	"\bShutdown\x12!.pipedeck.deck.v1.ShutdownRequest\x1a\".pipedeck.deck.v1.ShutdownResponse\"\x00\x12n\n" +
+	"\x11ChangeBreakpoints\x12*.pipedeck.deck.v1.ChangeBreakpointsRequest\x1a+.pipedeck.deck.v1.ChangeBreakpointsResponse\"\x00\x12b\n" +
+	"\rContinueStage\x12&.pipedeck.deck.v1.ContinueStageRequest\x1a'.pipedeck.deck.v1.ContinueStageResponse\"\x00B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
 
 var (
 	file_api_deck_v1_deck_proto_rawDescOnce sync.Once
@@ -6310,7 +6312,11 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*Breakpoint)(nil),                    // 76: pipedeck.deck.v1.Breakpoint
 	(*StagePause)(nil),                    // 77: pipedeck.deck.v1.StagePause
 	(*PluginCall)(nil),                    // 78: pipedeck.deck.v1.PluginCall
-	(*PlanPreviewResponse)(nil),           // 79: pipedeck.deck.v1.PlanPreviewResponse
+	(*ChangeBreakpointsRequest)(nil),      // 79: pipedeck.deck.v1.ChangeBreakpointsRequest
+	(*ContinueStageRequest)(nil),          // 80: pipedeck.deck.v1.ContinueStageRequest
+	(*PlanPreviewResponse)(nil),           // 81: pipedeck.deck.v1.PlanPreviewResponse
+	(*ChangeBreakpointsResponse)(nil),     // 82: pipedeck.deck.v1.ChangeBreakpointsResponse
+	(*ContinueStageResponse)(nil),         // 83: pipedeck.deck.v1.ContinueStageResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	74, // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
@@ -6410,27 +6416,31 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	66, // 94: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
 	68, // 95: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
 	70, // 96: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	12, // 97: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	49, // 98: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	42, // 99: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	26, // 100: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	49, // 101: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	32, // 102: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	35, // 103: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	79, // 104: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	51, // 105: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	53, // 106: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	55, // 107: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	57, // 108: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	59, // 109: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	61, // 110: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	63, // 111: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	65, // 112: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	67, // 113: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	69, // 114: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	71, // 115: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	97, // [97:116] is the sub-list for method output_type
-	78, // [78:97] is the sub-list for method input_type
+	79, // 97: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
+	80, // 98: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
+	12, // 99: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	49, // 100: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	42, // 101: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	26, // 102: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	49, // 103: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	32, // 104: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	35, // 105: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	81, // 106: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	51, // 107: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	53, // 108: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	55, // 109: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	57, // 110: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	59, // 111: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	61, // 112: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	63, // 113: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	65, // 114: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	67, // 115: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	69, // 116: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	71, // 117: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	82, // 118: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
+	83, // 119: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
+	99, // [99:120] is the sub-list for method output_type
+	78, // [78:99] is the sub-list for method input_type
 	78, // [78:78] is the sub-list for extension type_name
 	78, // [78:78] is the sub-list for extension extendee
 	0,  // [0:78] is the sub-list for field type_name

@@ -75,7 +75,7 @@ func (f *breakFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Com
 	} else {
 		request.Set, text = given, "set: "
 	}
-	answer, err := s.Breakpoints.ChangeBreakpoints(ctx, request)
+	answer, err := s.Deck.ChangeBreakpoints(ctx, request)
 	if err != nil {
 		return session.Unreachable(err)
 	}

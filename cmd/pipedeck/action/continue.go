@@ -127,7 +127,7 @@ func (f *continueFlags) goOn(ctx context.Context, s *session.Session, l *resolve
 	case f.skip:
 		request.How, did = deckv1.ContinueStageRequest_HOW_SKIP, "skipped"
 	}
-	answer, err := s.Breakpoints.ContinueStage(ctx, request)
+	answer, err := s.Deck.ContinueStage(ctx, request)
 	if err != nil {
 		return document.Action{}, continueRefused(w, err)
 	}

@@ -21,8 +21,6 @@ type Session struct {
 	Previews deckv1.PlanPreviewServiceClient
 	// PluginCalls lists the calls between pipeds and their plugins.
 	PluginCalls deckv1.PluginCallServiceClient
-	// Breakpoints sets breakpoints, and says how paused stages go on.
-	Breakpoints deckv1.BreakpointServiceClient
 	State       *State
 	// Flags are what a command for the user needs so that it finds the same environment.
 	Flags    string
@@ -48,8 +46,7 @@ func (t *Target) RunLong(cmd *cobra.Command, steps func(context.Context, *Sessio
 	defer conn.Close()
 	s := &Session{
 		Deck: deck, Previews: deckv1.NewPlanPreviewServiceClient(conn),
-		PluginCalls: deckv1.NewPluginCallServiceClient(conn),
-		Breakpoints: deckv1.NewBreakpointServiceClient(conn), Flags: t.Flags(),
+		PluginCalls: deckv1.NewPluginCallServiceClient(conn), Flags: t.Flags(),
 		Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr(),
 	}
 	err = t.answered(ctx, func(bounded context.Context) (err error) {

@@ -79,8 +79,7 @@ func (a *Authenticator) Check(ctx context.Context, method string, md metadata.MD
 		"pipedeck.agent.v1.PluginCallService":
 		c.piped, err = a.pipedCaller(md)
 	case "grpc.service.apiservice.APIService", "pipedeck.deck.v1.DeckService", "pipedeck.deck.v1.PlanPreviewService",
-		"pipedeck.deck.v1.EventService", "pipedeck.deck.v1.PluginCallService", "pipedeck.deck.v1.BreakpointService",
-		"pipedeck.image.v1.ImageService":
+		"pipedeck.deck.v1.EventService", "pipedeck.deck.v1.PluginCallService", "pipedeck.image.v1.ImageService":
 		c.apiKey, err = a.apiCaller(md)
 	default:
 		// Not a refusal: clients of OpenTelemetry ask, and stop.

@@ -39,19 +39,8 @@ const (
 	maxBreakpointText = 512
 )
 
-// Breakpoints serves the BreakpointService.
-type Breakpoints struct {
-	deckv1.UnimplementedBreakpointServiceServer
-	server *Server
-}
-
-var _ deckv1.BreakpointServiceServer = (*Breakpoints)(nil)
-
-// NewBreakpoints returns the service on the deck API.
-func NewBreakpoints(s *Server) *Breakpoints { return &Breakpoints{server: s} }
-
 // ChangeBreakpoints clears and sets breakpoints.
-func (b *Breakpoints) ChangeBreakpoints(
+func (s *Server) ChangeBreakpoints(
 	_ context.Context, r *deckv1.ChangeBreakpointsRequest,
 ) (*deckv1.ChangeBreakpointsResponse, error) {
 	for _, one := range r.GetSet() {
@@ -61,11 +50,11 @@ func (b *Breakpoints) ChangeBreakpoints(
 			return nil, status.Error(codes.InvalidArgument, "a breakpoint needs a stage, and when it stops")
 		}
 	}
-	if len(r.GetSet()) > 0 && !b.server.store.Pipeds.StopsAtBreakpoints() {
+	if len(r.GetSet()) > 0 && !s.store.Pipeds.StopsAtBreakpoints() {
 		return nil, status.Error(codes.FailedPrecondition,
 			"the piped of this environment does not stop at breakpoints; use the included one")
 	}
-	list, err := b.server.store.ChangeBreakpoints(r.GetClearAll(), r.GetClear(), r.GetSet())
+	list, err := s.store.ChangeBreakpoints(r.GetClearAll(), r.GetClear(), r.GetSet())
 	if err != nil {
 		return nil, err
 	}
@@ -80,10 +69,9 @@ var hows = map[deckv1.ContinueStageRequest_How]string{
 }
 
 // ContinueStage passes a decision about a paused stage on to piped, and waits for the answer.
-func (b *Breakpoints) ContinueStage(
+func (s *Server) ContinueStage(
 	ctx context.Context, r *deckv1.ContinueStageRequest,
 ) (*deckv1.ContinueStageResponse, error) {
-	s := b.server
 	d, err := s.openDeployment(r.GetDeploymentId())
 	if err != nil {
 		return nil, err
