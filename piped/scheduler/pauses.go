@@ -95,7 +95,7 @@ func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, not
 			}
 			return decision{}, err
 		}
-		d, why := p.read(stage, command, note)
+		d, why := p.read(work, stage, command, note)
 		if why != "" {
 			p.answer(ctx, command, model.CommandStatus_COMMAND_FAILED, why)
 			continue
@@ -117,7 +117,9 @@ func (p *pauses) answer(ctx context.Context, command *model.Command, status mode
 }
 
 // read reads a command, and says why it cannot be carried out.
-func (p *pauses) read(stage *model.PipelineStage, command *model.Command, note pauseNote) (d decision, why string) {
+func (p *pauses) read(
+	ctx context.Context, stage *model.PipelineStage, command *model.Command, note pauseNote,
+) (d decision, why string) {
 	how, options := pluginservice.DecisionOf(command)
 	d = decision{how: how, by: command.GetCommander()}
 	switch {
@@ -138,6 +140,7 @@ func (p *pauses) read(stage *model.PipelineStage, command *model.Command, note p
 		return d, "the options are not a JSON object"
 	}
 	if p.options.CheckOptions != nil {
+		_, _ = p.options.Plugins.Owner(ctx, stage.GetName()) // whose schema is known once it has started
 		if err := p.options.CheckOptions(stage.GetName(), []byte(options)); err != nil {
 			return d, fmt.Sprintf("the options are wrong: %v", err)
 		}

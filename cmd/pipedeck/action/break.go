@@ -56,24 +56,26 @@ func newBreakCommand(t *session.Target) *cobra.Command {
 }
 
 func (f *breakFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Command, args []string) error {
-	any := f.before || f.after || f.failure
+	kinds := f.before || f.after || f.failure
 	list := s.State.Environment().GetBreakpoints()
 	if f.list || len(args) == 0 && !f.clear && !f.failure {
-		if len(args) > 0 || any && f.list || any && !f.failure {
+		if len(args) > 0 || kinds && f.list || kinds && !f.failure {
 			return exit.Usage(errors.New("a stage to pause at is missing"), "give its id or its type, or * for every stage")
 		}
 		return f.print(s, list, "")
 	}
-	request := &deckv1.ChangeBreakpointsRequest{ClearAll: f.clear && len(args) == 0 && !any}
-	given, err := f.given(resolve.NewChange(s, cmd, args), any)
+	text := "set: "
+	request := &deckv1.ChangeBreakpointsRequest{ClearAll: f.clear && len(args) == 0 && !kinds}
+	given, err := f.given(resolve.NewChange(s, cmd, args), kinds)
 	if err != nil {
 		return err
 	}
-	text := "breakpoints: "
-	if f.clear {
+	switch {
+	case request.GetClearAll():
+	case f.clear:
 		request.Clear, text = given, "cleared: "
-	} else {
-		request.Set, text = given, "set: "
+	default:
+		request.Set = given
 	}
 	answer, err := s.Deck.ChangeBreakpoints(ctx, request)
 	if err != nil {
@@ -90,7 +92,7 @@ func (f *breakFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Com
 }
 
 // given are the breakpoints that the arguments name. Clearing without a kind means all three.
-func (f *breakFlags) given(l *resolve.Line, any bool) (list []*deckv1.Breakpoint, err error) {
+func (f *breakFlags) given(l *resolve.Line, kinds bool) (list []*deckv1.Breakpoint, err error) {
 	stage, application := state.EveryStage, ""
 	switch args := l.Args(); len(args) {
 	case 0:
@@ -107,9 +109,9 @@ func (f *breakFlags) given(l *resolve.Line, any bool) (list []*deckv1.Breakpoint
 		wanted bool
 		when   deckv1.Breakpoint_When
 	}{
-		{f.before || !any, deckv1.Breakpoint_WHEN_BEFORE},
-		{f.after || f.clear && !any, deckv1.Breakpoint_WHEN_AFTER},
-		{f.failure || f.clear && !any, deckv1.Breakpoint_WHEN_FAILURE},
+		{f.before || !kinds, deckv1.Breakpoint_WHEN_BEFORE},
+		{f.after || f.clear && !kinds, deckv1.Breakpoint_WHEN_AFTER},
+		{f.failure || f.clear && !kinds, deckv1.Breakpoint_WHEN_FAILURE},
 	} {
 		if one.wanted {
 			list = append(list, &deckv1.Breakpoint{When: one.when, Application: application, Stage: stage})
@@ -154,8 +156,8 @@ func newBreakShowCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "show [APP|DEPLOYMENT] [STAGE]", Short: "Show what a paused stage gets",
 		Args: cobra.MaximumNArgs(2),
-		Long: "Show a stage that is paused at a breakpoint: its options, deploy targets, directories and the " +
-			"variables of\npipedeck shell. Secrets are masked.",
+		Long: "Show a stage that is paused at a breakpoint: its options, deploy targets, directories, and the " +
+			"variables\nthat pipedeck shell sets. Secrets are masked.",
 		Example: "  pipedeck break show\n  pipedeck break show shop deploy -o json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return t.Run(cmd, func(_ context.Context, s *session.Session) error {

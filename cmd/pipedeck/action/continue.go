@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
@@ -19,7 +20,6 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
-	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -89,13 +89,13 @@ func (f *continueFlags) read(cmd *cobra.Command) error {
 	if err == nil && len(data) > maxWith {
 		err = fmt.Errorf("it has more than %d bytes", maxWith)
 	}
-	var options json.RawMessage
-	if err == nil {
-		options, err = config.JSON(data, f.with)
-	}
 	var object map[string]any
-	if err == nil && (json.Unmarshal(options, &object) != nil || object == nil) {
-		err = errors.New("it is not an object with options")
+	if err == nil && (yaml.Unmarshal(data, &object) != nil || object == nil) {
+		err = errors.New("it is not an object with options in YAML or JSON")
+	}
+	var options []byte
+	if err == nil {
+		options, err = json.Marshal(object)
 	}
 	if err != nil {
 		return exit.Usage(fmt.Errorf("--with %s: %w", f.with, err),

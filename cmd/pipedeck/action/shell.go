@@ -24,7 +24,7 @@ import (
 )
 
 func newShellCommand(t *session.Target) *cobra.Command {
-	var print bool
+	var printDir bool
 	cmd := &cobra.Command{
 		Use: "shell [APP|DEPLOYMENT] [STAGE]", Short: "Open a shell where a paused stage works",
 		Args: cobra.MaximumNArgs(2),
@@ -43,7 +43,7 @@ func newShellCommand(t *session.Target) *cobra.Command {
 				if err := usableDirectory(dir); err != nil {
 					return err
 				}
-				if print {
+				if printDir {
 					_, err := fmt.Fprintln(s.Out, dir)
 					return err
 				}
@@ -51,7 +51,7 @@ func newShellCommand(t *session.Target) *cobra.Command {
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&print, "print-dir", false, "print the directory in place of opening a shell there")
+	cmd.Flags().BoolVar(&printDir, "print-dir", false, "print the directory in place of opening a shell there")
 	return cmd
 }
 
