@@ -83,7 +83,7 @@ func TestAnAuthorPausesAtAStageEditsItKillsPipedAndAborts(t *testing.T) {
 	s.await("the end", deployed("shop", "SUCCESS"))
 	ran, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, "hello\nhello\n", string(ran), "it ran once, with the edited options, in the source of the next piped")
+	require.Equal(t, "hello\nhello\n", string(ran), "it ran once, as edited, in the source of the next piped")
 	require.Contains(t, e.pipedeck("logs", "shop", "--stage", "build").Stdout, "options edited at a breakpoint by ")
 
 	// After the stage: once more, then an end of the deployment.
@@ -103,7 +103,4 @@ func TestAnAuthorPausesAtAStageEditsItKillsPipedAndAborts(t *testing.T) {
 	ran, err = os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, "hello\nhello\nhello\nhello\nundone\n", string(ran), "and it was rolled back")
-	require.Zero(t, e.pipedeck("down").Code)
-	s.wait()
-	e.leavesNothing()
 }

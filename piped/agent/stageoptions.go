@@ -28,7 +28,8 @@ func (o *pluginOptions) stage(name string, with []byte) error {
 	errs, _ := o.application(application, "options")
 	for _, one := range errs {
 		if strings.HasPrefix(one.Field, stageWith) { // the rest is not the user's
-			wrong = append(wrong, fmt.Errorf("%s: %s", strings.TrimPrefix(strings.TrimPrefix(one.Field, stageWith), "."), one.Message))
+			field := strings.TrimPrefix(strings.TrimPrefix(one.Field, stageWith), ".")
+			wrong = append(wrong, fmt.Errorf("%s: %s", field, one.Message))
 		}
 	}
 	return errors.Join(wrong...)

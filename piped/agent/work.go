@@ -56,7 +56,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
 			Sources: sources, Announce: announce(f.watcher.Heard, a.masker), Failpoints: a.options.Failpoints,
-			Faults: a.options.Faults, Breakpoints: f.breakpoints, CheckOptions: checks.stage,
+			Faults: a.options.Faults, Pauses: scheduler.PauseOptions{Breakpoints: f.breakpoints, Check: checks.stage},
 			Tracer: a.upstream.tracer, Logger: a.logger,
 		}),
 		ControlPlane: client, Deployments: registry, Commands: commands, Logger: a.logger,

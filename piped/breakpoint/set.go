@@ -24,7 +24,7 @@ type Set struct {
 	given []*agentv1.Breakpoint
 }
 
-// NewSet returns a Set with breakpoints of its own. It stops only while goesOn reports that the control plane has a way
+// NewSet returns a Set with separate breakpoints. It stops only while goesOn reports that the control plane has a way
 // to go on.
 func NewSet(own []*agentv1.Breakpoint, goesOn func() bool, logger *slog.Logger) *Set {
 	return &Set{own: own, goesOn: goesOn, logger: logger}

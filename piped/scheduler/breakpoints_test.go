@@ -39,7 +39,7 @@ func breakAt(t *testing.T, texts ...string) func(*scheduler.Options) {
 	list, err := breakpoint.Parse(texts)
 	require.NoError(t, err)
 	set := breakpoint.NewSet(list, func() bool { return true }, slog.New(slog.NewTextHandler(io.Discard, nil)))
-	return func(o *scheduler.Options) { o.Breakpoints = set }
+	return func(o *scheduler.Options) { o.Pauses.Breakpoints = set }
 }
 
 // goOn is what a user says about the stage with that name.
@@ -76,7 +76,7 @@ func TestAStageIsPausedBeforeItRunsWithEditedOptions(t *testing.T) {
 	cp := startControlPlane(t)
 	a := startAgentAt(t, cp, pipeline("with: {log: from-git}", "with: {log: b}"), breakAt(t, "before app/A"),
 		func(o *scheduler.Options) {
-			o.CheckOptions = func(stage string, options []byte) error {
+			o.Pauses.Check = func(stage string, options []byte) error {
 				if stage == "A" && string(options) == `{"typo": 1}` {
 					return errors.New("typo is unknown")
 				}

@@ -73,7 +73,8 @@ func (p *pauses) begin() (end func()) {
 
 // stops reports whether there is a breakpoint at a stage.
 func (p *pauses) stops(stage *model.PipelineStage, when agentv1.Breakpoint_When) bool {
-	return p.options.Breakpoints.Stops(when, p.progress.deployment.GetApplicationName(), stage.GetName(), word(stage))
+	return p.options.Pauses.Breakpoints.Stops(when, p.progress.deployment.GetApplicationName(), stage.GetName(),
+		word(stage))
 }
 
 // hold keeps a stage until a user goes on, and returns how. It ends early with the cause of work, when the deployment
@@ -102,7 +103,8 @@ func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, not
 		}
 		d.paused = p.options.Clock.Now().Sub(time.UnixMilli(note.Since))
 		p.reports.of(stage).Info("a user goes on after a breakpoint", "how", d.how, "user", d.by)
-		if d.how != pluginservice.DecisionSkip && (note.When == breakpoint.Before || d.how == pluginservice.DecisionAgain) {
+		begins := note.When == breakpoint.Before && d.how != pluginservice.DecisionSkip
+		if begins || d.how == pluginservice.DecisionAgain {
 			if err := p.clear(work, stage, note, d.options != nil); err != nil {
 				return decision{}, err
 			}
@@ -139,9 +141,9 @@ func (p *pauses) read(
 	if err := json.Unmarshal([]byte(options), &object); err != nil || object == nil {
 		return d, "the options are not a JSON object"
 	}
-	if p.options.CheckOptions != nil {
+	if p.options.Pauses.Check != nil {
 		_, _ = p.options.Plugins.Owner(ctx, stage.GetName()) // whose schema is known once it has started
-		if err := p.options.CheckOptions(stage.GetName(), []byte(options)); err != nil {
+		if err := p.options.Pauses.Check(stage.GetName(), []byte(options)); err != nil {
 			return d, fmt.Sprintf("the options are wrong: %v", err)
 		}
 	}
@@ -166,7 +168,8 @@ func (p *pauses) save(patience context.Context, stage *model.PipelineStage, note
 		return fmt.Errorf("keep the pause of stage %s: %w", word(stage), err)
 	}
 	request := &pipedservice.SaveStageMetadataRequest{
-		DeploymentId: p.progress.id(), StageId: stage.GetId(), Metadata: map[string]string{PauseMetadataKey: string(text)},
+		DeploymentId: p.progress.id(), StageId: stage.GetId(),
+		Metadata: map[string]string{PauseMetadataKey: string(text)},
 	}
 	err = p.reports.persist(patience, p.reports.of(stage), func(ctx context.Context) error {
 		_, err := p.reports.controlPlane.SaveStageMetadata(ctx, request)

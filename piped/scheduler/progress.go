@@ -106,7 +106,7 @@ func (p *progress) takeUp(stage *model.PipelineStage, now time.Time, over bool) 
 	}
 }
 
-// again begins a further attempt that a user wants, whose time begins anew.
+// again begins a further attempt that a user wants, with its whole time.
 func (p *progress) again(stage *model.PipelineStage, options []byte) {
 	p.edit(stage, options)
 	p.countAttempt(stage)

@@ -61,10 +61,16 @@ type Options struct {
 	Failpoints *failpoint.Set
 	// Faults are those that a user wants; nil for none.
 	Faults *fault.Set
-	// Breakpoints are where a user wants stages to pause; nil for none.
+	// Pauses are where a user wants stages to pause.
+	Pauses PauseOptions
+}
+
+// PauseOptions say where stages pause. The zero value is for nowhere.
+type PauseOptions struct {
+	// Breakpoints may be nil for none.
 	Breakpoints *breakpoint.Set
-	// CheckOptions says what is wrong with options that a user gives a stage of that type; nil to take all.
-	CheckOptions func(stage string, options []byte) error
+	// Check says what is wrong with options that a user gives a stage of that type; nil to take all.
+	Check func(stage string, options []byte) error
 }
 
 // Scheduler runs planned deployments.

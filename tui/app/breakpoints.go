@@ -16,8 +16,20 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
+// breaks are the actions on breakpoints.
+type breaks struct{ *actions }
+
+// ask asks about the selected stage: whether to skip it, or about its breakpoints.
+func (a breaks) ask(action keymap.Action) tea.Cmd {
+	if action == keymap.Skip {
+		return a.askSkip()
+	}
+	a.askBreak()
+	return nil
+}
+
 // askBreak opens the choice of how a paused stage goes on, or of where to pause at a stage that is not paused.
-func (a *actions) askBreak() {
+func (a breaks) askBreak() {
 	stage := a.chosen.stage()
 	d := &dialog{
 		host: a.host, overlays: a.overlays, scope: keymap.ChoiceDialog,
@@ -27,9 +39,10 @@ func (a *actions) askBreak() {
 	}
 	if state.Paused(stage) {
 		d.title = text.Line(state.PauseText(stage))
-		d.lines = []string{commitLine(a.chosen.deployment()), "As a command: " + a.same(keymap.Break) + "; with other " +
-			"options: --with FILE; a shell: " + a.command(withNames("shell", a.link.deck.ApplicationArgument(
-			a.chosen.application()), a.stageThat(state.Paused)))}
+		shell := a.command(withNames("shell", a.link.deck.ApplicationArgument(a.chosen.application()),
+			a.stageThat(state.Paused)))
+		d.lines = []string{commitLine(a.chosen.deployment()), "As a command: " + a.same(keymap.Break) +
+			"; with other options: --with FILE; a shell: " + shell}
 		d.choices = a.goOns(stage)
 	}
 	a.addBreaks(d, stage)
@@ -39,7 +52,7 @@ func (a *actions) askBreak() {
 }
 
 // goOns are the choices for a paused stage.
-func (a *actions) goOns(stage *deckv1.Stage) (choices []choice) {
+func (a breaks) goOns(stage *deckv1.Stage) (choices []choice) {
 	deployment := a.chosen.deployment()
 	add := func(words string, do func() tea.Cmd) {
 		key := fmt.Sprint(len(choices) + 1)
@@ -62,7 +75,7 @@ func (a *actions) goOns(stage *deckv1.Stage) (choices []choice) {
 }
 
 // addBreaks adds the choices to set and clear the breakpoints of a stage.
-func (a *actions) addBreaks(d *dialog, stage *deckv1.Stage) {
+func (a breaks) addBreaks(d *dialog, stage *deckv1.Stage) {
 	application := a.chosen.deployment().GetApplicationName()
 	set := state.BreaksAt(a.link.deck.Environment().GetBreakpoints(), application, stage)
 	for _, one := range []struct {
@@ -93,7 +106,7 @@ func (a *actions) addBreaks(d *dialog, stage *deckv1.Stage) {
 }
 
 // goOn says how a paused stage goes on.
-func (a *actions) goOn(d *deckv1.Deployment, stage *deckv1.Stage, how deckv1.ContinueStageRequest_How) tea.Cmd {
+func (a breaks) goOn(d *deckv1.Deployment, stage *deckv1.Stage, how deckv1.ContinueStageRequest_How) tea.Cmd {
 	request := &deckv1.ContinueStageRequest{
 		DeploymentId: d.GetId(), StageId: stage.GetId(), How: how, Commander: a.host.cfg.Commander,
 	}
@@ -105,7 +118,7 @@ func (a *actions) goOn(d *deckv1.Deployment, stage *deckv1.Stage, how deckv1.Con
 		})
 }
 
-func (a *actions) changeBreaks(request *deckv1.ChangeBreakpointsRequest) tea.Cmd {
+func (a breaks) changeBreaks(request *deckv1.ChangeBreakpointsRequest) tea.Cmd {
 	done, all := "cleared the breakpoint", request.GetClear()
 	if len(request.GetSet()) > 0 {
 		done, all = "set the breakpoint", request.GetSet()
@@ -120,7 +133,7 @@ func (a *actions) changeBreaks(request *deckv1.ChangeBreakpointsRequest) tea.Cmd
 }
 
 // breakCommand is what sets a breakpoint on the selected stage, or goes on after one.
-func (a *actions) breakCommand(app string) []string {
+func (a breaks) breakCommand(app string) []string {
 	stage := a.chosen.stage()
 	if state.Paused(stage) {
 		return withNames("continue", app, a.stageThat(state.Paused))

@@ -26,8 +26,8 @@ func pausing() []proto.Message {
 	approved.Status, approved.CompletedAt = deckv1.StageStatus_STAGE_STATUS_SUCCESS, decktest.At(14)
 	approved.CanApprove, approved.CanSkip = false, false
 	d.GetStages()[3].Pause = &deckv1.StagePause{
-		When: deckv1.Breakpoint_WHEN_BEFORE, Since: decktest.At(14), Attempt: 1, Directory: "/tmp/sources/1/hello-world",
-		Options: `{"prune":true}`, DeployTargets: []string{"kubernetes/local"},
+		When: deckv1.Breakpoint_WHEN_BEFORE, Since: decktest.At(14), Attempt: 1,
+		Directory: "/tmp/sources/1/hello-world", Options: `{"prune":true}`, DeployTargets: []string{"kubernetes/local"},
 	}
 	objects := []proto.Message{environment, decktest.Application(), d}
 	for _, c := range decktest.Components() {

@@ -20,7 +20,7 @@ func (a *actions) same(action keymap.Action) string {
 	case keymap.Skip:
 		command = withNames("skip", app, a.stageThat((*deckv1.Stage).GetCanSkip))
 	case keymap.Break:
-		command = a.breakCommand(app)
+		command = breaks{a}.breakCommand(app)
 	case keymap.Cancel:
 		command = withNames("cancel", a.cancelArgument())
 	case keymap.Sync, keymap.PutBack:

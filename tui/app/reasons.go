@@ -27,6 +27,13 @@ func (a *actions) simulated(app *deckv1.Application) bool {
 	return environment.GetSimulated()
 }
 
+// asking are the actions that ask the environment for something.
+func asking() []keymap.Action {
+	return []keymap.Action{keymap.Approve, keymap.Skip, keymap.Break, keymap.Sync, keymap.Cancel, keymap.Restart,
+		keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack, keymap.PodLog,
+		keymap.PodShell, keymap.Shell}
+}
+
 // reasons returns why, for each action that does nothing now.
 func (a *actions) reasons() keymap.Reasons {
 	reasons := keymap.Reasons{}
@@ -38,10 +45,7 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.ShowCard] = reason
 	}
 	if !a.link.answers() {
-		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Break, keymap.Sync, keymap.Cancel,
-			keymap.Restart,
-			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack,
-			keymap.PodLog, keymap.PodShell, keymap.Shell} {
+		for _, action := range asking() {
 			reasons[action] = "not connected"
 			if !a.link.silent.IsZero() {
 				reasons[action] = "the environment does not answer"

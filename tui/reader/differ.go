@@ -177,8 +177,9 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 		} else if progressed {
 			stages = append(stages, Change{Kind: StageProgress, Time: at, Deployment: dep, Stage: stage})
 		}
-		if _, changed := d.news("pause "+key, "", state.PauseText(stage), stage.GetPause().GetSince().AsTime()); changed &&
-			state.Paused(stage) {
+		paused := stage.GetPause()
+		if _, changed := d.news("pause "+key, "", paused.GetWhen(), paused.GetSince().AsTime(),
+			paused.GetAttempt()); changed && paused != nil {
 			stages = append(stages, Change{Kind: StagePaused, Time: at, Deployment: dep, Stage: stage})
 		}
 		if _, changed := d.news("approval "+key, "", stage.GetCanApprove()); changed && stage.GetCanApprove() {

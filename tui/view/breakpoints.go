@@ -23,8 +23,8 @@ var breakMarks = []struct {
 	{deckv1.Breakpoint_WHEN_BEFORE, "<"}, {deckv1.Breakpoint_WHEN_AFTER, ">"}, {deckv1.Breakpoint_WHEN_FAILURE, "!"},
 }
 
-// markedStages is stagesOf with marks before the names of stages that have breakpoints of their own: a mark at every
-// stage would distinguish none.
+// markedStages is stagesOf with marks before the names of stages that breakpoints name: a mark at every stage would
+// distinguish none.
 func markedStages(d *deckv1.Deployment, environment *deckv1.Environment, now time.Time) []graph.Stage {
 	stages := stagesOf(d, now)
 	own := slices.DeleteFunc(slices.Clone(environment.GetBreakpoints()), func(b *deckv1.Breakpoint) bool {

@@ -60,7 +60,8 @@ func (f *breakFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Com
 	list := s.State.Environment().GetBreakpoints()
 	if f.list || len(args) == 0 && !f.clear && !f.failure {
 		if len(args) > 0 || kinds && f.list || kinds && !f.failure {
-			return exit.Usage(errors.New("a stage to pause at is missing"), "give its id or its type, or * for every stage")
+			return exit.Usage(errors.New("a stage to pause at is missing"),
+				"give its id or its type, or * for every stage")
 		}
 		return f.print(s, list, "")
 	}

@@ -97,8 +97,10 @@ func stageVariables(s *session.Session, d *deckv1.Deployment, stage *deckv1.Stag
 		"PIPEDECK_STAGE_ATTEMPT": fmt.Sprint(pause.GetAttempt()), "PIPEDECK_STAGE_RESULT": pause.GetResult(),
 		"PIPEDECK_STAGE_COMMIT":         d.GetCommit().GetHash(),
 		"PIPEDECK_STAGE_RUNNING_COMMIT": d.GetRunningCommit(),
-		"PIPEDECK_STAGE_DIR":            pause.GetDirectory(), "PIPEDECK_STAGE_REPOSITORY": pause.GetRepositoryDirectory(),
-		"PIPEDECK_STAGE_RUNNING_DIR": pause.GetRunningDirectory(), "PIPEDECK_STAGE_WITH": pause.GetOptions(),
+		"PIPEDECK_STAGE_DIR":            pause.GetDirectory(),
+		"PIPEDECK_STAGE_REPOSITORY":     pause.GetRepositoryDirectory(),
+		"PIPEDECK_STAGE_RUNNING_DIR":    pause.GetRunningDirectory(),
+		"PIPEDECK_STAGE_WITH":           pause.GetOptions(),
 		// Commands in the shell find the environment.
 		"PIPEDECK_NAME": environment.GetName(),
 	}

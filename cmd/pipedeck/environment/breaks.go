@@ -31,17 +31,17 @@ func checkBreaks(breaks []string, piped string) error {
 }
 
 // checkBreaksInCI refuses breakpoints where no user could go on after one.
-func (f *Flags) checkBreaksInCI() error {
-	if len(f.breaks) == 0 || term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
+func checkBreaksInCI(breaks []string) error {
+	if len(breaks) == 0 || term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd())) {
 		return nil
 	}
 	return exit.Usage(errors.New("--break in ci needs a terminal: without one, no one goes on after a breakpoint"),
 		"leave out --break, or use: pipedeck up")
 }
 
-// breakpoints are those of --break, which have been checked.
-func (f *Flags) breakpoints() (list []*deckv1.Breakpoint) {
-	parsed, err := breakpoint.Parse(f.breaks)
+// breakpointsOf are those of --break, which have been checked.
+func breakpointsOf(breaks []string) (list []*deckv1.Breakpoint) {
+	parsed, err := breakpoint.Parse(breaks)
 	if err != nil {
 		return nil
 	}

@@ -19,9 +19,9 @@ func TestBreakpointsAreCheckedBeforeAnythingStarts(t *testing.T) {
 	require.NoError(t, checkBreaks(nil, "/usr/bin/piped"))
 	f := &Flags{breaks: []string{"after shop/deploy"}}
 	require.Contains(t, f.arguments(), "--break=after shop/deploy", "the process of the environment gets them")
-	require.ErrorContains(t, f.checkBreaksInCI(), "needs a terminal")
-	require.NoError(t, (&Flags{}).checkBreaksInCI())
-	b := f.breakpoints()[0]
+	require.ErrorContains(t, checkBreaksInCI(f.breaks), "needs a terminal")
+	require.NoError(t, checkBreaksInCI(nil))
+	b := breakpointsOf(f.breaks)[0]
 	require.Equal(t, deckv1.Breakpoint_WHEN_AFTER, b.GetWhen())
 	require.Equal(t, "shop", b.GetApplication())
 	require.Equal(t, "deploy", b.GetStage())

@@ -63,7 +63,7 @@ and with the stages of the pipeline.` + samplesHelp(),
 			if err != nil {
 				return err
 			}
-			if err := flags.checkBreaksInCI(); err != nil {
+			if err := checkBreaksInCI(flags.breaks); err != nil {
 				return err
 			}
 			if err := change.check(cmd); err != nil {

@@ -96,7 +96,7 @@ func (f *Flags) withOwn(plugins []workspace.Plugin, bin string) ([]workspace.Plu
 // pipedOptions say what piped is. The file of the user's own configuration has been read.
 func (f *Flags) pipedOptions(piped string, plugins []workspace.Plugin) env.PipedOptions {
 	options := env.PipedOptions{Piped: piped, ForeignPiped: f.piped != "", Plugins: plugins, Faults: f.faults,
-		Breakpoints: f.breakpoints()}
+		Breakpoints: breakpointsOf(f.breaks)}
 	if f.own != nil {
 		options.PipedDir = f.own.Dir
 		options.PipedSpec = func(watched *workspace.Repository) map[string]any {

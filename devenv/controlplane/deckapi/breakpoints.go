@@ -50,7 +50,7 @@ func (s *Server) ChangeBreakpoints(
 			return nil, status.Error(codes.InvalidArgument, "a breakpoint needs a stage, and when it stops")
 		}
 	}
-	if len(r.GetSet()) > 0 && !s.store.Pipeds.StopsAtBreakpoints() {
+	if len(r.GetSet()) > 0 && !s.store.StopsAtBreakpoints() {
 		return nil, status.Error(codes.FailedPrecondition,
 			"the piped of this environment does not stop at breakpoints; use the included one")
 	}
@@ -84,7 +84,8 @@ func (s *Server) ContinueStage(
 	switch {
 	case pause(d, stage) == nil:
 		return nil, status.Errorf(codes.FailedPrecondition,
-			"stage %s is not paused at a breakpoint; list those that are with `pipedeck break --list`", stageWord(stage))
+			"stage %s is not paused at a breakpoint; list those that are with `pipedeck break --list`",
+			stageWord(stage))
 	case how == "":
 		return nil, status.Error(codes.InvalidArgument, "how the stage goes on is missing")
 	case len(r.GetOptions()) > maxEditedOptions:

@@ -31,7 +31,9 @@ func (s *Store) ChangeBreakpoints(clearAll bool, cleared, set []*deckv1.Breakpoi
 	return list, err
 }
 
-func (e *Environment) changeBreakpoints(clearAll bool, cleared, set []*deckv1.Breakpoint) ([]*deckv1.Breakpoint, error) {
+func (e *Environment) changeBreakpoints(
+	clearAll bool, cleared, set []*deckv1.Breakpoint,
+) ([]*deckv1.Breakpoint, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	list := slices.Clone(e.breakpoints)
@@ -57,7 +59,8 @@ func (e *Environment) changeBreakpoints(clearAll bool, cleared, set []*deckv1.Br
 }
 
 // StopsAtBreakpoints reports whether a piped may stop at breakpoints: one that is connected does, or none is connected.
-func (p *Pipeds) StopsAtBreakpoints() bool {
+func (s *Store) StopsAtBreakpoints() bool {
+	p := s.Pipeds
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	some := false
