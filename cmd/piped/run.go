@@ -18,7 +18,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/agent"
+	"github.com/pipedeck/pipedeck/piped/breakpoint"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/configsource"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
@@ -94,6 +96,9 @@ func (f *runFlags) run(ctx context.Context, stdin io.Reader) error {
 	options.Plugins.ReattachFile = os.Getenv(reattach.FileVariable)
 	options.Failpoints, options.Faults, options.Logger = failpoints, faults, logger
 	options.NoPluginCalls = os.Getenv(plugincalls.Variable) == "off"
+	if options.Breakpoints, err = wantedBreakpoints(logger); err != nil {
+		return err
+	}
 	a, err := agent.New(options)
 	if err != nil {
 		return err
@@ -126,6 +131,20 @@ func wantedProcesses(logger *slog.Logger) ([]reattach.Target, error) {
 			target.Address)
 	}
 	return targets, os.Unsetenv(reattach.Variable)
+}
+
+// wantedBreakpoints are those of the environment variable.
+func wantedBreakpoints(logger *slog.Logger) ([]*agentv1.Breakpoint, error) {
+	text := os.Getenv(breakpoint.Variable)
+	if text == "" {
+		return nil, nil
+	}
+	list, err := breakpoint.Parse(strings.Split(strings.TrimSpace(text), "\n"))
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("read %s: %w", breakpoint.Variable, err)}
+	}
+	logger.Warn("stages pause at breakpoints", "variable", breakpoint.Variable, "breakpoints", text)
+	return list, nil
 }
 
 // options are those that the flags give.

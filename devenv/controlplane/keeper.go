@@ -28,7 +28,7 @@ var unkept = map[string]bool{
 	"ReportStat": true, "ReportPipedMeta": true, "ReportPlugins": true, "ReportHealth": true,
 	"ReportApplicationLiveState": true, "ReportApplicationLiveStateEvents": true,
 	// Actions of the moment.
-	"OpenApplication": true, "RestartPlugin": true, "Shutdown": true, "Encrypt": true,
+	"OpenApplication": true, "RestartPlugin": true, "Shutdown": true, "Encrypt": true, "ChangeBreakpoints": true,
 	"Resolve": true, "Provide": true, "Check": true,
 }
 

@@ -356,6 +356,12 @@ func (s *Server) SetEnvironment(e *deckv1.Environment) { s.store.Environment.Des
 // ImportApplication registers an application as it is, with the id that it has elsewhere.
 func (s *Server) ImportApplication(a *model.Application) { s.store.Applications.Import(a) }
 
+// SetBreakpoints sets breakpoints on stages. It is called before a piped is there.
+func (s *Server) SetBreakpoints(set []*deckv1.Breakpoint) error {
+	_, err := s.store.ChangeBreakpoints(false, nil, set)
+	return err
+}
+
 // SetURLs replaces where applications answer on this machine, by their ids. The map belongs to the server.
 func (s *Server) SetURLs(urls map[string]string) { s.store.Applications.SetURLs(urls) }
 

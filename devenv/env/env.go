@@ -114,6 +114,9 @@ func (e *Environment) run(ctx context.Context) error {
 		return errors.Join(&StartError{componentControlPlane, err, "this is a bug; please report it"}, listener.Close())
 	}
 	e.server.SetDevelop(e.development.run)
+	if err := e.server.SetBreakpoints(e.Breakpoints); err != nil {
+		return errors.Join(&StartError{componentControlPlane, err, "give fewer --break"}, listener.Close())
+	}
 	if e.OtherClusters != nil && e.server.History().Deployments > 0 {
 		return errors.Join(e.OtherClusters, listener.Close())
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	imagev1 "github.com/pipedeck/pipedeck/api/image/v1"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/gobuild"
@@ -84,6 +85,8 @@ type PipedOptions struct {
 	Develop func(name, directory string, former *workspace.Plugin) (workspace.Plugin, error)
 	// PluginStart is the time for a plugin to answer after its start; 0 for piped's own, and for ForeignPiped.
 	PluginStart time.Duration
+	// Breakpoints are set before the first deployment; none for ForeignPiped.
+	Breakpoints []*deckv1.Breakpoint
 }
 
 // waits replace those of the package in tests: silence stands for silentTime, patience for startPatience.

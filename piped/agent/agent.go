@@ -48,7 +48,9 @@ type Options struct {
 	Faults *fault.Set
 	// NoPluginCalls remembers no calls between piped and its plugins, to measure what that costs.
 	NoPluginCalls bool
-	Logger        *slog.Logger
+	// Breakpoints are those of this piped, besides those of the control plane.
+	Breakpoints []*agentv1.Breakpoint
+	Logger      *slog.Logger
 }
 
 // Agent is a whole piped.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/breakpoint"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/livestate"
@@ -43,6 +44,7 @@ type feed struct {
 	calls        *plugincalls.Answerer
 	reruns       *rerun.Runner
 	faults       *faultReporter
+	breakpoints  *breakpoint.Set
 	logger       *slog.Logger
 	// listed gets the outcome of each try to read a list.
 	listed func(list string, err error)
@@ -69,6 +71,9 @@ func (f *feed) deal(ctx context.Context, change controlplane.Change) (left contr
 		if err := f.plugins.Restart(name); err != nil {
 			f.logger.Warn("a plugin that should be restarted is not known", "error", err)
 		}
+	}
+	if change.Breakpoints != nil { // before deployments begin
+		f.breakpoints.Replace(change.Breakpoints.GetBreakpoints())
 	}
 	for _, question := range change.PluginCalls {
 		f.calls.Answer(ctx, question)

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	"github.com/pipedeck/pipedeck/piped/breakpoint"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/eventwatcher"
 	"github.com/pipedeck/pipedeck/piped/planner"
@@ -42,6 +43,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		calls:  plugincalls.NewAnswerer(a.pluginCalls, client, a.logger),
 		faults: newFaultReporter(a.options.Faults, client, a.logger),
 	}
+	f.breakpoints = breakpoint.NewSet(a.options.Breakpoints, f.watcher.Heard, a.logger)
 	f.previews = a.previewMaker(sources, checks)
 	mistakes := newConfigurationMistakes(a.problems.registry.Touch)
 	unregistered := &unregisteredApplications{changed: a.problems.registry.Touch, ours: f.watcher.Heard}
@@ -56,7 +58,7 @@ func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservic
 		Scheduler: scheduler.New(scheduler.Options{
 			Plugins: a.plugins, ControlPlane: client, Stages: registry, Metadata: registry, Commands: commands,
 			Sources: sources, Announce: announce(f.watcher.Heard, a.masker), Failpoints: a.options.Failpoints,
-			Faults: a.options.Faults,
+			Faults: a.options.Faults, Pauses: scheduler.PauseOptions{Breakpoints: f.breakpoints, Check: checks.stage},
 			Tracer: a.upstream.tracer, Logger: a.logger,
 		}),
 		ControlPlane: client, Deployments: registry, Scratches: registry, Commands: commands, Logger: a.logger,

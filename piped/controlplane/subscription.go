@@ -31,6 +31,8 @@ type Change struct {
 	Faults []*agentv1.FaultOrder
 	// Again says that the control plane may have forgotten what was reported to it.
 	Again bool
+	// Breakpoints are all of them; nil when they have not changed.
+	Breakpoints *agentv1.Breakpoints
 }
 
 // everything names every list.
@@ -87,6 +89,9 @@ func (s *Subscription) add(change Change) {
 	s.lists.Deployments = s.lists.Deployments || change.Deployments
 	s.lists.Events = s.lists.Events || change.Events
 	s.lists.Again = s.lists.Again || change.Again
+	if change.Breakpoints != nil {
+		s.lists.Breakpoints = change.Breakpoints
+	}
 	for _, plugin := range change.RestartPlugins {
 		if len(s.restarts) < maxRestarts {
 			s.restarts[plugin] = struct{}{}

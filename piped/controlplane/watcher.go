@@ -125,6 +125,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 	defer cancel()
 	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{
 		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true, RerunsStages: true, TakesFaults: true,
+		StopsAtBreakpoints: true,
 	}, grpc.WaitForReady(true))
 	if err != nil {
 		return false, err
@@ -139,6 +140,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			Deployments: answer.GetDeployments(),
 			Events:      answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
 			PluginCalls: answer.GetPluginCalls(), StageReruns: answer.GetStageReruns(), Faults: answer.GetFaults(),
+			Breakpoints: answer.GetBreakpoints(),
 		}
 		if !heard {
 			// Anything may have changed while no one watched.
@@ -148,6 +150,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			change = everything()
 			change.RestartPlugins, change.PluginCalls = answer.GetRestartPlugins(), answer.GetPluginCalls()
 			change.StageReruns, change.Faults = answer.GetStageReruns(), answer.GetFaults()
+			change.Breakpoints = answer.GetBreakpoints()
 		}
 		w.notify(change)
 	}

@@ -60,9 +60,9 @@ func (c *Commands) ForStage(deploymentID, stageID string) []*model.Command {
 
 // Take removes the commands for one stage and returns them; the caller reports them as handled.
 func (c *Commands) Take(deploymentID, stageID string) []*model.Command {
-	list, _ := c.forStage(deploymentID, stageID)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	list := c.of(deploymentID, stageID)
 	for _, command := range list {
 		c.taken[command.GetId()] = true
 	}
@@ -86,6 +86,11 @@ func (c *Commands) TakeOne(id string) bool {
 func (c *Commands) forStage(deploymentID, stageID string) ([]*model.Command, <-chan struct{}) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	return slices.DeleteFunc(c.of(deploymentID, stageID), isDecision), c.changed
+}
+
+// of lists all commands for one stage, oldest first. The lock is held.
+func (c *Commands) of(deploymentID, stageID string) []*model.Command {
 	var list []*model.Command
 	for _, command := range c.list {
 		if command.GetDeploymentId() == deploymentID && command.GetStageId() == stageID {
@@ -93,7 +98,7 @@ func (c *Commands) forStage(deploymentID, stageID string) ([]*model.Command, <-c
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *model.Command) int { return int(a.GetCreatedAt() - b.GetCreatedAt()) })
-	return list, c.changed
+	return list
 }
 
 func isForStage(command *model.Command) bool {

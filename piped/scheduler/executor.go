@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
@@ -16,8 +15,6 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
-	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/planner"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
@@ -30,6 +27,10 @@ type stageResult struct {
 	interrupted error
 	// begun is set with it when the plugin may have begun with the stage.
 	begun bool
+	// offered is set when a user had the chance to run the stage again at a breakpoint.
+	offered bool
+	// untouched is set when the stage ended before it began, and is not reported.
+	untouched bool
 	// unprepared is set when the stage was not called, because its plugin was replaced by one that inspects more.
 	unprepared error
 }
@@ -50,6 +51,7 @@ type executor struct {
 	sources      *sourceQueue
 	budget       *budget
 	cancellation *Cancellation
+	pauses       *pauses
 }
 
 // run brings one stage to its end, with a span.
@@ -67,11 +69,39 @@ func (e *executor) run(ctx, work context.Context, stage *model.PipelineStage) er
 // stage stays as reported last. Work ends earlier than ctx when the deployment is cancelled, out of time or has failed
 // elsewhere.
 func (e *executor) bringToEnd(ctx, work context.Context, stage *model.PipelineStage) error {
+	left := noteOf(stage)
 	takenUp := stage.GetStatus() == model.StageStatus_STAGE_RUNNING
 	if takenUp {
-		e.progress.takeUp(stage, e.options.Clock.Now()) // an earlier piped died while it ran
+		_, over := left.result()
+		e.progress.takeUp(stage, e.options.Clock.Now(), over) // an earlier piped died while it ran
 	}
-	result := e.try(ctx, work, stage, takenUp)
+	result := e.attempts(ctx, work, stage, takenUp, left)
+	for again := true; again && !result.offered; {
+		if result, again = e.pauseAfter(ctx, work, stage, nil, result, pauseNote{}); again {
+			result = e.attempts(ctx, work, stage, false, pauseNote{})
+		}
+	}
+	if ctx.Err() != nil && result.status == model.StageStatus_STAGE_CANCELLED {
+		return context.Cause(ctx)
+	}
+	if result.status == model.StageStatus_STAGE_CANCELLED {
+		e.reports.saveCancellation(ctx, e.cancellation.by())
+	}
+	if result.untouched {
+		return nil
+	}
+	e.reports.endStage(ctx, stage, result.status, result.reason)
+	e.reports.handleCommands(ctx, stage)
+	e.reports.of(stage).Info("stage ended", "status", result.status, "reason", result.reason)
+	return nil
+}
+
+// attempts makes attempts until the plugin of one does not die. An earlier piped has begun with a stage that is taken
+// up, and has left a pause.
+func (e *executor) attempts(
+	ctx, work context.Context, stage *model.PipelineStage, takenUp bool, left pauseNote,
+) stageResult {
+	result := e.try(ctx, work, stage, takenUp, left)
 	for attempts, deaths := 1, 0; result.interrupted != nil && ctx.Err() == nil && work.Err() == nil; attempts++ {
 		if !abandoned(result.interrupted) {
 			deaths++
@@ -87,21 +117,12 @@ func (e *executor) bringToEnd(ctx, work context.Context, stage *model.PipelineSt
 			fmt.Sprintf("%s; the stage is run again once the plugin is back", result.interrupted),
 		)
 		e.progress.countAttempt(stage)
-		result = e.try(ctx, work, stage, false)
+		result = e.try(ctx, work, stage, false, pauseNote{})
 	}
 	if result.interrupted != nil {
 		result = e.stopped(ctx, work, stage, result.interrupted)
 	}
-	if ctx.Err() != nil && result.status == model.StageStatus_STAGE_CANCELLED {
-		return context.Cause(ctx)
-	}
-	if result.status == model.StageStatus_STAGE_CANCELLED {
-		e.reports.saveCancellation(ctx, e.cancellation.by())
-	}
-	e.reports.endStage(ctx, stage, result.status, result.reason)
-	e.reports.handleCommands(ctx, stage)
-	e.reports.of(stage).Info("stage ended", "status", result.status, "reason", result.reason)
-	return nil
+	return result
 }
 
 // whyNotAgain is the reason not to run an interrupted stage again; empty when it is run.
@@ -134,8 +155,11 @@ func (e *executor) reentrant(ctx context.Context, stage *model.PipelineStage) bo
 	return err != nil || plugin.Reentrant(stage.GetName())
 }
 
-// try is one attempt. An earlier piped has begun with a stage that is taken up.
-func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, takenUp bool) stageResult {
+// try is one attempt, and as many more as a user asks for at breakpoints. An earlier piped has begun with a stage that
+// is taken up, and has left a pause.
+func (e *executor) try(
+	ctx, work context.Context, stage *model.PipelineStage, takenUp bool, left pauseNote,
+) stageResult {
 	pair, err := e.sources.take(ctx, work, e.options.Plugins.StageSources(stage.GetName()))
 	if err != nil {
 		if began := e.reports.beginStage(ctx, work, stage, nil, ""); began != nil {
@@ -149,15 +173,37 @@ func (e *executor) try(ctx, work context.Context, stage *model.PipelineStage, ta
 			e.budget.limit(timeout)
 		}
 		if reason, skip := e.skips(work, stage, pair.target.Application()); skip {
-			return stageResult{status: model.StageStatus_STAGE_SKIPPED, reason: reason}
+			return stageResult{status: model.StageStatus_STAGE_SKIPPED, reason: reason, offered: true}
 		}
 	}
+	result, over := left.result()
+	if !over {
+		went, end := e.pauseBefore(ctx, work, stage, pair, left)
+		if end != nil {
+			end.offered = true
+			return *end
+		}
+		result = e.attempt(ctx, work, stage, pair, takenUp, went)
+	}
+	for again := true; again; left = (pauseNote{}) {
+		if result, again = e.pauseAfter(ctx, work, stage, pair, result, left); again {
+			result = e.attempt(ctx, work, stage, pair, false, decision{})
+		}
+	}
+	return result
+}
+
+// attempt records the attempt and makes the call. went is how a user went on at a breakpoint before it.
+func (e *executor) attempt(
+	ctx, work context.Context, stage *model.PipelineStage, pair *sourcePair, takenUp bool, went decision,
+) stageResult {
 	faults := e.faults(stage)
 	defer faults.end()
 	run := e.stageRun(stage, pair.target.Application())
 	if err := e.reports.beginStage(ctx, work, stage, run, faults.String()); err != nil {
 		return e.stopped(ctx, work, stage, err)
 	}
+	e.beginPaused(ctx, stage, went)
 	e.prefetch(ctx)
 	plugin, err := e.owner(work, stage)
 	if err != nil {
@@ -225,7 +271,7 @@ func (e *executor) execute(
 	ctx, work context.Context, stage *model.PipelineStage, plugin *pluginhost.Plugin, pair *sourcePair,
 	faults *injection,
 ) stageResult {
-	options, timeout := stageOptions(e.progress.deployment, stage, pair.target.Application())
+	options, timeout := e.stageOptions(stage, pair.target.Application())
 	// Not a deadline: gRPC would send it to the plugin, which may then end the call before the time is up here
 	// (PipeCD v1 sends plugins no timeout either).
 	left := e.progress.timesOf(stage).left(timeout, e.options.LastChance, e.options.Clock.Now()) +
@@ -328,26 +374,6 @@ func (e *executor) stopped(ctx, call context.Context, stage *model.PipelineStage
 	}
 	e.reports.note(ctx, stage, afterPlugin, model.LogSeverity_ERROR, reason)
 	return failure(reason)
-}
-
-// stageOptions are the stage's part of the application configuration and its timeout. A quick sync has no
-// options, and that is how plugins distinguish it from a pipeline (PipeCD v1).
-func stageOptions(
-	d *model.Deployment, stage *model.PipelineStage, application *config.Application,
-) ([]byte, time.Duration) {
-	if d.GetTrigger().GetSyncStrategy() != model.SyncStrategy_PIPELINE {
-		return nil, config.DefaultTimeout.Std()
-	}
-	if application.Pipeline == nil || int(stage.GetIndex()) >= len(application.Pipeline.Stages) ||
-		stage.GetIndex() < 0 {
-		return []byte("{}"), config.DefaultTimeout.Std()
-	}
-	configured := application.Pipeline.Stages[stage.GetIndex()]
-	timeout := configured.Timeout.Std()
-	if stage.GetRollback() || timeout <= 0 {
-		timeout = config.DefaultTimeout.Std()
-	}
-	return planner.WithJSON(configured.With), timeout
 }
 
 func find(d *model.Deployment, stageID string) *model.PipelineStage {

@@ -4,6 +4,7 @@
 package scheduler_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane/controlplanetest"
+	"github.com/pipedeck/pipedeck/piped/scheduler"
 )
 
 // controlPlane is a control plane over real gRPC that remembers what it received.
@@ -46,6 +48,7 @@ type controlPlane struct {
 	known      map[string]*model.Deployment
 	stage      map[string]*pipedservice.ReportStageStatusChangedRequest
 	shared     map[string]string // as saved last
+	pauses     map[string]string // the notes of pauses as saved last, by the name of the stage
 	// refuse, when set, may give reports of stages an error.
 	refuse func(*pipedservice.ReportStageStatusChangedRequest) error
 	// turn answers for chains; nil knows none.
@@ -64,6 +67,7 @@ func startControlPlane(t *testing.T) *controlPlane {
 		success:   map[string]*model.ApplicationDeploymentReference{},
 		known:     map[string]*model.Deployment{},
 		stage:     map[string]*pipedservice.ReportStageStatusChangedRequest{},
+		pauses:    map[string]string{},
 	}
 	c.changed = sync.NewCond(&c.mu)
 	server := grpc.NewServer(grpc.UnaryInterceptor(c.validate))
@@ -277,8 +281,13 @@ func (c *controlPlane) ReportStageLogsFromLastCheckpoint(
 }
 
 func (c *controlPlane) SaveStageMetadata(
-	context.Context, *pipedservice.SaveStageMetadataRequest,
+	_ context.Context, r *pipedservice.SaveStageMetadataRequest,
 ) (*pipedservice.SaveStageMetadataResponse, error) {
+	if note, ok := r.GetMetadata()[scheduler.PauseMetadataKey]; ok {
+		name := cmp.Or(c.names[r.GetStageId()], r.GetStageId())
+		c.pauses[name] = note
+		c.calls = append(c.calls, "Paused "+name+" "+pausedWhen(note))
+	}
 	return &pipedservice.SaveStageMetadataResponse{}, nil
 }
 

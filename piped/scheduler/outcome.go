@@ -69,6 +69,8 @@ type Cancellation struct {
 	// offered becomes the request while waiting is set.
 	offered *CancelledError
 	waiting bool
+	// paused is how many stages are paused at breakpoints, where a user works on them.
+	paused int
 }
 
 // Cancel passes a request on.
@@ -89,10 +91,10 @@ func (c *Cancellation) Cancel(by *CancelledError) {
 func (c *Cancellation) Offer(by *CancelledError) {
 	c.mu.Lock()
 	c.offered = by
-	accepted := by != nil && c.waiting
+	accepted := c.accepted()
 	c.mu.Unlock()
-	if accepted {
-		c.Cancel(by)
+	if accepted != nil {
+		c.Cancel(accepted)
 	}
 }
 
@@ -101,11 +103,30 @@ func (c *Cancellation) Offer(by *CancelledError) {
 func (c *Cancellation) waits(now bool) {
 	c.mu.Lock()
 	c.waiting = now
-	offered := c.offered
+	accepted := c.accepted()
 	c.mu.Unlock()
-	if now && offered != nil {
-		c.Cancel(offered)
+	if accepted != nil {
+		c.Cancel(accepted)
 	}
+}
+
+// pause adds to the number of stages that are paused at breakpoints.
+func (c *Cancellation) pause(more int) {
+	c.mu.Lock()
+	c.paused += more
+	accepted := c.accepted()
+	c.mu.Unlock()
+	if accepted != nil {
+		c.Cancel(accepted)
+	}
+}
+
+// accepted is the offered request if it counts now. The lock is held.
+func (c *Cancellation) accepted() *CancelledError {
+	if !c.waiting || c.paused > 0 {
+		return nil
+	}
+	return c.offered
 }
 
 // onCancel calls f at the first request, at once when there is one already. There is one watcher at a time.

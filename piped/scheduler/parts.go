@@ -56,6 +56,9 @@ type Metadata interface {
 type StageCommands interface {
 	// Take removes and returns the commands of a stage.
 	Take(deploymentID, stageID string) []*model.Command
+	// AwaitDecision waits for a command that says how a paused stage goes on, removes it and returns it. It returns the
+	// cause of the end of ctx.
+	AwaitDecision(ctx context.Context, deploymentID, stageID string) (*model.Command, error)
 }
 
 // Deployments knows the deployments under way, for the service that plugins call.

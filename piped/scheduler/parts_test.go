@@ -107,7 +107,7 @@ func TestAProgressKeepsTheFirstStartOfAStage(t *testing.T) {
 	}})
 	a, b := p.deployment.GetStages()[0], p.deployment.GetStages()[1]
 	require.Equal(t, "B", p.nextStage())
-	p.takeUp(a, time.Unix(1000, 0))
+	p.takeUp(a, time.Unix(1000, 0), false)
 	require.Equal(t, int32(1), a.GetRetriedCount())
 	require.Equal(t, began, p.firstStart(a, time.Unix(1001, 0)), "under the piped before")
 	require.Equal(t, time.Unix(1002, 0), p.firstStart(b, time.Unix(1002, 0)))

@@ -23,11 +23,13 @@ type progress struct {
 	times map[string]startTimes
 	// held is how long debuggers have held the attempts that have ended, by the id of the stage.
 	held map[string]time.Duration
+	// edited are the options that a user has given stages at breakpoints, by id.
+	edited map[string][]byte
 }
 
 func newProgress(planned *model.Deployment) *progress {
 	return &progress{deployment: proto.CloneOf(planned), times: map[string]startTimes{},
-		held: map[string]time.Duration{}}
+		held: map[string]time.Duration{}, edited: map[string][]byte{}}
 }
 
 func (p *progress) id() string { return p.deployment.GetId() }
@@ -94,12 +96,40 @@ func (p *progress) countAttempt(stage *model.PipelineStage) {
 	stage.RetriedCount++
 }
 
-// takeUp goes on with a stage that an earlier piped has begun.
-func (p *progress) takeUp(stage *model.PipelineStage, now time.Time) {
+// takeUp goes on with a stage that an earlier piped has begun. Unless its attempt is over, another one follows.
+func (p *progress) takeUp(stage *model.PipelineStage, now time.Time, over bool) {
 	p.mu.Lock()
 	p.times[stage.GetId()] = takenUp(stage, now)
 	p.mu.Unlock()
+	if !over {
+		p.countAttempt(stage)
+	}
+}
+
+// again begins a further attempt that a user wants, with its whole time.
+func (p *progress) again(stage *model.PipelineStage, options []byte) {
+	p.edit(stage, options)
 	p.countAttempt(stage)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	delete(p.times, stage.GetId())
+	delete(p.held, stage.GetId())
+}
+
+// edit replaces the options of a stage; nil leaves them as they are.
+func (p *progress) edit(stage *model.PipelineStage, options []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if options != nil {
+		p.edited[stage.GetId()] = options
+	}
+}
+
+// editedOptions are those of edit; nil for none.
+func (p *progress) editedOptions(stage *model.PipelineStage) []byte {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.edited[stage.GetId()]
 }
 
 // firstStart is when the stage was started first: now, unless it was started before.

@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/controlplane"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
+	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/removal"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
@@ -27,6 +28,8 @@ const (
 	beforeCall // what the plugin host knows of the process that gets the call
 	injected   // faults that a user wants
 	named      // the build of the plugin that gets the call
+	pausedAt   // a breakpoint
+	editedAt   // a breakpoint, with what
 )
 
 // afterFirst is the place of the second line of those that stand at beforeCall; others follow it.
@@ -211,9 +214,14 @@ func reference(d *model.Deployment, completedAt int64) *model.ApplicationDeploym
 }
 
 // handleCommands reports the commands of an ended stage as handled. PipeCD v1:
-// all of them succeed, whatever became of the stage.
+// all of them succeed, whatever became of the stage. A decision about a pause is late.
 func (r *reports) handleCommands(ctx context.Context, stage *model.PipelineStage) {
 	for _, command := range r.commands.Take(r.progress.id(), stage.GetId()) {
+		if how, _ := pluginservice.DecisionOf(command); how != "" {
+			handled(ctx, r.controlPlane, r.logger, command, model.CommandStatus_COMMAND_FAILED,
+				"stage "+word(stage)+" is not paused any more")
+			continue
+		}
 		handled(ctx, r.controlPlane, r.logger, command, model.CommandStatus_COMMAND_SUCCEEDED, "")
 	}
 }

@@ -151,11 +151,12 @@ func (s *Scheduler) rerun(
 	apart := *s
 	apart.options.ControlPlane = &scratchReports{scratch: scratch}
 	apart.options.Announce, apart.options.Faults, apart.options.Failpoints = nil, nil, nil
+	apart.options.Pauses = PauseOptions{} // breakpoints are for the deployment
 	r := apart.newRun(d, &Cancellation{})
 	defer r.executor.sources.close()
 	r.progress.deployment.Status = model.DeploymentStatus_DEPLOYMENT_RUNNING
 	stage := find(r.progress.deployment, stageID)
-	result := r.executor.try(ctx, work, stage, false)
+	result := r.executor.try(ctx, work, stage, false, pauseNote{})
 	switch {
 	case result.interrupted != nil && work.Err() != nil:
 		result = r.executor.stopped(ctx, work, stage, result.interrupted)

@@ -11,6 +11,7 @@ import (
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/breakpoint"
 	"github.com/pipedeck/pipedeck/piped/failpoint"
 	"github.com/pipedeck/pipedeck/piped/fault"
 	"github.com/pipedeck/pipedeck/piped/tracing"
@@ -60,6 +61,16 @@ type Options struct {
 	Failpoints *failpoint.Set
 	// Faults are those that a user wants; nil for none.
 	Faults *fault.Set
+	// Pauses are where a user wants stages to pause.
+	Pauses PauseOptions
+}
+
+// PauseOptions say where stages pause. The zero value is for nowhere.
+type PauseOptions struct {
+	// Breakpoints may be nil for none.
+	Breakpoints *breakpoint.Set
+	// Check says what is wrong with options that a user gives a stage of that type; nil to take all.
+	Check func(stage string, options []byte) error
 }
 
 // Scheduler runs planned deployments.
@@ -123,14 +134,20 @@ func (s *Scheduler) reports(p *progress) *reports {
 
 func (s *Scheduler) newRun(planned *model.Deployment, cancellation *Cancellation) *run {
 	o, p := s.options, newProgress(planned)
+	reports, now := s.reports(p), o.Clock.Now()
+	held := &pauses{options: &s.options, progress: p, reports: reports, cancellation: cancellation}
+	times := timesOf(planned, now)
+	times.first = times.first.Add(heldEarlier(planned, now))
 	r := &run{
-		progress: p, reports: s.reports(p), cancellation: cancellation, parallel: o.Parallel,
-		budget:   newBudget(timesOf(planned, o.Clock.Now()), o.LastChance, o.Clock, o.Plugins.HeldTime),
+		progress: p, reports: reports, cancellation: cancellation, parallel: o.Parallel,
+		budget: newBudget(times, o.LastChance, o.Clock, func() time.Duration {
+			return o.Plugins.HeldTime() + held.heldTime()
+		}),
 		rollback: &rollback{progress: p, plugins: o.Plugins, wait: o.RestartWait, clock: o.Clock},
 	}
 	r.executor = &executor{
 		options: &s.options, progress: p, reports: r.reports, sources: newSourceQueue(o.Sources, p.deployment),
-		budget: r.budget, cancellation: cancellation,
+		budget: r.budget, cancellation: cancellation, pauses: held,
 	}
 	return r
 }

@@ -30,7 +30,7 @@ func (e *executor) stageRun(stage *model.PipelineStage, application *config.Appl
 	if e.options.Announce == nil {
 		return nil
 	}
-	options, timeout := stageOptions(e.progress.deployment, stage, application)
+	options, timeout := e.stageOptions(stage, application)
 	run := &agentv1.StageRun{Timeout: durationpb.New(timeout)}
 	if len(options) <= maxRunConfig {
 		run.Config = options

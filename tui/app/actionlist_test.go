@@ -53,6 +53,9 @@ func rows() map[keymap.Action]row {
 		keymap.Approve: {keys: "a", call: approval("ada"), reason: "does not wait for approval"},
 		keymap.Skip: {keys: "Sy", reason: "cannot be skipped now",
 			call: &deckv1.SkipStageRequest{DeploymentId: "dep-1", StageId: "s3", Commander: "ada"}},
+		keymap.Break: {keys: "b1",
+			call: &deckv1.ChangeBreakpointsRequest{Set: []*deckv1.Breakpoint{{
+				When: deckv1.Breakpoint_WHEN_BEFORE, Application: "hello-world", Stage: "WAIT_APPROVAL"}}}},
 		keymap.Cancel: {keys: "cy", call: &deckv1.CancelDeploymentRequest{DeploymentId: "dep-1", Commander: "ada"},
 			reason: "the deployment has ended"},
 		keymap.Sync: {keys: "sy", call: &deckv1.SyncApplicationRequest{ApplicationId: "app-1"},

@@ -19,6 +19,8 @@ func (a *actions) same(action keymap.Action) string {
 		command = withNames("approve", app, a.stageThat((*deckv1.Stage).GetCanApprove))
 	case keymap.Skip:
 		command = withNames("skip", app, a.stageThat((*deckv1.Stage).GetCanSkip))
+	case keymap.Break:
+		command = breaks{a}.breakCommand(app)
 	case keymap.Cancel:
 		command = withNames("cancel", a.cancelArgument())
 	case keymap.Sync, keymap.PutBack:

@@ -95,7 +95,7 @@ func (p *deploymentPane) next(n int) tea.Cmd {
 }
 
 func troubled(s *deckv1.Stage) bool {
-	return s.GetCanApprove() || s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE
+	return s.GetCanApprove() || state.Paused(s) || s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE
 }
 
 // move goes to another stage, or in a list of stages that does not fit by a page.

@@ -117,7 +117,7 @@ func (p *inspectorPane) draw(width, height int, _ bool) string {
 	d := deck.Deployment(p.deployment)
 	v := view.Inspector{Theme: p.host.theme, Deployment: d, Now: p.host.known, Top: p.top, Run: p.run,
 		Trouble: p.trouble,
-		Earlier: deck.Deployments(d.GetApplicationId())}
+		Earlier: deck.Deployments(d.GetApplicationId()), Breaks: deck.Environment().GetBreakpoints()}
 	if at := slices.IndexFunc(d.GetStages(), p.shows); at >= 0 {
 		v.Stage = d.GetStages()[at]
 		v.Plugin = deck.PluginOf(d, v.Stage)

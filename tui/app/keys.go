@@ -187,8 +187,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return clipboard{m.host, &m.toast}.takePane(m.panes.of(m.screen.focus))
 	case keymap.Approve:
 		return m.actions.startApproval()
-	case keymap.Skip:
-		return m.actions.askSkip()
+	case keymap.Skip, keymap.Break:
+		return breaks{&m.actions}.ask(action)
 	case keymap.Sync:
 		return m.actions.askSync()
 	case keymap.PutBack:

@@ -27,6 +27,13 @@ func (a *actions) simulated(app *deckv1.Application) bool {
 	return environment.GetSimulated()
 }
 
+// asking are the actions that ask the environment for something.
+func asking() []keymap.Action {
+	return []keymap.Action{keymap.Approve, keymap.Skip, keymap.Break, keymap.Sync, keymap.Cancel, keymap.Restart,
+		keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack, keymap.PodLog,
+		keymap.PodShell, keymap.Shell, keymap.Fault, keymap.Calls}
+}
+
 // reasons returns why, for each action that does nothing now.
 func (a *actions) reasons() keymap.Reasons {
 	reasons := keymap.Reasons{}
@@ -38,9 +45,7 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.ShowCard] = reason
 	}
 	if !a.link.answers() {
-		for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Sync, keymap.Cancel, keymap.Restart,
-			keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack,
-			keymap.PodLog, keymap.PodShell, keymap.Shell, keymap.Fault, keymap.Calls} {
+		for _, action := range asking() {
 			reasons[action] = "not connected"
 			if !a.link.silent.IsZero() {
 				reasons[action] = "the environment does not answer"
@@ -127,8 +132,8 @@ func (a *actions) unseen(reasons keymap.Reasons) {
 	if !hidden {
 		return
 	}
-	for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Cancel, keymap.Sync, keymap.Retry,
-		keymap.Rollback, keymap.Fault} {
+	for _, action := range []keymap.Action{keymap.Approve, keymap.Skip, keymap.Break, keymap.Cancel, keymap.Sync,
+		keymap.Retry, keymap.Rollback, keymap.Fault} {
 		reasons[action] = "the screen shows " + screen + "; " + a.host.key(keymap.ShowDeployment) +
 			" shows the deployment"
 	}
@@ -138,6 +143,7 @@ func (a *actions) unseen(reasons keymap.Reasons) {
 func unready(reasons keymap.Reasons, deployment *deckv1.Deployment, stage *deckv1.Stage) {
 	if stage == nil {
 		reasons[keymap.Approve], reasons[keymap.Skip] = "no stage is selected", "no stage is selected"
+		reasons[keymap.Break] = "no stage is selected"
 		return
 	}
 	if !stage.GetCanApprove() {

@@ -195,7 +195,7 @@ const ranDone = 1
 
 func importance(stage *deckv1.Stage) int {
 	switch {
-	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && stage.GetCanApprove():
+	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && stage.GetCanApprove(), state.Paused(stage):
 		return 4
 	case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING:
 		return 3

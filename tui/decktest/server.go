@@ -363,6 +363,20 @@ func (s *Server) SkipStage(ctx context.Context, r *deckv1.SkipStageRequest) (*de
 	return &deckv1.SkipStageResponse{}, s.called(ctx, r)
 }
 
+// ContinueStage notes the call.
+func (s *Server) ContinueStage(
+	ctx context.Context, r *deckv1.ContinueStageRequest,
+) (*deckv1.ContinueStageResponse, error) {
+	return &deckv1.ContinueStageResponse{}, s.called(ctx, r)
+}
+
+// ChangeBreakpoints notes the call.
+func (s *Server) ChangeBreakpoints(
+	ctx context.Context, r *deckv1.ChangeBreakpointsRequest,
+) (*deckv1.ChangeBreakpointsResponse, error) {
+	return &deckv1.ChangeBreakpointsResponse{}, s.called(ctx, r)
+}
+
 // CancelDeployment notes the call.
 func (s *Server) CancelDeployment(ctx context.Context,
 	r *deckv1.CancelDeploymentRequest) (*deckv1.CancelDeploymentResponse, error) {

@@ -37,6 +37,8 @@ type Stage struct {
 	Index int32 `json:"index"`
 	// Display is what the plugin shows with it.
 	Display string `json:"display"`
+	// Pause is where it is paused at a breakpoint; left out when it is not.
+	Pause *Pause `json:"pause,omitempty"`
 	Approval
 	Times
 	Execution
@@ -104,6 +106,7 @@ func NewStage(d *deckv1.Deployment, s *deckv1.Stage) Stage {
 		Status: Word(s.GetStatus()), Requires: List(s.GetRequires()), Reason: s.GetStatusReason(),
 		Attempt: s.GetRetries() + 1, Rollback: s.GetRollback(), Targets: each(s.GetTargets(), newStageTarget),
 		ConfigID: s.GetConfigId(), Description: s.GetDesc(), Index: s.GetIndex(), Display: s.GetDisplay(),
+		Pause: NewPause(s.GetPause()),
 		Approval: Approval{
 			CanApprove: s.GetCanApprove(), CanSkip: s.GetCanSkip(), Approvers: List(s.GetApprovers()),
 			ApprovalsNeeded: s.GetApprovalsNeeded(), ApprovedBy: List(s.GetApprovedBy()),

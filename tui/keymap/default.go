@@ -29,6 +29,8 @@ func actions() Map {
 			Group: "Actions", Scopes: anywhere},
 		{Action: Skip, Keys: []string{"S"}, Short: "skip", Rank: 2, Help: "skip the selected stage", Asks: true,
 			Group: "Actions", Scopes: anywhere},
+		{Action: Break, Keys: []string{"b"}, Help: "pause at the selected stage; go on after a pause", Asks: true,
+			Group: "Actions", Scopes: anywhere},
 		{Action: Cancel, Keys: []string{"c"}, Short: "cancel", Rank: 3, Help: "cancel the deployment", Asks: true,
 			Group: "Actions", Scopes: anywhere},
 		{Action: Sync, Keys: []string{"s"}, Short: "sync", Rank: 4, Help: "deploy the newest commit", Asks: true,

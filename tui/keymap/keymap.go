@@ -19,6 +19,8 @@ const (
 
 	Approve Action = "approve"
 	Skip    Action = "skip"
+	// Break sets and clears breakpoints on the selected stage, and goes on after one.
+	Break   Action = "break"
 	Sync    Action = "sync"
 	Cancel  Action = "cancel"
 	Restart Action = "restart"

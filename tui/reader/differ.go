@@ -27,6 +27,8 @@ const (
 	Stage
 	// StageWaits: a running stage began to wait for approval; Deployment is set too.
 	StageWaits
+	// StagePaused: a stage is paused at a breakpoint; Deployment is set too.
+	StagePaused
 	// StageProgress: a stage reports how far it is, or how it goes at its deploy targets; Deployment and Stage are set.
 	StageProgress
 	// StageSilent: a running stage has shown no sign of life for some time; Deployment and Stage are set.
@@ -184,6 +186,11 @@ func (d *Differ) deployment(at time.Time, dep *deckv1.Deployment) []Change {
 			stages = append(stages, Change{Kind: Stage, Time: at, Was: was, Deployment: dep, Stage: stage})
 		} else if progressed {
 			stages = append(stages, Change{Kind: StageProgress, Time: at, Deployment: dep, Stage: stage})
+		}
+		paused := stage.GetPause()
+		if _, changed := d.news("pause "+key, "", paused.GetWhen(), paused.GetSince().AsTime(),
+			paused.GetAttempt()); changed && paused != nil {
+			stages = append(stages, Change{Kind: StagePaused, Time: at, Deployment: dep, Stage: stage})
 		}
 		if _, changed := d.news("approval "+key, "", stage.GetCanApprove()); changed && stage.GetCanApprove() {
 			stages = append(stages, Change{Kind: StageWaits, Time: at, Deployment: dep, Stage: stage})

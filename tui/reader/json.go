@@ -68,7 +68,7 @@ func jsonLine(c Change) any {
 		return document.DeploymentLine{
 			LineHead: head("deployment"), Deployment: document.NewDeployment(c.Deployment),
 		}
-	case Stage, StageProgress, StageSilent:
+	case Stage, StageProgress, StageSilent, StagePaused:
 		return document.StageLine{LineHead: head("stage"), Stage: document.NewStage(c.Deployment, c.Stage)}
 	case Log:
 		return document.NewLogLine(c.Time, c.Log, c.Stage.GetName())

@@ -73,6 +73,9 @@ func plainLines(c Change, flags string) []string {
 		d := c.Deployment
 		return line("deployment", d.GetApplicationName()+" "+short(d.GetCommit().GetHash()), Name(d.GetStatus()),
 			"planning waits for plugin "+d.GetPlanningWaitsFor()+", "+seconds(d.GetPlanningSince(), c.Time))
+	case StagePaused:
+		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage),
+			"PAUSED", state.PauseText(c.Stage)+"; "+arrow(goOn(c, flags)))
 	case Plugin:
 		p := c.Plugin
 		detail := p.GetDetail()

@@ -51,6 +51,9 @@ func sentences(c Change, flags string) []string {
 		s = fmt.Sprintf("The planning of the deployment of %s has waited for plugin %s for %s.",
 			c.Deployment.GetApplicationName(), c.Deployment.GetPlanningWaitsFor(),
 			seconds(c.Deployment.GetPlanningSince(), c.Time))
+	case StagePaused:
+		s = fmt.Sprintf("Stage %s of %s is %s at a breakpoint. To go on, run: %s",
+			state.StageWord(c.Stage), c.Deployment.GetApplicationName(), state.PauseText(c.Stage), goOn(c, flags))
 	case Plugin:
 		s = pluginSentence(c.Plugin, c.PluginName)
 	case Problem:
@@ -249,4 +252,11 @@ func approval(c Change, flags string) string {
 		command += " --as " + text.ShellWord(named[0])
 	}
 	return command + flags
+}
+
+// goOn is the command that goes on with the paused stage; flags name the environment in it.
+func goOn(c Change, flags string) string {
+	paused := state.StagesThat(c.Deployment, state.Paused)
+	return "pipedeck continue " + text.ShellWord(c.Deployment.GetApplicationName()) + " " +
+		text.ShellWord(state.StageArgument(paused, c.Stage)) + flags
 }

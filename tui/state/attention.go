@@ -14,7 +14,7 @@ type Attention struct {
 	// FailedApplications have not succeeded since a deployment failed, or have a configuration that is not valid;
 	// UnhealthyApplications are others whose resources are not healthy. Disabled ones count in neither.
 	FailedApplications, UnhealthyApplications int
-	// Waiting deployments have a stage that waits for an approval.
+	// Waiting deployments have a stage that waits for an approval, or is paused at a breakpoint.
 	Waiting int
 	// Plugins are all plugins, RunningPlugins those that run, FailedPlugins those that are not started again by
 	// themselves.
@@ -34,7 +34,8 @@ func (d *Deck) Attention() Attention {
 		}
 	}
 	for id := range d.running {
-		if slices.ContainsFunc(d.deployments[id].GetStages(), (*deckv1.Stage).GetCanApprove) {
+		waits := func(s *deckv1.Stage) bool { return s.GetCanApprove() || Paused(s) }
+		if slices.ContainsFunc(d.deployments[id].GetStages(), waits) {
 			a.Waiting++
 		}
 	}

@@ -5,6 +5,8 @@ package view
 
 import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
+	"github.com/pipedeck/pipedeck/tui/text"
 	"github.com/pipedeck/pipedeck/tui/theme"
 )
 
@@ -24,6 +26,9 @@ func signed(tone theme.Tone, sign, words string) string {
 }
 
 func stageBadge(th theme.Theme, stage *deckv1.Stage) badge {
+	if state.Paused(stage) {
+		return badge{th.Wait, text.Line(state.PauseText(stage)), th.Tones.Warn}
+	}
 	switch stage.GetStatus() {
 	case deckv1.StageStatus_STAGE_STATUS_RUNNING:
 		if stage.GetCanApprove() {

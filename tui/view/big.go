@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/state"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
@@ -152,7 +153,7 @@ func (v Big) state(width int) string {
 // waits reports whether a stage of a deployment waits for a person.
 func waits(d *deckv1.Deployment) bool {
 	return slices.ContainsFunc(d.GetStages(), func(s *deckv1.Stage) bool {
-		return s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && s.GetCanApprove()
+		return s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && s.GetCanApprove() || state.Paused(s)
 	})
 }
 

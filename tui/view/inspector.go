@@ -36,6 +36,8 @@ type Inspector struct {
 	Earlier []*deckv1.Deployment
 	// Faults wait for its next run.
 	Faults []*deckv1.Fault
+	// Breaks are the breakpoints of the environment.
+	Breaks []*deckv1.Breakpoint
 	// Command shows the same log in a shell.
 	Command string
 	Now     time.Time
@@ -159,7 +161,7 @@ func (v Inspector) about(width int) []string {
 		{"build", buildWords(s.GetBuild(), v.Now)},
 		{"silent", silence(s, v.Now)},
 		{"approvers", text.Line(strings.Join(s.GetApprovers(), ", "))},
-	}, v.approvals(), []fact{
+	}, v.pause(), v.approvals(), []fact{
 		{"progress", v.progress()},
 	}))...)
 	if len(s.GetTargets()) > 0 {

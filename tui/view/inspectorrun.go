@@ -107,13 +107,13 @@ func (v Inspector) span(from, to *timestamppb.Timestamp) string {
 
 // config is the configuration of the stage as its plugin gets it.
 func (v Inspector) config(width int) []string {
-	if v.Run.GetConfig() == "" {
+	if v.options() == "" {
 		return nil
 	}
 	th, lines := v.Theme, v.section("Configuration, as the plugin gets it")
 	var indented bytes.Buffer
-	if json.Indent(&indented, []byte(asTyped(v.Run.GetConfig())), "", "  ") != nil {
-		return append(lines, v.wrapped(v.Run.GetConfig(), width)...)
+	if json.Indent(&indented, []byte(asTyped(v.options())), "", "  ") != nil {
+		return append(lines, v.wrapped(v.options(), width)...)
 	}
 	if strings.TrimSpace(indented.String()) == "{}" {
 		return append(lines, " "+th.Dim.Render("no options"))

@@ -54,6 +54,8 @@ type graphKey struct {
 	unfolded    bool
 	opened      string
 	held        string
+	// environment has the breakpoints.
+	environment *deckv1.Environment
 }
 
 // maxSizes bounds the sizes in a memo; a frame asks for a few.
@@ -62,8 +64,9 @@ const maxSizes = 16
 // fit empties the memo when it belongs to another graph or when a duration has changed.
 func (m *GraphMemo) fit(v Deployment) {
 	of := graphKey{v.Deployment, v.Stage, v.Fold, v.Form, v.Unfolded, strings.Join(v.Open, "\n"),
-		v.heldStages()}
-	if m.graphs == nil || m.of.deployment != of.deployment || m.of.held != of.held {
+		v.heldStages(), v.Environment}
+	if m.graphs == nil || m.of.deployment != of.deployment || m.of.held != of.held ||
+		m.of.environment != of.environment {
 		m.ordered, m.stages = byIndex(v.Deployment), v.drawn()
 	} else if !m.ticked(v) && m.of == of && len(m.graphs) < maxSizes {
 		return

@@ -101,6 +101,9 @@ func took(s *deckv1.Stage, now time.Time) time.Duration {
 }
 
 func statusOf(s *deckv1.Stage) graph.Status {
+	if state.Paused(s) {
+		return graph.Waiting
+	}
 	switch s.GetStatus() {
 	case deckv1.StageStatus_STAGE_STATUS_RUNNING:
 		if s.GetCanApprove() {
@@ -135,6 +138,8 @@ func stageNote(s *deckv1.Stage) string {
 // stageWords say how far a stage is, or how it ended.
 func stageWords(s *deckv1.Stage) string {
 	switch status := s.GetStatus(); {
+	case state.Paused(s):
+		return text.Line(state.PauseText(s)) + "; press b"
 	case status == deckv1.StageStatus_STAGE_STATUS_FAILURE:
 		return text.Line(s.GetStatusReason())
 	case status == deckv1.StageStatus_STAGE_STATUS_RUNNING && s.GetCanApprove():

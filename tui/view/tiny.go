@@ -119,7 +119,8 @@ func (v Tiny) notable(stages []*deckv1.Stage) []string {
 			rank = 1
 		case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE:
 			rank = 2
-		case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && stage.GetCanApprove():
+		case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING && stage.GetCanApprove(),
+			state.Paused(stage):
 			rank = 3
 		case stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING:
 			rank = 4

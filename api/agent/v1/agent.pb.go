@@ -106,9 +106,11 @@ type WatchRequest struct {
 	// The caller executes a stage once more for a user.
 	RerunsStages bool `protobuf:"varint,20,opt,name=reruns_stages,json=rerunsStages,proto3" json:"reruns_stages,omitempty"`
 	// The caller has faults happen that users want, and reports them.
-	TakesFaults   bool `protobuf:"varint,95,opt,name=takes_faults,json=takesFaults,proto3" json:"takes_faults,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	TakesFaults bool `protobuf:"varint,95,opt,name=takes_faults,json=takesFaults,proto3" json:"takes_faults,omitempty"`
+	// The caller stops at breakpoints.
+	StopsAtBreakpoints bool `protobuf:"varint,80,opt,name=stops_at_breakpoints,json=stopsAtBreakpoints,proto3" json:"stops_at_breakpoints,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
@@ -176,6 +178,13 @@ func (x *WatchRequest) GetTakesFaults() bool {
 	return false
 }
 
+func (x *WatchRequest) GetStopsAtBreakpoints() bool {
+	if x != nil {
+		return x.StopsAtBreakpoints
+	}
+	return false
+}
+
 type WatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ListApplications has a new answer.
@@ -193,7 +202,9 @@ type WatchResponse struct {
 	// Stages to execute once more, with StageRerunService.
 	StageReruns []*StageRerun `protobuf:"bytes,20,rep,name=stage_reruns,json=stageReruns,proto3" json:"stage_reruns,omitempty"`
 	// What users want of faults; answered with FaultService.
-	Faults        []*FaultOrder `protobuf:"bytes,95,rep,name=faults,proto3" json:"faults,omitempty"`
+	Faults []*FaultOrder `protobuf:"bytes,95,rep,name=faults,proto3" json:"faults,omitempty"`
+	// All breakpoints; in the first answer, and when they have changed.
+	Breakpoints   *Breakpoints `protobuf:"bytes,80,opt,name=breakpoints,proto3" json:"breakpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -280,6 +291,13 @@ func (x *WatchResponse) GetStageReruns() []*StageRerun {
 func (x *WatchResponse) GetFaults() []*FaultOrder {
 	if x != nil {
 		return x.Faults
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetBreakpoints() *Breakpoints {
+	if x != nil {
+		return x.Breakpoints
 	}
 	return nil
 }
@@ -1862,13 +1880,14 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x18api/agent/v1/calls.proto\x1a\x19api/agent/v1/reruns.proto\x1a\x19api/agent/v1/faults.proto\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe4\x01\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x1eapi/agent/v1/breakpoints.proto\x1a\x18api/agent/v1/calls.proto\x1a\x19api/agent/v1/reruns.proto\x1a\x19api/agent/v1/faults.proto\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x96\x02\n" +
 	"\fWatchRequest\x12'\n" +
 	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\x121\n" +
 	"\x14removes_applications\x18\x02 \x01(\bR\x13removesApplications\x120\n" +
 	"\x14answers_plugin_calls\x18\x03 \x01(\bR\x12answersPluginCalls\x12#\n" +
 	"\rreruns_stages\x18\x14 \x01(\bR\frerunsStages\x12!\n" +
-	"\ftakes_faults\x18_ \x01(\bR\vtakesFaults\"\xf5\x02\n" +
+	"\ftakes_faults\x18_ \x01(\bR\vtakesFaults\x120\n" +
+	"\x14stops_at_breakpoints\x18P \x01(\bR\x12stopsAtBreakpoints\"\xb7\x03\n" +
 	"\rWatchResponse\x12\"\n" +
 	"\fapplications\x18\x01 \x01(\bR\fapplications\x12\x1a\n" +
 	"\bcommands\x18\x02 \x01(\bR\bcommands\x12 \n" +
@@ -1877,7 +1896,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x0frestart_plugins\x18\x05 \x03(\tR\x0erestartPlugins\x12H\n" +
 	"\fplugin_calls\x18\x06 \x03(\v2%.pipedeck.agent.v1.PluginCallQuestionR\vpluginCalls\x12@\n" +
 	"\fstage_reruns\x18\x14 \x03(\v2\x1d.pipedeck.agent.v1.StageRerunR\vstageReruns\x125\n" +
-	"\x06faults\x18_ \x03(\v2\x1d.pipedeck.agent.v1.FaultOrderR\x06faults\"1\n" +
+	"\x06faults\x18_ \x03(\v2\x1d.pipedeck.agent.v1.FaultOrderR\x06faults\x12@\n" +
+	"\vbreakpoints\x18P \x01(\v2\x1e.pipedeck.agent.v1.BreakpointsR\vbreakpoints\"1\n" +
 	"\x17PageApplicationsRequest\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"j\n" +
 	"\x18PageApplicationsResponse\x126\n" +
@@ -2060,64 +2080,66 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*PluginCallQuestion)(nil),               // 26: pipedeck.agent.v1.PluginCallQuestion
 	(*StageRerun)(nil),                       // 27: pipedeck.agent.v1.StageRerun
 	(*FaultOrder)(nil),                       // 28: pipedeck.agent.v1.FaultOrder
-	(*model.Application)(nil),                // 29: model.Application
-	(*pipedservice.ListEventsRequest)(nil),   // 30: grpc.service.pipedservice.ListEventsRequest
-	(*model.Event)(nil),                      // 31: model.Event
-	(*livestate.ResourceDrift)(nil),          // 32: pipedeck.plugin.livestate.v1.ResourceDrift
-	(*timestamppb.Timestamp)(nil),            // 33: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),              // 34: google.protobuf.Duration
-	(*model.Command)(nil),                    // 35: model.Command
-	(model.LogSeverity)(0),                   // 36: model.LogSeverity
+	(*Breakpoints)(nil),                      // 29: pipedeck.agent.v1.Breakpoints
+	(*model.Application)(nil),                // 30: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 31: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 32: model.Event
+	(*livestate.ResourceDrift)(nil),          // 33: pipedeck.plugin.livestate.v1.ResourceDrift
+	(*timestamppb.Timestamp)(nil),            // 34: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),              // 35: google.protobuf.Duration
+	(*model.Command)(nil),                    // 36: model.Command
+	(model.LogSeverity)(0),                   // 37: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
 	26, // 0: pipedeck.agent.v1.WatchResponse.plugin_calls:type_name -> pipedeck.agent.v1.PluginCallQuestion
 	27, // 1: pipedeck.agent.v1.WatchResponse.stage_reruns:type_name -> pipedeck.agent.v1.StageRerun
 	28, // 2: pipedeck.agent.v1.WatchResponse.faults:type_name -> pipedeck.agent.v1.FaultOrder
-	29, // 3: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
-	30, // 4: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
-	31, // 5: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
-	9,  // 6: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
-	19, // 7: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
-	18, // 8: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	32, // 9: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
-	33, // 10: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	0,  // 11: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	33, // 12: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	33, // 13: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	33, // 14: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	20, // 15: pipedeck.agent.v1.Plugin.build:type_name -> pipedeck.agent.v1.PluginBuild
-	21, // 16: pipedeck.agent.v1.Plugin.exits:type_name -> pipedeck.agent.v1.PluginExit
-	33, // 17: pipedeck.agent.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
-	33, // 18: pipedeck.agent.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
-	20, // 19: pipedeck.agent.v1.PluginExit.build:type_name -> pipedeck.agent.v1.PluginBuild
-	34, // 20: pipedeck.agent.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
-	34, // 21: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
-	20, // 22: pipedeck.agent.v1.StageRun.build:type_name -> pipedeck.agent.v1.PluginBuild
-	35, // 23: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	36, // 24: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
-	1,  // 25: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 26: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
-	5,  // 27: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
-	7,  // 28: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
-	10, // 29: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	12, // 30: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	14, // 31: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
-	16, // 32: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
-	23, // 33: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 34: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 35: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
-	6,  // 36: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
-	8,  // 37: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
-	11, // 38: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	13, // 39: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	15, // 40: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
-	17, // 41: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
-	24, // 42: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	34, // [34:43] is the sub-list for method output_type
-	25, // [25:34] is the sub-list for method input_type
-	25, // [25:25] is the sub-list for extension type_name
-	25, // [25:25] is the sub-list for extension extendee
-	0,  // [0:25] is the sub-list for field type_name
+	29, // 3: pipedeck.agent.v1.WatchResponse.breakpoints:type_name -> pipedeck.agent.v1.Breakpoints
+	30, // 4: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	31, // 5: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	32, // 6: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	9,  // 7: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
+	19, // 8: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
+	18, // 9: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
+	33, // 10: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
+	34, // 11: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	0,  // 12: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
+	34, // 13: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	34, // 14: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	34, // 15: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	20, // 16: pipedeck.agent.v1.Plugin.build:type_name -> pipedeck.agent.v1.PluginBuild
+	21, // 17: pipedeck.agent.v1.Plugin.exits:type_name -> pipedeck.agent.v1.PluginExit
+	34, // 18: pipedeck.agent.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	34, // 19: pipedeck.agent.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	20, // 20: pipedeck.agent.v1.PluginExit.build:type_name -> pipedeck.agent.v1.PluginBuild
+	35, // 21: pipedeck.agent.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	35, // 22: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
+	20, // 23: pipedeck.agent.v1.StageRun.build:type_name -> pipedeck.agent.v1.PluginBuild
+	36, // 24: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	37, // 25: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 26: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 27: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
+	5,  // 28: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
+	7,  // 29: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
+	10, // 30: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	12, // 31: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	14, // 32: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
+	16, // 33: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
+	23, // 34: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 35: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 36: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 37: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 38: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 39: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 40: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	15, // 41: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
+	17, // 42: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
+	24, // 43: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	35, // [35:44] is the sub-list for method output_type
+	26, // [26:35] is the sub-list for method input_type
+	26, // [26:26] is the sub-list for extension type_name
+	26, // [26:26] is the sub-list for extension extendee
+	0,  // [0:26] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -2125,6 +2147,7 @@ func file_api_agent_v1_agent_proto_init() {
 	if File_api_agent_v1_agent_proto != nil {
 		return
 	}
+	file_api_agent_v1_breakpoints_proto_init()
 	file_api_agent_v1_calls_proto_init()
 	file_api_agent_v1_reruns_proto_init()
 	file_api_agent_v1_faults_proto_init()

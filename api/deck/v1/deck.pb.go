@@ -1293,7 +1293,9 @@ type Environment struct {
 	MetricsAddress string `protobuf:"bytes,14,opt,name=metrics_address,json=metricsAddress,proto3" json:"metrics_address,omitempty"`
 	// No container runs, but images run as processes of the machine: those that the environment builds, and those that the
 	// user has mapped to programs. Pods with other images only look as if they ran.
-	LocalPods     bool `protobuf:"varint,15,opt,name=local_pods,json=localPods,proto3" json:"local_pods,omitempty"`
+	LocalPods bool `protobuf:"varint,15,opt,name=local_pods,json=localPods,proto3" json:"local_pods,omitempty"`
+	// All breakpoints on stages that are set.
+	Breakpoints   []*Breakpoint `protobuf:"bytes,80,rep,name=breakpoints,proto3" json:"breakpoints,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1431,6 +1433,13 @@ func (x *Environment) GetLocalPods() bool {
 		return x.LocalPods
 	}
 	return false
+}
+
+func (x *Environment) GetBreakpoints() []*Breakpoint {
+	if x != nil {
+		return x.Breakpoints
+	}
+	return nil
 }
 
 // A Kubernetes that applications are deployed to.
@@ -3434,7 +3443,9 @@ type Stage struct {
 	Build  *PluginBuild `protobuf:"bytes,61,opt,name=build,proto3" json:"build,omitempty"`
 	// The last sign of a stage that has neither written to its log nor reported progress for 30 s; not set for others, and
 	// for those that a user can approve or skip.
-	SilentSince   *timestamppb.Timestamp `protobuf:"bytes,62,opt,name=silent_since,json=silentSince,proto3" json:"silent_since,omitempty"`
+	SilentSince *timestamppb.Timestamp `protobuf:"bytes,62,opt,name=silent_since,json=silentSince,proto3" json:"silent_since,omitempty"`
+	// The stage is paused at a breakpoint, and nothing of it runs.
+	Pause         *StagePause `protobuf:"bytes,80,opt,name=pause,proto3" json:"pause,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3647,6 +3658,13 @@ func (x *Stage) GetBuild() *PluginBuild {
 func (x *Stage) GetSilentSince() *timestamppb.Timestamp {
 	if x != nil {
 		return x.SilentSince
+	}
+	return nil
+}
+
+func (x *Stage) GetPause() *StagePause {
+	if x != nil {
+		return x.Pause
 	}
 	return nil
 }
@@ -5964,7 +5982,7 @@ var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
 
 const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
-	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x17api/deck/v1/calls.proto\x1a\x18api/deck/v1/faults.proto\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
+	"\x16api/deck/v1/deck.proto\x12\x10pipedeck.deck.v1\x1a\x1dapi/deck/v1/breakpoints.proto\x1a\x17api/deck/v1/calls.proto\x1a\x18api/deck/v1/faults.proto\x1a\x1dapi/deck/v1/planpreview.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"[\n" +
 	"\fWatchRequest\x12\x12\n" +
 	"\x04logs\x18\x01 \x01(\bR\x04logs\x127\n" +
 	"\theartbeat\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\theartbeat\"@\n" +
@@ -6003,7 +6021,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\tnext_step\x18\x04 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x05 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12\x1c\n" +
 	"\tcomponent\x18\x06 \x01(\tR\tcomponent\x12%\n" +
-	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xf6\x03\n" +
+	"\x0eapplication_id\x18\a \x01(\tR\rapplicationId\"\xb6\x04\n" +
 	"\vEnvironment\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aversion\x18\x02 \x01(\tR\aversion\x12!\n" +
@@ -6026,7 +6044,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x04live\x18\r \x01(\bR\x04live\x12'\n" +
 	"\x0fmetrics_address\x18\x0e \x01(\tR\x0emetricsAddress\x12\x1d\n" +
 	"\n" +
-	"local_pods\x18\x0f \x01(\bR\tlocalPods\"\x8e\x01\n" +
+	"local_pods\x18\x0f \x01(\bR\tlocalPods\x12>\n" +
+	"\vbreakpoints\x18P \x03(\v2\x1c.pipedeck.deck.v1.BreakpointR\vbreakpoints\"\x8e\x01\n" +
 	"\aCluster\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\x1c\n" +
@@ -6239,7 +6258,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06branch\x18\x04 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03url\x18\x05 \x01(\tR\x03url\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\x90\b\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc4\b\n" +
 	"\x05Stage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -6270,7 +6289,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05cause\x18\x17 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\x12\x16\n" +
 	"\x06plugin\x18< \x01(\tR\x06plugin\x123\n" +
 	"\x05build\x18= \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12=\n" +
-	"\fsilent_since\x18> \x01(\v2\x1a.google.protobuf.TimestampR\vsilentSince\"r\n" +
+	"\fsilent_since\x18> \x01(\v2\x1a.google.protobuf.TimestampR\vsilentSince\x122\n" +
+	"\x05pause\x18P \x01(\v2\x1c.pipedeck.deck.v1.StagePauseR\x05pause\"r\n" +
 	"\vPluginBuild\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
 	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
@@ -6515,7 +6535,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\xeb\x0e\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\xbf\x10\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12\\\n" +
@@ -6536,7 +6556,9 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x10CancelDeployment\x12).pipedeck.deck.v1.CancelDeploymentRequest\x1a*.pipedeck.deck.v1.CancelDeploymentResponse\"\x00\x12h\n" +
 	"\x0fOpenApplication\x12(.pipedeck.deck.v1.OpenApplicationRequest\x1a).pipedeck.deck.v1.OpenApplicationResponse\"\x00\x12b\n" +
 	"\rRestartPlugin\x12&.pipedeck.deck.v1.RestartPluginRequest\x1a'.pipedeck.deck.v1.RestartPluginResponse\"\x00\x12S\n" +
-	"\bShutdown\x12!.pipedeck.deck.v1.ShutdownRequest\x1a\".pipedeck.deck.v1.ShutdownResponse\"\x00B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
+	"\bShutdown\x12!.pipedeck.deck.v1.ShutdownRequest\x1a\".pipedeck.deck.v1.ShutdownResponse\"\x00\x12n\n" +
+	"\x11ChangeBreakpoints\x12*.pipedeck.deck.v1.ChangeBreakpointsRequest\x1a+.pipedeck.deck.v1.ChangeBreakpointsResponse\"\x00\x12b\n" +
+	"\rContinueStage\x12&.pipedeck.deck.v1.ContinueStageRequest\x1a'.pipedeck.deck.v1.ContinueStageResponse\"\x00B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
 
 var (
 	file_api_deck_v1_deck_proto_rawDescOnce sync.Once
@@ -6631,9 +6653,15 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	nil,                                   // 75: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
 	(*durationpb.Duration)(nil),           // 76: google.protobuf.Duration
 	(*timestamppb.Timestamp)(nil),         // 77: google.protobuf.Timestamp
-	(*Fault)(nil),                         // 78: pipedeck.deck.v1.Fault
-	(*PluginCall)(nil),                    // 79: pipedeck.deck.v1.PluginCall
-	(*PlanPreviewResponse)(nil),           // 80: pipedeck.deck.v1.PlanPreviewResponse
+	(*Breakpoint)(nil),                    // 78: pipedeck.deck.v1.Breakpoint
+	(*Fault)(nil),                         // 79: pipedeck.deck.v1.Fault
+	(*StagePause)(nil),                    // 80: pipedeck.deck.v1.StagePause
+	(*PluginCall)(nil),                    // 81: pipedeck.deck.v1.PluginCall
+	(*ChangeBreakpointsRequest)(nil),      // 82: pipedeck.deck.v1.ChangeBreakpointsRequest
+	(*ContinueStageRequest)(nil),          // 83: pipedeck.deck.v1.ContinueStageRequest
+	(*PlanPreviewResponse)(nil),           // 84: pipedeck.deck.v1.PlanPreviewResponse
+	(*ChangeBreakpointsResponse)(nil),     // 85: pipedeck.deck.v1.ChangeBreakpointsResponse
+	(*ContinueStageResponse)(nil),         // 86: pipedeck.deck.v1.ContinueStageResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	76,  // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
@@ -6653,119 +6681,125 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	77,  // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
 	77,  // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
 	19,  // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	6,   // 17: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	77,  // 18: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 19: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
-	7,   // 20: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	77,  // 21: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 22: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	78,  // 23: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
-	74,  // 24: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
-	0,   // 25: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
-	1,   // 26: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
-	23,  // 27: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	27,  // 28: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,   // 29: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	77,  // 30: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	28,  // 31: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	8,   // 32: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
-	2,   // 33: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	38,  // 34: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	39,  // 35: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	77,  // 36: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	77,  // 37: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	38,  // 38: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	30,  // 39: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
-	3,   // 40: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
-	77,  // 41: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
-	33,  // 42: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	33,  // 43: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	77,  // 44: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	77,  // 45: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	76,  // 46: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	76,  // 47: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	36,  // 48: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	77,  // 49: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	76,  // 50: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	77,  // 51: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	4,   // 52: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	77,  // 53: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 54: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	46,  // 55: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	47,  // 56: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	42,  // 57: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	77,  // 58: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	30,  // 59: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	40,  // 60: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
-	77,  // 61: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
-	77,  // 62: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
-	77,  // 63: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
-	40,  // 64: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
-	76,  // 65: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
-	77,  // 66: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	76,  // 67: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	45,  // 68: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	75,  // 69: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	42,  // 70: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	79,  // 71: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	77,  // 72: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 73: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,   // 74: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	40,  // 75: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
-	4,   // 76: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,   // 77: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	77,  // 78: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 79: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	77,  // 80: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	40,  // 81: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
-	41,  // 82: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
-	5,   // 83: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	77,  // 84: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	49,  // 85: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10,  // 86: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11,  // 87: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	50,  // 88: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	43,  // 89: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	24,  // 90: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	25,  // 91: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	31,  // 92: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	34,  // 93: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	37,  // 94: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	52,  // 95: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	54,  // 96: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	56,  // 97: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	58,  // 98: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	60,  // 99: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	62,  // 100: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	64,  // 101: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	66,  // 102: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	68,  // 103: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	70,  // 104: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	72,  // 105: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	12,  // 106: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	51,  // 107: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	44,  // 108: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	26,  // 109: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	51,  // 110: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	32,  // 111: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	35,  // 112: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	80,  // 113: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	53,  // 114: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	55,  // 115: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	57,  // 116: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	59,  // 117: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	61,  // 118: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	63,  // 119: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	65,  // 120: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	67,  // 121: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	69,  // 122: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	71,  // 123: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	73,  // 124: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	106, // [106:125] is the sub-list for method output_type
-	87,  // [87:106] is the sub-list for method input_type
-	87,  // [87:87] is the sub-list for extension type_name
-	87,  // [87:87] is the sub-list for extension extendee
-	0,   // [0:87] is the sub-list for field type_name
+	78,  // 17: pipedeck.deck.v1.Environment.breakpoints:type_name -> pipedeck.deck.v1.Breakpoint
+	6,   // 18: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
+	77,  // 19: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 20: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	7,   // 21: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
+	77,  // 22: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 23: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	79,  // 24: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
+	74,  // 25: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	0,   // 26: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
+	1,   // 27: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
+	23,  // 28: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
+	27,  // 29: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,   // 30: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	77,  // 31: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	28,  // 32: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	8,   // 33: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,   // 34: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	38,  // 35: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	39,  // 36: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	77,  // 37: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	77,  // 38: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	38,  // 39: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	30,  // 40: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	3,   // 41: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
+	77,  // 42: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
+	33,  // 43: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	33,  // 44: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	77,  // 45: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	77,  // 46: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	76,  // 47: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	76,  // 48: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	36,  // 49: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	77,  // 50: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	76,  // 51: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	77,  // 52: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,   // 53: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	77,  // 54: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 55: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	46,  // 56: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	47,  // 57: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	42,  // 58: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	77,  // 59: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	30,  // 60: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	40,  // 61: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
+	77,  // 62: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
+	80,  // 63: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
+	77,  // 64: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	77,  // 65: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	40,  // 66: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
+	76,  // 67: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	77,  // 68: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	76,  // 69: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	45,  // 70: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	75,  // 71: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	42,  // 72: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	81,  // 73: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	77,  // 74: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 75: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,   // 76: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	40,  // 77: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
+	4,   // 78: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,   // 79: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	77,  // 80: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 81: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	77,  // 82: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	40,  // 83: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
+	41,  // 84: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
+	5,   // 85: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	77,  // 86: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	49,  // 87: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10,  // 88: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11,  // 89: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	50,  // 90: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	43,  // 91: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	24,  // 92: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	25,  // 93: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	31,  // 94: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	34,  // 95: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	37,  // 96: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	52,  // 97: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	54,  // 98: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	56,  // 99: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	58,  // 100: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	60,  // 101: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	62,  // 102: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	64,  // 103: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	66,  // 104: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	68,  // 105: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	70,  // 106: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	72,  // 107: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	82,  // 108: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
+	83,  // 109: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
+	12,  // 110: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	51,  // 111: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	44,  // 112: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	26,  // 113: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	51,  // 114: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	32,  // 115: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	35,  // 116: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	84,  // 117: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	53,  // 118: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	55,  // 119: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	57,  // 120: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	59,  // 121: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	61,  // 122: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	63,  // 123: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	65,  // 124: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	67,  // 125: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	69,  // 126: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	71,  // 127: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	73,  // 128: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	85,  // 129: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
+	86,  // 130: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
+	110, // [110:131] is the sub-list for method output_type
+	89,  // [89:110] is the sub-list for method input_type
+	89,  // [89:89] is the sub-list for extension type_name
+	89,  // [89:89] is the sub-list for extension extendee
+	0,   // [0:89] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -6773,6 +6807,7 @@ func file_api_deck_v1_deck_proto_init() {
 	if File_api_deck_v1_deck_proto != nil {
 		return
 	}
+	file_api_deck_v1_breakpoints_proto_init()
 	file_api_deck_v1_calls_proto_init()
 	file_api_deck_v1_faults_proto_init()
 	file_api_deck_v1_planpreview_proto_init()

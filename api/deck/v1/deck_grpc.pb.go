@@ -45,6 +45,8 @@ const (
 	DeckService_OpenApplication_FullMethodName     = "/pipedeck.deck.v1.DeckService/OpenApplication"
 	DeckService_RestartPlugin_FullMethodName       = "/pipedeck.deck.v1.DeckService/RestartPlugin"
 	DeckService_Shutdown_FullMethodName            = "/pipedeck.deck.v1.DeckService/Shutdown"
+	DeckService_ChangeBreakpoints_FullMethodName   = "/pipedeck.deck.v1.DeckService/ChangeBreakpoints"
+	DeckService_ContinueStage_FullMethodName       = "/pipedeck.deck.v1.DeckService/ContinueStage"
 )
 
 // DeckServiceClient is the client API for DeckService service.
@@ -104,6 +106,12 @@ type DeckServiceClient interface {
 	RestartPlugin(ctx context.Context, in *RestartPluginRequest, opts ...grpc.CallOption) (*RestartPluginResponse, error)
 	// Shutdown ends the environment; the answer comes before its parts stop.
 	Shutdown(ctx context.Context, in *ShutdownRequest, opts ...grpc.CallOption) (*ShutdownResponse, error)
+	// ChangeBreakpoints clears and sets breakpoints. Environment has those that are set.
+	ChangeBreakpoints(ctx context.Context, in *ChangeBreakpointsRequest, opts ...grpc.CallOption) (*ChangeBreakpointsResponse, error)
+	// ContinueStage says how a paused stage goes on, and waits up to 8 s for the answer of piped. FailedPrecondition when
+	// the stage is not paused; InvalidArgument, with the reason, when piped refuses the options, and the stage stays
+	// paused.
+	ContinueStage(ctx context.Context, in *ContinueStageRequest, opts ...grpc.CallOption) (*ContinueStageResponse, error)
 }
 
 type deckServiceClient struct {
@@ -349,6 +357,26 @@ func (c *deckServiceClient) Shutdown(ctx context.Context, in *ShutdownRequest, o
 	return out, nil
 }
 
+func (c *deckServiceClient) ChangeBreakpoints(ctx context.Context, in *ChangeBreakpointsRequest, opts ...grpc.CallOption) (*ChangeBreakpointsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ChangeBreakpointsResponse)
+	err := c.cc.Invoke(ctx, DeckService_ChangeBreakpoints_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *deckServiceClient) ContinueStage(ctx context.Context, in *ContinueStageRequest, opts ...grpc.CallOption) (*ContinueStageResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ContinueStageResponse)
+	err := c.cc.Invoke(ctx, DeckService_ContinueStage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // DeckServiceServer is the server API for DeckService service.
 // All implementations must embed UnimplementedDeckServiceServer
 // for forward compatibility.
@@ -406,6 +434,12 @@ type DeckServiceServer interface {
 	RestartPlugin(context.Context, *RestartPluginRequest) (*RestartPluginResponse, error)
 	// Shutdown ends the environment; the answer comes before its parts stop.
 	Shutdown(context.Context, *ShutdownRequest) (*ShutdownResponse, error)
+	// ChangeBreakpoints clears and sets breakpoints. Environment has those that are set.
+	ChangeBreakpoints(context.Context, *ChangeBreakpointsRequest) (*ChangeBreakpointsResponse, error)
+	// ContinueStage says how a paused stage goes on, and waits up to 8 s for the answer of piped. FailedPrecondition when
+	// the stage is not paused; InvalidArgument, with the reason, when piped refuses the options, and the stage stays
+	// paused.
+	ContinueStage(context.Context, *ContinueStageRequest) (*ContinueStageResponse, error)
 	mustEmbedUnimplementedDeckServiceServer()
 }
 
@@ -472,6 +506,12 @@ func (UnimplementedDeckServiceServer) RestartPlugin(context.Context, *RestartPlu
 }
 func (UnimplementedDeckServiceServer) Shutdown(context.Context, *ShutdownRequest) (*ShutdownResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Shutdown not implemented")
+}
+func (UnimplementedDeckServiceServer) ChangeBreakpoints(context.Context, *ChangeBreakpointsRequest) (*ChangeBreakpointsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ChangeBreakpoints not implemented")
+}
+func (UnimplementedDeckServiceServer) ContinueStage(context.Context, *ContinueStageRequest) (*ContinueStageResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ContinueStage not implemented")
 }
 func (UnimplementedDeckServiceServer) mustEmbedUnimplementedDeckServiceServer() {}
 func (UnimplementedDeckServiceServer) testEmbeddedByValue()                     {}
@@ -801,6 +841,42 @@ func _DeckService_Shutdown_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DeckService_ChangeBreakpoints_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ChangeBreakpointsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).ChangeBreakpoints(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_ChangeBreakpoints_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).ChangeBreakpoints(ctx, req.(*ChangeBreakpointsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _DeckService_ContinueStage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ContinueStageRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).ContinueStage(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_ContinueStage_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).ContinueStage(ctx, req.(*ContinueStageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // DeckService_ServiceDesc is the grpc.ServiceDesc for DeckService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -863,6 +939,14 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Shutdown",
 			Handler:    _DeckService_Shutdown_Handler,
+		},
+		{
+			MethodName: "ChangeBreakpoints",
+			Handler:    _DeckService_ChangeBreakpoints_Handler,
+		},
+		{
+			MethodName: "ContinueStage",
+			Handler:    _DeckService_ContinueStage_Handler,
 		},
 	},
 	Streams: []grpc.StreamDesc{

@@ -13,7 +13,8 @@ import (
 func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
 		newSyncCommand(t), newRetryCommand(t), newRollbackCommand(t), newRemoveCommand(t),
-		newApproveCommand(t), newSkipCommand(t),
+		newApproveCommand(t), newSkipCommand(t), newContinueCommand(t), newBreakCommand(t),
+		newShellCommand(t),
 		newCancelCommand(t), newRestartCommand(t), newEventCommand(t), newFaultCommand(t),
 	}
 }

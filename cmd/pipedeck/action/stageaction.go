@@ -26,6 +26,8 @@ func approving() stageAction { return stageAction{"approved", (*deckv1.Stage).Ge
 
 func skipping() stageAction { return stageAction{"skipped", (*deckv1.Stage).GetCanSkip} }
 
+func continuing() stageAction { return stageAction{"continued", state.Paused} }
+
 // waitingStage is a stage that waits for an action of a user.
 type waitingStage struct {
 	deployment *deckv1.Deployment

@@ -20,6 +20,8 @@ type action struct {
 var (
 	approvable = action{"approved", (*deckv1.Stage).GetCanApprove}
 	skippable  = action{"skipped", (*deckv1.Stage).GetCanSkip}
+	// continuable stages are paused at a breakpoint.
+	continuable = action{"continued", state.Paused}
 )
 
 // waiting offers for the first argument the applications with a stage that waits for the action, then the stages; for

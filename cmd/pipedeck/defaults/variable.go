@@ -34,7 +34,7 @@ func ReadElsewhere(flag *pflag.Flag) bool {
 // severalMeanings are names of flags that mean different things in different commands, of which one program does not
 // know all. Package reference has the test.
 var severalMeanings = []string{
-	"output", "plugin", "piped", "piped-config", "context", "key", "file", "stage", "verbose",
+	"output", "plugin", "piped", "piped-config", "context", "key", "file", "stage", "verbose", "with", "list",
 }
 
 // Common is the variable of a flag for all commands that have it.

@@ -63,6 +63,9 @@ and with the stages of the pipeline.` + samplesHelp(),
 			if err != nil {
 				return err
 			}
+			if err := checkBreaksInCI(flags.breaks); err != nil {
+				return err
+			}
 			if err := change.check(cmd); err != nil {
 				return err
 			}

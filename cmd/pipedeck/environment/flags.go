@@ -55,6 +55,8 @@ type Flags struct {
 	faults []string
 	// pluginStart is the time for a plugin to answer after its start; 0 is piped's default.
 	pluginStart time.Duration
+	// breaks are breakpoints as package breakpoint reads them.
+	breaks []string
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
 }
@@ -83,6 +85,9 @@ func (f *Flags) Register(cmd *cobra.Command) {
 			"unavailable N, hang, status STATUS and flood N; also for 'cluster' and 'control-plane'")
 	flags.DurationVar(&f.pluginStart, pluginStartFlag, pluginhost.DefaultStartTimeout,
 		"time for a plugin to answer after its start, from 1s to 1h")
+	flags.StringArrayVar(&f.breaks, "break", nil,
+		"pause deployments at a stage until you go on with pipedeck continue: 'before STAGE', 'after STAGE' or "+
+			"'failure [STAGE]', repeatable; STAGE is an id, a type or *, also as APP/STAGE")
 	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = flags.MarkHidden("compile") // for make up; the flag exists
 }
@@ -124,6 +129,9 @@ func (f *Flags) arguments() []string {
 	}
 	if ownPluginStart(f.pluginStart) {
 		args = append(args, "--"+pluginStartFlag+"="+f.pluginStart.String())
+	}
+	for _, b := range f.breaks {
+		args = append(args, "--break="+b)
 	}
 	if f.live {
 		args = append(args, "--live")

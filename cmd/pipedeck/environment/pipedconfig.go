@@ -97,6 +97,7 @@ func (f *Flags) withOwn(plugins []workspace.Plugin, bin string) ([]workspace.Plu
 func (f *Flags) pipedOptions(piped string, plugins []workspace.Plugin) env.PipedOptions {
 	options := env.PipedOptions{
 		Piped: piped, ForeignPiped: f.piped != "", Plugins: plugins, Faults: f.faults, PluginStart: f.pluginStart,
+		Breakpoints: breakpointsOf(f.breaks),
 		Develop: func(name, directory string, former *workspace.Plugin) (workspace.Plugin, error) {
 			return develop(f, name, directory, former)
 		},

@@ -54,6 +54,7 @@ var startFlags = []startFlag{
 		return []string{f.pluginStart.String()}
 	}, nil},
 	{"piped", func(f *Flags) []string { return oneValue(f.piped) }, absolute},
+	{"break", func(f *Flags) []string { return f.breaks }, nil},
 	{"piped-config", func(f *Flags) []string { return oneValue(f.pipedConfig) }, absolute},
 }
 

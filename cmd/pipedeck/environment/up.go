@@ -164,6 +164,9 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 	if err := checkPluginStart(f.pluginStart, f.piped); err != nil {
 		return err
 	}
+	if err := checkBreaks(f.breaks, f.piped); err != nil {
+		return err
+	}
 	from, err := f.chooseSource(args)
 	if err != nil {
 		return err

@@ -133,7 +133,10 @@ func stage(
 		Display:    display(s), StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
 		ConfigId: s.GetMetadata()[configIDKey], Approvals: approvals,
 		Progress: progress(s.GetMetadata()[progressKey]), Targets: targetResults(s.GetMetadata()[targetsKey]),
-		Cause: causeOfStage(s),
+		Cause: causeOfStage(s), Pause: pause(d, s),
+	}
+	if out.GetPause() != nil {
+		out.CanApprove, out.CanSkip = false, false
 	}
 	if out.GetCanApprove() {
 		out.Approvers, out.ApprovedBy, out.ApprovalsNeeded = awaited(s), collected(s), needed(s)

@@ -30,7 +30,9 @@ func (s *Server) GetStageRun(
 	}
 	stage := d.Model.GetStages()[i]
 	out := &deckv1.GetStageRunResponse{Metadata: maps.Clone(stage.GetMetadata())}
-	maps.DeleteFunc(out.GetMetadata(), func(key, _ string) bool { return strings.HasPrefix(key, sealedKeys) })
+	maps.DeleteFunc(out.GetMetadata(), func(key, _ string) bool {
+		return strings.HasPrefix(key, sealedKeys) || key == pauseKey
+	})
 	run := d.Runs[stage.GetId()]
 	out.Config, out.Timeout, out.Plugin = run.GetConfig(), run.GetTimeout(), run.GetPlugin()
 	out.Attempts, out.Approvals = run.GetAttempts(), run.GetApprovals()

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/auth"
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
@@ -18,18 +19,23 @@ func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 	watch, err := a.store.Pipeds.Watch(auth.Piped(stream.Context()), store.Abilities{
 		DeploysCommits: r.GetDeploysCommits(), RemovesApplications: r.GetRemovesApplications(),
 		AnswersPluginCalls: r.GetAnswersPluginCalls(), RerunsStages: r.GetRerunsStages(),
-		TakesFaults: r.GetTakesFaults(),
+		TakesFaults: r.GetTakesFaults(), StopsAtBreakpoints: r.GetStopsAtBreakpoints(),
 	})
 	if err != nil {
 		return err
 	}
 	defer watch.Close()
-	for {
+	for first := true; ; first = false {
 		dirty, err := watch.Next(stream.Context())
 		if err != nil {
 			return err
 		}
+		var breakpoints *agentv1.Breakpoints
+		if first || dirty.Breakpoints {
+			breakpoints = breakpointsOf(a.store.Environment.Breakpoints())
+		}
 		if err := stream.Send(&agentv1.WatchResponse{
+			Breakpoints:  breakpoints,
 			Applications: dirty.Applications, Commands: dirty.Commands, Deployments: dirty.Deployments,
 			Events: dirty.Events, RestartPlugins: dirty.RestartPlugins, PluginCalls: dirty.PluginCalls,
 			StageReruns: dirty.StageReruns, Faults: dirty.Faults,
@@ -66,4 +72,15 @@ func (a *Agent) ReportPlugins(
 	ctx context.Context, r *agentv1.ReportPluginsRequest,
 ) (*agentv1.ReportPluginsResponse, error) {
 	return reply(&agentv1.ReportPluginsResponse{}, a.store.Pipeds.ReportPlugins(auth.Piped(ctx), r.GetPlugins()))
+}
+
+// breakpointsOf is what pipeds get of breakpoints.
+func breakpointsOf(list []*deckv1.Breakpoint) *agentv1.Breakpoints {
+	all := &agentv1.Breakpoints{}
+	for _, b := range list {
+		all.Breakpoints = append(all.Breakpoints, &agentv1.Breakpoint{
+			When: agentv1.Breakpoint_When(b.GetWhen()), Application: b.GetApplication(), Stage: b.GetStage(),
+		})
+	}
+	return all
 }

@@ -96,7 +96,8 @@ func sameRequest(a, b *model.Command) bool {
 			proto.Equal(a.GetCancelDeployment(), b.GetCancelDeployment())
 	case model.Command_APPROVE_STAGE, model.Command_SKIP_STAGE:
 		return b.GetType() == a.GetType() && a.GetDeploymentId() == b.GetDeploymentId() &&
-			a.GetStageId() == b.GetStageId() && a.GetCommander() == b.GetCommander()
+			a.GetStageId() == b.GetStageId() && a.GetCommander() == b.GetCommander() &&
+			maps.Equal(a.GetMetadata(), b.GetMetadata())
 	}
 	return false
 }

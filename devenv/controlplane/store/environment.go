@@ -18,10 +18,12 @@ type Environment struct {
 	ledger   *ledger
 	ownPiped string // the id of the environment's own piped
 
-	mu         sync.Mutex
-	described  *deckv1.Environment // nil until Describe
-	components map[string]*deckv1.Component
-	problems   map[string]*deckv1.Problem // by id
+	mu        sync.Mutex
+	described *deckv1.Environment // nil until Describe
+	// breakpoints are those that are set; they are part of what is described.
+	breakpoints []*deckv1.Breakpoint
+	components  map[string]*deckv1.Component
+	problems    map[string]*deckv1.Problem // by id
 	// shown are the problems that no other one explains. causes are the parts that explain problems of SetProblem.
 	shown  map[string]*deckv1.Problem
 	causes map[string]string
@@ -40,6 +42,9 @@ func (e *Environment) Describe(d *deckv1.Environment) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.described = proto.CloneOf(d)
+	if e.described != nil {
+		e.described.Breakpoints = e.breakpoints
+	}
 	e.ledger.publish(Change{Environment: e.described})
 }
 

@@ -198,6 +198,8 @@ type Abilities struct {
 	RerunsStages bool
 	// TakesFaults says that it has faults happen that users want.
 	TakesFaults bool
+	// StopsAtBreakpoints says that it does.
+	StopsAtBreakpoints bool
 }
 
 // Watch connects a piped, which says what it can do. The first Next names every list.

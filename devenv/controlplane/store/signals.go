@@ -18,6 +18,8 @@ type Dirty struct {
 	PluginCalls                                 []*agentv1.PluginCallQuestion
 	StageReruns                                 []*agentv1.StageRerun
 	Faults                                      []*agentv1.FaultOrder
+	// Breakpoints: those of Environment.
+	Breakpoints bool
 }
 
 // signals are marked for the connected pipeds: which of their lists have changed, and which plugins to restart.
@@ -143,6 +145,7 @@ func applicationsChanged(d *Dirty) { d.Applications = true }
 func commandsChanged(d *Dirty)     { d.Commands = true }
 func deploymentsChanged(d *Dirty)  { d.Deployments = true }
 func eventsChanged(d *Dirty)       { d.Events = true }
+func breakpointsChanged(d *Dirty)  { d.Breakpoints = true }
 func allChanged(d *Dirty) {
 	d.Applications, d.Commands, d.Deployments, d.Events = true, true, true, true
 }

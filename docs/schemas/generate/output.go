@@ -59,6 +59,7 @@ func documents() []printed {
 		{"plugin-signing", "pipedeck plugin sign", cli.Signing{}},
 		{"plugin-test", "pipedeck plugin test", cli.PluginTest{}},
 		{"plugin-test-list", "pipedeck plugin test --list", cli.PluginCases{}},
+		{"breakpoints", "pipedeck break and break show", cli.Breakpoints{}},
 		{"plugin-calls", "pipedeck plugin calls and show", cli.PluginCalls{}},
 		{"plugin-replay", "pipedeck plugin replay", cli.Replay{}},
 		{"plugin-new", "pipedeck plugin new", cli.NewPluginSources{}},
