@@ -124,8 +124,8 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{
-		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true, RerunsStages: true, TakesFaults: true,
-		StopsAtBreakpoints: true,
+		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true, RerunsStages: true,
+		TakesFaults: true, StopsAtBreakpoints: true,
 	}, grpc.WaitForReady(true))
 	if err != nil {
 		return false, err

@@ -317,21 +317,30 @@ func (e *executor) execute(
 	if point := e.options.Failpoints.Hit(call, "stage-answer"); point != nil {
 		return e.stopped(ctx, call, stage, point)
 	}
-	var exit *pluginhost.ExitError
-	var down *pluginhost.NotRunningError
-	var changed *pluginhost.SourcesChangedError
-	switch {
-	case call.Err() == nil && errors.As(err, &changed):
-		return stageResult{unprepared: err}
-	case call.Err() == nil && (errors.As(err, &exit) || errors.As(err, &down)):
-		return stageResult{interrupted: err, begun: exit != nil || down.Begun}
-	case err != nil:
+	if result, brokenOff := brokenOff(err); brokenOff && call.Err() == nil {
+		return result
+	}
+	if err != nil {
 		return e.stopped(ctx, call, stage, err)
 	}
 	if replaced, ok := faults.Answer(); ok {
 		response.Status, response.Message = replaced, ""
 	}
 	return e.answered(ctx, call, stage, plugin.Name(), response)
+}
+
+// brokenOff recognises a call that another process of the plugin may answer.
+func brokenOff(err error) (stageResult, bool) {
+	var exit *pluginhost.ExitError
+	var down *pluginhost.NotRunningError
+	var changed *pluginhost.SourcesChangedError
+	switch {
+	case errors.As(err, &changed):
+		return stageResult{unprepared: err}, true
+	case errors.As(err, &exit), errors.As(err, &down):
+		return stageResult{interrupted: err, begun: exit != nil || down.Begun}, true
+	}
+	return stageResult{}, false
 }
 
 // answered takes the answer of the plugin.

@@ -191,8 +191,8 @@ func TestWhatLeftGitWithTheLastOfItsKindIsDriftUntilItIsGone(t *testing.T) {
 		return outOfSync(r) && strings.Contains(r.GetApplicationLiveState().String(), `"Pod"`)
 	}
 	state := a.becomes(second, "the rest", everything)
-	require.Contains(t, state.GetSyncState().GetReason(), "PersistentVolumeClaim "+a.namespace+"/data is in the cluster, "+
-		"but not in Git")
+	require.Contains(t, state.GetSyncState().GetReason(), "PersistentVolumeClaim "+a.namespace+
+		"/data is in the cluster, but not in Git")
 
 	a.h = startPlugin(t, clustertest.Kubeconfig(t)) // it has never seen the first commit
 	a.becomes(second, "the rest, by another process", everything)

@@ -40,8 +40,13 @@ type handlers struct {
 	clusterFaults bool
 	plans         bool // inspects the sources when it plans
 	planPreview   func(context.Context, *planpreview.GetPlanPreviewRequest) ([]PlanPreview, error)
-	schema        []byte
-	version       string
+	card
+}
+
+// card is what a plugin says of itself.
+type card struct {
+	schema  []byte
+	version string
 }
 
 // bound is a plugin with its configuration decoded.

@@ -38,6 +38,11 @@ type Plugin struct {
 	Linked bool `json:"linked"`
 	Debugging
 	Usage
+	Output
+}
+
+// Output is what a plugin process has printed.
+type Output struct {
 	// LastOutput are the newest lines that it has printed.
 	LastOutput []string `json:"last_output"`
 	// OutputLines counts the lines that it has printed.
@@ -83,6 +88,6 @@ func NewPlugin(p *deckv1.Plugin) Plugin {
 			OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Goroutines: p.GetGoroutines(),
 			MemoryLimit: p.GetMemoryLimitBytes(), CPULimit: p.GetCpuLimitCores(), PIDsLimit: p.GetPidsLimit(),
 		},
-		LastOutput: List(p.GetLastOutput()), OutputLines: p.GetOutputLines(),
+		Output: Output{List(p.GetLastOutput()), p.GetOutputLines()},
 	}
 }

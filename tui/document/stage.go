@@ -37,15 +37,15 @@ type Stage struct {
 	Index int32 `json:"index"`
 	// Display is what the plugin shows with it.
 	Display string `json:"display"`
-	// Pause is where it is paused at a breakpoint; left out when it is not.
-	Pause *Pause `json:"pause,omitempty"`
 	Approval
 	Times
 	Execution
 }
 
-// Execution is what executes a stage.
+// Execution is what executes a stage, and what holds it up.
 type Execution struct {
+	// Pause is where it is paused at a breakpoint; left out when it is not.
+	Pause *Pause `json:"pause,omitempty"`
 	// Plugin executes its latest attempt; empty before it has begun.
 	Plugin string `json:"plugin"`
 	// Build is that of the plugin; left out before it has begun.
@@ -106,13 +106,12 @@ func NewStage(d *deckv1.Deployment, s *deckv1.Stage) Stage {
 		Status: Word(s.GetStatus()), Requires: List(s.GetRequires()), Reason: s.GetStatusReason(),
 		Attempt: s.GetRetries() + 1, Rollback: s.GetRollback(), Targets: each(s.GetTargets(), newStageTarget),
 		ConfigID: s.GetConfigId(), Description: s.GetDesc(), Index: s.GetIndex(), Display: s.GetDisplay(),
-		Pause: NewPause(s.GetPause()),
 		Approval: Approval{
 			CanApprove: s.GetCanApprove(), CanSkip: s.GetCanSkip(), Approvers: List(s.GetApprovers()),
 			ApprovalsNeeded: s.GetApprovalsNeeded(), ApprovedBy: List(s.GetApprovedBy()),
 		},
 		Times:     Times{moment(s.GetStartedAt()), moment(s.GetFirstStartedAt()), moment(s.GetCompletedAt())},
-		Execution: Execution{s.GetPlugin(), newBuild(s.GetBuild()), moment(s.GetSilentSince())},
+		Execution: Execution{NewPause(s.GetPause()), s.GetPlugin(), newBuild(s.GetBuild()), moment(s.GetSilentSince())},
 	}
 	if p := s.GetProgress(); p != nil {
 		stage.Progress = &Progress{p.GetDone(), p.GetTotal(), p.GetText()}

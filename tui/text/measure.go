@@ -150,7 +150,7 @@ func Wrap(s string, width int) []string {
 	if width < 1 {
 		return []string{""}
 	}
-	// ansi.Wrap always breaks after a hyphen, which cuts names of objects that would fit into a line of their own.
+	// ansi.Wrap always breaks after a hyphen, which cuts names of objects that would fit into the next line.
 	s = strings.ReplaceAll(s, "-", unbroken)
 	lines := strings.Split(ansi.Wrap(s, width, " "), "\n")
 	for i, line := range lines {

@@ -103,7 +103,7 @@ func eachMap(value any, path string, f func(path string, fields map[string]any))
 	}
 }
 
-// itemNames names the items of a list as server-side apply does where each has a name of its own, and by their numbers
+// itemNames names the items of a list as server-side apply does where each has another name, and by their numbers
 // elsewhere.
 func itemNames(items []any) []string {
 	names, seen := make([]string, len(items)), map[string]bool{}

@@ -15,22 +15,22 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// leftovers returns the running watches, besides those that are needed, which have objects of an application: Git had
-// objects of these kinds once, or another application has them.
-func (w *watched) leftovers(applicationID string, needed map[informerKey]bool) []*informer {
+// leftovers returns the running watches, besides those that are needed, which have objects of an application, and the
+// keys of what controllers make of these: Git had objects of these kinds once, or another application has them.
+func (w *watched) leftovers(applicationID string, needed map[informerKey]bool) (list []*informer,
+	children []informerKey) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	var list []*informer
 	for key, i := range w.informers {
 		if _, asked := needed[key]; asked || key.children || key.bare || key.ofEvents() {
 			continue
 		}
-		if len(i.find(byApplication, applicationID)) > 0 {
+		if objects := i.find(byApplication, applicationID); len(objects) > 0 {
 			i.used = time.Now()
-			list = append(list, i)
+			list, children = append(list, i), append(children, childrenOfAll(objects)...)
 		}
 	}
-	return list
+	return list, children
 }
 
 // findLeftovers watches each kind of which piped has applied something before: what an earlier process applied of kinds
@@ -90,8 +90,8 @@ func childrenOfAll(objects []*unstructured.Unstructured) []informerKey {
 		}
 		children, _ := childrenOf(o.GroupVersionKind().GroupKind())
 		for _, child := range children {
-			keys = append(keys, informerKey{gvr: child.gvr, namespace: o.GetNamespace(), children: true, bare: child.bare,
-				kind: child.kind})
+			keys = append(keys, informerKey{gvr: child.gvr, namespace: o.GetNamespace(), children: true,
+				bare: child.bare, kind: child.kind})
 		}
 	}
 	return keys

@@ -188,12 +188,10 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 			}
 		}
 	}
-	leftovers := w.leftovers(applicationID, needed)
-	for _, i := range leftovers {
-		for _, child := range childrenOfAll(i.find(byApplication, applicationID)) {
-			if err := add(child, true); err != nil {
-				return nil, err
-			}
+	leftovers, children := w.leftovers(applicationID, needed)
+	for _, child := range children {
+		if err := add(child, true); err != nil {
+			return nil, err
 		}
 	}
 	filled, absent, err := w.fill(ctx, followed, needed)

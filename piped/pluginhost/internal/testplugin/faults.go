@@ -16,11 +16,12 @@ import (
 // haveFaults says that the first fault of calls to a cluster that a stage has got has happened, and no other.
 func haveFaults(ctx context.Context) error {
 	given, _ := metadata.FromIncomingContext(ctx)
-	for _, data := range given.Get("pipedeck-cluster-faults-bin") {
-		if err := proto.Unmarshal([]byte(data), &deployment.ClusterFaults{}); err != nil {
-			return err
-		}
-		return grpc.SetTrailer(ctx, metadata.Pairs("pipedeck-cluster-faults", "0"))
+	data := given.Get("pipedeck-cluster-faults-bin")
+	if len(data) == 0 {
+		return nil
 	}
-	return nil
+	if err := proto.Unmarshal([]byte(data[0]), &deployment.ClusterFaults{}); err != nil {
+		return err
+	}
+	return grpc.SetTrailer(ctx, metadata.Pairs("pipedeck-cluster-faults", "0"))
 }

@@ -38,6 +38,9 @@ type deployer struct {
 
 // Start keeps the deploy targets for those that mistake them.
 func (d *deployer) Start(_ context.Context, env *sdk.Env[sdk.None, place]) error {
+	if len(env.Targets) == 0 {
+		return errors.New("there is no deploy target")
+	}
 	d.all = env.Targets
 	return nil
 }
