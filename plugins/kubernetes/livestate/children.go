@@ -36,6 +36,15 @@ func childrenOf(kind schema.GroupKind) (children []made, optional bool) {
 	return nil, false
 }
 
+// childrenIn is childrenOf for an object in a namespace. One of the whole cluster, which has no namespace, may own
+// objects anywhere: none of them are watched.
+func childrenIn(namespace string, kind schema.GroupKind) (children []made, optional bool) {
+	if namespace == "" {
+		return nil, false
+	}
+	return childrenOf(kind)
+}
+
 // operated are what operators mostly make of their custom kinds.
 func operated() []made {
 	of := func(group, resource string) made {

@@ -85,10 +85,7 @@ func (w *watched) isFollowed(kind schema.GroupResource) bool {
 func childrenOfAll(objects []*unstructured.Unstructured) []informerKey {
 	var keys []informerKey
 	for _, o := range objects {
-		if o.GetNamespace() == "" {
-			continue // an object of the whole cluster may own objects anywhere
-		}
-		children, _ := childrenOf(o.GroupVersionKind().GroupKind())
+		children, _ := childrenIn(o.GetNamespace(), o.GroupVersionKind().GroupKind())
 		for _, child := range children {
 			keys = append(keys, informerKey{gvr: child.gvr, namespace: o.GetNamespace(), children: true,
 				bare: child.bare, kind: child.kind})

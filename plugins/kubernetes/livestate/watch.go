@@ -156,8 +156,7 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 		if !p.known {
 			continue
 		}
-		namespace := p.manifest.GetNamespace()
-		key := informerKey{gvr: p.gvr}
+		namespace, key := p.manifest.GetNamespace(), informerKey{gvr: p.gvr}
 		confined, err := w.isConfined(ctx, p.gvr, namespace)
 		if apierrors.IsNotFound(err) { // its definition has just been removed, which discovery will show later
 			places[at].known = false
@@ -173,11 +172,8 @@ func (w *watched) follow(ctx context.Context, places []place, filter config.AppS
 		if err := add(key, false); err != nil {
 			return nil, err
 		}
-		children, optional := childrenOf(p.manifest.GroupVersionKind().GroupKind())
+		children, optional := childrenIn(namespace, p.manifest.GroupVersionKind().GroupKind())
 		for _, child := range children {
-			if namespace == "" {
-				break // an object of the whole cluster may own objects anywhere
-			}
 			if kind, err := w.client.Mapper.KindFor(child.gvr); err == nil &&
 				!filter.Watches(kind.GroupVersion().String(), kind.Kind, namespace) {
 				continue
