@@ -124,12 +124,17 @@ func forgetCommit(ctx context.Context, req *Request, c *cluster.Client, pruned [
 	}
 }
 
-// delete deletes resources but for those that must be kept, which it names.
-func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client,
-	items []inventory.Item) (inventory.Deleted, error) {
+// delete deletes resources but for those that must be kept, which it names. The checks come immediately before.
+func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client, items []inventory.Item,
+	checks ...func(context.Context, *Request) error) (inventory.Deleted, error) {
 	deletable, kept, err := inventory.Deletable(ctx, c, items)
 	if err != nil {
 		return inventory.Deleted{}, err
+	}
+	for _, check := range checks {
+		if err := check(ctx, req); err != nil {
+			return inventory.Deleted{}, err
+		}
 	}
 	for _, k := range kept {
 		req.Log.Infof("- %s: kept, %s", k.Key.Human(), k.Reason)

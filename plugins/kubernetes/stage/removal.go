@@ -196,7 +196,7 @@ func (r *removal) deleteFirst(ctx context.Context, all []inventory.Item) (invent
 		return inventory.Deleted{}, nil
 	}
 	r.req.Log.Infof("Deleting %s from %s", plural(len(first), "resource"), r.client.Server)
-	return r.delete(ctx, r.req, r.client, first)
+	return r.delete(ctx, r.req, r.client, first, checkGone)
 }
 
 // deleteLast deletes the hooks after the deletion, because no later deployment would, and what they needed.

@@ -30,6 +30,9 @@ func (e *Executor) remove(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
+	if err := checkGone(ctx, req); err != nil {
+		return err
+	}
 	if err := removeRecords(ctx, req, client); err != nil {
 		return err
 	}
