@@ -25,6 +25,7 @@ import (
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
 	"github.com/pipedeck/pipedeck/piped/secrets"
+	"github.com/pipedeck/pipedeck/piped/source"
 	"github.com/pipedeck/pipedeck/piped/workdir"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
@@ -132,10 +133,11 @@ func (a *Agent) assemble() (err error) {
 		registry = pluginservice.NewSealingRegistry(sealer, a.logger)
 	}
 	commands := pluginservice.NewCommands()
+	sources := source.NewSources(a.repos.store, a.repos.byID, a.upstream.tracer)
 	a.service, err = pluginservice.Listen(pluginservice.Options{
 		Port: a.options.Plugins.ServicePort, ControlPlane: a.upstream.client, Registry: registry, Commands: commands,
 		Calls: a.pluginCalls, Faults: a.options.Faults, Guarded: true, ToolsDir: a.options.Plugins.ToolsDir,
-		Logger: a.logger,
+		Answers: answers(a.upstream.client, sources.InGit), Logger: a.logger,
 	})
 	if err != nil {
 		return err
@@ -148,7 +150,7 @@ func (a *Agent) assemble() (err error) {
 	if a.plugins, err = a.hostPlugins(checks); err != nil {
 		return err
 	}
-	a.work = a.newWork(registry, commands, checks)
+	a.work = a.newWork(registry, commands, sources, checks)
 	a.problems.watch(a.plugins.Problems, health.Disk(a.options.WorkDir, health.MinFree), health.Descriptors,
 		a.upstream.problems, a.observed.problems)
 	return nil

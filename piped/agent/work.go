@@ -34,9 +34,8 @@ type work struct {
 
 // newWork creates the parts that deploy; nothing starts before Run.
 func (a *Agent) newWork(registry *pluginservice.Registry, commands *pluginservice.Commands,
-	checks *pluginOptions) *work {
+	sources *source.Sources, checks *pluginOptions) *work {
 	c, client := a.options.Config, a.upstream.client
-	sources := source.NewSources(a.repos.store, a.repos.byID, a.upstream.tracer)
 	f := &feed{
 		controlPlane: client, watcher: controlplane.NewWatcher(client, nil, a.logger), commands: commands,
 		plugins: a.plugins, logger: a.logger, listed: a.problems.listed,

@@ -87,13 +87,17 @@ func (s *Server) PutDeploymentPluginMetadataMulti(
 	return &pluginservice.PutDeploymentPluginMetadataMultiResponse{}, err
 }
 
-// GetDeploymentSharedMetadata reads one value that piped put for all plugins.
+// GetDeploymentSharedMetadata reads one value that piped put for all plugins, or asks for one that is not kept.
 func (s *Server) GetDeploymentSharedMetadata(
-	_ context.Context, request *pluginservice.GetDeploymentSharedMetadataRequest,
+	ctx context.Context, request *pluginservice.GetDeploymentSharedMetadataRequest,
 ) (*pluginservice.GetDeploymentSharedMetadataResponse, error) {
 	d, err := s.options.Registry.find(request.GetDeploymentId())
 	if err != nil {
 		return nil, err
+	}
+	if answer := s.options.Answers[request.GetKey()]; answer != nil {
+		value, found, err := answer(ctx, d.of)
+		return &pluginservice.GetDeploymentSharedMetadataResponse{Value: value, Found: found}, err
 	}
 	value, found := d.get(func(d *deployment) map[string]string { return d.shared }, request.GetKey())
 	return &pluginservice.GetDeploymentSharedMetadataResponse{Value: value, Found: found}, nil

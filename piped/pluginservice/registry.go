@@ -44,6 +44,7 @@ func NewSealingRegistry(sealer Sealer, logger *slog.Logger) *Registry {
 
 // deployment is the metadata of one deployment. saving orders the saves; mu guards the maps.
 type deployment struct {
+	of     *model.Deployment // for answers; never changed
 	saving sync.Mutex
 	seals  *seals
 	sizes  *metadataSizes
@@ -104,6 +105,7 @@ func (r *Registry) Add(d *model.Deployment) (remove func()) {
 // entry copies what is known of a deployment.
 func (r *Registry) entry(d *model.Deployment) *deployment {
 	entry := &deployment{
+		of:       described(d),
 		seals:    &seals{Sealer: r.sealer, logger: r.logger.With("deployment", d.GetId()), kept: map[string]bool{}},
 		sizes:    newMetadataSizes(),
 		shared:   maps.Clone(d.GetMetadataV2().GetShared().GetKeyValues()),

@@ -54,6 +54,8 @@ type Options struct {
 	Calls *plugincalls.Log
 	// Faults are those that a user wants; nil for none.
 	Faults *fault.Set
+	// Answers are the answers to questions for shared metadata that is not kept, by key; may be nil.
+	Answers map[string]Answer
 	// ToolsDir keeps installed tools as <name>-<version>. A file that is there counts as installed.
 	ToolsDir string
 	// SavePause is the pause after metadata could not be saved. Default 1 s.

@@ -4,6 +4,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/git"
 	"github.com/pipedeck/pipedeck/piped/tracing"
 )
@@ -72,6 +74,29 @@ func (s *Sources) Head(ctx context.Context, d *model.Deployment) (*Source, error
 	source, err := s.store.Checkout(ctx, request)
 	end(err)
 	return source, err
+}
+
+// InGit looks whether the head of the branch has the configuration of a deployment's application, and returns that
+// commit; empty when it has not.
+func (s *Sources) InGit(ctx context.Context, d *model.Deployment) (commit string, err error) {
+	repository, err := s.repository(d)
+	if err != nil {
+		return "", err
+	}
+	head, err := repository.Head(ctx)
+	if err != nil {
+		return "", fmt.Errorf("find the head of repository %s: %w", repository.ID(), err)
+	}
+	file := pathpkg.Join(d.GetGitPath().GetPath(),
+		cmp.Or(d.GetGitPath().GetConfigFilename(), config.DefaultApplicationFilename))
+	_, err = repository.ReadFile(ctx, head.Hash, file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("look for %s at commit %.7s: %w", file, head.Hash, err)
+	}
+	return head.Hash, nil
 }
 
 func (s *Sources) traced(

@@ -51,6 +51,9 @@ func (p *pair) at(r *repository, name string) *common.DeploymentSource {
 		if r.gone == each {
 			continue
 		}
+		if _, written := files[each+"/app.pipecd.yaml"]; written {
+			continue
+		}
 		files[each+"/app.pipecd.yaml"] = fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
 			"  name: %s\n  labels: {%s}\n  plugins:\n    kubernetes:\n"+
 			"      input: {namespace: %s, %s, waitReady: false}\n", each, p.labels, p.namespace, p.settings)

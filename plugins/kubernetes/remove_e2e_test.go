@@ -95,6 +95,17 @@ func TestARemovalThatWasInterruptedGoesOn(t *testing.T) {
 	require.Contains(t, log, "Nothing to delete: the application has no resources")
 }
 
+func TestAnApplicationThatComesBackWhileItsRemovalRunsIsNotDeleted(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	last := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("web")}}
+	a.succeeds("K8S_SYNC", "", last, nil)
+	a.h.Piped.SetSharedMetadata("pipedeck/in-git", "bbbbbbbbbbbb")
+	log := a.fails("K8S_REMOVE", "", last, nil)
+	require.Contains(t, log, "is in Git again at commit bbbbbbb, so that nothing of it is deleted")
+	a.get(configMaps, "web")
+}
+
 // with is a copy of a map with one more entry.
 func with(all map[string]string, key, value string) map[string]string {
 	more := map[string]string{key: value}

@@ -280,7 +280,8 @@ func (t *trial) findPruned(ctx context.Context, unwanted []inventory.Item) error
 // withoutClaimed leaves out what another application has in the commit, too, and notes it.
 func (t *trial) withoutClaimed(ctx context.Context, unwanted []inventory.Item) ([]inventory.Item, error) {
 	q := t.question
-	claims, err := t.loader.Claims(ctx, []stage.Target{q.Target}, q.Wanted, q.Running, t.client.Namespace, unwanted)
+	claims, err := t.loader.Claims(ctx, stage.Claimed{Targets: []stage.Target{q.Target}, Now: q.Wanted,
+		Running: q.Running, Namespace: t.client.Namespace, Items: unwanted})
 	if err != nil {
 		return nil, err
 	}

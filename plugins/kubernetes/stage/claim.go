@@ -6,7 +6,9 @@ package stage
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -14,123 +16,249 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// claimTimeout bounds how long the manifests of other applications are loaded. Those that come later are searched for
-// the names.
+// claimTimeout bounds how long the manifests of other applications are loaded. Those that come later count as
+// applications that cannot be loaded.
 const claimTimeout = time.Minute
 
-// Claim says which application has an object in Git.
+// Claim says which application has an object in Git, or may have it.
 type Claim struct {
 	// Application is the name, File its configuration, relative to the repository.
 	Application, File string
+	// Unloadable is why the application cannot be loaded, so that it may have the object; nil when it has it.
+	Unloadable error
 }
 
 // Reason completes "X is kept, …".
 func (c Claim) Reason() string {
+	if c.Unloadable != nil {
+		return "because the application " + c.Application + " (" + c.File + ") may have it in Git now: that one cannot " +
+			"be loaded: " + oneLine(c.Unloadable)
+	}
 	return "because the application " + c.Application + " (" + c.File + ") has it in Git now, and takes it over when " +
 		"it is deployed"
 }
 
-// Claims returns which of the objects other applications of the repository have taken since the running commit. An
-// object that moves from one application to another in a commit must not be deleted by the first, which may be deployed
-// before the other: it may hold data. namespace is that of manifests without one.
+// oneLine is an error without its line breaks.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// Claimed asks which objects other applications claim.
+type Claimed struct {
+	Targets []Target
+	// Now is the application at the new commit, or the repository at the head; Running is what was deployed last, or
+	// nil.
+	Now, Running *Source
+	// Namespace is that of manifests without one.
+	Namespace string
+	// Repository is the id of the repository, and Known the applications that piped knows; may be empty.
+	Repository string
+	Known      KnownApplications
+	Items      []inventory.Item
+}
+
+// Claims returns which of the objects other applications of the repository have in Git, or may have. An object that
+// moves from one application to another in a commit must not be deleted by the first, which may be deployed before the
+// other: it may hold data.
 //
-// An application that has had the object for longer has deployed it, or deploys to another cluster, as the overlays of
-// one base do. Two are exceptions: an application whose labels name the deploy target of this one, which may still wait
-// for an approval, and an object that a failed deployment of another application has given back.
-func (l *Loader) Claims(ctx context.Context, targets []Target, s, running *Source, namespace string,
-	items []inventory.Item) (map[manifest.Key]Claim, error) {
-	keys := keysOf(items)
-	if len(keys) == 0 || len(targets) == 0 {
+// An application that goes to the same deploy target, as piped or its label says, has what it has, for however long.
+// Another one may deploy to another cluster, as the overlays of one base do: what it has had before does not count,
+// unless a failed deployment of another application has given the object back. Of an application that cannot be loaded,
+// no one can say what it has: it keeps what holds data, and what its files name.
+func (l *Loader) Claims(ctx context.Context, c Claimed) (map[manifest.Key]Claim, error) {
+	if len(c.Items) == 0 || len(c.Targets) == 0 {
 		return nil, nil
 	}
-	now, err := neighbours(ctx, s)
+	now, err := neighbours(ctx, c.Now)
 	if err != nil || len(now) == 0 {
 		return nil, err
 	}
-	loading, cancel := context.WithTimeout(ctx, claimTimeout)
-	defer cancel()
-	look := claimLook{loader: l, targets: targets, namespace: namespace}
 	var before []*neighbour
-	if running != nil && running.CommitHash != "" {
-		if before, err = neighbours(ctx, running); err != nil {
+	if c.Running != nil && c.Running.CommitHash != "" {
+		if before, err = neighbours(ctx, c.Running); err != nil {
 			return nil, err
 		}
 	}
-	claims := map[manifest.Key]Claim{}
+	loading, cancel := context.WithTimeout(ctx, claimTimeout)
+	defer cancel()
+	look := claimLook{Claimed: c, loader: l, known: c.Known.inRepository(c.Repository),
+		claims: map[manifest.Key]Claim{}}
 	for _, n := range now {
-		if !n.mayDeployTo(targets[0]) {
-			continue
+		var was *neighbour
+		if i := slices.IndexFunc(before, func(b *neighbour) bool { return b.file == n.file }); i >= 0 {
+			was = before[i]
 		}
-		has := look.among(loading, repositoryRoot(s), n, keys)
-		if i := slices.IndexFunc(before, func(b *neighbour) bool { return b.file == n.file }); i >= 0 && len(has) > 0 &&
-			n.target == "" {
-			had := look.among(loading, repositoryRoot(running), before[i], has)
-			has = slices.DeleteFunc(has, func(k manifest.Key) bool {
-				return slices.Contains(had, k) && !givenBack(items, k)
-			})
-		}
-		for _, key := range has {
-			claims[key] = Claim{Application: n.name, File: n.file}
-		}
+		look.at(loading, n, was)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
-	return claims, nil
-}
-
-func givenBack(items []inventory.Item, key manifest.Key) bool {
-	return slices.ContainsFunc(items, func(i inventory.Item) bool {
-		return i.Key == key && i.Meta.Annotations[manifest.AnnotationGivenBack] != ""
-	})
+	return look.claims, nil
 }
 
 // claimLook looks for objects in applications.
 type claimLook struct {
-	loader    *Loader
-	targets   []Target
-	namespace string
+	Claimed
+	loader *Loader
+	known  map[string]KnownApplication // by file
+	claims map[manifest.Key]Claim
 }
 
-// among returns those of the keys that an application has.
-func (c claimLook) among(ctx context.Context, root string, n *neighbour, keys []manifest.Key) []manifest.Key {
-	objects, known := n.objects(ctx, c.loader, c.targets)
-	var has []manifest.Key
-	for _, key := range keys {
-		if !known && n.mentions(root, key) || known && slices.ContainsFunc(objects,
-			func(o manifest.Key) bool { return c.isSame(o, key) }) {
-			has = append(has, key)
+// at notes what a neighbour claims. was is the same one at the running commit, or nil.
+func (l claimLook) at(ctx context.Context, n, was *neighbour) {
+	where := l.reach(n)
+	if where == elsewhere {
+		return
+	}
+	objects, err := n.objects(ctx, l.loader, l.Targets)
+	if err != nil {
+		l.hold(ctx, n, was, where, err)
+		return
+	}
+	has := l.among(objects)
+	if len(has) > 0 && where != here && was != nil {
+		had := map[manifest.Key]bool{}
+		if objects, err := was.objects(ctx, l.loader, l.Targets); err == nil {
+			for _, item := range l.among(objects) {
+				had[item.Key] = true
+			}
+		}
+		has = slices.DeleteFunc(has, func(i inventory.Item) bool { return had[i.Key] && !isGivenBack(i) })
+	}
+	for _, item := range has {
+		l.claims[item.Key] = Claim{Application: n.name, File: n.file}
+	}
+}
+
+// hold notes what an application may have that cannot be loaded: what holds data, and what a file of it names. One
+// that could not be loaded before either, and has not changed since, has not taken anything since.
+func (l claimLook) hold(ctx context.Context, n, was *neighbour, where reach, cause error) {
+	if ctx.Err() == nil && !n.isOurs() {
+		return
+	}
+	root := repositoryRoot(l.Now)
+	same := false
+	if was != nil && l.Running != nil {
+		_, err := was.objects(ctx, l.loader, l.Targets)
+		same = err != nil && n.sameFiles(root, repositoryRoot(l.Running), l.Now)
+	}
+	for _, item := range l.Items {
+		if _, claimed := l.claims[item.Key]; claimed {
+			continue
+		}
+		may := !same && holdsData(item.Key) && !n.isTemplate(cause)
+		if !may && (!same || where == here || isGivenBack(item)) {
+			may = n.mentions(root, item.Key)
+		}
+		if may {
+			l.claims[item.Key] = Claim{Application: n.name, File: n.file, Unloadable: cause}
 		}
 	}
-	return has
+}
+
+// reach says whether an application deploys to the deploy target.
+type reach int
+
+const (
+	elsewhere reach = iota
+	unsure
+	here
+)
+
+func (l claimLook) reach(n *neighbour) reach {
+	a, listed := l.known[n.file]
+	switch target := l.Targets[0].Name; {
+	case n.target == target, listed && a.deploysTo(target):
+		return here
+	case n.target != "", listed:
+		return elsewhere
+	}
+	return unsure
+}
+
+// among returns those of the items that are among objects in Git.
+func (l claimLook) among(objects []manifest.Key) []inventory.Item {
+	return slices.DeleteFunc(slices.Clone(l.Items), func(i inventory.Item) bool {
+		return !slices.ContainsFunc(objects, func(o manifest.Key) bool { return l.isSame(o, i.Key) })
+	})
 }
 
 // isSame compares what a manifest names with an object in the cluster. An object without a namespace is of a kind that
 // has none, whatever the manifest says.
-func (c claimLook) isSame(written, live manifest.Key) bool {
+func (l claimLook) isSame(written, live manifest.Key) bool {
 	if live.Namespace == "" {
 		written.Namespace = ""
 	} else {
-		written.Namespace = cmp.Or(written.Namespace, c.namespace)
+		written.Namespace = cmp.Or(written.Namespace, l.Namespace)
 	}
 	return written.Fold() == live.Fold()
 }
 
-// handOver leaves the objects alone that another application claims, and returns the others. They do not belong to
-// this application any more: a later deployment of it must not delete them either, while the other one is not deployed.
+func isGivenBack(i inventory.Item) bool {
+	return i.Meta.Annotations[manifest.AnnotationGivenBack] != ""
+}
+
+// heldItem is an object that is left because an application that cannot be loaded may have it.
+type heldItem struct {
+	inventory.Item
+	Claim
+}
+
+// handOver leaves the objects alone that other applications claim, and returns those that are not claimed and those
+// that are held. What another application has does not belong to this one any more: a later deployment of it must not
+// delete that either, while the other one is not deployed. What an application may have keeps its marks.
 func handOver(ctx context.Context, req *Request, c *cluster.Client, s *Source, claims map[manifest.Key]Claim,
-	items []inventory.Item) ([]inventory.Item, error) {
-	var own []inventory.Item
+	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
 	for _, item := range items {
 		claim, claimed := claims[item.Key]
-		if !claimed {
+		switch {
+		case !claimed:
 			own = append(own, item)
-			continue
+		case claim.Unloadable != nil:
+			held = append(held, heldItem{item, claim})
+		default:
+			if err := inventory.Release(ctx, c, item, s.App.VariantLabel.Key); err != nil {
+				return nil, nil, err
+			}
+			req.Log.Infof("- %s: kept, %s; it is not part of this application any more", item.Key.Human(),
+				claim.Reason())
 		}
-		if err := inventory.Release(ctx, c, item, s.App.VariantLabel.Key); err != nil {
-			return nil, err
-		}
-		req.Log.Infof("- %s: kept, %s; it is not part of this application any more", item.Key.Human(), claim.Reason())
 	}
-	return own, nil
+	return own, held, nil
+}
+
+// unclaimed separates what other applications have in Git, or may have, from the objects that this one has lost, as
+// handOver does. now is the commit, or the head, where the others are looked for, s what is deployed.
+func (e *Executor) unclaimed(ctx context.Context, req *Request, c *cluster.Client, now, s *Source,
+	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
+	if len(items) == 0 {
+		return nil, nil, nil
+	}
+	claims, err := e.loader.Claims(ctx, Claimed{
+		Targets: req.Targets, Now: now, Running: req.Running, Namespace: c.Namespace,
+		Repository: req.Deployment.Application.RepositoryID, Known: knownApplications(ctx, req), Items: items,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	return handOver(ctx, req, c, s, claims, items)
+}
+
+// sayHeld names what is left, and what a user does next.
+func sayHeld(req *Request, held []heldItem, next string) {
+	for _, h := range held {
+		req.Log.Infof("- %s: left, %s", h.Key.Human(), h.Reason())
+	}
+	if len(held) > 0 {
+		req.Log.Infof("next step: %s", next)
+	}
+}
+
+// culprits names the applications that cannot be loaded, each with its file.
+func culprits(held []heldItem) string {
+	var names []string
+	for _, h := range held {
+		if name := fmt.Sprintf("%s (%s)", h.Application, h.File); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
 }

@@ -88,15 +88,16 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
-	claims, err := e.loader.Claims(ctx, req.Targets, s, req.Running, c.Namespace, unwanted)
+	unwanted, held, err := e.unclaimed(ctx, req, c, s, s, unwanted)
 	if err != nil {
 		return err
 	}
-	if unwanted, err = handOver(ctx, req, c, s, claims, unwanted); err != nil {
-		return err
-	}
+	sayHeld(req, held, fmt.Sprintf("correct %s in Git, or delete it there; the next deployment with pruning then "+
+		"deletes what no application has", culprits(held)))
 	if len(unwanted) == 0 {
-		req.Log.Info("Nothing to prune: every resource of the application is in Git")
+		if len(held) == 0 {
+			req.Log.Info("Nothing to prune: every resource of the application is in Git")
+		}
 		return nil
 	}
 	deleted, err := e.delete(ctx, req, c, unwanted)
@@ -123,12 +124,17 @@ func forgetCommit(ctx context.Context, req *Request, c *cluster.Client, pruned [
 	}
 }
 
-// delete deletes resources but for those that must be kept, which it names.
-func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client,
-	items []inventory.Item) (inventory.Deleted, error) {
+// delete deletes resources but for those that must be kept, which it names. The checks come immediately before.
+func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client, items []inventory.Item,
+	checks ...func(context.Context, *Request) error) (inventory.Deleted, error) {
 	deletable, kept, err := inventory.Deletable(ctx, c, items)
 	if err != nil {
 		return inventory.Deleted{}, err
+	}
+	for _, check := range checks {
+		if err := check(ctx, req); err != nil {
+			return inventory.Deleted{}, err
+		}
 	}
 	for _, k := range kept {
 		req.Log.Infof("- %s: kept, %s", k.Key.Human(), k.Reason)

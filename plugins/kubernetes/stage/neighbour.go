@@ -4,8 +4,10 @@
 package stage
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"path"
 	"path/filepath"
@@ -37,10 +39,25 @@ type neighbour struct {
 	target string
 	// sources are its manifests for one cluster and for many; mostly one of them.
 	sources []*Source
+	// invalid is why its configuration cannot be read, or nil.
+	invalid error
+	// of is who its configuration says that it is of.
+	of platform
+	// templates are its files that piped fills in for it alone, with secrets and attachments.
+	templates []string
 }
 
-// neighbours are the other applications in the checkout of a source. Files with mistakes are applications without
-// options. None are known where the root of the checkout is not.
+// platform says whether an application is one for Kubernetes.
+type platform int
+
+const (
+	unknownPlatform platform = iota
+	kubernetes
+	otherPlatform
+)
+
+// neighbours are the other applications in the checkout of a source, also those with mistakes. None are known where the
+// root of the checkout is not.
 func neighbours(ctx context.Context, s *Source) ([]*neighbour, error) {
 	root := repositoryRoot(s)
 	tree, err := checkout.Open(root)
@@ -67,8 +84,11 @@ func neighbours(ctx context.Context, s *Source) ([]*neighbour, error) {
 			return nil
 		}
 		data, err := tree.ReadFile(name)
-		if err == nil {
-			found = append(found, neighbourOf(root, filepath.ToSlash(relative), data))
+		if err != nil {
+			return nil
+		}
+		if n := neighbourOf(root, filepath.ToSlash(relative), data); n != nil {
+			found = append(found, n)
 		}
 		return nil
 	})
@@ -80,32 +100,69 @@ func isApplication(base string) bool {
 	return strings.HasSuffix(base, ".pipecd.yaml") || base == ".pipe.yaml"
 }
 
+// otherKinds are kinds of PipeCD's configuration that are no applications.
+var otherKinds = []string{"Piped", "ControlPlane", "EventWatcher", "AnalysisTemplate", "Notification"}
+
+// neighbourOf reads a configuration; nil when it is none of an application.
 func neighbourOf(root, file string, data []byte) *neighbour {
 	var document struct {
+		Kind string `yaml:"kind"`
 		Spec struct {
-			Name    string            `yaml:"name"`
-			Labels  map[string]string `yaml:"labels"`
-			Plugins map[string]any    `yaml:"plugins"`
+			Name     string            `yaml:"name"`
+			Labels   map[string]string `yaml:"labels"`
+			Pipeline map[string]any    `yaml:"pipeline"`
+			Plugins  map[string]any    `yaml:"plugins"`
+
+			Encryption struct {
+				Targets []string `yaml:"decryptionTargets"`
+			} `yaml:"encryption"`
+			Attachment struct {
+				Targets []string `yaml:"targets"`
+			} `yaml:"attachment"`
 		} `yaml:"spec"`
 	}
-	if yaml.Unmarshal(data, &document) != nil {
-		document.Spec.Plugins = nil
-	}
+	err := yaml.Unmarshal(data, &document)
 	spec := document.Spec
-	n := &neighbour{file: file, name: spec.Name, target: spec.Labels[labelTarget]}
+	n := &neighbour{file: file, name: spec.Name, target: spec.Labels[labelTarget],
+		templates: slices.Concat(spec.Encryption.Targets, spec.Attachment.Targets)}
 	if n.name == "" {
 		n.name = path.Dir(file)
 	}
+	switch {
+	case err != nil:
+		n.invalid = fmt.Errorf("its configuration cannot be read: %w", err)
+		return n
+	case slices.Contains(otherKinds, document.Kind):
+		return nil
+	}
+	n.of = platformOf(data, spec.Plugins, spec.Pipeline != nil)
 	for _, plugin := range []string{singlePlugin, multiPlugin} {
 		options, written := spec.Plugins[plugin]
 		if !written && (plugin == multiPlugin || spec.Plugins[multiPlugin] != nil) {
 			continue
 		}
-		if source, err := SourceAt(root, file, data, options); err == nil {
-			n.sources = append(n.sources, source)
+		source, err := SourceAt(root, file, data, options)
+		if err != nil {
+			n.invalid = fmt.Errorf("its configuration is not valid: %w", err)
+			continue
 		}
+		n.sources = append(n.sources, source)
 	}
 	return n
+}
+
+// platformOf reads who deploys an application from its configuration. One that names nothing is deployed by the plugins
+// that piped has.
+func platformOf(data []byte, plugins map[string]any, pipeline bool) platform {
+	_, single := plugins[singlePlugin]
+	_, multi := plugins[multiPlugin]
+	switch {
+	case single, multi, bytes.Contains(data, []byte("K8S_")):
+		return kubernetes
+	case pipeline, len(plugins) > 0:
+		return otherPlatform
+	}
+	return unknownPlatform
 }
 
 // SourceAt is the application whose configuration is a file of a checkout, relative to root, with the options that the
@@ -126,12 +183,22 @@ func SourceAt(root, file string, data []byte, options any) (*Source, error) {
 	return s, s.App.Validate()
 }
 
-// mayDeployTo reports whether an application may deploy to a target. Without the label only the control plane knows.
-func (n *neighbour) mayDeployTo(target Target) bool { return n.target == "" || n.target == target.Name }
+// isOurs reports whether an application may be one for Kubernetes, also one that cannot be loaded.
+func (n *neighbour) isOurs() bool { return n.of != otherPlatform }
 
-// objects are the keys that an application has at a deploy target. false: they are not known, because it cannot be
-// loaded.
-func (n *neighbour) objects(ctx context.Context, l *Loader, targets []Target) (keys []manifest.Key, known bool) {
+// isTemplate reports whether an error is about a file that piped fills in when the application is deployed: here it is
+// as in Git, so that the application may be in order.
+func (n *neighbour) isTemplate(err error) bool {
+	return slices.ContainsFunc(n.templates, func(file string) bool {
+		return file != "" && strings.Contains(err.Error(), path.Base(file))
+	})
+}
+
+// objects are the keys that an application has at a deploy target. An error says why they are not known.
+func (n *neighbour) objects(ctx context.Context, l *Loader, targets []Target) (keys []manifest.Key, err error) {
+	if n.invalid != nil {
+		return nil, n.invalid
+	}
 	for _, s := range n.sources {
 		at := s
 		if len(s.App.Input.MultiTargets) > 0 && len(targets) > 0 {
@@ -141,13 +208,13 @@ func (n *neighbour) objects(ctx context.Context, l *Loader, targets []Target) (k
 		}
 		loaded, err := l.LoadAs(ctx, targets, at, Loading{})
 		if err != nil {
-			return nil, false
+			return nil, err
 		}
 		for _, m := range loaded.Manifests {
 			keys = append(keys, m.Key())
 		}
 	}
-	return keys, len(n.sources) > 0
+	return keys, nil
 }
 
 // mentions reports whether a file in the directory of an application has the kind and the name of an object: that is

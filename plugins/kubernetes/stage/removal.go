@@ -25,6 +25,8 @@ type removal struct {
 	deployed []manifest.Manifest
 	// head is the repository at the head of the branch; nil when it is not known.
 	head *Source
+	// held are what resources left out last, because applications that cannot be loaded may have them.
+	held []heldItem
 }
 
 // removalPlan is what a deployment remembers of a removal, so that another attempt goes on when the manifests cannot be
@@ -88,7 +90,7 @@ func (r *removal) needsNoHook(ctx context.Context, key sdk.DeploymentKey[removal
 	case found:
 		return true, nil
 	}
-	if _, left, err := r.left(ctx); err != nil || left > 0 {
+	if _, left, err := r.left(ctx); err != nil || left+len(r.held) > 0 {
 		return false, err
 	}
 	begun, err := r.begun(ctx)
@@ -120,18 +122,21 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 	}))
 }
 
-// unclaimed leaves out what another application has in Git at the head and did not have when this one was deployed
-// last. The other one may wait for an approval, or may have failed and given the object back.
+// unclaimed leaves out what other applications have in Git at the head, or may have. One may wait for an approval, or
+// may have failed and given the object back.
 func (r *removal) unclaimed(ctx context.Context, items []inventory.Item) ([]inventory.Item, error) {
 	if r.head == nil {
 		return items, nil
 	}
-	claims, err := r.loader.Claims(ctx, r.req.Targets, r.head, r.source, r.client.Namespace, items)
+	own := *r.req
+	own.Running = r.source
+	items, held, err := r.Executor.unclaimed(ctx, &own, r.client, r.head, r.source, items)
 	if err != nil {
 		return nil, removed(r.req, "find out what other applications have in Git at commit %s, so nothing more was "+
 			"deleted: %w", short(r.head.CommitHash), err)
 	}
-	return handOver(ctx, r.req, r.client, r.source, claims, items)
+	r.held = held
+	return items, nil
 }
 
 // left returns what is there, and how much of it is to be deleted and no hook.
@@ -153,7 +158,7 @@ func (r *removal) begin(ctx context.Context) (all []inventory.Item, after bool, 
 	}
 	before, has := len(r.plan.At(phase.Before)), len(r.plan.At(phase.After)) > 0
 	if left == 0 {
-		if before > 0 {
+		if before > 0 && len(r.held) == 0 {
 			err = r.sayNotRun(ctx, before)
 		}
 		if err == nil && has {
@@ -191,7 +196,7 @@ func (r *removal) deleteFirst(ctx context.Context, all []inventory.Item) (invent
 		return inventory.Deleted{}, nil
 	}
 	r.req.Log.Infof("Deleting %s from %s", plural(len(first), "resource"), r.client.Server)
-	return r.delete(ctx, r.req, r.client, first)
+	return r.delete(ctx, r.req, r.client, first, checkGone)
 }
 
 // deleteLast deletes the hooks after the deletion, because no later deployment would, and what they needed.

@@ -30,16 +30,23 @@ func (e *Executor) remove(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
+	if err := checkGone(ctx, req); err != nil {
+		return err
+	}
 	if err := removeRecords(ctx, req, client); err != nil {
 		return err
 	}
-	if len(all) == 0 && !after {
+	after = after && len(r.held) == 0
+	if len(all) == 0 && !after && len(r.held) == 0 {
 		req.Log.Infof("Nothing to delete: the application has no resources in %s", client.Server)
 		return nil
 	}
 	deleted, err := r.deleteFirst(ctx, all)
 	if err != nil {
 		return err
+	}
+	if len(r.held) > 0 {
+		return leftBehind(req, r.held)
 	}
 	if after {
 		if err := r.run(ctx, phase.After); err != nil {
@@ -58,6 +65,18 @@ func (e *Executor) remove(ctx context.Context, req *Request) error {
 		return r.putBegun(ctx, false)
 	}
 	return nil
+}
+
+// leftBehind is the error of a removal that has left objects, because applications that cannot be loaded may have them.
+// They would belong to no application if the removal succeeded.
+func leftBehind(req *Request, held []heldItem) error {
+	name := req.Deployment.Application.Name
+	for _, h := range held {
+		req.Log.Infof("- %s: left, %s", h.Key.Human(), h.Reason())
+	}
+	return fmt.Errorf("%s left, because applications that cannot be loaded may have them in Git now: %s\nnext step: "+
+		"correct or delete those in Git, then run: pipedeck remove %s --cascade; or leave what still runs: pipedeck "+
+		"remove %s --orphan", plural(len(held), "resource"), culprits(held), name, name)
 }
 
 // removed is the error of a removal with what a user does next.

@@ -1,0 +1,105 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package stage
+
+import (
+	"bytes"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+)
+
+// dataKinds hold data, or objects of others, in Kubernetes' own API groups.
+var dataKinds = []string{"PersistentVolumeClaim", "PersistentVolume", manifest.KindNamespace, manifest.KindCRD,
+	manifest.KindSecret, manifest.KindStatefulSet, "VolumeSnapshot", "VolumeSnapshotContent"}
+
+// holdsData reports whether the deletion of an object may lose data that Git does not have. Of the kinds of others no
+// one can say: an operator may delete a database with such an object. Those that only route traffic have none.
+func holdsData(key manifest.Key) bool {
+	own := !strings.Contains(key.Group, ".") || strings.HasSuffix(key.Group, ".k8s.io")
+	if own {
+		return slices.Contains(dataKinds, key.Kind)
+	}
+	return !slices.ContainsFunc(routingKinds, func(r schema.GroupKind) bool { return r.Group == key.Group })
+}
+
+// sameFiles reports whether all files that an application may be made of are the same in two checkouts: those of its
+// directory, and, if one of them leads out of it, those of the repository but for the directory of another source.
+func (n *neighbour) sameFiles(root, other string, own *Source) bool {
+	dir := filepath.FromSlash(path.Dir(n.file))
+	files, closed := filesIn(filepath.Join(root, dir), "")
+	before, wasClosed := filesIn(filepath.Join(other, dir), "")
+	if !slices.Equal(files, before) || !sameContents(filepath.Join(root, dir), filepath.Join(other, dir), files) {
+		return false
+	}
+	if closed && wasClosed {
+		return true
+	}
+	skip, err := filepath.Rel(root, own.Dir)
+	if err != nil || skip == "." {
+		return false
+	}
+	files, _ = filesIn(root, skip)
+	before, _ = filesIn(other, skip)
+	return slices.Equal(files, before) && sameContents(root, other, files)
+}
+
+// filesIn lists the files below a directory, but for those in one of its folders. closed is false when a file is a link
+// or has a path that leads out of its folder.
+func filesIn(root, skip string) (files []string, closed bool) {
+	closed = true
+	tree, err := checkout.Open(root)
+	if err != nil {
+		return nil, false
+	}
+	_ = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		relative, relErr := filepath.Rel(root, name)
+		switch {
+		case err != nil || relErr != nil:
+			closed = false
+			return nil
+		case entry.IsDir() && (entry.Name() == ".git" || skip != "" && relative == skip):
+			return fs.SkipDir
+		case entry.IsDir():
+			return nil
+		case !entry.Type().IsRegular():
+			closed = false
+		default:
+			data, err := tree.ReadFile(name)
+			closed = closed && err == nil && !bytes.Contains(data, []byte(".."))
+		}
+		files = append(files, relative)
+		return nil
+	})
+	return files, closed
+}
+
+func sameContents(root, other string, files []string) bool {
+	tree, err := checkout.Open(root)
+	if err != nil {
+		return false
+	}
+	before, err := checkout.Open(other)
+	if err != nil {
+		return false
+	}
+	for _, file := range files {
+		a, err := tree.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			return false
+		}
+		b, err := before.ReadFile(filepath.Join(other, file))
+		if err != nil || !bytes.Equal(a, b) {
+			return false
+		}
+	}
+	return true
+}
