@@ -8,6 +8,7 @@ package main
 import (
 	"encoding/json"
 	"maps"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -164,4 +165,40 @@ func TestARemovalFailsWhileAnApplicationThatMayHaveItsDataCannotBeLoaded(t *test
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, status, log)
 	require.Equal(t, uid, p.uid(), "store has it in Git: %s", log)
 	require.Empty(t, p.owner())
+}
+
+func TestOtherApplicationsAreNamedWherePipedKnowsThem(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	one, two := moved()
+	p.deploys("shop", "K8S_SYNC", one, nil)
+	p.deploys("store", "K8S_SYNC", one, nil)
+	p.nextDeployment()
+	p.knows("local")
+	log := p.storeFails(one, two)
+	require.Contains(t, log, "/data: given back to the application shop, which had it before")
+	require.Contains(t, log, "to undo that: pipedeck sync shop")
+	log = p.deploys("store", "K8S_SYNC", two, one)
+	require.Contains(t, log, "/data belonged to the application shop until now")
+}
+
+func TestAClaimThatMovesToAHookSaysHowItArrives(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	one, two := moved()
+	p.deploys("shop", "K8S_SYNC", one, nil)
+	uid := p.uid()
+	p.knows("local")
+	hook := strings.Replace(movingClaim, "{name: data}",
+		"{name: data, annotations: {helm.sh/hook: 'pre-install,pre-upgrade'}}", 1)
+	hooked := &repository{hash: two.hash, files: maps.Clone(two.files)}
+	hooked.files["store/data.yaml"] = hook
+	status, log := p.execute(t.Context(), clustertest.Stage{Name: "K8S_SYNC", Options: "{}", ID: "hooked",
+		ApplicationID: p.store, Created: p.created, Deployment: "hooked", Target: p.at(hooked, "store")})
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, status, log)
+	require.Contains(t, log, "exists that belongs to the application shop")
+	require.Contains(t, log, "next step: to keep what the object holds, deploy it without the annotations of a hook")
+	p.deploys("store", "K8S_SYNC", two, nil)
+	require.Equal(t, uid, p.uid())
+	require.Equal(t, p.store, p.owner())
 }

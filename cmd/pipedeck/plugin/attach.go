@@ -87,7 +87,7 @@ Your process is never ended by piped. When it has ended, the plugin's own progra
 			})
 		},
 	}
-	limit.Var(cmd.Flags(), &timeout, "timeout", 10*time.Minute, "wait so long for the process")
+	limit.Var(cmd.Flags(), &timeout, "timeout", 10*time.Minute, "give up after this time")
 	format.AddFlag(cmd, &output)
 	return cmd
 }

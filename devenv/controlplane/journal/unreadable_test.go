@@ -122,6 +122,7 @@ func TestWhatTakesThePlaceOfAHistoryInUseIsReplaced(t *testing.T) {
 			block(t, path)
 			m.append(j, Record{Kind: Event, ID: "next"})
 			if err := j.Wait(testContext(t)); err != nil { // only a user may remove a directory
+				require.Eventually(t, func() bool { return p.get(Writing) != nil }, waitFor, tick, err)
 				require.Contains(t, p.get(Writing).Reason, "is a directory")
 				require.Contains(t, p.get(Writing).NextStep, "mv "+path)
 				require.NoError(t, os.Remove(path))

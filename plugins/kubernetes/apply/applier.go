@@ -52,6 +52,8 @@ type Applier struct {
 	// TakesOver, unless nil, is called before objects of other applications are applied, with their marks. Its error
 	// ends the run.
 	TakesOver func(ctx context.Context, others map[types.UID]manifest.Marks) error
+	// Named, unless nil, gives the name of an application for its id.
+	Named func(id string) string
 	// Judges, unless nil, reports kinds whose health is judged by rules, which may look at any field.
 	Judges func(schema.GroupKind) bool
 
@@ -66,6 +68,13 @@ type Applier struct {
 // New creates an Applier.
 func New(client *cluster.Client, log Log) *Applier {
 	return &Applier{client: client, log: log, retry: defaultBackoff}
+}
+
+func (a *Applier) named(id string) string {
+	if a.Named == nil {
+		return id
+	}
+	return a.Named(id)
 }
 
 // Applied is a manifest and what the cluster made of it.
@@ -185,7 +194,7 @@ func (r *run) logObject(a Applied, how string) {
 	if other := r.before.otherOwner(a); other != "" && !manifest.IsChartCRD(a.Manifest.Unstructured) {
 		r.log.Infof("  %s belonged to the application %s until now: two applications that both have it in Git "+
 			"take it from each other with every deployment",
-			a.key().Human(), other)
+			a.key().Human(), r.named(other))
 	}
 }
 

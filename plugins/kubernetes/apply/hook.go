@@ -16,6 +16,9 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
+// kindClaim is the kind that holds the data of pods.
+const kindClaim = "PersistentVolumeClaim"
+
 // runsAgain reports whether a manifest is a hook that is deleted and created again in each deployment: a Job or a Pod,
 // or one whose policy says so.
 func runsAgain(m manifest.Manifest) bool {
@@ -28,7 +31,7 @@ func runsAgain(m manifest.Manifest) bool {
 
 // ownHook returns an error for an object that has the name of a hook and is not the application's: deleting it would
 // end what another application, or a user, runs. A hook without an application is what helm has left.
-func ownHook(m manifest.Manifest, live *unstructured.Unstructured) error {
+func (a *Applier) ownHook(m manifest.Manifest, live *unstructured.Unstructured) error {
 	owner, own := live.GetAnnotations()[manifest.LabelApplication], m.GetAnnotations()[manifest.LabelApplication]
 	what := ""
 	switch {
@@ -37,10 +40,15 @@ func ownHook(m manifest.Manifest, live *unstructured.Unstructured) error {
 	case owner == "":
 		what = "is no hook, and piped has not created it"
 	default:
-		what = "belongs to the application " + owner
+		what = "belongs to the application " + a.named(owner)
+	}
+	next := "rename the hook, or delete the object when it is not needed"
+	if runsAgain(m) && m.GetKind() == kindClaim {
+		next = "to keep what the object holds, deploy it without the annotations of a hook: the application then takes " +
+			"it over as it is, whereas a hook is deleted and created again; or " + next
 	}
 	return fmt.Errorf("%s: the hook %s does not run, because an object of its name exists that %s\n"+
-		"next step: rename the hook, or delete the object when it is not needed", m.Origin, m.Key().Human(), what)
+		"next step: %s", m.Origin, m.Key().Human(), what, next)
 }
 
 // checkHook is ownHook for what the cluster has now: also a hook that is applied in place would take it over, and its
@@ -53,7 +61,7 @@ func (a *Applier) checkHook(ctx context.Context, r dynamic.ResourceInterface, m 
 	if err != nil {
 		return nil // there is none, or it is said when it is applied
 	}
-	return ownHook(m, live)
+	return a.ownHook(m, live)
 }
 
 // runHook creates a hook, in the place of the one that another deployment has left. What this run of the hook itself

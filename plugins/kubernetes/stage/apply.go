@@ -55,7 +55,7 @@ func (v variantOf) stamp(req *Request, manifests []manifest.Manifest) {
 func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v variantOf,
 	manifests []manifest.Manifest) ([]apply.Applied, error) {
 	v.stamp(req, manifests)
-	if err := v.checkNames(ctx, c, manifests); err != nil {
+	if err := v.checkNames(ctx, c, manifests, naming(ctx, req)); err != nil {
 		return nil, err
 	}
 	waves, err := phase.Waves(manifests)
@@ -82,7 +82,7 @@ func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v
 // cluster, and creates the namespace that the application asks for.
 func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client, s *Source) (*apply.Applier, error) {
 	applier := apply.New(c, req.Log)
-	applier.Seen, applier.Judges = e.seen, e.readiness.rules.Judges
+	applier.Seen, applier.Judges, applier.Named = e.seen, e.readiness.rules.Judges, naming(ctx, req)
 	applier.WaveEnd = func(ctx context.Context, w phase.Wave, applied []apply.Applied) error {
 		return e.endWave(ctx, req, c, s, w, applied)
 	}

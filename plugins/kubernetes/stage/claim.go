@@ -31,8 +31,8 @@ type Claim struct {
 // Reason completes "X is kept, …".
 func (c Claim) Reason() string {
 	if c.Unloadable != nil {
-		return "because the application " + c.Application + " (" + c.File + ") may have it in Git now: that one cannot " +
-			"be loaded: " + oneLine(c.Unloadable)
+		return "because the application " + c.Application + " (" + c.File + ") may have it in Git now: that one " +
+			"cannot be loaded: " + oneLine(c.Unloadable)
 	}
 	return "because the application " + c.Application + " (" + c.File + ") has it in Git now, and takes it over when " +
 		"it is deployed"

@@ -41,7 +41,7 @@ func (e *Executor) clean(ctx context.Context, req *Request, variant string) erro
 // cleanVariant removes what a variant has, but for the objects that are needed for the traffic of others.
 func (e *Executor) cleanVariant(ctx context.Context, req *Request, c *cluster.Client, s *Source, variant string,
 	needed ...manifest.Key) error {
-	items, err := e.find(ctx, req, c, s, labels.Set{s.App.VariantLabel.Key: variant})
+	items, err := find(ctx, req, c, s, labels.Set{s.App.VariantLabel.Key: variant})
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		more[s.App.VariantLabel.Key] = s.App.VariantLabel.PrimaryValue
 	}
 	wanted := append(liveKeys(applied), o.keep...)
-	items, err := e.find(ctx, req, c, s, more, wanted...)
+	items, err := find(ctx, req, c, s, more, wanted...)
 	if err != nil {
 		return err
 	}
@@ -155,7 +155,7 @@ func stillTerminating(deleted inventory.Deleted) string {
 
 // find lists the application's resources that also have the given labels. The keys say in which namespaces to look for
 // kinds that may not be listed in all.
-func (e *Executor) find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
+func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
 	known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.Application.ID), more)
 	namespaces := []string{cmp.Or(s.App.Input.Namespace, c.Namespace)}

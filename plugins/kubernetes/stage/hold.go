@@ -45,7 +45,7 @@ func addedByRouting(key manifest.Key) bool {
 // holdRoutes parts from the manifests what sends traffic to pods, where the failed deployment may have moved it away
 // from the primary: that is to come back only when the primary is ready. What is not in the cluster cannot be left as
 // it is, so it is not held.
-func (e *Executor) holdRoutes(ctx context.Context, req *Request, c *cluster.Client,
+func holdRoutes(ctx context.Context, req *Request, c *cluster.Client,
 	manifests []manifest.Manifest) (first, routes []manifest.Manifest, err error) {
 	moved, err := mayHaveRouted(ctx, req)
 	if err != nil || !moved {

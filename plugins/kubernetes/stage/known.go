@@ -6,6 +6,7 @@ package stage
 import (
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
@@ -48,6 +49,12 @@ func knownApplications(ctx context.Context, req *Request) KnownApplications {
 		return nil
 	}
 	return known
+}
+
+// naming returns what names applications by their ids. It asks piped when the first name is wanted.
+func naming(ctx context.Context, req *Request) func(id string) string {
+	known := sync.OnceValue(func() KnownApplications { return knownApplications(ctx, req) })
+	return func(id string) string { return known().named(id) }
 }
 
 // inRepository are the applications of a repository by their files.

@@ -77,7 +77,7 @@ func (e *Executor) goBack(ctx context.Context, req *Request, c *cluster.Client, 
 	if err := e.provideImages(ctx, req, s, manifests); err != nil {
 		return err
 	}
-	first, routes, err := e.holdRoutes(ctx, req, c, manifests)
+	first, routes, err := holdRoutes(ctx, req, c, manifests)
 	if err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	if err != nil {
 		return err
 	}
-	items, err := e.find(ctx, req, c, s, labels.Set{manifest.LabelCommitHash: req.Target.CommitHash}, keep...)
+	items, err := find(ctx, req, c, s, labels.Set{manifest.LabelCommitHash: req.Target.CommitHash}, keep...)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,8 @@ import (
 
 // checkNames refuses copies of a variant whose names objects have that are not part of that variant: applying would
 // overwrite them, and cleaning the variant would delete them. (PipeCD v1 does both.)
-func (v variantOf) checkNames(ctx context.Context, c *cluster.Client, copies []manifest.Manifest) error {
+func (v variantOf) checkNames(ctx context.Context, c *cluster.Client, copies []manifest.Manifest,
+	named func(id string) string) error {
 	if v.variant == v.label.PrimaryValue {
 		return nil
 	}
@@ -44,7 +45,7 @@ func (v variantOf) checkNames(ctx context.Context, c *cluster.Client, copies []m
 		case err != nil:
 			return fmt.Errorf("look whether %s exists: %w", key.Human(), err)
 		}
-		if problem := v.foreign(live, m.GetAnnotations()[manifest.LabelApplication]); problem != "" {
+		if problem := v.foreign(live, m.GetAnnotations()[manifest.LabelApplication], named); problem != "" {
 			taken = append(taken, fmt.Errorf("%s exists and is not part of the %s variant: %s", key.Human(), v.variant,
 				problem))
 		}
@@ -57,13 +58,14 @@ func (v variantOf) checkNames(ctx context.Context, c *cluster.Client, copies []m
 }
 
 // foreign says what an object is part of; empty for the variant of the application.
-func (v variantOf) foreign(live *metav1.PartialObjectMetadata, application string) string {
+func (v variantOf) foreign(live *metav1.PartialObjectMetadata, application string,
+	named func(id string) string) string {
 	marks := live.GetAnnotations()
 	switch owner := marks[manifest.LabelApplication]; {
 	case marks[manifest.LabelManagedBy] != manifest.ManagedByPiped || owner == "":
 		return "piped has not created it"
 	case owner != application:
-		return "it belongs to the application " + owner
+		return "it belongs to the application " + named(owner)
 	case marks[v.label.Key] != v.variant:
 		return "it belongs to the " + marks[v.label.Key] + " of this application"
 	}

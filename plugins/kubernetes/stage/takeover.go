@@ -61,8 +61,9 @@ func letGo(ctx context.Context, req *Request, c *cluster.Client, s *Source, item
 		if err := inventory.GiveBack(ctx, c, item, variantKey, marks); err != nil {
 			return err
 		}
+		owner := naming(ctx, req)(marks.Application())
 		req.Log.Infof("- %s: given back to the application %s, which had it before; what this deployment has changed "+
-			"in it is drift there; to undo that: pipedeck sync %s", name, marks.Application(), marks.Application())
+			"in it is drift there; to undo that: pipedeck sync %s", name, owner, owner)
 		return nil
 	}
 	if err := inventory.Release(ctx, c, item, variantKey); err != nil {

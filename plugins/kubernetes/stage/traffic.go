@@ -129,7 +129,7 @@ func (r routing) apply(ctx context.Context, e *Executor, req *Request, c *cluste
 	if !addsRoutes(s.App.TrafficRouting.Method) {
 		return needed, nil
 	}
-	items, err := e.find(ctx, req, c, s, labels.Set{s.App.VariantLabel.Key: s.App.VariantLabel.CanaryValue})
+	items, err := find(ctx, req, c, s, labels.Set{s.App.VariantLabel.Key: s.App.VariantLabel.CanaryValue})
 	if err != nil {
 		return nil, err
 	}
