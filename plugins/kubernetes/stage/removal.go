@@ -112,7 +112,7 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 		return nil, err
 	}
 	were = elsewhereOut(were, r.source)
-	labelled, err := r.find(ctx, r.req, r.client, r.source, labels.Set{}, keysOf(were)...)
+	labelled, err := find(ctx, r.req, r.client, r.source, labels.Set{}, keysOf(were)...)
 	if err != nil {
 		return nil, err
 	}
