@@ -43,9 +43,9 @@ func (a *Applier) ownHook(m manifest.Manifest, live *unstructured.Unstructured) 
 		what = "belongs to the application " + a.named(owner)
 	}
 	next := "rename the hook, or delete the object when it is not needed"
-	if runsAgain(m) && m.GetKind() == kindClaim {
+	if m.GetKind() == kindClaim {
 		next = "to keep what the object holds, deploy it without the annotations of a hook: the application then takes " +
-			"it over as it is, whereas a hook is deleted and created again; or " + next
+			"it over as it is; or " + next
 	}
 	return fmt.Errorf("%s: the hook %s does not run, because an object of its name exists that %s\n"+
 		"next step: %s", m.Origin, m.Key().Human(), what, next)
