@@ -38,9 +38,13 @@ func (e *exits) add(exit *agentv1.PluginExit) {
 }
 
 // died notes the end of a process. why is the error of a start that has failed; nil for another end. An end that
-// someone has asked for is not noted: by a restart, by a changed binary, or by the end of piped.
+// someone has asked for is not noted: by a restart, by a changed binary, by the end of piped, or that of a process whose
+// author has started it.
 func (s *supervisor) died(proc *process, why error) {
 	exit := proc.ending.exit
+	if proc.attachment != nil {
+		return
+	}
 	reason := exit.How()
 	if exit.Requested {
 		if why == nil || isRequest(why) {
@@ -53,7 +57,7 @@ func (s *supervisor) died(proc *process, why error) {
 	}
 	noted := &agentv1.PluginExit{
 		At: timestamppb.New(s.options.Clock.Now()), Reason: reason, Error: errorLine(&proc.ending),
-		Stack: proc.ending.stack.shown(), Build: proc.watch.build.Load(), Pid: int32(proc.command.Process.Pid),
+		Stack: proc.ending.stack.shown(), Build: proc.watch.build.Load(), Pid: int32(proc.pid()),
 		Place:  exit.Place,
 		Uptime: durationpb.New(exit.Uptime.Round(time.Millisecond)),
 	}
