@@ -38,8 +38,8 @@ func (e *exits) add(exit *agentv1.PluginExit) {
 }
 
 // died notes the end of a process. why is the error of a start that has failed; nil for another end. An end that
-// someone has asked for is not noted: by a restart, by a changed binary, by the end of piped, or that of a process whose
-// author has started it.
+// someone has asked for is not noted: by a restart, by a changed binary, by the end of piped, or that of a process that
+// its author has started.
 func (s *supervisor) died(proc *process, why error) {
 	exit := proc.ending.exit
 	if proc.attachment != nil {

@@ -44,8 +44,8 @@ func (a *Applier) ownHook(m manifest.Manifest, live *unstructured.Unstructured) 
 	}
 	next := "rename the hook, or delete the object when it is not needed"
 	if m.GetKind() == kindClaim {
-		next = "to keep what the object holds, deploy it without the annotations of a hook: the application then takes " +
-			"it over as it is; or " + next
+		next = "to keep what the object holds, deploy it without the annotations of a hook: the application then " +
+			"takes it over as it is; or " + next
 	}
 	return fmt.Errorf("%s: the hook %s does not run, because an object of its name exists that %s\n"+
 		"next step: %s", m.Origin, m.Key().Human(), what, next)
