@@ -58,8 +58,8 @@ func TestTheRollbackWaitsForTheCleanupOfACancelledStage(t *testing.T) {
 			a.Submit(newDeployment("d", "app"))
 			working.Await(t)
 			a.HandleCommands(t.Context(), []*model.Command{cancelCommand("c", "d")})
-			gate.Await(t)
 			if wait == time.Minute {
+				gate.Await(t) // piped may end a process that takes too long before it comes here
 				require.NotContains(t, a.controlPlane.recorded(), "Stage A CANCELLED 0")
 				gate.Open()
 			}

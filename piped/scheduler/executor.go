@@ -52,6 +52,8 @@ type executor struct {
 	budget       *budget
 	cancellation *Cancellation
 	pauses       *pauses
+	// apart is set for a re-run, whose user gets the build before the log.
+	apart bool
 }
 
 // run brings one stage to its end, with a span.

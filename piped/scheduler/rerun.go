@@ -153,6 +153,7 @@ func (s *Scheduler) rerun(
 	apart.options.Announce, apart.options.Faults, apart.options.Failpoints = nil, nil, nil
 	apart.options.Pauses = PauseOptions{} // breakpoints are for the deployment
 	r := apart.newRun(d, &Cancellation{})
+	r.executor.apart = true
 	defer r.executor.sources.close()
 	r.progress.deployment.Status = model.DeploymentStatus_DEPLOYMENT_RUNNING
 	stage := find(r.progress.deployment, stageID)

@@ -49,7 +49,7 @@ func (e *executor) stageRun(stage *model.PipelineStage, application *config.Appl
 func (e *executor) noteBuild(
 	ctx context.Context, stage *model.PipelineStage, plugin string, build *agentv1.PluginBuild,
 ) {
-	if build.GetHash() == "" {
+	if build.GetHash() == "" || e.apart {
 		return
 	}
 	if e.options.Announce != nil {
