@@ -18,8 +18,9 @@ import (
 const (
 	// outputLimit bounds what a program may print; the answers that are read here are a few KiB.
 	outputLimit = 1 << 20
-	// pipeGrace is how long a program that left its group may hold the output of a killed command open.
-	pipeGrace = 200 * time.Millisecond
+	// pipeGrace is how long a program that left its group may hold the output of an ended command open, and how long
+	// a busy machine may need to read the end of that output.
+	pipeGrace = time.Second
 )
 
 // Run is Command on this machine.
@@ -37,6 +38,9 @@ func Run(ctx context.Context, name string, args ...string) ([]byte, error) {
 		return stdout.kept.Bytes(), nil
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, err
+	case errors.Is(err, exec.ErrWaitDelay) && ctx.Err() == nil:
+		// The command itself succeeded; something that it started holds its output open.
+		return stdout.kept.Bytes(), nil
 	}
 	if said := strings.TrimSpace(stderr.kept.String()); said != "" {
 		err = errors.New(said)

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"sync"
@@ -109,12 +110,16 @@ type answer struct {
 	err    error
 }
 
-// probe asks one engine. One that was not chosen counts as installed when its command says its own
-// name: podman also comes as a command named docker.
+// probe asks one engine. An engine that was not chosen counts only under its own name: podman also comes as a command
+// named docker. A command that is there and does not report its name is asked nevertheless, because a failure that
+// passes, such as too many processes, must not read as "not installed".
 func probe(ctx context.Context, run Command, name string, checkName bool) answer {
 	if checkName {
 		line, err := run(ctx, name, "-v")
-		if ctx.Err() == nil && (err != nil || !strings.HasPrefix(strings.ToLower(string(line)), name+" version")) {
+		switch {
+		case errors.Is(err, exec.ErrNotFound):
+			return answer{}
+		case err == nil && !strings.HasPrefix(strings.ToLower(string(line)), name+" version"):
 			return answer{}
 		}
 	}
@@ -124,6 +129,8 @@ func probe(ctx context.Context, run Command, name string, checkName bool) answer
 		return answer{engine: e}
 	case ctx.Err() != nil:
 		err = fmt.Errorf("no answer within %s", patience)
+	case errors.Is(err, exec.ErrNotFound) && checkName:
+		return answer{}
 	}
 	return answer{err: &NotAnsweringError{name, err}}
 }

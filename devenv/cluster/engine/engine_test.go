@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -24,7 +25,7 @@ func installed(answers map[string]string) Command {
 		answer, ok := answers[strings.Join(append([]string{name}, args[:1]...), " ")]
 		switch {
 		case !ok:
-			return nil, errors.New("not found")
+			return nil, exec.ErrNotFound
 		case answer == "hang":
 			<-ctx.Done()
 			return nil, ctx.Err()
@@ -71,6 +72,10 @@ func TestTheEngineIsTheOneThatKindWouldUse(t *testing.T) {
 			Engine{Name: "podman", Version: "5.4.0", CgroupVersion: 2,
 				Root: "/home/ada/.local/share/containers/storage", Memory: 4 << 30, Rootless: true},
 		},
+		"an engine whose command fails once": {
+			map[string]string{"docker -v": "!", "docker info": dockerInfo}, "",
+			Engine{Name: "docker", Version: "28.2.2", CgroupVersion: 2, Root: "/var/lib/docker", Memory: 8 << 30},
+		},
 		"an engine that reports little": {
 			map[string]string{"nerdctl -v": "nerdctl version 2.1.0", "nerdctl info": `{"ServerVersion":"2.1.3"}`}, "",
 			Engine{Name: "nerdctl", Version: "2.1.3"},
@@ -98,6 +103,7 @@ func TestAnEngineThatIsOfNoUseIsSaidToBe(t *testing.T) {
 		"no version":             {`{}`, "reports no version"},
 		"failure in words":       {"!", "exit status 1"},
 		"no JSON":                {"hello", "read its answer"},
+		"not even its name":      {"!", "exit status 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,6 +158,10 @@ func TestACommandIsRunWithBounds(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, outputLimit, len(out))
 
+	out, err = Run(t.Context(), "sh", "-c", "echo facts; sleep 3 &")
+	require.NoError(t, err, "a command that succeeded has answered, although its child holds the output open")
+	require.Equal(t, "facts\n", string(out))
+
 	// The shell leaves a child that holds the output open.
 	ctx, cancel := context.WithCancel(t.Context())
 	began := time.Now()
@@ -167,7 +177,7 @@ func TestTheEngineIsAskedOnce(t *testing.T) {
 		var questions atomic.Int32
 		slow := func(ctx context.Context, name string, args ...string) ([]byte, error) {
 			if name != "docker" {
-				return nil, errors.New("not found")
+				return nil, exec.ErrNotFound
 			}
 			questions.Add(1)
 			select {
