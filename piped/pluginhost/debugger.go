@@ -16,6 +16,9 @@ const (
 	// rests. No event reports that a debugger begins or ends.
 	traceInterval = 500 * time.Millisecond
 	traceRest     = 5 * time.Second
+	// traceBelowEvery is how many looks at a plugin that rests there are for each look at what it has started: to list
+	// the children of fifty plugins costs more than everything else that piped does for plugins at rest.
+	traceBelowEvery = 6
 )
 
 // hold is a process that a debugger holds, and the debugger: process ids, zero for none. A process that does not answer
@@ -68,6 +71,17 @@ func (d *debugger) note(now time.Time, p *process, seen hold) bool {
 	return news
 }
 
+// holding reports whether a debugger held the process when it was last looked for.
+func (d *debugger) holding(p *process) bool {
+	if d == nil {
+		return false
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	_, held := d.holds[p]
+	return held
+}
+
 // time is how long debuggers have held the plugin in all so far.
 func (d *debugger) time() time.Duration {
 	if d == nil {
@@ -113,12 +127,16 @@ func (d *debugger) detail() (text string, stopped bool) {
 	return "", false
 }
 
-// seek looks for a debugger, and reports whether one holds the process, which then need not answer.
-func (p *process) seek() bool {
+// seek looks for a debugger, and reports whether one holds the process or what it has started, which then need not
+// answer.
+func (p *process) seek() bool { return p.look(tracedBelow) }
+
+// look is seek with the function that looks.
+func (p *process) look(traced func(pid int) (held, by int, stopped bool)) bool {
 	var seen hold
 	if (p.attachment != nil || p.command != nil && p.command.Process != nil) && !p.ending.gone.Load() {
 		if pid := p.pid(); pid != 0 {
-			seen.held, seen.by, seen.stopped = tracedBelow(pid)
+			seen.held, seen.by, seen.stopped = traced(pid)
 		}
 		if p.attachment != nil && seen.by == 0 && p.attachment.silent.Load() {
 			seen.silent = true
@@ -131,9 +149,13 @@ func (p *process) seek() bool {
 // watchDebugger looks for debuggers until the process ends.
 func (p *process) watchDebugger() {
 	p.watch.running.Go(func() {
-		for {
-			due := clock.Together(time.Now(), traceRest)
-			if p.seek() || !p.watch.answered.Load() || len(p.inputs.running()) > 0 {
+		for looks := 0; ; looks++ {
+			due, traced := clock.Together(time.Now(), traceRest), tracedItself
+			works := !p.watch.answered.Load() || len(p.inputs.running()) > 0
+			if works || p.debugger.holding(p) || looks%traceBelowEvery == 0 {
+				traced = tracedBelow
+			}
+			if p.look(traced) || works {
 				due = traceInterval
 			}
 			select {

@@ -71,17 +71,20 @@ func (p *process) guard(interval, timeout time.Duration, unwell func(bool)) {
 				said = notServing
 				unwell(said)
 			}
-			pid := p.command.Process.Pid
-			switch {
-			case p.ending.stopping.Load() || p.ending.gone.Load():
-			case p.seek() || p.debugger.time() > before: // it could not answer
-			case health == noConnection:
+			if healthy := health == answer || health == answerNotServing; healthy ||
+				p.ending.stopping.Load() || p.ending.gone.Load() {
+				continue
+			}
+			if p.seek() || p.debugger.time() > before {
+				continue // it could not answer
+			}
+			if health == noConnection {
 				p.abort("it has closed its connection to piped")
 				return
-			case health == noAnswer:
-				p.abort(fmt.Sprintf("it did not answer a health check within %s%s", timeout, stoppedBySignal(pid)))
-				return
 			}
+			p.abort(fmt.Sprintf("it did not answer a health check within %s%s", timeout,
+				stoppedBySignal(p.command.Process.Pid)))
+			return
 		}
 	})
 }

@@ -15,6 +15,9 @@ func tracedBelow(pid int) (held, by int, stopped bool) {
 	return pid, int(info.Eproc.Ppid), info.Proc.P_stat == stateStopped
 }
 
+// tracedItself is tracedBelow, which knows no more here.
+func tracedItself(pid int) (held, by int, stopped bool) { return tracedBelow(pid) }
+
 // processName is the name of a program that runs; empty when it has ended.
 func processName(pid int) string {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)

@@ -18,12 +18,21 @@ const maxTraced = 64
 func tracedBelow(pid int) (traced, by int, stopped bool) {
 	below := []int{pid}
 	for i := 0; i < len(below) && i < maxTraced; i++ {
-		if tracer, err := strconv.Atoi(statusField(below[i], "TracerPid:")); err == nil && tracer != 0 {
-			return below[i], tracer, strings.HasPrefix(statusField(below[i], "State:"), "t")
+		if traced, by, stopped = tracedItself(below[i]); by != 0 {
+			return traced, by, stopped
 		}
 		below = append(below, childrenOf(below[i])...)
 	}
 	return 0, 0, false
+}
+
+// tracedItself is tracedBelow without what the process has started.
+func tracedItself(pid int) (traced, by int, stopped bool) {
+	tracer, err := strconv.Atoi(statusField(pid, "TracerPid:"))
+	if err != nil || tracer == 0 {
+		return 0, 0, false
+	}
+	return pid, tracer, strings.HasPrefix(statusField(pid, "State:"), "t")
 }
 
 // childrenOf reads the children of each thread; none where the system does not list them.
