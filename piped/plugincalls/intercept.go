@@ -114,7 +114,10 @@ func (l *Log) finish(e *entry, reply any, err error) {
 	if err == nil {
 		response = l.keep(reply)
 	}
-	code, detail, failed := status.Code(err).String(), l.options.Mask(status.Convert(err).Message()), err != nil
+	code, detail, failed := status.Code(err).String(), "", err != nil
+	if failed {
+		detail = l.options.Mask(status.Convert(err).Message())
+	}
 	if executed, ok := reply.(*deployment.ExecuteStageResponse); ok && err == nil {
 		detail = strings.TrimPrefix(executed.GetStatus().String(), "STAGE_")
 		failed = executed.GetStatus() == model.StageStatus_STAGE_FAILURE

@@ -4,7 +4,6 @@
 package plugincalls
 
 import (
-	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"slices"
@@ -147,7 +146,9 @@ func (l *Log) begin(e *entry) {
 	case executes(e.method):
 		l.stages[e.stageID] = execution{e.plugin, e.stageName}
 	case e.stageID != "":
-		e.stageName = cmp.Or(l.stages[e.stageID].name, to.nameOf(e.stageID))
+		if e.stageName = l.stages[e.stageID].name; e.stageName == "" {
+			e.stageName = to.nameOf(e.stageID)
+		}
 	}
 	to.entries = append(to.entries, e)
 	to.bytes += e.bytes()
@@ -201,8 +202,19 @@ func (l *Log) trim(kind int, of *lane) {
 		gone := of.entries[oldest]
 		gone.gone = true
 		of.bytes -= gone.bytes()
-		of.entries = slices.Delete(of.entries, oldest, oldest+1)
+		of.remove(oldest)
 	}
+}
+
+// remove deletes an entry. Most often that is the first one: a full lane loses one with each call, so the others stay
+// where they are.
+func (of *lane) remove(i int) {
+	if i > 0 {
+		of.entries = slices.Delete(of.entries, i, i+1)
+		return
+	}
+	of.entries[0] = nil
+	of.entries = of.entries[1:]
 }
 
 // heaviest returns the place of the first call with a message; -1 for none.

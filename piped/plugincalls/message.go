@@ -36,25 +36,28 @@ func (l *Log) keep(of any) (kept message) {
 	if !ok || m == nil {
 		return message{}
 	}
-	kept = message{kind: m.ProtoReflect().Type(), size: proto.Size(m)}
-	if kept.size > maxWhole {
+	kept = message{kind: m.ProtoReflect().Type()}
+	data := []byte{}
+	if kept.size = proto.Size(m); kept.size > 0 && kept.size <= maxWhole {
+		data, _ = proto.MarshalOptions{UseCachedSize: true}.Marshal(m)
+	} else if kept.size > 0 {
 		m, kept.clipped = clip(m), true
+		data, _ = proto.Marshal(m)
 	}
-	kept.data = l.masked(m)
+	kept.data = l.masked(m, data)
 	return kept
 }
 
-// masked is the message on the wire. The texts of a message stand in it as they are, so one look at the whole finds
-// out whether there is anything to mask.
-func (l *Log) masked(m proto.Message) []byte {
-	data, err := proto.Marshal(m)
-	if err != nil || l.options.Mask(string(data)) == string(data) {
+// masked is a message on the wire, which is data. The texts of a message stand in it as they are, so one look at the
+// whole finds out whether there is anything to mask.
+func (l *Log) masked(m proto.Message, data []byte) []byte {
+	if text := string(data); l.options.Mask(text) == text {
 		return data
 	}
 	m = proto.Clone(m)
 	maskTexts(m.ProtoReflect(), l.options.Mask)
-	data, _ = proto.Marshal(m)
-	return data
+	masked, _ := proto.Marshal(m)
+	return masked
 }
 
 // maskTexts replaces every text of a message.
