@@ -31,8 +31,8 @@ type binaryWatch struct {
 	files  *filewatch.Watcher
 	// plugins by the path of a file that is, or leads to, their binary or its signature, which may come later.
 	plugins map[string][]*Plugin
-	// builds are the files that hold the status of builds; changes is notified of theirs.
-	builds  map[string]bool
+	// builds are the programs by the files that hold the status of their builds; changes is notified of theirs.
+	builds  map[string]string
 	changes *broadcast
 }
 
@@ -40,12 +40,12 @@ type binaryWatch struct {
 func (h *Host) watchBinaries() *binaryWatch {
 	w := &binaryWatch{
 		logger: h.options.Logger, timer: h.options.Clock, files: filewatch.New(filewatch.Options{Most: maxDirs}),
-		plugins: map[string][]*Plugin{}, builds: map[string]bool{}, changes: h.changes,
+		plugins: map[string][]*Plugin{}, builds: map[string]string{}, changes: h.changes,
 	}
 	for _, p := range h.plugins {
 		paths := binaryPaths(p.config.URL)
 		if len(paths) > 0 {
-			w.builds[config.BuildStatusFile(paths[0])] = true
+			w.builds[config.BuildStatusFile(paths[0])] = paths[0]
 		}
 		if len(paths) > 0 && p.config.Signature != nil {
 			paths = append(paths, binaryPaths(fetch.SignatureURL(p.config))...)
@@ -96,8 +96,15 @@ func (w *binaryWatch) run(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case event := <-w.files.Events():
-			if w.builds[event.Name] {
+			if program := w.builds[event.Name]; program != "" {
 				w.changes.notify()
+				if config.ReadBuildStatus(program).State == config.BuildDone {
+					// Its builder says that it is whole: nothing to wait for.
+					for _, p := range w.plugins[program] {
+						delete(changed, p)
+						signal(p.supervisor.renewed)
+					}
+				}
 			}
 			for _, p := range w.plugins[event.Name] {
 				changed[p] = true
