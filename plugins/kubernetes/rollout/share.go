@@ -70,7 +70,7 @@ func countsOf(live *unstructured.Unstructured) counts {
 // the new version are, whoever made them new.
 func (t *tracker) lookAtShare(ctx context.Context, live *unstructured.Unstructured, s share, line string) (done bool) {
 	n := countsOf(live)
-	ready := n.ready >= n.wanted || n.updated == 0 || t.readyOfNew(ctx) >= n.updated
+	ready := n.ready >= n.wanted || n.updated < n.wanted && (n.updated == 0 || t.readyOfNew(ctx) >= n.updated)
 	switch {
 	case live.GetDeletionTimestamp() != nil:
 		line = "is being deleted"
