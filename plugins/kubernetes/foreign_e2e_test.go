@@ -97,6 +97,8 @@ func TestWhatARollbackKeepsIsNotPrunedLater(t *testing.T) {
 	a.fails("K8S_SYNC", "", bad, one)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, one)
 	require.Contains(t, log, "precious: is kept, since it is older than this deployment; it is not part of the")
+	require.Contains(t, log, "keep that commit's values, because what they were before is not known")
+	require.Contains(t, log, "next step: set its former values again: kubectl edit configmap/precious -n "+a.namespace)
 	kept := a.get(configMaps, "precious")
 	require.Empty(t, kept.GetLabels())
 	require.Empty(t, kept.GetAnnotations())

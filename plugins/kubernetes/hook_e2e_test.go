@@ -6,6 +6,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -107,6 +108,9 @@ func TestARollbackEndsAHookThatACancelledStageHasLeft(t *testing.T) {
 	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"conf.yaml": configMap("conf", "a: b"),
 		"migrate.yaml": gated("migrate", "argocd.argoproj.io/hook: PreSync")}}
 	interrupted(a, "K8S_SYNC", two, one, "Waiting for 1 hook to end")
+	a.h.Piped.WaitLog(t, fmt.Sprintf("stage-%d", a.stages), "The hook Job "+a.namespace+"/migrate still runs. A "+
+		"rollback of this deployment ends it; without one it runs on\nnext step: to end it yourself: kubectl delete "+
+		"job/migrate -n "+a.namespace)
 	a.get(jobs, "migrate")
 	log := a.succeeds("K8S_ROLLBACK", "", two, one)
 	require.Contains(t, log, "Job "+a.namespace+"/migrate: a hook of the deployment that still runs, and is ended")

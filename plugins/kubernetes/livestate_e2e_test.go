@@ -294,6 +294,9 @@ func TestWhatAnotherApplicationHasTakenIsReportedAsItsOwn(t *testing.T) {
 	require.Equal(t, model.ResourceState_UNKNOWN, resources[0].GetHealthStatus())
 	require.Equal(t, "belongs to the application "+b.id+", which applied it last", resources[0].GetHealthDescription())
 	require.True(t, inSync(b.livestate(&commit{Hash: "bbbbbbb1", Files: c.Files})))
+	a.becomes(c, "by its name, once piped has asked about it", func(r *livestate.GetLivestateResponse) bool {
+		return strings.Contains(r.GetSyncState().GetShortReason(), "belongs to the application demo, which applied")
+	})
 
 	require.NoError(t, a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Delete(t.Context(), "a",
 		metav1.DeleteOptions{}))

@@ -94,7 +94,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 // GetLivestate reports what runs, and how that differs from what was deployed.
 func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk.Livestate, error) {
 	return p.Livestate(ctx, livestate.Query{
-		PipedID: req.PipedID, ApplicationID: req.ApplicationID,
+		PipedID: req.PipedID, ApplicationID: req.ApplicationID, ApplicationName: req.ApplicationName,
 		// PipeCD v1: only the first one is deployed to.
 		Destinations: []livestate.Destination{{Target: req.Targets[0], Source: req.Source}},
 	})
@@ -103,7 +103,7 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 // GetDrift reports in which fields the cluster differs from Git.
 func (p *plugin) GetDrift(ctx context.Context, req *livestate.DriftRequest) ([]sdk.ResourceDrift, error) {
 	return p.Drift(ctx, livestate.Query{
-		PipedID: req.PipedID, ApplicationID: req.ApplicationID,
+		PipedID: req.PipedID, ApplicationID: req.ApplicationID, ApplicationName: req.ApplicationName,
 		Destinations: []livestate.Destination{{Target: req.Targets[0], Source: req.Source, Newest: req.Newest}},
 	})
 }

@@ -55,3 +55,24 @@ func TestAStatefulSetHasACanaryAndABaseline(t *testing.T) {
 	a.absent(statefulSets, "db-baseline")
 	a.get(statefulSets, "db")
 }
+
+func TestARolloutByHandEndsWithoutTheOldPods(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	at := func(hash, image, strategy string) *commit {
+		return &commit{Hash: hash, Files: map[string]string{"all.yaml": strings.NewReplacer("VALUE", "a", "db:v1",
+			image, "  serviceName", "  updateStrategy: "+strategy+"\n  serviceName").Replace(statefulYAML)}}
+	}
+	const byHand, partitioned = "{type: OnDelete}", "{rollingUpdate: {partition: 2}}"
+	one, two := at("aaaaaaa1", "db:v1", byHand), at("aaaaaaa2", "db:v2", byHand)
+	log := a.succeeds("K8S_SYNC", "", one, nil)
+	require.Contains(t, log, "StatefulSet db: 3 of 3 ready")
+	require.NotContains(t, log, "keep the old version")
+	log = a.succeeds("K8S_SYNC", "", two, one)
+	require.Contains(t, log, "StatefulSet db: 3 of 3 pods keep the old version until someone deletes them "+
+		"(updateStrategy: OnDelete)")
+	three := at("aaaaaaa3", "db:v3", partitioned)
+	log = a.succeeds("K8S_SYNC", "", three, two)
+	require.Contains(t, log, "StatefulSet db: 2 of 3 pods keep the old version until the partition is lowered "+
+		"(rollingUpdate.partition: 2)")
+}

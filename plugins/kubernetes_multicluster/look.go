@@ -17,7 +17,8 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestate.Request) (*sdk
 	if len(all) == 0 {
 		return nil, nowhere(others)
 	}
-	q := livestate.Query{PipedID: req.PipedID, ApplicationID: req.ApplicationID}
+	q := livestate.Query{PipedID: req.PipedID, ApplicationID: req.ApplicationID,
+		ApplicationName: req.ApplicationName}
 	for _, at := range all {
 		q.Destinations = append(q.Destinations, livestate.Destination{Target: at.target, Source: at.wanted})
 	}
@@ -30,7 +31,8 @@ func (p *plugin) GetDrift(ctx context.Context, req *livestate.DriftRequest) ([]s
 	if len(all) == 0 {
 		return nil, nowhere(others)
 	}
-	q := livestate.Query{PipedID: req.PipedID, ApplicationID: req.ApplicationID}
+	q := livestate.Query{PipedID: req.PipedID, ApplicationID: req.ApplicationID,
+		ApplicationName: req.ApplicationName}
 	for _, at := range all {
 		q.Destinations = append(q.Destinations, livestate.Destination{Target: at.target, Source: at.wanted,
 			Newest: at.running})

@@ -6,6 +6,7 @@ package action
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -55,7 +56,7 @@ func approveStage(ctx context.Context, s *session.Session, l *resolve.Line, as s
 	if as != "" {
 		by = " as " + as
 	}
-	return w.action("approved", by, answer.GetCommandId()), err
+	return w.namesNewer(s.State, w.action("approved", by, answer.GetCommandId())), err
 }
 
 func newSkipCommand(t *session.Target) *cobra.Command {
@@ -72,7 +73,7 @@ func newSkipCommand(t *session.Target) *cobra.Command {
 		}
 		answer, err := s.Deck.SkipStage(ctx, &deckv1.SkipStageRequest{DeploymentId: w.deployment.GetId(),
 			StageId: w.stage.GetId(), Commander: session.Commander()})
-		return w.action("skipped", "", answer.GetCommandId()), err
+		return w.namesNewer(s.State, w.action("skipped", "", answer.GetCommandId())), err
 	})
 }
 
@@ -85,6 +86,21 @@ func (w waitingStage) action(did, by, command string) document.Action {
 	done.Text = did + " " + state.StageWord(w.stage) + " of " + w.deployment.GetApplicationName() + by
 	if done.Commit != "" {
 		done.Text += ", commit " + line.Commit(done.Commit) + ": " + text.FirstLine(commit.GetMessage())
+	}
+	return done
+}
+
+// namesNewer adds to what was done that a newer commit of the application waits until this deployment has ended: the
+// user may have meant that one.
+func (w waitingStage) namesNewer(s *session.State, done document.Action) document.Action {
+	for _, other := range s.Deployments(w.deployment.GetApplicationId()) { // the newest first
+		switch hash := other.GetCommit().GetHash(); {
+		case other.GetId() == w.deployment.GetId():
+			return done
+		case !state.Ended(other.GetStatus()) && hash != w.deployment.GetCommit().GetHash():
+			done.Text += fmt.Sprintf("; the newer commit %s waits, as deployment %s", line.Commit(hash), other.GetId())
+			return done
+		}
 	}
 	return done
 }

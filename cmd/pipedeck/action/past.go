@@ -100,6 +100,12 @@ func newRollbackCommand(t *session.Target) *cobra.Command {
 // that the application can be rolled back to when to is empty.
 func rollbackTarget(s *session.State, app *deckv1.Application, l *resolve.Line, to string) (*deckv1.Deployment, error) {
 	targets, reason := s.RollbackTargets(app)
+	if to != "" && state.Ended(s.Newest(app.GetId()).GetStatus()) {
+		if why := noTarget(s, app, targets, to); why != "" {
+			return nil, exit.Usage(fmt.Errorf("cannot roll back %s: %s", app.GetName(), why),
+				l.Flag("to", to).OneOfCommits(targets, "see pipedeck deployments"))
+		}
+	}
 	if reason != "" {
 		return nil, cannot("roll back", app, reason)
 	}
@@ -117,6 +123,29 @@ func rollbackTarget(s *session.State, app *deckv1.Application, l *resolve.Line, 
 		return !isTarget(targets, d)
 	})
 	return l.Flag("to", to).Earlier(earlier, app)
+}
+
+// noTarget says why an application cannot be rolled back to a deployment, or a commit, that it has; empty when it can,
+// and when it has none of that name, or several.
+func noTarget(s *session.State, app *deckv1.Application, targets []*deckv1.Deployment, to string) string {
+	named := resolve.Best(s.Deployments(app.GetId()), func(d *deckv1.Deployment) int {
+		return resolve.Fit(to, d.GetId(), d.GetCommit().GetHash())
+	})
+	if len(named) == 0 || slices.ContainsFunc(named, func(d *deckv1.Deployment) bool {
+		return isTarget(targets, d) || d.GetCommit().GetHash() != named[0].GetCommit().GetHash()
+	}) {
+		return ""
+	}
+	newest := named[0]
+	commit := line.Commit(newest.GetCommit().GetHash())
+	switch {
+	case newest.GetCommit().GetHash() == state.LiveCommit(s.Newest(app.GetId())):
+		return "commit " + commit + " is live already"
+	case newest.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_SUCCESS:
+		return ""
+	}
+	return fmt.Sprintf("deployment %s of commit %s has not succeeded (%s), so it is no release to go back to",
+		newest.GetId(), commit, document.Word(newest.GetStatus()))
 }
 
 // isTarget reports whether a deployment has succeeded with the commit of one of the targets.

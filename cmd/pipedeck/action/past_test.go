@@ -62,7 +62,10 @@ func TestARollbackGoesToTheDeploymentThatItsArgumentNames(t *testing.T) {
 	for to, says := range map[string]string{
 		"aaaa": `"aaaa" fits 2 commits or deployments of web`,
 		"aab":  `no earlier deployment of web that has succeeded is "aab"`,
-		"4444": `that has succeeded is "4444"`, "bad0": `is "bad0"`, "5555": `is "5555"`, "cccc": `is "cccc"`,
+		"4444": "cannot roll back web: deployment 4444-x of commit bad0bad has not succeeded (FAILURE), so it is no " +
+			"release to go back to",
+		"bad0": "deployment 4444-x of commit bad0bad has not succeeded (FAILURE)",
+		"5555": "cannot roll back web: commit cccc333 is live already", "cccc": "commit cccc333 is live already",
 	} {
 		_, err := rollbackTarget(s, app, typed(s, "rollback", "web"), to)
 		var usage *exit.Error
@@ -94,6 +97,16 @@ func TestAFailedDeploymentThatWasRolledBackIsNotRolledBackFurtherByItself(t *tes
 	d, err := rollbackTarget(s, app, typed(s, "rollback", "web"), "1111")
 	require.NoError(t, err)
 	require.Equal(t, "1111", d.GetId())
+}
+
+func TestARollbackToAFailureSaysSoAlsoWithoutAnotherRelease(t *testing.T) {
+	t.Parallel()
+	s, app := pastState([2]string{"1111-x", "aaaa1111"}, [2]string{"2222-x", "bad0bad0"},
+		[2]string{"3333-x", "aaaa1111"})
+	_, err := rollbackTarget(s, app, typed(s, "rollback", "web"), "2222")
+	require.EqualError(t, err, "cannot roll back web: deployment 2222-x of commit bad0bad has not succeeded "+
+		"(FAILURE), so it is no release to go back to")
+	require.Equal(t, "see pipedeck deployments", err.(*exit.Error).Hint)
 }
 
 func TestAReasonThatNamesTheNextStepIsAnErrorWithIt(t *testing.T) {

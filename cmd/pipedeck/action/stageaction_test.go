@@ -7,8 +7,10 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -112,6 +114,31 @@ func TestAStageIsFoundByTheIDThatItsAuthorGaveIt(t *testing.T) {
   pipedeck approve hello-world approve   # stage approve \(WAIT_APPROVAL\), RUNNING of the .* ago$`, failure.Hint)
 	_, err = approving().find(typed(s, "approve", ""))
 	require.Error(t, err, "an empty word means no stage without an id")
+}
+
+func TestAnApprovalOfAnOlderDeploymentNamesTheNewerCommitThatWaits(t *testing.T) {
+	t.Parallel()
+	s := &session.State{Deck: state.New()}
+	older := decktest.Canary()
+	newer := &deckv1.Deployment{Id: "d-newer", ApplicationId: older.GetApplicationId(),
+		ApplicationName: older.GetApplicationName(), Status: deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING,
+		Commit:    &deckv1.Commit{Hash: "cccc3333dddd"},
+		CreatedAt: timestamppb.New(older.GetCreatedAt().AsTime().Add(time.Minute))}
+	says := func() string {
+		for _, event := range decktest.Events(decktest.Application(), older, newer) {
+			s.Apply(event)
+		}
+		w, err := approving().find(typed(s, "approve"))
+		require.NoError(t, err)
+		return w.namesNewer(s, w.action("approved", "", "c")).Text
+	}
+	const approved = "approved WAIT_APPROVAL of hello-world, commit 8b21f00: Greet the world in Welsh"
+	require.Equal(t, approved+"; the newer commit cccc333 waits, as deployment d-newer", says())
+	newer.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_CANCELLED
+	require.Equal(t, approved, says(), "it does not wait any more")
+	newer.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING
+	newer.CreatedAt = timestamppb.New(older.GetCreatedAt().AsTime().Add(-time.Minute))
+	require.Equal(t, approved, says(), "it is not newer")
 }
 
 func TestAPrintedCommandApprovesOneStageAsItStands(t *testing.T) {

@@ -146,19 +146,28 @@ func (w Word) Earlier(among []*deckv1.Deployment, app *deckv1.Application) (*dec
 	case 1:
 		return first[0], nil
 	case 0:
-		var candidates []Candidate
-		for _, d := range among {
-			if hash := d.GetCommit().GetHash(); !commits[hash] {
-				commits[hash] = true
-				candidates = append(candidates, Candidate{w.with(line.Commit(hash)), w.line.About(d)})
-			}
-		}
 		return nil, exit.Usage(fmt.Errorf("no earlier deployment of %s that has succeeded is %q", app.GetName(),
-			w.Text),
-			OneOf(candidates, "see pipedeck deployments"))
+			w.Text), w.OneOfCommits(among, "see pipedeck deployments"))
 	}
 	return nil, exit.Usage(fmt.Errorf("%q fits %d commits or deployments of %s", w.Text, len(first), app.GetName()),
 		w.oneOf(first))
+}
+
+// OneOfCommits lists the command with each commit of deployments in place of the word; without any it returns
+// otherwise.
+func (w Word) OneOfCommits(among []*deckv1.Deployment, otherwise string) string {
+	commits := map[string]bool{}
+	var candidates []Candidate
+	for _, d := range among {
+		if hash := d.GetCommit().GetHash(); !commits[hash] {
+			commits[hash] = true
+			candidates = append(candidates, Candidate{w.with(line.Commit(hash)), w.line.About(d)})
+		}
+	}
+	if len(candidates) == 0 {
+		return otherwise
+	}
+	return OneOf(candidates, otherwise)
 }
 
 func (w Word) applications() (choices []choice[Target]) {

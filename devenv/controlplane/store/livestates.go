@@ -46,7 +46,8 @@ func (l *LiveStates) Report(pipedID string, snapshot *model.ApplicationLiveState
 	live.hideSecrets()
 	nameApplications(l.applications, live.snapshot.GetApplicationLiveState().GetResources())
 	live.notify()
-	l.applications.observed(id, health(live.snapshot), count(live.snapshot.GetApplicationLiveState().GetResources()))
+	l.applications.observed(id, health(live.snapshot),
+		count(live.snapshot.GetApplicationLiveState().GetResources(), live.drifts))
 	return nil
 }
 

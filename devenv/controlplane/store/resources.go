@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
 
 // MetadataDrift is where a plugin of ours says how a resource differs from Git.
@@ -21,7 +22,9 @@ type ResourceCounts struct {
 	Worst string
 }
 
-func count(resources []*model.ResourceState) (c ResourceCounts) {
+// count sums up resources. drifts are the fields that differ, by resource: also those that only Git has changed, of
+// which the resource itself says nothing.
+func count(resources []*model.ResourceState, drifts map[string]*livestate.ResourceDrift) (c ResourceCounts) {
 	for _, r := range resources {
 		c.Total++
 		switch r.GetHealthStatus() {
@@ -30,7 +33,8 @@ func count(resources []*model.ResourceState) (c ResourceCounts) {
 		case model.ResourceState_UNKNOWN:
 			c.Unknown++
 		}
-		if r.GetResourceMetadata()[MetadataDrift] != "" {
+		fields := drifts[r.GetId()]
+		if r.GetResourceMetadata()[MetadataDrift] != "" || len(fields.GetFields()) > 0 || fields.GetMoreFields() > 0 {
 			c.Drifted++
 		}
 	}

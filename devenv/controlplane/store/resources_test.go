@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
 
 func TestTheWorstResourceExplainsAnUnhealthyApplication(t *testing.T) {
@@ -37,9 +38,23 @@ func TestTheWorstResourceExplainsAnUnhealthyApplication(t *testing.T) {
 		"ConfigMap shop/away: its cluster could not be asked":             {away},
 		"Pod shop/mute is not healthy":                                    {resource("Pod", "mute", "", bad, "")},
 	} {
-		require.Equal(t, want, count(all).Worst)
+		require.Equal(t, want, count(all, nil).Worst)
 	}
 	web.ParentIds = []string{"web"} // a circle
 	web.HealthDescription = strings.Repeat("é", maxWorst)
-	require.LessOrEqual(t, len(count([]*model.ResourceState{web}).Worst), maxWorst+len("…"))
+	require.LessOrEqual(t, len(count([]*model.ResourceState{web}, nil).Worst), maxWorst+len("…"))
+}
+
+func TestAResourceThatOnlyGitHasChangedIsCountedAsDrifted(t *testing.T) {
+	t.Parallel()
+	all := []*model.ResourceState{
+		{Id: "live", ResourceMetadata: map[string]string{MetadataDrift: "spec.replicas: 2 in Git, 3 live"}},
+		{Id: "git"}, {Id: "same"}, {Id: "many"},
+	}
+	drifts := map[string]*livestate.ResourceDrift{
+		"live": {Fields: []*livestate.FieldDrift{{Path: "spec.replicas"}}},
+		"git":  {Fields: []*livestate.FieldDrift{{Path: "data.a"}}}, "same": {}, "many": {MoreFields: 60},
+	}
+	require.EqualValues(t, 3, count(all, drifts).Drifted)
+	require.EqualValues(t, 1, count(all, nil).Drifted)
 }

@@ -75,7 +75,7 @@ func (a *Applier) restoreUntouched(ctx context.Context, r dynamic.ResourceInterf
 	switch {
 	case owner != "" && owner != m.GetLabels()[manifest.LabelApplication]:
 		a.log.Infof("- %s: left as it is, because the failed deployment did not change it and it belongs to the "+
-			"application %s", m.Key().Human(), owner)
+			"application %s", m.Key().Human(), a.named(owner))
 		return live, unchanged, nil
 	case annotations[manifest.AnnotationForceReplace] == manifest.Enabled,
 		annotations[manifest.AnnotationReplace] == manifest.Enabled:

@@ -60,8 +60,7 @@ func compared(o *unstructured.Unstructured) map[string]any {
 		if values, ok := metadata[key].(map[string]any); ok {
 			kept := maps.Clone(values)
 			maps.DeleteFunc(kept, func(name string, _ any) bool {
-				return strings.HasPrefix(name, pipecdPrefix) ||
-					name == lastApplied
+				return strings.HasPrefix(name, pipecdPrefix) || name == lastApplied || isKept(name)
 			})
 			metadata[key] = kept
 		}

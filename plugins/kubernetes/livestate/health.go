@@ -41,16 +41,16 @@ func healthOf(o *unstructured.Unstructured, event string) (sdk.HealthStatus, str
 	if problem := problemOf(o, event); problem != "" {
 		return sdk.Unhealthy, shorten(problem)
 	}
-	result, err := status.Compute(o)
+	result, kept, err := computeByHand(o)
 	switch {
 	case err != nil:
 		return sdk.HealthUnknown, shorten("its status cannot be read: " + err.Error())
 	case result.Status == status.CurrentStatus:
-		return sdk.Healthy, ""
+		return sdk.Healthy, kept
 	case result.Status == status.UnknownStatus:
 		return sdk.HealthUnknown, shorten(result.Message)
 	}
-	return sdk.Unhealthy, shorten(result.Message + since(o, "Available", "Ready"))
+	return sdk.Unhealthy, shorten(said(paused(o), result.Message+since(o, "Available", "Ready")))
 }
 
 // hookState is how far a hook is that has an end: "helm.sh/hook: pre-upgrade; it has failed". Empty for other objects.

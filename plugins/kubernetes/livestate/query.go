@@ -30,6 +30,8 @@ type DriftRequest = sdk.DriftRequest[config.Plugin, config.DeployTarget, config.
 // Query asks for one application.
 type Query struct {
 	PipedID, ApplicationID string
+	// ApplicationName is what other applications call it.
+	ApplicationName string
 	// Destinations has at least one element.
 	Destinations []Destination
 }
@@ -49,6 +51,9 @@ const parallelTargets = 8
 // run at a target whose cluster does not answer is unknown, and the application is reported as changed when the cluster
 // answers again. Other targets that cannot be asked are unknown, too, unless none can: that is an error.
 func (s *Store) Get(ctx context.Context, q Query) (*sdk.Livestate, error) {
+	for _, waiting := range s.names.learn(q.ApplicationID, q.ApplicationName) {
+		s.mark(waiting)
+	}
 	wanted, err := s.allDesired(ctx, q)
 	if err != nil {
 		return nil, err
@@ -143,7 +148,7 @@ func (s *Store) ask(ctx context.Context, q Query, to Destination, want *wanted) 
 	objects := placed.objects(q.ApplicationID)
 	var installOnly map[manifest.Key]bool
 	placed.places, installOnly = deployed(placed.places, liveOf(objects), to.Source.CommitHash)
-	holder := func(p place) string { return placed.holder(p, q.ApplicationID) }
+	holder := func(p place) string { return placed.holder(p, q.ApplicationID, s.names) }
 	d := &drift{dryRun: c.dryRun, holder: holder, unowned: c.unowned, verdicts: s.verdicts, source: to.Source,
 		target: a.target, ignored: want.ignored, routed: want.routed, agreed: want.agreed,
 		varies: want.reads != nil || want.moments != nil, installOnly: installOnly, managers: c.managers}

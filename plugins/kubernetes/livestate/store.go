@@ -39,6 +39,7 @@ type Store struct {
 	verdicts *memory[verdictKey, []difference]
 	rules    rules
 	last     *memory[lastKey, last]
+	names    *names
 	changes  *sdk.LivestateChanges
 
 	ctx    context.Context
@@ -69,6 +70,7 @@ func NewStore(loader *stage.Loader, pool *cluster.Pool) *Store {
 		wanted: newMemory[wantedKey, *wanted](maxWanted), verdicts: newMemory[verdictKey, []difference](maxVerdicts),
 		rules:    rules{judged: newMemory[revision, judgement](maxJudged)},
 		last:     newMemory[lastKey, last](maxLast),
+		names:    newNames(),
 		clusters: map[string]*watched{}, away: map[string]*away{},
 	}
 }

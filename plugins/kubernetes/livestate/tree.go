@@ -143,7 +143,7 @@ func (p *placed) roots(applicationID string) []*unstructured.Unstructured {
 
 // holder returns who has an object of Git that is in the cluster and not the application's, as the end of a sentence;
 // empty when it is not among what piped applied.
-func (p *placed) holder(one place, applicationID string) string {
+func (p *placed) holder(one place, applicationID string, known *names) string {
 	for _, i := range p.informers {
 		if i.key.children || i.key.gvr != one.gvr {
 			continue
@@ -154,7 +154,7 @@ func (p *placed) holder(one place, applicationID string) string {
 		}
 		switch owner := applicationOf(live); {
 		case owner != "" && owner != applicationID:
-			return "belongs to the application " + owner + ", which applied it last"
+			return "belongs to the application " + known.of(owner, applicationID) + ", which applied it last"
 		case manifest.IsElsewhere(live.GetAnnotations(), p.target):
 			return "belongs to the deploy target " + live.GetAnnotations()[manifest.AnnotationDeployTarget] +
 				", which leads into the same cluster"

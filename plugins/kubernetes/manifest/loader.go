@@ -128,6 +128,9 @@ func (l *Loader) load(ctx context.Context, tree *checkout.Tree, req Request) (*r
 			m.SetNamespace(req.Namespace)
 		}
 	}
+	if err := checkNumbers(loaded.manifests); err != nil {
+		return nil, err
+	}
 	return loaded, refuseDuplicates(loaded.manifests)
 }
 

@@ -153,6 +153,12 @@ func TestMistakesAreNamedWithFileAndLine(t *testing.T) {
 		"a key twice": {"a.yaml",
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: b\n  a: c\n",
 			`a.yaml:6: the key "a" is given twice`},
+		"a number that is too large": {"a.yaml", configMap("a") + "---\napiVersion: apps/v1\nkind: Deployment\n" +
+			"metadata: {name: web}\nspec:\n  replicas: 99999999999999\n",
+			"a.yaml:9: spec.replicas of Deployment web is 99999999999999, which is too large: at most 2147483647"},
+		"a number that is far too large": {"a.yaml", "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a}\n" +
+			"spec:\n  parallelism: 99999999999999999999999\n",
+			"a.yaml:5: spec.parallelism of Job a is 99999999999999991611392"},
 		"a resource twice": {"a.yaml", configMap("a") + "---\n" + configMap("a"),
 			"a.yaml:5: ConfigMap a is already defined at a.yaml:1"},
 		"an alias of itself": {"a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: &m\n  name: a\n  x: *m\n",

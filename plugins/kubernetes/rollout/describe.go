@@ -28,30 +28,19 @@ const kindReplicationController = "ReplicationController"
 
 // describe says how far a workload is: "1 of 3 ready".
 func describe(live *unstructured.Unstructured, result *status.Result) string {
-	var wanted, updated, ready, all int64
 	switch live.GetKind() {
-	case manifest.KindDeployment, manifest.KindStatefulSet:
-		wanted = number(live, 1, "spec", "replicas")
-		updated = number(live, 0, "status", "updatedReplicas")
-		ready = number(live, 0, "status", "readyReplicas")
-		all = number(live, 0, "status", "replicas")
-	case manifest.KindDaemonSet:
-		wanted = number(live, 0, "status", "desiredNumberScheduled")
-		updated = number(live, 0, "status", "updatedNumberScheduled")
-		ready = number(live, 0, "status", "numberReady")
-		all = number(live, 0, "status", "currentNumberScheduled")
+	case manifest.KindDeployment, manifest.KindStatefulSet, manifest.KindDaemonSet:
 	case manifest.KindReplicaSet, kindReplicationController:
-		wanted = number(live, 1, "spec", "replicas")
-		ready = number(live, 0, "status", "readyReplicas")
-		return fmt.Sprintf("%d of %d ready", ready, wanted)
+		n := countsOf(live)
+		return fmt.Sprintf("%d of %d ready", n.ready, n.wanted)
 	default:
 		return result.Message
 	}
-	switch {
-	case updated < wanted && all > updated, all > wanted:
-		return fmt.Sprintf("%d of %d updated, %d ready, %d old", updated, wanted, ready, all-updated)
+	switch n := countsOf(live); {
+	case n.updated < n.wanted && n.all > n.updated, n.all > n.wanted:
+		return fmt.Sprintf("%d of %d updated, %d ready, %d old", n.updated, n.wanted, n.ready, n.all-n.updated)
 	default:
-		return fmt.Sprintf("%d of %d ready", ready, wanted)
+		return fmt.Sprintf("%d of %d ready", n.ready, n.wanted)
 	}
 }
 

@@ -139,7 +139,8 @@ func (t *tracker) podsUnwatched(ctx context.Context, end error) {
 // review judges the workload and its pods by what is known now, after a change or at the time that wake gave.
 func (t *tracker) review(ctx context.Context) (done bool, err error) {
 	now := time.Now()
-	if !t.readyAt.IsZero() { // its pods may say more, or it has been ready for long enough
+	_, shared := shareOf(t.workload.Live)
+	if shared || !t.readyAt.IsZero() { // its pods may say more, or it has been ready for long enough
 		if done, err := t.look(ctx, t.workload.Live); done || err != nil {
 			return done, err
 		}
@@ -173,8 +174,7 @@ func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (do
 	if done, judged := t.lookByRule(ctx, live); judged {
 		return done, nil
 	}
-	if paused, _, _ := unstructured.NestedBool(live.Object, "spec", "paused"); paused {
-		t.log.Infof("%s is paused (spec.paused): not waited for", t.name())
+	if t.isPaused(live) {
 		return true, nil
 	}
 	if isSuspended(live) {
@@ -191,6 +191,9 @@ func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (do
 		return false, fmt.Errorf("read the status of %s: %w", t.key().Human(), err)
 	}
 	line := describe(live, result)
+	if s, ok := shareOf(live); ok {
+		return t.lookAtShare(ctx, live, s, line), nil
+	}
 	switch {
 	case live.GetKind() == kindJob:
 		result.Status, line = jobStatus(live, result), describeJob(live)
@@ -228,4 +231,15 @@ func (t *tracker) look(ctx context.Context, live *unstructured.Unstructured) (do
 	}
 	t.note(line)
 	return false, nil
+}
+
+// isPaused reports whether no pod is to be replaced now, and logs how that goes on.
+func (t *tracker) isPaused(live *unstructured.Unstructured) bool {
+	paused, _, _ := unstructured.NestedBool(live.Object, "spec", "paused")
+	if paused {
+		t.log.Infof("%s is paused (spec.paused): not waited for, because no pod is replaced until it is resumed\n"+
+			"next step: remove spec.paused from Git, or run: kubectl rollout resume deployment/%s -n %s", t.name(),
+			live.GetName(), live.GetNamespace())
+	}
+	return paused
 }

@@ -295,7 +295,9 @@ func TestAWorkloadThatIsDeletedOrPausedEndsTheWait(t *testing.T) {
 		require.NoError(t, unstructured.SetNestedField(live.Object, true, "spec", "paused"))
 		log := &lines{}
 		require.NoError(t, (<-wait(t.Context(), c, live, log)).err)
-		require.Contains(t, log.String(), "is paused")
+		require.Contains(t, log.String(), "is paused (spec.paused): not waited for")
+		require.Contains(t, log.String(), "next step: remove spec.paused from Git, or run: kubectl rollout resume "+
+			"deployment/web -n prod")
 	})
 }
 

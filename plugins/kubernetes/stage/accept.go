@@ -61,6 +61,8 @@ type acceptance struct {
 	accepted, pending int
 	// refused has the reasons of those that do not accept the route, or did not before its last change.
 	refused []string
+	// unresolved has the reasons of those to which the route refers to something that is not there, or not allowed.
+	unresolved []string
 }
 
 func (a acceptance) unknown() bool { return a.accepted+a.pending+len(a.refused) == 0 }
@@ -70,6 +72,11 @@ func (a acceptance) judged() bool { return !a.unknown() && a.pending == 0 }
 // report fails when no gateway accepts the route, and says what else a user has to know.
 func (a acceptance) report(req *Request, name string) error {
 	reasons := strings.Join(a.refused, "; ")
+	if len(a.unresolved) > 0 {
+		req.Log.Infof("Warning: %s refers to something that its Gateway cannot use, and requests for that fail: %s\n"+
+			"next step: compare the backendRefs of the route with the Services and ReferenceGrants of their namespaces",
+			name, strings.Join(a.unresolved, "; "))
+	}
 	switch {
 	case a.unknown():
 		req.Log.Infof("Warning: no Gateway reports that it has accepted %s, so it is not known whether requests are "+
@@ -94,10 +101,14 @@ func acceptanceOf(route *unstructured.Unstructured, generation int64) (a accepta
 		conditions, _ := parent["conditions"].([]any)
 		for _, item := range conditions {
 			condition, _ := item.(map[string]any)
+			observed, given := condition["observedGeneration"].(int64)
+			if condition["type"] == "ResolvedRefs" && condition["status"] == "False" &&
+				(!given || observed >= generation) {
+				a.unresolved = append(a.unresolved, refusal(parent, condition))
+			}
 			if condition["type"] != "Accepted" {
 				continue
 			}
-			observed, given := condition["observedGeneration"].(int64)
 			if given && observed < generation {
 				a.pending++
 			}
@@ -111,7 +122,7 @@ func acceptanceOf(route *unstructured.Unstructured, generation int64) (a accepta
 	return a
 }
 
-// refusal is why a parent does not accept a route, in its own words.
+// refusal is why a parent does not take a route as it is, in its own words.
 func refusal(parent, condition map[string]any) string {
 	ref, _ := parent["parentRef"].(map[string]any)
 	kind, _ := ref["kind"].(string)

@@ -20,7 +20,7 @@ func TestTheConditionsOfARouteSayWhoAcceptsIt(t *testing.T) {
 		judged  bool
 	}{
 		"nothing":         {"[]", acceptance{}, false},
-		"other condition": {"[{conditions: [{type: ResolvedRefs, status: 'False'}]}]", acceptance{}, false},
+		"other condition": {"[{conditions: [{type: Programmed, status: 'False'}]}]", acceptance{}, false},
 		"accepted": {"[{conditions: [{type: Accepted, status: 'True', observedGeneration: 3}]}]",
 			acceptance{accepted: 1}, true},
 		"accepted, of no generation": {"[{conditions: [{type: Accepted, status: 'True'}]}]", acceptance{accepted: 1},
@@ -29,6 +29,12 @@ func TestTheConditionsOfARouteSayWhoAcceptsIt(t *testing.T) {
 			acceptance{pending: 1}, false},
 		"refused": {"[{parentRef: {name: gw}, conditions: [" + no + "]}]",
 			acceptance{refused: []string{"Gateway gw: NoMatch: no listener"}}, true},
+		"accepted with a missing backend": {"[{parentRef: {name: gw}, conditions: [{type: Accepted, status: 'True'}, " +
+			"{type: ResolvedRefs, status: 'False', reason: BackendNotFound, message: no Service web-canary, " +
+			"observedGeneration: 3}]}]", acceptance{accepted: 1,
+			unresolved: []string{"Gateway gw: BackendNotFound: no Service web-canary"}}, true},
+		"a backend was missing before the change": {"[{conditions: [{type: Accepted, status: 'True'}, " +
+			"{type: ResolvedRefs, status: 'False', observedGeneration: 2}]}]", acceptance{accepted: 1}, true},
 		"refused by one": {"[{parentRef: {name: web, kind: Service}, conditions: [" + no + "]}, " +
 			"{conditions: [{type: Accepted, status: 'True', observedGeneration: 4}]}]",
 			acceptance{accepted: 1, refused: []string{"Service web: NoMatch: no listener"}}, true},

@@ -269,9 +269,10 @@ func (h *hooks) await(ctx context.Context, applied []apply.Applied) error {
 	return rollout.Wait(ctx, h.client, waited, options, h.req.Log)
 }
 
-// failed deletes what its policy says after a failure, and words the error of the stage.
+// failed deletes what its policy says after a failure, and words the error of the stage. A stop is no failure.
 func (h *hooks) failed(ctx context.Context, m phase.Moment, due []manifest.Manifest, cause error) error {
 	if ctx.Err() != nil {
+		h.nameRunning(ctx, due)
 		return cause
 	}
 	done, err := h.recall(ctx, m)

@@ -6,7 +6,9 @@ package stage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +41,33 @@ func isRunningHook(ctx context.Context, req *Request, c *cluster.Client, item in
 		return false, fmt.Errorf("look whether the hook %s has ended: %w", item.Key.Human(), err)
 	}
 	return !hasEnded(live), nil
+}
+
+// leftTimeout bounds the look at hooks after their stage was stopped: piped waits for its end.
+const leftTimeout = 3 * time.Second
+
+// nameRunning names the hooks that go on running in the cluster although their stage was stopped. Only a rollback ends
+// them, because the stage may also begin again, and then goes on with them.
+func (h *hooks) nameRunning(ctx context.Context, due []manifest.Manifest) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), leftTimeout)
+	defer cancel()
+	own := slices.DeleteFunc(slices.Clone(due), func(m manifest.Manifest) bool { return !manifest.IsHook(m) })
+	items, err := inventory.Lookup(ctx, h.client, h.req.Deployment.Application.ID, own)
+	if err != nil {
+		h.req.Log.Infof("It is not known whether hooks still run: %v", err)
+		return
+	}
+	for _, item := range items {
+		running, err := isRunningHook(ctx, h.req, h.client, item)
+		if err != nil {
+			h.req.Log.Infof("%v", err)
+		}
+		if running {
+			h.req.Log.Infof("The hook %s still runs. A rollback of this deployment ends it; without one it runs on\n"+
+				"next step: to end it yourself: kubectl delete job/%s -n %s", item.Key.Human(), item.Key.Name,
+				item.Key.Namespace)
+		}
+	}
 }
 
 func hasEnded(o *unstructured.Unstructured) bool {

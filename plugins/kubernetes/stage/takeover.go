@@ -5,7 +5,10 @@ package stage
 
 import (
 	"context"
+	"fmt"
+	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
@@ -69,6 +72,25 @@ func letGo(ctx context.Context, req *Request, c *cluster.Client, s *Source, item
 	if err := inventory.Release(ctx, c, item, variantKey); err != nil {
 		return err
 	}
-	req.Log.Infof("- %s: is kept, since it is older than this deployment; it is not part of the application", name)
+	req.Log.Info(keptText(item, req.Target.CommitHash))
 	return nil
+}
+
+// keptText says of an object that no application had before what the failed deployment leaves in it. Its former values
+// are not kept anywhere, but for those that kubectl has noted.
+func keptText(item inventory.Item, commit string) string {
+	object := strings.ToLower(item.Key.Kind) + "/" + item.Key.Name
+	if item.Key.Group != "" {
+		object = strings.ToLower(item.Key.Kind) + "." + item.Key.Group + "/" + item.Key.Name
+	}
+	if item.Key.Namespace != "" {
+		object += " -n " + item.Key.Namespace
+	}
+	next := "set its former values again: kubectl edit " + object
+	if item.Meta.Annotations[corev1.LastAppliedConfigAnnotation] != "" {
+		next = "set its former values again, which may be those of: kubectl apply view-last-applied " + object
+	}
+	return fmt.Sprintf("- %s: is kept, since it is older than this deployment; it is not part of the application. The "+
+		"fields that commit %s has keep that commit's values, because what they were before is not known\n"+
+		"  next step: %s", item.Key.Human(), short(commit), next)
 }

@@ -200,13 +200,29 @@ func weightOf(d map[string]any, destinations int) (int64, error) {
 	return 0, fmt.Errorf("the weight %v is not a whole number from 0 to 100", d["weight"])
 }
 
-// isHost compares hosts; the name of a Service may be short or full. An empty namespace stands for any.
+// isHost compares hosts, of which each may be the short or the full name of a Service. A short one is in the namespace;
+// an empty namespace stands for any.
 func isHost(written, host, namespace string) bool {
 	if written == host {
 		return true
 	}
-	full, ok := strings.CutPrefix(written, host+".")
-	in, domain, _ := strings.Cut(full, ".")
-	return ok && in != "" && (namespace == "" || in == namespace) &&
+	one, isOne := serviceOf(written, namespace)
+	other, isOther := serviceOf(host, namespace)
+	return isOne && isOther && one.name == other.name &&
+		(one.namespace == other.namespace || one.namespace == "" || other.namespace == "")
+}
+
+// serviceHost is the Service that a host names.
+type serviceHost struct{ name, namespace string }
+
+// serviceOf reads a host: "web", "web.shop", "web.shop.svc" or "web.shop.svc.cluster.local". ok is false for one that
+// names no Service.
+func serviceOf(host, namespace string) (s serviceHost, ok bool) {
+	name, rest, full := strings.Cut(host, ".")
+	if !full {
+		return serviceHost{name, namespace}, name != ""
+	}
+	in, domain, _ := strings.Cut(rest, ".")
+	return serviceHost{name, in}, name != "" && in != "" &&
 		(domain == "" || domain == "svc" || strings.HasPrefix(domain, "svc."))
 }

@@ -92,6 +92,7 @@ func OtherRoutes(manifests []manifest.Manifest, app *config.Application) (others
 	if err != nil {
 		return nil, err
 	}
+	routed, _ := serviceOf(name, "")
 	for _, m := range manifests {
 		if m.Key() == chosen.Key() || m.GroupVersionKind().Group != chosen.GroupVersionKind().Group ||
 			!slices.Contains(routeKinds, m.GetKind()) || m.GetNamespace() != chosen.GetNamespace() {
@@ -100,7 +101,7 @@ func OtherRoutes(manifests []manifest.Manifest, app *config.Application) (others
 		leads := func(b map[string]any) bool {
 			host, _ := b["host"].(string)
 			namespace, _ := b["namespace"].(string)
-			return b["name"] == name && (namespace == "" || namespace == m.GetNamespace()) ||
+			return b["name"] == routed.name && (namespace == "" || namespace == m.GetNamespace()) ||
 				host != "" && isHost(host, name, m.GetNamespace())
 		}
 		if anyBackend(m.Object["spec"], leads) {

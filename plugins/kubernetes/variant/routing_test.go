@@ -78,6 +78,33 @@ func TestAHostMayBeWrittenInFull(t *testing.T) {
 	}
 }
 
+func TestTheNameOfTheServiceMayBeWrittenInFull(t *testing.T) {
+	t.Parallel()
+	const services = "---\napiVersion: v1\nkind: Service\nmetadata: {name: api}\n---\napiVersion: v1\nkind: Service\n" +
+		"metadata: {name: web}\nspec: {selector: {app: web}}\n"
+	for name, hosts := range map[string]map[string]bool{
+		"web.shop.svc.cluster.local": {"web": true, "web.shop": true, "web.shop.svc": true, "api": false,
+			"web.other": false, "web.shop.svc.cluster.local": true, "web.example.com": false},
+		"web.shop":  {"web": true, "web.shop.svc.cluster.local": true, "web.other": false},
+		"web.other": {"web": false, "web.other.svc.cluster.local": true},
+	} {
+		for host, own := range hosts {
+			parsed, err := manifest.Parse([]byte("apiVersion: networking.istio.io/v1\nkind: VirtualService\n"+
+				"metadata: {name: web, namespace: shop}\nspec: {http: [{route: [{destination: {host: "+host+"}}]}]}\n"+
+				services), "a.yaml")
+			require.NoError(t, err)
+			app := application(t)
+			app.Service.Name = name
+			app.TrafficRouting.Method = config.MethodIstio
+			_, err = variant.RouteVirtualService(parsed, app, config.Traffic{Primary: 70, Canary: 30})
+			require.Equal(t, own, err == nil, "%s is %s: %v", name, host, err)
+			copies, err := variant.Primary(parsed, app, config.PrimaryOptions{CreateService: true, Suffix: "primary"})
+			require.NoError(t, err)
+			require.Equal(t, "web-primary", copies[len(copies)-1].GetName())
+		}
+	}
+}
+
 func TestWhatCannotBeRoutedByIstioIsAnError(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*config.Application){

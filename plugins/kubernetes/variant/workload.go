@@ -28,12 +28,16 @@ func Workloads(manifests []manifest.Manifest, refs []config.Reference) []manifes
 	return found
 }
 
-// service returns the manifest that `service` refers to; without a reference the first Service.
+// service returns the manifest that `service` refers to, by its name or host; without a reference the first Service.
 func service(manifests []manifest.Manifest, ref config.Reference) (manifest.Manifest, error) {
 	if ref.Kind != "" && ref.Kind != manifest.KindService {
 		return manifest.Manifest{}, fmt.Errorf("service.kind: %q is not supported, only a Service is", ref.Kind)
 	}
-	services := manifest.Find(manifests, manifest.KindService, ref.Name)
+	name := ref.Name
+	if host, ok := serviceOf(name, ""); ok { // no Service has a dot in its name
+		name = host.name
+	}
+	services := manifest.Find(manifests, manifest.KindService, name)
 	if len(services) == 0 {
 		if ref.Name != "" {
 			return manifest.Manifest{}, fmt.Errorf("no Service named %q among the manifests (service.name)", ref.Name)

@@ -1,0 +1,126 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout_test
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/rollout"
+)
+
+// statefulAt is a StatefulSet of 3 with an update strategy and so many pods updated and ready.
+func statefulAt(t *testing.T, strategy string, observed, updated, ready int) *unstructured.Unstructured {
+	return object(t, fmt.Sprintf(`
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db, namespace: prod, uid: db, generation: 2}
+spec:
+  replicas: 3
+  minReadySeconds: 1
+  updateStrategy: %s
+  selector: {matchLabels: {app: db}}
+status: {observedGeneration: %d, replicas: 3, updatedReplicas: %d, readyReplicas: %d, currentReplicas: 3,
+  currentRevision: h1, updateRevision: h2}
+`, strategy, observed, updated, ready))
+}
+
+// daemonAt is a DaemonSet on 3 nodes that is updated by hand.
+func daemonAt(t *testing.T, updated, ready int) *unstructured.Unstructured {
+	return object(t, fmt.Sprintf(`
+apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent, namespace: prod, uid: agent, generation: 2,
+  annotations: {deprecated.daemonset.template.generation: "2"}}
+spec: {updateStrategy: {type: OnDelete}, selector: {matchLabels: {app: agent}}}
+status: {observedGeneration: 2, desiredNumberScheduled: 3, currentNumberScheduled: 3, updatedNumberScheduled: %d,
+  numberReady: %d, numberAvailable: %[2]d}
+`, updated, ready))
+}
+
+// ordinal is a pod of the StatefulSet.
+func ordinal(t *testing.T, number int, revision, ready string) *unstructured.Unstructured {
+	return object(t, fmt.Sprintf(`
+apiVersion: v1
+kind: Pod
+metadata: {name: db-%[1]d, namespace: prod, uid: db-%[1]d, labels: {controller-revision-hash: %s}}
+spec: {restartPolicy: Always}
+status: {conditions: [{type: Ready, status: "%s"}]}
+`, number, revision, ready))
+}
+
+const (
+	onDelete    = "{type: OnDelete}"
+	partitioned = "{type: RollingUpdate, rollingUpdate: {partition: 2}}"
+)
+
+// waitFor waits for one workload in the background; its log is complete when it has ended.
+func waitFor(t *testing.T, c *fakeCluster, resource string, live *unstructured.Unstructured) (<-chan error, *lines) {
+	c.resource(resource).set(live)
+	log, ended := &lines{}, make(chan error, 1)
+	go func() {
+		ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live, Resource: c.resource(resource)}}, options,
+			log)
+	}()
+	synctest.Wait()
+	return ended, log
+}
+
+func TestARolloutByHandEndsWhenItsControllerHasDoneItsPart(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newFakeCluster()
+		ended, log := waitFor(t, c, "statefulsets", statefulAt(t, onDelete, 1, 0, 2))
+		require.Empty(t, ended, "the controller has not seen it: %s", log)
+		c.resource("statefulsets").set(statefulAt(t, onDelete, 2, 0, 2))
+		require.NoError(t, <-ended)
+		require.Contains(t, log.String(), "StatefulSet db: 3 of 3 pods keep the old version until someone deletes "+
+			"them (updateStrategy: OnDelete)\n")
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ended, log := waitFor(t, newFakeCluster(), "daemonsets", daemonAt(t, 1, 3))
+		require.NoError(t, <-ended)
+		require.Contains(t, log.String(), "DaemonSet agent: 2 of 3 pods keep the old version until someone deletes "+
+			"them (updateStrategy: OnDelete)\n")
+	})
+}
+
+func TestARolloutByHandWaitsForThePodsThatAreNew(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newFakeCluster()
+		c.resource("pods").set(ordinal(t, 0, "h1", "False"))
+		c.resource("pods").set(ordinal(t, 2, "h2", "False"))
+		ended, log := waitFor(t, c, "statefulsets", statefulAt(t, onDelete, 2, 1, 1))
+		require.Empty(t, ended, log)
+		c.resource("pods").set(ordinal(t, 2, "h2", "True"))
+		require.NoError(t, <-ended)
+	})
+	synctest.Test(t, func(t *testing.T) { // as in a first deployment
+		ended, _ := waitFor(t, newFakeCluster(), "daemonsets", daemonAt(t, 3, 2))
+		require.ErrorContains(t, <-ended, "last state: 2 of 3 ready")
+	})
+}
+
+func TestAPartitionedRolloutWaitsForThePodsFromThePartitionOn(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newFakeCluster()
+		c.resource("pods").set(ordinal(t, 0, "h1", "False")) // the old version does not run
+		ended, log := waitFor(t, c, "statefulsets", statefulAt(t, partitioned, 2, 0, 1))
+		require.Empty(t, ended, log)
+		c.resource("statefulsets").set(statefulAt(t, partitioned, 2, 1, 1))
+		synctest.Wait()
+		require.Empty(t, ended, log)
+		c.resource("pods").set(ordinal(t, 2, "h2", "True"))
+		require.NoError(t, <-ended)
+		require.Contains(t, log.String(), "StatefulSet db: 1 of 3 updated, 1 ready, 2 old\n"+
+			"StatefulSet db: 2 of 3 pods keep the old version until the partition is lowered "+
+			"(rollingUpdate.partition: 2)\n")
+	})
+}
