@@ -19,7 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-// rerunPatience is how long a re-run waits until its own deployment has been put away, and for the end of another re-run
+// rerunPatience is how long a re-run waits until its deployment has been put away, and for the end of another re-run
 // of its application, which a user may just have left.
 const rerunPatience = 30 * time.Second
 
