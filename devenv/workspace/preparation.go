@@ -27,18 +27,18 @@ type Preparation struct {
 const maxPreparation = 64 << 10
 
 // preparationFile lies next to the directory of the environment, which is created when the environment starts.
-func (w *Workspace) preparationFile() string {
+func preparationFile(w *Workspace) string {
 	return filepath.Join(filepath.Dir(w.Dir), "."+w.Name+".preparing")
 }
 
 // Prepare has other processes see what this one does, until done is called or the process ends. They see nothing where
 // it cannot be written, or where another process prepares the environment as well.
-func (w *Workspace) Prepare(what string) (done func()) {
+func Prepare(w *Workspace, what string) (done func()) {
 	none := func() {}
 	if os.MkdirAll(filepath.Dir(w.Dir), 0o700) != nil {
 		return none
 	}
-	path := w.preparationFile()
+	path := preparationFile(w)
 	file, err := owned.OpenFile(path, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return none
@@ -63,9 +63,9 @@ func (w *Workspace) Prepare(what string) (done func()) {
 	}
 }
 
-// Preparation returns what a process that lives does before it starts the environment; nil for nothing.
-func (w *Workspace) Preparation() *Preparation {
-	file, err := owned.OpenFile(w.preparationFile(), os.O_RDWR)
+// Preparing returns what a process that lives does before it starts the environment; nil for nothing.
+func Preparing(w *Workspace) *Preparation {
+	file, err := owned.OpenFile(preparationFile(w), os.O_RDWR)
 	if err != nil {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (w *Workspace) Preparation() *Preparation {
 	if err := unix.Flock(int(file.Fd()), unix.LOCK_SH|unix.LOCK_NB); !errors.Is(err, unix.EWOULDBLOCK) {
 		return nil // its process has ended
 	}
-	data, err := owned.ReadFile(w.preparationFile(), maxPreparation)
+	data, err := owned.ReadFile(preparationFile(w), maxPreparation)
 	p := &Preparation{}
 	if err != nil || json.Unmarshal(data, p) != nil {
 		return nil

@@ -3,7 +3,10 @@
 
 package fault
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Outcome is how an attempt at a stage ended.
 type Outcome int
@@ -78,4 +81,13 @@ func (a *Attempt) note(i int, ended bool) {
 	if ended {
 		a.ended = i
 	}
+}
+
+// rollback ends the types of stages that a rollback adds: a plugin names them only when it plans one.
+const rollback = "ROLLBACK"
+
+// Known reports whether a rule for a stage can match one of these types and ids. A rule without a stage matches, and so
+// does one for a stage of a rollback.
+func Known(stage string, known []string) bool {
+	return stage == "" || strings.HasSuffix(stage, rollback) || slices.Contains(known, stage)
 }

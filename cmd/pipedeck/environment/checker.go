@@ -27,7 +27,7 @@ func (f *Flags) checker(ctx context.Context, w *workspace.Workspace) (*options.C
 	given, err := pluginflag.Given(ctx, f.plugins, os.Stderr, func(plugin workspace.Plugin) func() {
 		what := fmt.Sprintf("building plugin %s in %s", plugin.Name, plugin.Source)
 		fmt.Fprintln(os.Stderr, text.Clean(what)+", to check the applications against its options")
-		return w.Prepare(what)
+		return workspace.Prepare(w, what)
 	})
 	if err != nil {
 		return nil, err

@@ -231,7 +231,7 @@ func TestCommandsSayWhatIsBuiltBeforeThereIsAnything(t *testing.T) {
 	dir := t.TempDir()
 	w, err := workspace.At(dir, "default")
 	require.NoError(t, err)
-	defer w.Prepare("building plugin greeter in /src/greeter")()
+	defer workspace.Prepare(w, "building plugin greeter in /src/greeter")()
 	for _, name := range []string{"status", "plugins", "deployments"} {
 		code, _, stderr := command(t.Context(), dir, name)
 		require.Equal(t, exit.NotStarted, code)
