@@ -36,6 +36,8 @@ type Given struct {
 	message  *deployment.ClusterFaults
 	happened []string
 	settled  bool
+	// answered says that the plugin has reported what has happened.
+	answered bool
 }
 
 var kinds = map[string]deployment.ClusterFault_Action{
@@ -109,6 +111,7 @@ func (g *Given) Settle(trailer metadata.MD) {
 	defer g.set.mu.Unlock()
 	g.settled = true
 	answers := trailer.Get(happenedKey)
+	g.answered = len(answers) > 0
 	numbers := strings.Split(strings.Join(answers, ","), ",")
 	for i, one := range g.faults {
 		g.rules[i].lent--
@@ -127,16 +130,4 @@ func (g *Given) Return() {
 	if g != nil {
 		g.Settle(metadata.Pairs(happenedKey, ""))
 	}
-}
-
-// Explain begins a reason with what has happened.
-func (g *Given) Explain(reason string) string {
-	if g == nil || len(g.happened) == 0 {
-		return reason
-	}
-	said := Injected + strings.Join(g.happened, "; ")
-	if reason == "" {
-		return said
-	}
-	return said + ": " + reason
 }

@@ -65,8 +65,10 @@ type Attempt struct {
 	// What the plugin has done so far; guarded by the lock of the set.
 	calls, lines, failed int
 	lastBlock            int64
-	killed               []bool
-	end                  func(why string)
+	// happened are the actions that have happened, ended is the one during which Before ended; -1 for none.
+	happened []bool
+	ended    int
+	end      func(why string)
 }
 
 // Begin returns what happens in an attempt at a stage; nil for nothing. The caller ends it.
@@ -76,7 +78,7 @@ func (s *Set) Begin(stage Stage) *Attempt {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := &Attempt{set: s, subject: subject{stage.Deployment, stage.ID}, lastBlock: -1}
+	a := &Attempt{set: s, subject: subject{stage.Deployment, stage.ID}, lastBlock: -1, ended: -1}
 	for _, r := range s.rules {
 		if r.target == ControlPlane || r.target == Cluster || !r.fits(stage, r.target) {
 			continue
@@ -91,7 +93,7 @@ func (s *Set) Begin(stage Stage) *Attempt {
 	if len(a.actions) == 0 {
 		return nil
 	}
-	a.killed = make([]bool, len(a.actions))
+	a.happened = make([]bool, len(a.actions))
 	s.running[a.subject] = a
 	s.notify()
 	return a
@@ -121,17 +123,6 @@ func (a *Attempt) String() string {
 	return Injected + strings.Join(texts, "; ")
 }
 
-// Explain begins a reason with what is injected.
-func (a *Attempt) Explain(reason string) string {
-	switch {
-	case a == nil || strings.HasPrefix(reason, Injected):
-		return reason
-	case reason == "":
-		return a.String()
-	}
-	return a.String() + ": " + reason
-}
-
 // Before does what happens before the plugin gets the stage, in the order of the actions. It ends early with the cause
 // of ctx. end ends the process that has the stage, with a reason; write adds lines to the log of the stage.
 func (a *Attempt) Before(ctx context.Context, timer clock.Timer, end func(why string),
@@ -142,7 +133,7 @@ func (a *Attempt) Before(ctx context.Context, timer clock.Timer, end func(why st
 	a.set.mu.Lock()
 	a.end = end
 	a.set.mu.Unlock()
-	for _, one := range a.actions {
+	for i, one := range a.actions {
 		var err error
 		switch one.kind {
 		case delay:
@@ -151,10 +142,13 @@ func (a *Attempt) Before(ctx context.Context, timer clock.Timer, end func(why st
 			err = write(ctx, one.number)
 		case hang:
 			<-ctx.Done()
+		default:
+			continue
 		}
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			err = context.Cause(ctx)
 		}
+		a.note(i, err != nil)
 		if err != nil {
 			return err
 		}
@@ -165,8 +159,9 @@ func (a *Attempt) Before(ctx context.Context, timer clock.Timer, end func(why st
 // Answer is the status that takes the place of the plugin's; false for none.
 func (a *Attempt) Answer() (model.StageStatus, bool) {
 	if a != nil {
-		for _, one := range a.actions {
+		for i, one := range a.actions {
 			if one.kind == setStatus {
+				a.note(i, false)
 				return one.status, true
 			}
 		}
@@ -211,12 +206,13 @@ func (s *Set) called(about subject, request any) (refused bool, end func()) {
 		switch {
 		case one.kind == unavailable && room < one.number:
 			a.failed++
+			a.happened[i] = true
 			return true, nil
 		case one.kind == unavailable:
 			room -= one.number
-		case one.kind != kill || a.killed[i] || a.end == nil:
+		case one.kind != kill || a.happened[i] || a.end == nil:
 		case one.at == atLog && a.lines >= one.number, one.at == atCall && a.calls >= one.number:
-			a.killed[i] = true
+			a.happened[i] = true
 			return false, func() { a.end("a fault is injected: " + one.text) }
 		}
 	}

@@ -55,7 +55,35 @@ func TestAnActionHappensInAsManyAttemptsAsItsCountSays(t *testing.T) {
 	require.NoError(t, attempt.Before(t.Context(), nil, nil, nil))
 	_, replaced = attempt.Answer()
 	require.False(t, replaced)
-	require.Equal(t, "why", attempt.Explain("why"))
+	require.Equal(t, "why", attempt.Explain(Failed, "why"))
+}
+
+func TestOnlyAnEndThatAFaultCausedSaysSo(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "A: kill@log 2; unavailable 1; flood 1", "B: status failure; delay 1ms", "C: hang")
+	write := func(context.Context, int) error { return nil }
+	a := s.Begin(stage("A"))
+	require.NoError(t, a.Before(t.Context(), clock.System{}, func(string) {}, write))
+	require.Equal(t, "boom", a.Explain(Exited, "boom"), "nothing that ends a process has happened")
+	require.Equal(t, "boom", a.Explain(Failed, "boom"))
+	require.Equal(t, "fault injected: flood 1", a.Explain(Passed, ""))
+	require.Equal(t, codes.Unavailable, status.Code(report(t, s)))
+	require.Equal(t, "boom", a.Explain(Exited, "boom"))
+	require.Equal(t, "boom", a.Explain(Failed, "boom"), "the plugin coped with the call that failed")
+	const refused = "write the log: fault injected: unavailable"
+	require.Equal(t, "fault injected: unavailable 1: "+refused, a.Explain(Failed, refused))
+	require.NoError(t, report(t, s, &model.LogBlock{Index: 1, Log: "one\ntwo"}))
+	require.Equal(t, "fault injected: kill@log 2: killed", a.Explain(Exited, "killed"))
+	b := s.Begin(stage("B"))
+	require.NoError(t, b.Before(t.Context(), clock.System{}, nil, write))
+	require.Equal(t, "out of time", b.Explain(Failed, "out of time"), "before the answer is replaced")
+	b.Answer()
+	require.Equal(t, "fault injected: status failure", b.Explain(Failed, ""))
+	c := s.Begin(stage("C"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Error(t, c.Before(ctx, clock.System{}, nil, write))
+	require.Equal(t, "fault injected: hang: cancelled", c.Explain(Failed, "cancelled"))
 }
 
 func TestAPluginIsKilledAtItsLineOrCallOnce(t *testing.T) {

@@ -198,6 +198,7 @@ func (c *Controller) over(j *job, ended bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.active, j.deployment.GetApplicationId())
+	close(j.over)
 	if ended {
 		c.finish(j.deployment.GetId())
 	}

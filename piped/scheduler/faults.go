@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"google.golang.org/grpc/metadata"
 
@@ -65,15 +66,20 @@ func (e *executor) inject(
 	})
 }
 
-// explained says in the reason of a stage, or in why it is interrupted, what was injected.
+// explained says in the reason of a stage, or in why it is interrupted, what was injected and led to it.
 func explained(result stageResult, faults *injection) stageResult {
-	if result.interrupted == nil {
-		result.reason = faults.given.Explain(faults.Explain(result.reason))
+	if result.interrupted != nil {
+		why := result.interrupted.Error()
+		if said := faults.given.Explain(faults.Explain(fault.Exited, why)); said != why {
+			result.interrupted = fmt.Errorf("%s%w", strings.TrimSuffix(said, why), result.interrupted)
+		}
 		return result
 	}
-	if why := faults.given.Explain(faults.String()); why != "" {
-		result.interrupted = fmt.Errorf("%s: %w", why, result.interrupted)
+	outcome := fault.Passed
+	if result.status == model.StageStatus_STAGE_FAILURE || result.status == model.StageStatus_STAGE_CANCELLED {
+		outcome = fault.Failed
 	}
+	result.reason = faults.given.Explain(faults.Explain(outcome, result.reason))
 	return result
 }
 

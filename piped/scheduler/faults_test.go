@@ -18,10 +18,14 @@ import (
 // withFaults deploys an application whose stages A and B write a line each.
 func withFaults(t *testing.T, rules ...string) *agent {
 	t.Helper()
+	return deployWithFaults(t, pipeline("with: {log: begun}", "with: {log: begun}"), rules...)
+}
+
+func deployWithFaults(t *testing.T, spec string, rules ...string) *agent {
+	t.Helper()
 	faults, err := fault.Parse(rules)
 	require.NoError(t, err)
-	a := startAgentAt(t, startControlPlane(t), pipeline("with: {log: begun}", "with: {log: begun}"),
-		func(o *scheduler.Options) { o.Faults = faults })
+	a := startAgentAt(t, startControlPlane(t), spec, func(o *scheduler.Options) { o.Faults = faults })
 	a.Submit(newDeployment("d", "app"))
 	return a
 }
@@ -36,7 +40,7 @@ func TestAStageWhosePluginIsKilledOnPurposeSaysSoAndRunsAgain(t *testing.T) {
 	require.Contains(t, log, "A 0 fault injected: line 1 of 2500\n")
 	require.Contains(t, log, "A 0 fault injected: line 2500 of 2500\n")
 	require.Equal(t, 2500, strings.Count(log, "fault injected: line "))
-	require.Contains(t, log, `A 0 fault injected: kill@log 1; flood 2500: plugin "p" was ended by piped because `+
+	require.Contains(t, log, `A 0 fault injected: kill@log 1: plugin "p" was ended by piped because `+
 		"a fault is injected: kill@log 1; the stage is run again")
 	require.NotContains(t, log, "A 1 fault injected")
 	require.NotContains(t, log, "B 0 fault injected")
@@ -68,6 +72,17 @@ func TestCallsOfThePluginFailOnPurpose(t *testing.T) {
 	end := a.controlPlane.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
 	require.Contains(t, end.GetStatusReason(), "Stage A failed: fault injected: unavailable")
+}
+
+func TestARealEndNextToAFaultIsNotTakenForOneOnPurpose(t *testing.T) {
+	t.Parallel()
+	a := deployWithFaults(t, pipeline("with: {do: crash-once}", "with: {do: error}"),
+		"A: kill@log 99; flood 1", "B: kill@log 99; delay 1ms")
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Contains(t, end.GetStatusReason(), "Stage B failed: the moon is missing")
+	log := a.controlPlane.stageLog()
+	require.Contains(t, log, `A 0 plugin "p" exited with code 7`)
+	require.NotContains(t, log, "A 0 fault injected: kill@log 99; flood 1: ")
 }
 
 func TestThePluginSaysWhichFaultsOfItsCallsToTheClusterHaveHappened(t *testing.T) {

@@ -30,12 +30,14 @@ type job struct {
 	cancellation Cancellation
 	commands     []*model.Command // guarded by controller.mu; reported at the end
 	planError    error
+	// over is closed when the controller has forgotten the job.
+	over chan struct{}
 }
 
 // newJob returns the job of a deployment. One that an earlier piped was about to end, because a newer commit
 // supersedes it, is ended.
 func newJob(c *Controller, d *model.Deployment) *job {
-	j := &job{controller: c, deployment: d}
+	j := &job{controller: c, deployment: d, over: make(chan struct{})}
 	j.cancellation.waits(d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PENDING ||
 		d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_PLANNED)
 	if by := supersede.ByOf(d); by != (supersede.By{}) {

@@ -19,8 +19,8 @@ import (
 	"github.com/pipedeck/pipedeck/system/clock"
 )
 
-// rerunPatience is how long a re-run waits for the end of another one of its application, which a user may just have
-// left.
+// rerunPatience is how long a re-run waits until its deployment has been put away, and for the end of another re-run
+// of its application, which a user may just have left.
 const rerunPatience = 30 * time.Second
 
 // Scratches takes what plugins report during a re-run.
@@ -113,9 +113,11 @@ func (c *Controller) hold(ctx context.Context, d *model.Deployment) (release fun
 	application := d.GetApplicationId()
 	for {
 		c.mu.Lock()
-		other := c.held[application]
+		other, active := c.held[application], c.active[application]
 		switch {
-		case c.stopped || c.active[application] != nil:
+		case active != nil && active.deployment.GetId() == d.GetId() && !c.stopped:
+			other = active.over // it has ended already, and is about to be forgotten
+		case c.stopped || active != nil:
 			c.mu.Unlock()
 			return nil, &RerunRefusal{
 				fmt.Sprintf("application %s is being deployed, and its stages run one after the other",

@@ -24,11 +24,15 @@ type Fault struct {
 	ApplicationID string `json:"application_id"`
 	// PipedID is the piped that has it happen.
 	PipedID string `json:"piped_id"`
+	// State is "waiting", or "never matched" when no plugin has a stage of that type and no known deployment one of that
+	// id.
+	State string `json:"state"`
 }
 
-// NewFaults returns the document of rules.
-func NewFaults(faults []*deckv1.Fault) Faults {
+// NewFaults returns the document of rules, whose states are given by their ids.
+func NewFaults(faults []*deckv1.Fault, states map[string]string) Faults {
 	return Faults{NewHead(), each(faults, func(f *deckv1.Fault) Fault {
-		return Fault{f.GetId(), f.GetRule(), f.GetStage(), f.GetApplicationId(), f.GetPipedId()}
+		return Fault{f.GetId(), f.GetRule(), f.GetStage(), f.GetApplicationId(), f.GetPipedId(),
+			states[f.GetId()]}
 	})}
 }

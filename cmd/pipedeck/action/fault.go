@@ -57,6 +57,7 @@ func newFaultAddCommand(t *session.Target) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnOfUnmatched(s, added.GetFaults())
 			return printFaults(s, added.GetFaults(), "a fault waits: %s; remove it with: pipedeck fault clear %s",
 				&output)
 		})
@@ -80,16 +81,18 @@ func newFaultListCommand(t *session.Target) *cobra.Command {
 			}
 			var ids []string
 			var rows [][]string
+			matched := faultStates(s.State, list.GetFaults())
 			for _, f := range list.GetFaults() {
 				app := ""
 				if found := s.State.Application(f.GetApplicationId()); found != nil {
 					app = found.GetName()
 				}
-				ids, rows = append(ids, f.GetId()), append(rows, []string{f.GetId(), app, f.GetRule()})
+				ids, rows = append(ids, f.GetId()), append(rows, []string{f.GetId(), app, matched[f.GetId()], f.GetRule()})
 			}
-			return output.List(s.Out, func() any { return document.NewFaults(list.GetFaults()) }, ids, format.Table{
+			as := func() any { return document.NewFaults(list.GetFaults(), matched) }
+			return output.List(s.Out, as, ids, format.Table{
 				Columns: []format.Column{
-					{Head: "ID"}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "RULE", Text: true},
+					{Head: "ID"}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "STATE"}, {Head: "RULE", Text: true},
 				},
 				Rows: rows,
 			})
@@ -129,7 +132,7 @@ func newFaultClearCommand(t *session.Target) *cobra.Command {
 // printFaults prints a line for each rule; its form takes the rule and the id.
 func printFaults(s *session.Session, faults []*deckv1.Fault, form string, output *format.Output) error {
 	if output.Machine() {
-		return output.Document(s.Out, document.NewFaults(faults))
+		return output.Document(s.Out, document.NewFaults(faults, faultStates(s.State, faults)))
 	}
 	for _, f := range faults {
 		if _, err := fmt.Fprintln(s.Out, text.Line(fmt.Sprintf(form, f.GetRule(), f.GetId()))); err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/tui/document"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 func TestFaultsAreLinesOrDocuments(t *testing.T) {
@@ -31,8 +32,31 @@ func TestFaultsAreLinesOrDocuments(t *testing.T) {
 	require.NoError(t, printFaults(s, faults, "", clitest.JSON(t)))
 	var printed document.Faults
 	clitest.Document(t, "faults", out.String(), &printed)
-	require.Equal(t, document.Fault{ID: "ab-1", Rule: "WAIT: hang", Stage: "WAIT", ApplicationID: "a", PipedID: "p"},
-		printed.Faults[0])
+	require.Equal(t, document.Fault{ID: "ab-1", Rule: "WAIT: hang", Stage: "WAIT", ApplicationID: "a", PipedID: "p",
+		State: "waiting"}, printed.Faults[0])
+}
+
+func TestAFaultThatNothingMatchesSaysSo(t *testing.T) {
+	t.Parallel()
+	var warned bytes.Buffer
+	s := &session.Session{State: &session.State{Deck: state.New()}, Err: &warned}
+	misspelt := []*deckv1.Fault{{Id: "1", Rule: "GRET: hang", Stage: "GRET"}}
+	require.Equal(t, "waiting", faultStates(s.State, misspelt)["1"], "a plugin that starts may have any stage")
+	for _, e := range []*deckv1.Event{
+		{Kind: &deckv1.Event_Plugin{Plugin: &deckv1.Plugin{Name: "greeter", Stages: []string{"GREET"}}}},
+		{Kind: &deckv1.Event_Application{Application: &deckv1.Application{Id: "a"}}},
+		{Kind: &deckv1.Event_Deployment{Deployment: &deckv1.Deployment{Id: "d", ApplicationId: "a",
+			Stages: []*deckv1.Stage{{Id: "s", Name: "WAIT", ConfigId: "soak"}}}}},
+	} {
+		s.State.Apply(e)
+	}
+	faults := append(misspelt, &deckv1.Fault{Id: "2", Stage: "GREET"}, &deckv1.Fault{Id: "3", Stage: "soak"},
+		&deckv1.Fault{Id: "4"}, &deckv1.Fault{Id: "5", Stage: "GREET_ROLLBACK"})
+	require.Equal(t, map[string]string{"1": "never matched", "2": "waiting", "3": "waiting", "4": "waiting",
+		"5": "waiting"}, faultStates(s.State, faults))
+	warnOfUnmatched(s, faults)
+	require.Equal(t, "warning: nothing matches now: no plugin and no deployment has a stage GRET; did you mean GREET?\n",
+		warned.String())
 }
 
 func TestAFaultThatIsRefusedSaysWhatToDo(t *testing.T) {

@@ -5,11 +5,13 @@ package environment
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config/options"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // checker checks the applications of an environment against the schemas of its plugins.
@@ -22,7 +24,11 @@ func (f *Flags) checker(ctx context.Context, w *workspace.Workspace) (*options.C
 	if err != nil {
 		return nil, err
 	}
-	given, err := pluginflag.Given(ctx, f.plugins, os.Stderr)
+	given, err := pluginflag.Given(ctx, f.plugins, os.Stderr, func(plugin workspace.Plugin) func() {
+		what := fmt.Sprintf("building plugin %s in %s", plugin.Name, plugin.Source)
+		fmt.Fprintln(os.Stderr, text.Clean(what)+", to check the applications against its options")
+		return workspace.Prepare(w, what)
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -322,7 +322,11 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 		return nil, err
 	}
 	s.results.take(checked)
-	return checker, nil
+	if s.change.from != "" { // other applications are deployed before those of HEAD
+		s.Flags.warnOfFaultTargets(repository, checker)
+		return checker, nil
+	}
+	return checker, s.Flags.checkFaultTargets(repository, checker)
 }
 
 // checkApplications shows what is wrong with the applications that are deployed, all at once.

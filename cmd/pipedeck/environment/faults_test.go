@@ -8,7 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config/options"
 )
 
 func TestFaultsAreCheckedBeforeAnythingStarts(t *testing.T) {
@@ -27,4 +31,30 @@ func TestFaultsAreCheckedBeforeAnythingStarts(t *testing.T) {
 	require.NoError(t, checkFaults(nil, "/usr/bin/piped"))
 	require.Contains(t, (&Flags{faults: []string{"A: hang"}}).arguments(), "--fault=A: hang",
 		"for the process behind up")
+}
+
+func TestAFaultForAStageThatNoApplicationHasIsRefusedByCi(t *testing.T) {
+	t.Parallel()
+	dir := clitest.Repository(t, "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: shop\n"+
+		"  pipeline:\n    stages: [{id: soak, name: WAIT, with: {duration: 1s}}]\n")
+	repository, err := workspace.OpenRepository(dir)
+	require.NoError(t, err)
+	known, err := pluginflag.Known()
+	require.NoError(t, err)
+	checker := &options.Checker{Plugins: known}
+	for rule, near := range map[string]string{"WAIT: hang": "", "soak: hang": "", "cluster: hang": "",
+		"control-plane: delay 1s": "", "K8S_ROLLBACK: hang": "", "WAIS: hang": "WAIT", "soack: hang": "soak"} {
+		err := (&Flags{faults: []string{rule}}).checkFaultTargets(repository, checker)
+		if near == "" {
+			require.NoError(t, err, rule)
+			continue
+		}
+		require.ErrorContains(t, err, "no application and no plugin has a stage", rule)
+		var failure *exit.Error
+		require.ErrorAs(t, err, &failure)
+		require.Equal(t, "did you mean "+near+"?", failure.Hint)
+	}
+	checker.Plugins = append(checker.Plugins, options.Plugin{Name: "other"})
+	require.NoError(t, (&Flags{faults: []string{"WAIS: hang"}}).checkFaultTargets(repository, checker),
+		"a plugin without a schema may have any stage")
 }

@@ -40,6 +40,7 @@ its error, and the place in its sources where that is known.`,
 					}
 					plugins = []*deckv1.Plugin{plugin}
 				}
+				noteStarting(s, len(plugins))
 				l := listPlugins(s.State, plugins)
 				err := output.List(s.Out, l.document, l.names, l.table)
 				if err != nil || len(args) == 0 || output.Machine() || output.Names() {

@@ -5,17 +5,21 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/line"
 	"github.com/pipedeck/pipedeck/tui/document"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 func newStatusCommand(t *session.Target) *cobra.Command {
@@ -50,9 +54,28 @@ func verdict(s *session.Session) error {
 	if len(starting) == 0 {
 		return nil
 	}
-	return exit.With(exit.NotStarted, fmt.Errorf("environment %q is still starting: %s",
-		s.State.Environment().GetName(), strings.Join(starting, ", ")),
+	return exit.With(exit.NotStarted, errors.New(startingText(s, starting)),
 		"try again in a moment, or watch it with: pipedeck attach"+s.Flags)
+}
+
+// startingText names the parts that are not ready, and says what those do that have begun, and for how long.
+func startingText(s *session.Session, parts []string) string {
+	for _, c := range s.State.Components() {
+		i := slices.Index(parts, c.GetName())
+		if i >= 0 && c.GetState() == deckv1.Component_STATE_STARTING && c.GetDetail() != "" {
+			parts[i] += fmt.Sprintf(" (%s, for %s)", text.Clean(c.GetDetail()), took(c.GetStartedAt(), nil))
+		}
+	}
+	return fmt.Sprintf("environment %q is still starting: %s", s.State.Environment().GetName(),
+		strings.Join(parts, ", "))
+}
+
+// noteStarting says why a list has nothing yet: while parts of the environment start, that is no surprise.
+func noteStarting(s *session.Session, listed int) {
+	parts := document.StartingParts(s.State.Components(), s.State.Pipeds())
+	if listed == 0 && len(parts) > 0 {
+		fmt.Fprintln(s.Err, startingText(s, parts))
+	}
 }
 
 func showStatus(s *session.Session, addresses []document.Address, output *format.Output) error {

@@ -7,15 +7,18 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -209,5 +212,30 @@ func TestStatusIsNoSuccessWhileThePipedOfTheEnvironmentIsNotConnected(t *testing
 				strings.Join(shown.Starting, ", "))
 			require.Contains(t, stderr, "next step: try again in a moment, or watch it with: pipedeck attach")
 		})
+	}
+}
+
+func TestCommandsSayWhatIsBuiltBeforeThereIsAnything(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Environment(), &deckv1.Component{Name: "plugin greeter", Detail: "compiling /src/greeter",
+		State: deckv1.Component_STATE_STARTING, StartedAt: timestamppb.New(time.Now().Add(-time.Minute))})
+	stateDir, _ := running(t, server)
+	const said = `environment "default" is still starting: plugin greeter (compiling /src/greeter, for 1m0s)`
+	for _, name := range []string{"status", "plugins", "deployments", "apps"} {
+		_, _, stderr := command(t.Context(), stateDir, name)
+		require.Contains(t, stderr, said, name)
+	}
+
+	// Before the environment has begun, its process builds the plugin to check the applications against it.
+	dir := t.TempDir()
+	w, err := workspace.At(dir, "default")
+	require.NoError(t, err)
+	defer workspace.Prepare(w, "building plugin greeter in /src/greeter")()
+	for _, name := range []string{"status", "plugins", "deployments"} {
+		code, _, stderr := command(t.Context(), dir, name)
+		require.Equal(t, exit.NotStarted, code)
+		require.Contains(t, stderr, `environment "default" is still starting: building plugin greeter in /src/greeter `+
+			`for `)
 	}
 }

@@ -45,6 +45,7 @@ func listCommand(t *session.Target, use, short string, list func(*session.State)
 				if l.note != "" {
 					fmt.Fprintln(s.Err, l.note)
 				}
+				noteStarting(s, len(l.names))
 				return output.List(s.Out, l.document, l.names, l.table)
 			})
 		},

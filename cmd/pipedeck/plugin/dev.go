@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -191,7 +192,8 @@ func (d *dev) show(ctx context.Context, response *deckv1.DevelopPluginResponse) 
 		took := ended.GetDuration().AsDuration().Round(10 * time.Millisecond)
 		if ended.GetError() != "" {
 			d.printer.event(document.NewBuildLine(d.name, ended),
-				"build failed after %s; the program from before goes on\n%s", took, indented(ended.GetError()))
+				"build failed after %s; the program from before goes on; save a file, or press Enter to run the stage "+
+					"again\n%s", took, indented(ended.GetError()))
 			return
 		}
 		d.printer.event(document.NewBuildLine(d.name, ended), "build %s in %s", ended.GetBuild(), took)
@@ -224,32 +226,65 @@ func (d *dev) again(ctx context.Context) {
 	}()
 }
 
+// runStage runs the stage once no deployment of its application is under way: that would refuse it.
 func (d *dev) runStage(ctx context.Context) error {
 	state, err := stateOf(ctx, d.session, d.name)
-	if err != nil {
-		return err
+	for err == nil {
+		present := *d.session
+		present.State = state
+		var target rerunTarget
+		if target, err = d.choice.choose(&present, d.cmd, d.name); err != nil {
+			return err
+		}
+		if target.stage == nil {
+			d.printer.line("no stage of %s has run; deploy an application that uses it, then press Enter", d.name)
+			return nil
+		}
+		busy := underWay(state, target.deployment.GetApplicationId())
+		if busy == nil {
+			return rerun(ctx, &present, target, d.printer)
+		}
+		d.printer.line("deployment %s of %s is %s; the stage runs again when it has ended", busy.GetId(),
+			busy.GetApplicationName(), document.Word(busy.GetStatus()))
+		state, err = session.AwaitState(ctx, d.session.Deck, func(now *session.State) bool {
+			return underWay(now, busy.GetApplicationId()) == nil
+		})
 	}
-	present := *d.session
-	present.State = state
-	target, err := d.choice.choose(&present, d.cmd, d.name)
-	if err != nil {
-		return err
+	return err
+}
+
+// underWay is the deployment of an application that has not ended; nil for none.
+func underWay(state *session.State, application string) *deckv1.Deployment {
+	for _, one := range slices.Backward(state.Deployments(application)) {
+		if one.GetCompletedAt() == nil {
+			return one
+		}
 	}
-	if target.stage == nil {
-		d.printer.line("no stage of %s has run; deploy an application that uses it, then press Enter", d.name)
-		return nil
-	}
-	return rerun(ctx, &present, target, d.printer)
+	return nil
 }
 
 // complain prints why a stage was not run again; the loop goes on. What has failed has been printed.
 func (d *dev) complain(err error) {
+	why, next := err, ""
 	var failure *exit.Error
-	if !errors.As(err, &failure) {
-		fmt.Fprintf(d.session.Err, "pipedeck: %v\n", err)
-	} else if failure.Err != nil {
-		fmt.Fprintf(d.session.Err, "pipedeck: %v\nnext step: %s\n", failure.Err, failure.Hint)
+	if errors.As(err, &failure) {
+		if failure.Err == nil {
+			return
+		}
+		why, next = failure.Err, failure.Hint
 	}
+	if d.printer.machine {
+		fmt.Fprintf(d.session.Err, "pipedeck: %v\n", why)
+		if next != "" {
+			fmt.Fprintf(d.session.Err, "next step: %s\n", next)
+		}
+		return
+	}
+	d.printer.line("the stage was not run again: %s", text.Clean(why.Error()))
+	if next != "" {
+		d.printer.line("next step: %s", text.Clean(next))
+	}
+	d.printer.line("it runs after the next build; press Enter to run the stage again now")
 }
 
 // enters receives at each line of the input until that ends.

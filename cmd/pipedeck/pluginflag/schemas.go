@@ -41,8 +41,9 @@ var Known = sync.OnceValues(func() ([]options.Plugin, error) {
 })
 
 // Given asks the programs of --plugin for their schemas. The options of a program that does not answer are not
-// known, which warnings say.
-func Given(ctx context.Context, given []string, warnings io.Writer) ([]options.Plugin, error) {
+// known, which warnings say. building is called before a plugin is built, and what it returns after that.
+func Given(ctx context.Context, given []string, warnings io.Writer, building func(workspace.Plugin) (built func())) (
+	[]options.Plugin, error) {
 	var list []options.Plugin
 	for _, text := range given {
 		parsed, err := Parse(text)
@@ -50,7 +51,7 @@ func Given(ctx context.Context, given []string, warnings io.Writer) ([]options.P
 			return nil, err
 		}
 		plugin := options.Plugin{Name: parsed.Name}
-		document, err := schemaOf(ctx, parsed)
+		document, err := schemaOf(ctx, parsed, building)
 		switch {
 		case ctx.Err() != nil:
 			return nil, ctx.Err()
@@ -73,8 +74,10 @@ func Given(ctx context.Context, given []string, warnings io.Writer) ([]options.P
 
 // schemaOf returns the schema of a plugin on this machine; empty when it has none. The package of a plugin that is
 // given as a directory is built first.
-func schemaOf(ctx context.Context, plugin workspace.Plugin) ([]byte, error) {
+func schemaOf(ctx context.Context, plugin workspace.Plugin, building func(workspace.Plugin) (built func())) (
+	[]byte, error) {
 	if plugin.Source != "" {
+		defer building(plugin)()
 		dir, err := os.MkdirTemp("", "pipedeck-plugin-")
 		if err != nil {
 			return nil, fmt.Errorf("create a directory for the plugin: %w", err)
@@ -168,9 +171,12 @@ func NewChecker(ctx context.Context, given []string, warnings io.Writer) (*optio
 	if err != nil {
 		return nil, err
 	}
-	asked, err := Given(ctx, given, warnings)
+	asked, err := Given(ctx, given, warnings, unreported)
 	if err != nil {
 		return nil, exit.Explain(ctx, err)
 	}
 	return &options.Checker{Catalogue: Replace(known, asked)}, nil
 }
+
+// unreported is for commands that start nothing: no one waits for their builds but their user.
+func unreported(workspace.Plugin) (built func()) { return func() {} }

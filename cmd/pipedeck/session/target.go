@@ -88,6 +88,10 @@ func (t *Target) Connect(ctx context.Context) (deckv1.DeckServiceClient, *grpc.C
 	if err != nil {
 		return nil, nil, exit.Explain(ctx, err)
 	}
+	if now := workspace.Preparing(w); !alive && now != nil {
+		return nil, nil, exit.With(exit.NotStarted, fmt.Errorf("environment %q is still starting: %s for %s", w.Name,
+			text.Clean(now.What), time.Since(now.Since).Round(time.Second)), "try again in a moment")
+	}
 	if !alive {
 		return nil, nil, exit.With(exit.NotStarted, &NotRunningError{w.Name},
 			"start it with: "+StartCommand(w))
