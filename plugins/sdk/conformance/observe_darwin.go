@@ -21,3 +21,5 @@ func descriptors(int) (int, bool) { return 0, false }
 func threads(int) (int, bool) { return 0, false }
 
 func processorTime(int) (time.Duration, bool) { return 0, false }
+
+func processorWait(int) time.Duration { return 0 }
