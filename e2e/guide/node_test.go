@@ -27,4 +27,18 @@ func TestANewPluginForNodeIsTestedAndDeploys(t *testing.T) {
 	deployed := r.run(t, "pipedeck ci . --cluster none --plugin counter=. --timeout 3m")
 	require.Contains(t, deployed, "> All 3 steps are done")
 	require.Contains(t, deployed, "1 application: 1 SUCCESS")
+	// As a piped on another machine runs it, with its modules.
+	r.run(t, "pipedeck plugin pack . ../counter.run\nmv node_modules ../elsewhere")
+	deployed = r.run(t, "pipedeck ci . --cluster none --plugin counter=../counter.run --timeout 3m")
+	require.Contains(t, deployed, "All 3 steps are done")
+}
+
+func TestNewPluginsForNodeOfEveryKindDeploy(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Skip("npm is not installed")
+	}
+	// Node finds the modules in a directory above, so that one copy is enough for all.
+	deployEachKind(t, newReader(t), "node",
+		"test -d ../node_modules || { npm install --no-audit --no-fund && mv node_modules ..; }\nnpm test")
 }

@@ -72,6 +72,12 @@ func TestANewPluginInPythonIsTestedAndDeploys(t *testing.T) {
 	require.Contains(t, deployed, "1 application: 1 SUCCESS")
 }
 
+func TestNewPluginsInPythonOfEveryKindDeploy(t *testing.T) {
+	t.Parallel()
+	deployEachKind(t, newReader(t), "python", "sed 's#python3#/usr/bin/python3#' piped-plugin.yaml > changed\n"+
+		"mv changed piped-plugin.yaml\nmake test PYTHON=/usr/bin/python3")
+}
+
 func checkPlanning(t *testing.T, h *wiretest.Harness) {
 	t.Helper()
 	defined, err := h.Deployment.FetchDefinedStages(t.Context(), &deployment.FetchDefinedStagesRequest{})
