@@ -122,13 +122,12 @@ func threads(pid int) (int, bool) {
 	return len(entries), err == nil
 }
 
-// processorTime is what the threads of a process have used of the processors, or waited for one: a busy loop wants a
-// whole processor, also on a busy machine.
-func processorTime(pid int) (time.Duration, bool) {
-	var total time.Duration
+// processorUse is what all threads of a process have used of the processors, and waited for one.
+func processorUse(pid int) (total schedule, ok bool) {
 	all := schedules(pid)
 	for _, thread := range all {
-		total += thread.ran + thread.waited
+		total.ran += thread.ran
+		total.waited += thread.waited
 	}
 	return total, len(all) > 0
 }
@@ -140,9 +139,6 @@ func processorWait(pid int) (longest time.Duration) {
 	}
 	return longest
 }
-
-// schedule is what a thread has got of the processors.
-type schedule struct{ ran, waited time.Duration }
 
 // schedules returns those of the threads of a process.
 func schedules(pid int) (all []schedule) {

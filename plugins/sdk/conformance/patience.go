@@ -50,3 +50,6 @@ func (p *process) starved(limit time.Duration) time.Duration {
 	}
 	return longest
 }
+
+// schedule is what a thread has used of the processors, and how long it has waited for one.
+type schedule struct{ ran, waited time.Duration }
