@@ -80,6 +80,10 @@ bench-apps: build ## Measure the agent with 1,000 applications; no cluster (ARGS
 bench-plugins: build ## Measure plugin processes: start, end, new code, long logs, 50 idle ones (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only plugins $(ARGS)
 
+.PHONY: bench-author
+bench-author: build ## Measure an author's way from an empty folder to the first stage, in Go, Python and for Node; as root, without network
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only author
+
 .PHONY: bench-calls
 bench-calls: build ## Measure what it costs piped to remember the calls of plugins (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only calls $(ARGS)

@@ -88,6 +88,7 @@ func parts(s settings) []part {
 		}},
 		{"pipeds", benchPipeds},
 		{"plugins", func(ctx context.Context, bin, dir string) error { return benchPlugins(ctx, bin, dir, s.plugins) }},
+		{"author", benchAuthor},
 		{"calls", func(ctx context.Context, bin, dir string) error { return benchCalls(ctx, bin, dir, s.calls) }},
 		{"kubernetes", func(ctx context.Context, bin,
 			dir string) error {

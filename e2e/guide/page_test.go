@@ -18,8 +18,12 @@ import (
 	"github.com/pipedeck/pipedeck/system/logtest"
 )
 
-// otherLanguage is the section of the guide that starts again, with other tools.
-const otherLanguage = "In another language"
+// The sections of the guide that start again, with other tools.
+const (
+	inPython      = "In Python"
+	forNode       = "For Node"
+	otherLanguage = "In another language"
+)
 
 // sections reads the blocks of the sections of the guide that are wanted.
 func sections(t *testing.T, wanted func(name string) bool) []page.Block {
@@ -34,18 +38,34 @@ type reader struct {
 	dir       string
 	variables []string
 	cwd       string // a file with the directory of the last command
+	// environment runs in a terminal, until the section ends or another one starts.
+	environment *exec.Cmd
 }
 
-// follow writes the files and runs the commands; it returns what the commands printed, by their text.
+// patience bounds every wait: machines that run tests are slow and shared.
+const patience = 2 * time.Minute
+
+// follow writes the files and runs the commands; it returns what the commands printed, by their text. What the page
+// shows as their output is compared.
 func (r *reader) follow(t *testing.T, list []page.Block) map[string]string {
 	t.Helper()
-	printed := map[string]string{}
+	defer r.leave()
+	printed, last, section := map[string]string{}, "", ""
 	for _, b := range list {
+		if b.Section != section || strings.Contains(b.Text, "pipedeck ci") {
+			r.leave()
+		}
+		section = b.Section
 		switch {
-		case b.Language == "sh" && b.Mark == page.Run:
-			printed[strings.TrimSpace(b.Text)] += r.run(t, b.Text)
+		case b.Language == page.Until:
+			r.await(t, b.Text)
+		case b.Language == page.Before, b.Language == "sh" && b.Mark == page.Run:
+			last = r.run(t, b.Text)
+			printed[strings.TrimSpace(b.Text)] += last
 		case b.Language == "sh" && b.Mark == page.RunTerminal:
 			r.runUntilDeployed(t, b.Text)
+		case b.Language == "text" && b.Mark == "":
+			require.Empty(t, dissimilar(b.Text, last), b.Place())
 		case b.File() != "":
 			path := filepath.Join(r.dir, b.File())
 			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
@@ -64,17 +84,38 @@ func (r *reader) shell(t *testing.T, script string) *exec.Cmd {
 	return command
 }
 
-// runUntilDeployed starts an environment, and ends its process when it has deployed.
+// runUntilDeployed starts an environment, and returns when it has deployed.
 func (r *reader) runUntilDeployed(t *testing.T, script string) {
 	t.Helper()
 	command := r.shell(t, "exec "+script)
 	var output logtest.Buffer
 	command.Stdout, command.Stderr = &output, &output
 	require.NoError(t, command.Start())
+	r.environment = command
 	require.Eventually(t, func() bool { return strings.Contains(output.String(), "  SUCCESS  ") },
-		2*time.Minute, 50*time.Millisecond, "%s", script)
-	require.NoError(t, command.Process.Signal(os.Interrupt))
-	_ = command.Wait() // it was interrupted
+		patience, 50*time.Millisecond, "%s", script)
+}
+
+// leave ends the environment, if there is one.
+func (r *reader) leave() {
+	if r.environment == nil {
+		return
+	}
+	_ = r.environment.Process.Signal(os.Interrupt)
+	_ = r.environment.Wait() // it was interrupted
+	r.environment = nil
+}
+
+// await repeats a command until it succeeds.
+func (r *reader) await(t *testing.T, script string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		out, err := r.shell(t, script).CombinedOutput()
+		if err == nil {
+			return
+		}
+		require.True(t, time.Now().Before(end), "%s\n%s", script, out)
+	}
 }
 
 func (r *reader) run(t *testing.T, script string) string {

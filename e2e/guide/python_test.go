@@ -7,6 +7,7 @@ package guide
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,20 +57,44 @@ func TestThePluginInPythonDeploysAndPassesTheTestKit(t *testing.T) {
 
 func TestANewPluginInPythonIsTestedAndDeploys(t *testing.T) {
 	t.Parallel()
+	printed := newPythonReader(t).follow(t, sections(t, func(name string) bool { return name == inPython }))
+	checkLoop(t, printed)
+	require.Contains(t, printed[`pipedeck plugin test counter.pyz --config piped-plugin.yaml --with '{"steps": ["one", "two"]}'`],
+		"> All 2 steps are done")
+}
+
+// newPythonReader returns a reader whose Python is that of Debian, whatever else is in the PATH.
+func newPythonReader(t *testing.T) *reader {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink("/usr/bin/python3", filepath.Join(dir, "python3")))
 	r := newReader(t)
-	require.Contains(t, r.run(t, "pipedeck plugin new counter --lang python\ncd counter"), "with the stage COUNTER")
-	// That of Debian, whatever else is in the PATH.
-	r.run(t, "sed 's#python3#/usr/bin/python3#' piped-plugin.yaml > changed\nmv changed piped-plugin.yaml\n"+
-		"make PYTHON=/usr/bin/python3 INTERPRETER=/usr/bin/python3")
-	for _, plugin := range []string{".", "counter.pyz --config piped-plugin.yaml"} {
-		tested := r.run(t, "pipedeck plugin test "+plugin+` --with '{"steps": ["one", "two"]}'`)
-		require.Contains(t, tested, "> All 2 steps are done")
+	for i, variable := range r.variables {
+		if path, found := strings.CutPrefix(variable, "PATH="); found {
+			r.variables[i] = "PATH=" + dir + string(filepath.ListSeparator) + path
+		}
 	}
-	require.Contains(t, r.run(t, "pipedeck validate example --plugin counter=."), "0 errors, 0 warnings")
-	r.run(t, "git init -q -b main\ngit add .\ngit commit -q -m Begin")
-	deployed := r.run(t, "pipedeck ci . --cluster none --plugin counter=. --timeout 3m")
-	require.Contains(t, deployed, "> All 3 steps are done")
-	require.Contains(t, deployed, "1 application: 1 SUCCESS")
+	return r
+}
+
+// checkLoop checks what a new plugin of the guide has printed.
+func checkLoop(t *testing.T, printed map[string]string) {
+	t.Helper()
+	all := ""
+	for _, said := range printed {
+		all += said
+	}
+	for _, says := range []string{
+		"with the stage COUNTER", "> All 2 steps are done", " 0 failed", "0 errors, 0 warnings", // new and test
+		"> All 3 steps are counted", "1 application: 1 SUCCESS", // new code
+	} {
+		require.Contains(t, all, says)
+	}
+}
+
+func TestNewPluginsInPythonOfEveryKindDeploy(t *testing.T) {
+	t.Parallel()
+	deployEachKind(t, newPythonReader(t), "python", "make test")
 }
 
 func checkPlanning(t *testing.T, h *wiretest.Harness) {

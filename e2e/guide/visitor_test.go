@@ -18,9 +18,6 @@ import (
 	"github.com/pipedeck/pipedeck/docs/page"
 )
 
-// patience bounds every wait: machines that run tests are slow and shared.
-const patience = 2 * time.Minute
-
 // visitor follows one page in a home that has nothing but what the page creates.
 type visitor struct {
 	home, dir string

@@ -107,15 +107,7 @@ func (p *process) running() bool {
 
 // wait returns whether the process ends within the limit.
 func (p *process) wait(ctx context.Context, limit time.Duration) bool {
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-p.exited:
-		return true
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	return !p.running()
+	return p.within(ctx, limit, p.exited)
 }
 
 // end says how the process has ended, with its last words.

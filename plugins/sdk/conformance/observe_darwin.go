@@ -20,4 +20,6 @@ func descriptors(int) (int, bool) { return 0, false }
 
 func threads(int) (int, bool) { return 0, false }
 
-func processorTime(int) (time.Duration, bool) { return 0, false }
+func processorUse(int) (schedule, bool) { return schedule{}, false }
+
+func processorWait(int) time.Duration { return 0 }

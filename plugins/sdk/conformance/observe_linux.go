@@ -122,27 +122,33 @@ func threads(pid int) (int, bool) {
 	return len(entries), err == nil
 }
 
-// processorTime is what the threads of a process have used of the processors, or waited for one: a busy loop wants a
-// whole processor, also on a busy machine.
-func processorTime(pid int) (time.Duration, bool) {
-	tables, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
-	if err != nil || len(tables) == 0 {
-		return 0, false
+// processorUse is what all threads of a process have used of the processors, and waited for one.
+func processorUse(pid int) (total schedule, ok bool) {
+	all := schedules(pid)
+	for _, thread := range all {
+		total.ran += thread.ran
+		total.waited += thread.waited
 	}
-	var total time.Duration
+	return total, len(all) > 0
+}
+
+// processorWait is how long the thread of a process that has waited longest for a processor has done so.
+func processorWait(pid int) (longest time.Duration) {
+	for _, thread := range schedules(pid) {
+		longest = max(longest, thread.waited)
+	}
+	return longest
+}
+
+// schedules returns those of the threads of a process.
+func schedules(pid int) (all []schedule) {
+	tables, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	for _, table := range tables {
-		data, err := os.ReadFile(table)
-		fields := strings.Fields(string(data))
-		if err != nil || len(fields) < 2 {
-			continue // the thread has ended
-		}
-		for _, field := range fields[:2] { // both are nanoseconds
-			used, err := strconv.ParseInt(field, 10, 64)
-			if err != nil {
-				return 0, false
-			}
-			total += time.Duration(used)
-		}
+		data, _ := os.ReadFile(table)
+		var s schedule // both are nanoseconds
+		if n, _ := fmt.Sscan(string(data), &s.ran, &s.waited); n == 2 {
+			all = append(all, s)
+		} // else the thread has ended
 	}
-	return total, true
+	return all
 }

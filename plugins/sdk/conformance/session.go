@@ -40,7 +40,8 @@ type session struct {
 	dir        string
 	// parent is the end of the pipe that piped keeps open, of an orphanable start.
 	parent *os.File
-	took   time.Duration
+	// took is how long the start or the end has taken, without waiting for a processor.
+	took time.Duration
 }
 
 // setup changes how a session is started.
@@ -153,10 +154,11 @@ func (x *session) await(ctx context.Context) (err error) {
 	if x.conn, err = dial(x.port); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, x.suite.bounds.Start)
+	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answered := make(chan error, 1)
+	answered, over := make(chan error, 1), make(chan struct{})
 	go func() {
+		defer close(over)
 		for {
 			answer, err := x.deployments().FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{},
 				grpc.WaitForReady(true))
@@ -167,6 +169,14 @@ func (x *session) await(ctx context.Context) (err error) {
 			}
 		}
 	}()
+	late := make(chan struct{})
+	go func() {
+		defer close(late)
+		if !x.process.within(ctx, x.suite.bounds.Start, over) {
+			cancel()
+		}
+	}()
+	defer func() { <-late }()
 	select {
 	case err = <-answered:
 	case <-x.process.exited:
@@ -174,7 +184,7 @@ func (x *session) await(ctx context.Context) (err error) {
 		<-answered
 		return fmt.Errorf("%w: it ended before it answered FetchDefinedStages: %s", errNotStarted, x.process.end())
 	}
-	x.took = time.Since(began)
+	x.took = max(0, time.Since(began)-x.process.starved(x.suite.bounds.Start))
 	switch {
 	case err == nil:
 		return nil
