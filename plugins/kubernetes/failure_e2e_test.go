@@ -29,7 +29,7 @@ func TestARolloutThatCannotSucceedFailsSoonAndSaysWhy(t *testing.T) {
 		"a crash loop": {image: "app:v1", annotations: "pipedeck.dev/simulate: crash-loop",
 			want: "keeps crashing: 2 restarts, last exit code 1"},
 		"a pod that no node takes": {image: "app:v1",
-			annotations: "pipedeck.dev/simulate: unschedulable", settings: "rolloutTimeout: 2s",
+			annotations: "pipedeck.dev/simulate: unschedulable", settings: "rolloutTimeout: 8s",
 			want: "cannot be scheduled"},
 		"a pod that never becomes ready": {image: "app:v1", annotations: "pipedeck.dev/simulate: never-ready",
 			settings: "rolloutTimeout: 2s", want: "not ready within 2s"},

@@ -6,10 +6,14 @@
 package main
 
 import (
+	"fmt"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const statefulYAML = `apiVersion: apps/v1
@@ -75,4 +79,27 @@ func TestARolloutByHandEndsWithoutTheOldPods(t *testing.T) {
 	log = a.succeeds("K8S_SYNC", "", three, two)
 	require.Contains(t, log, "StatefulSet db: 2 of 3 pods keep the old version until the partition is lowered "+
 		"(rollingUpdate.partition: 2)")
+}
+
+func TestABrokenPodHoldsAStatefulSetUpUntilItIsDeleted(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	at := func(hash, image string) *commit {
+		return &commit{Hash: hash, Files: map[string]string{"all.yaml": strings.NewReplacer("VALUE", "a", "db:v1",
+			image, "  podManagementPolicy: Parallel\n", "").Replace(statefulYAML)}}
+	}
+	one, two := at("aaaaaaa1", "registry.invalid/x:1"), at("aaaaaaa2", "db:v2")
+	a.fails("K8S_SYNC", "", one, nil)
+	says := "pod db-0 of the old version holds the rollout up, because no pod is replaced before it is ready"
+	stage := fmt.Sprintf("stage-%d", a.stages+1)
+	var deleting sync.WaitGroup
+	deleting.Go(func() {
+		a.h.Piped.WaitLog(t, stage, says)
+		assert.NoError(t, a.client.Dynamic.Resource(podsResource).Namespace(a.namespace).Delete(t.Context(), "db-0",
+			metav1.DeleteOptions{}))
+	})
+	log := a.succeeds("K8S_SYNC", "", two, one)
+	deleting.Wait()
+	require.Contains(t, log, says)
+	require.Contains(t, log, "StatefulSet db: 3 of 3 ready")
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/tui/document"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 func newRemoveCommand(t *session.Target) *cobra.Command {
@@ -116,6 +118,7 @@ func removeApplication(
 	if app.GetSync() != deckv1.SyncStatus_SYNC_STATUS_ORPHANED && !app.GetDisabled() && !app.GetDeploying() {
 		return document.Action{}, inGit(app)
 	}
+	behind := heldBy(s.State, app)
 	answer, err := s.Deck.RemoveApplication(ctx, &deckv1.RemoveApplicationRequest{
 		ApplicationId: app.GetId(), Delete: cascade, Commander: session.Commander(),
 	})
@@ -132,10 +135,28 @@ func removeApplication(
 			done.Text += "; what it has deployed still runs"
 		}
 	case done.Deployment == "":
-		done.Text = "asked to delete what " + app.GetName() + " has deployed, and then to remove it"
+		done.Text = "asked to delete what " + app.GetName() + " has deployed, and then to remove it" + behind
 	default:
 		done.Text = "deleting what " + app.GetName() + " has deployed, by deployment " + done.Deployment +
-			"; the application is removed when that has succeeded"
+			"; the application is removed when that has succeeded" + behind
 	}
 	return done, nil
+}
+
+// heldBy says which deployment of an application a removal has to wait for, and what ends that one; empty for none.
+// Deployments of one application run one after the other, so that one which waits for a user holds the others up.
+func heldBy(s *session.State, app *deckv1.Application) string {
+	for _, d := range slices.Backward(s.Deployments(app.GetId())) { // the oldest first
+		if state.Ended(d.GetStatus()) {
+			continue
+		}
+		for _, stage := range d.GetStages() {
+			if stage.GetCanApprove() {
+				return fmt.Sprintf("; it begins after deployment %[1]s, whose stage %[2]s waits to be approved: "+
+					"approve that, or end it with: pipedeck cancel %[1]s", d.GetId(), state.StageWord(stage))
+			}
+		}
+		return "; it begins after the end of deployment " + d.GetId()
+	}
+	return ""
 }

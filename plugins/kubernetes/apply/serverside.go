@@ -45,6 +45,9 @@ func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface,
 	if err != nil {
 		return nil, "", err
 	}
+	if !hasReplaced(live) {
+		return live, "applied", nil
+	}
 	takeover, err := csaupgrade.UpgradeManagedFieldsPatch(live, replacedManagers, FieldManager)
 	if err != nil || takeover == nil {
 		return live, "applied", nil // nothing to take over

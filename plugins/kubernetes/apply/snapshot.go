@@ -32,7 +32,8 @@ type state struct {
 	uid                  types.UID
 	version, application string
 	print                print
-	marks                manifest.Marks
+	// marks are those of another application; empty for an object of the own one.
+	marks manifest.Marks
 }
 
 // look lists what piped manages in the manifests' namespaces, of their kinds. It serves what the user sees, and saves
@@ -58,6 +59,10 @@ func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) befor
 		}
 		places[p] = true
 	}
+	own := ""
+	if len(manifests) > 0 { // they are all of one application
+		own = manifests[0].GetLabels()[manifest.LabelApplication]
+	}
 	found := before{byUID: map[types.UID]*state{}, byKey: map[manifest.Key]*state{}}
 	var mu sync.Mutex
 	var group errgroup.Group
@@ -75,7 +80,10 @@ func (a *Applier) look(ctx context.Context, manifests []manifest.Manifest) befor
 				for i := range page.Items {
 					o := &page.Items[i]
 					was := &state{uid: o.UID, version: o.ResourceVersion, print: printOfLive(o),
-						application: o.Labels[manifest.LabelApplication], marks: manifest.MarksOf(o)}
+						application: o.Labels[manifest.LabelApplication]}
+					if was.application != own {
+						was.marks = manifest.MarksOf(o)
+					}
 					found.byUID[o.UID] = was
 					found.byKey[manifest.Key{Group: p.resource.Group, Kind: p.kind, Namespace: o.Namespace,
 						Name: o.Name}] = was
@@ -126,17 +134,10 @@ func (b before) how(a Applied, done string) string {
 		return unchanged
 	case known:
 		return changed
-	case len(a.Live.GetManagedFields()) == 1 && !isOlder(a):
+	case isNew(a.Live):
 		return created // no one else has ever written to it
 	}
 	return done
-}
-
-// isOlder reports whether an object was there before it was written last: no application had it, or the one that had it
-// has let it go.
-func isOlder(a Applied) bool {
-	written := a.Live.GetManagedFields()[0].Time
-	return written != nil && written.After(a.Live.GetCreationTimestamp().Time)
 }
 
 // otherOwner is the application that had the object before; empty when none had it but the one that has it now.

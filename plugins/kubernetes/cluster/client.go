@@ -81,7 +81,7 @@ func NewClient(cfg *rest.Config, namespace string) (*Client, error) {
 		return nil, err
 	}
 	c.Discovery = memory.NewMemCacheClient(d)
-	c.Mapper = restmapper.NewDeferredDiscoveryRESTMapper(c.Discovery)
+	c.Mapper = &mapper{ResettableRESTMapper: restmapper.NewDeferredDiscoveryRESTMapper(c.Discovery)}
 	return c, nil
 }
 

@@ -105,7 +105,10 @@ func (t *tracker) inspect(ctx context.Context) {
 			}
 			p.ripe = !strings.Contains(p.text, quotaWords)
 		} else if !revision.owns(byName[p.pod]) {
-			continue
+			var held bool
+			if p, held = holdsUp(t.workload.Live, p); !held || revision.none {
+				continue
+			}
 		}
 		p.since = now
 		before, known := old[p.id()]

@@ -5,6 +5,7 @@ package rollout_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -123,4 +124,26 @@ func TestAPartitionedRolloutWaitsForThePodsFromThePartitionOn(t *testing.T) {
 			"StatefulSet db: 2 of 3 pods keep the old version until the partition is lowered "+
 			"(rollingUpdate.partition: 2)\n")
 	})
+}
+
+func TestABrokenPodOfTheOldVersionThatHoldsAStatefulSetUpIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, held := range map[string]bool{"OrderedReady": true, "Parallel": false} {
+		synctest.Test(t, func(t *testing.T) {
+			c := newFakeCluster()
+			live := statefulAt(t, "{type: RollingUpdate}", 2, 0, 0)
+			require.NoError(t, unstructured.SetNestedField(live.Object, name, "spec", "podManagementPolicy"))
+			broken := pod(t, 0, pulling)
+			broken.SetLabels(map[string]string{"controller-revision-hash": "h1"})
+			c.resource("pods").set(broken)
+			ended, log := waitFor(t, c, "statefulsets", live)
+			err := <-ended
+			says := "pod web-0-x of the old version holds the rollout up, because no pod is replaced before it is " +
+				"ready (podManagementPolicy: OrderedReady): the image app:v2 cannot be pulled (ErrImagePull): not " +
+				"found; to have it replaced: kubectl delete pod web-0-x -n prod"
+			require.ErrorContains(t, err, "not ready within 1m0s")
+			require.Equal(t, held, strings.Contains(err.Error(), says), err)
+			require.Equal(t, held, strings.Contains(log.String(), "StatefulSet db: "+says), log)
+		})
+	}
 }
