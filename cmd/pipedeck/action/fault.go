@@ -92,7 +92,8 @@ func newFaultListCommand(t *session.Target) *cobra.Command {
 			as := func() any { return document.NewFaults(list.GetFaults(), matched) }
 			return output.List(s.Out, as, ids, format.Table{
 				Columns: []format.Column{
-					{Head: "ID"}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "STATE"}, {Head: "RULE", Text: true},
+					{Head: "ID"}, {Head: "APPLICATION", Yield: 1, Least: 12}, {Head: "STATE"},
+					{Head: "RULE", Text: true},
 				},
 				Rows: rows,
 			})

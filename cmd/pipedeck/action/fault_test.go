@@ -55,8 +55,8 @@ func TestAFaultThatNothingMatchesSaysSo(t *testing.T) {
 	require.Equal(t, map[string]string{"1": "never matched", "2": "waiting", "3": "waiting", "4": "waiting",
 		"5": "waiting"}, faultStates(s.State, faults))
 	warnOfUnmatched(s, faults)
-	require.Equal(t, "warning: nothing matches now: no plugin and no deployment has a stage GRET; did you mean GREET?\n",
-		warned.String())
+	require.Equal(t, "warning: nothing matches now: no plugin and no deployment has a stage GRET; "+
+		"did you mean GREET?\n", warned.String())
 }
 
 func TestAFaultThatIsRefusedSaysWhatToDo(t *testing.T) {

@@ -323,10 +323,10 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	}
 	s.results.take(checked)
 	if s.change.from != "" { // other applications are deployed before those of HEAD
-		s.Flags.warnOfFaultTargets(repository, checker)
+		warnOfFaultTargets(s.Flags.faults, repository, checker)
 		return checker, nil
 	}
-	return checker, s.Flags.checkFaultTargets(repository, checker)
+	return checker, checkFaultTargets(s.Flags.faults, repository, checker)
 }
 
 // checkApplications shows what is wrong with the applications that are deployed, all at once.

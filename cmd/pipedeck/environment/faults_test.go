@@ -44,7 +44,7 @@ func TestAFaultForAStageThatNoApplicationHasIsRefusedByCi(t *testing.T) {
 	checker := &options.Checker{Plugins: known}
 	for rule, near := range map[string]string{"WAIT: hang": "", "soak: hang": "", "cluster: hang": "",
 		"control-plane: delay 1s": "", "K8S_ROLLBACK: hang": "", "WAIS: hang": "WAIT", "soack: hang": "soak"} {
-		err := (&Flags{faults: []string{rule}}).checkFaultTargets(repository, checker)
+		err := checkFaultTargets([]string{rule}, repository, checker)
 		if near == "" {
 			require.NoError(t, err, rule)
 			continue
@@ -55,6 +55,6 @@ func TestAFaultForAStageThatNoApplicationHasIsRefusedByCi(t *testing.T) {
 		require.Equal(t, "did you mean "+near+"?", failure.Hint)
 	}
 	checker.Plugins = append(checker.Plugins, options.Plugin{Name: "other"})
-	require.NoError(t, (&Flags{faults: []string{"WAIS: hang"}}).checkFaultTargets(repository, checker),
+	require.NoError(t, checkFaultTargets([]string{"WAIS: hang"}, repository, checker),
 		"a plugin without a schema may have any stage")
 }

@@ -214,6 +214,6 @@ func (f *Flags) checkUnread(ctx context.Context, w *workspace.Workspace, args []
 	if err := repository.CheckUnread(checker); err != nil {
 		return exit.Usage(err, "correct the file, commit it, and run again")
 	}
-	f.warnOfFaultTargets(repository, checker)
+	warnOfFaultTargets(f.faults, repository, checker)
 	return nil
 }
