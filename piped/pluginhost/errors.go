@@ -56,11 +56,11 @@ func (e *ExitError) Error() string {
 	case e.Reason != "":
 		return fmt.Sprintf("plugin %q %s", e.Plugin, how)
 	case len(e.Crash) > 0:
-		lines := slices.Clone(e.Crash)
+		line := e.Crash[0] // the stack is read with the exits of the plugin
 		if e.Place != "" {
-			lines[0] += " at " + e.Place
+			line += " at " + e.Place
 		}
-		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, strings.Join(lines, " | "))
+		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, line)
 	}
 	if len(e.LastOutput) == 0 {
 		return fmt.Sprintf("plugin %q %s; it wrote no output", e.Plugin, how)

@@ -87,7 +87,8 @@ func newFaultListCommand(t *session.Target) *cobra.Command {
 				if found := s.State.Application(f.GetApplicationId()); found != nil {
 					app = found.GetName()
 				}
-				ids, rows = append(ids, f.GetId()), append(rows, []string{f.GetId(), app, matched[f.GetId()], f.GetRule()})
+				ids = append(ids, f.GetId())
+				rows = append(rows, []string{f.GetId(), app, matched[f.GetId()], f.GetRule()})
 			}
 			as := func() any { return document.NewFaults(list.GetFaults(), matched) }
 			return output.List(s.Out, as, ids, format.Table{

@@ -207,13 +207,15 @@ func TestAnInterruptedStageIsComparedUpToItsInterruption(t *testing.T) {
 	// The process ended when the stage had written its first line.
 	cut := slices.Clone(whole[:at+2])
 	cut[at].Code, cut[at].Message, cut[at].Response = "Unavailable", "error reading from server: EOF", nil
-	reported := slices.IndexFunc(whole, func(c recording.Call) bool { return strings.HasSuffix(c.Method, "ReportStageLogs") })
+	reported := slices.IndexFunc(whole, func(c recording.Call) bool {
+		return strings.HasSuffix(c.Method, "ReportStageLogs")
+	})
 	require.Greater(t, reported, at)
 	cut = slices.Concat(whole[:at], cut[at:at+1], whole[reported:reported+1])
 	rec.Calls = cut
 	require.Len(t, rec.Interruptions(), 1)
-	require.Contains(t, rec.Interruptions()[0], "attempt 1 at stage COUNT, ends in an interruption: Unavailable: error "+
-		"reading from server: EOF; a replay compares what was reported before that")
+	require.Contains(t, rec.Interruptions()[0], "attempt 1 at stage COUNT, ends in an interruption: Unavailable: "+
+		"error reading from server: EOF; a replay compares what was reported before that")
 	same := replay(t, rec, `{"word":"one"}`)
 	require.Contains(t, same, "ExecuteStage COUNT up to its interruption")
 	for name, differences := range same {
