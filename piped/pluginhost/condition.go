@@ -383,6 +383,10 @@ func (c *condition) currentProblem(now time.Time) problem {
 			readOutput(c.plugin),
 		}
 	}
+	if c.problem == (problem{}) && c.awaited != "" && strings.HasPrefix(c.abandoned, detachedWord) {
+		next := attachAgain(c.plugin) // piped waits for the author's process all the same
+		return problem{strings.TrimSuffix(c.abandoned, "; "+next), next}
+	}
 	return c.problem
 }
 
