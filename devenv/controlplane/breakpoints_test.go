@@ -4,6 +4,7 @@
 package controlplane_test
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -125,4 +126,30 @@ func (p *plane) pausesAndGoesOn(t *testing.T, v *view) {
 	require.Contains(t, status.Convert(err).Message(), "the options are wrong: a")
 	note(`{}`)
 	v.until(func() bool { return v.stage(id("3"), id("5")).GetPause() == nil })
+}
+
+func TestBreakpointsThatUsersSetOutlastTheControlPlane(t *testing.T) {
+	t.Parallel()
+	keep := keepIn(filepath.Join(t.TempDir(), "history"))
+	flag := &deckv1.Breakpoint{When: deckv1.Breakpoint_WHEN_BEFORE, Stage: "flag"}
+	set := &deckv1.Breakpoint{When: deckv1.Breakpoint_WHEN_AFTER, Application: "shop", Stage: "set"}
+	cleared := &deckv1.Breakpoint{When: deckv1.Breakpoint_WHEN_FAILURE, Stage: "*"}
+	run := func(flags, set, clear []*deckv1.Breakpoint) (before []*deckv1.Breakpoint) {
+		p := start(t, keep)
+		require.NoError(t, p.server.SetBreakpoints(flags))
+		answer, err := p.deck.ChangeBreakpoints(testContext(t), &deckv1.ChangeBreakpointsRequest{})
+		require.NoError(t, err)
+		_, err = p.deck.ChangeBreakpoints(testContext(t), &deckv1.ChangeBreakpointsRequest{Set: set, Clear: clear})
+		require.NoError(t, err)
+		p.stop()
+		return answer.GetBreakpoints()
+	}
+	all := func(list ...*deckv1.Breakpoint) []*deckv1.Breakpoint { return list }
+	require.Len(t, run(all(flag), all(set, cleared), nil), 1)
+	second := run(nil, nil, all(cleared))
+	require.Len(t, second, 2, "those of flags are given again")
+	require.Equal(t, "set", second[0].GetStage())
+	require.Len(t, run(all(flag), nil, nil), 2, "a flag and one that was set")
+	require.Len(t, run(nil, nil, all(set)), 1)
+	require.Empty(t, run(nil, nil, nil))
 }

@@ -68,6 +68,8 @@ type Server struct {
 	keyTimeout time.Duration
 	// kept is nil when nothing outlasts this process.
 	kept *journal.Journal
+	// breakpoints are those that outlast this process.
+	breakpoints *breakpointFile
 }
 
 // New returns a server that knows the piped of the configuration and nothing else.
@@ -93,7 +95,10 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		log: log, store: state, deck: deckapi.New(state, cfg.Open, cfg.PodLog), shutdown: make(chan struct{}, 1),
 		callback: cfg.Shutdown, kept: kept,
-		refusals: refused, keyTimeout: keyTimeout,
+		refusals: refused, keyTimeout: keyTimeout, breakpoints: &breakpointFile{store: state, logger: log},
+	}
+	if cfg.KeepFile != "" {
+		s.breakpoints.path = cfg.KeepFile + ".breakpoints"
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	guard := &guard{stopping: s.stopping, log: log}
@@ -356,11 +361,9 @@ func (s *Server) SetEnvironment(e *deckv1.Environment) { s.store.Environment.Des
 // ImportApplication registers an application as it is, with the id that it has elsewhere.
 func (s *Server) ImportApplication(a *model.Application) { s.store.Applications.Import(a) }
 
-// SetBreakpoints sets breakpoints on stages. It is called before a piped is there.
-func (s *Server) SetBreakpoints(set []*deckv1.Breakpoint) error {
-	_, err := s.store.ChangeBreakpoints(false, nil, set)
-	return err
-}
+// SetBreakpoints sets breakpoints on stages, and with Config.KeepFile those that users had set before the last end. It
+// is called before a piped is there.
+func (s *Server) SetBreakpoints(set []*deckv1.Breakpoint) error { return s.breakpoints.begin(set) }
 
 // SetURLs replaces where applications answer on this machine, by their ids. The map belongs to the server.
 func (s *Server) SetURLs(urls map[string]string) { s.store.Applications.SetURLs(urls) }

@@ -56,6 +56,8 @@ var layout = []item{
 	{pattern: "cards.txt"}, // of the UI: the cards that were shown
 	{pattern: "history", degrades: true},
 	{pattern: "history.new", degrades: true},
+	{pattern: "history.breakpoints"},
+	{pattern: "history.breakpoints.new"},
 	{pattern: "history.damaged-[0-9]*"},
 	{pattern: "history.unknown-[0-9]*"},
 	{pattern: "history.missing-[0-9]*"},
@@ -96,6 +98,7 @@ var pipedLayout = []item{
 	{pattern: owned.LockFile},
 	{pattern: processtree.FileName},
 	{pattern: processtree.FileName + ".new"},
+	{pattern: "plugin-exits", kind: storeItem, holds: []item{{pattern: "*.json"}, {pattern: ".new-*"}}},
 	{pattern: "sources", kind: treeItem},
 	{pattern: "repositories", kind: storeItem, holds: []item{{pattern: "*", kind: storeItem, holds: gitLayout}}},
 	{pattern: "spool", kind: storeItem, holds: []item{

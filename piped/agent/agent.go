@@ -179,7 +179,7 @@ func (a *Agent) hostPlugins(checks *pluginOptions) (*pluginhost.Host, error) {
 		},
 		Output: pluginhost.Output{
 			LogDir: cmp.Or(options.LogDir, filepath.Join(a.options.WorkDir, "plugin-logs")),
-			Echo:   options.LogDir == "", Mask: a.maskLine,
+			Echo:   options.LogDir == "", Mask: a.maskLine, ExitDir: filepath.Join(a.options.WorkDir, "plugin-exits"),
 		},
 		Observer: pluginhost.Observer{
 			Calls: a.calls, Started: a.upstream.tracer.PluginStarted, Described: checks.described,

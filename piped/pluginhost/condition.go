@@ -332,7 +332,7 @@ func (c *condition) status(s *agentv1.Plugin) {
 	}
 	s.Crashes, s.Exits = c.exits.count, slices.Clone(c.exits.last)
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
-	s.Stages = slices.Clone(c.able.stages)
+	s.Stages, s.TakesClusterFaults = slices.Clone(c.able.stages), c.able.sources.GetClusterFaults()
 	if c.process != nil {
 		var held string
 		held, s.Held = c.process.debugger.detail()
@@ -382,6 +382,10 @@ func (c *condition) currentProblem(now time.Time) problem {
 			),
 			readOutput(c.plugin),
 		}
+	}
+	if c.problem == (problem{}) && c.awaited != "" && strings.HasPrefix(c.abandoned, detachedWord) {
+		next := attachAgain(c.plugin) // piped waits for the author's process all the same
+		return problem{strings.TrimSuffix(c.abandoned, "; "+next), next}
 	}
 	return c.problem
 }

@@ -56,11 +56,11 @@ func (e *ExitError) Error() string {
 	case e.Reason != "":
 		return fmt.Sprintf("plugin %q %s", e.Plugin, how)
 	case len(e.Crash) > 0:
-		lines := slices.Clone(e.Crash)
+		line := e.Crash[0] // the stack is read with the exits of the plugin
 		if e.Place != "" {
-			lines[0] += " at " + e.Place
+			line += " at " + e.Place
 		}
-		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, strings.Join(lines, " | "))
+		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, line)
 	}
 	if len(e.LastOutput) == 0 {
 		return fmt.Sprintf("plugin %q %s; it wrote no output", e.Plugin, how)
@@ -96,8 +96,15 @@ func (e *ExitError) How() string {
 
 // detachedNote is what a plugin is shown with that runs piped's own program again.
 func (e *ExitError) detachedNote(at time.Time) string {
-	return fmt.Sprintf("DETACHED at %s: %s; piped's own program runs again; start yours again, or run: "+
-		"pipedeck plugin detach %s", at.Format(time.TimeOnly), e.How(), e.Plugin)
+	return fmt.Sprintf("%sat %s: %s; piped's own program runs again; %s", detachedWord, at.Format(time.TimeOnly),
+		e.How(), attachAgain(e.Plugin))
+}
+
+// detachedWord begins what a plugin is shown with whose attached process has ended.
+const detachedWord = "DETACHED "
+
+func attachAgain(plugin string) string {
+	return "start yours again, or run: pipedeck plugin detach " + plugin
 }
 
 // GRPCStatus lets callers of a plugin treat its end like that of any other peer.

@@ -24,7 +24,8 @@ const (
 	maxExitError = 1 << 10
 )
 
-// exits are the ends of a plugin's processes that no one had asked for.
+// exits are the ends of a plugin's processes that no one had asked for. Those of an earlier piped are among the last,
+// but not counted.
 type exits struct {
 	count int32
 	// last are at most keptExits, oldest first. Readers share them: they do not change.
@@ -61,7 +62,12 @@ func (s *supervisor) died(proc *process, why error) {
 		Place:  exit.Place,
 		Uptime: durationpb.New(exit.Uptime.Round(time.Millisecond)),
 	}
-	s.condition.change(func() { s.condition.exits.add(noted) })
+	var last []*agentv1.PluginExit
+	s.condition.change(func() {
+		s.condition.exits.add(noted)
+		last = s.condition.exits.last
+	})
+	s.ends.write(last)
 }
 
 // isRequest reports whether a start ended because a user, a changed binary or the end of piped wanted that.

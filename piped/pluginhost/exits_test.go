@@ -5,6 +5,9 @@ package pluginhost_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +66,47 @@ func TestReloadsAreNoCrashesAndOnlyTheLastFiveExitsAreKept(t *testing.T) {
 	require.Len(t, s.GetExits(), 5)
 	require.EqualValues(t, 1, s.GetReloads())
 	require.Equal(t, "exited with code 7", s.GetExits()[4].GetReason())
+}
+
+func TestTheLastExitsAreKeptForTheNextPiped(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "exits")
+	keeping := func(o *pluginhost.Options) { o.ExitDir = dir }
+	run := func(crashes int) *agentv1.Plugin {
+		host := start(t, keeping, entry(t, "p", settings{"stages": []string{"A"}}))
+		p, err := host.Owner(t.Context(), "A")
+		require.NoError(t, err)
+		before := host.Status()[0]
+		for i := range crashes {
+			require.NoError(t, p.WaitRunning(t.Context()))
+			_, err = execute(t.Context(), p, fmt.Sprintf(`{"do":"panic","file":"%d"}`, i)) // each a new input
+			require.Error(t, err)
+			await(t, host, func(s *agentv1.Plugin) bool { return s.GetCrashes() == int32(i+1) })
+		}
+		return before
+	}
+	require.Empty(t, run(4).GetExits())
+	file := filepath.Join(dir, "p.json")
+	await := func(wanted int) { // the file follows the count
+		t.Helper()
+		require.Eventually(t, func() bool {
+			data, err := os.ReadFile(file)
+			return err == nil && strings.Count(string(data), `"stack"`) == wanted
+		}, wait, time.Millisecond)
+	}
+	await(4)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	again := run(2)
+	require.Len(t, again.GetExits(), 4)
+	require.Zero(t, again.GetCrashes())
+	require.Equal(t, "panic: the moon fell down", again.GetExits()[3].GetError())
+	require.NotEmpty(t, again.GetExits()[3].GetStack())
+	await(5)
+	require.Len(t, run(0).GetExits(), 5)
+
+	require.NoError(t, os.WriteFile(file, []byte("{"), 0o600))
+	require.Empty(t, run(1).GetExits(), "a damaged file keeps no plugin from running")
+	await(1)
 }

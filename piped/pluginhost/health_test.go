@@ -51,14 +51,14 @@ func TestAHungPluginIsFoundAndStartedAgain(t *testing.T) {
 	require.ErrorIs(t, syscall.Kill(int(before), 0), syscall.ESRCH)
 }
 
-func TestTheFirstLinesOfAPanicAreKept(t *testing.T) {
+func TestTheReasonOfAPanicIsOneLineWithItsPlace(t *testing.T) {
 	t.Parallel()
 	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
 	p, err := host.Owner(t.Context(), "A")
 	require.NoError(t, err)
 	_, err = execute(t.Context(), p, `{"do":"panic"}`)
-	require.ErrorContains(t, err, `plugin "p" exited with code 2: panic: the moon fell down at plugin.go:`)
-	require.ErrorContains(t, err, "main.(*plugin).do")
+	require.Error(t, err)
+	require.Regexp(t, `plugin "p" exited with code 2: panic: the moon fell down at plugin\.go:\d+$`, err.Error())
 }
 
 func TestTheEndOfAPluginIsReportedThoughAChildHoldsItsOutput(t *testing.T) {

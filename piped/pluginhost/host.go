@@ -72,6 +72,8 @@ type Options struct {
 type Output struct {
 	// LogDir gets one bounded file of output per plugin; empty for none.
 	LogDir string
+	// ExitDir keeps the last exits of each plugin in a file, for the next piped; empty for none.
+	ExitDir string
 	// Echo writes each line of output to Logger, too, with the plugin's name.
 	Echo bool
 	// Mask hides secrets in what plugins write; nil hides none.

@@ -40,6 +40,8 @@ func newPlugin(
 		condition: newCondition(c.Name, changes),
 	}
 	p.output.now = options.Clock.Now
+	ends := newExitFile(options.ExitDir, c.Name, logger)
+	p.condition.exits.last = ends.read()
 	if options.Echo {
 		p.output.echo = func(line string) { logger.Info("plugin output", "line", line) }
 	}
@@ -59,7 +61,7 @@ func newPlugin(
 		plugin: c.Name, port: c.Port, options: options, logger: logger, output: p.output, condition: p.condition,
 		binaries: newBinaries(c, options, fetcher, p.condition, logger), launcher: p.launcher, remains: remains,
 		suspicion: suspicion, builds: builds, restart: make(chan struct{}, 1), renewed: renewed,
-		attacher: newAttacher(p.launcher, p.condition, logger),
+		attacher: newAttacher(p.launcher, p.condition, logger), ends: ends,
 	}
 	p.caller = &caller{
 		plugin: c.Name, condition: p.condition, builds: builds, suspicion: suspicion, service: options.Service,

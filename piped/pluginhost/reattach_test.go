@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
+	pipedhealth "github.com/pipedeck/pipedeck/piped/health"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/reattach"
 )
@@ -85,9 +86,18 @@ func TestAProcessThatItsAuthorHasStartedWorksInPlaceOfThePluginsOwn(t *testing.T
 	shown = await(t, host, func(p *agentv1.Plugin) bool { return strings.HasPrefix(p.GetDetail(), "DETACHED at ") })
 	require.Contains(t, shown.GetDetail(), "has ended; piped's own program runs again; start yours again, or run: "+
 		"pipedeck plugin detach p")
+	var problems []pipedhealth.Problem
+	await(t, host, func(*agentv1.Plugin) bool {
+		problems = host.Problems()
+		return len(problems) > 0
+	})
+	require.Equal(t, "plugin p", problems[0].Part)
+	require.Regexp(t, `^DETACHED at \S+: .* has ended; piped's own program runs again$`, problems[0].Reason)
+	require.Equal(t, "start yours again, or run: pipedeck plugin detach p", problems[0].NextStep)
 
 	hand.start(settings{"stages": []string{"NEW"}})
 	await(t, host, attached)
+	require.Empty(t, host.Problems())
 }
 
 func TestAPluginWithoutAProgramWorksWhileAProcessIsAttached(t *testing.T) {

@@ -42,6 +42,7 @@ type supervisor struct {
 	builds    *builds
 	crashes   crashes
 	attacher  *attacher
+	ends      exitFile
 	restart   chan struct{}
 	// renewed gets a value when the binary at the plugin's url may have changed.
 	renewed chan struct{}

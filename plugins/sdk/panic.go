@@ -11,9 +11,41 @@ import (
 	"strings"
 )
 
-// panicked is the error of a panic; it is called while that is recovered from. The first line is for users, the stack
+// panicked is the error of a panic; it is called while that is recovered from. The first line is for users, the frames
 // below it for the log.
-func panicked(p any) error { return fmt.Errorf("%s\n%s", panicText(p), debug.Stack()) }
+func panicked(p any) error { return fmt.Errorf("%s\n%s", panicText(p), shownStack(panicFrames())) }
+
+// shownFrames bounds the frames that a log has of a panic: a recursion without an end has many.
+const shownFrames = 32
+
+// shownStack has the frames of the author and of libraries, the innermost first, each with its place. Those of the Go
+// runtime, of gRPC and of our SDK, which are the same in each panic, are only counted.
+func shownStack(frames []runtime.Frame) string {
+	var lines []string
+	folded, shown := 0, 0
+	fold := func() {
+		if folded > 0 {
+			lines = append(lines, fmt.Sprintf("\t… %d of Go, gRPC and the SDK", folded))
+		}
+		folded = 0
+	}
+	for _, frame := range frames {
+		switch of := packageOf(frame.Function); {
+		case frame.Function == "" || isOurs(frame.Function) || of == "runtime" ||
+			strings.HasPrefix(of, "internal/") || strings.HasPrefix(of, "google.golang.org/grpc"):
+			folded++
+		case shown == shownFrames:
+			fold()
+			return strings.Join(append(lines, "\t… and more"), "\n")
+		default:
+			fold()
+			shown++
+			lines = append(lines, frame.Function, fmt.Sprintf("\t%s:%d", frame.File, frame.Line))
+		}
+	}
+	fold()
+	return strings.Join(lines, "\n")
+}
 
 // panicText says in its first line what the panic was, and where in the author's code; it is called while the panic is
 // recovered from.

@@ -6,6 +6,7 @@ package sdk
 import (
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"testing"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk/internal/require"
@@ -42,6 +43,39 @@ func TestThePlaceOfAPanicIsTheFirstInTheAuthorsCode(t *testing.T) {
 		require.Equal(t, c.want, placeOf(c.frames), name)
 	}
 	require.Equal(t, "steps/run.go:4", placeIn(at(module+"/steps.Run", "/src/steps/run.go", 4), module))
+}
+
+func TestTheLogOfAPanicHasTheFramesOfTheAuthor(t *testing.T) {
+	t.Parallel()
+	at := func(function, file string, line int) runtime.Frame {
+		return runtime.Frame{Function: function, File: file, Line: line}
+	}
+	ours := at("github.com/pipedeck/pipedeck/plugins/sdk.(*deploymentService).run", "/sdk/deploymentservice.go", 9)
+	require.Equal(t, "\t… 1 of Go, gRPC and the SDK\n"+
+		"strings.Repeat\n\t/go/strings.go:5\nmain.greet\n\t/src/stage.go:31\n"+
+		"\t… 1 of Go, gRPC and the SDK\nmain.(*greeter).ExecuteStage\n\t/src/stage.go:12\n"+
+		"\t… 3 of Go, gRPC and the SDK",
+		shownStack([]runtime.Frame{
+			at("runtime.mapassign", "/go/map.go", 1), at("strings.Repeat", "/go/strings.go", 5),
+			at("main.greet", "/src/stage.go", 31), ours, at("main.(*greeter).ExecuteStage", "/src/stage.go", 12), ours,
+			at("google.golang.org/grpc.(*Server).handleStream", "/grpc/server.go", 3),
+			at("runtime.goexit", "/go/asm.s", 1),
+		}))
+	endless := make([]runtime.Frame, 500)
+	for i := range endless {
+		endless[i] = at("main.again", "/src/again.go", 1)
+	}
+	lines := strings.Split(shownStack(endless), "\n")
+	require.Len(t, lines, 2*shownFrames+1)
+	require.Equal(t, "\t… and more", lines[2*shownFrames])
+	func() {
+		defer func() {
+			text := panicked(recover()).Error()
+			require.Contains(t, text, "panic: the moon fell down")
+			require.NotContains(t, text, "goroutine ")
+		}()
+		panic("the moon fell down")
+	}()
 }
 
 func TestASecondPanicKeepsThePlaceOfTheFirst(t *testing.T) {

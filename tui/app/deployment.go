@@ -268,7 +268,7 @@ func (p *deploymentPane) usual() time.Duration {
 		for _, s := range d.GetStages() {
 			if s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SUCCESS && s.GetConfigId() == stage.GetConfigId() &&
 				s.GetName() == stage.GetName() && s.GetIndex() == stage.GetIndex() {
-				return state.Elapsed(s.GetStartedAt(), s.GetCompletedAt(), p.host.now)
+				return state.StageTook(s, p.host.now)
 			}
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -42,8 +43,17 @@ func (a injections) refusal(stage *deckv1.Stage) string {
 	return ""
 }
 
-// offers are the faults of the menu: what happens, and the rule without the name of the stage.
-var offers = []struct{ says, rule string }{
+// offer is a fault of the menu: what happens, and the rule without the name of the stage.
+type offer struct{ says, rule string }
+
+// offersFor are the faults for stages of a plugin, which may call no cluster.
+func offersFor(plugin *deckv1.Plugin) []offer {
+	return slices.DeleteFunc(slices.Clone(offers), func(one offer) bool {
+		return strings.HasPrefix(one.rule, "/cluster") && !plugin.GetTakesClusterFaults()
+	})
+}
+
+var offers = []offer{
 	{"its plugin is killed at its first call", ": kill"},
 	{"its plugin is killed at the 3rd line of the log", ": kill@log 3"},
 	{"its plugin gets the stage 10s late", ": delay 10s"},
@@ -107,7 +117,7 @@ func (a injections) ask() {
 		}
 		add("none: remove "+view.Count(len(waiting), "fault")+" that wait", "no fault waits for "+word, args...)
 	}
-	for _, offer := range offers {
+	for _, offer := range offersFor(a.link.deck.PluginOf(a.chosen.deployment(), stage)) {
 		rule := word + offer.rule
 		add(offer.says, "a fault waits for "+word+": "+rule, "fault", "add", "--app", name, rule)
 	}

@@ -54,3 +54,16 @@ func TestWhyNoFaultCanBeGiven(t *testing.T) {
 	require.Equal(t, "its piped takes no faults", injectionsOf(&m.actions).refusal(m.chosen.stage()))
 	require.Equal(t, "no stage is selected", injectionsOf(&m.actions).refusal(nil))
 }
+
+func TestFaultsOfAClusterAreOfferedForPluginsThatCallOne(t *testing.T) {
+	t.Parallel()
+	all := offersFor(&deckv1.Plugin{TakesClusterFaults: true})
+	require.Contains(t, all, offer{"the cluster takes 5s for a call", "/cluster: delay 5s"})
+	for _, plugin := range []*deckv1.Plugin{{}, nil} {
+		some := offersFor(plugin)
+		require.Len(t, some, len(all)-4)
+		for _, one := range some {
+			require.NotContains(t, one.rule, "cluster")
+		}
+	}
+}

@@ -24,8 +24,8 @@ type Fault struct {
 	ApplicationID string `json:"application_id"`
 	// PipedID is the piped that has it happen.
 	PipedID string `json:"piped_id"`
-	// State is "waiting", or "never matched" when no plugin has a stage of that type and no known deployment one of
-	// that id.
+	// State is "waiting", or "never matched" when no plugin has a stage of that type and no known deployment has one
+	// of that id.
 	State string `json:"state"`
 }
 

@@ -63,6 +63,8 @@ type Times struct {
 	FirstStartedAt string `json:"first_started_at,omitempty" format:"date-time"`
 	// CompletedAt is when it ended.
 	CompletedAt string `json:"completed_at,omitempty" format:"date-time"`
+	// PausedSeconds is how long its present attempt was paused at breakpoints before it ended.
+	PausedSeconds float64 `json:"paused_seconds,omitempty"`
 }
 
 // Approval is who may act on a stage, and who has.
@@ -110,7 +112,8 @@ func NewStage(d *deckv1.Deployment, s *deckv1.Stage) Stage {
 			CanApprove: s.GetCanApprove(), CanSkip: s.GetCanSkip(), Approvers: List(s.GetApprovers()),
 			ApprovalsNeeded: s.GetApprovalsNeeded(), ApprovedBy: List(s.GetApprovedBy()),
 		},
-		Times:     Times{moment(s.GetStartedAt()), moment(s.GetFirstStartedAt()), moment(s.GetCompletedAt())},
+		Times: Times{moment(s.GetStartedAt()), moment(s.GetFirstStartedAt()), moment(s.GetCompletedAt()),
+			s.GetPaused().AsDuration().Seconds()},
 		Execution: Execution{NewPause(s.GetPause()), s.GetPlugin(), newBuild(s.GetBuild()), moment(s.GetSilentSince())},
 	}
 	if p := s.GetProgress(); p != nil {

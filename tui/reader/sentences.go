@@ -159,7 +159,7 @@ func stageSentence(c Change) string {
 		}
 		return subject + " is running."
 	case deckv1.StageStatus_STAGE_STATUS_SUCCESS:
-		took := state.Elapsed(stage.GetStartedAt(), stage.GetCompletedAt(), c.Time)
+		took := state.StageTook(stage, c.Time)
 		return sentence(fmt.Sprintf("%s has succeeded after %.1f seconds", subject, took.Seconds()), stage.GetDisplay())
 	case deckv1.StageStatus_STAGE_STATUS_FAILURE:
 		return sentence(subject+" has failed", stage.GetStatusReason())

@@ -145,6 +145,15 @@ func plainName(name string) string {
 	return strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(name))
 }
 
+// StageTook is how long the latest attempt at a stage has run, without the time that it was paused at breakpoints.
+func StageTook(s *deckv1.Stage, now time.Time) time.Duration {
+	took := Elapsed(s.GetStartedAt(), s.GetCompletedAt(), now) - s.GetPaused().AsDuration()
+	if since := s.GetPause().GetSince(); since.IsValid() {
+		took -= Elapsed(since, s.GetCompletedAt(), now)
+	}
+	return max(0, took)
+}
+
 // Elapsed is the time from start to end, or to now while end is not set; zero before start.
 func Elapsed(start, end *timestamppb.Timestamp, now time.Time) time.Duration {
 	if !start.IsValid() || start.AsTime().Unix() <= 0 {

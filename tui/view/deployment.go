@@ -196,6 +196,9 @@ func (v Deployment) stageTook(stage *deckv1.Stage) string {
 			words += " of about " + Duration(usual)
 		}
 	}
+	if paused := stage.GetPaused().AsDuration(); paused > 0 {
+		words += ", paused " + Duration(paused)
+	}
 	return v.Theme.Dim.Render(words) + " "
 }
 

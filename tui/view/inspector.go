@@ -130,9 +130,12 @@ func (v Inspector) about(width int) []string {
 	badge := stageBadge(th, s)
 	status := badge.String()
 	if s.GetStartedAt().IsValid() {
-		took := state.Elapsed(s.GetStartedAt(), s.GetCompletedAt(), v.Now)
+		took := state.StageTook(s, v.Now)
 		if s.GetCompletedAt().IsValid() {
 			status += " after " + Duration(took)
+			if paused := s.GetPaused().AsDuration(); paused > 0 {
+				status += th.Dim.Render(" and a pause of " + Duration(paused))
+			}
 		} else {
 			status += "  " + Ticking(took)
 		}
@@ -231,10 +234,10 @@ func (v Inspector) runs(width int) []string {
 	th, lines := v.Theme, v.section("Earlier runs of this stage")
 	longest, found := time.Duration(1), 0
 	for _, run := range v.earlier() {
-		longest = max(longest, state.Elapsed(run.stage.GetStartedAt(), run.stage.GetCompletedAt(), v.Now))
+		longest = max(longest, state.StageTook(run.stage, v.Now))
 	}
 	for _, run := range v.earlier() {
-		took := state.Elapsed(run.stage.GetStartedAt(), run.stage.GetCompletedAt(), v.Now)
+		took := state.StageTook(run.stage, v.Now)
 		room := max(1, min(20, width-22))
 		bar := strings.Repeat(th.Horizontal, max(1, int(took*time.Duration(room)/longest)))
 		badge := stageBadge(th, run.stage)
@@ -272,7 +275,7 @@ func (v Inspector) earlier() []run {
 func (v Inspector) usual() time.Duration {
 	for _, run := range v.earlier() {
 		if run.stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_SUCCESS {
-			return state.Elapsed(run.stage.GetStartedAt(), run.stage.GetCompletedAt(), v.Now)
+			return state.StageTook(run.stage, v.Now)
 		}
 	}
 	return 0

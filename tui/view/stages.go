@@ -93,7 +93,7 @@ func timesOf(d *deckv1.Deployment, s *deckv1.Stage, now time.Time) (start, durat
 
 // took is how long a stage has run. While it runs, the seconds are whole, so that the screen changes once a second.
 func took(s *deckv1.Stage, now time.Time) time.Duration {
-	elapsed := state.Elapsed(s.GetStartedAt(), s.GetCompletedAt(), now)
+	elapsed := state.StageTook(s, now)
 	if !state.StageEnded(s.GetStatus()) {
 		return elapsed.Truncate(time.Second)
 	}

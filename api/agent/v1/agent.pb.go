@@ -1150,9 +1150,11 @@ type Plugin struct {
 	// host:port of piped's plugin service, for a process that an author starts.
 	PipedService string `protobuf:"bytes,72,opt,name=piped_service,json=pipedService,proto3" json:"piped_service,omitempty"`
 	// Where it is held, such as "stage.go:57 (main.greet)". Only the control plane knows it, where it runs the debugger.
-	HeldAt        string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	HeldAt string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
+	// Its stages have faults of calls to a cluster happen.
+	TakesClusterFaults bool `protobuf:"varint,74,opt,name=takes_cluster_faults,json=takesClusterFaults,proto3" json:"takes_cluster_faults,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -1407,6 +1409,13 @@ func (x *Plugin) GetHeldAt() string {
 		return x.HeldAt
 	}
 	return ""
+}
+
+func (x *Plugin) GetTakesClusterFaults() bool {
+	if x != nil {
+		return x.TakesClusterFaults
+	}
+	return false
 }
 
 // PluginBuild distinguishes the builds of a plugin.
@@ -1937,7 +1946,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12%\n" +
 	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\x12$\n" +
-	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xf0\t\n" +
+	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xa2\n" +
+	"\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1f.pipedeck.agent.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -1978,7 +1988,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\battached\x18F \x01(\tR\battached\x12\x12\n" +
 	"\x04held\x18G \x01(\bR\x04held\x12#\n" +
 	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
-	"\aheld_at\x18I \x01(\tR\x06heldAt\"\x80\x01\n" +
+	"\aheld_at\x18I \x01(\tR\x06heldAt\x120\n" +
+	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

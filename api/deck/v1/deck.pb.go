@@ -3445,7 +3445,9 @@ type Stage struct {
 	// for those that a user can approve or skip.
 	SilentSince *timestamppb.Timestamp `protobuf:"bytes,62,opt,name=silent_since,json=silentSince,proto3" json:"silent_since,omitempty"`
 	// The stage is paused at a breakpoint, and nothing of it runs.
-	Pause         *StagePause `protobuf:"bytes,80,opt,name=pause,proto3" json:"pause,omitempty"`
+	Pause *StagePause `protobuf:"bytes,80,opt,name=pause,proto3" json:"pause,omitempty"`
+	// How long its latest attempt was paused at breakpoints between started_at and completed_at; not set for never.
+	Paused        *durationpb.Duration `protobuf:"bytes,81,opt,name=paused,proto3" json:"paused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3665,6 +3667,13 @@ func (x *Stage) GetSilentSince() *timestamppb.Timestamp {
 func (x *Stage) GetPause() *StagePause {
 	if x != nil {
 		return x.Pause
+	}
+	return nil
+}
+
+func (x *Stage) GetPaused() *durationpb.Duration {
+	if x != nil {
+		return x.Paused
 	}
 	return nil
 }
@@ -4308,9 +4317,11 @@ type Plugin struct {
 	// host:port of piped's plugin service, for a process that an author starts.
 	PipedService string `protobuf:"bytes,72,opt,name=piped_service,json=pipedService,proto3" json:"piped_service,omitempty"`
 	// Where it is held, such as "stage.go:57 (main.greet)"; empty where that is not known.
-	HeldAt        string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	HeldAt string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
+	// Its stages have faults of calls to a cluster happen.
+	TakesClusterFaults bool `protobuf:"varint,74,opt,name=takes_cluster_faults,json=takesClusterFaults,proto3" json:"takes_cluster_faults,omitempty"`
+	unknownFields      protoimpl.UnknownFields
+	sizeCache          protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -4565,6 +4576,13 @@ func (x *Plugin) GetHeldAt() string {
 		return x.HeldAt
 	}
 	return ""
+}
+
+func (x *Plugin) GetTakesClusterFaults() bool {
+	if x != nil {
+		return x.TakesClusterFaults
+	}
+	return false
 }
 
 // One entry of a stage log; text may hold several lines.
@@ -6258,7 +6276,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06branch\x18\x04 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03url\x18\x05 \x01(\tR\x03url\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xc4\b\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xf7\b\n" +
 	"\x05Stage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -6290,7 +6308,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06plugin\x18< \x01(\tR\x06plugin\x123\n" +
 	"\x05build\x18= \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12=\n" +
 	"\fsilent_since\x18> \x01(\v2\x1a.google.protobuf.TimestampR\vsilentSince\x122\n" +
-	"\x05pause\x18P \x01(\v2\x1c.pipedeck.deck.v1.StagePauseR\x05pause\"r\n" +
+	"\x05pause\x18P \x01(\v2\x1c.pipedeck.deck.v1.StagePauseR\x05pause\x121\n" +
+	"\x06paused\x18Q \x01(\v2\x19.google.protobuf.DurationR\x06paused\"r\n" +
 	"\vPluginBuild\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
 	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
@@ -6337,7 +6356,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vStageTarget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xd6\t\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\x88\n" +
+	"\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
 	"\x05state\x18\x02 \x01(\x0e2\x1e.pipedeck.deck.v1.Plugin.StateR\x05state\x12\x16\n" +
@@ -6378,7 +6398,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\battached\x18F \x01(\tR\battached\x12\x12\n" +
 	"\x04held\x18G \x01(\bR\x04held\x12#\n" +
 	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
-	"\aheld_at\x18I \x01(\tR\x06heldAt\"\x80\x01\n" +
+	"\aheld_at\x18I \x01(\tR\x06heldAt\x120\n" +
+	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
@@ -6728,78 +6749,79 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	40,  // 61: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
 	77,  // 62: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
 	80,  // 63: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
-	77,  // 64: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
-	77,  // 65: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
-	40,  // 66: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
-	76,  // 67: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
-	77,  // 68: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	76,  // 69: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	45,  // 70: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	75,  // 71: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	42,  // 72: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	81,  // 73: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	77,  // 74: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 75: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,   // 76: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	40,  // 77: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
-	4,   // 78: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,   // 79: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	77,  // 80: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 81: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	77,  // 82: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	40,  // 83: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
-	41,  // 84: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
-	5,   // 85: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	77,  // 86: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	49,  // 87: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10,  // 88: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11,  // 89: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	50,  // 90: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	43,  // 91: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	24,  // 92: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	25,  // 93: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	31,  // 94: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	34,  // 95: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	37,  // 96: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	52,  // 97: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	54,  // 98: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	56,  // 99: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	58,  // 100: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	60,  // 101: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	62,  // 102: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	64,  // 103: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	66,  // 104: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	68,  // 105: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	70,  // 106: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	72,  // 107: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	82,  // 108: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
-	83,  // 109: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
-	12,  // 110: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	51,  // 111: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	44,  // 112: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	26,  // 113: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	51,  // 114: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	32,  // 115: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	35,  // 116: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	84,  // 117: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	53,  // 118: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	55,  // 119: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	57,  // 120: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	59,  // 121: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	61,  // 122: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	63,  // 123: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	65,  // 124: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	67,  // 125: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	69,  // 126: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	71,  // 127: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	73,  // 128: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	85,  // 129: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
-	86,  // 130: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
-	110, // [110:131] is the sub-list for method output_type
-	89,  // [89:110] is the sub-list for method input_type
-	89,  // [89:89] is the sub-list for extension type_name
-	89,  // [89:89] is the sub-list for extension extendee
-	0,   // [0:89] is the sub-list for field type_name
+	76,  // 64: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
+	77,  // 65: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	77,  // 66: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	40,  // 67: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
+	76,  // 68: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	77,  // 69: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	76,  // 70: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	45,  // 71: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	75,  // 72: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	42,  // 73: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	81,  // 74: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	77,  // 75: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 76: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,   // 77: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	40,  // 78: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
+	4,   // 79: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,   // 80: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	77,  // 81: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 82: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	77,  // 83: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	40,  // 84: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
+	41,  // 85: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
+	5,   // 86: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	77,  // 87: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	49,  // 88: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10,  // 89: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11,  // 90: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	50,  // 91: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	43,  // 92: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	24,  // 93: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	25,  // 94: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	31,  // 95: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	34,  // 96: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	37,  // 97: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	52,  // 98: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	54,  // 99: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	56,  // 100: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	58,  // 101: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	60,  // 102: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	62,  // 103: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	64,  // 104: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	66,  // 105: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	68,  // 106: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	70,  // 107: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	72,  // 108: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	82,  // 109: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
+	83,  // 110: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
+	12,  // 111: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	51,  // 112: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	44,  // 113: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	26,  // 114: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	51,  // 115: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	32,  // 116: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	35,  // 117: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	84,  // 118: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	53,  // 119: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	55,  // 120: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	57,  // 121: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	59,  // 122: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	61,  // 123: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	63,  // 124: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	65,  // 125: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	67,  // 126: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	69,  // 127: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	71,  // 128: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	73,  // 129: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	85,  // 130: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
+	86,  // 131: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
+	111, // [111:132] is the sub-list for method output_type
+	90,  // [90:111] is the sub-list for method input_type
+	90,  // [90:90] is the sub-list for extension type_name
+	90,  // [90:90] is the sub-list for extension extendee
+	0,   // [0:90] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }

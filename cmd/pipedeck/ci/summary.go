@@ -87,7 +87,8 @@ func (r Ran) text() string {
 			continue
 		}
 		part := "  " + stage.GetName() + " " + reader.Name(stage.GetStatus())
-		if took := elapsed(stage.GetStartedAt().AsTime(), stage.GetCompletedAt().AsTime()); took != "" &&
+		ran := stage.GetCompletedAt().AsTime().Add(-stage.GetPaused().AsDuration())
+		if took := elapsed(stage.GetStartedAt().AsTime(), ran); took != "" &&
 			state.StageEnded(stage.GetStatus()) {
 			part += " " + took
 		}

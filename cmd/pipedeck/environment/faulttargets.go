@@ -17,9 +17,9 @@ import (
 
 // checkFaultTargets returns an error for the first rule of --fault whose stage neither a plugin nor an application at
 // HEAD has: its fault would never happen.
-func checkFaultTargets(faults []string, repository *workspace.Repository, checker *options.Checker) error {
-	rules, err := fault.Parse(faults)
-	if len(faults) == 0 || err != nil {
+func checkFaultTargets(given []string, repository *workspace.Repository, checker *options.Checker) error {
+	rules, err := fault.Parse(given)
+	if len(given) == 0 || err != nil {
 		return err
 	}
 	known, all := stagesOfPlugins(checker)
@@ -66,9 +66,9 @@ func stagesOfPlugins(checker *options.Checker) (types []string, all bool) {
 }
 
 // warnOfFaultTargets is checkFaultTargets where such a stage may appear later.
-func warnOfFaultTargets(faults []string, repository *workspace.Repository, checker *options.Checker) {
+func warnOfFaultTargets(given []string, repository *workspace.Repository, checker *options.Checker) {
 	var failure *exit.Error
-	if err := checkFaultTargets(faults, repository, checker); errors.As(err, &failure) {
+	if err := checkFaultTargets(given, repository, checker); errors.As(err, &failure) {
 		fmt.Fprintf(os.Stderr, "warning: %s; it waits for a stage that may come; %s\n", failure.Err, failure.Hint)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -109,8 +110,8 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 		return err
 	}
 	for _, p := range s.Plugins() {
-		if p.GetHeld() {
-			fmt.Fprintf(w, "\nplugin %s: %s\n", s.PluginName(p), p.GetDetail())
+		for _, line := range pluginNotes(p) {
+			fmt.Fprintf(w, "\nplugin %s: %s\n", s.PluginName(p), text.Clean(line))
 		}
 	}
 	for _, p := range s.Problems() {
@@ -124,6 +125,29 @@ func printStatus(w io.Writer, s *session.State, addresses []document.Address, ou
 		{Head: "PART", Yield: 1, Least: 12}, {Head: "FOR", Drop: 1}, {Head: "REASON", Text: true},
 		{Head: "NEXT STEP", Text: true},
 	}, Rows: problems})
+}
+
+// pluginNotes are what a user should know of a plugin that works: who started it, and how often it has crashed.
+func pluginNotes(p *deckv1.Plugin) (lines []string) {
+	if p.GetHeld() {
+		lines = append(lines, p.GetDetail())
+	}
+	if p.GetAttached() != "" {
+		lines = append(lines, "attached: its author has started the process at "+p.GetAttached())
+	}
+	if n := int(p.GetCrashes()); n > 0 {
+		said := "1 crash"
+		if n > 1 {
+			said = fmt.Sprint(n, " crashes")
+		}
+		if last := p.GetExits(); len(last) > 0 {
+			exit := last[len(last)-1]
+			said += fmt.Sprintf(", the last at %s: it %s", exit.GetAt().AsTime().Local().Format(time.TimeOnly),
+				exit.GetReason())
+		}
+		lines = append(lines, said+"; read more with: pipedeck plugins "+p.GetName())
+	}
+	return lines
 }
 
 func pipedRows(s *session.State) [][]string {

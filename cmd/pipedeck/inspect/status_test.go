@@ -239,3 +239,24 @@ func TestCommandsSayWhatIsBuiltBeforeThereIsAnything(t *testing.T) {
 			`for `)
 	}
 }
+
+func TestStatusSaysWhoStartedAPluginAndHowOftenItCrashed(t *testing.T) {
+	t.Parallel()
+	s := degradedSnapshot()
+	for _, p := range []*deckv1.Plugin{
+		{Name: "calm", State: deckv1.Plugin_STATE_RUNNING},
+		{Name: "mine", State: deckv1.Plugin_STATE_RUNNING, Attached: "127.0.0.1:43211"},
+		{Name: "shaky", State: deckv1.Plugin_STATE_RUNNING, Crashes: 2, Exits: []*deckv1.PluginExit{
+			{Reason: "exited with code 3", At: timestamppb.Now()},
+			{Reason: "exited with code 7", At: timestamppb.Now()}}},
+	} {
+		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Plugin{Plugin: p}})
+	}
+	var out bytes.Buffer
+	require.NoError(t, printStatus(&out, s, nil, &format.Output{}))
+	require.NotContains(t, out.String(), "plugin calm")
+	require.Contains(t, out.String(), "\nplugin mine: attached: its author has started the process at "+
+		"127.0.0.1:43211\n")
+	require.Regexp(t, `\nplugin shaky: 2 crashes, the last at \S+: it exited with code 7; read more with: `+
+		`pipedeck plugins shaky\n`, out.String())
+}

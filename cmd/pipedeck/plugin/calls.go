@@ -40,12 +40,14 @@ oldest first. With the id of one, show its messages. Secrets are masked; of mess
 the beginning is kept. piped keeps at most 1,500 calls of deployments for each plugin, and 16 MiB in all.
 
 --as prints one call for use elsewhere: as a grpcurl command, as a Go test, or as a recording of the
-stage that it belongs to, which pipedeck plugin replay plays.`,
+stage that it belongs to, which pipedeck plugin replay plays. The file of a Go test ends in _test.go,
+as go test wants it; the end is added to a name without one.`,
 		Example: `  pipedeck plugin calls
   pipedeck plugin calls wait --stage WAIT --failed
   pipedeck plugin calls 3f2a-118
   pipedeck plugin calls 3f2a-118 --as grpcurl
-  pipedeck plugin calls --stage WAIT --as recording --file wait.jsonl`,
+  pipedeck plugin calls --stage WAIT --as recording --file wait.jsonl
+  pipedeck plugin calls --stage WAIT --as gotest --file wait_test.go`,
 		RunE: func(cmd *cobra.Command, args []string) error { return flags.run(cmd, t, args) },
 	}
 	own := cmd.Flags()
@@ -57,7 +59,8 @@ stage that it belongs to, which pipedeck plugin replay plays.`,
 	own.BoolVarP(&flags.follow, "follow", "f", false,
 		"go on until the stage has ended, or for a plugin and its calls until Ctrl-C") // as in pipedeck logs
 	own.StringVar(&flags.as, "as", "", "print one call as `FORM`: grpcurl, gotest or recording")
-	own.StringVar(&flags.file, "file", "", "where --as writes to; a file that is there is replaced (default: print it)")
+	own.StringVar(&flags.file, "file", "", "where --as writes to, for gotest a name that ends in _test.go; "+
+		"a file that is there is replaced (default: print it)")
 	format.AddTableFlags(cmd, &flags.output)
 	return cmd
 }

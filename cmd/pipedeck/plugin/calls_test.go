@@ -200,6 +200,16 @@ func TestACallIsExported(t *testing.T) {
 	recorded, err := os.ReadFile(filepath.Join(dir, "testdata", "wait.jsonl"))
 	require.NoError(t, err)
 	require.Contains(t, string(recorded), `"format":1`)
+
+	code, _, stderr = command(t.Context(), stateDir, "plugin", "calls", "3f2a-2", "--as", "gotest", "--file",
+		filepath.Join(dir, "again"))
+	require.Zero(t, code, stderr)
+	require.FileExists(t, filepath.Join(dir, "again_test.go"))
+	require.FileExists(t, filepath.Join(dir, "testdata", "again.jsonl"))
+	code, _, stderr = command(t.Context(), stateDir, "plugin", "calls", "3f2a-2", "--as", "gotest", "--file",
+		filepath.Join(dir, "other.go"))
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stderr, "other_test.go\n")
 }
 
 func TestACallThatPipedCouldNotKeepIsNotExported(t *testing.T) {

@@ -35,6 +35,9 @@ const (
 	asRecording = "recording"
 )
 
+// goTestEnd ends the names of files with Go tests.
+const goTestEnd = "_test.go"
+
 var forms = []string{asGRPCurl, asGoTest, asRecording}
 
 // export prints or writes a call for use elsewhere.
@@ -65,10 +68,11 @@ func (f *callsFlags) export(ctx context.Context, t *session.Target, s *session.S
 	}
 	file := f.file
 	if f.as == asGoTest {
-		if !strings.HasSuffix(file, "_test.go") {
-			return exit.Usage(fmt.Errorf("%s is not the file of a Go test", file), "give a name that ends in _test.go")
+		if f.file, err = testFile(file); err != nil {
+			return err
 		}
-		name := strings.TrimSuffix(filepath.Base(file), "_test.go") + ".jsonl"
+		file = f.file
+		name := strings.TrimSuffix(filepath.Base(file), goTestEnd) + ".jsonl"
 		file = filepath.Join(filepath.Dir(file), "testdata", name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return exit.Usage(fmt.Errorf("create the directory of the recording: %w", err), "give another --file")
@@ -88,6 +92,18 @@ func (f *callsFlags) export(ctx context.Context, t *session.Target, s *session.S
 	fmt.Fprintf(s.Err, "pipedeck: wrote %d calls to %s; play it with: pipedeck plugin replay %s PROGRAM\n", len(calls),
 		file, file)
 	return nil
+}
+
+// testFile is the name of a Go test: go test reads no file with another end.
+func testFile(file string) (string, error) {
+	switch {
+	case strings.HasSuffix(file, goTestEnd):
+		return file, nil
+	case filepath.Ext(file) == "":
+		return file + goTestEnd, nil
+	}
+	return "", exit.Usage(fmt.Errorf("%s is not the file of a Go test, whose name ends in %s", file, goTestEnd),
+		"write it with: --file "+strings.TrimSuffix(file, filepath.Ext(file))+goTestEnd)
 }
 
 func writeFile(file, content string) error {

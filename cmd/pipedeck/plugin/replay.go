@@ -93,9 +93,7 @@ func (f *replayFlags) run(cmd *cobra.Command, file, place string) (err error) {
 	options.Start = func(piped *standin.Piped) (*standin.Program, error) {
 		return standin.StartProgram(cmd.Context(), plugin.path, plugin.scratch, piped.Address, plugin.settings, output)
 	}
-	if rec.Note != "" {
-		fmt.Fprintln(cmd.ErrOrStderr(), "pipedeck:", text.Clean(rec.Note))
-	}
+	noteRecording(cmd.ErrOrStderr(), rec)
 	began := time.Now()
 	outcomes, err := recording.Replay(cmd.Context(), rec, options)
 	if err != nil || cmd.Context().Err() != nil {

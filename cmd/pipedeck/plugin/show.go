@@ -32,9 +32,7 @@ JSON or a text are shown as such.`,
 			if err != nil {
 				return err
 			}
-			if rec.Note != "" {
-				fmt.Fprintln(cmd.ErrOrStderr(), "pipedeck:", text.Clean(rec.Note))
-			}
+			noteRecording(cmd.ErrOrStderr(), rec)
 			calls := recordedCalls(rec)
 			if output.Machine() {
 				return output.Document(cmd.OutOrStdout(), callsDocument(calls))
@@ -53,6 +51,17 @@ JSON or a text are shown as such.`,
 	cmd.Flags().StringVar(&name, "plugin-name", "", "the plugin, where the recording holds the calls of several")
 	format.AddFlag(cmd, &output)
 	return cmd
+}
+
+// noteRecording says what of a recording is not whole.
+func noteRecording(w io.Writer, rec *recording.Recording) {
+	notes := rec.Interruptions()
+	if rec.Note != "" {
+		notes = append(notes, rec.Note)
+	}
+	for _, note := range notes {
+		fmt.Fprintln(w, "pipedeck:", text.Clean(note))
+	}
 }
 
 // recordedCalls are the calls of a recording as those that piped remembers.

@@ -14,10 +14,12 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
 // pauseKey is the stage metadata with the pause of a stage, as our piped keeps it.
@@ -170,4 +172,18 @@ func pause(d *model.Deployment, s *model.PipelineStage) *deckv1.StagePause {
 	}
 	slices.Sort(out.DeployTargets)
 	return out
+}
+
+// pausedTime is how long the last attempt of a stage that has ended was paused after it ran; nil for never. A pause
+// before an attempt is not part of its time.
+func pausedTime(s *model.PipelineStage, times store.StageTimes) *durationpb.Duration {
+	var kept keptPause
+	if json.Unmarshal([]byte(s.GetMetadata()[pauseKey]), &kept) != nil || kept.When == "" || kept.When == "before" {
+		return nil
+	}
+	paused := times.Completed.Sub(time.UnixMilli(kept.Since))
+	if times.Completed.IsZero() || paused <= 0 || time.UnixMilli(kept.Since).Before(times.Started) {
+		return nil
+	}
+	return durationpb.New(paused)
 }

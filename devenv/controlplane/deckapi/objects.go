@@ -133,7 +133,7 @@ func stage(
 		Display:    display(s), StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
 		ConfigId: s.GetMetadata()[configIDKey], Approvals: approvals,
 		Progress: progress(s.GetMetadata()[progressKey]), Targets: targetResults(s.GetMetadata()[targetsKey]),
-		Cause: causeOfStage(s), Pause: pause(d, s),
+		Cause: causeOfStage(s), Pause: pause(d, s), Paused: pausedTime(s, times),
 	}
 	if out.GetPause() != nil {
 		out.CanApprove, out.CanSkip = false, false

@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -193,6 +194,46 @@ func TestARecordedPluginDoesTheSameAgainAndAnotherIsDistinguished(t *testing.T) 
 	other := replay(t, rec, string(`{"word":"two"}`))
 	require.Contains(t, other["reports of stage COUNT"][1].Replayed, `done: "two`)
 	require.Equal(t, "metadata", other["reports of stage COUNT"][1].What)
+}
+
+func TestAnInterruptedStageIsComparedUpToItsInterruption(t *testing.T) {
+	t.Parallel()
+	rec := read(t, record(t, 0))
+	at := slices.IndexFunc(rec.Calls, func(c recording.Call) bool {
+		return strings.HasSuffix(c.Method, "/ExecuteStage") && c.Code == "OK"
+	})
+	require.Empty(t, rec.Interruptions())
+	whole := slices.Clone(rec.Calls)
+	// The process ended when the stage had written its first line.
+	cut := slices.Clone(whole[:at+2])
+	cut[at].Code, cut[at].Message, cut[at].Response = "Unavailable", "error reading from server: EOF", nil
+	reported := slices.IndexFunc(whole, func(c recording.Call) bool {
+		return strings.HasSuffix(c.Method, "ReportStageLogs")
+	})
+	require.Greater(t, reported, at)
+	cut = slices.Concat(whole[:at], cut[at:at+1], whole[reported:reported+1])
+	rec.Calls = cut
+	require.Len(t, rec.Interruptions(), 1)
+	require.Contains(t, rec.Interruptions()[0], "attempt 1 at stage COUNT, ends in an interruption: Unavailable: "+
+		"error reading from server: EOF; a replay compares what was reported before that")
+	same := replay(t, rec, `{"word":"one"}`)
+	require.Contains(t, same, "ExecuteStage COUNT up to its interruption")
+	for name, differences := range same {
+		for _, d := range differences {
+			require.Equal(t, "one, ******\n", d.Recorded, "%s: only the masked secret: %v", name, d)
+			require.Equal(t, "one, hunter2hunter2\n", d.Replayed)
+		}
+	}
+	other := replay(t, rec, `{"word":"two"}`)
+	require.Contains(t, other["reports of stage COUNT"][0].Replayed, "two")
+
+	// Its next attempt went through.
+	rec.Calls = slices.Concat(cut, whole[at:])
+	require.Contains(t, rec.Interruptions()[0], "a replay plays its next attempt instead")
+	again := replay(t, rec, `{"word":"one"}`)
+	require.Contains(t, again, "ExecuteStage COUNT")
+	require.NotContains(t, again, "ExecuteStage COUNT up to its interruption")
+	require.Len(t, again["reports of stage COUNT"], 2, "as without the interruption")
 }
 
 func TestARecordingHasALimitAndSaysSo(t *testing.T) {

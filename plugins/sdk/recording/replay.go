@@ -54,6 +54,7 @@ type Difference struct {
 // Replay makes the recorded calls of piped in their order, one after the other, and compares the answers; then it
 // compares what the plugin has reported: logs and metadata. The error is for what keeps the replay from being made.
 func Replay(ctx context.Context, rec *Recording, options ReplayOptions) (outcomes []Outcome, err error) {
+	rec = withoutInterrupted(rec)
 	player := &player{rec: rec, options: options, paths: pathsOf(rec), known: answersOf(rec), expected: observe(rec)}
 	if player.scratch, err = os.MkdirTemp("", "pipedeck-replay-"); err != nil {
 		return nil, fmt.Errorf("make a directory for sources: %w", err)
@@ -77,6 +78,7 @@ func Replay(ctx context.Context, rec *Recording, options ReplayOptions) (outcome
 		}
 	}
 	var stages []stageRef
+calls:
 	for i := range rec.Calls {
 		call := &rec.Calls[i]
 		if !call.ToPlugin() || !replayable(call) {
@@ -92,6 +94,9 @@ func Replay(ctx context.Context, rec *Recording, options ReplayOptions) (outcome
 		}
 		select {
 		case <-program.Exited:
+			if call.Interrupted() { // it ends as it did there
+				break calls
+			}
 			return outcomes, fmt.Errorf("the plugin has ended by itself after call %d (%s); see its output", call.Seq,
 				call.Method)
 		default:
@@ -117,7 +122,10 @@ type player struct {
 }
 
 // stageRef is a stage that was executed.
-type stageRef struct{ id, name string }
+type stageRef struct {
+	id, name    string
+	interrupted bool
+}
 
 // replayable leaves out what has no answer: health, and questions that end with news.
 func replayable(call *Call) bool {
@@ -148,15 +156,21 @@ func (p *player) play(ctx context.Context, program *standin.Program, call *Call)
 	defer cancel()
 	if execute, ok := request.(*deployment.ExecuteStageRequest); ok {
 		s := execute.GetInput().GetStage()
-		stage = stageRef{s.GetId(), s.GetName()}
+		stage = stageRef{s.GetId(), s.GetName(), call.Interrupted()}
 		name += " " + s.GetName()
-		if call.Code == codes.Canceled.String() || call.Code == codes.DeadlineExceeded.String() {
+		if stage.interrupted {
+			name += " up to its interruption"
+		}
+		if stage.interrupted || call.Code == codes.Canceled.String() || call.Code == codes.DeadlineExceeded.String() {
 			stop := p.cancelAsRecorded(ctx, stage.id, call, cancel)
 			defer stop()
 		}
 	}
 	name = fmt.Sprintf("%d %s", call.Seq, name)
 	err = program.Conn.Invoke(ctx, call.Method, request, got, grpc.MaxCallRecvMsgSize(maxMessage))
+	if stage.interrupted { // nothing came back from it
+		return Outcome{Name: name}, stage, nil
+	}
 	if stage.id != "" && canceled(status.Code(err).String()) && p.expected.stage(stage.id).completed {
 		// The last words of a cancelled stage come after the end of its call.
 		ctx, cancel := context.WithTimeout(outer, lastWordsLimit)
@@ -178,6 +192,9 @@ func (p *player) cancelAsRecorded(ctx context.Context, stage string, call *Call,
 	cancel context.CancelFunc) (stop func()) {
 	ctx, end := context.WithTimeout(ctx, max(call.Took(), time.Second))
 	wanted := strings.Count(p.expected.log(stage), "\n") - 1
+	if call.Interrupted() { // which no line is about
+		wanted++
+	}
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -238,6 +255,13 @@ func (p *player) reports(stages []stageRef) []Outcome {
 		}
 		seen[stage.id] = true
 		outcome := Outcome{Name: "reports of stage " + stage.name}
+		if stage.interrupted {
+			expected := p.expected.log(stage.id)
+			outcome.Differences = p.differ(nil, "log", expected,
+				beginning(logText(p.piped.Blocks(stage.id, false)), expected))
+			outcomes = append(outcomes, outcome)
+			continue
+		}
 		outcome.Differences = p.differ(outcome.Differences, "log", p.expected.log(stage.id),
 			logText(p.piped.Blocks(stage.id, false)))
 		outcome.Differences = p.differ(outcome.Differences, "metadata",

@@ -62,6 +62,9 @@ func replayFile(t *testing.T, plugin sdk.Plugin, path string, opts ReplayOptions
 	if rec.Note != "" {
 		t.Log(rec.Note)
 	}
+	for _, line := range rec.Interruptions() {
+		t.Log(line)
+	}
 	replay := recording.ReplayOptions{Repository: opts.Repository}
 	for _, text := range opts.Ignore {
 		pattern, err := regexp.Compile(text)
