@@ -70,7 +70,8 @@ func (a author) firstStage(ctx context.Context, released, dir string) (took time
 	}
 	create := "pipedeck plugin new greeter " + a.flags + "\ncd greeter\n"
 	if a.prepare != "" {
-		if out, err := a.command(ctx, released, dir, "mkdir prepare\ncd prepare\n"+create+a.prepare).CombinedOutput(); err != nil {
+		prepare := a.command(ctx, released, dir, "mkdir prepare\ncd prepare\n"+create+a.prepare)
+		if out, err := prepare.CombinedOutput(); err != nil {
 			return 0, "", fmt.Errorf("prepare: %w: %s", err, out)
 		}
 	}

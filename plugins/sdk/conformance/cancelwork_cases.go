@@ -17,7 +17,8 @@ func cancelWorkCases() []Case {
 		ID: "cancel.work", Capability: Cancel, run: cancelWork,
 		Title: "a cancelled stage that has completed its log works no more",
 		Why:   "work that reports nothing goes on next to the rollback, and no one sees it",
-		Next:  "stop programs, threads and writes of the stage at the cancel, and wait for them before its log is completed",
+		Next: "stop programs, threads and writes of the stage at the cancel, and wait for them before its log is " +
+			"completed",
 	}}
 }
 
@@ -62,8 +63,8 @@ func cancelWork(p *probe) error {
 	if later, knownToo := fingerprint(source); known && knownToo {
 		for name, sum := range later {
 			if files[name] != sum {
-				return fmt.Errorf("after a cancel it completed the log of the stage, and has written %s in the sources "+
-					"afterwards: the work goes on", name)
+				return fmt.Errorf("after a cancel it completed the log of the stage, and has written %s in the "+
+					"sources afterwards: the work goes on", name)
 			}
 		}
 	}

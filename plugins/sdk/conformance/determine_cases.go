@@ -156,8 +156,8 @@ func versionsOfTarget(p *probe) error {
 		return err
 	}
 	if proto.Equal(both, was) {
-		return fmt.Errorf("with another %s to be deployed, it reports %s, which is the version of the commit that runs; "+
-			"without one that runs it reports %s", what, clip(fmt.Sprint(both)), clip(fmt.Sprint(is)))
+		return fmt.Errorf("with another %s to be deployed, it reports %s, which is the version of the commit that "+
+			"runs; without one that runs it reports %s", what, clip(fmt.Sprint(both)), clip(fmt.Sprint(is)))
 	}
 	return nil
 }

@@ -5,7 +5,6 @@ package conformance
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"google.golang.org/grpc/codes"
@@ -17,7 +16,7 @@ func refusalCases() []Case {
 	return []Case{{
 		ID: "planning.refusal.code", Capability: Planning, run: refusalCode,
 		Title: "a refusal of options has a code of gRPC other than UNKNOWN",
-		Why:   "who reads metrics or logs cannot tell a mistake of a user from a defect of the plugin",
+		Why:   "who reads metrics or logs cannot distinguish a mistake of a user from a defect of the plugin",
 		Next:  "answer INVALID_ARGUMENT for options that cannot be, with the words for the user as the message",
 	}}
 }
@@ -51,12 +50,13 @@ func misspeltCases() []Case {
 		ID: "options.misspelt", Capability: Execution, run: misspeltOption,
 		Title: "an option that it does not know is found by someone",
 		Why:   "a misspelt option has no effect, and the stage succeeds without it",
-		Next: "serve a schema whose stages have additionalProperties: false, which pipedeck validate reads, or refuse " +
-			"the option with its name",
+		Next: "serve a schema whose stages have additionalProperties: false, which pipedeck validate reads, or " +
+			"refuse the option with its name",
 	}}
 }
 
-// misspeltOption wants one of these: planning or the stage refuses the option, the log names it, the schema excludes it.
+// misspeltOption wants one of these: planning or the stage refuses the option, the log names it, the schema excludes
+// it.
 func misspeltOption(p *probe) error {
 	x, err := p.shared()
 	if err != nil {
@@ -107,7 +107,7 @@ func closed(p *probe, stage string) bool {
 	}
 	referred := root.Definitions[strings.TrimPrefix(options.Ref, "#/definitions/")]
 	for _, text := range []json.RawMessage{options.Additional, options.Evaluated, referred.Additional} {
-		if fmt.Sprintf("%s", text) == "false" {
+		if string(text) == "false" {
 			return true
 		}
 	}

@@ -113,7 +113,7 @@ func ofStages() []Fault {
 		{Name: "options-any", Case: "options.values", Says: "for the option steps, the stage ended in SUCCESS"},
 		{Name: "command-ignored", Case: "options.command", Says: "a command that fails, the stage ended in SUCCESS",
 			With: `{"run": "true"}`},
-		{Name: "options-misspelt", Case: "options.misspelt", Says: "neither planning, the log nor a schema", Noted: true},
+		{Name: "options-misspelt", Case: "options.misspelt", Says: "nor a schema names it", Noted: true},
 		{Name: "options-needed", Case: "options.absent", Says: "the process has ended"},
 		{Name: "works-once", Case: "again.same-process", Says: "the second time in"},
 		{Name: "no-second-attempt", Case: "again.attempt", Says: "STAGE_NOT_STARTED_YET"},
