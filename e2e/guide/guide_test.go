@@ -26,7 +26,8 @@ func TestThePluginOfTheGuideIsBuiltTestedAndDeploys(t *testing.T) {
 	t.Parallel()
 	r := newReader(t)
 	printed := r.follow(t, sections(t, func(name string) bool {
-		return name != inPython && name != forNode && name != otherLanguage
+		other := name == inPython || name == forNode || name == otherLanguage
+		return !other && (name != breakpoints || os.Getenv("PIPEDECK_DLV") != "")
 	}))
 
 	require.Contains(t, printed["go vet ./...\ngo test ./..."], "ok  \texample.com/greeter")
@@ -116,6 +117,9 @@ func newReader(t *testing.T) *reader {
 	builtPrograms.Store(true)
 	bin, err := programs()
 	require.NoError(t, err)
+	if debugger := os.Getenv("PIPEDECK_DLV"); debugger != "" {
+		bin += string(filepath.ListSeparator) + filepath.Dir(debugger)
+	}
 	dir := t.TempDir()
 	return &reader{dir: dir, cwd: filepath.Join(t.TempDir(), "cwd"), variables: []string{
 		"PIPEDECK=" + clone,

@@ -33,6 +33,9 @@ func sections(t *testing.T, wanted func(name string) bool) []page.Block {
 	return slices.DeleteFunc(blocks, func(b page.Block) bool { return !wanted(b.Section) })
 }
 
+// breakpoints is the section of the guide that needs a debugger, whose program PIPEDECK_DLV names.
+const breakpoints = "Breakpoints"
+
 // reader follows a page.
 type reader struct {
 	dir       string

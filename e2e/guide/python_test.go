@@ -59,8 +59,8 @@ func TestANewPluginInPythonIsTestedAndDeploys(t *testing.T) {
 	t.Parallel()
 	printed := newPythonReader(t).follow(t, sections(t, func(name string) bool { return name == inPython }))
 	checkLoop(t, printed)
-	test := `pipedeck plugin test counter.pyz --config piped-plugin.yaml --with '{"steps": ["one", "two"]}'`
-	require.Contains(t, printed[test], "> All 2 steps are done")
+	const packed = "pipedeck plugin test counter.pyz --config piped-plugin.yaml --with "
+	require.Contains(t, printed[packed+`'{"steps": ["one", "two"]}'`], "> All 2 steps are done")
 }
 
 // newPythonReader returns a reader whose Python is that of Debian, whatever else is in the PATH.

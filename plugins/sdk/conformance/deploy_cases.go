@@ -26,6 +26,11 @@ func deployCases() []Case {
 		Why:   "users see SYNCED, and what is live is something else",
 		Next:  "compare what is live now with deploy_source of the request",
 	}, {
+		ID: "deploy.drift.reason", Capability: Deploying, run: deployDriftReason,
+		Title: "an application that is out of sync says why",
+		Why:   "users see OUT_OF_SYNC, and not what differs",
+		Next:  "fill short_reason with the words for a list of applications, and reason with the difference",
+	}, {
 		ID: "deploy.fresh", Capability: Deploying, run: deployFresh,
 		Title: "the live state is another one after a deployment",
 		Why:   "users see what was live when the plugin started",
@@ -120,6 +125,20 @@ func deployDrift(p *probe) error {
 			"drift is not seen", s.what)
 	}
 	return skip("a change of %s is none to the plugin", s.what)
+}
+
+func deployDriftReason(p *probe) error {
+	s, err := p.deployed()
+	switch {
+	case err != nil:
+		return err
+	case s.changed.sync != model.ApplicationSyncStatus_OUT_OF_SYNC:
+		return skip("it reports no drift, see deploy.drift")
+	case !s.changed.explained:
+		return fmt.Errorf("with another %s, the live state is OUT_OF_SYNC without a reason", s.what)
+	}
+	p.saw("%s", s.changed.reason)
+	return nil
 }
 
 func deployFresh(p *probe) error {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/common"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 )
 
@@ -29,6 +30,11 @@ func versionCases() []Case {
 		Title: "reports the same versions three times",
 		Why:   "users see other versions for the same commit",
 		Next:  "do not use an order that changes, such as that of a map",
+	}, {
+		ID: "versions.target", Capability: Versions, run: versionsOfTarget,
+		Title: "reports the versions of the commit that is deployed, not of the one that runs",
+		Why:   "users approve a version, and another one is deployed",
+		Next:  "read the versions from target_deployment_source",
 	}}
 }
 
@@ -104,6 +110,56 @@ func versionsValid(p *probe) error {
 
 func versionsDeterministic(p *probe) error {
 	return thrice("DetermineVersions", func() (proto.Message, error) { return p.versions(false) })
+}
+
+// versionsOfTarget asks about two commits that have other versions, first without one that runs.
+func versionsOfTarget(p *probe) error {
+	x, err := p.shared()
+	if err != nil {
+		return err
+	}
+	one, err := p.suite.sourceFor()
+	if err != nil {
+		return err
+	}
+	other, what, err := p.suite.changedSource()
+	if err != nil {
+		return err
+	}
+	ask := func(target, running *common.DeploymentSource) (*deployment.DetermineVersionsResponse, error) {
+		input, err := p.planInput(x, false)
+		if err != nil {
+			return nil, err
+		}
+		input.TargetDeploymentSource, input.RunningDeploymentSource = target, running
+		ctx, cancel := p.limit()
+		defer cancel()
+		answer, err := x.deployments().DetermineVersions(ctx, &deployment.DetermineVersionsRequest{Input: input})
+		if err != nil {
+			return nil, skip("it refuses this application: %s", words(err))
+		}
+		return answer, nil
+	}
+	was, err := ask(one, nil)
+	if err != nil {
+		return err
+	}
+	is, err := ask(other, nil)
+	if err != nil {
+		return err
+	}
+	if proto.Equal(was, is) {
+		return skip("another %s is no other version to it", what)
+	}
+	both, err := ask(other, one)
+	if err != nil {
+		return err
+	}
+	if proto.Equal(both, was) {
+		return fmt.Errorf("with another %s to be deployed, it reports %s, which is the version of the commit that "+
+			"runs; without one that runs it reports %s", what, clip(fmt.Sprint(both)), clip(fmt.Sprint(is)))
+	}
+	return nil
 }
 
 // thrice compares three answers to the same question.

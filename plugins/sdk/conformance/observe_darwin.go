@@ -23,3 +23,7 @@ func threads(int) (int, bool) { return 0, false }
 func processorUse(int) (schedule, bool) { return schedule{}, false }
 
 func processorWait(int) time.Duration { return 0 }
+
+func residentMemory(string) int { return 0 }
+
+func zombies(string) []string { return nil }

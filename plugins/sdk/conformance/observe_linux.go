@@ -122,6 +122,35 @@ func threads(pid int) (int, bool) {
 	return len(entries), err == nil
 }
 
+// residentMemory is what the marked processes have of the memory, in bytes.
+func residentMemory(mark string) (bytes int) {
+	for _, pid := range markedPids(mark) {
+		data, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+		var size, resident int // pages
+		if n, _ := fmt.Sscan(string(data), &size, &resident); n == 2 {
+			bytes += resident * os.Getpagesize()
+		}
+	}
+	return bytes
+}
+
+// zombies describes the children of the marked processes that have ended and were not waited for.
+func zombies(mark string) []string {
+	parents := markedPids(mark)
+	entries, _ := filepath.Glob("/proc/[0-9]*/stat")
+	var found []string
+	for _, entry := range entries {
+		data, _ := os.ReadFile(entry)
+		name, rest, _ := strings.Cut(string(data), ") ") // pid (name) state parent
+		var state string
+		var parent int
+		if n, _ := fmt.Sscan(rest, &state, &parent); n == 2 && state == "Z" && slices.Contains(parents, parent) {
+			found = append(found, name[strings.IndexByte(name, '(')+1:])
+		}
+	}
+	return found
+}
+
 // processorUse is what all threads of a process have used of the processors, and waited for one.
 func processorUse(pid int) (total schedule, ok bool) {
 	all := schedules(pid)

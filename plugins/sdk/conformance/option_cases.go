@@ -122,7 +122,7 @@ func unknownOptions(p *probe) error {
 	if _, err := p.settled(); err != nil {
 		return err
 	}
-	options := withKey([]byte(p.suite.with()), "conformanceUnknownKey", "value")
+	options := withKey([]byte(p.suite.with()), unknownKey, "value")
 	e, err := withOptions(p, options)
 	switch {
 	case err != nil:

@@ -230,7 +230,7 @@ func idle(p *probe) error {
 	}
 	// A busy loop wants a whole processor, also on a busy machine, where it waits for it most of the time. So does what
 	// wakes up once, which does not use it then.
-	const most, some = 500 * time.Millisecond, 20 * time.Millisecond
+	const most, some = 500 * time.Millisecond, 40 * time.Millisecond
 	ran := after.ran - before.ran
 	if wanted := ran + after.waited - before.waited; wanted > most && ran > some {
 		return fmt.Errorf("it wanted %s of a processor in a second without a request", wanted.Round(time.Millisecond))

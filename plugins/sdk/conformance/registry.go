@@ -11,13 +11,12 @@ import (
 
 // Cases returns all cases in the order of reports.
 func Cases() []Case {
-	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), pipelineCases(), rollbackCases(),
-		pipelineLimits(), quickSyncCases(), versionCases(), strategyCases(), executionCases(), optionCases(),
-		optionValueCases(),
-		againCases(), cancelCases(),
-		concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(), malformedCases(),
-		limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), liveStateCases(), changeCases(),
-		driftCases(), previewCases(), deployCases(), schemaCases())
+	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), earlyCases(), pipelineCases(),
+		rollbackCases(), pipelineLimits(), refusalCases(), quickSyncCases(), versionCases(), strategyCases(),
+		executionCases(), optionCases(), optionValueCases(), misspeltCases(), againCases(), cancelCases(),
+		cancelWorkCases(), concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(),
+		malformedCases(), limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), memoryCases(),
+		liveStateCases(), changeCases(), driftCases(), previewCases(), deployCases(), schemaCases())
 }
 
 // startID is the case that all others build on.

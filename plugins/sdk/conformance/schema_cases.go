@@ -62,6 +62,7 @@ func (p *probe) schema() ([]byte, error) {
 type schemaRoot struct {
 	Definitions map[string]struct {
 		Properties map[string]json.RawMessage `json:"properties"`
+		Additional json.RawMessage            `json:"additionalProperties"`
 	} `json:"definitions"`
 }
 

@@ -39,6 +39,7 @@ type view struct {
 	resources []*model.ResourceState
 	sync      model.ApplicationSyncStatus
 	reason    string
+	explained bool // with a short reason or a long one
 	change    change
 	summary   string
 }
@@ -223,6 +224,7 @@ func (s *story) look(source *common.DeploymentSource, at []string) *view {
 		v.resources = live.GetApplicationLiveState().GetResources()
 		v.sync = live.GetSyncState().GetStatus()
 		v.reason = firstLine(live.GetSyncState().GetShortReason())
+		v.explained = live.GetSyncState().GetShortReason()+live.GetSyncState().GetReason() != ""
 	}
 	preview, err := planpreview.NewPlanPreviewServiceClient(s.session.conn).GetPlanPreview(ctx,
 		&planpreview.GetPlanPreviewRequest{ApplicationId: "application-1", ApplicationName: "demo", PipedId: "piped-1",

@@ -50,7 +50,11 @@ func (*deployer) Stages() []string { return []string{deployStage, deployBack} }
 // DetermineVersions names the size of the file.
 func (*deployer) DetermineVersions(_ context.Context,
 	req *sdk.PlanRequest[sdk.None, place, sdk.None]) ([]sdk.ArtifactVersion, error) {
-	text, err := content(req.Target)
+	from := req.Target
+	if makes("deploys-version-of-running") && req.Running != nil {
+		from = req.Running
+	}
+	text, err := content(from)
 	return []sdk.ArtifactVersion{{Name: deployedFile, Version: strconv.Itoa(len(text))}}, err
 }
 
@@ -131,6 +135,9 @@ func (d *deployer) GetLivestate(_ context.Context,
 		if makes("deploys-drift-always") || present(target) != wanted && !makes("deploys-drift-never") {
 			state.Sync = &sdk.SyncState{Status: sdk.OutOfSync, ShortReason: "differs at " + target.Name}
 		}
+	}
+	if makes("deploys-drift-silent") {
+		state.Sync.ShortReason = ""
 	}
 	return state, nil
 }

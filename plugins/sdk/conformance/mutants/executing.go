@@ -232,6 +232,10 @@ func (s *running) leaves(in *deployment.ExecutePluginInput) {
 		s.mu.Unlock()
 	case makes("leaks-goroutines"):
 		go func() { select {} }()
+	case makes("child-unreaped"):
+		_ = exec.Command("true").Start()
+	case makes("writes-after-cancel"):
+		go s.writesOn(in.GetTargetDeploymentSource().GetApplicationDirectory())
 	case makes("child-of-stage"):
 		_ = child("3600").Start()
 	case makes("password-argument"):
@@ -244,6 +248,15 @@ func (s *running) leaves(in *deployment.ExecutePluginInput) {
 		fmt.Fprintln(os.Stderr, "\x1b[32mok\x1b[0m")
 	case makes("prints-a-lot"):
 		fmt.Fprintln(os.Stderr, strings.Repeat("debug ", 1<<18))
+	}
+}
+
+// writesOn works in the sources for some time after the end of the stage.
+func (s *running) writesOn(dir string) {
+	<-s.ctx.Done()
+	for i := range 50 {
+		_ = os.WriteFile(filepath.Join(dir, "progress.txt"), []byte(strconv.Itoa(i)), 0o600)
+		time.Sleep(100 * time.Millisecond)
 	}
 }
 

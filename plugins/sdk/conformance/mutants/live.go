@@ -158,7 +158,11 @@ func document() string {
 	if makes("schema-stranger") {
 		name = unheard
 	}
-	return `{"definitions": {"stages": {"properties": {"` + name + `": {"type": "object"}}}}}`
+	rules := `"type": "object", "additionalProperties": false`
+	if makes("options-misspelt") {
+		rules = `"type": "object"`
+	}
+	return `{"definitions": {"stages": {"properties": {"` + name + `": {` + rules + `}}}}}`
 }
 
 func (*schemas) GetSchema(context.Context, *schema.GetSchemaRequest) (*schema.GetSchemaResponse, error) {

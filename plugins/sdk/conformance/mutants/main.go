@@ -31,6 +31,9 @@ import (
 // mutation is the mistake that this process makes.
 var mutation = filepath.Base(os.Args[0])
 
+// began is when the process was started.
+var began = time.Now()
+
 // makes is whether one of the mistakes is made.
 func makes(names ...string) bool { return slices.Contains(names, mutation) }
 
@@ -61,6 +64,7 @@ type plugin struct {
 	oneCall, oneStage sync.Mutex
 	cancels           []context.CancelFunc
 	files             []*os.File
+	kept              [][]byte
 	all               []*model.LogBlock
 }
 

@@ -35,6 +35,9 @@ func (d *deployments) FetchDefinedStages(context.Context,
 	d.asked++
 	asked := d.asked
 	d.mu.Unlock()
+	if makes("serving-early") && time.Since(began) < time.Second {
+		return nil, status.Error(codes.Unavailable, "not yet")
+	}
 	stages := []string{work, workRollback, "WORK_CHECK"}
 	switch {
 	case makes("no-stages"):
@@ -68,7 +71,15 @@ func (d *deployments) BuildPipelineSyncStages(_ context.Context,
 			if makes("plan-crashes") {
 				panic(err)
 			}
+			if makes("refuses-unknown") {
+				return nil, err
+			}
 			return nil, status.Error(codes.InvalidArgument, err.Error())
+		}
+		if makes("leaks-memory") {
+			d.mu.Lock()
+			d.kept = append(d.kept, configured.GetConfig())
+			d.mu.Unlock()
 		}
 		if makes("stages-by-name") && named[configured.GetName()] || makes("one-stage-alone") && i > 0 {
 			continue

@@ -142,6 +142,12 @@ func (s *running) complete() error {
 			}
 		}()
 	}
+	if makes("busy-after-cancel") && s.ctx.Err() != nil {
+		go func() {
+			for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
+			}
+		}()
+	}
 	s.logging.Lock()
 	defer s.logging.Unlock()
 	blocks := slices.Clone(s.blocks)

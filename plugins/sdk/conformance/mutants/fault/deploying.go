@@ -13,6 +13,8 @@ func ofDeploying() []Fault {
 		{Name: "deploys-nothing", Case: "deploy.synced", Says: "or the stage deploys nothing"},
 		{Name: "deploys-first-target", Case: "deploy.synced", Says: "leaves out deploy targets"},
 		{Name: "deploys-drift-never", Case: "deploy.drift", Says: "drift is not seen"},
+		{Name: "deploys-drift-silent", Case: "deploy.drift.reason", Says: "OUT_OF_SYNC without a reason"},
+		{Name: "deploys-version-of-running", Case: "versions.target", Says: "the version of the commit that runs"},
 		{Name: "deploys-unnoticed", Case: "deploy.notified", Says: "did not report the application"},
 		{Name: "deploys-without-health", Case: "deploy.health", Says: "the health is missing"},
 		{Name: "deploys-live-at-one", Case: "deploy.targets.live", Says: "has no resource"},

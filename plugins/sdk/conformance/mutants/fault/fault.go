@@ -55,6 +55,7 @@ func ofStart() []Fault {
 		{Name: "stage-twice", Case: "stages.unique", Says: "names WORK twice"},
 		{Name: "stages-change", Case: "stages.stable", Says: "and then"},
 		{Name: "not-serving", Case: "health.serving", Says: "NOT_SERVING"},
+		{Name: "serving-early", Case: "health.early", Says: "reports that it serves before it does"},
 		{Name: "one-call", Case: "health.busy", Says: "while a stage ran"},
 		{Name: "one-connection", Case: "health.reconnect", Says: "ended"},
 	}
@@ -81,6 +82,7 @@ func ofPlanning() []Fault {
 		{Name: "plans-from-nothing", Case: "planning.empty", Says: "for a request without stages it plans WORK"},
 		{Name: "plans-another", Case: "planning.unknown", Says: "for the stage NO_SUCH_STAGE it plans WORK"},
 		{Name: "plan-crashes", Case: "planning.options.malformed", Says: "the process has ended"},
+		{Name: "refuses-unknown", Case: "planning.refusal.code", Says: "the code UNKNOWN", Noted: true},
 		{Name: "quick-missing", Case: "quicksync.answers", Says: "Unimplemented"},
 		{Name: "quick-stranger", Case: "quicksync.names", Says: `"UNHEARD"`},
 		{Name: "quick-rollback-always", Case: "quicksync.rollback", Says: "although rollback is not asked for"},
@@ -111,6 +113,7 @@ func ofStages() []Fault {
 		{Name: "options-any", Case: "options.values", Says: "for the option steps, the stage ended in SUCCESS"},
 		{Name: "command-ignored", Case: "options.command", Says: "a command that fails, the stage ended in SUCCESS",
 			With: `{"run": "true"}`},
+		{Name: "options-misspelt", Case: "options.misspelt", Says: "nor a schema names it", Noted: true},
 		{Name: "options-needed", Case: "options.absent", Says: "the process has ended"},
 		{Name: "works-once", Case: "again.same-process", Says: "the second time in"},
 		{Name: "no-second-attempt", Case: "again.attempt", Says: "STAGE_NOT_STARTED_YET"},

@@ -9,6 +9,8 @@ func ofCancel() []Fault {
 		{Name: "heedless", Case: "cancel.ends", Says: "it did all of its work", With: `{"steps": 110, "word": "x"}`},
 		{Name: "cancel-unsaid", Case: "cancel.ends", Says: "was not completed"},
 		{Name: "works-after-cancel", Case: "cancel.quiet", Says: "the stage goes on"},
+		{Name: "busy-after-cancel", Case: "cancel.work", Says: "the work goes on"},
+		{Name: "writes-after-cancel", Case: "cancel.work", Says: "has written"},
 		{Name: "cancel-keeps-lock", Case: "cancel.next", Says: "the next stage ended in cut off"},
 		{Name: "cancel-crashes", Case: "cancel.next", Says: "the process has ended"},
 		{Name: "ignores-deadline", Case: "cancel.deadline", Says: "the stage goes on"},
@@ -95,6 +97,8 @@ func ofProcess() []Fault {
 		{Name: "writes-home", Case: "process.files", Says: "into the home directory"},
 		{Name: "temporary-left", Case: "process.files.temporary", Says: "in the temporary directory"},
 		{Name: "leaks-files", Case: "leaks.descriptors", Says: "open files behind"},
+		{Name: "leaks-memory", Case: "leaks.memory", Says: "it keeps what it was sent"},
+		{Name: "child-unreaped", Case: "process.zombies", Says: "the plugin has not waited for them"},
 		{Name: "leaks-goroutines", Case: "leaks.goroutines", Says: "goroutines behind"},
 	}
 }
