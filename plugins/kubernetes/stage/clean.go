@@ -157,6 +157,13 @@ func stillTerminating(deleted inventory.Deleted) string {
 // kinds that may not be listed in all.
 func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
 	known ...manifest.Key) ([]inventory.Item, error) {
+	return findIn(ctx, req, c, s, inventory.List, more, known...)
+}
+
+// findIn is find by a list of one's own.
+func findIn(ctx context.Context, req *Request, c *cluster.Client, s *Source,
+	list func(context.Context, *cluster.Client, labels.Set, []string) ([]inventory.Item, []string, error),
+	more labels.Set, known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.Application.ID), more)
 	namespaces := []string{cmp.Or(s.App.Input.Namespace, c.Namespace)}
 	for _, key := range known {
@@ -164,7 +171,7 @@ func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more 
 			namespaces = append(namespaces, key.Namespace)
 		}
 	}
-	items, skipped, err := inventory.List(ctx, c, selector, namespaces)
+	items, skipped, err := list(ctx, c, selector, namespaces)
 	if len(skipped) > 0 {
 		req.Log.Infof("These kinds could not be looked at and are left alone: %s", strings.Join(skipped, ", "))
 	}
