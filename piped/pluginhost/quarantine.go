@@ -127,8 +127,8 @@ func (s *suspicion) begin(in input) (leave func()) {
 func (s *suspicion) whyWait() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return fmt.Sprintf("Waits until %s ends, at most %s: a process of plugin %s ended during both, and whichever is the "+
-		"cause must not interrupt the other again", s.running, suspectPatience, s.plugin)
+	return fmt.Sprintf("Waits until %s ends, at most %s: a process of plugin %s ended during both, and whichever is "+
+		"the cause must not interrupt the other again", s.running, suspectPatience, s.plugin)
 }
 
 // known returns a copy of the strikes of an input that is asked for; nil for none. Again is set when it is quarantined

@@ -103,7 +103,8 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 				"apiVersion: batch/v1\nkind: Jobs\nmetadata: {name: z}\n",
 			[]string{"bad.yaml:2: Deploymentt ", "x: no matches for kind Deploymentt in apps/v1",
 				"bad.yaml:5: Deployment ", "y: no matches for kind Deployment in apps/v1beta1",
-				"next step: write apiVersion: apps/v1", "bad.yaml:10: Jobs ", "z: no matches for kind Jobs in batch/v1"},
+				"next step: write apiVersion: apps/v1", "bad.yaml:10: Jobs ",
+				"z: no matches for kind Jobs in batch/v1"},
 		},
 		"a kind in another case": {
 			"apiVersion: apps/v1\nkind: Statefulset\nmetadata: {name: x}\n",

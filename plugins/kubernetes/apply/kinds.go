@@ -55,8 +55,8 @@ func (a *Applier) unknownKind(m manifest.Manifest, err error) error {
 	return refused
 }
 
-// unknownToo returns the other manifests whose kinds the cluster does not know, once it has refused one for that: a user
-// corrects all of them at once. Those count that no definition among the manifests brings.
+// unknownToo returns the other manifests whose kinds the cluster does not know, once it has refused one for that: a
+// user corrects all of them at once. Those count that no definition among the manifests brings.
 func (a *Applier) unknownToo(manifests []manifest.Manifest, failed []error) (more []error) {
 	named := map[manifest.Key]bool{}
 	for _, err := range failed {

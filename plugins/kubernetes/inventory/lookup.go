@@ -19,9 +19,9 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Lookup returns those of the manifests that are in the cluster, not Terminating, and belong to the application by their
-// annotations: what List may miss, because someone has changed the labels or the kind may not be listed. A manifest
-// without a namespace is in the client's own when its kind has one. What may not be read is left out.
+// Lookup returns those of the manifests that are in the cluster, not Terminating, and belong to the application by
+// their annotations: what List may miss, because someone has changed the labels or the kind may not be listed. A
+// manifest without a namespace is in the client's own when its kind has one. What may not be read is left out.
 func Lookup(ctx context.Context, c *cluster.Client, applicationID string, manifests []manifest.Manifest) ([]Item,
 	error) {
 	items, err := LookupAll(ctx, c, applicationID, manifests)

@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -113,7 +111,11 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 		return nil, err
 	}
 	were = elsewhereOut(were, r.source)
-	labelled, err := findIn(ctx, r.req, r.client, r.source, inventory.ListAll, labels.Set{}, keysOf(were)...)
+	own := inventory.Labels(r.req.Deployment.Application.ID)
+	labelled, err := findIn(r.req, r.client, r.source, keysOf(were),
+		func(namespaces []string) ([]inventory.Item, []string, error) {
+			return inventory.ListAll(ctx, r.client, own, namespaces)
+		})
 	if err != nil {
 		return nil, err
 	}
