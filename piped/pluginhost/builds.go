@@ -22,9 +22,9 @@ import (
 // buildPatience is how long a call waits for the build of changed sources.
 const buildPatience = 2 * time.Minute
 
-// Noted makes a call report what a user should know of the process that gets it: that the call waits for a build, how
-// long it has waited, or that the process runs another program than its sources say. The function is called before the
-// plugin is.
+// Noted makes a call report what a user should know of the process that gets it: that the call waits for a build or for
+// another call, how long it has waited, or that the process runs another program than its sources say. The function is
+// called before the plugin is.
 func Noted(note func(text string)) grpc.CallOption { return noted{note: note} }
 
 type noted struct {

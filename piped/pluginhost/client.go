@@ -42,7 +42,7 @@ func (c *caller) Invoke(ctx context.Context, method string, args, reply any, opt
 	}
 	in, counted := inputOf(method, args)
 	if counted {
-		leave, err := c.suspicion.admit(ctx, in)
+		leave, err := c.suspicion.admit(ctx, in, noteOf(opts))
 		if err != nil {
 			return err
 		}

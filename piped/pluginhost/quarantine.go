@@ -54,6 +54,8 @@ type suspicion struct {
 	order   []inputKey
 	// turn is held during a call with an input under suspicion: calls that may each be at fault do not run together.
 	turn chan struct{}
+	// running is whose turn it is.
+	running subject
 }
 
 func newSuspicion(plugin string, timer clock.Timer, changes *broadcast) *suspicion {
@@ -82,9 +84,9 @@ func (e *InputQuarantinedError) GRPCStatus() *status.Status {
 	return status.New(codes.FailedPrecondition, e.Error())
 }
 
-// admit refuses a call with a quarantined input, and lets one that is under suspicion wait for its turn. Leave is
-// called after the call.
-func (s *suspicion) admit(ctx context.Context, in input) (leave func(), err error) {
+// admit refuses a call with a quarantined input, and lets one that is under suspicion wait for its turn, of which note
+// gets the reason. Leave is called after the call.
+func (s *suspicion) admit(ctx context.Context, in input, note func(string)) (leave func(), err error) {
 	known, again := s.known(in)
 	if again {
 		s.changes.notify()
@@ -99,12 +101,34 @@ func (s *suspicion) admit(ctx context.Context, in input) (leave func(), err erro
 	}
 	select {
 	case s.turn <- struct{}{}:
-		return func() { <-s.turn }, nil
+		return s.begin(in), nil
+	default:
+	}
+	note(s.whyWait())
+	select {
+	case s.turn <- struct{}{}:
+		return s.begin(in), nil
 	case <-s.timer.After(suspectPatience):
 		return func() {}, nil
 	case <-ctx.Done():
 		return func() {}, status.FromContextError(ctx.Err()).Err()
 	}
+}
+
+// begin notes whose turn it is until the call ends.
+func (s *suspicion) begin(in input) (leave func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running = in.subject
+	return func() { <-s.turn }
+}
+
+// whyWait says what a call waits for.
+func (s *suspicion) whyWait() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return fmt.Sprintf("Waits until %s ends, at most %s: a process of plugin %s ended during both, and whichever is "+
+		"the cause must not interrupt the other again", s.running, suspectPatience, s.plugin)
 }
 
 // known returns a copy of the strikes of an input that is asked for; nil for none. Again is set when it is quarantined

@@ -48,6 +48,26 @@ func TestTheEndOfAReplacedProcessDoesNotCount(t *testing.T) {
 	require.True(t, s.count([]input{in}, "plugin-2", "it exited"))
 }
 
+func TestACallThatWaitsForAnotherOneSaysWhy(t *testing.T) {
+	t.Parallel()
+	s := newSuspicion("p", clock.System{}, newBroadcast())
+	s.serves("plugin-1")
+	first, _ := inputOf(deployment.DeploymentService_ExecuteStage_FullMethodName, stageOf("a", "1"))
+	second, _ := inputOf(deployment.DeploymentService_ExecuteStage_FullMethodName, stageOf("b", "1"))
+	s.count([]input{first, second}, "plugin-1", "it was killed")
+	leave, err := s.admit(t.Context(), first, func(text string) { t.Error(text) })
+	require.NoError(t, err, "it is its turn")
+	var why string
+	leaveSecond, err := s.admit(t.Context(), second, func(text string) {
+		why = text
+		leave()
+	})
+	require.NoError(t, err)
+	leaveSecond()
+	require.Equal(t, "Waits until stage A of the application a ends, at most 30s: a process of plugin p ended during "+
+		"both, and whichever is the cause must not interrupt the other again", why)
+}
+
 func stageOf(application, commit string) *deployment.ExecuteStageRequest {
 	return &deployment.ExecuteStageRequest{Input: &deployment.ExecutePluginInput{
 		Deployment: &model.Deployment{ApplicationId: application}, Stage: &model.PipelineStage{Name: "A"},

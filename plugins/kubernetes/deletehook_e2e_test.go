@@ -175,6 +175,9 @@ func TestARemovalThatIsInterruptedRunsEachHookOnce(t *testing.T) {
 	require.Contains(t, log, "Job "+a.namespace+"/save: an earlier attempt in this deployment has begun it; it "+
 		"does not run twice")
 	a.absent(configMaps, "web")
+	log = interrupted("ConfigMap " + a.namespace + "/held: Terminating, held by finalizers example.com/hold")
+	require.NotContains(t, log, "Nothing to delete")
+	require.NotContains(t, log, "Running", "the hooks after the deletion wait for what is held")
 	a.edit(configMaps, "held", `{"metadata": {"finalizers": null}}`)
 
 	log = interrupted("Running 1 hook after the deletion: Job " + a.namespace + "/note (helm.sh/hook: post-delete)\n" +

@@ -97,6 +97,15 @@ func TestAMistakeInAManifestIsNamedWithItsLine(t *testing.T) {
 			[]string{"bad.yaml:1", "no matches for kind Ingress in extensions/v1beta1",
 				"next step: write apiVersion: networking.k8s.io/v1"},
 		},
+		"several unknown kinds, which are not applied side by side": {
+			"apiVersion: apps/v1\nkind: Deploymentt\nmetadata: {name: x}\n---\n" +
+				"apiVersion: apps/v1beta1\nkind: Deployment\nmetadata: {name: y}\n---\n" +
+				"apiVersion: batch/v1\nkind: Jobs\nmetadata: {name: z}\n",
+			[]string{"bad.yaml:2: Deploymentt ", "x: no matches for kind Deploymentt in apps/v1",
+				"bad.yaml:5: Deployment ", "y: no matches for kind Deployment in apps/v1beta1",
+				"next step: write apiVersion: apps/v1", "bad.yaml:10: Jobs ",
+				"z: no matches for kind Jobs in batch/v1"},
+		},
 		"a kind in another case": {
 			"apiVersion: apps/v1\nkind: Statefulset\nmetadata: {name: x}\n",
 			[]string{"bad.yaml:2", "did you mean the kind StatefulSet?"},

@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -89,9 +90,15 @@ func TestARemovalThatWasInterruptedGoesOn(t *testing.T) {
 	defer cancel()
 	a.runIn(ctx, "K8S_REMOVE", "", last, nil)
 	a.absent(configMaps, "web")
-	finalizers()
+	id := fmt.Sprintf("stage-%d", a.stages+1)
+	go func() {
+		a.h.Piped.WaitLog(t, id, "held: Terminating, held by finalizers example.com/hold")
+		finalizers()
+	}()
 	log := a.succeeds("K8S_REMOVE", "", last, nil)
 	a.absent(configMaps, "held")
+	require.Contains(t, log, "Removed the application: 1 resource deleted")
+	log = a.succeeds("K8S_REMOVE", "", last, nil)
 	require.Contains(t, log, "Nothing to delete: the application has no resources")
 }
 

@@ -119,7 +119,7 @@ func (a *Applier) Apply(ctx context.Context, waves []phase.Wave) ([]Applied, err
 		}
 	}
 	a.log.Infof("%s in %s", run.counts.String(), time.Since(begun).Round(time.Millisecond))
-	return applied, joined(failed)
+	return applied, joined(append(failed, run.unknownToo(manifests, failed)...))
 }
 
 // endsRun reports whether an error holds up what comes later: every one but a missing permission.

@@ -4,10 +4,13 @@
 package apply
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -50,4 +53,36 @@ func (a *Applier) unknownKind(m manifest.Manifest, err error) error {
 		refused.Remedy = "install its CustomResourceDefinition, put it among the manifests, or look for a misspelling"
 	}
 	return refused
+}
+
+// unknownToo returns the other manifests whose kinds the cluster does not know, once it has refused one for that: a
+// user corrects all of them at once. Those count that no definition among the manifests brings.
+func (a *Applier) unknownToo(manifests []manifest.Manifest, failed []error) (more []error) {
+	named := map[manifest.Key]bool{}
+	for _, err := range failed {
+		if refused, ok := errors.AsType[*RefusedError](err); ok && meta.IsNoMatchError(refused.Err) {
+			named[refused.Key] = true
+		}
+	}
+	if len(named) == 0 {
+		return nil
+	}
+	brought := map[schema.GroupKind]bool{}
+	for _, m := range manifests {
+		if m.Is(manifest.KindCRD) {
+			group, _, _ := unstructured.NestedString(m.Object, "spec", "group")
+			kind, _, _ := unstructured.NestedString(m.Object, "spec", "names", "kind")
+			brought[schema.GroupKind{Group: group, Kind: kind}] = true
+		}
+	}
+	for _, m := range manifests {
+		if named[m.Key()] || brought[m.GroupVersionKind().GroupKind()] {
+			continue
+		}
+		var refused *RefusedError
+		if _, err := a.mapping(m); errors.As(err, &refused) {
+			more = append(more, refused)
+		}
+	}
+	return more
 }

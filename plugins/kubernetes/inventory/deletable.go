@@ -59,8 +59,9 @@ func Deletable(ctx context.Context, c *cluster.Client, items []Item) (deletable 
 	return ExceptSame(safe, same), kept, nil
 }
 
-// isContainer reports whether the deletion of an item deletes other objects that no owner reference shows.
-func isContainer(i Item) bool { return isNamespace(i.Key) || isDefinition(i.Key) }
+// isContainer reports whether the deletion of an item deletes other objects that no owner reference shows. One that is
+// Terminating has been deleted already.
+func isContainer(i Item) bool { return !IsLeaving(i) && (isNamespace(i.Key) || isDefinition(i.Key)) }
 
 func isNamespace(k manifest.Key) bool {
 	return k.Group == "" && k.Kind == manifest.KindNamespace || k.Group == "project.openshift.io" && k.Kind == "Project"

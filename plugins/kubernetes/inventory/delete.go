@@ -34,8 +34,8 @@ type Deleted struct {
 // Delete deletes the items with their dependents: Ingresses, Services, workloads, the rest, and last what has no
 // namespace (PipeCD v1: the same order without Ingresses); those of one rank side by side. It goes on after an error
 // and returns all of them; an item that is gone already is fine. An item is reported as deleted when it is gone. Delete
-// waits for those that finalizers or running pods hold, at most [GoneTimeout] for all of them and half of the time that
-// ctx leaves, and then leaves them to the cluster.
+// waits for those that finalizers or running pods hold, also when they were Terminating before, at most [GoneTimeout]
+// for all of them and half of the time that ctx leaves, and then leaves them to the cluster.
 func Delete(ctx context.Context, c *cluster.Client, items []Item, log Log) (done Deleted, err error) {
 	ordered := slices.Clone(items)
 	slices.SortStableFunc(ordered, func(a, b Item) int { return cmp.Compare(deletionRank(a.Key), deletionRank(b.Key)) })
@@ -110,6 +110,9 @@ const maxCrossed = 10
 // deleteOne deletes the object as it was seen. One that was written since is looked at again: another application may
 // have taken it over, and it is then kept.
 func deleteOne(ctx context.Context, c *cluster.Client, item Item) (result deletion) {
+	if IsLeaving(item) {
+		return deletion{gone: isGone(ctx, c, item)}
+	}
 	objects := c.Metadata.Resource(item.Resource).Namespace(item.Key.Namespace)
 	policy := metav1.DeletePropagationBackground
 	seen := item.Meta

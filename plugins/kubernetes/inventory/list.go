@@ -42,9 +42,16 @@ func Labels(applicationID string) labels.Set {
 	return labels.Set{manifest.LabelManagedBy: manifest.ManagedByPiped, manifest.LabelApplication: applicationID}
 }
 
-// List returns the managed resources that have all the labels, and the kinds that could not be asked for. Kinds that
-// may be listed only inside of a namespace are looked for in the given ones.
+// List returns the managed resources that have all the labels and are not Terminating, and the kinds that could not be
+// asked for. Kinds that may be listed only inside of a namespace are looked for in the given ones.
 func List(ctx context.Context, c *cluster.Client, selector labels.Set, namespaces []string) (items []Item,
+	skipped []string, err error) {
+	items, skipped, err = ListAll(ctx, c, selector, namespaces)
+	return Staying(items), skipped, err
+}
+
+// ListAll is List with what is Terminating.
+func ListAll(ctx context.Context, c *cluster.Client, selector labels.Set, namespaces []string) (items []Item,
 	skipped []string, err error) {
 	c.Discovery.Invalidate() // a kind that is new since the last time would be missed
 	resources, skipped, err := listable(c.Discovery)

@@ -19,10 +19,17 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// Lookup returns those of the manifests that are in the cluster and belong to the application by their annotations:
-// what List may miss, because someone has changed the labels or the kind may not be listed. A manifest without a
-// namespace is in the client's own when its kind has one. What may not be read is left out.
+// Lookup returns those of the manifests that are in the cluster, not Terminating, and belong to the application by
+// their annotations: what List may miss, because someone has changed the labels or the kind may not be listed. A
+// manifest without a namespace is in the client's own when its kind has one. What may not be read is left out.
 func Lookup(ctx context.Context, c *cluster.Client, applicationID string, manifests []manifest.Manifest) ([]Item,
+	error) {
+	items, err := LookupAll(ctx, c, applicationID, manifests)
+	return Staying(items), err
+}
+
+// LookupAll is Lookup with what is Terminating.
+func LookupAll(ctx context.Context, c *cluster.Client, applicationID string, manifests []manifest.Manifest) ([]Item,
 	error) {
 	found := make([]*Item, len(manifests))
 	group, ctx := errgroup.WithContext(ctx)
@@ -77,8 +84,7 @@ func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key ma
 // isManaged reports whether piped itself has made an object: controllers copy labels to other objects, which
 // they own.
 func isManaged(o *metav1.ObjectMeta) bool {
-	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped &&
-		o.DeletionTimestamp == nil
+	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped
 }
 
 // IsCopy reports whether an object has the marks of another one: who copies an object, by hand or to mirror or restore

@@ -6,6 +6,7 @@ package inventory
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -15,6 +16,12 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 )
+
+// IsLeaving reports whether an item is Terminating: someone has deleted it, and something holds it.
+func IsLeaving(i Item) bool { return i.Meta.DeletionTimestamp != nil }
+
+// Staying returns the items that are not Terminating.
+func Staying(items []Item) []Item { return slices.DeleteFunc(slices.Clone(items), IsLeaving) }
 
 // GoneTimeout bounds the wait for what finalizers, or pods that end, hold.
 const GoneTimeout = time.Minute

@@ -28,10 +28,14 @@ type difference struct {
 	git, live     any
 	// both is whether fields that only the live object has were compared, too.
 	both bool
+	// unsure is set for what only the live object has in a map that an apply may own: only the API knows whether an
+	// apply changes it.
+	unsure bool
 }
 
 // suspect returns the fields of the manifest that the live object has not in the same form. What only the live object
-// has does not count, nor does what is empty: those are defaults and other people's fields (PipeCD v1).
+// has does not count, nor does what is empty: those are defaults and other people's fields (PipeCD v1). In a
+// selector, and in a map that is empty in Git, it is suspected where an apply may own the map.
 func suspect(want, live *unstructured.Unstructured) []difference {
 	c := &comparison{}
 	c.fields(compared(want), compared(live), step{})
@@ -133,6 +137,7 @@ func (c *comparison) whole(git, live any, at step) {
 	parts := &comparison{both: c.both, unbounded: true}
 	if parts.values(git, live, at); len(parts.found) > 0 {
 		c.add(at, git, live)
+		c.found[len(c.found)-1].unsure = len(certain(parts.found)) == 0
 	}
 }
 
@@ -140,10 +145,19 @@ func (c *comparison) add(at step, git, live any) {
 	c.found = append(c.found, difference{path: at.path, indexed: at.indexed, git: git, live: live, both: c.both})
 }
 
+func (c *comparison) addUnsure(at step, git, live any) {
+	c.add(at, git, live)
+	c.found[len(c.found)-1].unsure = true
+}
+
 func (c *comparison) values(git, live any, at step) {
 	switch git := git.(type) {
 	case map[string]any:
 		if live, ok := live.(map[string]any); ok {
+			if len(git) == 0 && len(live) > 0 && !c.both && !isShared(at.path) {
+				c.addUnsure(at, git, live)
+				return
+			}
 			c.fields(git, live, at)
 			return
 		}
@@ -160,14 +174,18 @@ func (c *comparison) values(git, live any, at step) {
 
 func (c *comparison) fields(git, live map[string]any, at step) {
 	names := slices.Collect(maps.Keys(git))
-	if c.both || isSelector(at.path) {
-		for name := range live {
-			if _, known := git[name]; !known {
-				names = append(names, name)
-			}
+	var unsure []string
+	for name := range live {
+		_, known := git[name]
+		switch {
+		case known:
+		case c.both, isSelector(at.path):
+			names = append(names, name)
+		case mayBeSelector(at.path) && !isEmpty(live[name]):
+			unsure = append(unsure, name)
 		}
 	}
-	if slices.ContainsFunc(names, func(name string) bool { return c.isTooLong(at, at.field(name)) }) {
+	if slices.ContainsFunc(slices.Concat(names, unsure), func(n string) bool { return c.isTooLong(at, at.field(n)) }) {
 		c.whole(git, live, at)
 		return
 	}
@@ -175,11 +193,20 @@ func (c *comparison) fields(git, live map[string]any, at step) {
 	for _, name := range names {
 		c.values(git[name], live[name], at.field(name))
 	}
+	slices.Sort(unsure)
+	for _, name := range unsure {
+		c.addUnsure(at.field(name), nil, live[name])
+	}
 }
 
 // isSelector reports the maps in which every entry changes the meaning of the others, so that a new one counts.
 func isSelector(path string) bool {
 	return path == "spec.selector" || path == "spec.selector.matchLabels" || strings.HasSuffix(path, ".nodeSelector")
+}
+
+// mayBeSelector reports the maps that are selectors by their names, such as the podSelector of a NetworkPolicy.
+func mayBeSelector(path string) bool {
+	return strings.HasSuffix(strings.TrimSuffix(path, ".matchLabels"), "Selector")
 }
 
 func (c *comparison) elements(git, live []any, at step) {

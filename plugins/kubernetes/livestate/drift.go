@@ -224,11 +224,11 @@ func (d *drift) differences(ctx context.Context, p place, live *unstructured.Uns
 		return nil, "", nil
 	}
 	if !canDryRun(p.manifest) {
-		return suspected, "", nil
+		return certain(suspected), "", nil
 	}
 	key := verdictKey{uid: live.GetUID(), version: live.GetResourceVersion(), digest: digest(p.manifest)}
 	if known, ok := d.verdicts.get(key); ok {
-		return kept(known, counts), "", nil
+		return within(kept(known, counts), suspected), "", nil
 	}
 	after, err := d.dryRun(ctx, p.gvr, p.manifest)
 	switch {
@@ -236,11 +236,11 @@ func (d *drift) differences(ctx context.Context, p place, live *unstructured.Uns
 	case ctx.Err() != nil || cluster.Retryable(err):
 		return nil, "", err
 	default:
-		return suspected, err.Error(), nil // tried again at the next look: the reason may pass
+		return certain(suspected), err.Error(), nil // tried again at the next look: the reason may pass
 	}
 	confirmed := compareObjects(live, after)
 	d.verdicts.put(key, confirmed)
-	return kept(confirmed, counts), "", nil
+	return within(kept(confirmed, counts), suspected), "", nil
 }
 
 func kept(all []difference, counts func(difference) bool) (those []difference) {

@@ -78,9 +78,11 @@ func TestWhatOthersFillInIsNoDriftOnManyObjectsOfManyKinds(t *testing.T) {
 		w.becomes("all is as in Git after a controller", w.inSync(applied), to)
 	}
 	w.edit(applied, "LimitRange", `{"spec":{"limits":[{"type":"Pod","max":{"cpu":"7"}}]}}`)
+	w.edit(applied, "NetworkPolicy", `{"spec":{"podSelector":{"matchLabels":{"tier":"web"}}}}`)
 	w.relist()
 	w.becomes("a real drift shows", func(s *sdk.Livestate) bool {
 		return strings.Contains(s.Sync.Reason, "LimitRange") &&
+			strings.Contains(s.Sync.Reason, `spec.podSelector.matchLabels: nothing in Git, {"tier":"web"} live`) &&
 			strings.Contains(s.Sync.Reason, "(written by editor)")
 	}, to)
 }

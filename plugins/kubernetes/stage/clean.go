@@ -158,13 +158,21 @@ func stillTerminating(deleted inventory.Deleted) string {
 func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
 	known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.Application.ID), more)
+	return findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []string, error) {
+		return inventory.List(ctx, c, selector, namespaces)
+	})
+}
+
+// findIn is find by a list of one's own, which gets the namespaces.
+func findIn(req *Request, c *cluster.Client, s *Source, known []manifest.Key,
+	list func(namespaces []string) ([]inventory.Item, []string, error)) ([]inventory.Item, error) {
 	namespaces := []string{cmp.Or(s.App.Input.Namespace, c.Namespace)}
 	for _, key := range known {
 		if key.Namespace != "" && !slices.Contains(namespaces, key.Namespace) {
 			namespaces = append(namespaces, key.Namespace)
 		}
 	}
-	items, skipped, err := inventory.List(ctx, c, selector, namespaces)
+	items, skipped, err := list(namespaces)
 	if len(skipped) > 0 {
 		req.Log.Infof("These kinds could not be looked at and are left alone: %s", strings.Join(skipped, ", "))
 	}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -130,7 +131,7 @@ func neighbourOf(root, file string, data []byte) *neighbour {
 	}
 	switch {
 	case err != nil:
-		n.invalid = fmt.Errorf("its configuration cannot be read: %w", err)
+		n.invalid = unreadable(file, err)
 		return n
 	case slices.Contains(otherKinds, document.Kind):
 		return nil
@@ -149,6 +150,25 @@ func neighbourOf(root, file string, data []byte) *neighbour {
 		n.sources = append(n.sources, source)
 	}
 	return n
+}
+
+// unreadable is the error of a configuration that is not one, in the words of pipedeck apps: the parser quotes lines of
+// the file.
+func unreadable(file string, err error) error {
+	var placed yaml.Error
+	if !errors.As(err, &placed) || placed.GetToken() == nil || placed.GetToken().Position == nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	at, message := placed.GetToken().Position, placed.GetMessage()
+	column := at.Column
+	var syntax *yaml.SyntaxError
+	if errors.As(err, &syntax) {
+		if strings.Contains(message, "tab character") || strings.Contains(message, "'\t' that") {
+			column, message = 1, "a line begins with a tab: want blanks, which are the only indentation of YAML"
+		}
+		message = "not valid YAML: " + message
+	}
+	return fmt.Errorf("%s:%d:%d: %s", file, max(at.Line, 1), max(column, 1), message)
 }
 
 // platformOf reads who deploys an application from its configuration. One that names nothing is deployed by the plugins

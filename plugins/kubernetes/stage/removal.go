@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/labels"
-
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
@@ -105,14 +103,19 @@ func (r *removal) noteKey() string {
 }
 
 // resources are everything that the application has in the cluster, whatever its labels are now, but for the hooks
-// after the deletion that an earlier attempt has begun.
+// after the deletion that an earlier attempt has begun. What an earlier attempt has deleted and something holds is
+// among them.
 func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
-	were, err := inventory.Lookup(ctx, r.client, r.req.Deployment.Application.ID, r.deployed)
+	were, err := inventory.LookupAll(ctx, r.client, r.req.Deployment.Application.ID, r.deployed)
 	if err != nil {
 		return nil, err
 	}
 	were = elsewhereOut(were, r.source)
-	labelled, err := find(ctx, r.req, r.client, r.source, labels.Set{}, keysOf(were)...)
+	own := inventory.Labels(r.req.Deployment.Application.ID)
+	labelled, err := findIn(r.req, r.client, r.source, keysOf(were),
+		func(namespaces []string) ([]inventory.Item, []string, error) {
+			return inventory.ListAll(ctx, r.client, own, namespaces)
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -123,28 +126,29 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 }
 
 // unclaimed leaves out what other applications have in Git at the head, or may have. One may wait for an approval, or
-// may have failed and given the object back.
+// may have failed and given the object back. No one can have what is Terminating.
 func (r *removal) unclaimed(ctx context.Context, items []inventory.Item) ([]inventory.Item, error) {
 	if r.head == nil {
 		return items, nil
 	}
 	own := *r.req
 	own.Running = r.source
-	items, held, err := r.Executor.unclaimed(ctx, &own, r.client, r.head, r.source, items)
+	leaving := inventory.Except(items, keysOf(inventory.Staying(items)))
+	items, held, err := r.Executor.unclaimed(ctx, &own, r.client, r.head, r.source, inventory.Staying(items))
 	if err != nil {
 		return nil, removed(r.req, "find out what other applications have in Git at commit %s, so nothing more was "+
 			"deleted: %w", short(r.head.CommitHash), err)
 	}
 	r.held = held
-	return items, nil
+	return append(items, leaving...), nil
 }
 
-// left returns what is there, and how much of it is to be deleted and no hook.
+// left returns what is there, and how much of it is still to be deleted and no hook.
 func (r *removal) left(ctx context.Context) (all []inventory.Item, n int, err error) {
 	if all, err = r.resources(ctx); err != nil {
 		return nil, 0, err
 	}
-	own := slices.DeleteFunc(slices.Clone(all), func(i inventory.Item) bool { return manifest.IsHook(&i.Meta) })
+	own := slices.DeleteFunc(inventory.Staying(all), func(i inventory.Item) bool { return manifest.IsHook(&i.Meta) })
 	deletable, _, err := inventory.Deletable(ctx, r.client, own)
 	return all, len(deletable), err
 }
@@ -205,7 +209,7 @@ func (r *removal) deleteLast(ctx context.Context, all []inventory.Item) (invento
 		return inventory.Deleted{}, nil
 	}
 	_, needed := r.split(all)
-	ran, err := inventory.Lookup(ctx, r.client, r.req.Deployment.Application.ID, r.plan.At(phase.After))
+	ran, err := inventory.LookupAll(ctx, r.client, r.req.Deployment.Application.ID, r.plan.At(phase.After))
 	if err != nil {
 		return inventory.Deleted{}, err
 	}
