@@ -6,6 +6,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -113,11 +114,14 @@ const (
 	created   = "created"
 	changed   = "changed"
 	unchanged = "unchanged"
+	// appliedOnly is an object that was there without marks.
+	appliedOnly = "applied"
+	recreated   = "deleted and created again"
 )
 
 // how says what became of an object; done is what the request itself shows.
 func (b before) how(a Applied, done string) string {
-	if done != "applied" {
+	if done != appliedOnly {
 		return done
 	}
 	was, known := b.byUID[a.Live.GetUID()]
@@ -126,17 +130,14 @@ func (b before) how(a Applied, done string) string {
 		return unchanged
 	case known:
 		return changed
-	case len(a.Live.GetManagedFields()) == 1 && !isOlder(a):
-		return created // no one else has ever written to it
 	}
 	return done
 }
 
-// isOlder reports whether an object was there before it was written last: no application had it, or the one that had it
-// has let it go.
-func isOlder(a Applied) bool {
-	written := a.Live.GetManagedFields()[0].Time
-	return written != nil && written.After(a.Live.GetCreationTimestamp().Time)
+// refresh looks again at what a later wave applies: it may have changed while the wave before was waited for.
+func (b before) refresh(later before) {
+	maps.Copy(b.byUID, later.byUID)
+	maps.Copy(b.byKey, later.byKey)
 }
 
 // otherOwner is the application that had the object before; empty when none had it but the one that has it now.
