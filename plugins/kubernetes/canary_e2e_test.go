@@ -127,7 +127,8 @@ func TestARollbackOfTheFirstDeploymentRemovesOnlyWhatItCreated(t *testing.T) {
 		"d.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, "")}}
 	a.fails("K8S_SYNC", "", bad, nil)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, nil)
-	require.Contains(t, log, "ConfigMap "+a.namespace+"/older: is kept, since it is older than this deployment")
+	require.Contains(t, log, "ConfigMap "+a.namespace+"/older: is kept, since it was there before this "+
+		"deployment applied it")
 	require.Contains(t, log, "Removed 1 resource that")
 	a.get(configMaps, "older")
 	a.absent(deployments, "web")

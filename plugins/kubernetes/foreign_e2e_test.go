@@ -96,7 +96,8 @@ func TestWhatARollbackKeepsIsNotPrunedLater(t *testing.T) {
 		"p.yaml": configMap("precious", "v: '1'"), "d.yaml": deploymentYAML("web", "registry.invalid/x:1", 1, "")}}
 	a.fails("K8S_SYNC", "", bad, one)
 	log := a.succeeds("K8S_ROLLBACK", "", bad, one)
-	require.Contains(t, log, "precious: is kept, since it is older than this deployment; it is not part of the")
+	require.Contains(t, log, "precious: is kept, since it was there before this deployment applied it; it is not part "+
+		"of the application")
 	require.Contains(t, log, "keep that commit's values, because what they were before is not known")
 	require.Contains(t, log, "next step: set its former values again: kubectl edit configmap/precious -n "+a.namespace)
 	kept := a.get(configMaps, "precious")

@@ -49,9 +49,11 @@ type Applier struct {
 	Scaled map[manifest.Key]bool
 	// Seen, unless nil, saves sending what has not changed since it was applied; it outlives the Applier.
 	Seen *Seen
-	// TakesOver, unless nil, is called before objects of other applications are applied, with their marks. Its error
-	// ends the run.
+	// TakesOver, unless nil, is called before objects of other applications are applied, with their marks, and with no
+	// marks for what turns out to have been there without, unless that is older than Since. It may be called by several
+	// goroutines. Its error ends the run.
 	TakesOver func(ctx context.Context, others map[types.UID]manifest.Marks) error
+	Since     time.Time
 	// Named, unless nil, gives the name of an application for its id.
 	Named func(id string) string
 	// Judges, unless nil, reports kinds whose health is judged by rules, which may look at any field.
@@ -97,14 +99,19 @@ func (a *Applier) Apply(ctx context.Context, waves []phase.Wave) ([]Applied, err
 		return nil, err
 	}
 	run := &run{Applier: a, before: a.look(ctx, manifests), fresh: map[string]bool{}}
-	if others := run.before.others(manifests, a.client.Namespace); len(others) > 0 && a.TakesOver != nil {
-		if err := a.TakesOver(ctx, others); err != nil {
-			return nil, err
-		}
+	if err := run.takeOver(ctx, manifests); err != nil {
+		return nil, err
 	}
 	applied := make([]Applied, 0, len(manifests))
 	var failed []error
 	for i, w := range waves {
+		if i > 0 && waves[i-1].Number != phase.Foundation { // that one was waited for
+			run.before.refresh(a.look(ctx, w.Manifests()))
+			if err := run.takeOver(ctx, w.Manifests()); err != nil {
+				failed = append(failed, err)
+				break
+			}
+		}
 		made, errs := run.wave(ctx, w)
 		applied, failed = append(applied, made...), append(failed, errs...)
 		if len(errs) > 0 && w.Number != phase.Foundation || slices.ContainsFunc(errs, endsRun) {
@@ -206,13 +213,13 @@ func (r *run) applyOne(ctx context.Context, m manifest.Manifest) (Applied, strin
 		return Applied{}, "", err
 	}
 	if !r.isPlain(m) {
-		return r.write(ctx, api, m)
+		return r.writeNoted(ctx, api, m)
 	}
 	sent := printOf(m.Object)
 	if live := r.unsent(ctx, api, m, sent); live != nil {
 		return Applied{Manifest: m, Live: live, Resource: api}, unchanged, nil
 	}
-	applied, how, err := r.write(ctx, api, m)
+	applied, how, err := r.writeNoted(ctx, api, m)
 	if err == nil {
 		r.Seen.note(applied.Live.GetUID(), seen{manifest: sent, live: printOfLive(applied.Live)})
 	}
@@ -227,6 +234,7 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 			live *unstructured.Unstructured
 			how  string
 		)
+		ctx, birth := watch(ctx)
 		rerun := runsAgain(m)
 		if err := a.checkHook(ctx, r, m); err != nil {
 			return Applied{}, "", err
@@ -264,6 +272,9 @@ func (a *Applier) write(ctx context.Context, r dynamic.ResourceInterface, m mani
 			if live, how = a.leaveRefused(ctx, r, m, untouched, err), unchanged; live == nil {
 				return Applied{}, "", err
 			}
+		}
+		if how == appliedOnly && birth.shows(live) {
+			how = created
 		}
 		if live.GetDeletionTimestamp() == nil {
 			return Applied{Manifest: m, Live: live, Resource: r}, how, nil

@@ -43,7 +43,7 @@ func (r *run) awaitServing(ctx context.Context, applied []Applied) error {
 	for _, one := range applied {
 		if one.Manifest.Is(manifest.KindCRD) {
 			group, _, _ := unstructured.NestedString(one.Live.Object, "spec", "group")
-			if r.before.how(one, "applied") != unchanged {
+			if r.before.how(one, appliedOnly) != unchanged {
 				r.fresh[group] = true
 			}
 			waits.Go(func() error { return r.awaitEstablished(ctx, one) })

@@ -38,7 +38,7 @@ func (a *Applier) create(ctx context.Context, r dynamic.ResourceInterface,
 	m manifest.Manifest) (*unstructured.Unstructured, string, error) {
 	live, err := r.Create(ctx, m.Unstructured, metav1.CreateOptions{FieldManager: FieldManager,
 		FieldValidation: metav1.FieldValidationStrict})
-	return live, "created", err
+	return live, created, err
 }
 
 // forceReplace deletes the live object with its dependants and creates it again. The API is asked first whether it
@@ -69,7 +69,7 @@ func (a *Applier) forceReplace(ctx context.Context, r dynamic.ResourceInterface,
 		return nil, "", err
 	}
 	live, _, err = a.create(ctx, r, m)
-	return live, "deleted and created again", err
+	return live, recreated, err
 }
 
 // checkContents refuses to delete a Namespace or a definition that objects would go with: they do not come back with

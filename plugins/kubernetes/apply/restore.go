@@ -91,7 +91,7 @@ func (a *Applier) restoreUntouched(ctx context.Context, r dynamic.ResourceInterf
 			"fields of it: %s", m.Key().Human(), list(heldFields(err)))
 		return live, unchanged, nil
 	}
-	return applied, "applied", err
+	return applied, appliedOnly, err
 }
 
 // leaveRefused returns the live object that stays as it is although the cluster does not take its manifest now, because

@@ -50,12 +50,12 @@ func (a *Applier) serverSide(ctx context.Context, r dynamic.ResourceInterface,
 	}
 	takeover, err := csaupgrade.UpgradeManagedFieldsPatch(live, replacedManagers, FieldManager)
 	if err != nil || takeover == nil {
-		return live, "applied", nil // nothing to take over
+		return live, appliedOnly, nil // nothing to take over
 	}
 	if _, err := r.Patch(ctx, m.GetName(), types.JSONPatchType, takeover, metav1.PatchOptions{}); err != nil {
 		return nil, "", fmt.Errorf("take over the fields that kubectl, or a replacing, manages: %w", err)
 	}
-	how := "applied"
+	how := appliedOnly
 	if slices.ContainsFunc(live.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager != FieldManager && replacedManagers.Has(e.Manager)
 	}) {

@@ -6,6 +6,7 @@ package apply
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 
@@ -121,11 +122,14 @@ const (
 	created   = "created"
 	changed   = "changed"
 	unchanged = "unchanged"
+	// appliedOnly is an object that was there without marks.
+	appliedOnly = "applied"
+	recreated   = "deleted and created again"
 )
 
 // how says what became of an object; done is what the request itself shows.
 func (b before) how(a Applied, done string) string {
-	if done != "applied" {
+	if done != appliedOnly {
 		return done
 	}
 	was, known := b.byUID[a.Live.GetUID()]
@@ -134,10 +138,14 @@ func (b before) how(a Applied, done string) string {
 		return unchanged
 	case known:
 		return changed
-	case isNew(a.Live):
-		return created // no one else has ever written to it
 	}
 	return done
+}
+
+// refresh looks again at what a later wave applies: it may have changed while the wave before was waited for.
+func (b before) refresh(later before) {
+	maps.Copy(b.byUID, later.byUID)
+	maps.Copy(b.byKey, later.byKey)
 }
 
 // otherOwner is the application that had the object before; empty when none had it but the one that has it now.

@@ -67,7 +67,7 @@ func NewClient(cfg *rest.Config, namespace string) (*Client, error) {
 	if next == nil {
 		next = http.DefaultTransport
 	}
-	outlast := &restarts{next: &faulty{next: next}, base: base}
+	outlast := &restarts{next: &answers{next: &faulty{next: next}}, base: base}
 	httpClient = &http.Client{Transport: outlast, Timeout: httpClient.Timeout}
 	c := &Client{Server: base.String(), Namespace: namespace, http: httpClient, base: base, restarts: outlast}
 	if c.Dynamic, err = dynamic.NewForConfigAndClient(cfg, httpClient); err != nil {

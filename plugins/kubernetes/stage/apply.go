@@ -93,10 +93,10 @@ func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client,
 		}
 		applier.Restore = &apply.Restoration{CommitHash: req.Target.CommitHash, Began: since,
 			Failed: e.failedManifests(req, s)}
-	} else if err := noteBegan(ctx, req, c); err != nil {
+	} else if since, err := noteBegan(ctx, req, c); err != nil {
 		return nil, err
 	} else {
-		applier.TakesOver = noteTakenOver(req, s)
+		applier.TakesOver, applier.Since = noteTakenOver(req, s), since
 	}
 	if in := s.App.Input; in.AutoCreateNamespace && in.Namespace != "" {
 		if err := applier.EnsureNamespace(ctx, in.Namespace); err != nil {

@@ -199,8 +199,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	var created []inventory.Item
 	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep),
 		liveUIDs(applied)) {
-		_, others := was[item.Meta.UID]
-		if others || item.Meta.CreationTimestamp.Time.Before(since) {
+		if was.has(item.Meta.UID) || item.Meta.CreationTimestamp.Time.Before(since) {
 			if err := letGo(ctx, req, c, s, item, was); err != nil {
 				return err
 			}

@@ -21,17 +21,19 @@ func beganKey(app *config.Application) sdk.DeploymentKey[sdk.Text] {
 	return "began"
 }
 
-// noteBegan notes when the deployment began, before its first change.
-func noteBegan(ctx context.Context, req *Request, c *cluster.Client) error {
+// noteBegan notes when the deployment began, before its first change, and returns that.
+func noteBegan(ctx context.Context, req *Request, c *cluster.Client) (time.Time, error) {
 	key := beganKey(&req.Target.App)
-	if _, found, err := key.Get(ctx, req.Client); found || err != nil {
-		return err
+	if _, found, err := key.Get(ctx, req.Client); err != nil {
+		return time.Time{}, err
+	} else if found {
+		return began(ctx, req)
 	}
 	now, err := c.Now(ctx)
 	if err != nil {
-		return err
+		return time.Time{}, err
 	}
-	return key.Put(ctx, req.Client, sdk.Text(now.UTC().Format(time.RFC3339)))
+	return now, key.Put(ctx, req.Client, sdk.Text(now.UTC().Format(time.RFC3339)))
 }
 
 // HasBegun reports whether the deployment has applied anything at the deploy target of the request, or was about to.

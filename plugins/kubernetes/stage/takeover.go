@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,11 +19,38 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// maxTakenOver bounds the objects of other applications that a deployment remembers.
-const maxTakenOver = 200
+const (
+	// maxTakenOver bounds the objects of other applications whose marks a deployment remembers, and maxFound all objects
+	// that it remembers not to have created: metadata is bounded.
+	maxTakenOver, maxFound = 200, 700
+	// moreFound stands for the objects that are not remembered any more.
+	moreFound types.UID = "more"
+)
 
-// takenOver are the objects that a deployment has taken from other applications, with their marks from before.
+// takenOver are the objects that a deployment has taken from other applications, with their marks from before, and,
+// without marks, those of no application that came after it had begun. What is older need not be known.
 type takenOver map[types.UID]manifest.Marks
+
+// has reports whether the deployment has not created an object, or may not have.
+func (t takenOver) has(uid types.UID) bool {
+	_, known := t[uid]
+	_, more := t[moreFound]
+	return known || more
+}
+
+// add notes an object, within the bounds, unless it is known.
+func (t takenOver) add(uid types.UID, marks manifest.Marks) {
+	_, known := t[uid]
+	switch {
+	case known:
+	case len(t) < maxTakenOver:
+		t[uid] = marks
+	case len(t) < maxFound:
+		t[uid] = manifest.Marks{}
+	default:
+		t[moreFound] = manifest.Marks{}
+	}
+}
 
 func takenOverKey(app *config.Application) sdk.DeploymentKey[takenOver] {
 	if target := app.DeployTarget(); target != "" {
@@ -31,10 +59,13 @@ func takenOverKey(app *config.Application) sdk.DeploymentKey[takenOver] {
 	return "taken-over"
 }
 
-// noteTakenOver notes whose objects a deployment takes over, before it does. What an earlier stage or attempt has noted
-// stays: since then they may belong to this application.
+// noteTakenOver notes whose objects a deployment takes over, before it does, and what it has found to be there. What an
+// earlier stage or attempt has noted stays: since then they may belong to this application.
 func noteTakenOver(req *Request, s *Source) func(context.Context, map[types.UID]manifest.Marks) error {
+	var mu sync.Mutex
 	return func(ctx context.Context, others map[types.UID]manifest.Marks) error {
+		mu.Lock()
+		defer mu.Unlock()
 		key := takenOverKey(&s.App)
 		noted, _, err := key.Get(ctx, req.Client)
 		if err != nil {
@@ -45,9 +76,7 @@ func noteTakenOver(req *Request, s *Source) func(context.Context, map[types.UID]
 		}
 		before := len(noted)
 		for uid, marks := range others {
-			if _, known := noted[uid]; !known && len(noted) < maxTakenOver {
-				noted[uid] = marks
-			}
+			noted.add(uid, marks)
 		}
 		if len(noted) == before {
 			return nil
@@ -90,7 +119,7 @@ func keptText(item inventory.Item, commit string) string {
 	if item.Meta.Annotations[corev1.LastAppliedConfigAnnotation] != "" {
 		next = "set its former values again, which may be those of: kubectl apply view-last-applied " + object
 	}
-	return fmt.Sprintf("- %s: is kept, since it is older than this deployment; it is not part of the application. The "+
-		"fields that commit %s has keep that commit's values, because what they were before is not known\n"+
-		"  next step: %s", item.Key.Human(), short(commit), next)
+	return fmt.Sprintf("- %s: is kept, since it was there before this deployment applied it; it is not part of the "+
+		"application. The fields that commit %s has keep that commit's values, because what they were before is not "+
+		"known\n  next step: %s", item.Key.Human(), short(commit), next)
 }
