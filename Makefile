@@ -13,7 +13,7 @@ RACE := env CGO_ENABLED=1 go test -race
 # The modules of the workspace.
 PACKAGES := ./... ./api/... ./plugins/sdk/...
 FUZZTIME := 5s
-PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun
+PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun analysis
 
 .PHONY: help
 help: ## List the targets

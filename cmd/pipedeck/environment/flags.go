@@ -24,6 +24,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/ownpiped"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
@@ -32,6 +33,9 @@ var bundledPlugins = []string{"kubernetes", "wait", "waitapproval", "scriptrun"}
 
 // multiclusterPlugin is started besides in an environment of several clusters.
 const multiclusterPlugin = "kubernetes_multicluster"
+
+// onDemandPlugins are compiled and started only in environments that configure them.
+var onDemandPlugins = []string{"analysis"}
 
 // kubernetesPlugins get the clusters as deploy targets. PipeCD's plugin for several clusters deploys to nothing without
 // a word when it has none.
@@ -288,10 +292,26 @@ func (f *Flags) compilation() (*gobuild.Programs, error) {
 
 // bundled returns the names of the bundled plugins that the environment needs.
 func (f *Flags) bundled() []string {
+	needed := slices.Clone(bundledPlugins)
 	if len(f.clusters) > 1 {
-		return append(slices.Clone(bundledPlugins), multiclusterPlugin)
+		needed = append(needed, multiclusterPlugin)
 	}
-	return bundledPlugins
+	own, _ := f.readOwn() // its mistakes are reported where it is used
+	for _, name := range onDemandPlugins {
+		if slices.Contains(names(f.plugins), name) {
+			continue // another program, which is added as it is given
+		}
+		isIt := func(p config.Plugin) bool { return p.Name == name }
+		if slices.Contains(names(f.pluginConfigs), name) || own != nil && slices.ContainsFunc(own.Piped.Plugins, isIt) {
+			needed = append(needed, name)
+		}
+	}
+	return needed
+}
+
+// allBundled returns the names of all bundled plugins.
+func allBundled() []string {
+	return slices.Concat(bundledPlugins, []string{multiclusterPlugin}, onDemandPlugins)
 }
 
 // pluginList is the bundled plugins and those that were given, in place of them or besides.
