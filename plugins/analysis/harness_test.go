@@ -165,7 +165,7 @@ func waitEvaluations(t *testing.T, h *wiretest.Harness, c *manualClock, n int) {
 			total += each.Evaluations
 		}
 		if total < n {
-			c.advance(time.Millisecond) // the note is made a second after the one before it
+			c.advance(50 * time.Millisecond) // the note is made a second after the one before it
 		}
 		return total >= n
 	}, time.Minute, time.Millisecond, "%d evaluations", n)

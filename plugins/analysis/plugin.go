@@ -74,8 +74,8 @@ func (p *plugin) Close() error {
 	return nil
 }
 
-// BuildPipelineStages refuses what can never be evaluated, before anything is deployed. Entries that stem from templates
-// are checked when the stage begins.
+// BuildPipelineStages refuses what can never be evaluated, before anything is deployed. Entries that stem from
+// templates are checked when the stage begins.
 func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[config.Config]) ([]sdk.Stage, error) {
 	stages := sdk.CopyStages(req.Stages)
 	for i, configured := range req.Stages {

@@ -21,7 +21,8 @@ func TestGoodMetricsAreEvaluatedAtOnceThenEveryIntervalAndAtTheEnd(t *testing.T)
 	t.Parallel()
 	c, s := newManualClock(), newServer(t, always(0.25, 0.5))
 	h := start(t, c, s.URL, nil)
-	ended := h.Go(t.Context(), t, stageAnalysis, stage("10m", `"query":"rate","interval":"5m","expected":{"min":0.25,"max":0.5}`))
+	ended := h.Go(t.Context(), t, stageAnalysis,
+		stage("10m", `"query":"rate","interval":"5m","expected":{"min":0.25,"max":0.5}`))
 	for n := 1; n <= 2; n++ {
 		waitEvaluations(t, h, c, n)
 		c.advance(5 * time.Minute)
@@ -207,18 +208,18 @@ func TestADryRunSucceedsWhateverItFinds(t *testing.T) {
 func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 	t.Parallel()
 	h := start(t, newManualClock(), "http://127.0.0.1:1", nil)
-	for with, want := range map[string]string{
-		`{}`: "duration is required",
-		stage("5m", `"query":"q","interval":"5m","expected":{"max":1}`): "metrics[0]: interval 5m0s has to be shorter",
-		stage("5m", `"query":"q","interval":"1m"`):                      "metrics[0]: expected.min or expected.max is required",
-		stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS","step":"30s"`): "give 3 samples a side, with " +
-			"which no difference can be significant",
-		`{"duration":"5m","metrics":[{"provider":"absent","query":"q","interval":"1m","expected":{"max":1}}]}`: "the " +
-			"provider absent is not among the analysisProviders",
-		`{"duration":"5m","logs":[{"provider":"prom","query":"q","interval":"1m"}]}`: "cannot query logs yet",
+	for _, c := range [][2]string{
+		{`{}`, "duration is required"},
+		{stage("5m", `"query":"q","interval":"5m","expected":{"max":1}`), "metrics[0]: interval 5m0s has to be shorter"},
+		{stage("5m", `"query":"q","interval":"1m"`), "metrics[0]: expected.min or expected.max is required"},
+		{stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS","step":"30s"`), "give 3 samples a side, with " +
+			"which no difference can be significant"},
+		{`{"duration":"5m","metrics":[{"provider":"absent","query":"q","interval":"1m","expected":{"max":1}}]}`, "the " +
+			"provider absent is not among the analysisProviders"},
+		{`{"duration":"5m","logs":[{"provider":"prom","query":"q","interval":"1m"}]}`, "cannot query logs yet"},
 	} {
-		_, err := plan(t, h, with)
-		require.ErrorContains(t, err, want, with)
+		_, err := plan(t, h, c[0])
+		require.ErrorContains(t, err, c[1], c[0])
 	}
 	stages, err := plan(t, h, stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS"`))
 	require.NoError(t, err)

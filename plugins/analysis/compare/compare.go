@@ -47,15 +47,18 @@ func Test(first, second []float64, deviation Deviation) (Result, error) {
 	}
 	result, err := stats.MannWhitneyUTest(first, second, hypothesis(deviation))
 	if errors.Is(err, stats.ErrSamplesEqual) {
-		return Result{U: float64(len(first)*len(second)) / 2, P: 1, TooFew: smallest(first, second, deviation) >= Alpha}, nil
+		return Result{U: float64(len(first)*len(second)) / 2, P: 1, TooFew: !below(smallest(first, second, deviation))}, nil
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("compare %d samples with %d: %w", len(first), len(second), err)
 	}
 	return Result{
-		U: result.U, P: result.P, Differs: result.P < Alpha, TooFew: smallest(first, second, deviation) >= Alpha,
+		U: result.U, P: result.P, Differs: below(result.P), TooFew: !below(smallest(first, second, deviation)),
 	}, nil
 }
+
+// below is whether P is below Alpha, and not only by the rounding of a P that is Alpha.
+func below(p float64) bool { return p < Alpha-1e-9 }
 
 func hypothesis(deviation Deviation) stats.LocationHypothesis {
 	switch deviation {
