@@ -68,10 +68,10 @@ func (r *run) succeed(ctx context.Context) (sdk.Result, error) {
 		}
 	}
 	if r.dryRun && r.failures > 0 {
-		r.req.Log.Successf("The dry run of the analysis is over: %d failures of %d evaluations", r.failures, r.evaluated)
+		r.req.Log.Successf("The dry run of the analysis is over: %d of %d evaluations failed", r.failures, r.evaluated)
 		return sdk.Success, nil
 	}
-	r.req.Log.Successf("The analysis succeeded: %d failures of %d evaluations in %s", r.failures, r.evaluated, r.duration)
+	r.req.Log.Successf("The analysis succeeded: %d of %d evaluations failed in %s", r.failures, r.evaluated, r.duration)
 	return sdk.Success, nil
 }
 

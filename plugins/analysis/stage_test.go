@@ -39,7 +39,7 @@ func TestGoodMetricsAreEvaluatedAtOnceThenEveryIntervalAndAtTheEnd(t *testing.T)
 	require.WithinDuration(t, begin, asked[0].end, time.Minute, "at once")
 	log := h.Piped.Log("analysis")
 	require.Contains(t, log, "metrics[0]: good: 0.25 to 0.5 (2 samples), expected 0.25 to 0.5; query: rate")
-	require.Contains(t, log, "The analysis succeeded: 0 failures of 3 evaluations in 10m0s")
+	require.Contains(t, log, "The analysis succeeded: 0 of 3 evaluations failed in 10m0s")
 	require.Contains(t, log, "max 0.5 ┤", "a chart")
 	require.Equal(t, "10m0s", h.Piped.StageMetadata("analysis")[string(elapsedKey)])
 }
@@ -149,7 +149,7 @@ func TestASecondAttemptGoesOnWithTimeAndFailures(t *testing.T) {
 	c.advance(2 * time.Minute)
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, finish(c, ended))
 	require.Len(t, s.queries(), 3)
-	require.Contains(t, again.Piped.Log("analysis"), "2 failures of 3 evaluations")
+	require.Contains(t, again.Piped.Log("analysis"), "2 of 3 evaluations failed")
 }
 
 func TestFailuresOfEarlierAttemptsCount(t *testing.T) {
@@ -202,7 +202,7 @@ func TestADryRunSucceedsWhateverItFinds(t *testing.T) {
 	require.Equal(t, model.StageStatus_STAGE_SUCCESS, finish(c, ended))
 	log := h.Piped.Log("analysis")
 	require.Contains(t, log, "Dry run: the stage would fail here: metrics[0] has failed once")
-	require.Contains(t, log, "The dry run of the analysis is over: 2 failures of 2 evaluations")
+	require.Contains(t, log, "The dry run of the analysis is over: 2 of 2 evaluations failed")
 }
 
 func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
