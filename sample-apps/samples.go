@@ -28,6 +28,8 @@ type Sample struct {
 	EditHint string
 	// Clusters are the names of the clusters that the sample deploys to; none when any cluster will do.
 	Clusters []string
+	// Plugins are the plugins that the sample needs besides those of every environment.
+	Plugins []string
 }
 
 // program is the folder with the one program that all samples run, so that a release holds it once.

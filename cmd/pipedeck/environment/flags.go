@@ -24,7 +24,6 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/helper"
 	"github.com/pipedeck/pipedeck/devenv/ownpiped"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
-	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost"
 )
 
@@ -33,9 +32,6 @@ var bundledPlugins = []string{"kubernetes", "wait", "waitapproval", "scriptrun"}
 
 // multiclusterPlugin is started besides in an environment of several clusters.
 const multiclusterPlugin = "kubernetes_multicluster"
-
-// onDemandPlugins are compiled and started only in environments that configure them.
-var onDemandPlugins = []string{"analysis"}
 
 // kubernetesPlugins get the clusters as deploy targets. PipeCD's plugin for several clusters deploys to nothing without
 // a word when it has none.
@@ -63,6 +59,8 @@ type Flags struct {
 	breaks []string
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
+	// onDemand are plugins that only some applications use; chooseSource fills it in.
+	onDemand []string
 }
 
 // Register adds the flags to a command.
@@ -165,6 +163,14 @@ type source struct {
 // asked for; else the repository around the working directory, which has to hold application
 // configurations. A directory that cannot be watched is an error; a sample never takes its place.
 func (f *Flags) chooseSource(args []string) (*source, error) {
+	from, err := f.chosen(args)
+	if err != nil {
+		return nil, err
+	}
+	return from, f.need(from)
+}
+
+func (f *Flags) chosen(args []string) (*source, error) {
 	if len(args) == 1 && f.isDefault("sample") {
 		f.samples = nil // what the user names counts
 	}
@@ -292,26 +298,11 @@ func (f *Flags) compilation() (*gobuild.Programs, error) {
 
 // bundled returns the names of the bundled plugins that the environment needs.
 func (f *Flags) bundled() []string {
-	needed := slices.Clone(bundledPlugins)
+	names := slices.Clone(bundledPlugins)
 	if len(f.clusters) > 1 {
-		needed = append(needed, multiclusterPlugin)
+		names = append(names, multiclusterPlugin)
 	}
-	own, _ := f.readOwn() // its mistakes are reported where it is used
-	for _, name := range onDemandPlugins {
-		if slices.Contains(names(f.plugins), name) {
-			continue // another program, which is added as it is given
-		}
-		isIt := func(p config.Plugin) bool { return p.Name == name }
-		if slices.Contains(names(f.pluginConfigs), name) || own != nil && slices.ContainsFunc(own.Piped.Plugins, isIt) {
-			needed = append(needed, name)
-		}
-	}
-	return needed
-}
-
-// allBundled returns the names of all bundled plugins.
-func allBundled() []string {
-	return slices.Concat(bundledPlugins, []string{multiclusterPlugin}, onDemandPlugins)
+	return append(names, f.onDemand...)
 }
 
 // pluginList is the bundled plugins and those that were given, in place of them or besides.
