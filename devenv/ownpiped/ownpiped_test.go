@@ -141,7 +141,8 @@ func TestPluginsAreMergedWithThoseOfTheEnvironment(t *testing.T) {
     - {name: theirs, url: "https://example.com/theirs", sha256: `+strings.Repeat("a", 64)+`}
     - {name: given, url: "https://example.com/given", sha256: `+strings.Repeat("b", 64)+`, config: {a: 1}}
     - {name: analysis, config: {analysisProviders: []}}
-`, Surroundings{Bundled: append(slices.Clone(around.Bundled), "analysis"), Given: []string{"given"}, Clusters: around.Clusters,
+`, Surroundings{Bundled: append(slices.Clone(around.Bundled), "analysis"), Given: []string{"given"},
+		Clusters:   around.Clusters,
 		OnClusters: around.OnClusters})
 	require.NoError(t, err)
 	demanded := func(name string) (workspace.Plugin, bool) {

@@ -183,15 +183,6 @@ func finish(c *manualClock, ended <-chan model.StageStatus) model.StageStatus {
 	}
 }
 
-// waitAt moves the clock to a time after its begin, and returns when the stage has noted so many evaluations.
-func waitAt(t *testing.T, h *wiretest.Harness, c *manualClock, at time.Duration, n int) {
-	t.Helper()
-	if left := begin.Add(at).Sub(c.now()); left > 0 {
-		c.advance(left)
-	}
-	waitEvaluations(t, h, c, n)
-}
-
 func stage(duration, metric string) string {
 	return fmt.Sprintf(`{"duration":%q,"metrics":[{"provider":"prom",%s}]}`, duration, metric)
 }

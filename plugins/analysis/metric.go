@@ -159,7 +159,8 @@ func (m *metric) judge(one, other *provider.Answer, result compare.Result) outco
 	p := fmt.Sprintf("p = %.4g, limit %v", result.P, compare.Alpha)
 	switch {
 	case result.TooFew:
-		return outcome{verdict: noData, shown: shown, text: text + ": too few samples for any difference to be significant"}
+		return outcome{verdict: noData, shown: shown,
+			text: text + ": too few samples for any difference to be significant"}
 	case result.Differs:
 		return outcome{verdict: bad, shown: shown, text: fmt.Sprintf("%s: %s is %s (%s)", text, m.first.name,
 			direction(m.config.Deviation), p)}

@@ -72,8 +72,9 @@ func TestNoDataAndNaN(t *testing.T) {
 			"not a failure: skipOnNoData is set"},
 		"NaN only, skipped": {[]float64{math.NaN()}, `,"skipOnNoData":true`, model.StageStatus_STAGE_SUCCESS,
 			"not a failure: skipOnNoData is set"},
-		"NaN and values": {[]float64{math.NaN(), 1}, "", model.StageStatus_STAGE_SUCCESS, "1 (1 sample, 1 more are NaN)"},
-		"infinity":       {[]float64{math.Inf(1)}, "", model.StageStatus_STAGE_FAILURE, "is too high"},
+		"NaN and values": {[]float64{math.NaN(), 1}, "", model.StageStatus_STAGE_SUCCESS,
+			"1 (1 sample, 1 more are NaN)"},
+		"infinity": {[]float64{math.Inf(1)}, "", model.StageStatus_STAGE_FAILURE, "is too high"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +138,7 @@ func TestASecondAttemptGoesOnWithTimeAndFailures(t *testing.T) {
 	for key, value := range noted {
 		h.Piped.SetStageMetadata("analysis", key, value)
 	}
-	c.advance(time.Hour) // nobody analyses while the plugin is away
+	c.advance(time.Hour) // while the plugin is away
 
 	again := start(t, c, s.URL, h.Piped)
 	ended = again.Go(t.Context(), t, stageAnalysis, options)
@@ -210,12 +211,12 @@ func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 	h := start(t, newManualClock(), "http://127.0.0.1:1", nil)
 	for _, c := range [][2]string{
 		{`{}`, "duration is required"},
-		{stage("5m", `"query":"q","interval":"5m","expected":{"max":1}`), "metrics[0]: interval 5m0s has to be shorter"},
+		{stage("5m", `"query":"q","interval":"5m","expected":{"max":1}`), "interval 5m0s has to be shorter"},
 		{stage("5m", `"query":"q","interval":"1m"`), "metrics[0]: expected.min or expected.max is required"},
 		{stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS","step":"30s"`), "give 3 samples a side, with " +
 			"which no difference can be significant"},
-		{`{"duration":"5m","metrics":[{"provider":"absent","query":"q","interval":"1m","expected":{"max":1}}]}`, "the " +
-			"provider absent is not among the analysisProviders"},
+		{`{"duration":"5m","metrics":[{"provider":"absent","query":"q","interval":"1m","expected":{"max":1}}]}`,
+			"the provider absent is not among the analysisProviders"},
 		{`{"duration":"5m","logs":[{"provider":"prom","query":"q","interval":"1m"}]}`, "cannot query logs yet"},
 	} {
 		_, err := plan(t, h, c[0])

@@ -121,7 +121,9 @@ func TestAVariableWithoutAValueFailsTheStageAtItsBegin(t *testing.T) {
 
 // forget has the stage be one of another deployment, which has no metadata yet.
 func forget(h *wiretest.Harness) {
-	for key, value := range map[string]string{string(elapsedKey): "0s", string(countsKey): "{}", string(seriesKey): "[]"} {
+	for key, value := range map[string]string{
+		string(elapsedKey): "0s", string(countsKey): "{}", string(seriesKey): "[]",
+	} {
 		h.Piped.SetStageMetadata("analysis", key, value)
 	}
 }

@@ -163,14 +163,14 @@ type source struct {
 // asked for; else the repository around the working directory, which has to hold application
 // configurations. A directory that cannot be watched is an error; a sample never takes its place.
 func (f *Flags) chooseSource(args []string) (*source, error) {
-	from, err := f.chosen(args)
+	from, err := choose(f, args)
 	if err != nil {
 		return nil, err
 	}
-	return from, f.need(from)
+	return from, need(f, from)
 }
 
-func (f *Flags) chosen(args []string) (*source, error) {
+func choose(f *Flags, args []string) (*source, error) {
 	if len(args) == 1 && f.isDefault("sample") {
 		f.samples = nil // what the user names counts
 	}
@@ -302,6 +302,7 @@ func (f *Flags) bundled() []string {
 	if len(f.clusters) > 1 {
 		names = append(names, multiclusterPlugin)
 	}
+	needConfigured(f)
 	return append(names, f.onDemand...)
 }
 

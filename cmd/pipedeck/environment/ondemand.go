@@ -16,13 +16,13 @@ import (
 var onDemandPlugins = []string{"analysis"}
 
 // need finds out which of these plugins the applications use.
-func (f *Flags) need(from *source) error {
+func need(f *Flags, from *source) error {
 	f.onDemand = nil
 	for _, sample := range from.samples {
 		f.onDemand = append(f.onDemand, sample.Plugins...)
 	}
-	if err := f.needConfigured(); err != nil || from.dir == "" {
-		return err
+	if from.dir == "" {
+		return nil
 	}
 	repository, err := workspace.OpenRepository(from.dir)
 	if err != nil {
@@ -40,7 +40,7 @@ func (f *Flags) need(from *source) error {
 		i := slices.IndexFunc(known, func(p options.Plugin) bool { return p.Name == name })
 		for _, report := range configurations {
 			if i >= 0 && report.Application != nil && uses(report.Application, known[i]) {
-				f.require(name)
+				demand(f, name)
 				break
 			}
 		}
@@ -49,22 +49,18 @@ func (f *Flags) need(from *source) error {
 }
 
 // needConfigured adds those that the user has configured.
-func (f *Flags) needConfigured() error {
-	own, err := f.readOwn()
-	if err != nil {
-		return err
-	}
+func needConfigured(f *Flags) {
+	own, _ := f.readOwn() // its mistakes are reported where its plugins are used
 	for _, name := range onDemandPlugins {
 		isIt := func(p config.Plugin) bool { return p.Name == name }
 		if slices.Contains(names(f.pluginConfigs), name) || own != nil && slices.ContainsFunc(own.Piped.Plugins, isIt) {
-			f.require(name)
+			demand(f, name)
 		}
 	}
-	return nil
 }
 
-// require adds one of them, unless it is there or the user gives another program for it.
-func (f *Flags) require(name string) {
+// demand adds one of them, unless it is there or the user gives another program for it.
+func demand(f *Flags, name string) {
 	if !slices.Contains(f.onDemand, name) && !slices.Contains(names(f.plugins), name) {
 		f.onDemand = append(f.onDemand, name)
 	}

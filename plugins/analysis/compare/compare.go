@@ -47,7 +47,7 @@ func Test(first, second []float64, deviation Deviation) (Result, error) {
 	}
 	result, err := stats.MannWhitneyUTest(first, second, hypothesis(deviation))
 	if errors.Is(err, stats.ErrSamplesEqual) {
-		return Result{U: float64(len(first)*len(second)) / 2, P: 1, TooFew: !below(smallest(first, second, deviation))}, nil
+		result, err = &stats.MannWhitneyUTestResult{U: float64(len(first)*len(second)) / 2, P: 1}, nil
 	}
 	if err != nil {
 		return Result{}, fmt.Errorf("compare %d samples with %d: %w", len(first), len(second), err)

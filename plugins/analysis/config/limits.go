@@ -79,8 +79,8 @@ func (m *Metric) Check(duration time.Duration) error {
 		return err
 	}
 	if m.Compares() && m.Samples() < MinSamples {
-		return fmt.Errorf("interval %s and step %s give %d samples a side, with which no difference can be significant: "+
-			"want %d or more", m.Interval, m.SampleStep(), m.Samples(), MinSamples)
+		return fmt.Errorf("interval %s and step %s give %d samples a side, with which no difference can be "+
+			"significant: want %d or more", m.Interval, m.SampleStep(), m.Samples(), MinSamples)
 	}
 	return nil
 }

@@ -45,7 +45,8 @@ func TestProvidersThatCannotBeReachedAreRefused(t *testing.T) {
 		{`[{"name":"a","type":"STACKDRIVER"},{"name":"a","type":"STACKDRIVER"}]`, "two providers have the name a"},
 		{`[{"name":"a","type":"PROMETHEUS","config":{"address":"user:secret@host"}}]`, "config.address is not a URL"},
 		{`[{"name":"a","type":"PROMETHEUS","config":{"address":"http://h","usernameFile":"f"}}]`, "need each other"},
-		{`[{"name":"a","type":"PROMETHEUS","config":{"address":"http://h","tls":{"certFile":"f"}}}]`, "need each other"},
+		{`[{"name":"a","type":"PROMETHEUS","config":{"address":"http://h","tls":{"keyFile":"f"}}}]`,
+			"need each other"},
 		{`[{"name":"a","type":"PROMETHEUS","config":{"address":"http://h","usernameFile":"f","passwordFile":"f",` +
 			`"bearerTokenFile":"f"}}]`, "exclude each other"},
 		{`[{"name":"a","type":"DATADOG","config":{"apiKeyData":"a"}}]`, "config.applicationKeyFile or"},

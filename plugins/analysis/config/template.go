@@ -90,8 +90,8 @@ func overlay[T any](ref *TemplateRef, list string, all map[string]json.RawMessag
 	}
 	template, found := all[ref.Name]
 	if !found {
-		return fmt.Errorf("the template %q is not among spec.%s of the file of the kind AnalysisTemplate in the folder "+
-			".pipe, which has: %s", ref.Name, list, names(all))
+		return fmt.Errorf("the template %q is not among spec.%s of the file of the kind AnalysisTemplate in the "+
+			"folder .pipe, which has: %s", ref.Name, list, names(all))
 	}
 	var merged T
 	if err := json.Unmarshal(template, &merged); err != nil {

@@ -105,7 +105,7 @@ func TestVariables(t *testing.T) {
 
 func TestCustomArgsOfAnApplication(t *testing.T) {
 	t.Parallel()
-	args, err := CustomArgs([]byte("spec:\n  plugins:\n    analysis: {appCustomArgs: {a: b}}\n    other: 1\n"), "analysis")
+	args, err := CustomArgs([]byte("spec: {plugins: {analysis: {appCustomArgs: {a: b}}, other: 1}}\n"), "analysis")
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"a": "b"}, args)
 	args, err = CustomArgs([]byte("spec: {}\n"), "analysis")

@@ -89,7 +89,7 @@ func TestPrometheusKnowsWhoAsks(t *testing.T) {
 		"a user and a password": {config.PrometheusConfig{UsernameFile: file(t, "ada\n"),
 			PasswordFile: file(t, "secret\n")}, "Basic YWRhOnNlY3JldA=="},
 		"a token": {config.PrometheusConfig{BearerTokenFile: file(t, "secret\n")}, "Bearer secret"},
-		"nobody":  {config.PrometheusConfig{}, ""},
+		"no one":  {config.PrometheusConfig{}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
