@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/analysis/config"
@@ -34,6 +35,7 @@ var (
 	_ sdk.StagePlugin[config.Config]       = (*plugin)(nil)
 	_ sdk.SourceUser                       = (*plugin)(nil)
 	_ sdk.Starter[config.Config, sdk.None] = (*plugin)(nil)
+	_ io.Closer                            = (*plugin)(nil)
 )
 
 // Stages names the one stage.
