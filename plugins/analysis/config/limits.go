@@ -33,17 +33,17 @@ func (o *Options) Validate() error {
 	var mistakes []error
 	for i := range o.Metrics {
 		if o.Metrics[i].Template == nil {
-			mistakes = append(mistakes, inEntry("metrics", i, o.Metrics[i].Check(o.Duration.Std())))
+			mistakes = append(mistakes, inEntry("metrics", i, o.Metrics[i].Check(o.times())))
 		}
 	}
 	for i := range o.Logs {
 		if o.Logs[i].Template == nil {
-			mistakes = append(mistakes, inEntry("logs", i, o.Logs[i].Check(o.Duration.Std())))
+			mistakes = append(mistakes, inEntry("logs", i, o.Logs[i].Check(o.times())))
 		}
 	}
 	for i := range o.HTTPS {
 		if o.HTTPS[i].Template == nil {
-			mistakes = append(mistakes, inEntry("https", i, o.HTTPS[i].Check(o.Duration.Std())))
+			mistakes = append(mistakes, inEntry("https", i, o.HTTPS[i].Check(o.times())))
 		}
 	}
 	return errors.Join(mistakes...)
@@ -57,7 +57,7 @@ func inEntry(list string, i int, err error) error {
 }
 
 // Check refuses a metric that cannot be evaluated in an analysis that lasts so long, or never be significant.
-func (m *Metric) Check(duration time.Duration) error {
+func (m *Metric) Check(in times) error {
 	strategies := []string{"", Threshold, Previous, CanaryBaseline, CanaryPrimary}
 	switch {
 	case m.Provider == "":
@@ -75,7 +75,7 @@ func (m *Metric) Check(duration time.Duration) error {
 	case m.Step < 0:
 		return errors.New("step has to be more than 0")
 	}
-	if err := checkTimes(duration, m.Interval.Std(), m.FailureLimit); err != nil {
+	if err := in.check(m.Interval.Std(), m.FailureLimit); err != nil {
 		return err
 	}
 	if m.Compares() && m.Samples() < MinSamples {
@@ -86,31 +86,41 @@ func (m *Metric) Check(duration time.Duration) error {
 }
 
 // Check refuses a log that cannot be evaluated in an analysis that lasts so long.
-func (l *Log) Check(duration time.Duration) error {
+func (l *Log) Check(in times) error {
 	switch {
 	case l.Provider == "":
 		return errors.New("provider is required: the name of an analysis provider")
 	case l.Query == "":
 		return errors.New("query is required")
 	}
-	return checkTimes(duration, l.Interval.Std(), l.FailureLimit)
+	return in.check(l.Interval.Std(), l.FailureLimit)
 }
 
 // Check refuses a request that cannot be evaluated in an analysis that lasts so long.
-func (h *HTTP) Check(duration time.Duration) error {
+func (h *HTTP) Check(in times) error {
 	if h.URL == "" {
 		return errors.New("url is required")
 	}
-	return checkTimes(duration, h.Interval.Std(), h.FailureLimit)
+	return in.check(h.Interval.Std(), h.FailureLimit)
 }
 
-func checkTimes(duration, interval time.Duration, failureLimit int) error {
+// times are what an interval has to fit in.
+type times struct {
+	duration time.Duration
+	// shared is whether the entry stems from a template: stages of several durations share its interval, so it may be
+	// as long as the duration. It is evaluated at both ends then.
+	shared bool
+}
+
+func (o *Options) times() times { return times{duration: o.Duration.Std()} }
+
+func (t times) check(interval time.Duration, failureLimit int) error {
 	switch {
 	case interval <= 0:
 		return errors.New("interval is required and has to be more than 0, such as \"5m\"")
-	case interval >= duration:
+	case interval > t.duration || interval == t.duration && !t.shared:
 		return fmt.Errorf("interval %s has to be shorter than the duration %s, or nothing of the analysis is evaluated",
-			interval, duration)
+			interval, t.duration)
 	case failureLimit < 0:
 		return errors.New("failureLimit has to be 0 or more")
 	}

@@ -53,7 +53,7 @@ func (o *Options) Resolve(folder string) error {
 		m := &o.Metrics[i]
 		err := overlay(m.Template, "metrics", templates.Metrics, m.given, &m.Metric)
 		if err == nil {
-			err = m.Check(o.Duration.Std())
+			err = m.Check(times{o.Duration.Std(), m.Template != nil})
 		}
 		mistakes = append(mistakes, inEntry("metrics", i, err))
 	}
@@ -61,7 +61,7 @@ func (o *Options) Resolve(folder string) error {
 		l := &o.Logs[i]
 		err := overlay(l.Template, "logs", templates.Logs, l.given, &l.Log)
 		if err == nil {
-			err = l.Check(o.Duration.Std())
+			err = l.Check(times{o.Duration.Std(), l.Template != nil})
 		}
 		mistakes = append(mistakes, inEntry("logs", i, err))
 	}
@@ -69,7 +69,7 @@ func (o *Options) Resolve(folder string) error {
 		h := &o.HTTPS[i]
 		err := overlay(h.Template, "https", templates.HTTPS, h.given, &h.HTTP)
 		if err == nil {
-			err = h.Check(o.Duration.Std())
+			err = h.Check(times{o.Duration.Std(), h.Template != nil})
 		}
 		mistakes = append(mistakes, inEntry("https", i, err))
 	}

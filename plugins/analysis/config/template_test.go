@@ -71,13 +71,16 @@ func TestTemplatesThatCannotBeUsed(t *testing.T) {
 		`{"duration":"1h","metrics":[{"template":{"name":"rat"}}]}`: `metrics[0]: the template "rat" is not among ` +
 			`spec.metrics of the file of the kind AnalysisTemplate in the folder .pipe, which has: empty, rate`,
 		`{"duration":"1h","metrics":[{"template":{"name":"empty"}}]}`: "metrics[0]: query is required",
-		`{"duration":"5m","metrics":[{"template":{"name":"rate"}}]}`:  "metrics[0]: interval 5m0s has to be shorter",
+		`{"duration":"4m","metrics":[{"template":{"name":"rate"}}]}`:  "metrics[0]: interval 5m0s has to be shorter",
 		`{"duration":"1h","logs":[{"template":{"name":"rate"}}]}`:     "which has: none",
 	} {
 		options := decoded(t, with)
 		require.NoError(t, options.Validate(), "nothing is known of the template yet")
 		require.ErrorContains(t, options.Resolve(folder(t, map[string]string{"t.yaml": templates})), want)
 	}
+	whole := decoded(t, `{"duration":"5m","metrics":[{"template":{"name":"rate"}}]}`)
+	require.NoError(t, whole.Resolve(folder(t, map[string]string{"t.yaml": templates})), "it is evaluated at both ends")
+
 	options := decoded(t, `{"duration":"1h","metrics":[{"template":{"name":"rate"}}]}`)
 	require.ErrorContains(t, options.Resolve(filepath.Join(t.TempDir(), "absent")), "which has: none")
 	large := folder(t, map[string]string{"t.yaml": strings.Repeat("#", maxFile+1)})
