@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"time"
 
@@ -55,13 +56,18 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config.
 func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Config], options *config.Options,
 	custom map[string]string) ([]*analyzer, error) {
 	var previous time.Time
+	var err error
 	isPrevious := func(m config.StageMetric) bool { return m.Strategy == config.Previous }
 	if slices.ContainsFunc(options.Metrics, isPrevious) {
-		var err error
 		if previous, err = previousStart(ctx, req.Client, req.Deployment.Application.ID); err != nil {
 			return nil, err
 		}
 	}
+	services, err := readServices(os.Getenv(servicesVariable))
+	if err != nil {
+		req.Log.Infof("The addresses of services are not known: %v", err)
+	}
+	variables := config.ForApplication(req.Deployment.Application.Name, custom, services)
 	var all []*analyzer
 	for i := range options.Metrics {
 		m, name := &options.Metrics[i], fmt.Sprintf("metrics[%d]", i)
@@ -69,8 +75,7 @@ func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Con
 		if !found {
 			return nil, fmt.Errorf("%s: the provider %s is not there", name, m.Provider)
 		}
-		variables := config.NewVariables(req.Deployment.Application.Name, custom, m.Template)
-		a, err := newMetric(name, m, metrics, variables, previous)
+		a, err := newMetric(name, m, metrics, variables.With(m.Template), previous)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -78,8 +83,7 @@ func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Con
 	}
 	for i := range options.HTTPS {
 		h, name := &options.HTTPS[i], fmt.Sprintf("https[%d]", i)
-		variables := config.NewVariables(req.Deployment.Application.Name, custom, h.Template)
-		a, err := newRequest(name, h, p.web, variables)
+		a, err := newRequest(name, h, p.web, variables.With(h.Template))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -89,11 +89,11 @@ func TestTemplatesThatCannotBeUsed(t *testing.T) {
 
 func TestVariables(t *testing.T) {
 	t.Parallel()
-	v := NewVariables("shop", map[string]string{"a": "1", "b": "1", "k8sNamespace": "ns"},
-		&TemplateRef{AppArgs: map[string]string{"b": "2"}})
+	v := ForApplication("shop", map[string]string{"a": "1", "b": "1", "k8sNamespace": "ns"},
+		map[string]string{"X_URL": "http://x"}).With(&TemplateRef{AppArgs: map[string]string{"b": "2"}})
 	for query, want := range map[string]string{
 		"plain": "plain", "{{ .App.Name }}": "shop", "{{ .AppCustomArgs.a }}{{ .AppCustomArgs.b }}": "12",
-		"{{ .AppArgs.b }}": "2", "{{ .K8s.Namespace }}": "ns",
+		"{{ .AppArgs.b }}": "2", "{{ .Services.X_URL }}": "http://x", "{{ .K8s.Namespace }}": "ns",
 		"{{ .Variant.Name }}-{{ .VariantCustomArgs.job }}-{{ .VariantArgs.job }}": "canary-j-j",
 	} {
 		filled, err := v.Of("canary", map[string]string{"job": "j"}).Fill(query)

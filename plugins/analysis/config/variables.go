@@ -27,15 +27,25 @@ type Variables struct {
 	AppCustomArgs map[string]string
 	// AppArgs are the same, by the name of PipeCD v0.
 	AppArgs map[string]string
+	// Services are the addresses of services that the environment of piped gives, such as DEFAULT_SHOP_URL. PipeCD does
+	// not have them.
+	Services map[string]string
 	// K8s is PipeCD v0's way to the namespace, which is AppCustomArgs.k8sNamespace now.
 	K8s struct{ Namespace string }
 }
 
-// NewVariables returns the variables of one entry of a stage. reference is its template; nil for none.
-func NewVariables(app string, custom map[string]string, reference *TemplateRef) Variables {
-	v := Variables{AppCustomArgs: map[string]string{}}
-	v.App.Name = app
-	maps.Copy(v.AppCustomArgs, custom)
+// ForApplication returns the variables of an application.
+func ForApplication(name string, custom, services map[string]string) Variables {
+	v := Variables{AppCustomArgs: custom, Services: services}
+	v.App.Name = name
+	return v.With(nil)
+}
+
+// With returns the variables for an entry with a template; nil for none.
+func (v Variables) With(reference *TemplateRef) Variables {
+	args := map[string]string{}
+	maps.Copy(args, v.AppCustomArgs)
+	v.AppCustomArgs = args
 	if reference != nil {
 		maps.Copy(v.AppCustomArgs, reference.AppArgs)
 	}
