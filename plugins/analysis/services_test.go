@@ -29,8 +29,8 @@ func TestAnalysesReachTheServicesOfTheEnvironment(t *testing.T) {
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageAnalysis,
 		`{"duration":"10m","https":[{"url":"{{ .Services.SHOP_URL }}/a","interval":"5m"}]}`))
 	log := h.Piped.Log("analysis")
-	require.Contains(t, log, "https[0]: bad: the status is 500, expected 200 to 299; failure 1, failureLimit 0; query: "+
-		"GET "+failing.URL+"/a")
+	require.Contains(t, log, "https[0]: bad: the status is 500, expected 200 to 299; failure 1, failureLimit 0; "+
+		"query: GET "+failing.URL+"/a")
 
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageAnalysis,
 		`{"duration":"10m","https":[{"url":"{{ .Services.OTHER }}","interval":"5m"}]}`))
