@@ -13,7 +13,7 @@ RACE := env CGO_ENABLED=1 go test -race
 # The modules of the workspace.
 PACKAGES := ./... ./api/... ./plugins/sdk/...
 FUZZTIME := 5s
-PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun
+PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun analysis
 
 .PHONY: help
 help: ## List the targets
@@ -55,6 +55,13 @@ e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 	cd e2e/bench/kubectl && GOWORK=off go build -o $(CURDIR)/$(CACHE)/kubectl .
 	cd e2e/delve && GOWORK=off go build -o $(CURDIR)/$(CACHE)/dlv github.com/go-delve/delve/cmd/dlv
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) PIPEDECK_KUBECTL=$(CURDIR)/$(CACHE)/kubectl PIPEDECK_DLV=$(CURDIR)/$(CACHE)/dlv $(RACE) -count=1 -timeout 20m -tags e2e ./e2e/...
+
+.PHONY: e2e-analysis
+e2e-analysis: ## Drive the plugin analysis with a real Prometheus, where Debian's package can be had
+	@programs=$$(tools/prometheus.sh $(CACHE)/prometheus); if [ -z "$$programs" ]; then echo "there is no Prometheus here"; else \
+	PIPEDECK_PROMETHEUS=$$programs go test -count=1 -timeout 5m -tags e2e -run RealPrometheus ./plugins/analysis; fi
+
+e2e-platforms: e2e-analysis
 
 .PHONY: e2e-kind
 e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMAGE=… chooses the node's image)

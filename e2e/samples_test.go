@@ -134,3 +134,15 @@ func TestWhatInitWritesIsDeployed(t *testing.T) {
 	}
 	e.leavesNothing()
 }
+
+func TestTheSampleAnalysisStopsAtItsFirstBadStep(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	s := e.start("up", "--sample", "analysis", "--cluster", "embedded")
+	s.await("it is deployed", deployed("analysis", "SUCCESS"))
+	e.edit("analysis/deployment.yaml", `value: "0"`, `value: "50"`, "Break half of the answers")
+	commit := e.git("rev-parse", "HEAD")
+	failed := s.await("it fails", deployed("analysis", "FAILURE", "commit", commit))
+	require.Contains(t, failed["reason"], "Stage analysis-10 failed: https[0] has failed 2 times, more than its "+
+		"failureLimit 1: the status is 500, expected 200")
+}

@@ -141,16 +141,22 @@ func TestPluginsAreMergedWithThoseOfTheEnvironment(t *testing.T) {
     - {name: theirs, url: "https://example.com/theirs", sha256: `+strings.Repeat("a", 64)+`}
     - {name: given, url: "https://example.com/given", sha256: `+strings.Repeat("b", 64)+`, config: {a: 1}}
     - {name: analysis, config: {analysisProviders: []}}
-`, Surroundings{Bundled: around.Bundled, Given: []string{"given"}, Clusters: around.Clusters,
+`, Surroundings{Bundled: append(slices.Clone(around.Bundled), "analysis"), Given: []string{"given"},
+		Clusters:   around.Clusters,
 		OnClusters: around.OnClusters})
 	require.NoError(t, err)
+	demanded := func(name string) (workspace.Plugin, bool) {
+		return workspace.Plugin{Name: name, URL: "file:///" + name}, name == "analysis"
+	}
 	plugins, err := c.Plugins([]workspace.Plugin{
 		{Name: "kubernetes", URL: "file:///kubernetes", Kubernetes: true},
 		{Name: "wait", URL: "file:///wait", Config: map[string]any{"allowSkip": true}},
 		{Name: "given", URL: "file:///given", Config: map[string]any{"b": 2}},
-	}, func(string) (workspace.Plugin, bool) { return workspace.Plugin{}, false }, []string{"given"})
+	}, demanded, []string{"given"})
 	require.NoError(t, err)
-	require.Len(t, plugins, 4)
+	require.Len(t, plugins, 5)
+	require.Equal(t, workspace.Plugin{Name: "analysis", URL: "file:///analysis",
+		Config: map[string]any{"analysisProviders": []any{}}}, plugins[4], "one that is started on demand")
 	require.True(t, plugins[0].Kubernetes, "the cluster stays a deploy target")
 	require.Equal(t, "far", plugins[0].DeployTargets[0].Name)
 	require.Equal(t, true, plugins[1].Config["allowSkip"])
@@ -165,7 +171,6 @@ func TestPluginsAreMergedWithThoseOfTheEnvironment(t *testing.T) {
 		"spec.plugins[0].port: not taken over",
 		`deployTargets[0].name: applications may deploy to "far", which is outside`,
 		"spec.plugins[3].url: not taken over: --plugin given is used", "spec.plugins[3].sha256: not taken over",
-		"pipedeck has no plugin analysis",
 	} {
 		require.Contains(t, said, warning)
 	}

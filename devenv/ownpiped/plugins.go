@@ -13,9 +13,6 @@ import (
 	"github.com/pipedeck/pipedeck/piped/config"
 )
 
-// analysisPlugin has the analysis providers of a configuration.
-const analysisPlugin = "analysis"
-
 // checkPlugins refuses plugins and deploy targets that the environment has itself, and leaves the plugins out of the
 // spec: Plugins merges them with those of the environment.
 func (c *Config) checkPlugins(around Surroundings) {
@@ -29,8 +26,6 @@ func (c *Config) checkPlugins(around Surroundings) {
 		case bundled && !given && p.URL != "":
 			c.report.Add(at+".url", fmt.Sprintf("the plugin %s comes with pipedeck: remove the url to configure that "+
 				"one, or give the program to use with --plugin %s=URL", p.Name, p.Name))
-		case p.Name == analysisPlugin && p.URL == "" && !bundled && !given:
-			c.leaveOutAnalysis(at)
 		}
 		if given || bundled {
 			c.leaveOutTrust(at, &c.Piped.Plugins[i])
@@ -70,15 +65,6 @@ func (c *Config) checkTargets(at string, p config.Plugin, clusters []string) {
 		c.report.Warn(field, fmt.Sprintf("applications may deploy to %q, which is outside of the environment",
 			target.Name))
 	}
-}
-
-// leaveOutAnalysis leaves out the plugin of analysis providers, which is not bundled.
-func (c *Config) leaveOutAnalysis(at string) {
-	c.report.Errors = slices.DeleteFunc(slices.Clone(c.report.Errors),
-		func(e *config.Error) bool { return e.Field == at+".url" })
-	c.report.Warn(at, "not taken over: pipedeck has no plugin analysis, so the analysis providers are not used; give "+
-		"one with --plugin analysis=PATH")
-	c.skipped[analysisPlugin] = true
 }
 
 // Plugins merges the plugins of the file into those of an environment. program returns the one of a bundled plugin that

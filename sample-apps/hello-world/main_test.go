@@ -24,3 +24,25 @@ func TestTheServerGreetsAndReportsItsVersion(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(body), "Good morning (version v7, build local, pod ")
 }
+
+func TestSomeRequestsFailAndAllAreCounted(t *testing.T) {
+	t.Setenv("ERROR_PERCENT", "50")
+	server := httptest.NewServer(routes())
+	defer server.Close()
+	get := func(path string) (int, string) {
+		response, err := http.Get(server.URL + path)
+		require.NoError(t, err)
+		defer response.Body.Close()
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		return response.StatusCode, string(body)
+	}
+	codes := map[int]int{}
+	for range 10 {
+		code, _ := get("/")
+		codes[code]++
+	}
+	require.Equal(t, map[int]int{200: 5, 500: 5}, codes)
+	_, metrics := get("/metrics")
+	require.Contains(t, metrics, `http_requests_total{code="500"} 5`)
+}

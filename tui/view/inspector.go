@@ -175,7 +175,7 @@ func (v Inspector) about(width int) []string {
 				join(" ", badge.String(), text.Line(target.GetDetail()))}})...)
 		}
 	}
-	lines = slices.Concat(lines, v.attempts(width), v.config(width), v.notes(width), v.calls(width))
+	lines = slices.Concat(lines, v.charts(width), v.attempts(width), v.config(width), v.notes(width), v.calls(width))
 	if v.Command != "" {
 		lines = append(lines, v.section("The log as a command")...)
 		lines = append(lines, v.wrapped(v.Command, width)...)

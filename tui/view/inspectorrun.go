@@ -156,6 +156,9 @@ var webEscapes = map[string]byte{`\u003c`: '<', `\u003e`: '>', `\u0026`: '&'}
 // notes is the metadata that the plugin keeps with the stage.
 func (v Inspector) notes(width int) []string {
 	keys := slices.Sorted(maps.Keys(v.Run.GetMetadata()))
+	if v.charts(twoColumns) != nil {
+		keys = slices.DeleteFunc(keys, func(key string) bool { return key == seriesKey })
+	}
 	if len(keys) == 0 {
 		return nil
 	}

@@ -109,10 +109,10 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesOf + "{name: K8S_MULTI_SYNC, with: {failurePolicy: {maxFailed: §-1}}}\n", "want 0 at least"},
 		{stagesOf + "{name: K8S_MULTI_SYNC, with: {failurePolicy: §3}}\n", "want all, any, or {maxFailed: 1}"},
 		{stagesOf + "{name: K8S_MULTI_PRIMARY_ROLLOUT, with: {multiTargets: §all}}\n", "want a list"},
-		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, metrics: [{provider: p, query: q, interval: 1m, strategy: " +
+		{stagesOf + "{name: ANALYSIS, with: {duration: 9m, metrics: [{provider: p, query: q, interval: 1m, strategy: " +
 			"§TRESHOLD}]}}\n",
 			`did you mean "THRESHOLD"?`},
-		{stagesOf + "{name: ANALYSIS, with: {duration: 1m, https: [{url: u, interval: 1m, expectedCode: " +
+		{stagesOf + "{name: ANALYSIS, with: {duration: 9m, https: [{url: u, interval: 1m, expectedCode: " +
 			"§999}]}}\n", "want 599 at most"},
 		{stagesOf + "{name: TERRAFORM_PLAN, with: {§exitOnNoChange: true}}\n", `did you mean "exitOnNoChanges"?`},
 		{stagesOf + "{name: TERRAFORM_APPLY, with: {§autoApprove: true}}\n", "there are no keys here"},

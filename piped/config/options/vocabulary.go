@@ -22,6 +22,8 @@ var rules = map[string]func(argument, value any) *broken{
 	"different":     different,
 	"shares":        shares,
 	"uniqueBy":      uniqueBy,
+	"shorter":       shorter,
+	"fits":          fits,
 }
 
 var vocabulary = &jsonschema.Vocabulary{

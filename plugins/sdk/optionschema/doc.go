@@ -25,6 +25,8 @@
 //	"different": {"a": "x", "b": "y"}   the texts a and b, which are x and y by default, are not the same
 //	"shares": ["rest", "a", "b"]        the percentages are 100 together, or less where the first is not given
 //	"uniqueBy": "a.b"                   no two entries of a list have the same text there
+//	"shorter": {"list[].a": "b"}        the duration a of each entry of the list is shorter than the duration b
+//	"fits": {"a": {"into": "b", "times": 3}}  the duration a fits so many times into the duration b
 //	"withinTimeout": true               the duration is less than the timeout of the stage
 //
 // uniqueBy and withinTimeout are rules of tags as well; the others stand in the schema of a mapping.

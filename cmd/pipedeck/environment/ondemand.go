@@ -1,0 +1,76 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"slices"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/config/options"
+)
+
+// onDemandPlugins are bundled plugins that are compiled and started only where an application uses them.
+var onDemandPlugins = []string{"analysis"}
+
+// need finds out which of these plugins the applications use.
+func need(f *Flags, from *source) error {
+	f.onDemand = nil
+	for _, sample := range from.samples {
+		f.onDemand = append(f.onDemand, sample.Plugins...)
+	}
+	if from.dir == "" {
+		return nil
+	}
+	repository, err := workspace.OpenRepository(from.dir)
+	if err != nil {
+		return err
+	}
+	configurations, err := repository.Configurations()
+	if err != nil {
+		return err
+	}
+	known, err := pluginflag.Known()
+	if err != nil {
+		return err
+	}
+	for _, name := range onDemandPlugins {
+		i := slices.IndexFunc(known, func(p options.Plugin) bool { return p.Name == name })
+		for _, report := range configurations {
+			if i >= 0 && report.Application != nil && uses(report.Application, known[i]) {
+				demand(f, name)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// needConfigured adds those that the user has configured.
+func needConfigured(f *Flags) {
+	own, _ := f.readOwn() // its mistakes are reported where its plugins are used
+	for _, name := range onDemandPlugins {
+		isIt := func(p config.Plugin) bool { return p.Name == name }
+		if slices.Contains(names(f.pluginConfigs), name) || own != nil && slices.ContainsFunc(own.Piped.Plugins, isIt) {
+			demand(f, name)
+		}
+	}
+}
+
+// demand adds one of them, unless it is there or the user gives another program for it.
+func demand(f *Flags, name string) {
+	if !slices.Contains(f.onDemand, name) && !slices.Contains(names(f.plugins), name) {
+		f.onDemand = append(f.onDemand, name)
+	}
+}
+
+// uses is whether an application names the plugin, or has one of its stages.
+func uses(application *config.Application, plugin options.Plugin) bool {
+	if _, named := application.Plugins[plugin.Name]; named {
+		return true
+	}
+	return application.Pipeline != nil && slices.ContainsFunc(application.Pipeline.Stages,
+		func(stage config.Stage) bool { return plugin.Has(stage.Name) })
+}

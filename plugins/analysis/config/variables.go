@@ -1,0 +1,96 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"strings"
+	"text/template"
+
+	"github.com/goccy/go-yaml"
+)
+
+// Variables are what queries may hold.
+type Variables struct {
+	// App is the application that is deployed.
+	App struct{ Name, Env string }
+	// Variant is the variant of a strategy CANARY_*; its name is empty for the others.
+	Variant struct{ Name string }
+	// VariantCustomArgs are canaryArgs, baselineArgs or primaryArgs.
+	VariantCustomArgs map[string]string
+	// VariantArgs are the same, as PipeCD's comments name them.
+	VariantArgs map[string]string
+	// AppCustomArgs are those of the application and appArgs of the template, which win.
+	AppCustomArgs map[string]string
+	// AppArgs are the same, by the name of PipeCD v0.
+	AppArgs map[string]string
+	// Services are the addresses of services that the environment of piped gives, such as DEFAULT_SHOP_URL. PipeCD does
+	// not have them.
+	Services map[string]string
+	// K8s is PipeCD v0's way to the namespace, which is AppCustomArgs.k8sNamespace now.
+	K8s struct{ Namespace string }
+}
+
+// ForApplication returns the variables of an application.
+func ForApplication(name string, custom, services map[string]string) Variables {
+	v := Variables{AppCustomArgs: custom, Services: services}
+	v.App.Name = name
+	return v.With(nil)
+}
+
+// With returns the variables for an entry with a template; nil for none.
+func (v Variables) With(reference *TemplateRef) Variables {
+	args := map[string]string{}
+	maps.Copy(args, v.AppCustomArgs)
+	v.AppCustomArgs = args
+	if reference != nil {
+		maps.Copy(v.AppCustomArgs, reference.AppArgs)
+	}
+	v.AppArgs = v.AppCustomArgs
+	v.K8s.Namespace = v.AppCustomArgs["k8sNamespace"]
+	return v
+}
+
+// Of returns the variables for a variant, such as canary.
+func (v Variables) Of(variant string, args map[string]string) Variables {
+	v.Variant.Name, v.VariantCustomArgs, v.VariantArgs = variant, args, args
+	return v
+}
+
+// Fill replaces the variables in a query. A variable without a value is a mistake: the query would ask for something
+// else.
+func (v Variables) Fill(query string) (string, error) {
+	parsed, err := template.New("query").Option("missingkey=error").Parse(query)
+	if err != nil {
+		return "", fmt.Errorf("the variables of the query %s: %w", query, err)
+	}
+	var filled strings.Builder
+	if err := parsed.Execute(&filled, v); err != nil {
+		return "", fmt.Errorf("the variables of the query %s: %w", query, err)
+	}
+	return filled.String(), nil
+}
+
+// CustomArgs reads spec.plugins.NAME.appCustomArgs of an application configuration.
+func CustomArgs(configuration []byte, plugin string) (map[string]string, error) {
+	document, err := yaml.YAMLToJSON(configuration)
+	if err != nil {
+		return nil, fmt.Errorf("the application configuration is not YAML: %w", err)
+	}
+	var file struct {
+		Spec struct {
+			Plugins map[string]json.RawMessage `json:"plugins"`
+		} `json:"spec"`
+	}
+	var options Application
+	if err := json.Unmarshal(document, &file); err != nil {
+		return nil, fmt.Errorf("the application configuration: %w", err)
+	}
+	if err := decode(file.Spec.Plugins[plugin], &options); err != nil {
+		return nil, fmt.Errorf("spec.plugins.%s of the application configuration: %w", plugin, err)
+	}
+	return options.AppCustomArgs, nil
+}

@@ -1,0 +1,18 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	_ "embed"
+	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+)
+
+//go:embed schema.json
+var schema []byte
+
+func main() {
+	sdk.Main(sdk.ForStages(&plugin{clock: clock{now: time.Now, after: time.After}}).WithSchema(schema))
+}

@@ -1,0 +1,160 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/analysis/config"
+)
+
+// prometheus asks a server by Prometheus' query API (query_range).
+type prometheus struct {
+	config    config.PrometheusConfig
+	endpoint  *url.URL
+	client    *http.Client
+	transport *http.Transport
+}
+
+var _ Metrics = (*prometheus)(nil)
+
+func newPrometheus(c config.PrometheusConfig) (*prometheus, error) {
+	address, err := url.Parse(c.Address)
+	if err != nil {
+		return nil, errors.New("config.address is not a URL")
+	}
+	transport, err := newTransport(c.TLS)
+	if err != nil {
+		return nil, err
+	}
+	return &prometheus{
+		config: c, endpoint: address.JoinPath("api/v1/query_range"), client: &http.Client{Transport: transport},
+		transport: transport,
+	}, nil
+}
+
+func (p *prometheus) Close() { p.transport.CloseIdleConnections() }
+
+// rangeAnswer is the answer of the query API.
+type rangeAnswer struct {
+	Status    string   `json:"status"`
+	ErrorType string   `json:"errorType"`
+	Error     string   `json:"error"`
+	Warnings  []string `json:"warnings"`
+	Data      struct {
+		ResultType string `json:"resultType"`
+		Result     []struct {
+			Values []sample `json:"values"`
+		} `json:"result"`
+	} `json:"data"`
+}
+
+// sample is [unix seconds, "value"].
+type sample struct {
+	at    time.Time
+	value float64
+}
+
+func (s *sample) UnmarshalJSON(data []byte) error {
+	var seconds float64
+	var text string
+	if err := json.Unmarshal(data, &[2]any{&seconds, &text}); err != nil {
+		return err
+	}
+	value, err := strconv.ParseFloat(text, 64)
+	s.at, s.value = time.UnixMilli(int64(seconds*1000)), value
+	return err
+}
+
+func (p *prometheus) Query(ctx context.Context, query string, at Range) (*Answer, error) {
+	body, err := p.ask(ctx, url.Values{
+		"query": {query}, "start": {stamp(at.From)}, "end": {stamp(at.To)},
+		"step": {strconv.FormatFloat(at.Step.Seconds(), 'f', -1, 64)},
+	})
+	var answer rangeAnswer
+	if refused := (*statusError)(nil); errors.As(err, &refused) {
+		if json.Unmarshal(body, &answer) == nil && answer.Error != "" {
+			return nil, fmt.Errorf("%s refused the query: %s: %s", place(p.endpoint), answer.ErrorType,
+				excerpt([]byte(answer.Error)))
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ask %s: %w", place(p.endpoint), err)
+	}
+	if err := json.Unmarshal(body, &answer); err != nil || answer.Status != "success" {
+		return nil, fmt.Errorf("%s did not answer as Prometheus does: %s", place(p.endpoint), excerpt(body))
+	}
+	if answer.Data.ResultType != "matrix" {
+		return nil, fmt.Errorf("%s answered a %q: want a query of numbers", place(p.endpoint), answer.Data.ResultType)
+	}
+	result := &Answer{Series: len(answer.Data.Result), Warnings: answer.Warnings}
+	for _, series := range answer.Data.Result {
+		if len(result.Points)+len(series.Values) > maxPoints {
+			return nil, fmt.Errorf("the answer has more than %d samples: make the query narrower", maxPoints)
+		}
+		for _, s := range series.Values {
+			result.add(s.at, s.value)
+		}
+	}
+	return result, nil
+}
+
+// ask posts a form, because queries can be longer than URLs; a server that does not take that is asked by GET.
+func (p *prometheus) ask(ctx context.Context, form url.Values) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.endpoint.String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, errors.New("the address of the provider is not usable")
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if err := p.authorize(req); err != nil {
+		return nil, err
+	}
+	body, err := read(p.client, req)
+	if refused := (*statusError)(nil); !errors.As(err, &refused) || refused.code != http.StatusMethodNotAllowed {
+		return body, err
+	}
+	at := *p.endpoint
+	at.RawQuery = form.Encode()
+	get, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	if err != nil {
+		return nil, errors.New("the address of the provider is not usable")
+	}
+	if err := p.authorize(get); err != nil {
+		return nil, err
+	}
+	return read(p.client, get)
+}
+
+func (p *prometheus) authorize(req *http.Request) error {
+	switch {
+	case p.config.BearerTokenFile != "":
+		token, err := secret("config.bearerTokenFile", p.config.BearerTokenFile)
+		if err != nil {
+			return err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+	case p.config.UsernameFile != "":
+		user, err := secret("config.usernameFile", p.config.UsernameFile)
+		if err != nil {
+			return err
+		}
+		password, err := secret("config.passwordFile", p.config.PasswordFile)
+		if err != nil {
+			return err
+		}
+		req.SetBasicAuth(user, password)
+	}
+	return nil
+}
+
+// stamp is a time as the API reads it: unix seconds.
+func stamp(at time.Time) string { return strconv.FormatFloat(float64(at.UnixMilli())/1000, 'f', 3, 64) }

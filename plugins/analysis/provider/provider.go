@@ -1,0 +1,82 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/pipedeck/pipedeck/plugins/analysis/config"
+)
+
+// Range is the time that a query asks about, both ends included.
+type Range struct {
+	From, To time.Time
+	// Step is the time between two samples. It is more than 0.
+	Step time.Duration
+}
+
+// Point is one sample.
+type Point struct {
+	At    time.Time
+	Value float64
+}
+
+// Answer is what a query has found.
+type Answer struct {
+	// Series is how many series there are, those without values included.
+	Series int
+	// Points are the samples of all series, one series after the other. None of them is NaN.
+	Points []Point
+	// NotNumbers is how many samples were NaN, such as a rate of nothing, and are left out.
+	NotNumbers int
+	// Warnings are remarks of the service.
+	Warnings []string
+}
+
+// Values are the samples without their times.
+func (a *Answer) Values() []float64 {
+	values := make([]float64, 0, len(a.Points))
+	for _, p := range a.Points {
+		values = append(values, p.Value)
+	}
+	return values
+}
+
+// add adds a sample.
+func (a *Answer) add(at time.Time, value float64) {
+	if math.IsNaN(value) {
+		a.NotNumbers++
+		return
+	}
+	a.Points = append(a.Points, Point{at, value})
+}
+
+// Metrics answers queries of numbers. It may be used by several goroutines.
+type Metrics interface {
+	Query(ctx context.Context, query string, at Range) (*Answer, error)
+	// Close ends connections that are not in use.
+	Close()
+}
+
+// NewMetrics returns the provider as it is configured.
+func NewMetrics(p *config.Provider) (Metrics, error) {
+	switch p.Type {
+	case config.Prometheus:
+		c, err := p.Prometheus()
+		if err != nil {
+			return nil, fmt.Errorf("analysis provider %s: %w", p.Name, err)
+		}
+		return newPrometheus(c)
+	case config.Datadog:
+		c, err := p.Datadog()
+		if err != nil {
+			return nil, fmt.Errorf("analysis provider %s: %w", p.Name, err)
+		}
+		return newDatadog(c)
+	}
+	return nil, fmt.Errorf("analysis provider %s: the plugin cannot query metrics of the type %s", p.Name, p.Type)
+}

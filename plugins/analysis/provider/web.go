@@ -1,0 +1,109 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package provider
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/plugins/analysis/config"
+)
+
+// Web requests URLs. It may be used by several goroutines.
+type Web struct {
+	client    *http.Client
+	transport *http.Transport
+}
+
+// NewWeb returns one without connections.
+func NewWeb() (*Web, error) {
+	transport, err := newTransport(nil)
+	if err != nil {
+		return nil, err
+	}
+	return &Web{client: &http.Client{Transport: transport, CheckRedirect: follow}, transport: transport}, nil
+}
+
+// maxRedirects is how many redirects are followed.
+const maxRedirects = 10
+
+// follow follows redirects within a host: headers may hold secrets, which are not for others.
+func follow(next *http.Request, former []*http.Request) error {
+	if next.URL.Host != former[0].URL.Host || len(former) > maxRedirects {
+		return http.ErrUseLastResponse
+	}
+	return nil
+}
+
+// Close ends connections that are not in use.
+func (w *Web) Close() { w.transport.CloseIdleConnections() }
+
+// Verdict is how the answer to a request compares with what is expected.
+type Verdict struct {
+	Good bool
+	// Code is the status.
+	Code int
+	// Reason is why the answer is not good, in words.
+	Reason string
+}
+
+// Request sends a request. An error means that there is no answer.
+func (w *Web) Request(ctx context.Context, wanted *config.HTTP, address string) (Verdict, error) {
+	method := strings.ToUpper(wanted.Method)
+	if method == "" {
+		method = http.MethodGet
+	}
+	req, err := http.NewRequestWithContext(ctx, method, address, nil)
+	if err != nil || req.URL.Host == "" {
+		return Verdict{}, errors.New("url or method is not usable")
+	}
+	for _, header := range wanted.Headers {
+		if strings.EqualFold(header.Key, "Host") {
+			req.Host = header.Value
+			continue
+		}
+		req.Header.Add(header.Key, header.Value)
+	}
+	client := *w.client
+	if wanted.ExpectedCode/100 == 3 {
+		client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("request %s: %w", place(req.URL), plain(ctx, err))
+	}
+	defer resp.Body.Close()
+	body, err := readBody(resp.Body)
+	if err != nil {
+		return Verdict{}, fmt.Errorf("request %s: %w", place(req.URL), plain(ctx, err))
+	}
+	return judge(wanted, resp.StatusCode, body), nil
+}
+
+func judge(wanted *config.HTTP, code int, body []byte) Verdict {
+	switch good := wanted.ExpectedCode; {
+	case good != 0 && code != good:
+		return Verdict{Code: code, Reason: fmt.Sprintf("the status is %d, expected %d", code, good)}
+	case good == 0 && code/100 != 2:
+		return Verdict{Code: code, Reason: fmt.Sprintf("the status is %d, expected 200 to 299", code)}
+	case wanted.ExpectedResponse != "" &&
+		strings.TrimSpace(string(body)) != strings.TrimSpace(wanted.ExpectedResponse):
+		return Verdict{Code: code, Reason: fmt.Sprintf("the answer is %q, expected %q", excerpt(body),
+			excerpt([]byte(wanted.ExpectedResponse)))}
+	}
+	return Verdict{Good: true, Code: code}
+}
+
+// Place is where a URL leads to, for logs: without user, password and query.
+func Place(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "a URL that cannot be read"
+	}
+	return place(parsed)
+}
