@@ -15,7 +15,7 @@ import (
 )
 
 //go:embed all:hello-world all:hello-world-quick all:chain all:helm all:kustomize all:failing-canary
-//go:embed all:multicluster all:dag
+//go:embed all:multicluster all:dag all:terraform
 var files embed.FS
 
 // A Sample is a set of application folders that go into one repository.
@@ -28,6 +28,8 @@ type Sample struct {
 	EditHint string
 	// Clusters are the names of the clusters that the sample deploys to; none when any cluster will do.
 	Clusters []string
+	// Plugins are the plugins that the sample needs besides those of every environment.
+	Plugins []string
 }
 
 // program is the folder with the one program that all samples run, so that a release holds it once.
@@ -75,6 +77,12 @@ func All() []Sample {
 		Summary:  "stages side by side, by what they need, and an approval",
 		Folders:  []string{"dag"},
 		EditHint: "dag/deployment.yaml",
+	}, {
+		Name:     "terraform",
+		Summary:  "a plan, and its apply, with OpenTofu or Terraform; needs no cluster",
+		Folders:  []string{"terraform"},
+		EditHint: "terraform/main.tf",
+		Plugins:  []string{"terraform"},
 	}}
 }
 

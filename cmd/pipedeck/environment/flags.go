@@ -59,6 +59,8 @@ type Flags struct {
 	breaks []string
 	// checkout is where the bundled programs are compiled from; empty when they are there.
 	checkout string
+	// onDemand are plugins that only some applications use; chooseSource fills it in.
+	onDemand []string
 }
 
 // Register adds the flags to a command.
@@ -161,6 +163,14 @@ type source struct {
 // asked for; else the repository around the working directory, which has to hold application
 // configurations. A directory that cannot be watched is an error; a sample never takes its place.
 func (f *Flags) chooseSource(args []string) (*source, error) {
+	from, err := f.chosen(args)
+	if err != nil {
+		return nil, err
+	}
+	return from, f.need(from)
+}
+
+func (f *Flags) chosen(args []string) (*source, error) {
 	if len(args) == 1 && f.isDefault("sample") {
 		f.samples = nil // what the user names counts
 	}
@@ -242,6 +252,9 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 	if plugins, err = f.pluginList(bin); err != nil {
 		return "", nil, err
 	}
+	if err := onThisMachine(plugins, w); err != nil {
+		return "", nil, err
+	}
 	for i, p := range plugins {
 		if p.Source != "" {
 			plugins[i].URL = (&url.URL{Scheme: "file", Path: w.PluginProgram(p.Name)}).String()
@@ -288,10 +301,11 @@ func (f *Flags) compilation() (*gobuild.Programs, error) {
 
 // bundled returns the names of the bundled plugins that the environment needs.
 func (f *Flags) bundled() []string {
+	names := slices.Clone(bundledPlugins)
 	if len(f.clusters) > 1 {
-		return append(slices.Clone(bundledPlugins), multiclusterPlugin)
+		names = append(names, multiclusterPlugin)
 	}
-	return bundledPlugins
+	return append(names, f.onDemand...)
 }
 
 // pluginList is the bundled plugins and those that were given, in place of them or besides.
@@ -347,7 +361,7 @@ func bundledMemory(name string) string {
 	switch {
 	case slices.Contains(kubernetesPlugins, name):
 		return "1Gi"
-	case name == "scriptrun":
+	case name == "scriptrun", slices.Contains(onDemandPlugins, name):
 		return ""
 	}
 	return "256Mi"

@@ -32,7 +32,7 @@ func (f *Flags) readOwn() (*ownpiped.Config, error) {
 	}
 	checker := &options.Checker{Catalogue: known}
 	own, err := ownpiped.Read(f.pipedConfig, ownpiped.Surroundings{
-		Bundled: append(slices.Clone(bundledPlugins), multiclusterPlugin), Given: names(f.plugins),
+		Bundled: append(append(slices.Clone(bundledPlugins), multiclusterPlugin), onDemandPlugins...), Given: names(f.plugins),
 		Clusters: f.targets(), OnClusters: kubernetesPlugins, Foreign: f.piped != "",
 		Check: func(report *config.Report) {
 			checker.CheckOptions(report)
@@ -86,7 +86,8 @@ func (f *Flags) withOwn(plugins []workspace.Plugin, bin string) ([]workspace.Plu
 		return plugins, err
 	}
 	return own.Plugins(plugins, func(name string) (workspace.Plugin, bool) {
-		bundled := slices.Contains(bundledPlugins, name) || name == multiclusterPlugin
+		bundled := slices.Contains(bundledPlugins, name) || name == multiclusterPlugin ||
+			slices.Contains(onDemandPlugins, name)
 		plugin := bundledPlugin(bin, name)
 		plugin.Kubernetes = slices.Contains(kubernetesPlugins, name) && !f.none()
 		return plugin, bundled

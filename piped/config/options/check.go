@@ -28,7 +28,8 @@ type Plugin struct {
 	Stages []string
 }
 
-func (p Plugin) has(stage string) bool {
+// Has is whether the stage is one of the plugin.
+func (p Plugin) Has(stage string) bool {
 	return p.Schema != nil && p.Schema.stages[stage] != nil || slices.Contains(p.Stages, stage)
 }
 
@@ -67,7 +68,7 @@ func find(plugins []Plugin, name string) (Plugin, bool) {
 
 // owner returns the plugin of a stage.
 func owner(plugins []Plugin, stage string) (Plugin, bool) {
-	i := slices.IndexFunc(plugins, func(p Plugin) bool { return p.has(stage) })
+	i := slices.IndexFunc(plugins, func(p Plugin) bool { return p.Has(stage) })
 	if i < 0 {
 		return Plugin{}, false
 	}

@@ -1,0 +1,77 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"encoding/json"
+	"slices"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/piped/config/options"
+)
+
+// onDemandPlugins are bundled plugins that are compiled and started only where an application uses them.
+var onDemandPlugins = []string{"terraform"}
+
+// need finds out which of these plugins the applications use.
+func (f *Flags) need(from *source) error {
+	f.onDemand = nil
+	for _, sample := range from.samples {
+		f.onDemand = append(f.onDemand, sample.Plugins...)
+	}
+	if from.dir == "" {
+		return nil
+	}
+	repository, err := workspace.OpenRepository(from.dir)
+	if err != nil {
+		return err
+	}
+	configurations, err := repository.Configurations()
+	if err != nil {
+		return err
+	}
+	known, err := pluginflag.Known()
+	if err != nil {
+		return err
+	}
+	for _, name := range onDemandPlugins {
+		i := slices.IndexFunc(known, func(p options.Plugin) bool { return p.Name == name })
+		for _, report := range configurations {
+			if i >= 0 && report.Application != nil && uses(report.Application, known[i]) {
+				f.onDemand = append(f.onDemand, name)
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// uses is whether an application names the plugin, or has one of its stages.
+func uses(application *config.Application, plugin options.Plugin) bool {
+	if _, named := application.Plugins[plugin.Name]; named {
+		return true
+	}
+	return application.Pipeline != nil && slices.ContainsFunc(application.Pipeline.Stages,
+		func(stage config.Stage) bool { return plugin.Has(stage.Name) })
+}
+
+// localTarget is the deploy target of a plugin that deploys from this machine.
+const localTarget = "local"
+
+// onThisMachine gives the plugin terraform a deploy target, unless the user gives others. States that applications keep
+// on this machine belong to the environment: it alone knows what they are of.
+func onThisMachine(plugins []workspace.Plugin, w *workspace.Workspace) error {
+	i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == "terraform" })
+	if i < 0 || len(plugins[i].DeployTargets) > 0 {
+		return nil
+	}
+	target, err := json.Marshal(map[string]string{"localState": w.Path("terraform")})
+	if err != nil {
+		return err
+	}
+	plugins[i].DeployTargets = []config.DeployTarget{{Name: localTarget, Config: target}}
+	return nil
+}
