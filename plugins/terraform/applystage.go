@@ -19,6 +19,8 @@ import (
 type ready struct {
 	session *session.Session
 	plan    *session.Plan
+	// asks are the changes whose destroyed resources need an approval.
+	asks *change.Set
 }
 
 // apply is TERRAFORM_APPLY.
@@ -28,7 +30,7 @@ func (p *plugin) apply(ctx context.Context, req *executeRequest) (sdk.Result, er
 		return sdk.Failure, err
 	}
 	// All plans first: an approval is for all of them.
-	plans, changes := map[string]ready{}, summaries{}
+	plans, changes, asks := map[string]ready{}, summaries{}, summaries{}
 	for _, target := range req.Targets {
 		found, err := p.ready(ctx, at(req, target), target)
 		if err != nil {
@@ -37,9 +39,10 @@ func (p *plugin) apply(ctx context.Context, req *executeRequest) (sdk.Result, er
 		plans[target.Name] = found
 		if found.plan != nil {
 			changes.add(target.Name, found.plan.Changes)
+			asks.add(target.Name, found.asks)
 		}
 	}
-	if err := guard(ctx, req, &options, destroyed(changes)); err != nil {
+	if err := guard(ctx, req, &options, destroyed(asks)); err != nil {
 		return sdk.Failure, err
 	}
 	err = sdk.ForEachTarget(ctx, req, maxAtOnce, func(ctx context.Context, target session.Target) error {
@@ -84,16 +87,19 @@ func (p *plugin) ready(ctx context.Context, req *executeRequest, target session.
 	if err != nil {
 		return ready{}, err
 	}
+	if begun {
+		return p.rest(ctx, req, s)
+	}
 	var plan *session.Plan
-	switch {
-	case begun:
-		plan, err = p.rest(ctx, req, s)
-	case found:
+	if found {
 		plan, err = p.saved(ctx, req, s, saved)
-	default:
+	} else {
 		plan, err = p.planIn(ctx, req, s)
 	}
-	return ready{s, plan}, err
+	if err != nil {
+		return ready{}, err
+	}
+	return ready{s, plan, plan.Changes}, nil
 }
 
 // saved returns the plan that was shown, and refuses it when it is for something else than there is now.
@@ -144,32 +150,33 @@ func again(err error) error {
 }
 
 // rest returns what an attempt that was interrupted has left to do. It is part of what was shown.
-func (p *plugin) rest(ctx context.Context, req *executeRequest, s *session.Session) (*session.Plan, error) {
+func (p *plugin) rest(ctx context.Context, req *executeRequest, s *session.Session) (ready, error) {
 	req.Log.Info("An earlier attempt had begun to apply the plan; a new plan finds out what is left")
 	kept, err := p.files(req.Deployment.ID, s.Target.Name)
 	if err != nil {
-		return nil, err
+		return ready{}, err
 	}
 	left, err := s.Plan(ctx, session.PlanOptions{File: kept.rest()})
 	if err != nil {
-		return nil, err
+		return ready{}, err
 	}
 	if left.Changes.Empty() {
 		req.Log.Success("Nothing is left: the earlier attempt had applied everything")
-		return nil, appliedKey(s.Target.Name).Put(ctx, req.Client, true)
+		return ready{}, appliedKey(s.Target.Name).Put(ctx, req.Client, true)
 	}
 	show(req, left)
 	before, err := kept.getChanges()
 	if err != nil {
-		return nil, err
+		return ready{}, err
 	}
 	if before == nil {
 		before = &change.Set{}
 	}
 	if err := left.Changes.Within(before); err != nil {
-		return nil, again(fmt.Errorf("%w: %w", session.ErrStale, err))
+		return ready{}, again(fmt.Errorf("%w: %w", session.ErrStale, err))
 	}
-	return left, nil
+	// A resource whose creation was interrupted is replaced: no one misses it.
+	return ready{s, left, left.Changes.Without(before.Only(change.Create))}, nil
 }
 
 // applyAt applies a plan at one deploy target.
@@ -188,7 +195,7 @@ func (p *plugin) applyAt(ctx context.Context, req *executeRequest, found ready) 
 	if err := startedKey(name).Put(ctx, req.Client, true); err != nil {
 		return err
 	}
-	if err := run(ctx, req, found); err != nil {
+	if err := p.run(ctx, req, found); err != nil {
 		return err
 	}
 	kept, err := p.files(req.Deployment.ID, name)
@@ -200,9 +207,10 @@ func (p *plugin) applyAt(ctx context.Context, req *executeRequest, found ready) 
 }
 
 // run applies a plan and shows what the program writes.
-func run(ctx context.Context, req *executeRequest, found ready) error {
+func (p *plugin) run(ctx context.Context, req *executeRequest, found ready) error {
 	output := req.Log.Lines()
 	defer func() { _ = output.Close() }()
+	defer p.watch.mark(req.Deployment.Application.ID)
 	stop := context.AfterFunc(ctx, func() {
 		req.Log.Infof("Interrupting the program, which finishes what it has begun: %v", sdk.StopCause(ctx))
 	})

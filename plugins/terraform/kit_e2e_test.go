@@ -53,7 +53,7 @@ func start(t *testing.T, targets ...string) *world {
 	for _, name := range targets {
 		options.DeployTargets = append(options.DeployTargets, sdk.DeployTargetConfig{Name: name})
 	}
-	return &world{Harness: sdktest.Start(t, sdk.ForDeployment(&plugin{}), options), t: t, dir: dir, options: options}
+	return &world{Harness: sdktest.Start(t, sdk.ForDeployment(newPlugin()), options), t: t, dir: dir, options: options}
 }
 
 // next is the world at the next deployment: its stages know nothing of those before.
@@ -61,7 +61,7 @@ func (w *world) next() *world {
 	w.t.Helper()
 	require.NoError(w.t, w.Stop())
 	next := *w
-	next.Harness = sdktest.Start(w.t, sdk.ForDeployment(&plugin{}), w.options)
+	next.Harness = sdktest.Start(w.t, sdk.ForDeployment(newPlugin()), w.options)
 	return &next
 }
 

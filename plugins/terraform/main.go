@@ -13,5 +13,5 @@ import (
 var schema []byte
 
 func main() {
-	sdk.Main(sdk.ForDeployment(&plugin{}).WithSchema(schema))
+	sdk.Main(sdk.ForDeployment(newPlugin()).WithSchema(schema))
 }

@@ -21,7 +21,11 @@ type plugin struct {
 	config config.Plugin
 	// workDir is that of the configuration, with its default.
 	workDir string
+	folders folders
+	watch   *watch
 }
+
+func newPlugin() *plugin { return &plugin{watch: newWatch()} }
 
 type (
 	planRequest    = sdk.PlanRequest[config.Plugin, config.Target, config.Application]
@@ -48,7 +52,14 @@ func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Plugin, config.Tar
 			return fmt.Errorf("create the folder for %s: %w", name, err)
 		}
 	}
+	p.watch.start(p.config.DriftInterval.Std())
 	return sweep(filepath.Join(p.workDir, "plans"))
+}
+
+// Close ends what Start began.
+func (p *plugin) Close() error {
+	p.watch.close()
+	return nil
 }
 
 // Stages names all three.
@@ -161,10 +172,5 @@ func (p *plugin) copyFor(req *executeRequest, dir string) (string, error) {
 	if len(req.Targets) < 2 {
 		return dir, nil
 	}
-	// Next to the application, so that modules of the same repository are where its paths say.
-	made, err := os.MkdirTemp(filepath.Dir(dir), ".pipedeck-*")
-	if err != nil {
-		return "", fmt.Errorf("copy the application: %w", err)
-	}
-	return made, os.CopyFS(made, os.DirFS(dir))
+	return copyNext(dir)
 }

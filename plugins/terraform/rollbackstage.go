@@ -9,7 +9,6 @@ import (
 	"fmt"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/plugins/terraform/change"
 	"github.com/pipedeck/pipedeck/plugins/terraform/config"
 	"github.com/pipedeck/pipedeck/plugins/terraform/session"
 )
@@ -38,12 +37,12 @@ func (p *plugin) rollback(ctx context.Context, req *executeRequest) (sdk.Result,
 	}
 	plans, unexpected := map[string]ready{}, summaries{}
 	for _, target := range targets {
-		found, other, err := p.way(ctx, at(req, target), target)
+		found, err := p.way(ctx, at(req, target), target)
 		if err != nil {
 			return sdk.Failure, atTarget(req, target, err)
 		}
 		plans[target.Name] = found
-		unexpected.add(target.Name, other)
+		unexpected.add(target.Name, found.asks)
 	}
 	if err := guard(ctx, req, &options, destroyed(unexpected)); err != nil {
 		return sdk.Failure, err
@@ -55,7 +54,7 @@ func (p *plugin) rollback(ctx context.Context, req *executeRequest) (sdk.Result,
 		if found.plan.Changes.Empty() {
 			return nil
 		}
-		return run(ctx, at(req, target), found)
+		return p.run(ctx, at(req, target), found)
 	})
 	if err != nil {
 		return sdk.Failure, err
@@ -64,23 +63,23 @@ func (p *plugin) rollback(ctx context.Context, req *executeRequest) (sdk.Result,
 }
 
 // way is the plan back, and what it destroys besides what this deployment has created.
-func (p *plugin) way(ctx context.Context, req *executeRequest, target session.Target) (ready, *change.Set, error) {
+func (p *plugin) way(ctx context.Context, req *executeRequest, target session.Target) (ready, error) {
 	s, err := p.open(ctx, req, req.Running, target)
 	if err != nil {
-		return ready{}, nil, err
+		return ready{}, err
 	}
 	kept, err := p.files(req.Deployment.ID, target.Name)
 	if err != nil {
-		return ready{}, nil, err
+		return ready{}, err
 	}
 	plan, err := s.Plan(ctx, session.PlanOptions{File: kept.back()})
 	if err != nil {
-		return ready{}, nil, err
+		return ready{}, err
 	}
 	show(req, plan)
 	there, err := kept.getChanges()
 	if err != nil {
-		return ready{}, nil, fmt.Errorf("read what the deployment has changed: %w", err)
+		return ready{}, fmt.Errorf("read what the deployment has changed: %w", err)
 	}
-	return ready{s, plan}, plan.Changes.Without(there), nil
+	return ready{s, plan, plan.Changes.Without(there)}, nil
 }

@@ -172,6 +172,17 @@ func (s *Set) Without(there *Set) *Set {
 	return left
 }
 
+// Only are the resources with which that happens.
+func (s *Set) Only(action Action) *Set {
+	only := &Set{}
+	for _, r := range s.Resources {
+		if r.Action == action {
+			only.Resources = append(only.Resources, r)
+		}
+	}
+	return only
+}
+
 // Digest identifies the changes, whatever order the program found them in.
 func (s *Set) Digest() string {
 	sorted := Set{Resources: slices.Clone(s.Resources), Outputs: s.Outputs}

@@ -32,6 +32,8 @@ type Plan struct {
 	// Moment is the state that the plan was made for.
 	Moment  Moment
 	Changes *change.Set
+	// JSON is the plan as "show -json" prints it. It holds secrets.
+	JSON []byte
 }
 
 // PlanOptions say how a plan is made.
@@ -90,7 +92,7 @@ func (s *Session) ReadPlan(ctx context.Context, file string) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	plan := &Plan{File: file}
+	plan := &Plan{File: file, JSON: shown.Stdout}
 	if plan.Changes, err = change.Of(shown.Stdout); err != nil {
 		return nil, err
 	}
