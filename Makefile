@@ -13,7 +13,7 @@ RACE := env CGO_ENABLED=1 go test -race
 # The modules of the workspace.
 PACKAGES := ./... ./api/... ./plugins/sdk/...
 FUZZTIME := 5s
-PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun analysis
+PLUGINS := kubernetes kubernetes_multicluster wait waitapproval scriptrun analysis terraform
 
 .PHONY: help
 help: ## List the targets
@@ -61,7 +61,22 @@ e2e-analysis: ## Drive the plugin analysis with a real Prometheus, where Debian'
 	@programs=$$(tools/prometheus.sh $(CACHE)/prometheus); if [ -z "$$programs" ]; then echo "there is no Prometheus here"; else \
 	PIPEDECK_PROMETHEUS=$$programs go test -count=1 -timeout 5m -tags e2e -run RealPrometheus ./plugins/analysis; fi
 
-e2e-platforms: e2e-analysis
+# The program is compiled once for each content of its module: it takes minutes.
+TOFU = $(CACHE)/tofu-$(shell cat e2e/tofu/go.mod e2e/tofu/go.sum | git hash-object --stdin)
+
+$(TOFU):
+	@echo "compiling OpenTofu (first time only, minutes)"
+	@# A version that calls itself a pre-release matches no constraint.
+	cd e2e/tofu && GOWORK=off go build -ldflags "-s -w -X github.com/opentofu/opentofu/version.dev=no" \
+	  -o $(CURDIR)/$(TOFU) github.com/opentofu/opentofu/cmd/tofu
+
+.PHONY: e2e-terraform
+e2e-terraform: build $(TOFU) ## Drive the plugin terraform with a real OpenTofu, which is compiled for it (minutes, once)
+	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) go test -count=1 -timeout 10m -tags e2e ./plugins/terraform/...
+	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10m -tags platforms -run Terraform ./e2e
+
+.PHONY: e2e-platforms
+e2e-platforms: e2e-terraform e2e-analysis ## Drive the plugins of other platforms with the real programs
 
 .PHONY: e2e-kind
 e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMAGE=… chooses the node's image)

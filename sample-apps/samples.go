@@ -15,7 +15,7 @@ import (
 )
 
 //go:embed all:hello-world all:hello-world-quick all:chain all:helm all:kustomize all:failing-canary
-//go:embed all:multicluster all:dag all:analysis
+//go:embed all:multicluster all:dag all:analysis all:terraform
 var files embed.FS
 
 // A Sample is a set of application folders that go into one repository.
@@ -83,6 +83,12 @@ func All() []Sample {
 		Folders:  []string{"analysis"},
 		EditHint: "analysis/deployment.yaml",
 		Plugins:  []string{"analysis"},
+	}, {
+		Name:     "terraform",
+		Summary:  "a plan, and its apply, with OpenTofu or Terraform; needs no cluster",
+		Folders:  []string{"terraform"},
+		EditHint: "terraform/main.tf",
+		Plugins:  []string{"terraform"},
 	}}
 }
 

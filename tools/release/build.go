@@ -21,7 +21,9 @@ const (
 )
 
 // pluginNames are the bundled plugins.
-var pluginNames = []string{"analysis", "kubernetes", "kubernetes_multicluster", "scriptrun", "wait", "waitapproval"}
+var pluginNames = []string{
+	"analysis", "kubernetes", "kubernetes_multicluster", "scriptrun", "terraform", "wait", "waitapproval",
+}
 
 // manualFolder has the manual pages.
 const manualFolder = "share/man/man1"

@@ -115,7 +115,7 @@ func TestWrongConfigurationsAreRefusedAtTheRightPlace(t *testing.T) {
 		{stagesOf + "{name: ANALYSIS, with: {duration: 9m, https: [{url: u, interval: 1m, expectedCode: " +
 			"§999}]}}\n", "want 599 at most"},
 		{stagesOf + "{name: TERRAFORM_PLAN, with: {§exitOnNoChange: true}}\n", `did you mean "exitOnNoChanges"?`},
-		{stagesOf + "{name: TERRAFORM_APPLY, with: {§autoApprove: true}}\n", "there are no keys here"},
+		{stagesOf + "{name: ECS_CANARY_CLEAN, with: {§scale: 1}}\n", "there are no keys here"},
 		{stagesOf + "{name: ECS_CANARY_ROLLOUT, with: {scale: §200}}\n", "want a percentage"},
 		{stagesOf + "{name: CLOUDRUN_PROMOTE, with: {§percentage: 5}}\n", `did you mean "percent"?`},
 		{stagesJSON + "{\"name\": \"K8S_SYNC\", \"with\": {§\"prunne\": true}}]}}}", `did you mean "prune"?`},

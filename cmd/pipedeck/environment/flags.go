@@ -252,6 +252,9 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 	if plugins, err = f.pluginList(bin); err != nil {
 		return "", nil, err
 	}
+	if err := onThisMachine(plugins, w); err != nil {
+		return "", nil, err
+	}
 	for i, p := range plugins {
 		if p.Source != "" {
 			plugins[i].URL = (&url.URL{Scheme: "file", Path: w.PluginProgram(p.Name)}).String()
@@ -359,7 +362,7 @@ func bundledMemory(name string) string {
 	switch {
 	case slices.Contains(kubernetesPlugins, name):
 		return "1Gi"
-	case name == "scriptrun":
+	case name == "scriptrun", slices.Contains(onDemandPlugins, name):
 		return ""
 	}
 	return "256Mi"

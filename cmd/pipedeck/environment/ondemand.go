@@ -4,6 +4,7 @@
 package environment
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
@@ -13,7 +14,7 @@ import (
 )
 
 // onDemandPlugins are bundled plugins that are compiled and started only where an application uses them.
-var onDemandPlugins = []string{"analysis"}
+var onDemandPlugins = []string{"analysis", "terraform"}
 
 // need finds out which of these plugins the applications use.
 func need(f *Flags, from *source) error {
@@ -73,4 +74,22 @@ func uses(application *config.Application, plugin options.Plugin) bool {
 	}
 	return application.Pipeline != nil && slices.ContainsFunc(application.Pipeline.Stages,
 		func(stage config.Stage) bool { return plugin.Has(stage.Name) })
+}
+
+// localTarget is the deploy target of a plugin that deploys from this machine.
+const localTarget = "local"
+
+// onThisMachine gives the plugin terraform a deploy target, unless the user gives others. States that applications keep
+// on this machine belong to the environment: it alone knows what they are of.
+func onThisMachine(plugins []workspace.Plugin, w *workspace.Workspace) error {
+	i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == "terraform" })
+	if i < 0 || len(plugins[i].DeployTargets) > 0 {
+		return nil
+	}
+	target, err := json.Marshal(map[string]string{"localState": w.Path("terraform")})
+	if err != nil {
+		return err
+	}
+	plugins[i].DeployTargets = []config.DeployTarget{{Name: localTarget, Config: target}}
+	return nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 )
 
 func newUpCommand(t *session.Target) *cobra.Command {
@@ -171,7 +172,8 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 	if err != nil {
 		return err
 	}
-	if from.dir == "" && f.none() {
+	inCluster := func(s sampleapps.Sample) bool { return len(s.Plugins) == 0 }
+	if f.none() && slices.ContainsFunc(from.samples, inCluster) {
 		return exit.Usage(errors.New("the sample applications need a cluster, and --cluster none has none"),
 			"use --cluster embedded, or give a repository of yours")
 	}

@@ -1,0 +1,219 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/terraform/change"
+	"github.com/pipedeck/pipedeck/plugins/terraform/config"
+	"github.com/pipedeck/pipedeck/plugins/terraform/session"
+)
+
+// ready is a plan that may be applied, at one deploy target; without a plan, nothing is left to do there.
+type ready struct {
+	session *session.Session
+	plan    *session.Plan
+	// asks are the changes whose destroyed resources need an approval.
+	asks *change.Set
+}
+
+// apply is TERRAFORM_APPLY.
+func (p *plugin) apply(ctx context.Context, req *executeRequest) (sdk.Result, error) {
+	options, err := sdk.DecodeOptions[config.ApplyOptions](req.Options)
+	if err != nil {
+		return sdk.Failure, err
+	}
+	// All plans first: an approval is for all of them.
+	plans, changes, asks := map[string]ready{}, summaries{}, summaries{}
+	for _, target := range req.Targets {
+		found, err := p.ready(ctx, at(req, target), target)
+		if err != nil {
+			return sdk.Failure, atTarget(req, target, err)
+		}
+		plans[target.Name] = found
+		if found.plan != nil {
+			changes.add(target.Name, found.plan.Changes)
+			asks.add(target.Name, found.asks)
+		}
+	}
+	if err := guard(ctx, req, &options, destroyed(asks)); err != nil {
+		return sdk.Failure, err
+	}
+	err = sdk.ForEachTarget(ctx, req, maxAtOnce, func(ctx context.Context, target session.Target) error {
+		return p.applyAt(ctx, at(req, target), plans[target.Name])
+	})
+	if err != nil {
+		return sdk.Failure, err
+	}
+	if len(changes) > 0 {
+		if err := req.Client.Display(ctx, changes.String()); err != nil {
+			return sdk.Failure, err
+		}
+	}
+	return sdk.Success, nil
+}
+
+// atTarget names the deploy target of an error where there are several.
+func atTarget(req *executeRequest, target session.Target, err error) error {
+	if len(req.Targets) < 2 {
+		return err
+	}
+	return fmt.Errorf("deploy target %s: %w", target.Name, err)
+}
+
+// ready returns the plan to apply at a deploy target: the one that was shown, else a new one that is shown now.
+func (p *plugin) ready(ctx context.Context, req *executeRequest, target session.Target) (ready, error) {
+	if done, _, err := appliedKey(target.Name).Get(ctx, req.Client); err != nil || done {
+		if done {
+			req.Log.Success("The plan was applied by an earlier attempt")
+		}
+		return ready{}, err
+	}
+	s, err := p.open(ctx, req, req.Target, target)
+	if err != nil {
+		return ready{}, err
+	}
+	begun, _, err := startedKey(target.Name).Get(ctx, req.Client)
+	if err != nil {
+		return ready{}, err
+	}
+	saved, found, err := shownKey(target.Name).Get(ctx, req.Client)
+	if err != nil {
+		return ready{}, err
+	}
+	if begun {
+		return p.rest(ctx, req, s)
+	}
+	var plan *session.Plan
+	if found {
+		plan, err = p.saved(ctx, req, s, saved)
+	} else {
+		plan, err = p.planIn(ctx, req, s)
+	}
+	if err != nil {
+		return ready{}, err
+	}
+	return ready{s, plan, plan.Changes}, nil
+}
+
+// saved returns the plan that was shown, and refuses it when it is for something else than there is now.
+func (p *plugin) saved(ctx context.Context, req *executeRequest, s *session.Session, saved shown) (*session.Plan,
+	error) {
+	if saved.Commit != s.Source.CommitHash {
+		return nil, again(fmt.Errorf("%w: it was made for commit %s, and this is %s", session.ErrStale,
+			short(saved.Commit), short(s.Source.CommitHash)))
+	}
+	if err := s.CheckState(ctx, saved.Moment); err != nil {
+		return nil, again(err)
+	}
+	kept, err := p.files(req.Deployment.ID, s.Target.Name)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := session.SumOf(kept.plan())
+	switch {
+	case err == nil && sum == saved.Sum:
+		plan, err := s.ReadPlan(ctx, kept.plan())
+		if err == nil {
+			req.Log.Infof("The plan that was shown: %s", plan.Changes.Summary())
+		}
+		return plan, err
+	case err == nil:
+		return nil, again(fmt.Errorf("%w: its file %s is not the one that was saved", session.ErrStale, kept.plan()))
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	req.Log.Info("The plan that was shown is not on this machine, so it is made again")
+	plan, err := s.Plan(ctx, session.PlanOptions{File: kept.plan()})
+	if err != nil {
+		return nil, err
+	}
+	if plan.Changes.Digest() != saved.Digest {
+		show(req, plan)
+		return nil, again(fmt.Errorf("%w: a new plan has other changes than the one that was shown", session.ErrStale))
+	}
+	return plan, kept.putChanges(plan.Changes)
+}
+
+// again says what to do about a plan that is refused.
+func again(err error) error {
+	if !errors.Is(err, session.ErrStale) {
+		return err
+	}
+	return fmt.Errorf("%w\nnext step: deploy the commit again, which makes and shows a new plan", err)
+}
+
+// rest returns what an attempt that was interrupted has left to do. It is part of what was shown.
+func (p *plugin) rest(ctx context.Context, req *executeRequest, s *session.Session) (ready, error) {
+	req.Log.Info("An earlier attempt had begun to apply the plan; a new plan finds out what is left")
+	kept, err := p.files(req.Deployment.ID, s.Target.Name)
+	if err != nil {
+		return ready{}, err
+	}
+	left, err := s.Plan(ctx, session.PlanOptions{File: kept.rest()})
+	if err != nil {
+		return ready{}, err
+	}
+	if left.Changes.Empty() {
+		req.Log.Success("Nothing is left: the earlier attempt had applied everything")
+		return ready{}, appliedKey(s.Target.Name).Put(ctx, req.Client, true)
+	}
+	show(req, left)
+	before, err := kept.getChanges()
+	if err != nil {
+		return ready{}, err
+	}
+	if before == nil {
+		before = &change.Set{}
+	}
+	if err := left.Changes.Within(before); err != nil {
+		return ready{}, again(fmt.Errorf("%w: %w", session.ErrStale, err))
+	}
+	// A resource whose creation was interrupted is replaced: no one misses it.
+	return ready{s, left, left.Changes.Without(before.Only(change.Create))}, nil
+}
+
+// applyAt applies a plan at one deploy target.
+func (p *plugin) applyAt(ctx context.Context, req *executeRequest, found ready) error {
+	if found.plan == nil {
+		return nil
+	}
+	name := found.session.Target.Name
+	if found.plan.Changes.Empty() {
+		req.Log.Success("Nothing to apply")
+		return nil
+	}
+	if err := touchedKey(name).Put(ctx, req.Client, true); err != nil {
+		return err
+	}
+	if err := startedKey(name).Put(ctx, req.Client, true); err != nil {
+		return err
+	}
+	if err := p.run(ctx, req, found); err != nil {
+		return err
+	}
+	kept, err := p.files(req.Deployment.ID, name)
+	if err != nil {
+		return err
+	}
+	kept.remove()
+	return appliedKey(name).Put(ctx, req.Client, true)
+}
+
+// run applies a plan and shows what the program writes.
+func (p *plugin) run(ctx context.Context, req *executeRequest, found ready) error {
+	output := req.Log.Lines()
+	defer func() { _ = output.Close() }()
+	defer p.watch.mark(req.Deployment.Application.ID)
+	stop := context.AfterFunc(ctx, func() {
+		req.Log.Infof("Interrupting the program, which finishes what it has begun: %v", sdk.StopCause(ctx))
+	})
+	defer stop()
+	return again(found.session.Apply(ctx, found.plan, output))
+}

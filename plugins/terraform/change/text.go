@@ -1,0 +1,74 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package change
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxShown bounds the resources that a text has.
+const maxShown = 200
+
+// Diff shows the changes as the lines of a diff.
+func (s *Set) Diff() string {
+	var b strings.Builder
+	for i, r := range s.Resources {
+		if i == maxShown {
+			fmt.Fprintf(&b, "  … %d more resources\n", len(s.Resources)-i)
+			break
+		}
+		r.write(&b)
+	}
+	for i, o := range s.Outputs {
+		if i == maxShown {
+			fmt.Fprintf(&b, "  … %d more outputs\n", len(s.Outputs)-i)
+			break
+		}
+		fmt.Fprintf(&b, "  output %s\n", quoted(o.Name))
+		o.Field.write(&b, "value")
+	}
+	return b.String()
+}
+
+// heads are how the first line of a resource begins, and what it says.
+var heads = map[Action][2]string{
+	Create: {"+", "is created"}, Update: {"~", "is changed in place"}, Replace: {"-/+", "is replaced"},
+	Destroy: {"-", "is destroyed"}, Forget: {"~", "is forgotten; it lives on"}, Move: {"~", "is moved"},
+	Import: {"~", "is imported"},
+}
+
+func (r *Resource) write(b *strings.Builder) {
+	head := heads[r.Action]
+	fmt.Fprintf(b, "%s %s %s", head[0], r.Address, head[1])
+	if r.Action == Move || r.From != "" {
+		fmt.Fprintf(b, " from %s", r.From)
+	}
+	if r.Reason != "" {
+		fmt.Fprintf(b, ": %s", r.Reason)
+	}
+	b.WriteByte('\n')
+	for _, f := range r.Fields {
+		f.write(b, f.Path)
+	}
+	if r.MoreFields > 0 {
+		fmt.Fprintf(b, "    … %d more fields\n", r.MoreFields)
+	}
+}
+
+// write shows a field as the line before and the line after.
+func (f *Field) write(b *strings.Builder, name string) {
+	mark := ""
+	if f.Forces {
+		mark = "  # replaces the resource"
+	}
+	if f.Before != "" {
+		fmt.Fprintf(b, "-     %s = %s\n", name, f.Before)
+	}
+	if f.After != "" {
+		fmt.Fprintf(b, "+     %s = %s%s\n", name, f.After, mark)
+	} else if mark != "" {
+		fmt.Fprintf(b, "      %s\n", strings.TrimSpace(mark))
+	}
+}

@@ -1,0 +1,87 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
+// maxSaid bounds what an error has of the output, in bytes.
+const maxSaid = 16 << 10
+
+// Failure is a command that failed.
+type Failure struct {
+	// Command is its name: "plan".
+	Command string
+	// How is "exit status 1".
+	How string
+	// Said is the end of what the program wrote.
+	Said string
+}
+
+// Error has the messages of the program, and who holds the lock when that is the reason.
+func (f *Failure) Error() string {
+	if lock, held := f.Lock(); held {
+		return fmt.Sprintf("%s: the state is locked by %s since %s for %s (lock %s)\n"+
+			"next step: wait for it to end, or set a longer lockTimeout; if no one works with the state any more, "+
+			"run: tofu force-unlock %s", f.Command, lock.Who, lock.Created, lock.Operation, lock.ID, lock.ID)
+	}
+	said := strings.TrimSpace(plain(f.Said))
+	if said == "" {
+		return fmt.Sprintf("%s failed: %s", f.Command, f.How)
+	}
+	return fmt.Sprintf("%s failed: %s", f.Command, said)
+}
+
+// Stale is whether the program refused a saved plan because the state is another one now.
+func (f *Failure) Stale() bool { return strings.Contains(f.Said, "Saved plan is stale") }
+
+// Lock is who holds the lock of a state.
+type Lock struct{ ID, Path, Operation, Who, Created string }
+
+var lockLine = regexp.MustCompile(`(?m)^[│ ]*(ID|Path|Operation|Who|Created): +(\S.*?) *$`)
+
+// Lock returns the owner of the lock that the command did not get.
+func (f *Failure) Lock() (Lock, bool) {
+	if !strings.Contains(f.Said, "Error acquiring the state lock") {
+		return Lock{}, false
+	}
+	var lock Lock
+	for _, match := range lockLine.FindAllStringSubmatch(f.Said, -1) {
+		switch match[1] {
+		case "ID":
+			lock.ID = match[2]
+		case "Path":
+			lock.Path = match[2]
+		case "Operation":
+			lock.Operation = match[2]
+		case "Who":
+			lock.Who = match[2]
+		case "Created":
+			lock.Created = match[2]
+		}
+	}
+	return lock, lock.ID != ""
+}
+
+// plain leaves out the frames of messages.
+func plain(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \r\n")
+		switch {
+		case strings.HasPrefix(line, "╷"), strings.HasPrefix(line, "╵"):
+			continue
+		case strings.HasPrefix(line, "│"):
+			line = strings.TrimPrefix(strings.TrimPrefix(line, "│"), " ")
+		}
+		if line == "" && (len(lines) == 0 || lines[len(lines)-1] == "") {
+			continue
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,170 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+const (
+	// followEvery is the pause between two reads of the output of a program that runs: files report nothing.
+	followEvery = 50 * time.Millisecond
+	// readLimit is how long a command that changes nothing may take to end after an interrupt.
+	readLimit = 20 * time.Second
+	// MaxOutput bounds the answer of a command, such as a state as JSON, in bytes.
+	MaxOutput = 256 << 20
+)
+
+// Runner runs one program in one directory.
+type Runner struct {
+	// Program is the path of tofu or terraform.
+	Program string
+	// Dir is the directory with the configuration.
+	Dir string
+	// Env is the whole environment of commands.
+	Env []string
+	// Secrets are texts that no error and no log line may have.
+	Secrets []string
+	// Stopped bounds how long a command that changes nothing runs on after an interrupt; 0 is 20 seconds.
+	Stopped time.Duration
+}
+
+// Command is one run of the program.
+type Command struct {
+	Args []string
+	// Env is added to that of the runner.
+	Env []string
+	// Output gets what the program writes, while it runs; nil for no one.
+	Output io.Writer
+	// Changes is set for commands that are not killed, however long they take to end.
+	Changes bool
+	// Codes are the exit codes besides 0 that are no failure.
+	Codes []int
+}
+
+// Result is how a command ended.
+type Result struct {
+	Code int
+	// Stdout is what it wrote there when Output is nil.
+	Stdout []byte
+}
+
+// Run runs a command to its end. When ctx ends, the program is interrupted once and Run waits for it; the error wraps
+// the cause of ctx then.
+func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
+	if err := context.Cause(ctx); err != nil {
+		return Result{}, err
+	}
+	stdout, err := newSink()
+	if err != nil {
+		return Result{}, err
+	}
+	defer stdout.Close()
+	stderr := stdout
+	if c.Output == nil {
+		if stderr, err = newSink(); err != nil {
+			return Result{}, err
+		}
+		defer stderr.Close()
+	}
+	cmd := exec.Command(r.Program, c.Args...) //nolint:gosec // the program that the operator names
+	cmd.Dir, cmd.Env = r.Dir, append(append([]string(nil), r.Env...), c.Env...)
+	cmd.Stdout, cmd.Stderr = stdout.file, stderr.file
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the interrupt of a terminal is for the plugin alone
+	if err := cmd.Start(); err != nil {
+		return Result{}, fmt.Errorf("start %s: %w", r.Program, err)
+	}
+	r.await(ctx, cmd, c, stdout)
+	return r.result(ctx, cmd, c, stdout, stderr)
+}
+
+// await follows the output of the program until it has ended, and interrupts it when ctx ends.
+func (r *Runner) await(ctx context.Context, cmd *exec.Cmd, c Command, output *sink) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // the process state has how it ended
+	}()
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	lines := newMask(c.Output, r.Secrets)
+	stop, kill := ctx.Done(), (<-chan time.Time)(nil)
+	for {
+		select {
+		case <-ended:
+			output.follow(lines)
+			lines.flush()
+			return
+		case <-tick.C:
+			output.follow(lines)
+		case <-stop:
+			stop = nil
+			_ = cmd.Process.Signal(os.Interrupt)
+			if !c.Changes {
+				timer := time.NewTimer(r.stopped())
+				defer timer.Stop()
+				kill = timer.C
+			}
+		case <-kill:
+			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+		}
+	}
+}
+
+func (r *Runner) stopped() time.Duration {
+	if r.Stopped > 0 {
+		return r.Stopped
+	}
+	return readLimit
+}
+
+func (r *Runner) result(ctx context.Context, cmd *exec.Cmd, c Command, stdout, stderr *sink) (Result, error) {
+	result := Result{Code: cmd.ProcessState.ExitCode()}
+	if c.Output == nil {
+		var err error
+		if result.Stdout, err = stdout.all(MaxOutput); err != nil {
+			return result, err
+		}
+	}
+	if ctx.Err() != nil {
+		return result, fmt.Errorf("%s was interrupted: %w", c.name(), context.Cause(ctx))
+	}
+	if result.Code == 0 {
+		return result, nil
+	}
+	for _, code := range c.Codes {
+		if result.Code == code {
+			return result, nil
+		}
+	}
+	said, err := stderr.end(maxSaid)
+	if err != nil {
+		return result, err
+	}
+	return result, &Failure{Command: c.name(), How: cmd.ProcessState.String(), Said: hide(said, r.Secrets)}
+}
+
+// name is the first word, or the first two of "workspace select" and "state pull".
+func (c Command) name() string {
+	if len(c.Args) > 1 && (c.Args[0] == "workspace" || c.Args[0] == "state") {
+		return c.Args[0] + " " + c.Args[1]
+	}
+	if len(c.Args) > 0 {
+		return c.Args[0]
+	}
+	return "the program"
+}
+
+// AsFailure returns the failure that an error wraps.
+func AsFailure(err error) (*Failure, bool) {
+	var failure *Failure
+	return failure, errors.As(err, &failure)
+}

@@ -1,0 +1,184 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/terraform/change"
+	"github.com/pipedeck/pipedeck/plugins/terraform/config"
+	"github.com/pipedeck/pipedeck/plugins/terraform/resource"
+	"github.com/pipedeck/pipedeck/plugins/terraform/session"
+)
+
+type (
+	livestateRequest = sdk.LivestateRequest[config.Plugin, config.Target, config.Application]
+	driftRequest     = sdk.DriftRequest[config.Plugin, config.Target, config.Application]
+)
+
+var (
+	_ sdk.LivestatePlugin[config.Plugin, config.Target, config.Application] = (*plugin)(nil)
+	_ sdk.DriftPlugin[config.Plugin, config.Target, config.Application]     = (*plugin)(nil)
+	_ sdk.LivestateWatcher                                                  = (*plugin)(nil)
+)
+
+// LivestateChanges reports when it is time to look for drift again.
+func (p *plugin) LivestateChanges() *sdk.LivestateChanges { return p.watch.changes }
+
+// GetLivestate returns the resources of the states, and whether a plan of the deployed commit finds something to do.
+// What was found is kept for driftInterval, unless a stage has changed something since.
+func (p *plugin) GetLivestate(ctx context.Context, req *livestateRequest) (*sdk.Livestate, error) {
+	seen, known := p.watch.get(req.ApplicationID, key(req))
+	if known {
+		return seen.livestate(), nil
+	}
+	generation := p.watch.generation(req.ApplicationID)
+	seen = &sighting{}
+	for _, target := range req.Targets {
+		if err := p.see(ctx, req, target, seen); err != nil {
+			return nil, atLookTarget(req.Targets, target, err)
+		}
+	}
+	p.watch.put(req.ApplicationID, key(req), generation, seen)
+	return seen.livestate(), nil
+}
+
+// GetDrift returns the fields in which the deployed commit and the states differ.
+func (p *plugin) GetDrift(ctx context.Context, req *driftRequest) ([]sdk.ResourceDrift, error) {
+	if _, err := p.GetLivestate(ctx, &req.LivestateRequest); err != nil {
+		return nil, err
+	}
+	seen, known := p.watch.get(req.ApplicationID, key(&req.LivestateRequest))
+	if !known {
+		return nil, errors.New("the state changes at this moment")
+	}
+	return seen.drifts(), nil
+}
+
+// key is what a sighting is of.
+func key(req *livestateRequest) string {
+	names := []string{req.Source.CommitHash}
+	for _, target := range req.Targets {
+		names = append(names, target.Name)
+	}
+	return strings.Join(names, "\x00")
+}
+
+// see looks at one deploy target.
+func (p *plugin) see(ctx context.Context, req *livestateRequest, target session.Target, seen *sighting) error {
+	source, done, err := own(req.Targets, req.Source)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return p.look(ctx, "drift", req.ApplicationID, source, target, func(s *session.Session,
+		plan *session.Plan) error {
+		tree, err := resource.OfPlan(plan.JSON)
+		if err != nil {
+			return err
+		}
+		at := sightingAt{target: target.Name, tree: tree}
+		if target.Config.LooksForDrift() {
+			at.changes = plan.Changes
+		}
+		seen.at = append(seen.at, at)
+		return nil
+	})
+}
+
+// sighting is what was found at the deploy targets of an application.
+type sighting struct{ at []sightingAt }
+
+type sightingAt struct {
+	target string
+	tree   []resource.Resource
+	// changes is nil where no one looks for drift.
+	changes *change.Set
+}
+
+// id is that of a resource in the live state.
+func (a *sightingAt) id(address string) string { return a.target + "/" + address }
+
+func (s *sighting) livestate() *sdk.Livestate {
+	live := &sdk.Livestate{}
+	changes := summaries{}
+	var details []string
+	for i := range s.at {
+		at := &s.at[i]
+		for _, r := range at.tree {
+			live.Resources = append(live.Resources, at.state(r))
+		}
+		if at.changes == nil {
+			continue
+		}
+		changes.add(at.target, at.changes)
+		if !at.changes.Empty() {
+			details = append(details, at.changes.Diff())
+		}
+	}
+	switch {
+	case len(changes) == 0:
+	case changes.empty():
+		live.Sync = &sdk.SyncState{Status: sdk.Synced}
+	default:
+		live.Sync = &sdk.SyncState{Status: sdk.OutOfSync, ShortReason: "A plan has changes: " + changes.String(),
+			Reason: strings.Join(details, "\n")}
+	}
+	return live
+}
+
+func (a *sightingAt) state(r resource.Resource) *sdk.ResourceState {
+	state := &sdk.ResourceState{ID: a.id(r.Address), Name: r.Address, Type: r.Type, Health: sdk.Healthy,
+		DeployTarget: a.target, Metadata: map[string]string{}}
+	if r.Module != "" {
+		state.ParentIDs = []string{a.id(r.Module)}
+	}
+	if r.ID != "" {
+		state.Metadata["id"] = r.ID
+	}
+	if r.Provider != "" {
+		state.Metadata["provider"] = r.Provider
+	}
+	if r.Tainted {
+		state.Health, state.HealthDescription = sdk.Unhealthy, "tainted: the next apply replaces it"
+	}
+	return state
+}
+
+// maxDrifts and maxDriftFields are what piped takes.
+const (
+	maxDrifts      = 100
+	maxDriftFields = 50
+)
+
+func (s *sighting) drifts() []sdk.ResourceDrift {
+	var list []sdk.ResourceDrift
+	for i := range s.at {
+		if s.at[i].changes == nil {
+			continue
+		}
+		for _, r := range s.at[i].changes.Resources {
+			if len(list) < maxDrifts {
+				list = append(list, s.at[i].drift(r))
+			}
+		}
+	}
+	return list
+}
+
+func (a *sightingAt) drift(r change.Resource) sdk.ResourceDrift {
+	drift := sdk.ResourceDrift{ResourceID: a.id(r.Address), MoreFields: r.MoreFields}
+	for _, f := range r.Fields {
+		if len(drift.Fields) == maxDriftFields {
+			drift.MoreFields++
+			continue
+		}
+		drift.Fields = append(drift.Fields, sdk.FieldDrift{Path: f.Path, Git: f.After, Live: f.Before,
+			Applied: f.After, Change: sdk.ChangeLive, Secret: f.Secret})
+	}
+	return drift
+}

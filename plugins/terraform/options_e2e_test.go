@@ -1,0 +1,186 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+)
+
+// deployed is a world in which web v1 runs, and the change to v2, which replaces a resource.
+func deployed(t *testing.T, app string) (*world, sdktest.Change) {
+	t.Helper()
+	w := start(t)
+	c := w.commit("1111111111", app, web("v1"))
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
+	return w.next(), sdktest.Change{Running: c, Target: w.commit("2222222222", app, web("v2"))}
+}
+
+func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
+	t.Parallel()
+	w, change := deployed(t, "{}")
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	require.Contains(t, w.log(plan), "-/+ terraform_data.web is replaced: triggers_replace cannot be changed in place")
+	require.Contains(t, w.log(plan), `+     triggers_replace = ["v2"]  # replaces the resource`)
+
+	ended := make(chan sdk.StageStatus, 1)
+	go func() {
+		outcome, err := w.Run(context.Background(), sdktest.Execution{Stage: apply, Options: `{"approvers": ["ann"]}`,
+			Change: copied(t, change)})
+		if err != nil {
+			t.Log(err)
+		}
+		ended <- outcome.Status
+	}()
+	id := sdktest.StageID(apply)
+	t.Cleanup(func() { w.Piped.Approve(id, "ann") })
+	w.Piped.WaitLog(t, id, "Waiting for approval by ann, because the plan destroys terraform_data.web")
+	w.Piped.Approve(id, "bob")
+	w.Piped.WaitLog(t, id, "The approval by bob does not count")
+	require.Equal(t, 1, w.counted())
+	w.Piped.Approve(id, "ann")
+	require.Equal(t, succeeded, <-ended)
+	require.Equal(t, 2, w.counted())
+	require.Equal(t, "ann", w.Piped.StageMetadata(id)[sdk.ApprovedUsersMetadataKey])
+}
+
+func TestWhatMayNeverBeDestroyedIsRefused(t *testing.T) {
+	t.Parallel()
+	w, change := deployed(t, "{allowDestroy: never}")
+	outcome := w.run(apply, "", change)
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "the plan destroys terraform_data.web, and allowDestroy is never")
+	require.Equal(t, 1, w.counted())
+	require.Equal(t, succeeded, w.run(apply, `{"allowDestroy": "always"}`, change).Status, "the stage's own counts")
+	require.Equal(t, 2, w.counted())
+}
+
+func TestAWorkspaceIsCreatedOnRequest(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	outcome := w.run(apply, "", sdktest.Change{Target: w.commit("1111111111", "{workspace: blue}", web("v1"))})
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "the workspace blue does not exist")
+	require.Contains(t, w.log(apply), "next step: create it (tofu workspace new blue)")
+
+	c := w.commit("2222222222", "{workspace: blue, createWorkspace: true}", web("v1"))
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
+	require.FileExists(t, filepath.Join(w.dir, "states", sdktest.ApplicationID, "here", "workspaces", "blue",
+		"terraform.tfstate"))
+}
+
+func TestVariablesFlagsAndEnvironmentReachTheCommands(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	c := w.commit("1111111111", `{vars: ["a=app", "list=[1, 2]"], varFiles: [more.tfvars],
+      commandFlags: {plan: ["-parallelism=3"]}, commandEnvs: {shared: ["TF_VAR_e=env"]}}`, map[string]string{
+		"more.tfvars": `f = "file"`,
+		"main.tf": `
+variable "a" {}
+variable "e" {}
+variable "f" {}
+variable "list" { type = list(number) }
+output "all" { value = "${var.a} ${var.e} ${var.f} ${length(var.list)}" }
+`})
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
+	require.Equal(t, "app env file 2", w.state("here").Outputs["all"].Value)
+}
+
+func TestAMissingVariableFailsAndNothingAsks(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	c := w.commit("1111111111", "{}", map[string]string{"main.tf": `variable "name" {}`})
+	outcome := w.run(plan, "{}", sdktest.Change{Target: c})
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "No value for required variable")
+}
+
+func TestEachDeployTargetHasItsStateAndItsVariables(t *testing.T) {
+	t.Parallel()
+	w := start(t, "east", "west")
+	w.options.DeployTargets[0].Config = []byte(`{"vars": ["place=east"]}`)
+	w.options.DeployTargets[1].Config = []byte(`{"vars": ["place=west"]}`)
+	w = w.next()
+	change := sdktest.Change{Target: w.commit("1111111111", "{}", map[string]string{"main.tf": `
+variable "place" {}
+output "place" { value = var.place }
+`})}
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	require.Contains(t, w.log(plan), "[west] The plan: 1 output")
+	require.Equal(t, succeeded, w.run(apply, "{}", change).Status)
+	for _, name := range []string{"east", "west"} {
+		require.Equal(t, name, w.state(name).Outputs["place"].Value)
+	}
+}
+
+func TestAVersionThatTheProgramDoesNotHaveIsRefused(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	outcome := w.run(plan, "{}", sdktest.Change{Target: w.commit("1111111111", `{terraformVersion: "0.13.0"}`, web("v1"))})
+	require.Equal(t, failed, outcome.Status)
+	require.Regexp(t, `the program has version [\d.]+, and terraformVersion wants 0.13.0`, outcome.Reason)
+	require.Equal(t, succeeded, w.run(plan, "{}", sdktest.Change{Target: w.commit("1111111111",
+		`{terraformVersion: ">= 1.6, < 2"}`, web("v1"))}).Status)
+}
+
+// No log, no metadata and no answer has a sensitive value, whether a resource hands it on, an error prints it or a
+// provisioner does.
+func TestSensitiveValuesAreNowhere(t *testing.T) {
+	t.Parallel()
+	const secret = "correct-horse-battery"
+	w := start(t)
+	change := sdktest.Change{Target: w.commit("1111111111", `{vars: ["password=`+secret+`"]}`, map[string]string{
+		"main.tf": `
+variable "password" { sensitive = true }
+resource "terraform_data" "user" {
+  input = { password = var.password, name = "ann" }
+}
+resource "terraform_data" "noisy" {
+  provisioner "local-exec" { command = "echo loud: $(cat file); exit 1" }
+  depends_on = [terraform_data.user]
+}
+output "name" { value = terraform_data.user.output.name }
+`, "file": secret})}
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	require.Equal(t, failed, w.run(apply, "{}", change).Status)
+	require.Contains(t, w.log(apply), "loud: (sensitive value)")
+
+	previews, err := w.Preview(t.Context(), copied(t, change))
+	require.NoError(t, err)
+	live, err := w.Livestate(t.Context(), copied(t, change).Target)
+	require.NoError(t, err)
+	shown := []string{w.log(plan), w.log(apply), fmt.Sprintf("%+v", previews), fmt.Sprintf("%+v", *live.Sync),
+		fmt.Sprintf("%+v %+v", w.Piped.StageMetadata(sdktest.StageID(apply)), w.Piped.DeploymentMetadata("terraform"))}
+	for _, r := range live.Resources {
+		shown = append(shown, fmt.Sprintf("%+v", *r))
+	}
+	require.NotContains(t, strings.Join(shown, "\n"), secret)
+	// The changes of a plan are in a file, without the secret; plans are for their owner alone.
+	err = filepath.WalkDir(filepath.Join(w.dir, "plans"), func(path string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), path)
+		if strings.HasSuffix(path, ".json") {
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			require.NotContains(t, string(data), secret)
+		}
+		return nil
+	})
+	require.NoError(t, err)
+}

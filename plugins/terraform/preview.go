@@ -1,0 +1,42 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/plugins/terraform/config"
+	"github.com/pipedeck/pipedeck/plugins/terraform/session"
+)
+
+type previewRequest = sdk.PlanPreviewRequest[config.Plugin, config.Target, config.Application]
+
+var _ sdk.PlanPreviewPlugin[config.Plugin, config.Target, config.Application] = (*plugin)(nil)
+
+// GetPlanPreview makes the plan of a commit at each deploy target.
+func (p *plugin) GetPlanPreview(ctx context.Context, req *previewRequest) ([]sdk.PlanPreview, error) {
+	var previews []sdk.PlanPreview
+	for _, target := range req.Targets {
+		source, done, err := own(req.Targets, req.Target)
+		if err != nil {
+			return nil, err
+		}
+		preview := sdk.PlanPreview{Target: target.Name}
+		err = p.look(ctx, "preview", req.ApplicationID, source, target, func(_ *session.Session,
+			plan *session.Plan) error {
+			preview.Summary, preview.NoChange = plan.Changes.Summary(), plan.Changes.Empty()
+			if !preview.NoChange {
+				preview.Details, preview.Language = plan.Changes.Diff(), "diff"
+			}
+			return nil
+		})
+		done()
+		if err != nil {
+			return nil, atLookTarget(req.Targets, target, err)
+		}
+		previews = append(previews, preview)
+	}
+	return previews, nil
+}

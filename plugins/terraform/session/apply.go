@@ -1,0 +1,41 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package session
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/pipedeck/pipedeck/plugins/terraform/command"
+)
+
+// Moment returns the version of the state now; without a state, the zero one.
+func (s *Session) Moment(ctx context.Context) (Moment, error) {
+	pulled, err := s.runner.Run(ctx, command.Command{Args: []string{"state", "pull"}})
+	if err != nil {
+		return Moment{}, err
+	}
+	return decodeMoment(bytes.NewReader(pulled.Stdout))
+}
+
+// Apply applies a saved plan. When ctx ends, the program finishes what it has begun; that may take as long as it takes.
+func (s *Session) Apply(ctx context.Context, plan *Plan, output io.Writer) error {
+	flags := s.Source.App.CommandFlags
+	args := []string{"apply", "-input=false", "-no-color", s.lockTimeout()}
+	args = append(append(append(args, flags.Shared...), flags.Apply...), plan.File)
+	_, err := s.runner.Run(ctx, command.Command{Args: args, Env: s.Source.App.CommandEnvs.Apply, Output: output,
+		Changes: true})
+	if failure, is := command.AsFailure(err); is && failure.Stale() {
+		return fmt.Errorf("%w: the state has changed since the plan was made", ErrStale)
+	}
+	return err
+}
+
+// Show returns the state as JSON.
+func (s *Session) Show(ctx context.Context) ([]byte, error) {
+	shown, err := s.runner.Run(ctx, command.Command{Args: []string{"show", "-json", "-no-color"}})
+	return shown.Stdout, err
+}

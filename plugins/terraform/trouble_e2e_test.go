@@ -1,0 +1,136 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package main
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+)
+
+func TestAPlanForAnotherStateIsRefused(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	c := w.commit("1111111111", "{allowDestroy: always}", web("v1"))
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
+
+	w = w.next()
+	change := sdktest.Change{Running: c, Target: w.commit("2222222222", "{allowDestroy: always}", web("v2"))}
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	w.tofu(t.Context(), "here", c, "apply", "-auto-approve", "-replace=terraform_data.settings")
+	outcome := w.run(apply, "{}", change)
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "the plan is stale: the state has changed since the plan was made (serial 1 then,")
+	require.Contains(t, w.log(apply), "next step: deploy the commit again")
+	require.Equal(t, 1, w.counted())
+}
+
+func TestAPlanForAnotherCommitIsRefused(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	require.Equal(t, succeeded, w.run(plan, "{}", sdktest.Change{Target: w.commit("1111111111", "{}", web("v1"))}).Status)
+	outcome := w.run(apply, "{}", sdktest.Change{Target: w.commit("2222222222", "{}", web("v1"))})
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "it was made for commit 1111111, and this is 2222222")
+	require.Zero(t, w.counted())
+}
+
+// Plans stay on the machine on which they were made. Elsewhere a new one must have the same changes.
+func TestAPlanFromAnotherMachineIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	change := sdktest.Change{Target: w.commit("1111111111", "{}", web("v1"))}
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	require.NoError(t, os.RemoveAll(filepath.Join(w.dir, "plans")))
+	require.Equal(t, succeeded, w.run(apply, "{}", change).Status)
+	require.Contains(t, w.log(apply), "is not on this machine, so it is made again")
+	require.Equal(t, 1, w.counted())
+
+	w = w.next()
+	file := filepath.Join(w.dir, "input")
+	require.NoError(t, os.WriteFile(file, []byte("one"), 0o600))
+	files := map[string]string{"main.tf": `resource "terraform_data" "file" { input = file("` + file + `") }`}
+	change = sdktest.Change{Target: w.commit("2222222222", "{allowDestroy: always}", files)}
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	require.NoError(t, os.RemoveAll(filepath.Join(w.dir, "plans")))
+	require.NoError(t, os.WriteFile(file, []byte("two"), 0o600))
+	outcome := w.run(apply, "{}", change)
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "a new plan has other changes than the one that was shown")
+}
+
+// slow has a resource that takes until the file GO is there, and then another one.
+func slow(w *world) map[string]string {
+	// A test that fails must not wait for the program.
+	w.t.Cleanup(func() { _ = os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600) })
+	return map[string]string{"main.tf": strings.ReplaceAll(`
+resource "terraform_data" "first" {
+  provisioner "local-exec" { command = "echo first >> COUNT; until [ -e GO ]; do sleep 0.1; done" }
+}
+resource "terraform_data" "second" {
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" { command = "echo second >> COUNT" }
+}
+`, "GO", filepath.Join(w.dir, "go"))}
+}
+
+// The program that a stage has interrupted ends what it has begun, and the next attempt does the rest: each provisioner
+// runs once.
+func TestACancelledApplyLeavesNoLockAndGoesOnLater(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	change := sdktest.Change{Target: w.commit("1111111111", "{}", slow(w))}
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		_, err := w.Run(ctx, sdktest.Execution{Stage: apply, Options: "{}", Change: copied(t, change)})
+		ended <- err
+	}()
+	require.Eventually(t, func() bool { return w.counted() == 1 }, 20*time.Second, 10*time.Millisecond)
+	cancel()
+	require.Error(t, <-ended)
+	require.Eventually(t, func() bool { return strings.Contains(w.log(apply), "Interrupting the program") },
+		10*time.Second, 10*time.Millisecond)
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
+
+	again := func(e *sdktest.Execution) { e.Attempt = 1 }
+	require.Equal(t, succeeded, w.run(apply, "{}", change, again).Status, "it waits for the lock")
+	require.Contains(t, w.log(apply), "An earlier attempt had begun to apply the plan")
+	require.Len(t, w.state("here").Resources, 2)
+	data, err := os.ReadFile(w.count())
+	require.NoError(t, err)
+	require.Equal(t, 1, strings.Count(string(data), "second"))
+	require.NotContains(t, w.tofu(t.Context(), "here", change.Target, "plan", "-lock-timeout=0s"), "Error")
+}
+
+func TestOneThatHoldsTheLockIsNamed(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	c := w.commit("1111111111", "{lockTimeout: 1s}", slow(w))
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = w.Run(ctx, sdktest.Execution{Stage: apply, Change: copied(t, sdktest.Change{Target: c})})
+	}()
+	require.Eventually(t, func() bool { return w.counted() == 1 }, 20*time.Second, 10*time.Millisecond)
+	outcome := w.run(plan, "{}", sdktest.Change{Target: c})
+	require.Equal(t, failed, outcome.Status)
+	require.Regexp(t, `plan: the state is locked by \S+@\S+ since .* for OperationTypeApply`, outcome.Reason)
+	require.Contains(t, w.log(plan), "next step: wait for it to end, or set a longer lockTimeout")
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "go"), nil, 0o600))
+	<-done
+	cancel()
+}
