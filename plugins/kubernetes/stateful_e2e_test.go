@@ -103,3 +103,20 @@ func TestABrokenPodHoldsAStatefulSetUpUntilItIsDeleted(t *testing.T) {
 	require.Contains(t, log, says)
 	require.Contains(t, log, "StatefulSet db: 3 of 3 ready")
 }
+
+func TestARollbackOfAStatefulSetReplacesItsBrokenPods(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	at := func(hash, image string) *commit {
+		return &commit{Hash: hash, Files: map[string]string{"all.yaml": strings.NewReplacer("VALUE", "a", "db:v1",
+			image, "  podManagementPolicy: Parallel\n", "").Replace(statefulYAML)}}
+	}
+	one, two := at("aaaaaaa1", "db:v1"), at("aaaaaaa2", "registry.invalid/x:1")
+	a.succeeds("K8S_SYNC", "", one, nil)
+	a.nextDeployment()
+	a.fails("K8S_SYNC", "", two, one)
+	log := a.succeeds("K8S_ROLLBACK", "", two, one)
+	require.Contains(t, log, "StatefulSet db: pod db-2 of the failed version is deleted")
+	require.NotContains(t, log, "kubectl delete pod")
+	require.Contains(t, log, "StatefulSet db: 3 of 3 ready")
+}

@@ -9,6 +9,9 @@
 // longer than a grace period. Pods of an older revision never count against a rollout, so that a broken version can be
 // replaced by a good one.
 //
+// It changes nothing in the cluster, but for a rollback: there it deletes the pods of the failed version by which a
+// StatefulSet would hold it up, because its controller replaces pods in their order and none before all are ready.
+//
 // The stages call it with what was applied. Progress is reported at most once a second for each workload. It ends at
 // once when its context does, and says how far it was.
 package rollout

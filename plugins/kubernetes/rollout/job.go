@@ -98,7 +98,7 @@ func (t *tracker) listPods(ctx context.Context) []*unstructured.Unstructured {
 	if !ok {
 		return nil
 	}
-	list, err := t.cluster.Resource(podResource, live.GetNamespace()).List(ctx, opts)
+	list, err := t.cluster.Resource(PodResource, live.GetNamespace()).List(ctx, opts)
 	if err != nil {
 		return nil
 	}

@@ -106,7 +106,7 @@ func (t *tracker) inspect(ctx context.Context) {
 			p.ripe = !strings.Contains(p.text, quotaWords)
 		} else if !revision.owns(byName[p.pod]) {
 			var held bool
-			if p, held = holdsUp(t.workload.Live, p); !held || revision.none {
+			if p, held = t.holdsUp(t.workload.Live, byName[p.pod], p); !held || revision.none {
 				continue
 			}
 		}

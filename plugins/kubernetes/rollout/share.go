@@ -104,10 +104,8 @@ func (t *tracker) readyOfNew(ctx context.Context) (ready int64) {
 		if !revision.owns(u) || fromUnstructured(u.Object, &pod) != nil || pod.DeletionTimestamp != nil {
 			continue
 		}
-		for _, c := range pod.Status.Conditions {
-			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue {
-				ready++
-			}
+		if isPodReady(&pod) {
+			ready++
 		}
 	}
 	return ready

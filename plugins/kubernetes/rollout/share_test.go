@@ -4,10 +4,12 @@
 package rollout_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -144,6 +146,53 @@ func TestABrokenPodOfTheOldVersionThatHoldsAStatefulSetUpIsNamed(t *testing.T) {
 			require.ErrorContains(t, err, "not ready within 1m0s")
 			require.Equal(t, held, strings.Contains(err.Error(), says), err)
 			require.Equal(t, held, strings.Contains(log.String(), "StatefulSet db: "+says), log)
+		})
+	}
+}
+
+func TestARollbackDeletesTheBrokenPodsOfTheFailedVersion(t *testing.T) {
+	t.Parallel()
+	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, want := range map[string]struct {
+		revision, ready, created, strategy string
+		deleted                            bool
+	}{
+		"not ready":                    {"h3", "False", "2026-01-01T00:00:00Z", "RollingUpdate", true},
+		"ready":                        {"h3", "True", "2026-01-01T00:00:00Z", "RollingUpdate", false},
+		"older than the deployment":    {"h3", "False", "2025-12-31T23:59:59Z", "RollingUpdate", false},
+		"of the version that comes":    {"h2", "False", "2026-01-01T00:00:00Z", "RollingUpdate", false},
+		"of the version below a share": {"h1", "False", "2026-01-01T00:00:00Z", "RollingUpdate", false},
+		"updated by hand":              {"h3", "False", "2026-01-01T00:00:00Z", "OnDelete", false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, log := newFakeCluster(), &lines{}
+			live := statefulAt(t, "{type: "+want.strategy+"}", 2, 2, 2)
+			p := ordinal(t, 2, want.revision, want.ready)
+			require.NoError(t, unstructured.SetNestedField(p.Object, want.created, "metadata", "creationTimestamp"))
+			c.resource("pods").set(p)
+			c.resource("statefulsets").set(live)
+			var deleted []string
+			o := options
+			o.Discard = &rollout.Discard{Since: begun}
+			o.Discard.Delete = func(_ context.Context, p *unstructured.Unstructured) error {
+				deleted = append(deleted, p.GetName())
+				return nil
+			}
+			ended := make(chan error, 1)
+			go func() {
+				ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live,
+					Resource: c.resource("statefulsets")}}, o, log)
+			}()
+			pass(time.Second)
+			c.resource("pods").set(p) // late news of it
+			<-ended
+			if !want.deleted {
+				require.Empty(t, deleted, name)
+				return
+			}
+			require.Equal(t, []string{"db-2"}, deleted, name)
+			require.Contains(t, log.String(), "StatefulSet db: pod db-2 of the failed version is deleted, because its "+
+				"controller replaces no pod before it is ready\n")
 		})
 	}
 }

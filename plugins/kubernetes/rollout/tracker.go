@@ -18,7 +18,8 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+// PodResource are pods in the API.
+var PodResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
 
 // tracker follows one workload to its end.
 type tracker struct {
@@ -37,9 +38,15 @@ type tracker struct {
 	lastCrash problem
 	hinting
 
-	begun    time.Time
-	watched  bool            // it was not ready at first
-	readyAt  time.Time       // since when it is ready; zero while it is not
+	begun   time.Time
+	watched bool      // it was not ready at first
+	readyAt time.Time // since when it is ready; zero while it is not
+	reported
+	discarding
+}
+
+// reported is what was logged.
+type reported struct {
 	progress string          // how far the workload is
 	unlogged bool            // it has not been logged yet
 	logged   time.Time       // when progress was logged last
@@ -145,6 +152,7 @@ func (t *tracker) review(ctx context.Context) (done bool, err error) {
 			return done, err
 		}
 	}
+	t.discardHolding(ctx)
 	t.lookForHints(ctx, now)
 	if err := t.judge(now); err != nil {
 		return false, err
@@ -156,7 +164,7 @@ func (t *tracker) review(ctx context.Context) (done bool, err error) {
 // followPods follows the pods of the workload; no state comes when it has none.
 func (t *tracker) followPods(ctx context.Context) *following {
 	live := t.workload.Live
-	pods := t.cluster.Resource(podResource, live.GetNamespace())
+	pods := t.cluster.Resource(PodResource, live.GetNamespace())
 	if live.GetKind() == "Pod" {
 		return follow(ctx, pods, metav1.ListOptions{
 			FieldSelector: fields.OneTermEqualSelector("metadata.name", live.GetName()).String(),

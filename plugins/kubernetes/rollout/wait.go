@@ -50,6 +50,16 @@ type Options struct {
 	Grace time.Duration
 	// Rules judge objects in place of kstatus; nil judges none.
 	Rules *health.Rules
+	// Discard, unless nil, deletes pods that hold a rollback up.
+	Discard *Discard
+}
+
+// Discard deletes pods of a failed version.
+type Discard struct {
+	// Since is when its deployment began, by the clock of the API: older pods stay.
+	Since time.Time
+	// Delete deletes a pod, unless another one has its name by now.
+	Delete func(ctx context.Context, pod *unstructured.Unstructured) error
 }
 
 // Workload is one applied object.
@@ -96,8 +106,8 @@ func Wait(ctx context.Context, c Cluster, workloads []Workload, o Options, log L
 	group.SetLimit(maxWatches)
 	for _, w := range workloads {
 		group.Go(func() error {
-			t := &tracker{cluster: c, workload: w, grace: o.Grace, rules: o.Rules, log: log, said: map[string]bool{},
-				begun: time.Now()}
+			t := &tracker{cluster: c, workload: w, grace: o.Grace, rules: o.Rules, log: log, begun: time.Now(),
+				reported: reported{said: map[string]bool{}}, discarding: discarding{discard: o.Discard}}
 			if w.Hook {
 				t.output = newOutput(ctx, c, log)
 			}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
@@ -114,10 +116,13 @@ func (e *Executor) endWave(ctx context.Context, req *Request, c *cluster.Client,
 	if w.Number == phase.Foundation || len(waited) == 0 {
 		return nil
 	}
-	options := e.readiness.options(s, applied)
+	options, err := e.waiting(ctx, req, c, s, applied)
+	if err != nil {
+		return err
+	}
 	req.Log.Infof("Waiting for %s of wave %d to be healthy, at most %s; then the next wave is applied",
 		plural(len(waited), "object"), w.Number, options.Timeout)
-	err := rollout.Wait(ctx, c, waited, options, req.Log)
+	err = rollout.Wait(ctx, c, waited, options, req.Log)
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
@@ -162,7 +167,10 @@ func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s 
 	if len(waited) == 0 {
 		return nil
 	}
-	options := e.readiness.options(s, applied)
+	options, err := e.waiting(ctx, req, c, s, applied)
+	if err != nil {
+		return err
+	}
 	req.Log.Infof("Waiting for %s to be ready, at most %s", plural(len(waited), "workload"), options.Timeout)
 	start := time.Now()
 	if err := rollout.Wait(ctx, c, waited, options, req.Log); err != nil {
@@ -170,6 +178,31 @@ func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s 
 	}
 	req.Log.Successf("Ready after %s", time.Since(start).Round(10*time.Millisecond))
 	return nil
+}
+
+// waiting bounds a wait for what was applied. In a rollback the pods of the failed deployment that hold it up are
+// deleted.
+func (e *Executor) waiting(ctx context.Context, req *Request, c *cluster.Client, s *Source,
+	applied []apply.Applied) (rollout.Options, error) {
+	options := e.readiness.options(s, applied)
+	if !isStage(req, config.StageRollback) {
+		return options, nil
+	}
+	since, err := began(ctx, req)
+	if err != nil {
+		return options, err
+	}
+	options.Discard = &rollout.Discard{Since: since,
+		Delete: func(ctx context.Context, pod *unstructured.Unstructured) error {
+			uid := pod.GetUID()
+			err := c.Dynamic.Resource(rollout.PodResource).Namespace(pod.GetNamespace()).Delete(ctx, pod.GetName(),
+				metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}})
+			if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+				return nil
+			}
+			return err
+		}}
+	return options, nil
 }
 
 // readiness decides what stages wait for, and how; its rules are nil for none.
