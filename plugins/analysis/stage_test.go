@@ -216,7 +216,7 @@ func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 		{stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS","step":"30s"`), "give 3 samples a side, with " +
 			"which no difference can be significant"},
 		{`{"duration":"5m","metrics":[{"provider":"absent","query":"q","interval":"1m","expected":{"max":1}}]}`,
-			"the provider absent is not among the analysisProviders"},
+			"the provider absent is not among the analysisProviders of the piped configuration: prom"},
 		{`{"duration":"5m","logs":[{"provider":"prom","query":"q","interval":"1m"}]}`, "cannot query logs yet"},
 	} {
 		_, err := plan(t, h, c[0])
