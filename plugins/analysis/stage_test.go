@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -162,6 +164,23 @@ func TestFailuresOfEarlierAttemptsCount(t *testing.T) {
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageAnalysis,
 		stage("10m", `"query":"q","interval":"4m","failureLimit":2,"expected":{"max":1}`)))
 	require.Contains(t, h.Piped.Log("analysis"), "has failed 3 times, more than its failureLimit 2")
+}
+
+func TestAnAnalysisGoesOnWhileNothingCanBeNoted(t *testing.T) {
+	t.Parallel()
+	c, s := newManualClock(), newServer(t, always(1))
+	h := start(t, c, s.URL, nil)
+	ended := h.Go(t.Context(), t, stageAnalysis, stage("10m", `"query":"q","interval":"4m","expected":{"max":1}`))
+	waitEvaluations(t, h, c, 1)
+	h.Piped.OnCall(func(call string) error {
+		if strings.HasPrefix(call, "PutStageMetadata") {
+			return status.Error(codes.ResourceExhausted, "not now")
+		}
+		return nil
+	})
+	s.set(always(2))
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, finish(c, ended))
+	require.Contains(t, h.Piped.Log("analysis"), "2 is too high; failure 1, failureLimit 0", "metrics decide")
 }
 
 func TestASkipEndsTheAnalysis(t *testing.T) {
