@@ -11,14 +11,20 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
-// saveWhenDue notes what has changed, at a bounded rate, and the elapsed time now and then.
-func (r *run) saveWhenDue(ctx context.Context) error {
+// saveWhenDue notes what has changed, at a bounded rate, and the elapsed time now and then. A note that is not taken in
+// time does not hold the analysis up: metrics decide, and a later note has the same and more.
+func (r *run) saveWhenDue(ctx context.Context) {
 	now := r.clock.now()
 	if age := now.Sub(r.saved); age < beat && (!r.dirty || age < saveEvery) {
-		return nil
+		return
 	}
-	withSeries := now.Sub(r.seriesSaved) >= seriesEvery
-	return r.note(ctx, withSeries)
+	limited, cancel := context.WithTimeout(ctx, saveLimit)
+	defer cancel()
+	err := r.note(limited, now.Sub(r.seriesSaved) >= seriesEvery)
+	if err != nil && ctx.Err() == nil && !r.unsaved {
+		r.req.Log.Infof("The analysis goes on, but what it has found is not kept now: %v", err)
+	}
+	r.unsaved, r.saved = err != nil, now
 }
 
 // note writes the state as it is now.
@@ -78,7 +84,9 @@ func (r *run) succeed(ctx context.Context) (sdk.Result, error) {
 // fail ends the analysis after too many failures.
 func (r *run) fail(ctx context.Context, cause error) error {
 	r.draw()
-	if err := r.note(ctx, true); err != nil {
+	limited, cancel := context.WithTimeout(ctx, saveLimit)
+	defer cancel()
+	if err := r.note(limited, true); err != nil {
 		r.req.Log.Errorf("The result of the analysis was not kept: %v", err)
 	}
 	return cause

@@ -103,7 +103,7 @@ func checkProviders(options *config.Options, configured *config.Config) error {
 		switch found := configured.Find(m.Provider); {
 		case found == nil:
 			return fmt.Errorf("metrics[%d]: the provider %s is not among the analysisProviders of the piped "+
-				"configuration", i, m.Provider)
+				"configuration: %s", i, m.Provider, configured.Names())
 		case found.Type == config.Stackdriver:
 			return fmt.Errorf("metrics[%d]: the provider %s has the type %s, which the plugin cannot query yet", i,
 				m.Provider, found.Type)

@@ -19,7 +19,7 @@ const (
 	// saveEvery is the shortest time between two notes, seriesEvery the one between two notes of what charts show.
 	saveEvery   = time.Second
 	seriesEvery = 10 * time.Second
-	// saveLimit bounds the last note of a stage that has been stopped.
+	// saveLimit bounds a note, the last one of a stage that has been stopped, too.
 	saveLimit = 2 * time.Second
 	// maxQueries bounds the queries at one time.
 	maxQueries = 16
@@ -43,7 +43,8 @@ type run struct {
 	places  chan struct{}
 	queries sync.WaitGroup
 
-	dirty               bool
+	// dirty is whether there is something new to note, unsaved whether the last note was not taken.
+	dirty, unsaved      bool
 	saved, seriesSaved  time.Time
 	evaluated, failures int
 }
@@ -112,9 +113,7 @@ func (r *run) execute(ctx context.Context) (sdk.Result, error) {
 		case <-ctx.Done():
 			return sdk.Failure, r.stopped(ctx)
 		}
-		if err := r.saveWhenDue(ctx); err != nil {
-			return sdk.Failure, err
-		}
+		r.saveWhenDue(ctx)
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
@@ -164,6 +166,23 @@ func TestFailuresOfEarlierAttemptsCount(t *testing.T) {
 	require.Contains(t, h.Piped.Log("analysis"), "has failed 3 times, more than its failureLimit 2")
 }
 
+func TestAnAnalysisGoesOnWhileNothingCanBeNoted(t *testing.T) {
+	t.Parallel()
+	c, s := newManualClock(), newServer(t, always(1))
+	h := start(t, c, s.URL, nil)
+	ended := h.Go(t.Context(), t, stageAnalysis, stage("10m", `"query":"q","interval":"4m","expected":{"max":1}`))
+	waitEvaluations(t, h, c, 1)
+	h.Piped.OnCall(func(call string) error {
+		if strings.HasPrefix(call, "PutStageMetadata") {
+			return status.Error(codes.ResourceExhausted, "not now")
+		}
+		return nil
+	})
+	s.set(always(2))
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, finish(c, ended))
+	require.Contains(t, h.Piped.Log("analysis"), "2 is too high; failure 1, failureLimit 0", "metrics decide")
+}
+
 func TestASkipEndsTheAnalysis(t *testing.T) {
 	t.Parallel()
 	c, s := newManualClock(), newServer(t, always(1))
@@ -216,7 +235,7 @@ func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 		{stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS","step":"30s"`), "give 3 samples a side, with " +
 			"which no difference can be significant"},
 		{`{"duration":"5m","metrics":[{"provider":"absent","query":"q","interval":"1m","expected":{"max":1}}]}`,
-			"the provider absent is not among the analysisProviders"},
+			"the provider absent is not among the analysisProviders of the piped configuration: prom"},
 		{`{"duration":"5m","logs":[{"provider":"prom","query":"q","interval":"1m"}]}`, "cannot query logs yet"},
 	} {
 		_, err := plan(t, h, c[0])

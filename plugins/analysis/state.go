@@ -21,6 +21,8 @@ const (
 	seriesKey sdk.StageKey[[]*series] = "pipedeck/analysis-series"
 	// latestKey is the shared object of the application with the last successful analysis (PipeCD v1).
 	latestKey = "latest-analysis-result"
+	// maxSeries bounds what is kept for charts, in bytes: piped keeps 256 KiB.
+	maxSeries = 200 << 10
 )
 
 // counts are those of one metric or request.
@@ -75,7 +77,10 @@ func (s *state) save(ctx context.Context, client sdk.StageClient, withSeries boo
 		if encoded, err = json.Marshal(s.series); err != nil {
 			return fmt.Errorf("encode the values of the analysis: %w", err)
 		}
-		values[string(seriesKey)] = string(encoded)
+		// Only charts lack what is too much to be kept.
+		if len(encoded) <= maxSeries {
+			values[string(seriesKey)] = string(encoded)
+		}
 	}
 	return client.PutMetadata(ctx, sdk.OfStage, values)
 }

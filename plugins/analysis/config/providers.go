@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 )
 
 // The types of providers.
@@ -122,6 +123,18 @@ func (c *Config) Find(name string) *Provider {
 		}
 	}
 	return nil
+}
+
+// Names are those of all providers, for messages.
+func (c *Config) Names() string {
+	if len(c.AnalysisProviders) == 0 {
+		return "none"
+	}
+	var all []string
+	for _, p := range c.AnalysisProviders {
+		all = append(all, p.Name)
+	}
+	return strings.Join(all, ", ")
 }
 
 // Prometheus returns the config of a provider of that type.
