@@ -104,7 +104,7 @@ func (v *visitor) keep(t *testing.T, b page.Block) {
 	term.interrupt()
 }
 
-// opensUI reports whether a block ends with the UI. What prints lines instead is not left: a page waits for what it shows.
+// opensUI reports whether a block ends with the UI. What prints lines instead is not left: a page waits for its lines.
 func opensUI(b page.Block) bool {
 	return !strings.Contains(b.Text, "--output plain") &&
 		(strings.Contains(b.Text, "pipedeck up") || strings.Contains(b.Text, "pipedeck attach"))
