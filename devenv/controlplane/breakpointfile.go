@@ -33,6 +33,15 @@ type breakpointFile struct {
 	atStart []*deckv1.Breakpoint
 }
 
+// newBreakpointFile keeps them next to the history, if one is kept.
+func newBreakpointFile(history string, s *store.Store, logger *slog.Logger) *breakpointFile {
+	f := &breakpointFile{store: s, logger: logger}
+	if history != "" {
+		f.path = history + ".breakpoints"
+	}
+	return f
+}
+
 // begin sets the breakpoints of this start and those that are kept, and keeps the changes from then on.
 func (f *breakpointFile) begin(atStart []*deckv1.Breakpoint) error {
 	f.atStart = atStart

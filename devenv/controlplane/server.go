@@ -95,10 +95,7 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		log: log, store: state, deck: deckapi.New(state, cfg.Open, cfg.PodLog), shutdown: make(chan struct{}, 1),
 		callback: cfg.Shutdown, kept: kept,
-		refusals: refused, keyTimeout: keyTimeout, breakpoints: &breakpointFile{store: state, logger: log},
-	}
-	if cfg.KeepFile != "" {
-		s.breakpoints.path = cfg.KeepFile + ".breakpoints"
+		refusals: refused, keyTimeout: keyTimeout, breakpoints: newBreakpointFile(cfg.KeepFile, state, log),
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	guard := &guard{stopping: s.stopping, log: log}

@@ -27,8 +27,8 @@ func (s *Store) ChangeBreakpoints(clearAll bool, cleared, set []*deckv1.Breakpoi
 	list, err := s.Environment.changeBreakpoints(clearAll, cleared, set)
 	if err == nil {
 		s.signals.markAll(breakpointsChanged)
-		if s.onBreakpoints != nil {
-			s.onBreakpoints()
+		if s.Environment.onBreakpoints != nil {
+			s.Environment.onBreakpoints()
 		}
 	}
 	return list, err
@@ -36,7 +36,7 @@ func (s *Store) ChangeBreakpoints(clearAll bool, cleared, set []*deckv1.Breakpoi
 
 // OnBreakpoints has a function called after each change of the breakpoints, by any goroutine. It is called before there
 // are users.
-func (s *Store) OnBreakpoints(changed func()) { s.onBreakpoints = changed }
+func (s *Store) OnBreakpoints(changed func()) { s.Environment.onBreakpoints = changed }
 
 func (e *Environment) changeBreakpoints(
 	clearAll bool, cleared, set []*deckv1.Breakpoint,

@@ -22,8 +22,10 @@ type Environment struct {
 	described *deckv1.Environment // nil until Describe
 	// breakpoints are those that are set; they are part of what is described.
 	breakpoints []*deckv1.Breakpoint
-	components  map[string]*deckv1.Component
-	problems    map[string]*deckv1.Problem // by id
+	// onBreakpoints is called after each change of them; nil for no one.
+	onBreakpoints func()
+	components    map[string]*deckv1.Component
+	problems      map[string]*deckv1.Problem // by id
 	// shown are the problems that no other one explains. causes are the parts that explain problems of SetProblem.
 	shown  map[string]*deckv1.Problem
 	causes map[string]string

@@ -49,9 +49,6 @@ type Store struct {
 	// calls only parts after it while it holds its own lock.
 	locks []sync.Locker
 
-	// onBreakpoints is called after each change of the breakpoints; nil for no one.
-	onBreakpoints func()
-
 	mu sync.Mutex
 	// identities are of the clusters and of the repository by their names here, as they were seen last.
 	identities map[string]string
