@@ -72,7 +72,7 @@ func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 	options := standin.Options{Old: how.old, Each: x.rec.each, Invalid: x.rec.refused, MaxMessage: how.maxMessage}
 	var err error
 	if how.late {
-		port, err := freePort()
+		port, err := s.freePort()
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 // launch starts the process.
 func (x *session) launch(piped string, how setup) (err error) {
 	if x.port == 0 {
-		if x.port, err = freePort(); err != nil {
+		if x.port, err = x.suite.freePort(); err != nil {
 			return err
 		}
 	}
