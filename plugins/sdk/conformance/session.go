@@ -156,9 +156,8 @@ func (x *session) await(ctx context.Context) (err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answered, over := make(chan error, 1), make(chan struct{})
+	answered := make(chan error, 1)
 	go func() {
-		defer close(over)
 		for {
 			answer, err := x.deployments().FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{},
 				grpc.WaitForReady(true))
@@ -169,14 +168,7 @@ func (x *session) await(ctx context.Context) (err error) {
 			}
 		}
 	}()
-	late := make(chan struct{})
-	go func() {
-		defer close(late)
-		if !x.process.within(ctx, x.suite.bounds.Start, over) {
-			cancel()
-		}
-	}()
-	defer func() { <-late }()
+	defer x.process.bound(ctx, x.suite.bounds.Start, cancel)()
 	select {
 	case err = <-answered:
 	case <-x.process.exited:
