@@ -235,7 +235,12 @@ func concurrentCancel(p *probe) error {
 	if err != nil {
 		return err
 	}
-	p.pause(200 * time.Millisecond)
+	select {
+	case <-other.gate.begun:
+	case e := <-other.ended:
+		other.ended <- e
+	case <-time.After(2 * time.Second): // it may ask piped for nothing, or wait for the first one
+	}
 	other.cancel()
 	p.pause(50 * time.Millisecond)
 	other.finish()

@@ -129,7 +129,7 @@ func (x *session) execute(p *probe, o order) (*execution, error) {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()
 	if o.context == nil {
-		defer time.AfterFunc(patience, cancel).Stop()
+		defer x.process.bound(ctx, patience, cancel)()
 	}
 	if o.deadline > 0 {
 		ctx, cancel = context.WithTimeout(ctx, o.deadline)

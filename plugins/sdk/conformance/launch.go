@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -156,41 +155,6 @@ func (s *suite) launch(args ...string) (*process, error) {
 		return nil, err
 	}
 	return s.spawn(launch{path: path, args: args, dir: dir})
-}
-
-// The ports that programs get. The system gives no connection one of them by itself, and no two starts get the same, so
-// that a port that is free when it is looked for is free when the program listens.
-const (
-	firstPort = 20_000
-	portCount = 12_000
-)
-
-var ports = func() *atomic.Int64 {
-	var next atomic.Int64
-	next.Store(rand.Int64N(portCount))
-	return &next
-}()
-
-// listenFree listens on a port that no other start gets soon.
-func listenFree() (net.Listener, int, error) {
-	var failed error
-	for range 200 {
-		port := firstPort + int(ports.Add(1)%portCount)
-		listener, err := net.Listen("tcp", loopback(port))
-		if err == nil {
-			return listener, port, nil
-		}
-		failed = err
-	}
-	return nil, 0, fmt.Errorf("find a free port: %w", failed)
-}
-
-func freePort() (int, error) {
-	listener, port, err := listenFree()
-	if err != nil {
-		return 0, err
-	}
-	return port, listener.Close()
 }
 
 func loopback(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }

@@ -11,7 +11,7 @@ import (
 // mostStarved bounds the time that a process may wait for a processor, in bounds of what is waited for.
 const mostStarved = 4
 
-// worthwhile is the shortest bound to which the wait for a processor is added: it takes milliseconds to look it up.
+// worthwhile is the shortest bound to which the wait for a processor is added: shorter ones are looks at what is.
 const worthwhile = time.Second
 
 // within returns whether done is closed within a limit. The time in which the program waits for a processor is not
@@ -39,16 +39,27 @@ func (p *process) within(ctx context.Context, limit time.Duration, done <-chan s
 	}
 }
 
-// starved is how long the program has waited for a processor.
+// bound calls late when the limit has passed, until the caller calls stop.
+func (p *process) bound(ctx context.Context, limit time.Duration, late func()) (stop func()) {
+	over, watched := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(watched)
+		if !p.within(ctx, limit, over) {
+			late()
+		}
+	}()
+	return func() {
+		close(over)
+		<-watched
+	}
+}
+
+// starved is how long the program has waited for a processor, without those that it starts.
 func (p *process) starved(limit time.Duration) time.Duration {
 	if limit < worthwhile {
 		return 0
 	}
-	var longest time.Duration
-	for _, pid := range markedPids(p.mark) {
-		longest = max(longest, processorWait(pid))
-	}
-	return longest
+	return processorWait(p.command.Process.Pid)
 }
 
 // schedule is what a thread has used of the processors, and how long it has waited for one.

@@ -268,7 +268,7 @@ func secretsInErrors(p *probe) error {
 	if holds(t.process.output.text(), secretOfConfig) {
 		return errors.New("the secret appears in what it prints about a configuration that it cannot read")
 	}
-	port, err := freePort()
+	port, err := p.suite.freePort()
 	if err != nil {
 		return err
 	}

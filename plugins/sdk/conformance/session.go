@@ -72,7 +72,7 @@ func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 	options := standin.Options{Old: how.old, Each: x.rec.each, Invalid: x.rec.refused, MaxMessage: how.maxMessage}
 	var err error
 	if how.late {
-		port, err := freePort()
+		port, err := s.freePort()
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 // launch starts the process.
 func (x *session) launch(piped string, how setup) (err error) {
 	if x.port == 0 {
-		if x.port, err = freePort(); err != nil {
+		if x.port, err = x.suite.freePort(); err != nil {
 			return err
 		}
 	}
@@ -156,9 +156,8 @@ func (x *session) await(ctx context.Context) (err error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	answered, over := make(chan error, 1), make(chan struct{})
+	answered := make(chan error, 1)
 	go func() {
-		defer close(over)
 		for {
 			answer, err := x.deployments().FetchDefinedStages(ctx, &deployment.FetchDefinedStagesRequest{},
 				grpc.WaitForReady(true))
@@ -169,14 +168,7 @@ func (x *session) await(ctx context.Context) (err error) {
 			}
 		}
 	}()
-	late := make(chan struct{})
-	go func() {
-		defer close(late)
-		if !x.process.within(ctx, x.suite.bounds.Start, over) {
-			cancel()
-		}
-	}()
-	defer func() { <-late }()
+	defer x.process.bound(ctx, x.suite.bounds.Start, cancel)()
 	select {
 	case err = <-answered:
 	case <-x.process.exited:

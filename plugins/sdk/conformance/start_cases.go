@@ -108,7 +108,7 @@ func listensOnLoopback(p *probe) error {
 }
 
 func portInUse(p *probe) error {
-	listener, port, err := listenFree()
+	listener, port, err := p.suite.listenFree()
 	if err != nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func help(p *probe) error {
 }
 
 func unknownFlag(p *probe) error {
-	port, err := freePort()
+	port, err := p.suite.freePort()
 	if err != nil {
 		return err
 	}

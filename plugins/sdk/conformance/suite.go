@@ -40,6 +40,7 @@ type suite struct {
 	// deploying is held while a stage of a plugin with deploy targets runs: its targets are shared.
 	deploying sync.Mutex
 	ids       counter
+	ports     reservations
 	// baseline is the stage that ran to its end by itself.
 	baseline onceFor[*execution]
 	canaries onceFor[*leaked]
@@ -218,6 +219,7 @@ func (s *suite) close() error {
 	for _, x := range s.sessions() {
 		errs = append(errs, x.close())
 	}
+	errs = append(errs, s.ports.close())
 	return errors.Join(errs...)
 }
 
