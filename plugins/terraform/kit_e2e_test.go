@@ -18,6 +18,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/terraform/command"
 	"github.com/pipedeck/pipedeck/plugins/terraform/config"
 )
 
@@ -31,6 +32,11 @@ type world struct {
 	// dir has the state of the application and the file that its provisioners count in.
 	dir     string
 	options sdktest.Options
+}
+
+func TestMain(m *testing.M) {
+	command.Apart()
+	os.Exit(m.Run())
 }
 
 func tofu(t *testing.T) string {
