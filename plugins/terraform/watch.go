@@ -25,7 +25,7 @@ type watch struct {
 
 	mu   sync.Mutex
 	kept map[string]kept
-	// changed counts what stages have changed, by application.
+	// changed counts what stages have changed, by application: a number for each.
 	changed map[string]int
 	stop    context.CancelFunc
 	running sync.WaitGroup
