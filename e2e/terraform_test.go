@@ -26,7 +26,8 @@ type terraformed struct {
 func newTerraformed(t *testing.T, configuration string) *terraformed {
 	t.Helper()
 	dir := t.TempDir()
-	w := &terraformed{environment: newEnvironment(t), count: filepath.Join(dir, "count"), goes: filepath.Join(dir, "go")}
+	w := &terraformed{environment: newEnvironment(t), count: filepath.Join(dir, "count"),
+		goes: filepath.Join(dir, "go")}
 	require.NotEmpty(t, os.Getenv("PIPEDECK_TOFU"), "run the story with: make e2e-platforms")
 	options := filepath.Join(dir, "plugin.yaml")
 	require.NoError(t, os.WriteFile(options, []byte("config:\n  binary: "+os.Getenv("PIPEDECK_TOFU")+"\n  workDir: "+
@@ -57,7 +58,9 @@ resource "terraform_data" "first" {
 }
 resource "terraform_data" "second" {
   depends_on = [terraform_data.first]
-  provisioner "local-exec" { command = "echo begun >> COUNT; until [ -e GO ]; do sleep 0.1; done; echo second >> COUNT" }
+  provisioner "local-exec" {
+    command = "echo begun >> COUNT; until [ -e GO ]; do sleep 0.1; done; echo second >> COUNT"
+  }
 }
 `
 

@@ -25,7 +25,7 @@ import (
 // tofuVariable names the program of the tests; make e2e-platforms builds it.
 const tofuVariable = "PIPEDECK_TOFU"
 
-// world is the plugin with a real program and a folder of its own.
+// world is the plugin with a real program and its own folder.
 type world struct {
 	*sdktest.Harness
 	t *testing.T
@@ -136,7 +136,7 @@ func (w *world) state(target string) (state struct {
 	return state
 }
 
-// tofu runs the program in a directory of its own with the state of a deploy target, as a person would.
+// tofu runs the program in its own directory with the state of a deploy target, as a person would.
 func (w *world) tofu(ctx context.Context, target string, c *sdktest.Commit, args ...string) string {
 	w.t.Helper()
 	dir := copied(w.t, sdktest.Change{Target: c}).Target.Dir

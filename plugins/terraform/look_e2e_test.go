@@ -34,7 +34,8 @@ func TestAPreviewShowsThePlanAndChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, previews, 1)
 	require.Equal(t, "1 to change, 1 to replace, 1 output", previews[0].Summary)
-	require.Contains(t, previews[0].Details, "-/+ terraform_data.web is replaced: triggers_replace cannot be changed in place")
+	require.Contains(t, previews[0].Details,
+		"-/+ terraform_data.web is replaced: triggers_replace cannot be changed in place")
 	require.Contains(t, previews[0].Details, "-     input = \"v1\"\n+     input = \"v2\"\n")
 	require.Equal(t, before, w.state("here"))
 
@@ -80,7 +81,7 @@ func TestTheLiveStateIsATreeOfModules(t *testing.T) {
 func TestDriftIsAnEditOfTheStateOrAnInputThatChanged(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	w.options.Config = map[string]any{"binary": tofu(t), "workDir": w.dir, "driftInterval": "1ms"}
+	w.options.Config = map[string]any{"binary": tofu(t), "workDir": w.dir, "driftInterval": "1ns"}
 	w = w.next()
 	input := filepath.Join(w.dir, "input")
 	require.NoError(t, os.WriteFile(input, []byte("one"), 0o600))
@@ -131,7 +132,8 @@ func TestALookIsKeptUntilAStageChangesSomething(t *testing.T) {
 		Change: sdk.ChangeLive}, drifts[0].Fields[0])
 	require.Equal(t, ready, w.ready(), "nothing is initialised again")
 
-	require.Equal(t, succeeded, w.run(apply, `{"allowDestroy": "always"}`, sdktest.Change{Running: c, Target: c}).Status)
+	again := sdktest.Change{Running: c, Target: c}
+	require.Equal(t, succeeded, w.run(apply, `{"allowDestroy": "always"}`, again).Status)
 	require.Equal(t, sdk.Synced, w.livestate(c).Sync.Status)
 }
 

@@ -50,7 +50,7 @@ func (w *watch) start(interval time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop = cancel
 	w.running.Go(func() {
-		tick := time.NewTicker(w.interval / 4)
+		tick := time.NewTicker(max(w.interval/4, time.Second))
 		defer tick.Stop()
 		for {
 			select {

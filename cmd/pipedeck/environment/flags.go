@@ -163,14 +163,15 @@ type source struct {
 // asked for; else the repository around the working directory, which has to hold application
 // configurations. A directory that cannot be watched is an error; a sample never takes its place.
 func (f *Flags) chooseSource(args []string) (*source, error) {
-	from, err := f.chosen(args)
+	from, err := chosen(f, args)
 	if err != nil {
 		return nil, err
 	}
-	return from, f.need(from)
+	f.onDemand, err = needed(from)
+	return from, err
 }
 
-func (f *Flags) chosen(args []string) (*source, error) {
+func chosen(f *Flags, args []string) (*source, error) {
 	if len(args) == 1 && f.isDefault("sample") {
 		f.samples = nil // what the user names counts
 	}

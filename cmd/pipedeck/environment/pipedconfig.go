@@ -32,7 +32,7 @@ func (f *Flags) readOwn() (*ownpiped.Config, error) {
 	}
 	checker := &options.Checker{Catalogue: known}
 	own, err := ownpiped.Read(f.pipedConfig, ownpiped.Surroundings{
-		Bundled: append(append(slices.Clone(bundledPlugins), multiclusterPlugin), onDemandPlugins...), Given: names(f.plugins),
+		Bundled: slices.Concat(bundledPlugins, []string{multiclusterPlugin}, onDemandPlugins), Given: names(f.plugins),
 		Clusters: f.targets(), OnClusters: kubernetesPlugins, Foreign: f.piped != "",
 		Check: func(report *config.Report) {
 			checker.CheckOptions(report)

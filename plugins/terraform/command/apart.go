@@ -20,7 +20,7 @@ import (
 )
 
 // A program that changes something has to outlive this process: its state is in memory until it ends. So this program
-// starts itself, which starts itself again and ends, which runs the program and writes down how it ended. What ends this
+// starts itself, which starts itself again and ends, which runs the program and writes how it ended. What ends this
 // process and all that descends from it does not reach it then. The lock of the state keeps a second one from working
 // at the same time.
 
@@ -58,7 +58,7 @@ func Apart() {
 	os.Exit(0)
 }
 
-// start starts this program with the order, in a session of its own, and does not wait for it.
+// start starts this program with the order, in a separate session, and does not wait for it.
 func (o order) start(stdout, stderr *os.File, env []string) error {
 	self, err := os.Executable()
 	if err != nil {

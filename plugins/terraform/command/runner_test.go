@@ -112,7 +112,8 @@ func TestTheOwnerOfALockIsNamed(t *testing.T) {
 func TestAVersionIsComparedWithAConstraint(t *testing.T) {
 	t.Parallel()
 	for constraint, fits := range map[string]bool{
-		"": true, "1.12.6": true, "v1.12.6": true, ">= 1.8, < 2": true, "~> 1.12.0": true, "0.13.0": false, "< 1": false,
+		"": true, "1.12.6": true, "v1.12.6": true, ">= 1.8, < 2": true, "~> 1.12.0": true, "0.13.0": false,
+		"< 1":    false,
 		"latest": false,
 	} {
 		require.Equal(t, fits, CheckVersion("1.12.6", constraint) == nil, constraint)
