@@ -73,7 +73,7 @@ $(TOFU):
 .PHONY: e2e-terraform
 e2e-terraform: build $(TOFU) ## Drive the plugin terraform with a real OpenTofu, which is compiled for it (minutes, once)
 	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) go test -count=1 -timeout 10m -tags e2e ./plugins/terraform/...
-	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10m -tags platforms -run Terraform ./e2e
+	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10m -tags e2e,platforms -run Terraform ./e2e
 
 .PHONY: e2e-platforms
 e2e-platforms: e2e-terraform e2e-analysis ## Drive the plugins of other platforms with the real programs

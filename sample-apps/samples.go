@@ -30,6 +30,8 @@ type Sample struct {
 	Clusters []string
 	// Plugins are the plugins that the sample needs besides those of every environment.
 	Plugins []string
+	// Clusterless is set when the sample needs no cluster.
+	Clusterless bool
 }
 
 // program is the folder with the one program that all samples run, so that a release holds it once.
@@ -89,6 +91,8 @@ func All() []Sample {
 		Folders:  []string{"terraform"},
 		EditHint: "terraform/main.tf",
 		Plugins:  []string{"terraform"},
+
+		Clusterless: true,
 	}}
 }
 

@@ -18,19 +18,25 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
+	"github.com/pipedeck/pipedeck/plugins/terraform/command"
 	"github.com/pipedeck/pipedeck/plugins/terraform/config"
 )
 
 // tofuVariable names the program of the tests; make e2e-platforms builds it.
 const tofuVariable = "PIPEDECK_TOFU"
 
-// world is the plugin with a real program and a folder of its own.
+// world is the plugin with a real program and its own folder.
 type world struct {
 	*sdktest.Harness
 	t *testing.T
 	// dir has the state of the application and the file that its provisioners count in.
 	dir     string
 	options sdktest.Options
+}
+
+func TestMain(m *testing.M) {
+	command.Apart()
+	os.Exit(m.Run())
 }
 
 func tofu(t *testing.T) string {
@@ -130,7 +136,7 @@ func (w *world) state(target string) (state struct {
 	return state
 }
 
-// tofu runs the program in a directory of its own with the state of a deploy target, as a person would.
+// tofu runs the program in its own directory with the state of a deploy target, as a person would.
 func (w *world) tofu(ctx context.Context, target string, c *sdktest.Commit, args ...string) string {
 	w.t.Helper()
 	dir := copied(w.t, sdktest.Change{Target: c}).Target.Dir

@@ -70,7 +70,7 @@ func key(req *livestateRequest) string {
 
 // see looks at one deploy target.
 func (p *plugin) see(ctx context.Context, req *livestateRequest, target session.Target, seen *sighting) error {
-	source, done, err := own(req.Targets, req.Source)
+	source, done, err := own(req.Source)
 	if err != nil {
 		return err
 	}
@@ -161,8 +161,13 @@ func (s *sighting) drifts() []sdk.ResourceDrift {
 		if s.at[i].changes == nil {
 			continue
 		}
+		live := map[string]bool{}
+		for _, r := range s.at[i].tree {
+			live[r.Address] = true
+		}
 		for _, r := range s.at[i].changes.Resources {
-			if len(list) < maxDrifts {
+			// One that is to be created is not in the live state.
+			if live[r.Address] && len(list) < maxDrifts {
 				list = append(list, s.at[i].drift(r))
 			}
 		}

@@ -60,7 +60,7 @@ func (p *plugin) look(ctx context.Context, use, applicationID string, source *se
 			return err
 		}
 		err = read(s, plan)
-		_ = os.Remove(plan.File) // it holds secrets; the next look writes it anew
+		_ = os.Remove(plan.File) // it holds secrets; the next look writes it again
 		return err
 	}
 }
@@ -79,11 +79,8 @@ func atLookTarget(targets []session.Target, target session.Target, err error) er
 	return fmt.Errorf("deploy target %s: %w", target.Name, err)
 }
 
-// own is the source in a directory of its own for one of several deploy targets: each has another place of its state.
-func own(targets []session.Target, source *session.Source) (*session.Source, func(), error) {
-	if len(targets) < 2 {
-		return source, func() {}, nil
-	}
+// own is the source in a separate directory: a look writes the place of the state of its deploy target there.
+func own(source *session.Source) (*session.Source, func(), error) {
 	dir, err := copyNext(source.Dir)
 	if err != nil {
 		return nil, nil, err

@@ -128,7 +128,8 @@ output "place" { value = var.place }
 func TestAVersionThatTheProgramDoesNotHaveIsRefused(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	outcome := w.run(plan, "{}", sdktest.Change{Target: w.commit("1111111111", `{terraformVersion: "0.13.0"}`, web("v1"))})
+	old := w.commit("1111111111", `{terraformVersion: "0.13.0"}`, web("v1"))
+	outcome := w.run(plan, "{}", sdktest.Change{Target: old})
 	require.Equal(t, failed, outcome.Status)
 	require.Regexp(t, `the program has version [\d.]+, and terraformVersion wants 0.13.0`, outcome.Reason)
 	require.Equal(t, succeeded, w.run(plan, "{}", sdktest.Change{Target: w.commit("1111111111",

@@ -19,7 +19,7 @@ var _ sdk.PlanPreviewPlugin[config.Plugin, config.Target, config.Application] = 
 func (p *plugin) GetPlanPreview(ctx context.Context, req *previewRequest) ([]sdk.PlanPreview, error) {
 	var previews []sdk.PlanPreview
 	for _, target := range req.Targets {
-		source, done, err := own(req.Targets, req.Target)
+		source, done, err := own(req.Target)
 		if err != nil {
 			return nil, err
 		}

@@ -32,7 +32,7 @@ func (p *plugin) rollback(ctx context.Context, req *executeRequest) (sdk.Result,
 		return sdk.Success, nil
 	}
 	if req.Running == nil {
-		return sdk.Failure, errors.New("there is no commit to return to: this is the first deployment of the application\n" +
+		return sdk.Failure, errors.New("there is no commit to return to: this is the first deployment\n" +
 			"next step: correct the configuration and deploy again; what has been created stays in the state")
 	}
 	plans, unexpected := map[string]ready{}, summaries{}

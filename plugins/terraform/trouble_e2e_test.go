@@ -30,7 +30,8 @@ func TestAPlanForAnotherStateIsRefused(t *testing.T) {
 	w.tofu(t.Context(), "here", c, "apply", "-auto-approve", "-replace=terraform_data.settings")
 	outcome := w.run(apply, "{}", change)
 	require.Equal(t, failed, outcome.Status)
-	require.Contains(t, outcome.Reason, "the plan is stale: the state has changed since the plan was made (serial 1 then,")
+	require.Contains(t, outcome.Reason,
+		"the plan is stale: the state has changed since the plan was made (serial 1 then,")
 	require.Contains(t, w.log(apply), "next step: deploy the commit again")
 	require.Equal(t, 1, w.counted())
 }
@@ -38,7 +39,8 @@ func TestAPlanForAnotherStateIsRefused(t *testing.T) {
 func TestAPlanForAnotherCommitIsRefused(t *testing.T) {
 	t.Parallel()
 	w := start(t)
-	require.Equal(t, succeeded, w.run(plan, "{}", sdktest.Change{Target: w.commit("1111111111", "{}", web("v1"))}).Status)
+	first := sdktest.Change{Target: w.commit("1111111111", "{}", web("v1"))}
+	require.Equal(t, succeeded, w.run(plan, "{}", first).Status)
 	outcome := w.run(apply, "{}", sdktest.Change{Target: w.commit("2222222222", "{}", web("v1"))})
 	require.Equal(t, failed, outcome.Status)
 	require.Contains(t, outcome.Reason, "it was made for commit 1111111, and this is 2222222")

@@ -25,7 +25,7 @@ type watch struct {
 
 	mu   sync.Mutex
 	kept map[string]kept
-	// changed counts what stages have changed, by application.
+	// changed counts what stages have changed, by application: a number for each.
 	changed map[string]int
 	stop    context.CancelFunc
 	running sync.WaitGroup
@@ -50,7 +50,7 @@ func (w *watch) start(interval time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop = cancel
 	w.running.Go(func() {
-		tick := time.NewTicker(w.interval / 4)
+		tick := time.NewTicker(max(w.interval/4, time.Second))
 		defer tick.Stop()
 		for {
 			select {

@@ -163,14 +163,15 @@ type source struct {
 // asked for; else the repository around the working directory, which has to hold application
 // configurations. A directory that cannot be watched is an error; a sample never takes its place.
 func (f *Flags) chooseSource(args []string) (*source, error) {
-	from, err := choose(f, args)
+	from, err := chosen(f, args)
 	if err != nil {
 		return nil, err
 	}
-	return from, need(f, from)
+	f.onDemand, err = needed(from)
+	return from, err
 }
 
-func choose(f *Flags, args []string) (*source, error) {
+func chosen(f *Flags, args []string) (*source, error) {
 	if len(args) == 1 && f.isDefault("sample") {
 		f.samples = nil // what the user names counts
 	}
@@ -362,7 +363,7 @@ func bundledMemory(name string) string {
 	switch {
 	case slices.Contains(kubernetesPlugins, name):
 		return "1Gi"
-	case name == "scriptrun", slices.Contains(onDemandPlugins, name):
+	case name == "scriptrun", name == "terraform":
 		return ""
 	}
 	return "256Mi"

@@ -16,37 +16,36 @@ import (
 // onDemandPlugins are bundled plugins that are compiled and started only where an application uses them.
 var onDemandPlugins = []string{"analysis", "terraform"}
 
-// need finds out which of these plugins the applications use.
-func need(f *Flags, from *source) error {
-	f.onDemand = nil
+// needed are those of these plugins that the applications use.
+func needed(from *source) (plugins []string, err error) {
 	for _, sample := range from.samples {
-		f.onDemand = append(f.onDemand, sample.Plugins...)
+		plugins = append(plugins, sample.Plugins...)
 	}
 	if from.dir == "" {
-		return nil
+		return plugins, nil
 	}
 	repository, err := workspace.OpenRepository(from.dir)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	configurations, err := repository.Configurations()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known, err := pluginflag.Known()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for _, name := range onDemandPlugins {
 		i := slices.IndexFunc(known, func(p options.Plugin) bool { return p.Name == name })
 		for _, report := range configurations {
 			if i >= 0 && report.Application != nil && uses(report.Application, known[i]) {
-				demand(f, name)
+				plugins = append(plugins, name)
 				break
 			}
 		}
 	}
-	return nil
+	return plugins, nil
 }
 
 // needConfigured adds those that the user has configured.

@@ -172,7 +172,7 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 	if err != nil {
 		return err
 	}
-	inCluster := func(s sampleapps.Sample) bool { return len(s.Plugins) == 0 }
+	inCluster := func(s sampleapps.Sample) bool { return !s.Clusterless }
 	if f.none() && slices.ContainsFunc(from.samples, inCluster) {
 		return exit.Usage(errors.New("the sample applications need a cluster, and --cluster none has none"),
 			"use --cluster embedded, or give a repository of yours")

@@ -75,6 +75,9 @@ func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
 		}
 		defer stderr.Close()
 	}
+	if c.Changes {
+		return r.runApart(ctx, c, stdout, stderr)
+	}
 	cmd := exec.Command(r.Program, c.Args...) //nolint:gosec // the program that the operator names
 	cmd.Dir, cmd.Env = r.Dir, append(append([]string(nil), r.Env...), c.Env...)
 	cmd.Stdout, cmd.Stderr = stdout.file, stderr.file
@@ -83,7 +86,37 @@ func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
 		return Result{}, fmt.Errorf("start %s: %w", r.Program, err)
 	}
 	r.await(ctx, cmd, c, stdout)
-	return r.result(ctx, cmd, c, stdout, stderr)
+	return r.result(ctx, c, cmd.ProcessState.ExitCode(), stdout, stderr)
+}
+
+// runApart runs a command that outlives this process.
+func (r *Runner) runApart(ctx context.Context, c Command, stdout, stderr *sink) (Result, error) {
+	dir, err := os.MkdirTemp("", "pipedeck-terraform-*")
+	if err != nil {
+		return Result{}, fmt.Errorf("create a folder for the result: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	o := order{Program: r.Program, Args: c.Args, Dir: r.Dir, Result: dir}
+	if err := o.start(stdout.file, stderr.file, append(append([]string(nil), r.Env...), c.Env...)); err != nil {
+		return Result{}, err
+	}
+	tick := time.NewTicker(followEvery)
+	defer tick.Stop()
+	lines := newMask(c.Output, r.Secrets)
+	for interrupted := false; ; <-tick.C {
+		if ctx.Err() != nil && !interrupted {
+			interrupted = o.interrupt()
+		}
+		code, ended, err := o.code()
+		stdout.follow(lines)
+		if err != nil {
+			return Result{}, err
+		}
+		if ended {
+			lines.flush()
+			return r.result(ctx, c, code, stdout, stderr)
+		}
+	}
 }
 
 // await follows the output of the program until it has ended, and interrupts it when ctx ends.
@@ -108,11 +141,9 @@ func (r *Runner) await(ctx context.Context, cmd *exec.Cmd, c Command, output *si
 		case <-stop:
 			stop = nil
 			_ = cmd.Process.Signal(os.Interrupt)
-			if !c.Changes {
-				timer := time.NewTimer(r.stopped())
-				defer timer.Stop()
-				kill = timer.C
-			}
+			timer := time.NewTimer(r.stopped())
+			defer timer.Stop()
+			kill = timer.C
 		case <-kill:
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		}
@@ -126,8 +157,8 @@ func (r *Runner) stopped() time.Duration {
 	return readLimit
 }
 
-func (r *Runner) result(ctx context.Context, cmd *exec.Cmd, c Command, stdout, stderr *sink) (Result, error) {
-	result := Result{Code: cmd.ProcessState.ExitCode()}
+func (r *Runner) result(ctx context.Context, c Command, code int, stdout, stderr *sink) (Result, error) {
+	result := Result{Code: code}
 	if c.Output == nil {
 		var err error
 		if result.Stdout, err = stdout.all(MaxOutput); err != nil {
@@ -149,7 +180,7 @@ func (r *Runner) result(ctx context.Context, cmd *exec.Cmd, c Command, stdout, s
 	if err != nil {
 		return result, err
 	}
-	return result, &Failure{Command: c.name(), How: cmd.ProcessState.String(), Said: hide(said, r.Secrets)}
+	return result, &Failure{Command: c.name(), How: fmt.Sprintf("exit code %d", code), Said: hide(said, r.Secrets)}
 }
 
 // name is the first word, or the first two of "workspace select" and "state pull".

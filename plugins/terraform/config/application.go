@@ -30,8 +30,8 @@ type Application struct {
 	CommandEnvs Environments `json:"commandEnvs"`
 	// LockTimeout is how long commands wait for the lock of the state. Default 5m.
 	LockTimeout sdk.Duration `json:"lockTimeout" jsonschema:"default=5m"`
-	// AllowDestroy is whether resources may be destroyed: never, after an approval, or always. A stage may have its own.
-	// Default approval.
+	// AllowDestroy is whether resources may be destroyed: never, after an approval, or always. A stage may have its
+	// own. Default approval.
 	AllowDestroy string `json:"allowDestroy" jsonschema:"enum=never,enum=approval,enum=always,default=approval"`
 	// Input is a key of PipeCD v0 and is not read: its content belongs into plugins.terraform itself; pipedeck migrate
 	// moves it there.

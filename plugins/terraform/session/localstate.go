@@ -38,7 +38,8 @@ func (s *Session) keepLocalState() error {
 		return fmt.Errorf("create the folder of the state: %w", err)
 	}
 	s.State = filepath.Join(dir, "terraform.tfstate")
-	content := fmt.Sprintf("terraform {\n  backend \"local\" {\n    path          = %s\n    workspace_dir = %s\n  }\n}\n",
+	const override = "terraform {\n  backend \"local\" {\n    path          = %s\n    workspace_dir = %s\n  }\n}\n"
+	content := fmt.Sprintf(override,
 		literal(s.State), literal(filepath.Join(dir, "workspaces")))
 	if err := os.WriteFile(filepath.Join(s.Source.Dir, overrideName), []byte(content), 0o600); err != nil {
 		return fmt.Errorf("write the place of the state: %w", err)

@@ -1,0 +1,72 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package change
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// recorded is a plan of OpenTofu, as JSON.
+func recorded(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("testdata/plan.json")
+	require.NoError(t, err)
+	return data
+}
+
+func TestAPlanIsShownWithReasonsAndWithoutSecrets(t *testing.T) {
+	t.Parallel()
+	set, err := Of(recorded(t))
+	require.NoError(t, err)
+	require.Equal(t, "1 to change, 1 to replace, 1 to destroy, 1 output", set.Summary())
+	shown := set.Diff()
+	for _, want := range []string{
+		"~ terraform_data.up is changed in place\n-     input = \"one\"\n+     input = \"two\"\n",
+		"-/+ terraform_data.web is replaced: triggers_replace cannot be changed in place\n",
+		"+     triggers_replace = [\"two\"]  # replaces the resource\n",
+		"- terraform_data.many[1] is destroyed: its index is above count\n",
+		"  output \"o\"\n-     value = \"one\"\n+     value = (known after apply)\n",
+	} {
+		require.Contains(t, shown, want)
+	}
+	require.NotContains(t, shown, "hunter22", "neither where it is marked nor where a resource hands it on")
+	require.Equal(t, []string{"terraform_data.many[1]", "terraform_data.web"}, set.Destroyed())
+	require.Equal(t, []string{"hunter22"}, set.Secrets())
+	kept, err := json.Marshal(set)
+	require.NoError(t, err)
+	require.NotContains(t, string(kept), "hunter22")
+}
+
+func TestWhatIsLeftHasToBePartOfWhatWasShown(t *testing.T) {
+	t.Parallel()
+	shown := &Set{Resources: []Resource{{Address: "a", Action: Create}, {Address: "b", Action: Destroy}}}
+	require.NoError(t, (&Set{}).Within(shown))
+	require.NoError(t, (&Set{Resources: []Resource{{Address: "a", Action: Replace}}}).Within(shown), "it is tainted")
+	require.EqualError(t, (&Set{Resources: []Resource{{Address: "b", Action: Update}}}).Within(shown),
+		"update of b was not in the plan that was shown")
+	require.EqualError(t, (&Set{Resources: []Resource{{Address: "c", Action: Destroy}}}).Within(shown),
+		"destroy of c was not in the plan that was shown")
+	require.Equal(t, []string{"b"}, shown.Without(shown.Only(Create)).Destroyed())
+}
+
+func TestTheDigestDependsOnTheChangesAlone(t *testing.T) {
+	t.Parallel()
+	one := &Set{Resources: []Resource{{Address: "a", Action: Create}, {Address: "b", Action: Destroy}}}
+	other := &Set{Resources: []Resource{{Address: "b", Action: Destroy}, {Address: "a", Action: Create}}}
+	require.Equal(t, one.Digest(), other.Digest())
+	other.Resources[1].Fields = []Field{{Path: "input", After: "1"}}
+	require.NotEqual(t, one.Digest(), other.Digest())
+}
+
+func TestAPlanOfAnUnknownFormatIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "{}", `{"format_version": "3.0"}`} {
+		_, err := Of([]byte(text))
+		require.ErrorContains(t, err, "read the plan as JSON", text)
+	}
+}

@@ -1,0 +1,121 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package command
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestMain(m *testing.M) {
+	Apart()
+	os.Exit(m.Run())
+}
+
+func shell(t *testing.T) *Runner {
+	t.Helper()
+	return &Runner{Program: "/bin/sh", Dir: t.TempDir(), Env: os.Environ(), Stopped: 200 * time.Millisecond}
+}
+
+func script(text string) Command { return Command{Args: []string{"-c", text}} }
+
+func TestACommandGivesItsAnswerAndItsErrors(t *testing.T) {
+	t.Parallel()
+	r := shell(t)
+	result, err := r.Run(t.Context(), script("echo answer; echo noise >&2"))
+	require.NoError(t, err)
+	require.Equal(t, "answer\n", string(result.Stdout))
+
+	_, err = r.Run(t.Context(), script("echo half; printf '╷\\n│ Error: no such thing\\n│ \\n╵\\n' >&2; exit 3"))
+	require.EqualError(t, err, "-c failed: Error: no such thing")
+	c := script("exit 2")
+	c.Codes = []int{2}
+	result, err = r.Run(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, 2, result.Code)
+	_, err = (&Runner{Program: "/nowhere"}).Run(t.Context(), c)
+	require.ErrorContains(t, err, "start /nowhere")
+}
+
+func TestSecretsAreHiddenInOutputAndErrors(t *testing.T) {
+	t.Parallel()
+	for _, changes := range []bool{false, true} {
+		r, output := shell(t), &bytes.Buffer{}
+		r.Secrets = []string{"hunter22", "ab"}
+		c := script("printf 'it is hun'; sleep 0.2; echo 'ter22, ab'; exit 1")
+		c.Output, c.Changes = output, changes
+		_, err := r.Run(t.Context(), c)
+		require.Equal(t, "it is (sensitive value), ab\n", output.String())
+		require.EqualError(t, err, "-c failed: it is (sensitive value), ab")
+	}
+}
+
+// A command that changes something ends what it has begun, however long that takes; another one is killed.
+func TestOnlyACommandThatChangesNothingIsKilled(t *testing.T) {
+	t.Parallel()
+	for _, changes := range []bool{true, false} {
+		r := shell(t)
+		begun, ended := filepath.Join(r.Dir, "begun"), filepath.Join(r.Dir, "ended")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		c := script(`trap 'interrupted=yes' INT; touch begun; until [ -n "$interrupted" ]; do sleep 0.05; done
+for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; touch ended; exit 1`)
+		c.Changes = changes
+		done := make(chan error, 1)
+		go func() { _, err := r.Run(ctx, c); done <- err }()
+		require.Eventually(t, func() bool { _, err := os.Stat(begun); return err == nil }, 20*time.Second,
+			5*time.Millisecond)
+		reason := errors.New("the user wants it")
+		cancel(reason)
+		require.ErrorIs(t, <-done, reason)
+		_, err := os.Stat(ended)
+		require.Equal(t, changes, err == nil)
+	}
+}
+
+func TestNothingIsStartedOnceTheContextHasEnded(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := shell(t).Run(ctx, script("true"))
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+func TestTheOwnerOfALockIsNamed(t *testing.T) {
+	t.Parallel()
+	failure := &Failure{Command: "plan", How: "exit code 1", Said: `╷
+│ Error: Error acquiring the state lock
+│ 
+│ Error message: resource temporarily unavailable
+│ Lock Info:
+│   ID:        5f1d
+│   Path:      /states/terraform.tfstate
+│   Operation: OperationTypeApply
+│   Who:       ann@laptop
+│   Version:   1.12.6
+│   Created:   2026-11-27 03:00:00 +0000 UTC
+│   Info:      
+╵
+`}
+	require.EqualError(t, failure, "plan: the state is locked by ann@laptop since 2026-11-27 03:00:00 +0000 UTC for "+
+		"OperationTypeApply (lock 5f1d)\nnext step: wait for it to end, or set a longer lockTimeout; if no one works "+
+		"with the state any more, run: tofu force-unlock 5f1d")
+}
+
+func TestAVersionIsComparedWithAConstraint(t *testing.T) {
+	t.Parallel()
+	for constraint, fits := range map[string]bool{
+		"": true, "1.12.6": true, "v1.12.6": true, ">= 1.8, < 2": true, "~> 1.12.0": true, "0.13.0": false,
+		"< 1":    false,
+		"latest": false,
+	} {
+		require.Equal(t, fits, CheckVersion("1.12.6", constraint) == nil, constraint)
+	}
+}
