@@ -93,6 +93,19 @@ func (p Placement) At(o Occasion) []Moment {
 	return moments
 }
 
+// IsDeployed reports whether a deployment that goes well applies the object: hooks of tests, failures, rollbacks and
+// removals, and those of Skip, are none of its objects.
+func (p Placement) IsDeployed() bool {
+	for _, o := range deployed {
+		for _, moment := range p.At(o) {
+			if moment == Before || moment == Sync || moment == After {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Never reports whether an object is a hook that no occasion applies, such as one of Skip.
 func Never(m manifest.Manifest) bool {
 	p, err := Of(m)

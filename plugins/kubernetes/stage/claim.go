@@ -26,6 +26,9 @@ type Claim struct {
 	Application, File string
 	// Unloadable is why the application cannot be loaded, so that it may have the object; nil when it has it.
 	Unloadable error
+	// Unapplied is why no deployment of the application applies the object, although its manifests name it; empty when
+	// one does.
+	Unapplied string
 }
 
 // Reason completes "X is kept, …".
@@ -33,6 +36,10 @@ func (c Claim) Reason() string {
 	if c.Unloadable != nil {
 		return "because the application " + c.Application + " (" + c.File + ") may have it in Git now: that one " +
 			"cannot be loaded: " + oneLine(c.Unloadable)
+	}
+	if c.Unapplied != "" {
+		return "because the application " + c.Application + " (" + c.File + ") names it in Git, but does not take it " +
+			"over: " + c.Unapplied
 	}
 	return "because the application " + c.Application + " (" + c.File + ") has it in Git now, and takes it over when " +
 		"it is deployed"
@@ -123,10 +130,35 @@ func (l claimLook) at(ctx context.Context, n, was *neighbour) {
 		}
 		has = slices.DeleteFunc(has, func(i inventory.Item) bool { return had[i.Key] && !isGivenBack(i) })
 	}
-	for _, item := range has {
-		l.claims[item.Key] = Claim{Application: n.name, File: n.file}
+	why := l.unapplied(ctx, n, objects, has, was != nil)
+	for i, item := range has {
+		if _, claimed := l.claims[item.Key]; !claimed || why[i] == "" {
+			l.claims[item.Key] = Claim{Application: n.name, File: n.file, Unapplied: why[i]}
+		}
 	}
 }
+
+// unapplied says for each item why the neighbour does not apply it: it is a hook of another moment, or a chart that
+// looks it up leaves it out as long as it is there.
+func (l claimLook) unapplied(ctx context.Context, n *neighbour, objects []namedObject, items []inventory.Item,
+	upgrade bool) []string {
+	why := make([]string, len(items))
+	if len(items) == 0 {
+		return why
+	}
+	seen, offline, err := n.load(ctx, l.loader, l.Targets, Loading{Connect: l.loader.Reaching(l.Targets),
+		Upgrade: upgrade})
+	for i, item := range items {
+		if named := l.namedAs(objects, item); !slices.ContainsFunc(named, isApplied) {
+			why[i] = named[0].unapplied
+		} else if err == nil && !offline && len(l.namedAs(seen, item)) == 0 {
+			why[i] = "its chart leaves it out, as the cluster is now"
+		}
+	}
+	return why
+}
+
+func isApplied(o namedObject) bool { return o.unapplied == "" }
 
 // hold notes what an application may have that cannot be loaded: what holds data, and what a file of it names. One
 // that could not be loaded before either, and has not changed since, has not taken anything since.
@@ -175,10 +207,15 @@ func (l claimLook) reach(n *neighbour) reach {
 }
 
 // among returns those of the items that are among objects in Git.
-func (l claimLook) among(objects []manifest.Key) []inventory.Item {
+func (l claimLook) among(objects []namedObject) []inventory.Item {
 	return slices.DeleteFunc(slices.Clone(l.Items), func(i inventory.Item) bool {
-		return !slices.ContainsFunc(objects, func(o manifest.Key) bool { return l.isSame(o, i.Key) })
+		return len(l.namedAs(objects, i)) == 0
 	})
+}
+
+// namedAs returns those of the objects that are the item.
+func (l claimLook) namedAs(objects []namedObject, item inventory.Item) []namedObject {
+	return slices.DeleteFunc(slices.Clone(objects), func(o namedObject) bool { return !l.isSame(o.key, item.Key) })
 }
 
 // isSame compares what a manifest names with an object in the cluster. An object without a namespace is of a kind that
@@ -196,7 +233,8 @@ func isGivenBack(i inventory.Item) bool {
 	return i.Meta.Annotations[manifest.AnnotationGivenBack] != ""
 }
 
-// heldItem is an object that is left because an application that cannot be loaded may have it.
+// heldItem is an object that is left because an application that cannot be loaded may have it, or because one names it
+// and does not apply it.
 type heldItem struct {
 	inventory.Item
 	Claim
@@ -204,7 +242,8 @@ type heldItem struct {
 
 // handOver leaves the objects alone that other applications claim, and returns those that are not claimed and those
 // that are held. What another application has does not belong to this one any more: a later deployment of it must not
-// delete that either, while the other one is not deployed. What an application may have keeps its marks.
+// delete that either, while the other one is not deployed. What an application may have, or does not take over, keeps
+// its marks: it would belong to no one otherwise, and no one would see it.
 func handOver(ctx context.Context, req *Request, c *cluster.Client, s *Source, claims map[manifest.Key]Claim,
 	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
 	for _, item := range items {
@@ -212,7 +251,7 @@ func handOver(ctx context.Context, req *Request, c *cluster.Client, s *Source, c
 		switch {
 		case !claimed:
 			own = append(own, item)
-		case claim.Unloadable != nil:
+		case claim.Unloadable != nil, claim.Unapplied != "":
 			held = append(held, heldItem{item, claim})
 		default:
 			if err := inventory.Release(ctx, c, item, s.App.VariantLabel.Key); err != nil {
@@ -243,16 +282,38 @@ func (e *Executor) unclaimed(ctx context.Context, req *Request, c *cluster.Clien
 }
 
 // sayHeld names what is left, and what a user does next.
-func sayHeld(req *Request, held []heldItem, next string) {
-	for _, h := range held {
+func sayHeld(req *Request, held []heldItem) {
+	unloadable, unapplied := divide(held)
+	for _, h := range unloadable {
 		req.Log.Infof("- %s: left, %s", h.Key.Human(), h.Reason())
 	}
-	if len(held) > 0 {
-		req.Log.Infof("next step: %s", next)
+	if len(unloadable) > 0 {
+		req.Log.Infof("next step: correct %s in Git, or delete it there; the next deployment with pruning then "+
+			"deletes what no application has", culprits(unloadable))
+	}
+	for _, h := range unapplied {
+		req.Log.Infof("- %s: kept, %s; it stays part of this application, which does not have it in Git",
+			h.Key.Human(), h.Reason())
+	}
+	if len(unapplied) > 0 {
+		req.Log.Infof("next step: change the manifests of %s so that a deployment applies it, which takes it over; or "+
+			"delete it there, and the next deployment with pruning of this application deletes it", culprits(unapplied))
 	}
 }
 
-// culprits names the applications that cannot be loaded, each with its file.
+// divide separates what applications that cannot be loaded may have from what applications name and do not apply.
+func divide(held []heldItem) (unloadable, unapplied []heldItem) {
+	for _, h := range held {
+		if h.Unloadable != nil {
+			unloadable = append(unloadable, h)
+		} else {
+			unapplied = append(unapplied, h)
+		}
+	}
+	return unloadable, unapplied
+}
+
+// culprits names the applications because of which objects are held, each with its file.
 func culprits(held []heldItem) string {
 	var names []string
 	for _, h := range held {

@@ -92,8 +92,7 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	if err != nil {
 		return err
 	}
-	sayHeld(req, held, fmt.Sprintf("correct %s in Git, or delete it there; the next deployment with pruning then "+
-		"deletes what no application has", culprits(held)))
+	sayHeld(req, held)
 	if len(unwanted) == 0 {
 		if len(held) == 0 {
 			req.Log.Info("Nothing to prune: every resource of the application is in Git")

@@ -20,6 +20,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/phase"
 )
 
 const (
@@ -214,11 +215,26 @@ func (n *neighbour) isTemplate(err error) bool {
 	})
 }
 
-// objects are the keys that an application has at a deploy target. An error says why they are not known.
-func (n *neighbour) objects(ctx context.Context, l *Loader, targets []Target) (keys []manifest.Key, err error) {
+// namedObject is an object that the manifests of an application name.
+type namedObject struct {
+	key manifest.Key
+	// unapplied is why no deployment of the application applies it; empty when one does.
+	unapplied string
+}
+
+// objects are those that an application has at a deploy target. An error says why they are not known.
+func (n *neighbour) objects(ctx context.Context, l *Loader, targets []Target) ([]namedObject, error) {
+	objects, _, err := n.load(ctx, l, targets, Loading{})
+	return objects, err
+}
+
+// load loads the manifests of an application for a deploy target. offline is set when no chart has seen the cluster.
+func (n *neighbour) load(ctx context.Context, l *Loader, targets []Target, how Loading) (objects []namedObject,
+	offline bool, err error) {
 	if n.invalid != nil {
-		return nil, n.invalid
+		return nil, true, n.invalid
 	}
+	offline = true
 	for _, s := range n.sources {
 		at := s
 		if len(s.App.Input.MultiTargets) > 0 && len(targets) > 0 {
@@ -226,15 +242,20 @@ func (n *neighbour) objects(ctx context.Context, l *Loader, targets []Target) (k
 				continue
 			}
 		}
-		loaded, err := l.LoadAs(ctx, targets, at, Loading{})
+		loaded, err := l.LoadAs(ctx, targets, at, how)
 		if err != nil {
-			return nil, err
+			return nil, true, err
 		}
+		offline = offline && (loaded.Reads == nil && !loaded.ReadsMoment || loaded.Away != nil)
 		for _, m := range loaded.Manifests {
-			keys = append(keys, m.Key())
+			object := namedObject{key: m.Key()}
+			if placed, err := phase.Of(m); err == nil && !placed.IsDeployed() {
+				object.unapplied = "it is a hook there that no deployment applies (" + placed.Hook + ")"
+			}
+			objects = append(objects, object)
 		}
 	}
-	return keys, nil
+	return objects, offline, nil
 }
 
 // mentions reports whether a file in the directory of an application has the kind and the name of an object: that is

@@ -139,8 +139,24 @@ func (r *removal) unclaimed(ctx context.Context, items []inventory.Item) ([]inve
 		return nil, removed(r.req, "find out what other applications have in Git at commit %s, so nothing more was "+
 			"deleted: %w", short(r.head.CommitHash), err)
 	}
-	r.held = held
-	return append(items, leaving...), nil
+	var unapplied []heldItem
+	if r.held, unapplied = divide(held); len(unapplied) > 0 {
+		err = r.release(ctx, unapplied)
+	}
+	return append(items, leaving...), err
+}
+
+// release leaves what other applications name and do not apply: after the removal it belongs to no application.
+func (r *removal) release(ctx context.Context, unapplied []heldItem) error {
+	for _, h := range unapplied {
+		if err := inventory.Release(ctx, r.client, h.Item, r.source.App.VariantLabel.Key); err != nil {
+			return err
+		}
+		r.req.Log.Infof("- %s: kept, %s; it belongs to no application any more", h.Key.Human(), h.Reason())
+	}
+	r.req.Log.Infof("next step: change the manifests of %s so that a deployment applies it, or delete it by hand",
+		culprits(unapplied))
+	return nil
 }
 
 // left returns what is there, and how much of it is still to be deleted and no hook.
