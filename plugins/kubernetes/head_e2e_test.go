@@ -26,8 +26,8 @@ func (p *pair) headIs(r *repository) {
 	p.h.Piped.SetSharedMetadata("pipedeck/head", string(data))
 }
 
-const keptForStore = "/data: kept, because the application store (store/app.pipecd.yaml) has it in Git now, and takes " +
-	"it over when it is deployed; it is not part of this application any more"
+const keptForStore = "/data: kept, because the application store (store/app.pipecd.yaml) has it in Git now, and " +
+	"takes it over when it is deployed; it is not part of this application any more"
 
 // TestAPruneOfAnOlderCommitKeepsWhatTheHeadHas has a commit approved late: it has lost the claim, which a later one has
 // brought to store.
@@ -88,4 +88,28 @@ func TestARemovalLooksAtTheHeadAgainWhenItsHooksHaveEnded(t *testing.T) {
 	require.Empty(t, p.get(claims, "data").GetDeletionTimestamp(), log)
 	require.Contains(t, log, p.namespace+keptForStore)
 	p.absent(configMaps, "old")
+}
+
+// TestTwoApplicationsTakeAnObjectFromEachOtherOnlyWhenBothHaveItInGit looks at what is said of that.
+func TestTwoApplicationsTakeAnObjectFromEachOtherOnlyWhenBothHaveItInGit(t *testing.T) {
+	t.Parallel()
+	p := newPair(t)
+	one, both := copied()
+	_, moves := moved()
+	both.hash, both.files = "aaaaaaa2", one.files
+	moves.hash = "aaaaaaa3"
+	const twice = ": two applications that both have it in Git take it from each other with every deployment"
+	p.deploys("shop", "K8S_SYNC", one, nil)
+	p.knows("local")
+	log := p.deploys("store", "K8S_SYNC", both, nil)
+	require.Contains(t, log, "/data belonged to the application shop until now"+twice, "the head is not known")
+	p.headIs(moves)
+	log = p.deploys("shop", "K8S_SYNC", both, one)
+	require.Contains(t, log, "/data belonged to the application store until now\n", "shop does not have it any more")
+	require.NotContains(t, log, twice)
+	log = p.deploys("store", "K8S_SYNC", both, one)
+	require.Contains(t, log, "/data belonged to the application shop until now\n")
+	p.headIs(both)
+	log = p.deploys("shop", "K8S_SYNC", one, both)
+	require.Contains(t, log, "/data belonged to the application store until now"+twice)
 }

@@ -109,8 +109,8 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	return nil
 }
 
-// notElsewhere leaves out what other applications have in Git, or may have, at the commit that is deployed or at the head
-// of the branch: the commit may have waited for its approval, and one of them may have got an object since.
+// notElsewhere leaves out what other applications have in Git, or may have, at the commit that is deployed or at the
+// head of the branch: the commit may have waited for its approval, and one of them may have got an object since.
 func (e *Executor) notElsewhere(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
 	if own, held, err = e.unclaimed(ctx, req, c, s, s, items); err != nil || len(own) == 0 {

@@ -21,8 +21,8 @@ type headAnswer struct {
 	Directory string `json:"directory"`
 }
 
-// headNow is the repository at the head of the branch as it is now, in the place of s; s itself when piped does not say.
-// The application need not be there, and its configuration is that of s.
+// headNow is the repository at the head of the branch as it is now, in the place of s; s itself when piped does not
+// say. The application need not be there, and its configuration is that of s.
 func headNow(ctx context.Context, req *Request, s *Source) (*Source, error) {
 	head, found, err := headKey.Get(ctx, req.Client)
 	if err != nil {
