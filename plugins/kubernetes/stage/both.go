@@ -17,7 +17,7 @@ import (
 // bothHave returns what reports whether an object that was another application's is in Git twice at the head of the
 // branch: in the application that is deployed, and in that one. What cannot be known is not so. It may be called by
 // several goroutines; the applications are loaded when it is first asked about them.
-func (e *Executor) bothHave(req *Request, c *cluster.Client,
+func bothHave(e *Executor, req *Request, c *cluster.Client,
 	s *Source) func(context.Context, manifest.Key, string) bool {
 	var mu sync.Mutex
 	loaded := map[string][]manifest.Key{}
@@ -28,7 +28,7 @@ func (e *Executor) bothHave(req *Request, c *cluster.Client,
 		has := func(application string) bool {
 			keys, known := loaded[application]
 			if !known {
-				keys = e.inGitNow(ctx, req, s, application)
+				keys = inGitNow(ctx, e.loader, req, s, application)
 				loaded[application] = keys
 			}
 			return slices.ContainsFunc(keys, func(k manifest.Key) bool { return look.isSame(k, object) })
@@ -38,7 +38,7 @@ func (e *Executor) bothHave(req *Request, c *cluster.Client,
 }
 
 // inGitNow are the objects that an application of piped has at the head of the branch; none when that is not known.
-func (e *Executor) inGitNow(ctx context.Context, req *Request, s *Source, application string) []manifest.Key {
+func inGitNow(ctx context.Context, l *Loader, req *Request, s *Source, application string) []manifest.Key {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
 	head, err := headNow(ctx, req, s)
@@ -64,7 +64,7 @@ func (e *Executor) inGitNow(ctx context.Context, req *Request, s *Source, applic
 	if n == nil {
 		return nil
 	}
-	keys, err := n.objects(ctx, e.loader, req.Targets)
+	keys, err := n.objects(ctx, l, req.Targets)
 	if err != nil {
 		return nil
 	}

@@ -88,7 +88,7 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
-	unwanted, held, err := e.notElsewhere(ctx, req, c, s, unwanted)
+	unwanted, held, err := notElsewhere(ctx, e, req, c, s, unwanted)
 	if err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 
 // notElsewhere leaves out what other applications have in Git, or may have, at the commit that is deployed or at the
 // head of the branch: the commit may have waited for its approval, and one of them may have got an object since.
-func (e *Executor) notElsewhere(ctx context.Context, req *Request, c *cluster.Client, s *Source,
+func notElsewhere(ctx context.Context, e *Executor, req *Request, c *cluster.Client, s *Source,
 	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
 	if own, held, err = e.unclaimed(ctx, req, c, s, s, items); err != nil || len(own) == 0 {
 		return own, held, err
