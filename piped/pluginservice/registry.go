@@ -28,8 +28,8 @@ type Registry struct {
 	ended map[string]*deployment
 	order []string
 
-	// Idle, unless nil, is called when no stage of a deployment runs any more, before another one begins. What it returns
-	// is called then, too, but nothing waits for it. It is set before the Registry is used.
+	// Idle, unless nil, is called when no stage of a deployment runs any more, before another one begins. What it
+	// returns is called then, too, but nothing waits for it. It is set before the Registry is used.
 	Idle func(deploymentID string) (after func())
 }
 
