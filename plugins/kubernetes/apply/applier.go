@@ -49,14 +49,15 @@ type Applier struct {
 	Scaled map[manifest.Key]bool
 	// Seen, unless nil, saves sending what has not changed since it was applied; it outlives the Applier.
 	Seen *Seen
-	// TakesOver, unless nil, is called before objects of other applications are applied, with their marks, and with
-	// no marks for what turns out to have been there without, unless that is older than Since. It may be called by
+	// TakesOver, unless nil, is called before objects of other applications are applied, with their marks, and
+	// with no marks for what turns out to have been there without, unless that is older than Since. It may be called by
 	// several goroutines. Its error ends the run.
 	TakesOver func(ctx context.Context, others map[types.UID]manifest.Marks) error
 	Since     time.Time
 	// Named, unless nil, gives the name of an application for its id.
 	Named func(id string) string
-	// BothHave, unless nil, reports whether both the application of the manifests and another one have an object in Git.
+	// BothHave, unless nil, reports whether both the application of the manifests and another one have an object in
+	// Git.
 	BothHave func(ctx context.Context, object manifest.Key, other string) bool
 	// Judges, unless nil, reports kinds whose health is judged by rules, which may look at any field.
 	Judges func(schema.GroupKind) bool
