@@ -134,10 +134,12 @@ func (a *Agent) assemble() (err error) {
 	}
 	commands := pluginservice.NewCommands()
 	sources := source.NewSources(a.repos.store, a.repos.byID, a.upstream.tracer)
+	heads := source.NewHeads(sources.Head)
+	registry.Idle = heads.Return
 	a.service, err = pluginservice.Listen(pluginservice.Options{
 		Port: a.options.Plugins.ServicePort, ControlPlane: a.upstream.client, Registry: registry, Commands: commands,
 		Calls: a.pluginCalls, Faults: a.options.Faults, Guarded: true, ToolsDir: a.options.Plugins.ToolsDir,
-		Answers: answers(a.upstream.client, sources.InGit), Logger: a.logger,
+		Answers: answers(a.upstream.client, sources.InGit, heads.Lend), Logger: a.logger,
 	})
 	if err != nil {
 		return err

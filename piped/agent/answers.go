@@ -14,12 +14,13 @@ import (
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // answers are what plugins may ask piped while they run a stage. inGit returns the commit at the head of the branch
-// that has the application of a deployment; empty when it has not.
-func answers(client pipedservice.PipedServiceClient,
-	inGit func(context.Context, *model.Deployment) (string, error)) map[string]pluginservice.Answer {
+// that has the application of a deployment; empty when it has not. head lends the repository there.
+func answers(client pipedservice.PipedServiceClient, inGit func(context.Context, *model.Deployment) (string, error),
+	head func(context.Context, *model.Deployment) (*source.Source, error)) map[string]pluginservice.Answer {
 	return map[string]pluginservice.Answer{
 		pluginservice.ApplicationsMetadataKey: func(ctx context.Context, _ *model.Deployment) (string, bool, error) {
 			listed, err := client.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
@@ -32,6 +33,14 @@ func answers(client pipedservice.PipedServiceClient,
 		pluginservice.InGitMetadataKey: func(ctx context.Context, d *model.Deployment) (string, bool, error) {
 			commit, err := inGit(ctx, d)
 			return commit, commit != "", err
+		},
+		pluginservice.HeadMetadataKey: func(ctx context.Context, d *model.Deployment) (string, bool, error) {
+			at, err := head(ctx, d)
+			if err != nil {
+				return "", false, err
+			}
+			data, err := json.Marshal(pluginservice.Head{Commit: at.Commit, Directory: at.RepositoryDirectory})
+			return string(data), true, err
 		},
 	}
 }

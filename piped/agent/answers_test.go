@@ -13,6 +13,7 @@ import (
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/piped/pluginservice"
+	"github.com/pipedeck/pipedeck/piped/source"
 )
 
 // lister is a control plane with one application.
@@ -31,7 +32,7 @@ func (lister) ListApplications(context.Context, *pipedservice.ListApplicationsRe
 
 func TestPluginsLearnWhichApplicationsPipedHas(t *testing.T) {
 	t.Parallel()
-	value, found, err := answers(lister{}, nil)[pluginservice.ApplicationsMetadataKey](t.Context(), nil)
+	value, found, err := answers(lister{}, nil, nil)[pluginservice.ApplicationsMetadataKey](t.Context(), nil)
 	require.NoError(t, err)
 	require.True(t, found)
 	require.JSONEq(t, `[{"id": "a1", "name": "shop", "repository": "main", "file": "apps/shop/app.pipecd.yaml",
@@ -42,9 +43,21 @@ func TestPluginsLearnWhetherAnApplicationIsInGit(t *testing.T) {
 	t.Parallel()
 	for commit, in := range map[string]bool{"": false, "abc": true} {
 		inGit := func(context.Context, *model.Deployment) (string, error) { return commit, nil }
-		value, found, err := answers(lister{}, inGit)[pluginservice.InGitMetadataKey](t.Context(), &model.Deployment{})
+		value, found, err := answers(lister{}, inGit, nil)[pluginservice.InGitMetadataKey](t.Context(),
+			&model.Deployment{})
 		require.NoError(t, err)
 		require.Equal(t, in, found)
 		require.Equal(t, commit, value)
 	}
+}
+
+func TestPluginsGetTheRepositoryAtTheHead(t *testing.T) {
+	t.Parallel()
+	head := func(context.Context, *model.Deployment) (*source.Source, error) {
+		return &source.Source{Commit: "abc", RepositoryDirectory: "/sources/1"}, nil
+	}
+	value, found, err := answers(lister{}, nil, head)[pluginservice.HeadMetadataKey](t.Context(), &model.Deployment{})
+	require.NoError(t, err)
+	require.True(t, found)
+	require.JSONEq(t, `{"commit": "abc", "directory": "/sources/1"}`, value)
 }

@@ -16,7 +16,17 @@ const (
 	// InGitMetadataKey holds the commit at the head of the branch that has the configuration of the application; there
 	// is none while the application is deleted in Git.
 	InGitMetadataKey = "pipedeck/in-git"
+	// HeadMetadataKey holds a Head as JSON: the repository at the head of the branch, which is looked for again. Its
+	// directory stays while a stage of the deployment runs.
+	HeadMetadataKey = "pipedeck/head"
 )
+
+// Head is the repository of an application at the head of the branch.
+type Head struct {
+	Commit string `json:"commit"`
+	// Directory is that of the repository, absolute.
+	Directory string `json:"directory"`
+}
 
 // KnownApplication is what plugins learn of an application of this piped.
 type KnownApplication struct {

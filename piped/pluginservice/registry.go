@@ -27,6 +27,10 @@ type Registry struct {
 	// ended are the last ones that were removed, and order their ids, oldest first.
 	ended map[string]*deployment
 	order []string
+
+	// Idle, unless nil, is called when no stage of a deployment runs any more, before another one begins. What it
+	// returns is called then, too, but nothing waits for it. It is set before the Registry is used.
+	Idle func(deploymentID string) (after func())
 }
 
 // maxEnded bounds the deployments that are remembered for log lines after their end.
@@ -164,14 +168,21 @@ func (r *Registry) BeginStage(deploymentID, stageID string, attempt int32) (end 
 		values[AttemptMetadataKey] = strconv.Itoa(int(attempt))
 		d.stages[stageID] = values
 	}
-	return sync.OnceFunc(func() {
-		d.mu.Lock()
-		defer d.mu.Unlock()
-		close(stage.ended)
-		if d.running[stageID] == stage {
-			delete(d.running, stageID)
-		}
-	})
+	return sync.OnceFunc(func() { r.endStage(deploymentID, stageID, d, stage)() })
+}
+
+// endStage returns what is left to do without the lock.
+func (r *Registry) endStage(deploymentID, stageID string, d *deployment, stage *runningStage) (after func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	close(stage.ended)
+	if d.running[stageID] == stage {
+		delete(d.running, stageID)
+	}
+	if len(d.running) > 0 || r.Idle == nil {
+		return func() {}
+	}
+	return r.Idle(deploymentID)
 }
 
 // AwaitLog waits until a plugin has completed the log of the running stage, which it does last of all: a

@@ -299,7 +299,7 @@ func TestWhatStaysHeldIsReportedAndDoesNotFailTheStage(t *testing.T) {
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`, after, before)
 	require.Regexp(t, "ConfigMap "+a.namespace+"/dropped: still Terminating after [23]s, held by finalizers "+
 		"example.com/hold", log)
-	require.Contains(t, log, "Pruned 0 resources that are not in Git any more; 1 is still Terminating")
+	require.Contains(t, log, "1 resource that is not in Git any more is still Terminating")
 	require.NotContains(t, log, "dropped: deleted")
 	a.patch("dropped", `{"metadata": {"finalizers": null}}`)
 }

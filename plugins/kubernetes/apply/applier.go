@@ -49,13 +49,16 @@ type Applier struct {
 	Scaled map[manifest.Key]bool
 	// Seen, unless nil, saves sending what has not changed since it was applied; it outlives the Applier.
 	Seen *Seen
-	// TakesOver, unless nil, is called before objects of other applications are applied, with their marks, and with no
-	// marks for what turns out to have been there without, unless that is older than Since. It may be called by several
-	// goroutines. Its error ends the run.
+	// TakesOver, unless nil, is called before objects of other applications are applied, with their marks, and
+	// with no marks for what turns out to have been there without, unless that is older than Since. It may be called by
+	// several goroutines. Its error ends the run.
 	TakesOver func(ctx context.Context, others map[types.UID]manifest.Marks) error
 	Since     time.Time
 	// Named, unless nil, gives the name of an application for its id.
 	Named func(id string) string
+	// BothHave, unless nil, reports whether both the application of the manifests and another one have an object in
+	// Git.
+	BothHave func(ctx context.Context, object manifest.Key, other string) bool
 	// Judges, unless nil, reports kinds whose health is judged by rules, which may look at any field.
 	Judges func(schema.GroupKind) bool
 
@@ -172,7 +175,7 @@ func (r *run) group(ctx context.Context, manifests []manifest.Manifest) (applied
 				r.log.Infof("  the API warns about %s: %s", m.Key().Human(), text)
 			}), m)
 			if errs[i] == nil {
-				r.logObject(made[i], r.before.how(made[i], hows[i]))
+				r.logObject(ctx, made[i], r.before.how(made[i], hows[i]))
 			}
 			return nil
 		})
@@ -193,16 +196,20 @@ func (r *run) group(ctx context.Context, manifests []manifest.Manifest) (applied
 
 // logObject writes what became of one object. That nothing did is only counted: most of a large application stays as it
 // is.
-func (r *run) logObject(a Applied, how string) {
+func (r *run) logObject(ctx context.Context, a Applied, how string) {
 	r.counts.add(how)
 	if how != unchanged {
 		r.log.Successf("- %s: %s", a.key().Human(), how)
 	}
-	if other := r.before.otherOwner(a); other != "" && !manifest.IsChartCRD(a.Manifest.Unstructured) {
-		r.log.Infof("  %s belonged to the application %s until now: two applications that both have it in Git "+
-			"take it from each other with every deployment",
-			a.key().Human(), r.named(other))
+	other := r.before.otherOwner(a)
+	if other == "" || manifest.IsChartCRD(a.Manifest.Unstructured) {
+		return
 	}
+	more := ""
+	if r.BothHave != nil && r.BothHave(ctx, a.key(), other) {
+		more = ": two applications that both have it in Git take it from each other with every deployment"
+	}
+	r.log.Infof("  %s belonged to the application %s until now%s", a.key().Human(), r.named(other), more)
 }
 
 func (a Applied) key() manifest.Key { return manifest.KeyOf(a.Live) }

@@ -85,6 +85,7 @@ func (e *Executor) apply(ctx context.Context, req *Request, c *cluster.Client, v
 func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client, s *Source) (*apply.Applier, error) {
 	applier := apply.New(c, req.Log)
 	applier.Seen, applier.Judges, applier.Named = e.seen, e.readiness.rules.Judges, naming(ctx, req)
+	applier.BothHave = bothHave(e, req, c, s)
 	applier.WaveEnd = func(ctx context.Context, w phase.Wave, applied []apply.Applied) error {
 		return e.endWave(ctx, req, c, s, w, applied)
 	}

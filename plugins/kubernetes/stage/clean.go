@@ -88,7 +88,7 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
-	unwanted, held, err := e.unclaimed(ctx, req, c, s, s, unwanted)
+	unwanted, held, err := notElsewhere(ctx, e, req, c, s, unwanted)
 	if err != nil {
 		return err
 	}
@@ -104,9 +104,23 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	forgetCommit(ctx, req, c, unwanted)
-	req.Log.Successf("Pruned %s that are not in Git any more%s", plural(deleted.Gone, "resource"),
-		stillTerminating(deleted))
+	req.Log.Success(prunedText(deleted))
 	return nil
+}
+
+// notElsewhere leaves out what other applications have in Git, or may have, at the commit that is deployed or at the
+// head of the branch: the commit may have waited for its approval, and one of them may have got an object since.
+func notElsewhere(ctx context.Context, e *Executor, req *Request, c *cluster.Client, s *Source,
+	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
+	if own, held, err = e.unclaimed(ctx, req, c, s, s, items); err != nil || len(own) == 0 {
+		return own, held, err
+	}
+	head, err := headNow(ctx, req, s)
+	if err != nil || head == s {
+		return own, held, err
+	}
+	own, more, err := e.unclaimed(ctx, req, c, head, s, own)
+	return own, append(held, more...), err
 }
 
 // forgetCommit takes the mark of the commit off what pruning keeps by its annotation: the next deployment of that
@@ -139,6 +153,25 @@ func (e *Executor) delete(ctx context.Context, req *Request, c *cluster.Client, 
 		req.Log.Infof("- %s: kept, %s", k.Key.Human(), k.Reason)
 	}
 	return inventory.Delete(ctx, c, deletable, req.Log)
+}
+
+// prunedText is what became of resources that are not in Git any more. Those that are kept are named by then.
+func prunedText(deleted inventory.Deleted) string {
+	is := func(n int) string {
+		if n == 1 {
+			return "is"
+		}
+		return "are"
+	}
+	switch gone, waits := deleted.Gone, deleted.Terminating; {
+	case gone > 0:
+		return fmt.Sprintf("Pruned %s that %s not in Git any more%s", plural(gone, "resource"), is(gone),
+			stillTerminating(deleted))
+	case waits > 0:
+		return fmt.Sprintf("%s that %s not in Git any more %s still Terminating", plural(waits, "resource"), is(waits),
+			is(waits))
+	}
+	return "Nothing was pruned: what is not in Git any more is kept"
 }
 
 // stillTerminating is the end of a sentence about what was deleted.

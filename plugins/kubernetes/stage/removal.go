@@ -159,6 +159,14 @@ func (r *removal) release(ctx context.Context, unapplied []heldItem) error {
 	return nil
 }
 
+// lookAgain looks for the head of the branch as it is now: another application may have got an object since.
+func (r *removal) lookAgain(ctx context.Context) (err error) {
+	if r.head, err = headNow(ctx, r.req, r.head); err != nil {
+		return removed(r.req, "find out what other applications have in Git now, so nothing more was deleted: %w", err)
+	}
+	return nil
+}
+
 // left returns what is there, and how much of it is still to be deleted and no hook.
 func (r *removal) left(ctx context.Context) (all []inventory.Item, n int, err error) {
 	if all, err = r.resources(ctx); err != nil {
@@ -188,6 +196,9 @@ func (r *removal) begin(ctx context.Context) (all []inventory.Item, after bool, 
 	}
 	if before > 0 {
 		if err := r.run(ctx, phase.Before); err != nil {
+			return nil, false, err
+		}
+		if err := r.lookAgain(ctx); err != nil { // the hooks may have taken long
 			return nil, false, err
 		}
 		if all, err = r.resources(ctx); err != nil {

@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	// maxTakenOver bounds the objects of other applications whose marks a deployment remembers, and maxFound all objects
+	// maxTakenOver bounds the objects of other applications whose marks a deployment remembers, and maxFound all those
 	// that it remembers not to have created: metadata is bounded.
 	maxTakenOver, maxFound = 200, 700
 	// moreFound stands for the objects that are not remembered any more.

@@ -19,8 +19,8 @@ func TestWhatAFailedDeploymentLeavesInAnObjectOfOthersIsSaid(t *testing.T) {
 	t.Parallel()
 	item := inventory.Item{Key: manifest.Key{Kind: "ConfigMap", Namespace: "prod", Name: "conf"}}
 	require.Equal(t, "- ConfigMap prod/conf: is kept, since it was there before this deployment applied it; it is "+
-		"not part of the application. The fields that commit abcdef0 has keep that commit's values, because what they were "+
-		"before is not known\n  next step: set its former values again: kubectl edit configmap/conf -n prod",
+		"not part of the application. The fields that commit abcdef0 has keep that commit's values, because what they "+
+		"were before is not known\n  next step: set its former values again: kubectl edit configmap/conf -n prod",
 		keptText(item, "abcdef0123456789"))
 	item.Key = manifest.Key{Group: "apps", Kind: "Deployment", Name: "web"}
 	item.Meta.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "{}"}
