@@ -37,7 +37,7 @@ func bothHave(e *Executor, req *Request, c *cluster.Client,
 	}
 }
 
-// inGitNow are the objects that an application of piped has at the head of the branch; none when that is not known.
+// inGitNow are the objects that an application of piped has and applies at the head of the branch; none when that is not known.
 func inGitNow(ctx context.Context, l *Loader, req *Request, s *Source, application string) []manifest.Key {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
@@ -64,9 +64,15 @@ func inGitNow(ctx context.Context, l *Loader, req *Request, s *Source, applicati
 	if n == nil {
 		return nil
 	}
-	keys, err := n.objects(ctx, l, req.Targets)
+	objects, err := n.objects(ctx, l, req.Targets)
 	if err != nil {
 		return nil
+	}
+	var keys []manifest.Key
+	for _, o := range objects {
+		if o.unapplied == "" {
+			keys = append(keys, o.key)
+		}
 	}
 	return keys
 }
