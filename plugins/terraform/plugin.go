@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 
@@ -35,6 +36,7 @@ type (
 var (
 	_ sdk.DeploymentPlugin[config.Plugin, config.Target, config.Application] = (*plugin)(nil)
 	_ sdk.Starter[config.Plugin, config.Target]                              = (*plugin)(nil)
+	_ io.Closer                                                              = (*plugin)(nil)
 )
 
 // Start creates the folders that the plugin keeps.

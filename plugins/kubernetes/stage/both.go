@@ -37,7 +37,8 @@ func bothHave(e *Executor, req *Request, c *cluster.Client,
 	}
 }
 
-// inGitNow are the objects that an application of piped has and applies at the head of the branch; none when that is not known.
+// inGitNow are the objects that an application of piped has and applies at the head of the branch; none when that is
+// not known.
 func inGitNow(ctx context.Context, l *Loader, req *Request, s *Source, application string) []manifest.Key {
 	ctx, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()

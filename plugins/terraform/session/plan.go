@@ -128,7 +128,7 @@ func momentOfPlan(path string) (Moment, error) {
 	if err != nil {
 		return Moment{}, err
 	}
-	defer archive.Close()
+	defer func() { _ = archive.Close() }() // it was only read
 	state, err := archive.Open("tfstate")
 	if err != nil {
 		return Moment{}, err
