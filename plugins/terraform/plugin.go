@@ -58,10 +58,10 @@ func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Plugin, config.Tar
 	return sweep(filepath.Join(p.workDir, "plans"))
 }
 
-// Close ends what Start began.
+// Close ends what Start began, and deletes plans that have grown old meanwhile.
 func (p *plugin) Close() error {
 	p.watch.close()
-	return nil
+	return sweep(filepath.Join(p.workDir, "plans"))
 }
 
 // Stages names all three.
