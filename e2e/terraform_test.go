@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/e2e/drive"
 )
 
 // terraformed is an environment with a repository of one application, whose provisioners append lines to a file.
@@ -85,4 +87,20 @@ func TestTerraformAppliesOnceWhoeverIsKilled(t *testing.T) {
 			require.Equal(t, 1, w.counted("second"))
 		})
 	}
+}
+
+func TestTheSampleOfTerraformIsDeployedByCIAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	tofu, err := filepath.Abs(os.Getenv("PIPEDECK_TOFU"))
+	require.NoError(t, err)
+	bin := t.TempDir()
+	require.NoError(t, os.Symlink(tofu, filepath.Join(bin, "tofu")))
+	cmd := e.command("ci", "--sample", "terraform", "--cluster", "none")
+	cmd.Env = append(cmd.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	result, err := drive.Run(cmd)
+	require.NoError(t, err)
+	require.Zero(t, result.Code, result.Stdout+result.Stderr)
+	require.Contains(t, result.Stdout, "Apply complete! Resources: 3 added")
+	e.leavesNothing()
 }

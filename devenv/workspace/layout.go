@@ -5,6 +5,7 @@ package workspace
 
 import (
 	"io/fs"
+	"os"
 	"path"
 	"strings"
 
@@ -26,6 +27,8 @@ type item struct {
 	// sign is a file in a tree that shows that the environment created it; empty where no user would create such a
 	// tree.
 	sign string
+	// stays reports whether a file is left although the environment created it; nil for one that never is.
+	stays func(root *os.Root, name string) bool
 }
 
 type itemKind int
@@ -76,6 +79,9 @@ var layout = []item{
 	{pattern: "plugins", kind: storeItem, holds: []item{{pattern: "*.bin"}, {pattern: "*.bin.new"}}},
 	{pattern: "piped", kind: storeItem, holds: pipedLayout},
 	{pattern: "cluster", kind: storeItem, holds: []item{{pattern: "*", kind: storeItem, holds: clusterLayout}}},
+	{pattern: TerraformFolder, kind: storeItem, holds: []item{
+		{pattern: "*", kind: storeItem, holds: []item{{pattern: "*", kind: storeItem, holds: terraformLayout}}},
+	}},
 	{pattern: "head", kind: storeItem, holds: []item{{pattern: headPrefix + "*", kind: treeItem}}},
 	{pattern: "live.git", kind: storeItem, holds: gitLayout},
 	{pattern: "repository", kind: treeItem, sign: sampleSign},

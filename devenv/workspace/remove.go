@@ -10,13 +10,15 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/pipedeck/pipedeck/system/owned"
 )
 
-// LeftError names what an environment did not create and what therefore stays where it is.
+// LeftError names what stays where it is: what the environment did not create, and states of Terraform that name
+// resources elsewhere.
 type LeftError struct {
 	// Dir is the directory of the environment, Names are relative to it.
 	Dir   string
@@ -31,7 +33,15 @@ func (e *LeftError) Error() string {
 	if more := len(e.Names) - maxNamed; more > 0 {
 		shown += fmt.Sprintf(" and %d more", more)
 	}
+	if e.OnlyStates() {
+		return fmt.Sprintf("%s holds Terraform states of resources that exist; left as they are: %s", e.Dir, shown)
+	}
 	return fmt.Sprintf("%s holds what pipedeck did not create; left as it is: %s", e.Dir, shown)
+}
+
+// OnlyStates reports whether nothing but states of Terraform is left.
+func (e *LeftError) OnlyStates() bool {
+	return !slices.ContainsFunc(e.Names, func(name string) bool { return !isState(name) })
 }
 
 // Remove deletes what the environment has created, item by item, and its directory when nothing else is left in it.
@@ -74,7 +84,7 @@ func removeItems(root *os.Root, dir string, items []item) (left []string, err er
 		switch {
 		case entry.Name() == owned.MarkFile || entry.Name() == owned.LockFile:
 			marks = append(marks, name)
-		case !ok || !signed(root, name, found.sign):
+		case !ok || !signed(root, name, found.sign) || found.stays != nil && found.stays(root, name):
 			left = append(left, name)
 		case found.kind == folderItem || found.kind == storeItem:
 			more, err := removeItems(root, name, found.holds)

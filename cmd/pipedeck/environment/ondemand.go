@@ -85,7 +85,7 @@ func onThisMachine(plugins []workspace.Plugin, w *workspace.Workspace) error {
 	if i < 0 || len(plugins[i].DeployTargets) > 0 {
 		return nil
 	}
-	target, err := json.Marshal(map[string]string{"localState": w.Path("terraform")})
+	target, err := json.Marshal(map[string]string{"localState": w.Path(workspace.TerraformFolder)})
 	if err != nil {
 		return err
 	}

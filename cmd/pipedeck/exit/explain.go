@@ -34,6 +34,9 @@ func Explain(ctx context.Context, err error) error {
 		return Usage(err, repository.Hint)
 	case errors.As(err, &place):
 		return Usage(err, place.Hint)
+	case errors.As(err, &left) && left.OnlyStates():
+		return With(Failed, err, "destroy the resources, or move the states to another directory, then run pipedeck "+
+			"down again")
 	case errors.As(err, &left):
 		return With(Failed, err, "move it to another directory, then run pipedeck down again")
 	case errors.Is(err, workspace.ErrLocked):
