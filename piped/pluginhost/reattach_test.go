@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -81,8 +82,9 @@ func TestAProcessThatItsAuthorHasStartedWorksInPlaceOfThePluginsOwn(t *testing.T
 	require.NoError(t, err)
 
 	hand.end(process)
-	shown = await(t, host, detached)
-	require.Equal(t, []string{"OLD"}, shown.GetStages())
+	await(t, host, func(p *agentv1.Plugin) bool {
+		return detached(p) && slices.Equal(p.GetStages(), []string{"OLD"})
+	})
 	shown = await(t, host, func(p *agentv1.Plugin) bool { return strings.HasPrefix(p.GetDetail(), "DETACHED at ") })
 	require.Contains(t, shown.GetDetail(), "has ended; piped's own program runs again; start yours again, or run: "+
 		"pipedeck plugin detach p")
