@@ -53,7 +53,7 @@ func TestAChangeOfTheProgramAloneIsBuiltAndDeployed(t *testing.T) {
 	s.await("the log has the compiler's words", func(e event) bool {
 		text, _ := e["text"].(string)
 		return e.is("log", "severity", "ERROR") && strings.Contains(text,
-			"hello-world/main.go:25:2: undefined: undefinedThing")
+			"hello-world/main.go:27:2: undefined: undefinedThing")
 	})
 	s.await("the deployment fails", func(e event) bool {
 		return e.is("deployment", "app", "hello-world", "commit", broken, "status", "FAILURE")

@@ -6,6 +6,8 @@
 package e2e
 
 import (
+	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,6 +24,9 @@ func TestEachSampleIsDeployedByCI(t *testing.T) {
 	for _, sample := range sampleapps.All() {
 		t.Run(sample.Name, func(t *testing.T) {
 			t.Parallel()
+			if slices.Contains(sample.Plugins, "terraform") {
+				requireTerraform(t)
+			}
 			e := newEnvironment(t)
 			args := []string{"ci", "--sample", sample.Name, "--output", "json", "--timeout", "2m"}
 			for _, name := range sample.Clusters {
@@ -42,6 +47,17 @@ func TestEachSampleIsDeployedByCI(t *testing.T) {
 			e.leavesNothing()
 		})
 	}
+}
+
+// requireTerraform skips a story where there is neither OpenTofu nor Terraform; make e2e-platforms has a program for it.
+func requireTerraform(t *testing.T) {
+	t.Helper()
+	for _, program := range []string{"tofu", "terraform"} {
+		if _, err := exec.LookPath(program); err == nil {
+			return
+		}
+	}
+	t.Skip("there is neither tofu nor terraform in PATH: run it with make e2e-platforms")
 }
 
 func TestTheCanaryOfTheSampleFailsWithItsReasonAndIsRolledBack(t *testing.T) {
