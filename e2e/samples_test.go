@@ -6,8 +6,6 @@
 package e2e
 
 import (
-	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 
@@ -24,8 +22,8 @@ func TestEachSampleIsDeployedByCI(t *testing.T) {
 	for _, sample := range sampleapps.All() {
 		t.Run(sample.Name, func(t *testing.T) {
 			t.Parallel()
-			if slices.Contains(sample.Plugins, "terraform") {
-				requireTerraform(t)
+			if sample.Clusterless {
+				t.Skip("it needs OpenTofu or Terraform: make e2e-platforms deploys it")
 			}
 			e := newEnvironment(t)
 			args := []string{"ci", "--sample", sample.Name, "--output", "json", "--timeout", "2m"}
@@ -47,17 +45,6 @@ func TestEachSampleIsDeployedByCI(t *testing.T) {
 			e.leavesNothing()
 		})
 	}
-}
-
-// requireTerraform skips a story where there is neither OpenTofu nor Terraform; make e2e-platforms has a program for it.
-func requireTerraform(t *testing.T) {
-	t.Helper()
-	for _, program := range []string{"tofu", "terraform"} {
-		if _, err := exec.LookPath(program); err == nil {
-			return
-		}
-	}
-	t.Skip("there is neither tofu nor terraform in PATH: run it with make e2e-platforms")
 }
 
 func TestTheCanaryOfTheSampleFailsWithItsReasonAndIsRolledBack(t *testing.T) {
