@@ -5,6 +5,7 @@ package manifest
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -21,6 +22,7 @@ func FuzzKustomization(f *testing.F) {
 	}
 	f.Add([]byte("resources: [../base]\npatches: [{path: https://a}]\n"))
 	f.Add([]byte("buildMetadata: {a: b}\nhelmCharts: [{name: web}]\n"))
+	f.Add([]byte("BuildMetAdAtA: []"))
 	f.Add([]byte("x: &a [*a]\n<<: *a\ntransformers: [\"path: |-\\n  https://a\"]\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		at := filepath.Join(dir, "kustomization.yaml")
@@ -30,11 +32,15 @@ func FuzzKustomization(f *testing.F) {
 		if err != nil {
 			return
 		}
-		var k struct {
-			BuildMetadata []string `yaml:"buildMetadata"`
-		}
-		if yaml.Unmarshal(completed, &k) == nil && string(completed) != string(data) && !d.ownOrigins {
-			require.Contains(t, k.BuildMetadata, "originAnnotations")
+		var keys map[string]any
+		if yaml.Unmarshal(completed, &keys) == nil && string(completed) != string(data) && !d.ownOrigins {
+			var given []any
+			for key, value := range keys {
+				if list, ok := value.([]any); ok && strings.EqualFold(key, "buildMetadata") { // as kustomize reads it
+					given = append(given, list...)
+				}
+			}
+			require.Contains(t, given, "originAnnotations")
 		}
 	})
 }
