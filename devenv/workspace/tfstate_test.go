@@ -14,7 +14,8 @@ import (
 func TestAStateOfResourcesThatExistElsewhereIsLeft(t *testing.T) {
 	t.Parallel()
 	const own = `{"version":4,"resources":[{"mode":"managed","type":"terraform_data",` +
-		`"provider":"provider[\"terraform.io/builtin/terraform\"]"},{"mode":"data","provider":"provider[\"x/y/aws\"]"}]}`
+		`"provider":"provider[\"terraform.io/builtin/terraform\"]"},` +
+		`{"mode":"data","provider":"provider[\"x/y/aws\"]"}]}`
 	const elsewhere = `{"version":4,"resources":[{"mode":"managed","provider":"provider[\"x/y/aws\"]"}]}`
 	w := filled(t)
 	write := func(name, content string) {
