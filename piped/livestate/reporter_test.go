@@ -301,7 +301,7 @@ func TestAStateThatCannotBeReadSeveralTimesIsUnknownUntilItCan(t *testing.T) {
 	require.Equal(t, model.ApplicationLiveStateSnapshot_HEALTHY, w.nextLive().GetHealthStatus())
 	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
 
-	web.answer(synced, healthy, errors.New("no such cluster"))
+	web.answer(synced, healthy, status.Error(codes.Internal, "no such cluster"))
 	require.Eventually(t, func() bool {
 		w.clock.move(time.Minute)
 		return len(w.plane.sync) > 0
@@ -311,9 +311,9 @@ func TestAStateThatCannotBeReadSeveralTimesIsUnknownUntilItCan(t *testing.T) {
 	require.Equal(t, model.ApplicationLiveStateSnapshot_UNKNOWN, live.GetHealthStatus())
 	resource := live.GetApplicationLiveState().GetResources()[0]
 	require.Equal(t, model.ResourceState_UNKNOWN, resource.GetHealthStatus())
-	require.Contains(t, resource.GetHealthDescription(), "ask plugin kubernetes")
+	require.Equal(t, "ask plugin kubernetes: no such cluster", resource.GetHealthDescription())
 	require.Equal(t, model.ApplicationSyncStatus_UNKNOWN, sync.GetStatus())
-	require.Contains(t, sync.GetReason(), "no such cluster")
+	require.Equal(t, "ask plugin kubernetes: no such cluster", sync.GetReason(), "without the words of gRPC")
 
 	web.answer(synced, healthy, nil)
 	require.Eventually(t, func() bool {

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // doubtAfter is how many looks fail in a row until the last known state of an application is no longer taken for its
@@ -28,10 +29,11 @@ func (e unreadableError) Unwrap() error { return e.error }
 // seen to have stays, with the reason instead of its health. (PipeCD v1 shows the last known state for ever.)
 func (r *Reporter) doubt(ctx context.Context, a *application, m *model.Application, cause error,
 	since func() reported) error {
+	reason := plainerror.Text(cause)
 	state := &model.ApplicationLiveState{HealthStatus: model.ApplicationLiveState_UNKNOWN}
 	for _, resource := range a.live.GetResources() {
 		resource = proto.CloneOf(resource)
-		resource.HealthStatus, resource.HealthDescription = model.ResourceState_UNKNOWN, cause.Error()
+		resource.HealthStatus, resource.HealthDescription = model.ResourceState_UNKNOWN, reason
 		state.Resources = append(state.Resources, resource)
 	}
 	err := r.reportLive(ctx, m, state, model.ApplicationLiveStateSnapshot_UNKNOWN)
@@ -39,7 +41,7 @@ func (r *Reporter) doubt(ctx context.Context, a *application, m *model.Applicati
 		return err
 	}
 	return errors.Join(err, r.reportSyncUnless(ctx, m, &model.ApplicationSyncState{
-		Status: model.ApplicationSyncStatus_UNKNOWN, ShortReason: shortUnreadable, Reason: cause.Error(),
+		Status: model.ApplicationSyncStatus_UNKNOWN, ShortReason: shortUnreadable, Reason: reason,
 		HeadDeploymentId: m.GetMostRecentlySuccessfulDeployment().GetDeploymentId(),
 		Timestamp:        r.options.Clock.Now().Unix(),
 	}, since))
