@@ -23,9 +23,6 @@ import (
 )
 
 const (
-	// servicesVariable names, to piped and so to its plugins, the file with the addresses of Services. The plugin
-	// scriptrun gives its content to scripts.
-	servicesVariable = "PIPEDECK_SERVICES_FILE"
 	// firstFollow and longestFollow bound the pauses before a cluster is followed again that has ended its answer.
 	firstFollow, longestFollow = 100 * time.Millisecond, 5 * time.Second
 )

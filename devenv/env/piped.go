@@ -21,6 +21,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
+	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 const (
@@ -222,7 +223,7 @@ const faultsVariable = "PIPED_FAULTS"
 const reattachVariable = "PIPEDECK_REATTACH_FILE"
 
 func (e *Environment) startPiped(args []string) (*process.Process, error) {
-	environment := []string{servicesVariable + "=" + e.addresses.file(),
+	environment := []string{servicefile.Variable + "=" + e.addresses.file(),
 		reattachVariable + "=" + workspace.ReattachFile(e.Workspace)}
 	if len(e.Faults) > 0 {
 		environment = append(environment, faultsVariable+"="+strings.Join(e.Faults, "\n"))

@@ -5,6 +5,8 @@ package services
 
 import (
 	"strings"
+
+	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 // Published are the Services of a cluster that have addresses on this machine.
@@ -36,9 +38,6 @@ func (p Published) Answering(name func(applicationID string) string) map[string]
 	return urls
 }
 
-// VariablePrefix begins the names of Variables.
-const VariablePrefix = "PIPEDECK_SERVICE_"
-
 // Variables returns the addresses as environment variables. PIPEDECK_SERVICE_<NAMESPACE>_<NAME>_ADDRESS is the first
 // port's, as host:port, and the same with _URL at its end its URL where the port speaks HTTP. With _PORT_<PORT> before
 // these ends they are those of each port, by its name, or its number where it has none. What is no letter or digit in a
@@ -47,7 +46,7 @@ const VariablePrefix = "PIPEDECK_SERVICE_"
 func (p Published) Variables(cluster string) map[string]string {
 	variables, twice := map[string]string{}, map[string]bool{}
 	set := func(parts []string, port Port, address string) {
-		name := VariablePrefix + variableName(strings.Join(parts, "_"))
+		name := servicefile.Prefix + variableName(strings.Join(parts, "_"))
 		if _, taken := variables[name+"_ADDRESS"]; taken {
 			twice[name] = true
 		}

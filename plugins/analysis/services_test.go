@@ -9,12 +9,12 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 func TestAnalysesReachTheServicesOfTheEnvironment(t *testing.T) {
@@ -24,7 +24,7 @@ func TestAnalysesReachTheServicesOfTheEnvironment(t *testing.T) {
 	t.Cleanup(failing.Close)
 	file := filepath.Join(t.TempDir(), "services")
 	require.NoError(t, os.WriteFile(file, []byte("OTHER=a\nPIPEDECK_SERVICE_SHOP_URL="+failing.URL+"\n"), 0o600))
-	t.Setenv(servicesVariable, file)
+	t.Setenv(servicefile.Variable, file)
 	h := start(t, newManualClock(), failing.URL, nil)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageAnalysis,
 		`{"duration":"10m","https":[{"url":"{{ .Services.SHOP_URL }}/a","interval":"5m"}]}`))
@@ -39,15 +39,4 @@ func TestAnalysesReachTheServicesOfTheEnvironment(t *testing.T) {
 	values := []map[string]any{}
 	require.NoError(t, json.Unmarshal([]byte(h.Piped.StageMetadata("analysis")[string(seriesKey)]), &values))
 	require.Equal(t, "https[0]", values[0]["name"])
-}
-
-func TestTheFileOfServices(t *testing.T) {
-	t.Parallel()
-	services, err := readServices(filepath.Join(t.TempDir(), "absent"))
-	require.NoError(t, err)
-	require.Empty(t, services)
-	file := filepath.Join(t.TempDir(), "large")
-	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("a", maxServicesFile+1)), 0o600))
-	_, err = readServices(file)
-	require.ErrorContains(t, err, "has more than 256 KiB")
 }

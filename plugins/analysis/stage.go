@@ -6,12 +6,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/analysis/config"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 // ExecuteStage evaluates everything until the duration is over or there are too many failures.
@@ -63,11 +64,11 @@ func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Con
 			return nil, err
 		}
 	}
-	services, err := readServices(os.Getenv(servicesVariable))
+	addresses, err := services()
 	if err != nil {
 		req.Log.Infof("The addresses of services are not known: %v", err)
 	}
-	variables := config.ForApplication(req.Deployment.Application.Name, custom, services)
+	variables := config.ForApplication(req.Deployment.Application.Name, custom, addresses)
 	var all []*analyzer
 	for i := range options.Metrics {
 		m, name := &options.Metrics[i], fmt.Sprintf("metrics[%d]", i)
@@ -90,4 +91,15 @@ func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Con
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// services are the addresses of the environment's Services, by their names without the prefix.
+func services() (map[string]string, error) {
+	lines, err := servicefile.Read()
+	found := map[string]string{}
+	for _, line := range lines {
+		name, address, _ := strings.Cut(strings.TrimPrefix(line, servicefile.Prefix), "=")
+		found[name] = address
+	}
+	return found, err
 }

@@ -12,12 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 // Not parallel: the variable belongs to the process.
 func TestEachScriptGetsTheAddressesThatAreKnownWhenItStarts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "services.env")
-	t.Setenv(servicesVariable, path)
+	t.Setenv(servicefile.Variable, path)
 	h := start(t)
 	run := func(o options) string {
 		before := len(h.Piped.Log(stageID))
@@ -40,7 +41,7 @@ func TestEachScriptGetsTheAddressesThatAreKnownWhenItStarts(t *testing.T) {
 	require.Contains(t, run(show), "web is at [mine]", "the stage's own variables win")
 	show.Env = nil
 
-	write(strings.Repeat("#", maxServicesFile+1))
+	write(strings.Repeat("#", servicefile.MaxSize+1))
 	shown = run(show)
 	require.Contains(t, shown, "The script does not get the addresses of services: "+path+" has more than 256 KiB")
 	require.Contains(t, shown, "web is at []")

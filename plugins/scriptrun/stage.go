@@ -7,11 +7,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
+	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 const (
@@ -119,7 +119,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.Non
 // run runs one script to its end.
 func (p *plugin) run(ctx context.Context, req *sdk.StageRequest[sdk.None], text string, env map[string]string,
 	rollback bool) (sdk.Result, error) {
-	addresses, err := readAddresses(os.Getenv(servicesVariable))
+	addresses, err := servicefile.Read()
 	if err != nil {
 		req.Log.Infof("The script does not get the addresses of services: %v", err)
 	}
