@@ -112,13 +112,13 @@ func (r *reader) leave() {
 // await repeats a command until it succeeds.
 func (r *reader) await(t *testing.T, script string) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	await(t, patience, func() string {
 		out, err := r.shell(t, script).CombinedOutput()
 		if err == nil {
-			return
+			return ""
 		}
-		require.True(t, time.Now().Before(end), "%s\n%s", script, out)
-	}
+		return script + "\n" + string(out)
+	})
 }
 
 func (r *reader) run(t *testing.T, script string) string {
@@ -130,4 +130,16 @@ func (r *reader) run(t *testing.T, script string) string {
 	require.NoError(t, err)
 	r.dir = strings.TrimSpace(string(dir))
 	return string(out)
+}
+
+// await asks until nothing is missing any more.
+func await(t *testing.T, patience time.Duration, missing func() string) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		what := missing()
+		if what == "" {
+			return
+		}
+		require.True(t, time.Now().Before(end), what)
+	}
 }

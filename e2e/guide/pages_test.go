@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -65,16 +64,4 @@ func (v *visitor) compareLater(t *testing.T, b page.Block, printed func() string
 		}
 		return ""
 	})
-}
-
-// await asks until nothing is missing any more.
-func await(t *testing.T, patience time.Duration, missing func() string) {
-	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		what := missing()
-		if what == "" {
-			return
-		}
-		require.True(t, time.Now().Before(end), what)
-	}
 }

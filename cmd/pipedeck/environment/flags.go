@@ -306,8 +306,7 @@ func (f *Flags) bundled() []string {
 	if len(f.clusters) > 1 {
 		names = append(names, multiclusterPlugin)
 	}
-	needConfigured(f)
-	return append(names, f.onDemand...)
+	return append(names, demanded(f)...)
 }
 
 // pluginList is the bundled plugins and those that were given, in place of them or besides.

@@ -48,22 +48,19 @@ func needed(from *source) (plugins []string, err error) {
 	return plugins, nil
 }
 
-// needConfigured adds those that the user has configured.
-func needConfigured(f *Flags) {
+// demanded are those of these plugins that the environment needs: applications use them, or the user has configured
+// them. A program that the user gives for one takes its place.
+func demanded(f *Flags) (plugins []string) {
 	own, _ := f.readOwn() // its mistakes are reported where its plugins are used
 	for _, name := range onDemandPlugins {
 		isIt := func(p config.Plugin) bool { return p.Name == name }
-		if slices.Contains(names(f.pluginConfigs), name) || own != nil && slices.ContainsFunc(own.Piped.Plugins, isIt) {
-			demand(f, name)
+		configured := slices.Contains(names(f.pluginConfigs), name) ||
+			own != nil && slices.ContainsFunc(own.Piped.Plugins, isIt)
+		if slices.Contains(f.onDemand, name) || configured && !slices.Contains(names(f.plugins), name) {
+			plugins = append(plugins, name)
 		}
 	}
-}
-
-// demand adds one of them, unless it is there or the user gives another program for it.
-func demand(f *Flags, name string) {
-	if !slices.Contains(f.onDemand, name) && !slices.Contains(names(f.plugins), name) {
-		f.onDemand = append(f.onDemand, name)
-	}
+	return plugins
 }
 
 // uses is whether an application names the plugin, or has one of its stages.
