@@ -29,6 +29,7 @@ func (e *executor) pauseBefore(
 	}
 	note := pauseNote{When: breakpoint.Before, Since: left.Since, Held: left.Held}
 	if left.Edited {
+		note.Edited = true // until the user has answered, however often piped ends meanwhile
 		note.Reason = "piped ended while the stage ran with edited options; give them again"
 	}
 	d, err := e.holdAt(ctx, work, stage, pair, note)

@@ -232,18 +232,33 @@ func TestTheNextPipedStopsAtTheSameBreakpointAndRunsNoStageTwice(t *testing.T) {
 
 func TestAStageThatRanWithEditedOptionsWhenPipedEndedWaitsForThemAgain(t *testing.T) {
 	t.Parallel()
+	for name, kept := range map[string]string{
+		"after the first end":  `{"held": 5, "edited": true}`,
+		"after the second end": `{"when": "before", "since": 5, "edited": true}`,
+	} {
+		t.Run(name, func(t *testing.T) { t.Parallel(); waitsForOptionsAgain(t, kept) })
+	}
+}
+
+func waitsForOptionsAgain(t *testing.T, kept string) {
+	t.Helper()
 	cp := startControlPlane(t)
 	a := startAgentAt(t, cp, pipeline("with: {}"))
 	a.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
 		d.Status, d.Trigger.SyncStrategy = model.DeploymentStatus_DEPLOYMENT_RUNNING, model.SyncStrategy_PIPELINE
 		d.Stages = []*model.PipelineStage{{
 			Id: "a", Name: "A", Status: model.StageStatus_STAGE_RUNNING, CreatedAt: 1, UpdatedAt: 1,
-			Metadata: map[string]string{scheduler.PauseMetadataKey: `{"held": 5, "edited": true}`},
+			Metadata: map[string]string{scheduler.PauseMetadataKey: kept},
 		}}
 		cp.names["a"] = "A"
 	}))
 	cp.awaitCall(t, "Paused A before")
 	require.Contains(t, cp.pauses["A"], "give them again")
+	require.Contains(t, cp.pauses["A"], `"edited":true`, "the next piped asks for them, too")
+	a.goOn(t, "plain", "A", "continue", "")
+	status, why := a.awaitAnswer(t, "plain")
+	require.Equal(t, model.CommandStatus_COMMAND_FAILED, status)
+	require.Contains(t, why, "pipedeck continue --with FILE")
 	a.goOn(t, "go", "A", "continue", `{"log": "edited"}`)
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
 	require.Contains(t, cp.stageLog(), "A 1 edited")

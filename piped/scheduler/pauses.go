@@ -130,6 +130,9 @@ func (p *pauses) read(
 	case how != pluginservice.DecisionContinue && how != pluginservice.DecisionAgain &&
 		how != pluginservice.DecisionSkip:
 		return d, fmt.Sprintf("this piped does not know %q: use a newer one", how)
+	case options == "" && how == pluginservice.DecisionContinue && note.When == breakpoint.Before && note.Edited:
+		return d, "it ran with edited options before piped ended, and would run with those in Git now; give the " +
+			"options that it should have, edited or as in Git: pipedeck continue --with FILE"
 	case options == "":
 		return d, ""
 	case how == pluginservice.DecisionSkip, how == pluginservice.DecisionContinue && note.When != breakpoint.Before:
