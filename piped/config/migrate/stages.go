@@ -103,7 +103,57 @@ func (a *application) stage(body *mapping) *stop {
 			a.note(name.line, name.path, "has no approvers: PipeCD v1 wants at least one in with.approvers")
 		}
 	case "ANALYSIS":
+		if err := a.unread(body); err != nil {
+			return err
+		}
 		a.analysis(body.find("with"))
+	}
+	return nil
+}
+
+// unread drops what neither v0 nor v1 reads, though examples of v0 have it: v1's plugins refuse such keys.
+func (a *application) unread(body *mapping) *stop {
+	with := body.find("with")
+	if !a.old || with == nil {
+		return nil
+	}
+	if found, _ := with.at("threshold"); found != nil {
+		options := with.opened()
+		old := options.find("threshold")
+		if old == nil {
+			return a.cannotOpen(with)
+		}
+		a.note(old.line, old.path, notRead)
+		a.drop(options, old)
+		a.dropEmpty(body, with)
+	}
+	return a.unreadRequests(body.find("with"))
+}
+
+const notRead = "is left out: PipeCD reads it neither in v0 nor in v1"
+
+// unreadRequests is unread for the requests of an analysis.
+func (a *application) unreadRequests(with *entry) *stop {
+	_, list := with.at("https")
+	if list == nil || list.Kind != yaml.SequenceNode || !slices.ContainsFunc(list.Content, func(n *yaml.Node) bool {
+		var request map[string]any
+		return n.Decode(&request) == nil && request["expected"] != nil
+	}) {
+		return nil
+	}
+	requests := with.opened().find("https").openedSequence()
+	if requests == nil {
+		return a.cannotOpen(with)
+	}
+	for _, it := range requests.items {
+		request := it.opened()
+		if request == nil {
+			continue // an alias, which the check of the result names
+		}
+		if old := request.find("expected"); old != nil {
+			a.note(old.line, old.path, notRead+"; expectedCode says which status is expected")
+			a.drop(request, old)
+		}
 	}
 	return nil
 }
