@@ -170,9 +170,12 @@ func (m *model) answered(msg actionMsg) tea.Cmd {
 
 // act does what a key of the panes asks for.
 func (m *model) act(action keymap.Action) tea.Cmd {
+	if cmd, known := m.playback(action); known {
+		return cmd
+	}
 	switch action {
 	case keymap.Quit:
-		m.leaving.ask()
+		return m.leaving.ask()
 	case keymap.Help:
 		m.openHelp()
 	case keymap.Palette:

@@ -93,7 +93,24 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}
 	a.unseen(reasons)
+	a.readOnly(reasons)
 	return reasons
+}
+
+// readOnly adds why nothing can be changed.
+func (a *actions) readOnly(reasons keymap.Reasons) {
+	if a.host.cfg.ReadOnly == "" {
+		return
+	}
+	for _, action := range asking() {
+		if action != keymap.PodLog && action != keymap.Calls || a.host.cfg.Playback != nil {
+			reasons[action] = a.host.cfg.ReadOnly
+		}
+	}
+	reasons[keymap.StartAgain] = a.host.cfg.ReadOnly
+	if a.host.cfg.Playback != nil {
+		reasons[keymap.ShowPreview], reasons[keymap.ShowInsights] = a.host.cfg.ReadOnly, a.host.cfg.ReadOnly
+	}
 }
 
 // programs adds why no program of the user, and no command of pipedeck, can be started.
