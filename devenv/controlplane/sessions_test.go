@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,7 +78,8 @@ func played(t *testing.T, file string) (*plane, *player.Player) {
 
 func stageLogOf(t *testing.T, deck deckv1.DeckServiceClient, stage string) string {
 	t.Helper()
-	stream, err := deck.WatchStageLog(testContext(t), &deckv1.WatchStageLogRequest{DeploymentId: id("3"), StageId: stage})
+	stream, err := deck.WatchStageLog(testContext(t),
+		&deckv1.WatchStageLogRequest{DeploymentId: id("3"), StageId: stage})
 	require.NoError(t, err)
 	var log strings.Builder
 	for {
@@ -94,84 +96,85 @@ func stageLogOf(t *testing.T, deck deckv1.DeckServiceClient, stage string) strin
 
 func TestARecordedSessionShowsWhatTheEnvironmentShowed(t *testing.T) {
 	t.Parallel()
-	for name, before := range map[string]bool{
-		"what happens while it is recorded": false,
-		"what has happened before":          true,
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := start(t)
-			p.importApplication(id("2"), "ws")
-			deploy := func() {
-				newReplayer(t).play(p.pipedConn, recording(t, "a1"), nil)
-				_, err := p.piped.ReportApplicationLiveState(testContext(t),
-					&pipedservice.ReportApplicationLiveStateRequest{Snapshot: &model.ApplicationLiveStateSnapshot{
-						ApplicationId: id("2"), PipedId: pipedID, ProjectId: project,
-						Version: &model.ApplicationLiveStateVersion{Timestamp: 1},
-						ApplicationLiveState: &model.ApplicationLiveState{Resources: []*model.ResourceState{{Id: "pod",
-							Name: "pod", HealthStatus: model.ResourceState_HEALTHY, CreatedAt: 1, UpdatedAt: 1}}},
-					}})
-				require.NoError(t, err)
-			}
-			if before {
-				deploy()
-			}
-			file, ended := recordSession(t, p, recorder.Options{Snapshot: before})
-			if !before {
-				// The recording has begun once the file has the state of the beginning.
-				require.Eventually(t, func() bool { return len(sessionOf(t, file).Records) > 0 }, time.Minute,
-					10*time.Millisecond)
-				deploy()
-				p.server.SetComponent(&deckv1.Component{Name: "last", State: deckv1.Component_STATE_READY})
-				require.Eventually(t, func() bool {
-					s := sessionOf(t, file)
-					resources, last, runs := false, false, 0
-					for _, r := range s.Records {
-						resources = resources || len(r.GetResources().GetResponse().GetResources()) > 0
-						last = last || r.GetEvent().GetComponent().GetName() == "last"
-						if r.GetStageRun() != nil {
-							runs++
-						}
-					}
-					return resources && last && runs > 0
-				}, time.Minute, 10*time.Millisecond)
-			}
-			live := p.watch(t, false)
-			liveLogs := map[string]string{}
-			for _, stage := range live.deployments[id("3")].GetStages() {
-				liveLogs[stage.GetId()] = stageLogOf(t, p.deck, stage.GetId())
-			}
-			if !before {
-				p.stop()
-			}
-			require.NoError(t, <-ended)
+	p := start(t)
+	p.importApplication(id("2"), "ws")
+	file, ended := recordSession(t, p, recorder.Options{})
+	// The recording has begun once the file has the state of the beginning.
+	recordedUntil(t, file, func(r *deckv1.SessionRecord) bool { return r.GetEvent().GetSynced() != nil })
+	p.deployLive(t)
+	recordedUntil(t, file, func(r *deckv1.SessionRecord) bool {
+		return len(r.GetResources().GetResponse().GetResources()) > 0
+	})
+	recordedUntil(t, file, func(r *deckv1.SessionRecord) bool { return r.GetStageRun() != nil })
+	p.server.SetComponent(&deckv1.Component{Name: "last", State: deckv1.Component_STATE_READY})
+	recordedUntil(t, file, func(r *deckv1.SessionRecord) bool {
+		return r.GetEvent().GetComponent().GetName() == "last"
+	})
+	shown := p.shows(t)
+	p.stop()
+	require.NoError(t, <-ended)
 
-			replayed, film := played(t, file)
-			then := replayed.watch(t, false)
-			require.Equal(t, live.deployments[id("3")].String(), then.deployments[id("3")].String())
-			require.Equal(t, live.applications[id("2")].String(), then.applications[id("2")].String())
-			require.NotEmpty(t, liveLogs)
-			for stage, log := range liveLogs {
-				require.Equal(t, log, stageLogOf(t, replayed.deck, stage))
-			}
-			resources, err := replayed.deck.WatchResources(testContext(t),
-				&deckv1.WatchResourcesRequest{ApplicationId: id("2")})
-			require.NoError(t, err)
-			first, err := resources.Recv()
-			require.NoError(t, err)
-			require.Len(t, first.GetResources(), 1)
+	replayed, film := played(t, file)
+	require.Equal(t, shown, replayed.shows(t))
+	then := replayed.watch(t, false)
+	film.Seek(0)
+	then.until(func() bool { return then.resets == 1 && then.synced == 2 })
+	require.Empty(t, then.deployments, "nothing was deployed at the beginning")
 
-			_, err = replayed.deck.SyncApplication(testContext(t), &deckv1.SyncApplicationRequest{ApplicationId: id("2")})
-			require.Equal(t, codes.FailedPrecondition, status.Code(err))
-			require.ErrorContains(t, err, "this is a recorded session")
+	_, err := replayed.deck.SyncApplication(testContext(t), &deckv1.SyncApplicationRequest{ApplicationId: id("2")})
+	require.Equal(t, codes.FailedPrecondition, status.Code(err))
+	require.ErrorContains(t, err, "this is a recorded session")
+}
 
-			if !before {
-				film.Seek(0)
-				then.until(func() bool { return then.resets == 1 && then.synced == 2 })
-				require.Empty(t, then.deployments, "nothing was deployed at the beginning")
-			}
-		})
+func TestTheStateThatIsExportedHasWhatHappenedBefore(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.importApplication(id("2"), "ws")
+	p.deployLive(t)
+	file, ended := recordSession(t, p, recorder.Options{Snapshot: true})
+	require.NoError(t, <-ended)
+	replayed, _ := played(t, file)
+	require.Equal(t, p.shows(t), replayed.shows(t))
+}
+
+// deployLive deploys the application, with one live resource.
+func (p *plane) deployLive(t *testing.T) {
+	t.Helper()
+	newReplayer(t).play(p.pipedConn, recording(t, "a1"), nil)
+	_, err := p.piped.ReportApplicationLiveState(testContext(t), &pipedservice.ReportApplicationLiveStateRequest{
+		Snapshot: &model.ApplicationLiveStateSnapshot{
+			ApplicationId: id("2"), PipedId: pipedID, ProjectId: project,
+			Version: &model.ApplicationLiveStateVersion{Timestamp: 1},
+			ApplicationLiveState: &model.ApplicationLiveState{Resources: []*model.ResourceState{{Id: "pod", Name: "pod",
+				HealthStatus: model.ResourceState_HEALTHY, CreatedAt: 1, UpdatedAt: 1}}},
+		},
+	})
+	require.NoError(t, err)
+}
+
+// shows is what a user interface shows of the application, its deployment, the logs and the live resources.
+func (p *plane) shows(t *testing.T) (all []string) {
+	t.Helper()
+	v := p.watch(t, false)
+	deployment := v.deployments[id("3")]
+	require.NotEmpty(t, deployment.GetStages())
+	all = append(all, deployment.String(), v.applications[id("2")].String())
+	for _, stage := range deployment.GetStages() {
+		all = append(all, stageLogOf(t, p.deck, stage.GetId()))
 	}
+	resources, err := p.deck.WatchResources(testContext(t), &deckv1.WatchResourcesRequest{ApplicationId: id("2")})
+	require.NoError(t, err)
+	first, err := resources.Recv()
+	require.NoError(t, err)
+	require.Len(t, first.GetResources(), 1)
+	return append(all, first.GetResources()[0].String())
+}
+
+// recordedUntil waits for a record in the file.
+func recordedUntil(t *testing.T, file string, match func(*deckv1.SessionRecord) bool) {
+	t.Helper()
+	require.Eventually(t, func() bool { return slices.ContainsFunc(sessionOf(t, file).Records, match) }, time.Minute,
+		10*time.Millisecond)
 }
 
 // sessionOf reads a session that is still recorded.

@@ -5,9 +5,40 @@ package player
 
 import (
 	"strings"
+	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
+
+// burst is the longest time between two changes that a user sees as one event, and maxBurst that of all of them.
+const (
+	burst    = 300 * time.Millisecond
+	maxBurst = 2 * time.Second
+)
+
+// marks are the times after begin at which the state of a deployment, a stage, a plugin or a component changes, or a
+// problem begins or ends, in order. Changes that follow each other at once are one, at the time of the last.
+func marks(records []*deckv1.SessionRecord, begin time.Duration) []time.Duration {
+	known := map[string]string{}
+	var all []time.Duration
+	var first time.Duration
+	for _, record := range records {
+		key, now := notable(record.GetEvent())
+		if key == "" || known[key] == now {
+			continue
+		}
+		known[key] = now
+		at, n := record.GetAt().AsDuration(), len(all)
+		switch {
+		case at <= begin:
+		case n > 0 && at-all[n-1] <= burst && at-first <= maxBurst:
+			all[n-1] = at
+		default:
+			all, first = append(all, at), at
+		}
+	}
+	return all
+}
 
 // notable is an object that a user follows and what counts of it: another value is an event of the session. The key is
 // empty for others.

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/devenv/sessionfile"
 	"github.com/pipedeck/pipedeck/system/clock"
 )
@@ -230,23 +229,4 @@ func (p *Player) Changed() <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.news
-}
-
-// marks are the times after begin at which the state of a deployment, a stage, a plugin or a component changes, or a
-// problem begins or ends, in order.
-func marks(records []*deckv1.SessionRecord, begin time.Duration) []time.Duration {
-	known := map[string]string{}
-	var all []time.Duration
-	for _, record := range records {
-		key, now := notable(record.GetEvent())
-		if key == "" || known[key] == now {
-			continue
-		}
-		known[key] = now
-		at := record.GetAt().AsDuration()
-		if at > begin && (len(all) == 0 || all[len(all)-1] < at) {
-			all = append(all, at)
-		}
-	}
-	return all
 }

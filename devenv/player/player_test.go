@@ -107,7 +107,8 @@ func TestASessionGoesOnWithTheClockAtItsSpeed(t *testing.T) {
 	p.Toggle()
 	c.goOn(time.Hour)
 	p.step()
-	require.Equal(t, Position{At: 30 * time.Second, Length: 30 * time.Second, Speed: 2}, p.Position(), "it stops at the end")
+	require.Equal(t, Position{At: 30 * time.Second, Length: 30 * time.Second, Speed: 2}, p.Position(),
+		"it stops at the end")
 	p.Toggle()
 	require.Equal(t, time.Duration(0), p.Position().At, "and begins again")
 	require.Zero(t, p.lines())
@@ -168,7 +169,8 @@ func TestADeckThatFellBehindWhileRecordedIsWhole(t *testing.T) {
 		}
 	}
 	apply(deployment("old", 1), deployment("d", 1), synced(), logLine(0), logLine(1))
-	apply(&deckv1.Event{Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}}, deployment("d", 2), logLine(0), logLine(1))
+	apply(&deckv1.Event{Kind: &deckv1.Event_Reset_{Reset_: &deckv1.Reset{}}}, deployment("d", 2), logLine(0),
+		logLine(1))
 	require.Len(t, s.whole(), 2, "what was there stays until the state is whole again")
 	apply(logLine(2), synced())
 	require.Len(t, s.whole(), 1)

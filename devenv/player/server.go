@@ -32,7 +32,8 @@ var _ deckv1.DeckServiceServer = (*Server)(nil)
 // NewServer returns the deck API of a session that is played.
 func NewServer(p *Player) *Server { return &Server{player: p} }
 
-// Refuse answers calls that a recorded session does not have in words for users. It is for the server that serves Server.
+// Refuse answers calls that a recorded session does not have in words for users. It is for the server that serves
+// Server.
 func Refuse(ctx context.Context, request any, _ *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (any, error) {
 	response, err := handle(ctx, request)
 	if status.Code(err) == codes.Unimplemented {

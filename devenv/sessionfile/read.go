@@ -54,8 +54,8 @@ func (e *NewerError) Error() string {
 // errTorn says that the file ends within a chunk, as after a crash of the recording program.
 var errTorn = errors.New("the file ends in the middle of a record")
 
-// Read reads a session as far as it goes: damage after the header is in Missing. limit bounds the records in bytes before
-// they were compressed; 0 is twice DefaultLimit. The error is ErrNoSession or a *NewerError, or that of r.
+// Read reads a session as far as it goes: damage after the header is in Missing. limit bounds the records in bytes
+// before they were compressed; 0 is twice DefaultLimit. The error is ErrNoSession or a *NewerError, or that of r.
 func Read(r io.Reader, limit int64) (*Session, error) {
 	if limit <= 0 {
 		limit = 2 * DefaultLimit

@@ -72,6 +72,9 @@ func (m *model) run(binding keymap.Binding) tea.Cmd {
 		}
 		return m.toast.say("cannot "+does+": "+reason, true)
 	}
+	if movesSession(m, binding.Action) {
+		return nil
+	}
 	return m.act(binding.Action)
 }
 
@@ -170,9 +173,6 @@ func (m *model) answered(msg actionMsg) tea.Cmd {
 
 // act does what a key of the panes asks for.
 func (m *model) act(action keymap.Action) tea.Cmd {
-	if cmd, known := m.playback(action); known {
-		return cmd
-	}
 	switch action {
 	case keymap.Quit:
 		return m.leaving.ask()

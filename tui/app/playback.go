@@ -6,8 +6,6 @@ package app
 import (
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
@@ -46,11 +44,11 @@ const (
 	playTick = 250 * time.Millisecond
 )
 
-// playback does what a key asks for in a recorded session, and reports whether it was one for that.
-func (m *model) playback(action keymap.Action) (cmd tea.Cmd, known bool) {
+// movesSession does what a key asks for in a recorded session, and reports whether it was one for that.
+func movesSession(m *model, action keymap.Action) bool {
 	play := m.host.cfg.Playback
 	if play == nil {
-		return nil, false
+		return false
 	}
 	switch action {
 	case keymap.PlayPause:
@@ -68,10 +66,10 @@ func (m *model) playback(action keymap.Action) (cmd tea.Cmd, known bool) {
 	case keymap.PreviousEvent:
 		play.PreviousEvent()
 	default:
-		return nil, false
+		return false
 	}
 	m.panes.log.close() // and settle opens it as it was at the position
-	return nil, true
+	return true
 }
 
 // drawPlayback is the line about a recorded session; empty for an environment.

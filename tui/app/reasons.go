@@ -93,23 +93,23 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}
 	a.unseen(reasons)
-	a.readOnly(reasons)
+	readOnlyReasons(a.host, reasons)
 	return reasons
 }
 
-// readOnly adds why nothing can be changed.
-func (a *actions) readOnly(reasons keymap.Reasons) {
-	if a.host.cfg.ReadOnly == "" {
+// readOnlyReasons adds why nothing can be changed.
+func readOnlyReasons(h *host, reasons keymap.Reasons) {
+	if h.cfg.ReadOnly == "" {
 		return
 	}
 	for _, action := range asking() {
-		if action != keymap.PodLog && action != keymap.Calls || a.host.cfg.Playback != nil {
-			reasons[action] = a.host.cfg.ReadOnly
+		if action != keymap.PodLog && action != keymap.Calls || h.cfg.Playback != nil {
+			reasons[action] = h.cfg.ReadOnly
 		}
 	}
-	reasons[keymap.StartAgain] = a.host.cfg.ReadOnly
-	if a.host.cfg.Playback != nil {
-		reasons[keymap.ShowPreview], reasons[keymap.ShowInsights] = a.host.cfg.ReadOnly, a.host.cfg.ReadOnly
+	reasons[keymap.StartAgain] = h.cfg.ReadOnly
+	if h.cfg.Playback != nil {
+		reasons[keymap.ShowPreview], reasons[keymap.ShowInsights] = h.cfg.ReadOnly, h.cfg.ReadOnly
 	}
 }
 

@@ -33,7 +33,7 @@ type Config struct {
 	Flags string
 	// ReadOnly is why nothing can be changed, as a clause; empty when everything can.
 	ReadOnly string
-	// Notices are told to the user as they come; nil for none.
+	// Notices are shown as they come; nil for none.
 	Notices <-chan string
 	// Playback moves through the recorded session that Client shows; nil for an environment.
 	Playback Playback

@@ -55,7 +55,8 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 				return exit.Explain(cmd.Context(), look.watch(cmd.Context(), w, nil, true))
 			}
 			out := cmd.OutOrStdout()
-			return finish(mode, out, exit.Explain(cmd.Context(), attachReader(cmd.Context(), w, mode, out, look.recording)))
+			err = attachReader(cmd.Context(), w, mode, out, look.recording)
+			return finish(mode, out, exit.Explain(cmd.Context(), err))
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "auto", outputHelp)
@@ -116,9 +117,10 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 	connection := &connection{workspace: w, host: h, recording: l.recording}
 	defer connection.close()
 	outcome, err := app.Run(ctx, app.Config{
-		Client: connection.client, ReadOnly: l.refusal(), Notices: l.recording.news(), Name: w.Name, Version: version.Build(), Commander: session.Commander(),
-		Keys: l.keys, Flags: session.Flags(w), CopyFile: w.Path("copy.txt"),
-		CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ, Command: commandRunner(w),
+		Client: connection.client, ReadOnly: l.refusal(), Notices: l.recording.news(), Name: w.Name,
+		Version: version.Build(), Commander: session.Commander(), Keys: l.keys, Flags: session.Flags(w),
+		CopyFile: w.Path("copy.txt"), CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ,
+		Command: commandRunner(w),
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return false, cause

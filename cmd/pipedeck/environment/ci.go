@@ -63,10 +63,7 @@ and with the stages of the pipeline.` + samplesHelp(),
 			if err != nil {
 				return err
 			}
-			if err := checkBreaksInCI(flags.breaks); err != nil {
-				return err
-			}
-			if err := change.check(cmd); err != nil {
+			if err := cmp.Or(checkBreaksInCI(flags.breaks), change.check(cmd)); err != nil {
 				return err
 			}
 			if !defaults.GivenForCommand(cmd.Flags().Lookup("name")) {

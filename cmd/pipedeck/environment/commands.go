@@ -12,7 +12,8 @@ import (
 // Commands returns the commands that run an environment.
 func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
-		newUpCommand(t), newHostCommand(t), newCICommand(t), newAttachCommand(t), newDownCommand(t), newReplayCommand(), newExportCommand(t),
+		newUpCommand(t), newHostCommand(t), newCICommand(t), newAttachCommand(t), newDownCommand(t),
+		newReplayCommand(), newExportCommand(t),
 		newListCommand(t),
 		newDoctorCommand(t), newCleanCommand(t), newEmbeddedCommand(), newSamplesCommand(), newPipedCommand(t),
 	}

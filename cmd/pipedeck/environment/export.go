@@ -23,8 +23,9 @@ const exportTimeout = 2 * time.Minute
 func newExportCommand(t *session.Target) *cobra.Command {
 	return &cobra.Command{
 		Use: "export FILE", Short: "Write the state of an environment to a file", Args: cobra.ExactArgs(1),
-		Long: `Write what a running environment shows to a file, for a bug report: applications, deployments with their stages
-and logs, plugins, live resources. Secrets are masked as in the UI. "pipedeck replay FILE" shows it, on any machine.
+		Long: `Write what a running environment shows to a file, for a bug report: applications, deployments with
+their stages and logs, plugins, live resources. Secrets are masked as in the UI. "pipedeck replay FILE"
+shows it, on any machine.
 
 To record what happens from now on, use "pipedeck attach --record FILE".`,
 		Example: "  pipedeck export report.pipedeck",

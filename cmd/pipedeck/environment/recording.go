@@ -85,7 +85,7 @@ func (r *recording) create() (err error) {
 	return err
 }
 
-// begin records the environment over a connection of its own until end. Only the first call does; a nil recording
+// begin records the environment over a separate connection until finish. Only the first call does; a nil recording
 // records nothing.
 func (r *recording) begin(ctx context.Context, w *workspace.Workspace) {
 	if r == nil || r.file == nil || r.begun {

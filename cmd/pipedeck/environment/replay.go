@@ -31,11 +31,12 @@ func newReplayCommand() *cobra.Command {
 	var paused bool
 	cmd := &cobra.Command{
 		Use: "replay FILE", Short: "Play a recorded session", Args: cobra.ExactArgs(1),
-		Long: `Play a session that up, ci or attach has recorded with --record, or that export has written. The terminal UI
-shows the environment as it was, and nothing can be changed.
+		Long: `Play a session that up, ci or attach has recorded with --record, or that export has written.
+The terminal UI shows the environment as it was, and nothing can be changed.
 
-The space bar plays and pauses, ] and [ go to the next event and to the one before, . and , go 10 s forward and back,
-> and < play faster and slower. Without a terminal, everything that happened is printed at once.
+The space bar plays and pauses, ] and [ go to the next event and to the one before, . and , go 10 s
+forward and back, > and < play faster and slower. Without a terminal, everything that happened is
+printed at once.
 
 A file of which the end is missing or damaged is played as far as it goes.`,
 		Example: `  pipedeck replay session.pipedeck
@@ -83,7 +84,8 @@ func openSession(path string) (*sessionfile.Session, error) {
 	defer f.Close()
 	recorded, err := sessionfile.Read(f, 0)
 	if newer := (*sessionfile.NewerError)(nil); errors.As(err, &newer) {
-		return nil, exit.Usage(fmt.Errorf("%s %w", path, err), "replay it with pipedeck "+newer.Version+" or a newer one")
+		return nil, exit.Usage(fmt.Errorf("%s %w", path, err),
+			"replay it with pipedeck "+newer.Version+" or a newer one")
 	}
 	if err != nil {
 		return nil, exit.Usage(fmt.Errorf("%s %w", path, err),

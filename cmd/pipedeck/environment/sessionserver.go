@@ -29,7 +29,9 @@ func serveSession(api deckv1.DeckServiceServer) (deck deckv1.DeckServiceClient, 
 		_ = server.Serve(listener) // it ends with stop
 	}()
 	conn, err := grpc.NewClient("passthrough:///session", grpc.WithTransportCredentials(insecure.NewCredentials()),
-		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) { return listener.DialContext(ctx) }),
+		grpc.WithContextDialer(func(ctx context.Context, _ string) (net.Conn, error) {
+			return listener.DialContext(ctx)
+		}),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxSessionMessage)))
 	stop = func() {
 		if conn != nil {
