@@ -148,3 +148,25 @@ func (h headItems) say(req *Request, back bool) {
 			strings.Join(names, "; kubectl delete "))
 	}
 }
+
+// notAtHead leaves out what the head of the branch has, or may have, of what a failed deployment has created, and says
+// so, as pruning does: the deployment may have been superseded, or cancelled when newer commits were there.
+func notAtHead(ctx context.Context, e *Executor, req *Request, c *cluster.Client, s *Source,
+	created []inventory.Item) ([]inventory.Item, error) {
+	if len(created) == 0 {
+		return nil, nil
+	}
+	head, err := headNow(ctx, req, req.Target)
+	if err != nil {
+		return nil, err
+	}
+	created, err = ownHead{e, req, c, head, req.Target}.except(ctx, created)
+	if err != nil {
+		return nil, err
+	}
+	failed := *req
+	failed.Running = req.Target
+	own, held, err := e.unclaimed(ctx, &failed, c, head, s, created)
+	sayHeld(req, held)
+	return own, err
+}
