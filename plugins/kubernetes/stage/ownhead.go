@@ -12,7 +12,6 @@ import (
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
-	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
@@ -62,7 +61,7 @@ func (o ownHead) except(ctx context.Context, items []inventory.Item) ([]inventor
 		return items, err
 	}
 	back := false
-	if !isStage(o.req, config.StageRollback) {
+	if !isRollback(o.req) {
 		if back, err = goesBack(ctx, o.req); err != nil {
 			return nil, err
 		}
