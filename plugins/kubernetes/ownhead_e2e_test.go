@@ -6,6 +6,7 @@
 package main
 
 import (
+	"fmt"
 	"maps"
 	"testing"
 
@@ -177,6 +178,70 @@ func TestARollbackKeepsWhatTheHeadHas(t *testing.T) {
 				p.nextDeployment()
 				p.deploys("store", "K8S_SYNC", head, running)
 				require.Equal(t, uid, p.uid())
+			}
+		})
+	}
+}
+
+// TestARollbackDeletesWhatItsDeploymentHasCreatedWhenTheHeadIsTheSameApplication has the head move by a commit of
+// another application, while files of this one were filled in with secrets, or are in other directories.
+func TestARollbackDeletesWhatItsDeploymentHasCreatedWhenTheHeadIsTheSameApplication(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		// raw and filled are files of the application as the head has them, and as they are deployed.
+		raw, filled map[string]string
+		spec        string
+		// moves changes the files of the head, next to those of another application.
+		moves map[string]string
+		kept  bool
+	}{
+		"with secrets": {spec: "encryption: {encryptedSecrets: {a: x}, decryptionTargets: [./secret.yaml]}",
+			raw:    map[string]string{"secret.yaml": configMap("filled", `k: "{{ .encryptedSecrets.a }}"`)},
+			filled: map[string]string{"secret.yaml": configMap("filled", `k: "secret"`)}},
+		"with secrets, and another file": {kept: true,
+			spec:   "encryption: {encryptedSecrets: {a: x}, decryptionTargets: [secret.yaml]}",
+			raw:    map[string]string{"secret.yaml": configMap("filled", `k: "{{ .encryptedSecrets.a }}"`)},
+			filled: map[string]string{"secret.yaml": configMap("filled", `k: "secret"`)},
+			moves:  map[string]string{"store/c.yaml": configMap("store", "a: b")}},
+		"with a base": {
+			raw: map[string]string{"kustomization.yaml": "resources: [../base, c.yaml, data.yaml]\n"}},
+		"with a base that has changed": {kept: true,
+			raw:   map[string]string{"kustomization.yaml": "resources: [../base, c.yaml, data.yaml]\n"},
+			moves: map[string]string{"base/b.yaml": configMap("based", "a: b")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t)
+			one := &repository{hash: "aaaaaaa1", files: map[string]string{"store/c.yaml": configMap("store"),
+				"shop/c.yaml": configMap("shop"), "base/b.yaml": configMap("based"),
+				"base/kustomization.yaml": "resources: [b.yaml]\n"}}
+			one.files["store/app.pipecd.yaml"] = fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\n"+
+				"spec:\n  name: store\n  %s\n  plugins:\n    kubernetes:\n"+
+				"      input: {namespace: %s, %s, waitReady: false}\n", tt.spec, p.namespace, p.settings)
+			p.deploys("store", "K8S_SYNC", one, nil)
+			p.nextDeployment()
+			bad := &repository{hash: "aaaaaaa2", files: maps.Clone(one.files)}
+			bad.files["store/data.yaml"] = movingClaim
+			head := &repository{hash: "aaaaaaa3", files: maps.Clone(bad.files)}
+			head.files["shop/c.yaml"] = configMap("shop", "a: b")
+			for file, text := range tt.raw {
+				bad.files["store/"+file], head.files["store/"+file] = text, text
+			}
+			for file, text := range tt.filled {
+				bad.files["store/"+file] = text
+			}
+			maps.Copy(head.files, tt.moves)
+			status, log := p.execute(t.Context(), p.storeStage("deployed", "K8S_SYNC", bad, one))
+			require.Equal(t, model.StageStatus_STAGE_SUCCESS, status, log)
+			uid := p.uid()
+			p.headIs(head)
+			log = p.rollsBack(bad, one)
+			if tt.kept {
+				require.Equal(t, uid, p.uid(), log)
+				require.Empty(t, p.get(claims, "data").GetDeletionTimestamp(), log)
+			} else {
+				require.Contains(t, log, "/data: deleted")
+				p.absent(claims, "data")
 			}
 		})
 	}

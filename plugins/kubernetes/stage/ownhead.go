@@ -10,9 +10,12 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/checkout"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/cluster"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
@@ -82,11 +85,14 @@ func (o ownHead) find(ctx context.Context, items []inventory.Item) (found headIt
 	}
 	root := repositoryRoot(o.head)
 	n, err := ownNeighbour(root, o.head)
-	if err != nil || n == nil || n.sameFiles(root, repositoryRoot(o.deployed), o.head) {
+	if err != nil || n == nil {
 		return found, err
 	}
 	loading, cancel := context.WithTimeout(ctx, claimTimeout)
 	defer cancel()
+	if o.same(loading, n, root) {
+		return found, nil
+	}
 	found.commit, found.file = short(o.head.CommitHash), n.file
 	look := claimLook{Claimed: Claimed{Namespace: o.client.Namespace, Items: items}}
 	objects, _, err := n.load(loading, o.loader, o.req.Targets, Loading{Upgrade: IsUpgrade(o.req.Running)})
@@ -102,6 +108,30 @@ func (o ownHead) find(ctx context.Context, items []inventory.Item) (found headIt
 		found.items = look.among(objects)
 	}
 	return found, nil
+}
+
+// same reports whether the application at the head is the one that is deployed: by the files in its directory, and, if
+// one of them leads out of it, by its manifests.
+func (o ownHead) same(ctx context.Context, n *neighbour, root string) bool {
+	same, closed := n.sameFolder(root, repositoryRoot(o.deployed), n.templates)
+	if !same || closed {
+		return same
+	}
+	before, err := o.loader.LoadAs(ctx, o.req.Targets, o.deployed, Loading{})
+	if err != nil || len(n.sources) != 1 {
+		return false
+	}
+	at := n.sources[0]
+	if len(at.App.Input.MultiTargets) > 0 {
+		at = At(at, o.req.Targets[0])
+	}
+	if at == nil {
+		return false
+	}
+	now, err := o.loader.LoadAs(ctx, o.req.Targets, at, Loading{})
+	return err == nil && slices.EqualFunc(before.Manifests, now.Manifests, func(a, b manifest.Manifest) bool {
+		return equality.Semantic.DeepEqual(a.Object, b.Object)
+	})
 }
 
 // ownNeighbour reads the application at the head of the branch, as neighbours are read; nil when it is not there any
