@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -88,16 +89,12 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
-	unwanted, held, err := notElsewhere(ctx, e, req, c, s, unwanted)
-	if err != nil {
-		return err
-	}
-	sayHeld(req, held)
 	if len(unwanted) == 0 {
-		if len(held) == 0 {
-			req.Log.Info("Nothing to prune: every resource of the application is in Git")
-		}
+		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil
+	}
+	if unwanted, err = notElsewhere(ctx, e, req, c, s, unwanted); err != nil || len(unwanted) == 0 {
+		return err
 	}
 	deleted, err := e.delete(ctx, req, c, unwanted)
 	if err != nil {
@@ -108,19 +105,45 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	return nil
 }
 
-// notElsewhere leaves out what other applications have in Git, or may have, at the commit that is deployed or at the
-// head of the branch: the commit may have waited for its approval, and one of them may have got an object since.
+// notElsewhere leaves out what Git has in another place, or may have, and says so: in the application itself at the
+// head of the branch, and in other applications at the commit that is deployed or at the head. The commit may have
+// waited for its approval, and one of them may have got an object since.
 func notElsewhere(ctx context.Context, e *Executor, req *Request, c *cluster.Client, s *Source,
-	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
-	if own, held, err = e.unclaimed(ctx, req, c, s, s, items); err != nil || len(own) == 0 {
-		return own, held, err
-	}
+	items []inventory.Item) ([]inventory.Item, error) {
 	head, err := headNow(ctx, req, s)
-	if err != nil || head == s {
-		return own, held, err
+	if err != nil {
+		return nil, err
 	}
-	own, more, err := e.unclaimed(ctx, req, c, head, s, own)
-	return own, append(held, more...), err
+	items, err = ownHead{e, req, c, head, s}.except(ctx, items)
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	claims, err := claimsAt(ctx, e.loader, req, c, s, items)
+	if err != nil {
+		return nil, err
+	}
+	if head != s {
+		now, err := claimsAt(ctx, e.loader, req, c, head, items)
+		if err != nil {
+			return nil, err
+		}
+		claims = withHead(claims, now, s.CommitHash)
+	}
+	own, held, err := handOver(ctx, req, c, s, claims, items)
+	sayHeld(req, held)
+	return own, err
+}
+
+// withHead adds the claims at the head of the branch to those at an older commit, of which it says what is not true any
+// more.
+func withHead(older, head map[manifest.Key]Claim, commit string) map[manifest.Key]Claim {
+	all := map[manifest.Key]Claim{}
+	for key, claim := range older {
+		claim.Former = short(commit)
+		all[key] = claim
+	}
+	maps.Copy(all, head)
+	return all
 }
 
 // forgetCommit takes the mark of the commit off what pruning keeps by its annotation: the next deployment of that

@@ -174,7 +174,7 @@ func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Cli
 
 // removeCreated deletes what this deployment has created and is not among what was applied now. What the deployment
 // only changed, because it was there before, stays, with the marks of the application that had it: the next prune would
-// take it for something that Git has lost.
+// take it for something that Git has lost. What a newer commit has stays, too.
 func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	applied []apply.Applied) error {
 	keep := liveKeys(applied)
@@ -196,7 +196,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	if err != nil {
 		return err
 	}
-	var created []inventory.Item
+	var created, running []inventory.Item
 	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep),
 		liveUIDs(applied)) {
 		if was.has(item.Meta.UID) || item.Meta.CreationTimestamp.Time.Before(since) {
@@ -206,13 +206,13 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 			continue
 		}
 		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" {
-			running, err := isRunningHook(ctx, req, c, item)
+			runs, err := isRunningHook(ctx, req, c, item)
 			if err != nil {
 				return err
 			}
-			if running {
+			if runs {
 				req.Log.Infof("- %s: a hook of the deployment that still runs, and is ended", item.Key.Human())
-				created = append(created, item)
+				running = append(running, item)
 				continue
 			}
 			req.Log.Infof("- %s: is kept, since its delete policy decides about a hook", item.Key.Human())
@@ -220,8 +220,14 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 		}
 		created = append(created, item)
 	}
-	if len(created) == 0 {
+	if len(created)+len(running) == 0 {
 		req.Log.Infof("The failed deployment has created nothing that has to be removed")
+		return nil
+	}
+	if created, err = notAtHead(ctx, e, req, c, s, created); err != nil {
+		return err
+	}
+	if created = append(created, running...); len(created) == 0 {
 		return nil
 	}
 	deleted, err := e.delete(ctx, req, c, created)
