@@ -88,10 +88,12 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
-	unwanted, held, err := notElsewhere(ctx, e, req, c, s, unwanted)
+	leaving := inventory.Except(unwanted, keysOf(inventory.Staying(unwanted))) // no one can have them
+	unwanted, held, err := notElsewhere(ctx, e, req, c, s, inventory.Staying(unwanted))
 	if err != nil {
 		return err
 	}
+	unwanted = append(unwanted, leaving...)
 	sayHeld(req, held)
 	if len(unwanted) == 0 {
 		if len(held) == 0 {
@@ -185,14 +187,18 @@ func stillTerminating(deleted inventory.Deleted) string {
 	return fmt.Sprintf("; %d are still Terminating", deleted.Terminating)
 }
 
-// find lists the application's resources that also have the given labels. The keys say in which namespaces to look for
-// kinds that may not be listed in all.
+// find lists the application's resources that also have the given labels, with what the deployment has deleted and
+// something holds. The keys say in which namespaces to look for kinds that may not be listed in all.
 func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
 	known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.Application.ID), more)
-	return findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []string, error) {
-		return inventory.List(ctx, c, selector, namespaces)
+	items, err := findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []string, error) {
+		return inventory.ListAll(ctx, c, selector, namespaces)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return ownLeaving(ctx, req, items)
 }
 
 // findIn is find by a list of one's own, which gets the namespaces.
@@ -224,7 +230,10 @@ func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, 
 			"labels is found: %v", short(s.CommitHash), err)
 		return nil, nil
 	}
-	items, err := inventory.Lookup(ctx, c, req.Deployment.Application.ID, loaded.Manifests)
+	items, err := inventory.LookupAll(ctx, c, req.Deployment.Application.ID, loaded.Manifests)
+	if err == nil {
+		items, err = ownLeaving(ctx, req, items)
+	}
 	return elsewhereOut(slices.DeleteFunc(items, func(i inventory.Item) bool { return !wanted(i) }), s), err
 }
 
