@@ -165,6 +165,11 @@ spec:
 	require.Equal(t, map[string]string{"app": "one"}, selector)
 }
 
+const (
+	holding    = `{"metadata": {"finalizers": ["example.com/hold"]}}`
+	heldNoMore = `{"metadata": {"finalizers": null}}`
+)
+
 func TestAStageThatWasInterruptedWaitsAgainForWhatItHasDeleted(t *testing.T) {
 	t.Parallel()
 	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("web")}}
@@ -175,7 +180,7 @@ func TestAStageThatWasInterruptedWaitsAgainForWhatItHasDeleted(t *testing.T) {
 		a.succeeds("K8S_SYNC", "", one, nil)
 		a.nextDeployment()
 		a.succeeds("K8S_SYNC", "", two, one)
-		log := a.deletesHeldInTwoAttempts("K8S_ROLLBACK", "", two, one)
+		log := deletesHeldInTwoAttempts(a, "K8S_ROLLBACK", "", two, one)
 		require.Contains(t, log, "Removed 1 resource that the failed deployment created")
 	})
 	t.Run("prune", func(t *testing.T) {
@@ -183,28 +188,28 @@ func TestAStageThatWasInterruptedWaitsAgainForWhatItHasDeleted(t *testing.T) {
 		a := newApp(t)
 		a.succeeds("K8S_SYNC", "", two, nil)
 		a.nextDeployment()
-		log := a.deletesHeldInTwoAttempts("K8S_SYNC", `{"prune": true}`, one, two)
+		log := deletesHeldInTwoAttempts(a, "K8S_SYNC", `{"prune": true}`, one, two)
 		require.Contains(t, log, "Pruned 1 resource that is not in Git any more")
 	})
 	t.Run("not what someone has deleted before", func(t *testing.T) {
 		t.Parallel()
 		a := newApp(t)
 		a.succeeds("K8S_SYNC", "", two, nil)
-		a.hold("held")
+		a.patch("held", holding)
 		require.NoError(t, a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Delete(t.Context(), "held",
 			metav1.DeleteOptions{}))
 		a.nextDeployment()
 		log := a.succeeds("K8S_SYNC", `{"prune": true}`, one, two)
 		require.Contains(t, log, "Nothing to prune")
-		a.letGo("held")
+		a.patch("held", heldNoMore)
 	})
 }
 
 // deletesHeldInTwoAttempts runs a stage that deletes a ConfigMap, which a finalizer holds until the stage was stopped
 // and has begun again. It returns the log of the second attempt.
-func (a *app) deletesHeldInTwoAttempts(stage, options string, target, running *commit) string {
+func deletesHeldInTwoAttempts(a *app, stage, options string, target, running *commit) string {
 	a.t.Helper()
-	a.hold("held")
+	a.patch("held", holding)
 	const held = "held: Terminating, held by finalizers example.com/hold"
 	first := fmt.Sprintf("stage-%d", a.stages+1)
 	ctx, interrupt := context.WithCancel(a.t.Context())
@@ -219,11 +224,8 @@ func (a *app) deletesHeldInTwoAttempts(stage, options string, target, running *c
 	second := fmt.Sprintf("stage-%d", a.stages+1)
 	again := a.begin(stage, options, target, running)
 	a.says(second, held)
-	a.letGo("held")
+	a.patch("held", heldNoMore)
 	require.Equal(a.t, model.StageStatus_STAGE_SUCCESS, <-again, a.h.Piped.Log(second))
 	a.absent(configMaps, "held")
 	return a.h.Piped.Log(second)
 }
-
-func (a *app) hold(name string)  { a.patch(name, `{"metadata": {"finalizers": ["example.com/hold"]}}`) }
-func (a *app) letGo(name string) { a.patch(name, `{"metadata": {"finalizers": null}}`) }

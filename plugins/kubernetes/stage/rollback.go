@@ -200,19 +200,12 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep),
 		liveUIDs(applied)) {
 		if was.has(item.Meta.UID) || item.Meta.CreationTimestamp.Time.Before(since) {
-			if inventory.IsLeaving(item) {
-				continue // someone else has deleted it
-			}
 			if err := letGo(ctx, req, c, s, item, was); err != nil {
 				return err
 			}
 			continue
 		}
-		if inventory.IsLeaving(item) { // an earlier attempt may have deleted it
-			created = append(created, item)
-			continue
-		}
-		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" {
+		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" && !inventory.IsLeaving(item) {
 			running, err := isRunningHook(ctx, req, c, item)
 			if err != nil {
 				return err
