@@ -7,6 +7,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
 
 const statefulYAML = `apiVersion: apps/v1
@@ -77,10 +81,23 @@ func TestARolloutByHandEndsWithoutTheOldPods(t *testing.T) {
 	log = a.succeeds("K8S_SYNC", "", two, one)
 	require.Contains(t, log, "StatefulSet db: 3 of 3 pods keep the old version until someone deletes them "+
 		"(updateStrategy: OnDelete)")
+	keeps := func(words string) func(*livestate.GetLivestateResponse) bool {
+		return func(answer *livestate.GetLivestateResponse) bool {
+			return healthy(answer) && slices.ContainsFunc(answer.GetApplicationLiveState().GetResources(),
+				func(r *model.ResourceState) bool {
+					return r.GetName() == "db" && r.GetHealthDescription() == words &&
+						r.GetResourceMetadata()["Note"] == words
+				})
+		}
+	}
+	a.becomes(two, "by hand", keeps("3 of 3 pods keep the old version until someone deletes them "+
+		"(updateStrategy: OnDelete)"))
 	three := at("aaaaaaa3", "db:v3", partitioned)
 	log = a.succeeds("K8S_SYNC", "", three, two)
 	require.Contains(t, log, "StatefulSet db: 2 of 3 pods keep the old version until the partition is lowered "+
 		"(rollingUpdate.partition: 2)")
+	a.becomes(three, "partition", keeps("2 of 3 pods keep the old version until the partition is lowered "+
+		"(rollingUpdate.partition: 2)"))
 }
 
 func TestABrokenPodHoldsAStatefulSetUpUntilItIsDeleted(t *testing.T) {
