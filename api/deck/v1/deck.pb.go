@@ -1820,7 +1820,8 @@ type Application struct {
 	// Only users deploy it, by its configuration: neither a commit nor drift does, and no chain can. False for applications
 	// of pipeds that do not report it, such as PipeCD's.
 	Manual bool `protobuf:"varint,21,opt,name=manual,proto3" json:"manual,omitempty"`
-	// Why it is not healthy: the worst of its resources, and how many more are not; empty when it is, or nothing is known.
+	// Why it is not healthy: the worst of its resources, and how many more are not. Of a healthy one what a user has to know,
+	// such as that pods of the old version stay; mostly empty. Empty when nothing is known.
 	HealthReason string `protobuf:"bytes,22,opt,name=health_reason,json=healthReason,proto3" json:"health_reason,omitempty"`
 	// The last successful deployment, when its piped has reported the live state and how that compares with Git since then.
 	// An older one, or empty, means that health and sync may still be those before it.

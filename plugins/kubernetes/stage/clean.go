@@ -93,7 +93,10 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil
 	}
-	if unwanted, err = notElsewhere(ctx, e, req, c, s, unwanted); err != nil || len(unwanted) == 0 {
+	unwanted, err = amongStaying(unwanted, func(staying []inventory.Item) ([]inventory.Item, error) {
+		return notElsewhere(ctx, e, req, c, s, staying)
+	})
+	if err != nil || len(unwanted) == 0 {
 		return err
 	}
 	deleted, err := e.delete(ctx, req, c, unwanted)
@@ -103,6 +106,15 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	forgetCommit(ctx, req, c, unwanted)
 	req.Log.Success(prunedText(deleted))
 	return nil
+}
+
+// amongStaying leaves out what a rule keeps. What is Terminating already goes along, because no one can have it.
+func amongStaying(items []inventory.Item, rule func([]inventory.Item) ([]inventory.Item, error)) ([]inventory.Item,
+	error) {
+	staying := inventory.Staying(items)
+	leaving := inventory.Except(items, keysOf(staying))
+	unwanted, err := rule(staying)
+	return append(leaving, unwanted...), err
 }
 
 // notElsewhere leaves out what Git has in another place, or may have, and says so: in the application itself at the
@@ -208,14 +220,18 @@ func stillTerminating(deleted inventory.Deleted) string {
 	return fmt.Sprintf("; %d are still Terminating", deleted.Terminating)
 }
 
-// find lists the application's resources that also have the given labels. The keys say in which namespaces to look for
-// kinds that may not be listed in all.
+// find lists the application's resources that also have the given labels, with what the deployment has deleted and
+// something holds. The keys say in which namespaces to look for kinds that may not be listed in all.
 func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
 	known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.Application.ID), more)
-	return findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []string, error) {
-		return inventory.List(ctx, c, selector, namespaces)
+	items, err := findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []string, error) {
+		return inventory.ListAll(ctx, c, selector, namespaces)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return ownLeaving(ctx, req, items)
 }
 
 // findIn is find by a list of one's own, which gets the namespaces.
@@ -247,7 +263,10 @@ func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, 
 			"labels is found: %v", short(s.CommitHash), err)
 		return nil, nil
 	}
-	items, err := inventory.Lookup(ctx, c, req.Deployment.Application.ID, loaded.Manifests)
+	items, err := inventory.LookupAll(ctx, c, req.Deployment.Application.ID, loaded.Manifests)
+	if err == nil {
+		items, err = ownLeaving(ctx, req, items)
+	}
 	return elsewhereOut(slices.DeleteFunc(items, func(i inventory.Item) bool { return !wanted(i) }), s), err
 }
 

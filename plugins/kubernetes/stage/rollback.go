@@ -205,7 +205,7 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 			}
 			continue
 		}
-		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" {
+		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" && !inventory.IsLeaving(item) {
 			runs, err := isRunningHook(ctx, req, c, item)
 			if err != nil {
 				return err
@@ -224,7 +224,10 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 		req.Log.Infof("The failed deployment has created nothing that has to be removed")
 		return nil
 	}
-	if created, err = notAtHead(ctx, e, req, c, s, created); err != nil {
+	created, err = amongStaying(created, func(staying []inventory.Item) ([]inventory.Item, error) {
+		return notAtHead(ctx, e, req, c, s, staying)
+	})
+	if err != nil {
 		return err
 	}
 	if created = append(created, running...); len(created) == 0 {

@@ -86,8 +86,11 @@ func noteTakenOver(req *Request, s *Source) func(context.Context, map[types.UID]
 }
 
 // letGo gives an object that the failed deployment has only changed back to the application that had it; without one
-// the object stays without an owner.
+// the object stays without an owner. One that is Terminating was deleted by someone else, and is left alone.
 func letGo(ctx context.Context, req *Request, c *cluster.Client, s *Source, item inventory.Item, was takenOver) error {
+	if inventory.IsLeaving(item) {
+		return nil
+	}
 	variantKey, name := s.App.VariantLabel.Key, item.Key.Human()
 	if marks, known := was[item.Meta.UID]; known && marks.Application() != "" {
 		if err := inventory.GiveBack(ctx, c, item, variantKey, marks); err != nil {
