@@ -17,8 +17,8 @@ func cancelCases() []Case {
 		Title: "a stage whose call is cancelled stops and completes its log",
 		Why: "the stage goes on while the deployment is rolled back; piped ends the process, with the stages of all " +
 			"other deployments, after 15 s",
-		Next: "stop the work when the context of the call ends, also in the middle of a wait: wait for the context and " +
-			"not in a sleep; report the log as completed then",
+		Next: "stop the work when the context of the call ends, also in the middle of a wait: wait for the context " +
+			"and not in a sleep; report the log as completed then",
 	}, {
 		ID: "cancel.quiet", Capability: Cancel, run: cancelQuiet,
 		Title: "a cancelled stage that has completed its log sends nothing more",
@@ -120,14 +120,14 @@ func cancelEnds(p *probe) error {
 // cancelMidway cancels the stage where it sends piped nothing. A second time when it goes on to the end of the lull: it
 // may have needed as long to stop.
 func cancelMidway(p *probe, x *session) error {
-	l := p.lull()
+	l := usualLull(p)
 	if l == nil {
 		p.saw("%s; it sends piped something all the time, so it was cancelled at its first request alone", p.seen)
 		return nil
 	}
 	first := p.seen
 	for again := false; ; again = true {
-		held, err := p.midway(x, l, order{})
+		held, err := midway(p, x, l, order{})
 		if err != nil {
 			return err
 		}
@@ -148,8 +148,9 @@ func cancelMidway(p *probe, x *session) error {
 			return nil
 		}
 		if again {
-			return note("the stage, cancelled %s, stopped when it had done that, %s later: it does not see a cancel there; "+
-				"where it works for more than 15s, piped ends the process with all its stages", l, took.Round(100*time.Millisecond))
+			return note("the stage, cancelled %s, stopped when it had done that, %s later: it does not see a cancel "+
+				"there; where it works for more than 15s, piped ends the process with all its stages", l,
+				took.Round(100*time.Millisecond))
 		}
 	}
 }
@@ -194,7 +195,7 @@ func cancelQuiet(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.stopMoment(x, order{})
+	held, err := stopMoment(p, x, order{})
 	if err != nil {
 		return err
 	}
@@ -263,7 +264,7 @@ func cancelNext(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.stopMoment(x, order{})
+	held, err := stopMoment(p, x, order{})
 	if err != nil {
 		return err
 	}
@@ -327,7 +328,7 @@ func deadline(p *probe) error {
 	if err != nil {
 		return err
 	}
-	l, after := p.lull(), 500*time.Millisecond
+	l, after := usualLull(p), 500*time.Millisecond
 	var held *pending
 	if l != nil {
 		after = l.begins + l.quiet

@@ -33,7 +33,7 @@ func cancelWork(p *probe) error {
 		return err
 	}
 	var given atomic.Pointer[common.DeploymentSource]
-	held, err := p.stopMoment(x, order{edit: func(request *deployment.ExecuteStageRequest) {
+	held, err := stopMoment(p, x, order{edit: func(request *deployment.ExecuteStageRequest) {
 		given.Store(request.GetInput().GetTargetDeploymentSource())
 	}})
 	if err != nil {

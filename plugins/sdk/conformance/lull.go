@@ -48,8 +48,8 @@ func progressOf(calls []call) (q progress) {
 	return q
 }
 
-// lull returns that of the baseline; nil for a stage that has none.
-func (p *probe) lull() *lull {
+// usualLull returns that of the baseline; nil for a stage that has none.
+func usualLull(p *probe) *lull {
 	e, err := p.ranOnce()
 	if err != nil || e.err != nil && !e.cut && !e.refused() {
 		return nil
@@ -94,7 +94,7 @@ func (l *lull) String() string {
 }
 
 // midway runs the stage until it is in the lull. It may end before: then it has not begun.
-func (p *probe) midway(x *session, l *lull, o order) (*pending, error) {
+func midway(p *probe, x *session, l *lull, o order) (*pending, error) {
 	held, err := p.begin(x, o)
 	if err != nil {
 		return nil, err
@@ -135,9 +135,9 @@ func (p *probe) midway(x *session, l *lull, o order) (*pending, error) {
 
 // stopMoment has the stage at a moment at which it can be stopped: in its lull, or at its first request, where it is
 // held up.
-func (p *probe) stopMoment(x *session, o order) (*pending, error) {
-	if l := p.lull(); l != nil {
-		held, err := p.midway(x, l, o)
+func stopMoment(p *probe, x *session, o order) (*pending, error) {
+	if l := usualLull(p); l != nil {
+		held, err := midway(p, x, l, o)
 		if err != nil || held.begun() {
 			return held, err
 		}

@@ -37,8 +37,9 @@ func TestAStageIsStoppedInItsLongestTimeWithoutARequest(t *testing.T) {
 			calls: []call{put(second / 2), put(second), put(3 * second / 2), put(2 * second), put(5 * second / 2)}},
 		"a stage that reports nothing": {took: 4 * second, want: &lull{length: 4 * second, quiet: second}},
 		"the longest, past a shorter one": {
-			calls: []call{put(2 * second), log(2*second, 1, 2), log(2*second, 2, 3), put(12 * second), put(14 * second)},
-			took:  15 * second,
+			calls: []call{put(2 * second), log(2*second, 1, 2), log(2*second, 2, 3), put(12 * second),
+				put(14 * second)},
+			took: 15 * second,
 			want: &lull{length: 10 * second, begins: 2 * second, quiet: 5 * second / 2,
 				after: progress{requests: 1, blocks: 3}},
 		},
@@ -46,7 +47,8 @@ func TestAStageIsStoppedInItsLongestTimeWithoutARequest(t *testing.T) {
 			want: &lull{length: 4 * second, quiet: second}},
 		"a stage that was cut off, and what it sent later": {calls: []call{put(second), put(7 * second)},
 			took: 6 * second, cut: true,
-			want: &lull{length: 5 * second, begins: second, quiet: 5 * second / 4, open: true, after: progress{requests: 1}}},
+			want: &lull{length: 5 * second, begins: second, quiet: 5 * second / 4, open: true,
+				after: progress{requests: 1}}},
 	} {
 		require.Equal(t, c.want, lullOf(c.calls, began, c.took, c.cut), name)
 	}

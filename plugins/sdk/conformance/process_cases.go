@@ -74,7 +74,7 @@ func sigtermBusy(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.busy(x)
+	held, err := busy(p, x)
 	if err != nil {
 		return err
 	}
@@ -89,9 +89,9 @@ func sigtermBusy(p *probe) error {
 
 // busy has the stage at work: in its lull, or from its first request on. It may ask piped for nothing, or for something
 // later.
-func (p *probe) busy(x *session) (*pending, error) {
-	if l := p.lull(); l != nil {
-		return p.midway(x, l, order{})
+func busy(p *probe, x *session) (*pending, error) {
+	if l := usualLull(p); l != nil {
+		return midway(p, x, l, order{})
 	}
 	held, err := p.begin(x, order{})
 	if err != nil {
@@ -116,7 +116,7 @@ func sigtermStage(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.stopMoment(x, order{})
+	held, err := stopMoment(p, x, order{})
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,9 @@ import (
 func Cases() []Case {
 	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), earlyCases(), pipelineCases(),
 		rollbackCases(), pipelineLimits(), refusalCases(), quickSyncCases(), versionCases(), strategyCases(),
-		executionCases(), answerCases(), optionCases(), optionValueCases(), misspeltCases(), againCases(), cancelCases(),
-		cancelWorkCases(), concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(),
-		malformedCases(), limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), memoryCases(),
+		executionCases(), answerCases(), optionCases(), optionValueCases(), misspeltCases(), againCases(),
+		cancelCases(), cancelWorkCases(), concurrencyCases(), logCases(), logTroubleCases(), metadataCases(),
+		secretCases(), malformedCases(), limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), memoryCases(),
 		liveStateCases(), changeCases(), driftCases(), previewCases(), deployCases(), schemaCases())
 }
 

@@ -55,8 +55,8 @@ func ExampleStart() {
 	// Output: true
 }
 
-// passes runs a test and returns whether it passes. With go test -v, what the test logs would be among the output of the
-// example.
+// passes runs a test and returns whether it passes. With go test -v, what the test logs would be among the output of
+// the example.
 func passes(name string, test func(*testing.T)) bool {
 	verbose := flag.Lookup("test.v").Value
 	before := verbose.String()
