@@ -15,8 +15,8 @@ func Cases() []Case {
 		rollbackCases(), pipelineLimits(), refusalCases(), quickSyncCases(), versionCases(), strategyCases(),
 		executionCases(), answerCases(), optionCases(), optionValueCases(), misspeltCases(), againCases(),
 		cancelCases(), cancelWorkCases(), concurrencyCases(), logCases(), logTroubleCases(), metadataCases(),
-		secretCases(), malformedCases(), limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), memoryCases(),
-		liveStateCases(), changeCases(), driftCases(), previewCases(), deployCases(), schemaCases())
+		secretCases(), malformedCases(), limitCases(), pipedCases(), processCases(), stopCases(), leakCases(),
+		memoryCases(), liveStateCases(), changeCases(), driftCases(), previewCases(), deployCases(), schemaCases())
 }
 
 // startID is the case that all others build on.

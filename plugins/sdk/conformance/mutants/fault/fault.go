@@ -43,6 +43,7 @@ func All() []Fault {
 func ofStart() []Fault {
 	return []Fault{
 		{Name: "exits-at-start", Case: "start.serves", Says: "ended before it answered"},
+		{Name: "module-missing", Case: "start.serves", Says: "ModuleNotFoundError: No module named 'grpc'"},
 		{Name: "ignores-port", Case: "start.serves", Says: "but not on the port of its configuration"},
 		{Name: "speaks-tls", Case: "start.serves", Says: "speaks TLS"},
 		{Name: "speaks-http1", Case: "start.serves", Says: "speaks HTTP/1"},
