@@ -29,6 +29,9 @@ func (careless) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[
 }
 
 func (careless) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+	if makes("sdk-prints-request") {
+		fmt.Printf("%+v\n", req)
+	}
 	opts, err := sdk.DecodeOptions[options](req.Options)
 	if err != nil {
 		return sdk.Failure, err

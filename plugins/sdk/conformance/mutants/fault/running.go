@@ -138,6 +138,7 @@ func ofSDK() []Fault {
 			RunLimit: short},
 		{Name: "sdk-sleeps", Case: "cancel.ends", Says: "the stage", With: `{"steps": 3}`, Noted: true},
 		{Name: "sdk-prints-config", Case: "secrets.config", Says: "what it prints"},
+		{Name: "sdk-prints-request", Case: "secrets.options", Says: "what it prints"},
 		{Name: "sdk-leaks-goroutines", Case: "leaks.goroutines", Says: "goroutines behind"},
 	}
 }
