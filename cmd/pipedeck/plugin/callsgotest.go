@@ -49,7 +49,7 @@ import (
 
 // %s replays the stage %s to the plugin that main passes to sdk.Main.
 func %[2]s(t *testing.T) {
-	sdktest.ReplayFile(t, %s, "testdata/%s", sdktest.ReplayOptions{})
+	sdktest.ReplayFile(t, %[4]s, "testdata/%[5]s", sdktest.ReplayOptions{})
 }
 `, sdk, testName(file), oneWord(stage), plugin, recording)
 }
