@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -93,7 +94,27 @@ func (l *Log) Check(in times) error {
 	case l.Query == "":
 		return errors.New("query is required")
 	}
+	if least, most := l.Entries(); least > most {
+		return fmt.Errorf("expected.min %d is more than expected.max %d", least, most)
+	}
 	return in.check(l.Interval.Std(), l.FailureLimit)
+}
+
+// Entries are the least and the greatest number of entries that are good: none by default, any number from a min on.
+func (l *Log) Entries() (least, most int) {
+	least, most = 0, math.MaxInt32
+	e := l.Expected
+	if e == nil || e.Min == nil && e.Max == nil {
+		return 0, 0
+	}
+	bounded := func(value float64) int { return int(min(max(value, 0), math.MaxInt32)) }
+	if e.Min != nil {
+		least = bounded(math.Ceil(*e.Min))
+	}
+	if e.Max != nil {
+		most = bounded(math.Floor(*e.Max))
+	}
+	return least, most
 }
 
 // Check refuses a request that cannot be evaluated in an analysis that lasts so long.

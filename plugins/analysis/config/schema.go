@@ -88,6 +88,7 @@ func (Provider) ExtendSchema(schema map[string]any) {
 		needed           bool
 	}{
 		{Prometheus, "prometheus", true}, {Datadog, "datadog", true}, {Stackdriver, "stackdriver", false},
+		{CloudWatch, "cloudwatch", true},
 	} {
 		then := map[string]any{"properties": map[string]any{
 			"config": map[string]any{"$ref": "#/definitions/" + each.definition},
