@@ -259,6 +259,7 @@ func TestWhoAsksCloudWatch(t *testing.T) {
 			{Label: aws.String("a"), StatusCode: types.StatusCodeForbidden, Messages: []types.MessageData{
 				{Value: aws.String("not yours")}}}}}
 	}
+	foreign := credentials(t, "ops", "hidden")
 	for name, c := range map[string]struct {
 		config  config.CloudWatchConfig
 		refused string
@@ -272,7 +273,7 @@ func TestWhoAsksCloudWatch(t *testing.T) {
 			"CloudWatch in eu-west-1 refused the query: InvalidSignatureException: no way"},
 		"no rights": {config.CloudWatchConfig{CredentialsFile: credentials(t, "default", "secret-1")},
 			"AccessDeniedException", "refused the query: AccessDeniedException: no way"},
-		"another profile": {config.CloudWatchConfig{Profile: "absent", CredentialsFile: credentials(t, "ops", "hid")}, "",
+		"another profile": {config.CloudWatchConfig{Profile: "absent", CredentialsFile: foreign}, "",
 			"read the settings for AWS: failed to get shared config profile, absent"},
 		"a file without keys": {config.CloudWatchConfig{CredentialsFile: file(t, "hidden")}, "",
 			"ask CloudWatch in eu-west-1: "},
