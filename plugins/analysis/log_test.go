@@ -146,3 +146,21 @@ func TestLogsThatCannotBeAskedAreRefusedAtPlanning(t *testing.T) {
 	_, err := plan(t, h, `{"duration":"5m","logs":[{"provider":"gcp","query":"q","interval":"1m"}]}`)
 	require.NoError(t, err)
 }
+
+func TestACloudThatHasTooFewSamplesIsRefusedAtPlanning(t *testing.T) {
+	t.Parallel()
+	h := wiretest.Start(t, sdk.ForStages(&plugin{clock: newManualClock().clock()}), wiretest.Options{Name: "analysis",
+		Config: config.Config{AnalysisProviders: []config.Provider{
+			{Name: "cw", Type: config.CloudWatch, Config: json.RawMessage(`{"region":"eu-west-1"}`)},
+		}}})
+	metric := func(keys string) string {
+		return `{"duration":"9m","metrics":[{"provider":"cw","query":"q","strategy":"CANARY_PRIMARY",` + keys + `}]}`
+	}
+	_, err := plan(t, h, metric(`"interval":"3m"`))
+	require.ErrorContains(t, err, "metrics[0]: CloudWatch gives 3 samples a side in interval 3m0s, with which no "+
+		"difference can be significant: want 4 or more")
+	for _, keys := range []string{`"interval":"4m"`, `"interval":"1m","step":"10s"`} {
+		_, err := plan(t, h, metric(keys))
+		require.NoError(t, err)
+	}
+}

@@ -92,8 +92,17 @@ func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[c
 // have no provider yet.
 func checkProviders(options *config.Options, configured *config.Config) error {
 	for i, m := range options.Metrics {
-		if m.Provider != "" && configured.Find(m.Provider) == nil {
+		found := configured.Find(m.Provider)
+		if m.Provider != "" && found == nil {
 			return unknownProvider("metrics", i, m.Provider, configured)
+		}
+		if found == nil || found.Type != config.CloudWatch || !m.Compares() || m.Interval <= 0 {
+			continue
+		}
+		if n := provider.PeriodsOfCloudWatch(&m.Metric); n < config.MinSamples {
+			return fmt.Errorf("metrics[%d]: CloudWatch gives %d samples a side in interval %s, with which no difference "+
+				"can be significant: want %d or more. Its default step is at least 1m", i, n, m.Interval,
+				config.MinSamples)
 		}
 	}
 	for i, l := range options.Logs {

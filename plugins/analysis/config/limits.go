@@ -19,8 +19,10 @@ const (
 	// and 3, the smallest two-sided p is 0.1.
 	MinSamples = 4
 	// maxEntries bounds the metrics, logs and requests of a stage.
-	maxEntries  = 200
-	longestStep = time.Minute
+	maxEntries = 200
+	// shortestStep and longestStep bound the default step of a comparison.
+	shortestStep = time.Second
+	longestStep  = time.Minute
 )
 
 // Validate refuses what can never be evaluated. Entries with a template are checked when it is known.
@@ -158,7 +160,7 @@ func (m *Metric) SampleStep() time.Duration {
 	case m.Step > 0:
 		return m.Step.Std()
 	case m.Compares():
-		return min(max((interval/10).Truncate(time.Second), time.Second), longestStep)
+		return min(max((interval/10).Truncate(time.Second), shortestStep), longestStep)
 	default: // PipeCD v1
 		return min(interval, longestStep)
 	}

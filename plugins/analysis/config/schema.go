@@ -70,7 +70,7 @@ func enoughSamples() map[string]any {
 			"strategy": map[string]any{"enum": []string{Previous, CanaryBaseline, CanaryPrimary}},
 		}},
 		"then": map[string]any{"fits": map[string]any{
-			"step": map[string]any{"into": "interval", "times": MinSamples - 1},
+			"step": map[string]any{"into": "interval", "times": MinSamples - 1, "least": shortestStep.String()},
 		}},
 	}
 }

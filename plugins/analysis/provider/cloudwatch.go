@@ -140,6 +140,12 @@ func metricQueries(query string, seconds int32) ([]types.MetricDataQuery, error)
 	return queries, nil
 }
 
+// PeriodsOfCloudWatch is how many samples of one series CloudWatch has of an interval at most.
+func PeriodsOfCloudWatch(m *config.Metric) int {
+	seconds := period(Range{Step: m.SampleStep(), AnyStep: m.Step == 0})
+	return int(m.Interval.Std() / (time.Duration(seconds) * time.Second))
+}
+
 // period is the time between two samples in seconds, as CloudWatch has it: only metrics of a high resolution have less
 // than a minute, so that only users choose that.
 func period(at Range) int32 {
