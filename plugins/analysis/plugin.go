@@ -100,8 +100,8 @@ func checkProviders(options *config.Options, configured *config.Config) error {
 			continue
 		}
 		if n := provider.PeriodsOfCloudWatch(&m.Metric); n < config.MinSamples {
-			return fmt.Errorf("metrics[%d]: CloudWatch gives %d samples a side in interval %s, with which no difference "+
-				"can be significant: want %d or more. Its default step is at least 1m", i, n, m.Interval,
+			return fmt.Errorf("metrics[%d]: CloudWatch gives %d samples a side in interval %s, with which no "+
+				"difference can be significant: want %d or more. Its default step is at least 1m", i, n, m.Interval,
 				config.MinSamples)
 		}
 	}

@@ -44,8 +44,8 @@ func notShorter(key string, long time.Duration) string {
 	return fmt.Sprintf("is not shorter than %s, which is %s", key, short(long))
 }
 
-// fits: {"a": {"into": "b", "times": 3, "least": "1s"}} says that the duration a fits so many times into the duration b,
-// where both are given. Without an a, it is at least as long as "least", if that is there.
+// fits: {"a": {"into": "b", "times": 3, "least": "1s"}} says that the duration a fits so many times into the duration
+// b, where both are given. Without an a, it is at least as long as "least", if that is there.
 func fits(argument, value any) *broken {
 	mapping, wanted := asObject(value), asObject(argument)
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
