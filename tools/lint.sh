@@ -27,7 +27,7 @@ step "pictures of the UI"
 go test -count=1 -run '^TestScreensAsPictures$' ./tui/app >/dev/null || fail "docs/pictures is stale: run make pictures"
 
 step "go.mod is tidy"
-for module in . api plugins/sdk tools devenv/embeddedk8s e2e/bench/kubectl e2e/delve e2e/tofu; do
+for module in . api plugins/sdk tools devenv/embeddedk8s e2e/bench/kubectl e2e/delve e2e/tofu e2e/vendors; do
   tools/tidy.sh "$module" -diff || fail "go.mod of $module is not tidy: run tools/tidy.sh $module"
 done
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-// Command analysis is the plugin of the stage ANALYSIS, which lets a pipeline go on only while metrics and HTTP answers
-// are as expected. piped starts it.
+// Command analysis is the plugin of the stage ANALYSIS, which lets a pipeline go on only while metrics, logs and HTTP
+// answers are as expected. piped starts it.
 //
 // Every metric and request is evaluated at once and then every interval until the duration is over; those due at the
 // end are evaluated, too. More failures than its failureLimit fail the stage. A query without an answer is a failure.

@@ -96,6 +96,8 @@ type server struct {
 	// answer returns the values of one series; nil for no series.
 	answer func(asked) []float64
 	asked  []asked
+	// refused is a query that is not answered.
+	refused string
 }
 
 func newServer(t *testing.T, answer func(asked) []float64) *server {
@@ -116,8 +118,12 @@ func (s *server) handle(w http.ResponseWriter, r *http.Request) {
 	one.step = time.Duration(seconds * float64(time.Second))
 	s.mu.Lock()
 	s.asked = append(s.asked, one)
-	answer := s.answer
+	answer, refused := s.answer, s.refused
 	s.mu.Unlock()
+	if refused != "" && one.query == refused {
+		http.Error(w, "no", http.StatusServiceUnavailable)
+		return
+	}
 	values := answer(one)
 	result := []any{}
 	if values != nil {
@@ -136,6 +142,12 @@ func (s *server) set(answer func(asked) []float64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = answer
+}
+
+func (s *server) refuse(query string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.refused = query
 }
 
 func (s *server) queries() []asked {

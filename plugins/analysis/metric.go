@@ -89,7 +89,7 @@ func (m *metric) query(ctx context.Context, query string, end time.Time) (*provi
 	ctx, cancel := context.WithTimeout(ctx, config.QueryTimeout(m.config.Timeout.Std()))
 	defer cancel()
 	return m.provider.Query(ctx, query, provider.Range{
-		From: end.Add(-m.config.Interval.Std()), To: end, Step: m.config.SampleStep(),
+		From: end.Add(-m.config.Interval.Std()), To: end, Step: m.config.SampleStep(), AnyStep: m.config.Step == 0,
 	})
 }
 

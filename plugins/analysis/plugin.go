@@ -26,7 +26,7 @@ type plugin struct {
 	clock clock
 	// name is that of the plugin in the piped configuration.
 	name string
-	// metrics are the providers by name, those that can be queried for metrics.
+	// metrics are the providers by name. Those with logs are [provider.Logs], too.
 	metrics map[string]provider.Metrics
 	web     *provider.Web
 }
@@ -49,11 +49,6 @@ func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Config, sdk.None])
 	p.name, p.metrics = env.Name, map[string]provider.Metrics{}
 	for i := range env.Config.AnalysisProviders {
 		configured := &env.Config.AnalysisProviders[i]
-		if configured.Type == config.Stackdriver {
-			env.Logger.Warn("stages cannot use this analysis provider yet", "provider", configured.Name, "type",
-				configured.Type)
-			continue
-		}
 		metrics, err := provider.NewMetrics(configured)
 		if err != nil {
 			return err
@@ -97,20 +92,35 @@ func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[c
 // have no provider yet.
 func checkProviders(options *config.Options, configured *config.Config) error {
 	for i, m := range options.Metrics {
-		if m.Provider == "" {
+		found := configured.Find(m.Provider)
+		if m.Provider != "" && found == nil {
+			return unknownProvider("metrics", i, m.Provider, configured)
+		}
+		if found == nil || found.Type != config.CloudWatch || !m.Compares() || m.Interval <= 0 {
 			continue
 		}
-		switch found := configured.Find(m.Provider); {
-		case found == nil:
-			return fmt.Errorf("metrics[%d]: the provider %s is not among the analysisProviders of the piped "+
-				"configuration: %s", i, m.Provider, configured.Names())
-		case found.Type == config.Stackdriver:
-			return fmt.Errorf("metrics[%d]: the provider %s has the type %s, which the plugin cannot query yet", i,
-				m.Provider, found.Type)
+		if n := provider.PeriodsOfCloudWatch(&m.Metric); n < config.MinSamples {
+			return fmt.Errorf("metrics[%d]: CloudWatch gives %d samples a side in interval %s, with which no "+
+				"difference can be significant: want %d or more. Its default step is at least 1m", i, n, m.Interval,
+				config.MinSamples)
 		}
 	}
-	if len(options.Logs) > 0 {
-		return fmt.Errorf("logs[0]: the plugin cannot query logs yet, only metrics and https")
+	for i, l := range options.Logs {
+		if l.Provider == "" {
+			continue
+		}
+		switch found := configured.Find(l.Provider); {
+		case found == nil:
+			return unknownProvider("logs", i, l.Provider, configured)
+		case found.Type != config.Stackdriver:
+			return fmt.Errorf("logs[%d]: the provider %s has the type %s, which has no logs: want %s", i, l.Provider,
+				found.Type, config.Stackdriver)
+		}
 	}
 	return nil
+}
+
+func unknownProvider(list string, i int, name string, configured *config.Config) error {
+	return fmt.Errorf("%s[%d]: the provider %s is not among the analysisProviders of the piped configuration: %s", list,
+		i, name, configured.Names())
 }

@@ -94,13 +94,20 @@ func TestEachStrategyPassesAndFailsWithARealPrometheus(t *testing.T) {
 			"6 samples"},
 		"beyond the limits": {`"query":"errors{variant=\"canary\"}","interval":"5m","expected":{"max":0.05}`, false,
 			"too high"},
-		"worse than primary":  {`"strategy":"CANARY_PRIMARY","deviation":"HIGH",` + query, false, "is higher (p = "},
-		"worse than baseline": {`"strategy":"CANARY_BASELINE",` + query, false, "canary is different (p = "},
-		"not lower":           {`"strategy":"CANARY_BASELINE","deviation":"LOW",` + query, true, "significantly lower"},
+		"not lower than primary": {`"strategy":"CANARY_PRIMARY","deviation":"LOW",` + query, true, "significantly lower"},
+		"worse than primary":     {`"strategy":"CANARY_PRIMARY","deviation":"HIGH",` + query, false, "is higher (p = "},
+		"worse than baseline":    {`"strategy":"CANARY_BASELINE",` + query, false, "canary is different (p = "},
+		"not lower":              {`"strategy":"CANARY_BASELINE","deviation":"LOW",` + query, true, "significantly lower"},
 		"as an hour ago": {`"strategy":"PREVIOUS","query":"errors{variant=\"primary\"}","interval":"5m"`, true,
 			"not significantly different"},
 		"worse than an hour ago": {`"strategy":"PREVIOUS","query":"errors{variant=\"canary\"}","interval":"5m"`, false,
 			"now is different (p = "},
+		"a rate of nothing": {`"query":"0*errors/0","interval":"5m","expected":{"max":1},"skipOnNoData":true`, true,
+			"no data: all 18 samples are NaN"},
+		"a rate of nothing of canary": {`"strategy":"CANARY_PRIMARY","skipOnNoData":true,` + nanOf("canary"), true,
+			"canary: no data: all 11 samples are NaN"},
+		"a rate of nothing of primary": {`"strategy":"CANARY_PRIMARY","skipOnNoData":true,` + nanOf("primary"), true,
+			"primary: no data: all 11 samples are NaN"},
 		"no data":       {`"query":"absent","interval":"5m","expected":{"max":1},"skipOnNoData":true`, true, "no data"},
 		"a wrong query": {`"query":"sum(","interval":"5m","expected":{"max":1}`, false, "refused the query: bad_data"},
 	} {
@@ -125,4 +132,31 @@ func TestEachStrategyPassesAndFailsWithARealPrometheus(t *testing.T) {
 			require.Contains(t, h.Piped.Log("analysis"), c.log)
 		})
 	}
+}
+
+// nanOf is a query with values that are no numbers for one variant.
+func nanOf(variant string) string {
+	return fmt.Sprintf(`"interval":"5m","query":"errors{variant=\"{{ .Variant.Name }}\"} * `+
+		`{{ if eq .Variant.Name \"%s\" }}(0/0){{ else }}1{{ end }}"`, variant)
+}
+
+func TestAnAnalysisWithARealPrometheusGoesOnWithItsFailures(t *testing.T) {
+	t.Parallel()
+	settings := configured(realPrometheus(t))
+	begin := func(former *wiretest.Piped) *wiretest.Harness {
+		return wiretest.Start(t, sdk.ForStages(&plugin{clock: clock{now: time.Now, after: time.After}}),
+			wiretest.Options{Name: "analysis", Config: settings, Piped: former})
+	}
+	options := stage("1m",
+		`"query":"errors{variant=\"canary\"}","interval":"1s","failureLimit":2,"expected":{"max":0.05}`)
+	h := begin(nil)
+	ctx, kill := context.WithCancel(t.Context())
+	ended := h.Go(ctx, t, stageAnalysis, options)
+	h.Piped.WaitLog(t, "analysis", "failure 2, failureLimit 2")
+	kill()
+	<-ended
+	again := begin(h.Piped)
+	require.Equal(t, model.StageStatus_STAGE_FAILURE, again.Execute(t, stageAnalysis, options))
+	require.Contains(t, again.Piped.Log("analysis"), "Going on with the analysis of 1m0s after 1")
+	require.Contains(t, again.Piped.Log("analysis"), "metrics[0] has failed 3 times, more than its failureLimit 2")
 }

@@ -19,6 +19,7 @@ func TestTheSchemaIsThatOfTheTypes(t *testing.T) {
 		Extra: map[string]any{
 			"analysisTemplate": config.Templates{}, "prometheus": config.PrometheusConfig{},
 			"datadog": config.DatadogConfig{}, "stackdriver": config.StackdriverConfig{},
+			"cloudwatch": config.CloudWatchConfig{},
 		},
 		Sources: []string{"config"},
 	})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/analysis/config"
+	"github.com/pipedeck/pipedeck/plugins/analysis/provider"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/system/servicefile"
 )
@@ -47,13 +48,13 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config.
 	if resumed {
 		req.Log.Infof("Going on with the analysis of %s after %s", options.Duration, kept.elapsed.Round(time.Second))
 	} else {
-		req.Log.Infof("Analysing for %s: %d metrics, %d https", options.Duration, len(options.Metrics),
-			len(options.HTTPS))
+		req.Log.Infof("Analysing for %s: %d metrics, %d logs, %d https", options.Duration, len(options.Metrics),
+			len(options.Logs), len(options.HTTPS))
 	}
 	return r.execute(ctx)
 }
 
-// analyzers are one for each metric and request.
+// analyzers are one for each metric, log and request.
 func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Config], options *config.Options,
 	custom map[string]string) ([]*analyzer, error) {
 	var previous time.Time
@@ -77,6 +78,18 @@ func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Con
 			return nil, fmt.Errorf("%s: the provider %s is not there", name, m.Provider)
 		}
 		a, err := newMetric(name, m, metrics, variables.With(m.Template), previous)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, a)
+	}
+	for i := range options.Logs {
+		l, name := &options.Logs[i], fmt.Sprintf("logs[%d]", i)
+		logs, found := p.metrics[l.Provider].(provider.Logs)
+		if !found {
+			return nil, fmt.Errorf("%s: the provider %s has no logs", name, l.Provider)
+		}
+		a, err := newLog(name, l, logs, variables.With(l.Template))
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -236,7 +236,6 @@ func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 			"which no difference can be significant"},
 		{`{"duration":"5m","metrics":[{"provider":"absent","query":"q","interval":"1m","expected":{"max":1}}]}`,
 			"the provider absent is not among the analysisProviders of the piped configuration: prom"},
-		{`{"duration":"5m","logs":[{"provider":"prom","query":"q","interval":"1m"}]}`, "cannot query logs yet"},
 	} {
 		_, err := plan(t, h, c[0])
 		require.ErrorContains(t, err, c[1], c[0])

@@ -5,6 +5,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -69,6 +70,64 @@ func TestTwoVariantsAreCompared(t *testing.T) {
 			require.Equal(t, want, finish(clock, ended), h.Piped.Log("analysis"))
 			require.Contains(t, h.Piped.Log("analysis"), c.log)
 			require.Equal(t, 9*time.Second, s.queries()[0].step)
+		})
+	}
+}
+
+func TestSidesWithoutValuesAreTheSameOnBothSides(t *testing.T) {
+	t.Parallel()
+	nan := []float64{math.NaN(), math.NaN()}
+	some := append(spread(1), math.NaN())
+	for name, c := range map[string]struct {
+		canary, primary []float64
+		noData          string
+	}{
+		"no series of canary":   {nil, spread(1), "canary: no data"},
+		"no series of primary":  {spread(1), nil, "primary: no data"},
+		"NaN only of canary":    {nan, spread(1), "canary: no data: all 2 samples are NaN"},
+		"NaN only of primary":   {spread(1), nan, "primary: no data: all 2 samples are NaN"},
+		"nothing of either":     {nil, nan, "canary: no data"},
+		"a NaN among canary's":  {some, spread(1), ""},
+		"a NaN among primary's": {spread(1), some, ""},
+	} {
+		for _, skip := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, skipOnNoData %t", name, skip), func(t *testing.T) {
+				t.Parallel()
+				s := newServer(t, func(one asked) []float64 {
+					if one.query == "canary" {
+						return c.canary
+					}
+					return c.primary
+				})
+				clock := newManualClock()
+				h := start(t, clock, s.URL, nil)
+				ended := h.Go(t.Context(), t, stageAnalysis, stage("50s", fmt.Sprintf(`"strategy":"CANARY_PRIMARY",`+
+					`"interval":"40s","query":"{{ .Variant.Name }}","skipOnNoData":%t`, skip)))
+				want, log := model.StageStatus_STAGE_SUCCESS, "1 more are NaN"
+				if c.noData != "" {
+					log = c.noData
+					if !skip {
+						want = model.StageStatus_STAGE_FAILURE
+					}
+				}
+				require.Equal(t, want, finish(clock, ended), h.Piped.Log("analysis"))
+				require.Contains(t, h.Piped.Log("analysis"), log)
+			})
+		}
+	}
+}
+
+func TestAQueryThatFailsOnEitherSideIsAFailure(t *testing.T) {
+	t.Parallel()
+	for _, broken := range []string{"canary", "baseline"} {
+		t.Run(broken, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, always(spread(1)...))
+			s.refuse(broken)
+			h := start(t, newManualClock(), s.URL, nil)
+			require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageAnalysis, stage("50s",
+				`"strategy":"CANARY_BASELINE","interval":"40s","query":"{{ .Variant.Name }}","skipOnNoData":true`)))
+			require.Contains(t, h.Piped.Log("analysis"), "query failed: "+broken+": ask ")
 		})
 	}
 }

@@ -16,7 +16,8 @@ import (
 // mapping, where both are given. Without "list[].", a is of the mapping, too.
 func shorter(argument, value any) *broken {
 	mapping, pairs := asObject(value), asObject(argument)
-	for _, place := range slices.Sorted(maps.Keys(pairs)) {
+	var found *broken
+	for _, place := range slices.Backward(slices.Sorted(maps.Keys(pairs))) {
 		longKey, _ := pairs[place].(string)
 		long, given := duration(mapping[longKey])
 		if !given {
@@ -25,35 +26,41 @@ func shorter(argument, value any) *broken {
 		list, key, inList := strings.Cut(place, "[].")
 		if !inList {
 			if short, given := duration(mapping[place]); given && short >= long {
-				return &broken{path: []string{place}, text: notShorter(longKey, long)}
+				found = &broken{path: []string{place}, text: notShorter(longKey, long), next: found}
 			}
 			continue
 		}
-		for i, entry := range asList(mapping[list]) {
+		for i, entry := range slices.Backward(asList(mapping[list])) {
 			if short, given := duration(asObject(entry)[key]); given && short >= long {
-				return &broken{path: []string{list, fmt.Sprint(i), key}, text: notShorter(longKey, long)}
+				path := []string{list, fmt.Sprint(i), key}
+				found = &broken{path: path, text: notShorter(longKey, long), next: found}
 			}
 		}
 	}
-	return nil
+	return found
 }
 
 func notShorter(key string, long time.Duration) string {
 	return fmt.Sprintf("is not shorter than %s, which is %s", key, short(long))
 }
 
-// fits: {"a": {"into": "b", "times": 3}} says that the duration a fits so many times into the duration b, where both
-// are given.
+// fits: {"a": {"into": "b", "times": 3, "least": "1s"}} says that the duration a fits so many times into the duration
+// b, where both are given. Without an a, it is at least as long as "least", if that is there.
 func fits(argument, value any) *broken {
 	mapping, wanted := asObject(value), asObject(argument)
 	for _, key := range slices.Sorted(maps.Keys(wanted)) {
 		into, _ := asObject(wanted[key])["into"].(string)
 		times, is := number(asObject(wanted[key])["times"])
+		least, bounded := duration(asObject(wanted[key])["least"])
 		part, given := duration(mapping[key])
 		whole, too := duration(mapping[into])
 		if is && given && too && part > 0 && float64(whole/part) < times {
 			return &broken{path: []string{key}, text: fmt.Sprintf("fits %d times into %s, which is %s: want %v times "+
 				"or more", whole/part, into, short(whole), times)}
+		}
+		if is && !given && mapping[key] == nil && bounded && too && float64(whole/least) < times {
+			return &broken{path: []string{into}, text: fmt.Sprintf("has room for %d times the least %s, which is %s: "+
+				"want %v times or more", whole/least, key, short(least), times)}
 		}
 	}
 	return nil

@@ -44,7 +44,7 @@ type ruled map[string]any
 // Validate implements [jsonschema.SchemaExt].
 func (r ruled) Validate(ctx *jsonschema.ValidatorContext, value any) {
 	for _, keyword := range slices.Sorted(maps.Keys(r)) {
-		if b := rules[keyword](r[keyword], value); b != nil {
+		for b := rules[keyword](r[keyword], value); b != nil; b = b.next {
 			b.keyword = keyword
 			ctx.AddError(b)
 		}
@@ -57,6 +57,8 @@ type broken struct {
 	keyword string
 	path    []string
 	text    string
+	// next is another value that breaks the rule.
+	next *broken
 }
 
 // KeywordPath implements [jsonschema.ErrorKind].

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -18,8 +19,10 @@ const (
 	// and 3, the smallest two-sided p is 0.1.
 	MinSamples = 4
 	// maxEntries bounds the metrics, logs and requests of a stage.
-	maxEntries  = 200
-	longestStep = time.Minute
+	maxEntries = 200
+	// shortestStep and longestStep bound the default step of a comparison.
+	shortestStep = time.Second
+	longestStep  = time.Minute
 )
 
 // Validate refuses what can never be evaluated. Entries with a template are checked when it is known.
@@ -93,7 +96,27 @@ func (l *Log) Check(in times) error {
 	case l.Query == "":
 		return errors.New("query is required")
 	}
+	if least, most := l.Entries(); least > most {
+		return fmt.Errorf("expected.min %d is more than expected.max %d", least, most)
+	}
 	return in.check(l.Interval.Std(), l.FailureLimit)
+}
+
+// Entries are the least and the greatest number of entries that are good: none by default, any number from a min on.
+func (l *Log) Entries() (least, most int) {
+	least, most = 0, math.MaxInt32
+	e := l.Expected
+	if e == nil || e.Min == nil && e.Max == nil {
+		return 0, 0
+	}
+	bounded := func(value float64) int { return int(min(max(value, 0), math.MaxInt32)) }
+	if e.Min != nil {
+		least = bounded(math.Ceil(*e.Min))
+	}
+	if e.Max != nil {
+		most = bounded(math.Floor(*e.Max))
+	}
+	return least, most
 }
 
 // Check refuses a request that cannot be evaluated in an analysis that lasts so long.
@@ -137,7 +160,7 @@ func (m *Metric) SampleStep() time.Duration {
 	case m.Step > 0:
 		return m.Step.Std()
 	case m.Compares():
-		return min(max((interval/10).Truncate(time.Second), time.Second), longestStep)
+		return min(max((interval/10).Truncate(time.Second), shortestStep), longestStep)
 	default: // PipeCD v1
 		return min(interval, longestStep)
 	}

@@ -4,6 +4,7 @@
 package config
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -51,6 +52,9 @@ func TestProvidersThatCannotBeReachedAreRefused(t *testing.T) {
 			`"bearerTokenFile":"f"}}]`, "exclude each other"},
 		{`[{"name":"a","type":"DATADOG","config":{"apiKeyData":"a"}}]`, "config.applicationKeyFile or"},
 		{`[{"name":"a","type":"DATADOG"}]`, "config.apiKeyFile or"},
+		{`[{"name":"a","type":"STACKDRIVER","config":{"project":"a/../b"}}]`, `project is "a/../b": want the id`},
+		{`[{"name":"a","type":"CLOUDWATCH"}]`, "config.region is required"},
+		{`[{"name":"a","type":"CLOUDWATCH","config":{"region":"r","roleARN":"a"}}]`, "need each other"},
 	} {
 		var given Config
 		require.NoError(t, decode([]byte(`{"analysisProviders":`+c[0]+`}`), &given))
@@ -63,4 +67,26 @@ func TestProvidersThatCannotBeReachedAreRefused(t *testing.T) {
 	require.NoError(t, c.Validate())
 	require.Nil(t, c.Find("b"))
 	require.Equal(t, "a", c.Find("a").Name)
+}
+
+func TestHowManyEntriesALogMayHave(t *testing.T) {
+	t.Parallel()
+	number := func(value float64) *float64 { return &value }
+	for name, c := range map[string]struct {
+		expected    *Expected
+		least, most int
+	}{
+		"by default none": {nil, 0, 0},
+		"nothing given":   {&Expected{}, 0, 0},
+		"a max":           {&Expected{Max: number(2.5)}, 0, 2},
+		"a min":           {&Expected{Min: number(1.5)}, 2, math.MaxInt32},
+		"both":            {&Expected{Min: number(-1), Max: number(1e300)}, 0, math.MaxInt32},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := Log{Expected: c.expected}
+			least, most := l.Entries()
+			require.Equal(t, [2]int{c.least, c.most}, [2]int{least, most})
+		})
+	}
 }

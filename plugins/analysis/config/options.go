@@ -85,9 +85,11 @@ type Expected struct {
 type Log struct {
 	// Provider is the name of one of the analysis providers.
 	Provider string `json:"provider" jsonschema:"minLength=1"`
-	// Query is the query.
+	// Query is the query. It may hold variables.
 	Query string `json:"query" jsonschema:"minLength=1"`
-	// Interval is the time between two queries.
+	// Expected is how many entries an interval may have. Default: none, which is a max of 0. PipeCD does not read it.
+	Expected *Expected `json:"expected"`
+	// Interval is the time between two queries, and the time that each looks back.
 	Interval sdk.Duration `json:"interval" jsonschema:"exclusiveMinimum=0"`
 	// FailureLimit is how many queries may fail. Default 0.
 	FailureLimit int `json:"failureLimit" jsonschema:"minimum=0"`

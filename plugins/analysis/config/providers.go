@@ -16,6 +16,7 @@ const (
 	Prometheus  = "PROMETHEUS"
 	Datadog     = "DATADOG"
 	Stackdriver = "STACKDRIVER"
+	CloudWatch  = "CLOUDWATCH"
 )
 
 // Config is the plugin's part of the piped configuration.
@@ -28,8 +29,9 @@ type Config struct {
 type Provider struct {
 	// Name is what stages choose the provider by.
 	Name string `json:"name" jsonschema:"required"`
-	// Type is PROMETHEUS, DATADOG or STACKDRIVER.
-	Type string `json:"type" jsonschema:"required,enum=PROMETHEUS,enum=DATADOG,enum=STACKDRIVER"`
+	// Type is PROMETHEUS, DATADOG, STACKDRIVER (Google Cloud Monitoring and Logging) or CLOUDWATCH, which PipeCD does
+	// not have.
+	Type string `json:"type" jsonschema:"required,enum=PROMETHEUS,enum=DATADOG,enum=STACKDRIVER,enum=CLOUDWATCH"`
 	// Config is the address and the keys of the provider.
 	Config json.RawMessage `json:"config"`
 }
@@ -77,12 +79,6 @@ type DatadogConfig struct {
 	ApplicationKeyData string `json:"applicationKeyData" jsonschema:"writeOnly"`
 }
 
-// StackdriverConfig is the config of a provider of the type STACKDRIVER, which this plugin does not query yet.
-type StackdriverConfig struct {
-	// ServiceAccountFile is a file with the key of a service account.
-	ServiceAccountFile string `json:"serviceAccountFile"`
-}
-
 // Validate refuses providers that stages could not choose or reach.
 func (c *Config) Validate() error {
 	names := map[string]bool{}
@@ -110,9 +106,13 @@ func (p *Provider) validate() error {
 		_, err := p.Datadog()
 		return err
 	case Stackdriver:
-		return nil
+		_, err := p.Stackdriver()
+		return err
+	case CloudWatch:
+		_, err := p.CloudWatch()
+		return err
 	}
-	return fmt.Errorf("type is %q: want PROMETHEUS, DATADOG or STACKDRIVER", p.Type)
+	return fmt.Errorf("type is %q: want PROMETHEUS, DATADOG, STACKDRIVER or CLOUDWATCH", p.Type)
 }
 
 // Find returns the provider of a name; nil when there is none.

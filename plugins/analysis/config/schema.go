@@ -70,7 +70,7 @@ func enoughSamples() map[string]any {
 			"strategy": map[string]any{"enum": []string{Previous, CanaryBaseline, CanaryPrimary}},
 		}},
 		"then": map[string]any{"fits": map[string]any{
-			"step": map[string]any{"into": "interval", "times": MinSamples - 1},
+			"step": map[string]any{"into": "interval", "times": MinSamples - 1, "least": shortestStep.String()},
 		}},
 	}
 }
@@ -88,6 +88,7 @@ func (Provider) ExtendSchema(schema map[string]any) {
 		needed           bool
 	}{
 		{Prometheus, "prometheus", true}, {Datadog, "datadog", true}, {Stackdriver, "stackdriver", false},
+		{CloudWatch, "cloudwatch", true},
 	} {
 		then := map[string]any{"properties": map[string]any{
 			"config": map[string]any{"$ref": "#/definitions/" + each.definition},

@@ -90,11 +90,17 @@ func (p *prometheus) Query(ctx context.Context, query string, at Range) (*Answer
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", place(p.endpoint), err)
 	}
+	return parseRange(p.endpoint, body)
+}
+
+// parseRange reads an answer of the query API.
+func parseRange(endpoint *url.URL, body []byte) (*Answer, error) {
+	var answer rangeAnswer
 	if err := json.Unmarshal(body, &answer); err != nil || answer.Status != "success" {
-		return nil, fmt.Errorf("%s did not answer as Prometheus does: %s", place(p.endpoint), excerpt(body))
+		return nil, fmt.Errorf("%s did not answer as Prometheus does: %s", place(endpoint), excerpt(body))
 	}
 	if answer.Data.ResultType != "matrix" {
-		return nil, fmt.Errorf("%s answered a %q: want a query of numbers", place(p.endpoint), answer.Data.ResultType)
+		return nil, fmt.Errorf("%s answered a %q: want a query of numbers", place(endpoint), answer.Data.ResultType)
 	}
 	result := &Answer{Series: len(answer.Data.Result), Warnings: answer.Warnings}
 	for _, series := range answer.Data.Result {

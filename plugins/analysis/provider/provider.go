@@ -17,6 +17,8 @@ type Range struct {
 	From, To time.Time
 	// Step is the time between two samples. It is more than 0.
 	Step time.Duration
+	// AnyStep is whether Step is a default that a service may replace.
+	AnyStep bool
 }
 
 // Point is one sample.
@@ -62,7 +64,22 @@ type Metrics interface {
 	Close()
 }
 
-// NewMetrics returns the provider as it is configured.
+// Entries are what a query of logs has found.
+type Entries struct {
+	Count int
+	// More is whether there are more than were counted.
+	More bool
+	// Newest is when the newest was written; the zero time when there is none.
+	Newest time.Time
+}
+
+// Logs counts entries of logs. It may be used by several goroutines.
+type Logs interface {
+	// Count counts the entries from the start of the range, included, to its end. It may stop at enough.
+	Count(ctx context.Context, query string, at Range, enough int) (Entries, error)
+}
+
+// NewMetrics returns the provider as it is configured. One that can be asked for logs is [Logs], too.
 func NewMetrics(p *config.Provider) (Metrics, error) {
 	switch p.Type {
 	case config.Prometheus:
@@ -77,6 +94,18 @@ func NewMetrics(p *config.Provider) (Metrics, error) {
 			return nil, fmt.Errorf("analysis provider %s: %w", p.Name, err)
 		}
 		return newDatadog(c)
+	case config.Stackdriver:
+		c, err := p.Stackdriver()
+		if err != nil {
+			return nil, fmt.Errorf("analysis provider %s: %w", p.Name, err)
+		}
+		return newStackdriver(c)
+	case config.CloudWatch:
+		c, err := p.CloudWatch()
+		if err != nil {
+			return nil, fmt.Errorf("analysis provider %s: %w", p.Name, err)
+		}
+		return newCloudWatch(c), nil
 	}
 	return nil, fmt.Errorf("analysis provider %s: the plugin cannot query metrics of the type %s", p.Name, p.Type)
 }
