@@ -29,13 +29,16 @@ type ExitError struct {
 	Uptime time.Duration
 	// Requested is set when piped stopped the process, for a restart or its own end.
 	Requested bool
-	// LastOutput holds the last lines of stdout and stderr, oldest first.
+	// LastOutput holds the last lines of stdout and stderr, oldest first, without those that our SDK writes at the start
+	// and at the stop of each process.
 	LastOutput []string
 	// Reason is why piped ended the process by itself ("it did not answer …"); empty when it did not.
 	Reason string
 	// Abandoned is set with Reason when piped ended the process for one of its stages, which went on though it was
 	// stopped. The other calls to it failed through no fault of the plugin.
 	Abandoned bool
+	// Injected is set with Reason when a user wanted the end as a fault.
+	Injected bool
 	// Detached names the process when piped had not started it: it works for piped no more, whether it runs or not.
 	Detached string
 	// Exhausted says what had run out, when that has ended the process: memory, or threads; empty otherwise.
@@ -62,11 +65,23 @@ func (e *ExitError) Error() string {
 		}
 		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, line)
 	}
-	if len(e.LastOutput) == 0 {
+	switch {
+	case len(e.LastOutput) > 0:
+		return fmt.Sprintf("plugin %q %s; its last output: %s", e.Plugin, how, inError(e.LastOutput))
+	case e.Signal == "" && e.Exhausted == "" && !e.Requested:
+		return fmt.Sprintf("plugin %q %s without a message", e.Plugin, how) // as os.Exit does
+	default:
 		return fmt.Sprintf("plugin %q %s; it wrote no output", e.Plugin, how)
 	}
-	lines := e.LastOutput[max(0, len(e.LastOutput)-linesInError):]
-	return fmt.Sprintf("plugin %q %s; its last output: %s", e.Plugin, how, strings.Join(lines, " | "))
+}
+
+// inError is how an error repeats the last lines of the output.
+func inError(lines []string) string {
+	var shown []string
+	for _, line := range lines[max(0, len(lines)-linesInError):] {
+		shown = append(shown, readable(line))
+	}
+	return strings.Join(shown, " | ")
 }
 
 // How names the manner of the end: "exited with code 3".

@@ -81,11 +81,11 @@ func isRequest(why error) bool {
 }
 
 // errorLine is the line of the output that says what was wrong: that of a fatal error, also where piped was faster to
-// end the process, else the last one.
+// end the process, else the last one, unless piped has ended the process: nothing was wrong then by its own account.
 func errorLine(e *ending) string {
 	line := e.stack.message
-	if last := e.exit.LastOutput; line == "" && len(last) > 0 {
-		line = last[len(last)-1]
+	if last := e.exit.LastOutput; line == "" && e.exit.Reason == "" && len(last) > 0 {
+		line = readable(last[len(last)-1])
 	}
 	return clip.Bytes(line, maxExitError)
 }

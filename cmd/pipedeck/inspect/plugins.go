@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -103,7 +104,7 @@ func printExits(w io.Writer, p *deckv1.Plugin, output *format.Output) error {
 	for _, e := range p.GetExits() {
 		up := e.GetUptime().AsDuration().Round(10 * time.Millisecond)
 		table.Rows = append(table.Rows, []string{
-			built(e.GetAt()), e.GetBuild().GetHash(), up.String(), e.GetPlace(), e.GetReason(), e.GetError(),
+			built(e.GetAt()), e.GetBuild().GetHash(), up.String(), e.GetPlace(), e.GetReason(), brief(e.GetError()),
 		})
 	}
 	fmt.Fprintln(w)
@@ -119,6 +120,15 @@ func printExits(w io.Writer, p *deckv1.Plugin, output *format.Output) error {
 		fmt.Fprintln(w, "  "+text.Line(line))
 	}
 	return nil
+}
+
+// maxBrief bounds the error of an exit in its table, in characters.
+const maxBrief = 120
+
+// brief is the first line of an error, as far as a table shows it. -o json has all of it.
+func brief(err string) string {
+	first, _, _ := strings.Cut(err, "\n")
+	return clip.Characters(first, maxBrief)
 }
 
 // known shows a number that not every plugin reports.
