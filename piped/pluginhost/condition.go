@@ -45,6 +45,9 @@ type condition struct {
 type remarks struct {
 	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
 	abandoned string
+	// detached says which process of its author has ended, or was left, and that piped's own runs again; empty after
+	// another end.
+	detached string
 	// awaited says which process the plugin waits for that its author starts, or why it cannot be used.
 	awaited string
 	note    string // the detail of a running plugin that has no other
@@ -132,15 +135,13 @@ func (c *condition) serving(proc *process, able abilities) {
 	})
 }
 
-// changedDoesNotStart begins the detail of a plugin that goes on although its binary was changed.
-const changedDoesNotStart = "its changed binary does not start, the one before it goes on"
+// changedDoesNotStart begins the detail of a plugin that goes on although its program was changed.
+const changedDoesNotStart = "its changed program does not start, the one before it goes on"
 
-// keepsOld reports whether the process goes on because its changed binary does not start. The caller holds c.mu.
-func (c *condition) keepsOld() bool {
-	return c.state == agentv1.Plugin_STATE_RUNNING && strings.HasPrefix(c.detail, changedDoesNotStart)
-}
+// keepsOld reports whether the process goes on because its changed program does not start. The caller holds c.mu.
+func (c *condition) keepsOld() bool { return c.state == agentv1.Plugin_STATE_RUNNING && c.problem.refused }
 
-// keeps withdraws what was said of a changed binary: the file holds the program that runs again.
+// keeps withdraws what was said of a changed program: the file holds the program that runs again.
 func (c *condition) keeps(proc *process) {
 	c.change(func() {
 		if c.process == proc && c.keepsOld() {
@@ -158,7 +159,7 @@ func (c *condition) unwell(proc *process, unwell bool) {
 		c.detail, c.problem = "", problem{}
 		if unwell {
 			c.detail = "its health answer is that it does not serve"
-			c.problem = problem{c.detail, readOutput(c.plugin)}
+			c.problem = problem{reason: c.detail, nextStep: readOutput(c.plugin)}
 		}
 	})
 }
@@ -209,7 +210,14 @@ func (c *condition) setNote(note string) {
 func (c *condition) setAbandoned(why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.abandoned = why
+	c.abandoned, c.detached = why, ""
+}
+
+// setDetached is setAbandoned for a process that its author has started.
+func (c *condition) setDetached(what string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.abandoned, c.detached = "", what
 }
 
 // setAwaited reports whether that is news.
@@ -330,7 +338,7 @@ func (c *condition) status(s *agentv1.Plugin) {
 	for _, at := range c.starts.again {
 		s.RestartedAt = append(s.RestartedAt, timestamppb.New(at))
 	}
-	s.Crashes, s.Exits = c.exits.count, slices.Clone(c.exits.last)
+	s.Crashes, s.InjectedEnds, s.Exits = c.exits.count, c.exits.injected, slices.Clone(c.exits.last)
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages, s.TakesClusterFaults = slices.Clone(c.able.stages), c.able.sources.GetClusterFaults()
 	if c.process != nil {
@@ -361,6 +369,8 @@ func (c *condition) runningDetail() string {
 		return "running stages finish on the process before: " + strings.Join(c.leaving, ", ")
 	case c.process != nil && c.process.attachment != nil:
 		return "the process that its author has started works for piped: " + c.process.attachment.name()
+	case c.detached != "":
+		return c.detached + "; " + attachAgain(c.plugin)
 	case c.abandoned != "":
 		return c.abandoned
 	case c.awaited != "":
@@ -377,15 +387,14 @@ func (c *condition) currentProblem(now time.Time) problem {
 		now.Sub(c.process.started)-c.process.debugger.time() > slowStart
 	if c.problem == (problem{}) && slow {
 		return problem{
-			fmt.Sprintf(
+			reason: fmt.Sprintf(
 				"its process (pid %d) does not answer %s after its start", c.process.pid(), slowStart,
 			),
-			readOutput(c.plugin),
+			nextStep: readOutput(c.plugin),
 		}
 	}
-	if c.problem == (problem{}) && c.awaited != "" && strings.HasPrefix(c.abandoned, detachedWord) {
-		next := attachAgain(c.plugin) // piped waits for the author's process all the same
-		return problem{strings.TrimSuffix(c.abandoned, "; "+next), next}
+	if c.problem == (problem{}) && c.awaited != "" && c.detached != "" {
+		return problem{reason: c.detached, nextStep: attachAgain(c.plugin)} // piped waits for the author's process all the same
 	}
 	return c.problem
 }

@@ -111,12 +111,8 @@ func (e *ExitError) How() string {
 
 // detachedNote is what a plugin is shown with that runs piped's own program again.
 func (e *ExitError) detachedNote(at time.Time) string {
-	return fmt.Sprintf("%sat %s: %s; piped's own program runs again; %s", detachedWord, at.Format(time.TimeOnly),
-		e.How(), attachAgain(e.Plugin))
+	return fmt.Sprintf("DETACHED at %s: %s; piped's own program runs again", at.Format(time.TimeOnly), e.How())
 }
-
-// detachedWord begins what a plugin is shown with whose attached process has ended.
-const detachedWord = "DETACHED "
 
 func attachAgain(plugin string) string {
 	return "start yours again, or run: pipedeck plugin detach " + plugin

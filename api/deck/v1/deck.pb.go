@@ -3753,10 +3753,12 @@ type PluginExit struct {
 	// The first functions of its stack with their places, "main.work /src/stage.go:31"; at most 8.
 	Stack []string `protobuf:"bytes,4,rep,name=stack,proto3" json:"stack,omitempty"`
 	// The first place of the stack in the author's own code, such as "stage.go:31"; empty where that is not known.
-	Place         string               `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
-	Build         *PluginBuild         `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
-	Pid           int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
-	Uptime        *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
+	Place  string               `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
+	Build  *PluginBuild         `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
+	Pid    int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
+	Uptime *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
+	// A fault that a user wanted has ended it.
+	Injected      bool `protobuf:"varint,9,opt,name=injected,proto3" json:"injected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3845,6 +3847,13 @@ func (x *PluginExit) GetUptime() *durationpb.Duration {
 		return x.Uptime
 	}
 	return nil
+}
+
+func (x *PluginExit) GetInjected() bool {
+	if x != nil {
+		return x.Injected
+	}
+	return false
 }
 
 type StageApproval struct {
@@ -4320,8 +4329,10 @@ type Plugin struct {
 	HeldAt string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
 	// Its stages have faults of calls to a cluster happen.
 	TakesClusterFaults bool `protobuf:"varint,74,opt,name=takes_cluster_faults,json=takesClusterFaults,proto3" json:"takes_cluster_faults,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// How many of its processes were ended as a fault that a user wanted; crashes does not count them.
+	InjectedEnds  int32 `protobuf:"varint,75,opt,name=injected_ends,json=injectedEnds,proto3" json:"injected_ends,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -4583,6 +4594,13 @@ func (x *Plugin) GetTakesClusterFaults() bool {
 		return x.TakesClusterFaults
 	}
 	return false
+}
+
+func (x *Plugin) GetInjectedEnds() int32 {
+	if x != nil {
+		return x.InjectedEnds
+	}
+	return 0
 }
 
 // One entry of a stage log; text may hold several lines.
@@ -6313,7 +6331,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vPluginBuild\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
 	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\x8c\x02\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xa8\x02\n" +
 	"\n" +
 	"PluginExit\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
@@ -6323,7 +6341,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05place\x18\x05 \x01(\tR\x05place\x123\n" +
 	"\x05build\x18\x06 \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12\x10\n" +
 	"\x03pid\x18\a \x01(\x05R\x03pid\x121\n" +
-	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\"O\n" +
+	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\x12\x1a\n" +
+	"\binjected\x18\t \x01(\bR\binjected\"O\n" +
 	"\rStageApproval\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"T\n" +
@@ -6356,7 +6375,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vStageTarget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"\x88\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xad\n" +
 	"\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
@@ -6399,7 +6418,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x04held\x18G \x01(\bR\x04held\x12#\n" +
 	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
 	"\aheld_at\x18I \x01(\tR\x06heldAt\x120\n" +
-	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\"\x80\x01\n" +
+	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\x12#\n" +
+	"\rinjected_ends\x18K \x01(\x05R\finjectedEnds\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

@@ -68,7 +68,7 @@ func listPlugins(s *session.State, plugins []*deckv1.Plugin) listing {
 		l.names = append(l.names, resolve.PluginArgument(s, p))
 		l.table.Rows = append(l.table.Rows, []string{
 			s.PipedName(p.PipedId), p.Name, document.Word(p.State), fmt.Sprint(p.Pid), p.GetBuild().GetHash(),
-			built(p.GetBuild().GetBuiltAt()), p.GetVersion(), fmt.Sprint(p.Crashes), fmt.Sprint(p.Reloads),
+			built(p.GetBuild().GetBuiltAt()), p.GetVersion(), crashes(p), fmt.Sprint(p.Reloads),
 			memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
 			fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), known(p.Goroutines), strings.Join(p.Stages, ","),
 			p.Detail, fmt.Sprint(p.Restarts), p.GetBinary(),
@@ -120,6 +120,14 @@ func printExits(w io.Writer, p *deckv1.Plugin, output *format.Output) error {
 		fmt.Fprintln(w, "  "+text.Line(line))
 	}
 	return nil
+}
+
+// crashes counts those of a plugin, and apart from them the ends by faults that a user wanted.
+func crashes(p *deckv1.Plugin) string {
+	if p.GetInjectedEnds() == 0 {
+		return fmt.Sprint(p.GetCrashes())
+	}
+	return fmt.Sprintf("%d, %d by faults", p.GetCrashes(), p.GetInjectedEnds())
 }
 
 // maxBrief bounds the error of an exit in its table, in characters.
