@@ -105,7 +105,8 @@ func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, not
 		p.reports.of(stage).Info("a user goes on after a breakpoint", "how", d.how, "user", d.by)
 		begins := note.When == breakpoint.Before && d.how != pluginservice.DecisionSkip
 		if begins || d.how == pluginservice.DecisionAgain {
-			if err := p.clear(work, stage, note, d.options != nil); err != nil {
+			edited := d.options != nil || p.progress.editedOptions(stage) != nil
+			if err := p.clear(work, stage, note, edited); err != nil {
 				return decision{}, err
 			}
 		}
@@ -130,9 +131,11 @@ func (p *pauses) read(
 	case how != pluginservice.DecisionContinue && how != pluginservice.DecisionAgain &&
 		how != pluginservice.DecisionSkip:
 		return d, fmt.Sprintf("this piped does not know %q: use a newer one", how)
-	case options == "" && how == pluginservice.DecisionContinue && note.When == breakpoint.Before && note.Edited:
-		return d, "it ran with edited options before piped ended, and would run with those in Git now; give the " +
-			"options that it should have, edited or as in Git: pipedeck continue --with FILE"
+	case options == "" && p.forgotten(stage, note) && how == pluginservice.DecisionAgain:
+		return d, forgottenOptions + "pipedeck continue --again --with FILE"
+	case options == "" && p.forgotten(stage, note) && how == pluginservice.DecisionContinue &&
+		note.When == breakpoint.Before:
+		return d, forgottenOptions + "pipedeck continue --with FILE"
 	case options == "":
 		return d, ""
 	case how == pluginservice.DecisionSkip, how == pluginservice.DecisionContinue && note.When != breakpoint.Before:
@@ -152,6 +155,15 @@ func (p *pauses) read(
 	}
 	d.options = []byte(options)
 	return d, ""
+}
+
+// forgottenOptions is why a stage does not run again with the options in Git unless a user says so.
+const forgottenOptions = "it ran with edited options before piped ended, and would run with those in Git now; give " +
+	"the options that it should have, edited or as in Git: "
+
+// forgotten reports whether the stage ran with edited options under an earlier piped, which this one does not have.
+func (p *pauses) forgotten(stage *model.PipelineStage, note pauseNote) bool {
+	return note.Edited && p.progress.editedOptions(stage) == nil
 }
 
 // clear notes that a stage is not paused any more.
