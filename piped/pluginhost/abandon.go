@@ -106,8 +106,8 @@ func (t *Taken) Held() bool {
 	return proc != nil && proc.seek()
 }
 
-// Kill ends the process with its process group, as a crash would, also while it has the call, because a user wants such
-// a fault. Why is the reason that users see ("a fault is injected"). It does nothing when no process has taken the call.
+// Kill ends the process with its process group, as a crash would, also while it has the call: a user wants this fault.
+// Why is the reason that users see ("a fault is injected"). It does nothing when no process has taken the call.
 func (t *Taken) Kill(why string) {
 	if proc := t.proc.Load(); proc != nil {
 		proc.ending.injected.Store(true)

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,18 +38,6 @@ type condition struct {
 	ready    bool     // process answers
 	leaving  []string // replaced processes that have calls, as "pid 5"
 	usage    usage
-}
-
-// remarks are what is to be said of a plugin that runs without a problem.
-type remarks struct {
-	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
-	abandoned string
-	// detached says which process of its author has ended, or was left, and that piped's own runs again; empty after
-	// another end.
-	detached string
-	// awaited says which process the plugin waits for that its author starts, or why it cannot be used.
-	awaited string
-	note    string // the detail of a running plugin that has no other
 }
 
 func newCondition(plugin string, changes *broadcast) *condition {
@@ -139,7 +126,9 @@ func (c *condition) serving(proc *process, able abilities) {
 const changedDoesNotStart = "its changed program does not start, the one before it goes on"
 
 // keepsOld reports whether the process goes on because its changed program does not start. The caller holds c.mu.
-func (c *condition) keepsOld() bool { return c.state == agentv1.Plugin_STATE_RUNNING && c.problem.refused }
+func (c *condition) keepsOld() bool {
+	return c.state == agentv1.Plugin_STATE_RUNNING && c.problem.refused
+}
 
 // keeps withdraws what was said of a changed program: the file holds the program that runs again.
 func (c *condition) keeps(proc *process) {
@@ -197,39 +186,6 @@ func (c *condition) downloading(done, total int64) {
 	if starting {
 		c.changes.notify()
 	}
-}
-
-// setNote sets what a running plugin is shown with, from its next state on.
-func (c *condition) setNote(note string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.note = note
-}
-
-// setAbandoned notes why piped ended a process, shown with the next ones; empty when it has no meaning any more.
-func (c *condition) setAbandoned(why string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.abandoned, c.detached = why, ""
-}
-
-// setDetached is setAbandoned for a process that its author has started.
-func (c *condition) setDetached(what string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.abandoned, c.detached = "", what
-}
-
-// setAwaited reports whether that is news.
-func (c *condition) setAwaited(why string) bool {
-	c.mu.Lock()
-	news := c.awaited != why
-	c.awaited = why
-	c.mu.Unlock()
-	if news {
-		c.changes.notify()
-	}
-	return news
 }
 
 // attached reports whether a process answers that piped has not started.
@@ -362,24 +318,6 @@ func (c *condition) status(s *agentv1.Plugin) {
 	}
 }
 
-// runningDetail is what is to be said of a plugin that runs without a problem.
-func (c *condition) runningDetail() string {
-	switch {
-	case len(c.leaving) > 0:
-		return "running stages finish on the process before: " + strings.Join(c.leaving, ", ")
-	case c.process != nil && c.process.attachment != nil:
-		return "the process that its author has started works for piped: " + c.process.attachment.name()
-	case c.detached != "":
-		return c.detached + "; " + attachAgain(c.plugin)
-	case c.abandoned != "":
-		return c.abandoned
-	case c.awaited != "":
-		return c.awaited
-	default:
-		return c.note
-	}
-}
-
 func (c *condition) currentProblem(now time.Time) problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -394,7 +332,8 @@ func (c *condition) currentProblem(now time.Time) problem {
 		}
 	}
 	if c.problem == (problem{}) && c.awaited != "" && c.detached != "" {
-		return problem{reason: c.detached, nextStep: attachAgain(c.plugin)} // piped waits for the author's process all the same
+		// piped waits for the author's process all the same.
+		return problem{reason: c.detached, nextStep: attachAgain(c.plugin)}
 	}
 	return c.problem
 }

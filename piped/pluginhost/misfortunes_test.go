@@ -110,7 +110,8 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 			shown: []shown{
 				{
 					failed,
-					`^start the binary of plugin "p": .*exec format error; fix the program, or run: pipedeck restart p$`,
+					`^start the binary of plugin "p": .*exec format error; ` +
+						`fix the program, or run: pipedeck restart p$`,
 				},
 			},
 		},

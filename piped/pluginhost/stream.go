@@ -18,7 +18,7 @@ type stream struct {
 	partial []byte
 	cut     int // bytes of the line that came after partial was full
 	fatal   crashLines
-	// quitting is set before piped ends the process with a signal at which it writes its stacks. They are no last lines.
+	// quitting is set before piped sends a signal at which the process writes its stacks: they are no last lines.
 	quitting bool
 	stacks   stackLines
 }

@@ -265,7 +265,8 @@ func (s *supervisor) afterCrash(err error) <-chan time.Time {
 		s.condition.fail(agentv1.Plugin_STATE_FAILED, detail, problem{reason: err.Error(), nextStep: s.nextStep()})
 	case quarantined:
 		reason := fmt.Sprintf("quarantined after %d failures within a minute: %s", count, err)
-		s.condition.fail(agentv1.Plugin_STATE_FAILED, reason+"; "+s.wayBack(), problem{reason: reason, nextStep: s.nextStep()})
+		why := problem{reason: reason, nextStep: s.nextStep()}
+		s.condition.fail(agentv1.Plugin_STATE_FAILED, reason+"; "+s.wayBack(), why)
 	default:
 		pause := s.restartPause(count)
 		if blamed {

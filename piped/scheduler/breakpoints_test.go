@@ -315,7 +315,7 @@ func TestAStageThatRanWithEditedOptionsIsNotRunAgainWithThoseInGitUnasked(t *tes
 	require.Contains(t, cp.stageLog(), "A 1 edited")
 
 	next := startControlPlane(t)
-	b := startAgentAt(t, next, pipeline("with: {}"))
+	b := startAgentAt(t, next, pipeline("with: {}"), breakAt(t, "after A"))
 	b.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
 		d.Status, d.Trigger.SyncStrategy = model.DeploymentStatus_DEPLOYMENT_RUNNING, model.SyncStrategy_PIPELINE
 		d.Stages = []*model.PipelineStage{{
@@ -331,7 +331,13 @@ func TestAStageThatRanWithEditedOptionsIsNotRunAgainWithThoseInGitUnasked(t *tes
 	status, why := b.awaitAnswer(t, "plain")
 	require.Equal(t, model.CommandStatus_COMMAND_FAILED, status)
 	require.Contains(t, why, "pipedeck continue --again --with FILE")
-	b.goOn(t, "go", "A", "again", `{"log": "as in Git"}`)
+	b.goOn(t, "git", "A", "again", `{"log": "as in Git"}`)
+	next.await(t, "the second pause", func() bool {
+		again := slices.Index(next.calls, "Stage A RUNNING 1")
+		return again > 0 && slices.Contains(next.calls[again:], "Paused A after")
+	})
+	require.Contains(t, next.pausedNote("A"), `"held":`, "the first pause counts, too")
+	b.goOn(t, "go", "A", "continue", "")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, next.awaitEnd(t, "d").GetStatus())
 	require.Contains(t, next.stageLog(), "A 1 as in Git")
 }

@@ -30,6 +30,9 @@ type pauses struct {
 	open  int
 	since time.Time
 	held  time.Duration
+	// over is how long the pauses of each stage were that this piped has ended, by its id, in milliseconds, with those
+	// before.
+	over map[string]int64
 }
 
 // decision is how a user goes on after a pause.
@@ -81,6 +84,9 @@ func (p *pauses) stops(stage *model.PipelineStage, when agentv1.Breakpoint_When)
 // is cancelled or piped stops. What the control plane has of the pause stays until the stage has ended or begins.
 func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, note pauseNote) (decision, error) {
 	defer p.begin()()
+	p.mu.Lock()
+	note.Held = max(note.Held, p.over[stage.GetId()])
+	p.mu.Unlock()
 	if note.Since == 0 {
 		note.Since = p.options.Clock.Now().UnixMilli()
 	}
@@ -168,8 +174,14 @@ func (p *pauses) forgotten(stage *model.PipelineStage, note pauseNote) bool {
 
 // clear notes that a stage is not paused any more.
 func (p *pauses) clear(patience context.Context, stage *model.PipelineStage, note pauseNote, edited bool) error {
-	now := p.options.Clock.Now()
-	return p.save(patience, stage, pauseNote{Held: note.heldBy(stage, now).Milliseconds(), Edited: edited})
+	held := note.heldBy(stage, p.options.Clock.Now()).Milliseconds()
+	p.mu.Lock()
+	if p.over == nil {
+		p.over = map[string]int64{}
+	}
+	p.over[stage.GetId()] = held
+	p.mu.Unlock()
+	return p.save(patience, stage, pauseNote{Held: held, Edited: edited})
 }
 
 // save keeps a note at the control plane, until patience ends or the control plane refuses it.

@@ -63,9 +63,9 @@ func TestTheStageToRunAgainIsOfTheNewestDeployment(t *testing.T) {
 		all  []rerunTarget
 		want string
 	}{
-		"none":                  {nil, ""},
-		"the newest":            {[]rerunTarget{stage(ended, "a", 1, success), stage(ended, "b", 2, success)}, "b"},
-		"a failed one":          {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, success)}, "a"},
+		"none":         {nil, ""},
+		"the newest":   {[]rerunTarget{stage(ended, "a", 1, success), stage(ended, "b", 2, success)}, "b"},
+		"a failed one": {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, success)}, "a"},
 		"none that failed in an older deployment": {
 			[]rerunTarget{stage(newer, "a", 6, success), stage(ended, "b", 2, failure)}, "a"},
 		"the newest failed one": {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, failure)}, "b"},
