@@ -29,8 +29,7 @@ type ExitError struct {
 	Uptime time.Duration
 	// Requested is set when piped stopped the process, for a restart or its own end.
 	Requested bool
-	// LastOutput holds the last lines of stdout and stderr, oldest first, without those of our SDK about the start and the
-	// stop.
+	// LastOutput holds the last lines of stdout and stderr, oldest first, without what our SDK says of start and stop.
 	LastOutput []string
 	// Reason is why piped ended the process by itself ("it did not answer …"); empty when it did not.
 	Reason string
