@@ -43,6 +43,17 @@ type CompileError struct {
 
 func (e *CompileError) Error() string { return fmt.Sprintf("%s does not compile: %s", e.Dir, e.Output) }
 
+// Line is the error in one line, with a semicolon between the lines of the compiler.
+func (e *CompileError) Line() string {
+	var lines []string
+	for line := range strings.Lines(e.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
 // Build makes the program once. The error is a *CompileError when the sources are at fault.
 func (s *Source) Build(ctx context.Context) error {
 	if _, err := os.Stat(s.Dir); err != nil { // the go command would be blamed
