@@ -84,6 +84,7 @@ func (s *Source) recipe() (*recipe, error) {
 // compile builds the Go package in the directory.
 func (s *Source) compile(ctx context.Context) error {
 	next := s.Program + ".new"
+	_ = os.Remove(next) // one that could not take its place cannot be written to
 	said := processtree.NewOutput(2 * maxComplaint)
 	// -buildmode=exe refuses packages that are no programs.
 	if !s.listed {
@@ -107,6 +108,10 @@ func (s *Source) compile(ctx context.Context) error {
 		return &CompileError{Dir: s.Dir, Output: complaint(said.String())}
 	case err != nil:
 		return fmt.Errorf("run the go command: %w", err)
+	}
+	// No one writes to it any more, so that piped need not copy it: the next build is another file.
+	if err := os.Chmod(next, 0o500); err != nil { //nolint:gosec // it is run
+		return fmt.Errorf("write the program of %s: %w", s.Dir, err)
 	}
 	if err := os.Rename(next, s.Program); err != nil {
 		return fmt.Errorf("replace the program of %s: %w", s.Dir, err)

@@ -145,6 +145,7 @@ func (s *supervisor) first(ctx context.Context, lifeline *os.File) (*process, er
 	if err != nil {
 		return nil, permanentError{err}
 	}
+	program = program.linked(s.builds.program, b.path)
 	proc, err := s.launcher.launch(b, s.port, lifeline)
 	if err != nil {
 		return nil, err
