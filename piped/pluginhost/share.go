@@ -15,8 +15,8 @@ import (
 
 // share gives a file that has the wanted content the wanted name, too, and reports whether it could. Such files are the
 // copies for other plugins, since several plugins may be one program, and a source that no one writes to, as releases
-// install it, and as the environment builds plugins. A source that can be written stays apart: a compiler that writes to
-// it would change a program that runs. read is the state of the source before its content was read.
+// install it, and as the environment builds plugins. A source that can be written stays apart: a compiler that writes
+// to it would change a program that runs. read is the state of the source before its content was read.
 func share(source string, read identity, dir string, wanted binary) bool {
 	if path, err := filepath.EvalSymlinks(source); err == nil {
 		info, err := os.Stat(path)
