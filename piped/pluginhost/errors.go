@@ -42,8 +42,8 @@ type ExitError struct {
 	Detached string
 	// Exhausted says what had run out, when that has ended the process: memory, or threads; empty otherwise.
 	Exhausted string
-	// Crash holds the first lines of a panic, of another fatal error of the Go runtime, or of an uncaught error in Python
-	// or Node.
+	// Crash holds the first lines of a panic, of another fatal error of the Go runtime, or of an uncaught error of
+	// Python or Node.
 	Crash []string
 	// Place is the first place of its stack in the code of its author, such as "stage.go:31"; empty where not known.
 	Place string
