@@ -131,6 +131,10 @@ bench-pods: build embeddedk8s ## Measure pods that run as processes of this mach
 bench-kubernetes: build embeddedk8s ## Measure applying manifests against kubectl, which is compiled for it (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)
 
+.PHONY: bench-platforms
+bench-platforms: build ## Measure the plugins of other platforms: 100 metrics of an analysis
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -v -tags bench -run TheCostOf ./plugins/analysis
+
 .PHONY: bench-cold
 bench-cold: ## Measure a first start with empty caches in CPU seconds, next to a build of kubectl; takes minutes
 	go run ./e2e/bench -only cold
