@@ -78,7 +78,7 @@ func TestCIEndsWith5WhenAPartIsDegraded(t *testing.T) {
 	r := e.pipedeck("ci", repo, "--cluster", "none", "--plugin", "broken="+broken, "--output", "json")
 	require.Equal(t, 5, r.Code, r.Stderr)
 	require.Contains(t, r.Stderr, "plugin broken: quarantined")
-	require.Contains(t, r.Stderr, "next step: fix the binary")
+	require.Contains(t, r.Stderr, "next step: fix the program")
 	events := parse(t, r.Stdout)
 	require.EqualValues(t, 5, events[len(events)-1]["exit_code"])
 	require.True(t, has(events, func(ev event) bool { return ev.is("deployment", "app", "web", "status", "SUCCESS") }))

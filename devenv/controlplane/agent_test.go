@@ -141,12 +141,12 @@ func TestPluginsAreShownRestartedAndStoppedWithTheirPiped(t *testing.T) {
 	stream, disconnect := p.connect(t)
 	_, err = p.agent.ReportPlugins(ctx, &agentv1.ReportPluginsRequest{Plugins: []*agentv1.Plugin{{
 		Name: "wait", State: agentv1.Plugin_STATE_RUNNING, Pid: 7, ChangedBinaryFails: true,
-		Detail: "its changed binary does not start",
+		Detail: "its changed program does not start",
 	}}})
 	require.NoError(t, err)
 	_, err = p.deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: "wait"})
 	requireCode(t, codes.FailedPrecondition, err)
-	require.ErrorContains(t, err, "none could take its place: its changed binary does not start; fix the binary")
+	require.ErrorContains(t, err, "none could take its place: its changed program does not start; fix the program")
 	report("wait")
 	v.until(func() bool { return len(v.plugins) == 1 && v.plugins["wait"].GetState() == deckv1.Plugin_STATE_RUNNING })
 	_, err = p.deck.RestartPlugin(ctx, &deckv1.RestartPluginRequest{Name: "wait"})

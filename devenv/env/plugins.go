@@ -6,6 +6,7 @@ package env
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -75,6 +76,10 @@ func (e *Environment) buildPlugin(ctx context.Context, plugin workspace.Plugin, 
 			hint := "save a corrected file: it is built again"
 			if built {
 				hint = "the plugin runs as it compiled last; " + hint
+			}
+			var broken *pluginsource.CompileError
+			if errors.As(err, &broken) {
+				err = errors.New(broken.Line()) // a component is shown in one line
 			}
 			e.components.failed(component, err, hint)
 		}

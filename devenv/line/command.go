@@ -11,7 +11,8 @@ import (
 var (
 	// environmentCommand matches the commands of pipedeck that are about one environment.
 	environmentCommand = regexp.MustCompile(`\bpipedeck (up|attach|down|status|apps|deployments|plugins|logs|sync|` +
-		`rollback|retry|remove|restart|approve|skip|cancel|tree|diff|events|history|open|event|encrypt|plan-preview)\b`)
+		`rollback|retry|remove|restart|approve|skip|cancel|tree|diff|events|history|open|event|encrypt|plan-preview|` +
+		`break show|break|continue|shell|fault (?:add|list|clear)|plugin (?:attach|calls|detach|dev|record|rerun))\b`)
 	// wholeCommand matches what follows a command that names its environment or needs none.
 	wholeCommand = regexp.MustCompile("^[^;,`\n]*?--(name|state-dir|all|help)\\b")
 )

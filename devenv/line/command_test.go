@@ -27,6 +27,10 @@ func TestCommandsForUsersNameTheirEnvironment(t *testing.T) {
 		"see pipedeck up --help for --cluster":     "see pipedeck up --help for --cluster",
 		"build pipedeck again: make build":         "build pipedeck again: make build",
 		"pipedeck plugin install wait":             "pipedeck plugin install wait",
+		"see the stage: pipedeck break show":       "see the stage: pipedeck break show" + flags,
+		"run: pipedeck plugin detach greeter":      "run: pipedeck plugin detach" + flags + " greeter",
+		"set one: pipedeck break STAGE":            "set one: pipedeck break" + flags + " STAGE",
+		"go on with: pipedeck continue shop":       "go on with: pipedeck continue" + flags + " shop",
 		"what a plugin wrote, and pipedeck itself": "what a plugin wrote, and pipedeck itself",
 	} {
 		require.Equal(t, want, line.WithFlags(text, flags))

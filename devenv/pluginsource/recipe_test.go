@@ -82,6 +82,11 @@ func TestAPluginOfARecipeIsBuiltAgainWhenAFileOfItChanges(t *testing.T) {
 	require.ErrorAs(t, chantest.Receive(t, ends), &broken)
 	require.Contains(t, broken.Output, "sh -c")
 	require.Contains(t, broken.Output, "exit status 1")
+	said := &CompileError{
+		Dir: "/src", Output: "a.go:1: undefined: b\n\na.go:2: missing return\ngo build: exit status 1",
+	}
+	require.Equal(t, "/src does not compile: a.go:1: undefined: b; a.go:2: missing return; go build: exit status 1",
+		said.Line())
 	require.Equal(t, config.BuildFailed, config.ReadBuildStatus(s.Program).State)
 
 	write(t, filepath.Join(s.Dir, config.KindPluginFile), "run: 3\n")

@@ -43,6 +43,17 @@ type CompileError struct {
 
 func (e *CompileError) Error() string { return fmt.Sprintf("%s does not compile: %s", e.Dir, e.Output) }
 
+// Line is the error in one line, with a semicolon between the lines of the compiler.
+func (e *CompileError) Line() string {
+	var lines []string
+	for line := range strings.Lines(e.Error()) {
+		if line = strings.TrimSpace(line); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "; ")
+}
+
 // Build makes the program once. The error is a *CompileError when the sources are at fault.
 func (s *Source) Build(ctx context.Context) error {
 	if _, err := os.Stat(s.Dir); err != nil { // the go command would be blamed
@@ -73,6 +84,7 @@ func (s *Source) recipe() (*recipe, error) {
 // compile builds the Go package in the directory.
 func (s *Source) compile(ctx context.Context) error {
 	next := s.Program + ".new"
+	_ = os.Remove(next) // one that could not take its place cannot be written to
 	said := processtree.NewOutput(2 * maxComplaint)
 	// -buildmode=exe refuses packages that are no programs.
 	if !s.listed {
@@ -96,6 +108,10 @@ func (s *Source) compile(ctx context.Context) error {
 		return &CompileError{Dir: s.Dir, Output: complaint(said.String())}
 	case err != nil:
 		return fmt.Errorf("run the go command: %w", err)
+	}
+	// No one writes to it any more, so that piped need not copy it: the next build is another file.
+	if err := os.Chmod(next, 0o500); err != nil { //nolint:gosec // it is run
+		return fmt.Errorf("write the program of %s: %w", s.Dir, err)
 	}
 	if err := os.Rename(next, s.Program); err != nil {
 		return fmt.Errorf("replace the program of %s: %w", s.Dir, err)

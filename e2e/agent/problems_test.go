@@ -242,7 +242,7 @@ func TestAPluginThatKeepsEndingIsAProblemUntilItIsFixed(t *testing.T) {
 	e.deck.awaitEnd(t, 0)
 
 	install([]byte("#!/bin/sh\necho broken >&2\nexit 3\n"))
-	e.deck.awaitProblem(t, "plugin p", "its changed binary does not start")
+	e.deck.awaitProblem(t, "plugin p", "its changed program does not start")
 	status, _ := p.admin(t, "/healthz")
 	require.Equal(t, 503, status, "/healthz reads the same registry")
 	_, metrics := p.admin(t, "/metrics")

@@ -106,10 +106,11 @@ func (t *Taken) Held() bool {
 	return proc != nil && proc.seek()
 }
 
-// Kill ends the process with its process group, as a crash would, also while it has the call. Why is the reason that
-// users see ("a fault is injected"). It does nothing when no process has taken the call.
+// Kill ends the process with its process group, as a crash would, also while it has the call: a user wants this fault.
+// Why is the reason that users see ("a fault is injected"). It does nothing when no process has taken the call.
 func (t *Taken) Kill(why string) {
 	if proc := t.proc.Load(); proc != nil {
+		proc.ending.injected.Store(true)
 		proc.ending.reason.Store(&why)
 		proc.signalGroup(syscall.SIGKILL)
 	}
@@ -124,8 +125,9 @@ func (t *Taken) Abandon(stageID, why string) []string {
 	if proc == nil {
 		return nil
 	}
+	proc.ending.stage.CompareAndSwap(nil, &stageID)
 	t.ender.abandon(proc, why)
-	return stackOf(stageID, proc.ending.stacks)
+	return stackOf(stageID, proc.out.written())
 }
 
 func (s *supervisor) abandon(proc *process, why string) {
@@ -141,11 +143,9 @@ func (s *supervisor) abandon(proc *process, why string) {
 			fmt.Sprintf("process %d was ended at %s: %s", pid, time.Now().Format(time.TimeOnly), why),
 		)
 		proc.ending.abandoned.Store(true)
-		stop := s.output.follow(&proc.ending.stacks)
 		proc.abortWithin(why, abandonTime)
 		<-proc.ending.exited
 		proc.drained.Wait() // the stacks are in the output
-		stop()
 		s.condition.changes.notify()
 	})
 	<-proc.ending.exited
@@ -176,7 +176,9 @@ const (
 )
 
 // stackOf picks the stack of a stage: the part that our SDK marks, else the goroutines that answer ExecuteStage.
-func stackOf(stageID string, all stackLines) []string {
+func stackOf(stageID string, all stackLines) []string { return shortened(stageStack(stageID, all)) }
+
+func stageStack(stageID string, all stackLines) []string {
 	var stack []string
 	inside := false
 	for _, line := range all.lines {
@@ -184,7 +186,7 @@ func stackOf(stageID string, all stackLines) []string {
 		case line == stackBegin+stageID+":":
 			inside = true
 		case line == stackEnd+stageID:
-			return shortened(stack)
+			return stack
 		case inside:
 			stack = append(stack, line)
 		}
@@ -203,7 +205,7 @@ func stackOf(stageID string, all stackLines) []string {
 			goroutine = []string{line}
 		}
 	}
-	return shortened(stack)
+	return stack
 }
 
 func shortened(stack []string) []string {

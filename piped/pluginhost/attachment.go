@@ -214,7 +214,6 @@ func (l *launcher) adopt(a *attachment) (_ *process, err error) {
 	p.watch.suspect, p.watch.began = make(chan struct{}, 1), make(chan struct{}, 1)
 	p.watch.called = make(chan struct{}, 1)
 	p.ending.exited = make(chan struct{})
-	p.mark = l.output.begin()
 	var calls grpc.UnaryClientInterceptor
 	if l.options.Observer.Calls != nil {
 		calls = l.options.Observer.Calls(l.config.Name, "attached")

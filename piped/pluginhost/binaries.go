@@ -166,6 +166,7 @@ func store(dir, plugin, source string) (b binary, replaced bool, err error) {
 	defer in.Close()
 	defer func() { b.built = written(in) }()
 	name := fileName(plugin)
+	read, _ := identify(source)
 	stored, err := scan(in, io.Discard, filepath.Join(dir, name))
 	if err != nil {
 		return binary{}, false, fmt.Errorf("read the binary of plugin %q: %w", plugin, err)
@@ -181,7 +182,7 @@ func store(dir, plugin, source string) (b binary, replaced bool, err error) {
 	defer unlock()
 	_, err = os.Lstat(stored.path)
 	replaced = err == nil
-	if share(source, dir, stored) {
+	if share(source, read, dir, stored) {
 		removeOlder(dir, name, stored.path)
 		return stored, replaced, nil
 	}

@@ -8,7 +8,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -39,15 +38,6 @@ type condition struct {
 	ready    bool     // process answers
 	leaving  []string // replaced processes that have calls, as "pid 5"
 	usage    usage
-}
-
-// remarks are what is to be said of a plugin that runs without a problem.
-type remarks struct {
-	// abandoned says why piped ended the last process that did not end by itself; empty after another end.
-	abandoned string
-	// awaited says which process the plugin waits for that its author starts, or why it cannot be used.
-	awaited string
-	note    string // the detail of a running plugin that has no other
 }
 
 func newCondition(plugin string, changes *broadcast) *condition {
@@ -132,15 +122,15 @@ func (c *condition) serving(proc *process, able abilities) {
 	})
 }
 
-// changedDoesNotStart begins the detail of a plugin that goes on although its binary was changed.
-const changedDoesNotStart = "its changed binary does not start, the one before it goes on"
+// changedDoesNotStart begins the detail of a plugin that goes on although its program was changed.
+const changedDoesNotStart = "its changed program does not start, the one before it goes on"
 
-// keepsOld reports whether the process goes on because its changed binary does not start. The caller holds c.mu.
+// keepsOld reports whether the process goes on because its changed program does not start. The caller holds c.mu.
 func (c *condition) keepsOld() bool {
-	return c.state == agentv1.Plugin_STATE_RUNNING && strings.HasPrefix(c.detail, changedDoesNotStart)
+	return c.state == agentv1.Plugin_STATE_RUNNING && c.problem.refused
 }
 
-// keeps withdraws what was said of a changed binary: the file holds the program that runs again.
+// keeps withdraws what was said of a changed program: the file holds the program that runs again.
 func (c *condition) keeps(proc *process) {
 	c.change(func() {
 		if c.process == proc && c.keepsOld() {
@@ -158,7 +148,7 @@ func (c *condition) unwell(proc *process, unwell bool) {
 		c.detail, c.problem = "", problem{}
 		if unwell {
 			c.detail = "its health answer is that it does not serve"
-			c.problem = problem{c.detail, readOutput(c.plugin)}
+			c.problem = problem{reason: c.detail, nextStep: readOutput(c.plugin)}
 		}
 	})
 }
@@ -196,32 +186,6 @@ func (c *condition) downloading(done, total int64) {
 	if starting {
 		c.changes.notify()
 	}
-}
-
-// setNote sets what a running plugin is shown with, from its next state on.
-func (c *condition) setNote(note string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.note = note
-}
-
-// setAbandoned notes why piped ended a process, shown with the next ones; empty when it has no meaning any more.
-func (c *condition) setAbandoned(why string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.abandoned = why
-}
-
-// setAwaited reports whether that is news.
-func (c *condition) setAwaited(why string) bool {
-	c.mu.Lock()
-	news := c.awaited != why
-	c.awaited = why
-	c.mu.Unlock()
-	if news {
-		c.changes.notify()
-	}
-	return news
 }
 
 // attached reports whether a process answers that piped has not started.
@@ -330,7 +294,7 @@ func (c *condition) status(s *agentv1.Plugin) {
 	for _, at := range c.starts.again {
 		s.RestartedAt = append(s.RestartedAt, timestamppb.New(at))
 	}
-	s.Crashes, s.Exits = c.exits.count, slices.Clone(c.exits.last)
+	s.Crashes, s.InjectedEnds, s.Exits = c.exits.count, c.exits.injected, slices.Clone(c.exits.last)
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages, s.TakesClusterFaults = slices.Clone(c.able.stages), c.able.sources.GetClusterFaults()
 	if c.process != nil {
@@ -354,22 +318,6 @@ func (c *condition) status(s *agentv1.Plugin) {
 	}
 }
 
-// runningDetail is what is to be said of a plugin that runs without a problem.
-func (c *condition) runningDetail() string {
-	switch {
-	case len(c.leaving) > 0:
-		return "running stages finish on the process before: " + strings.Join(c.leaving, ", ")
-	case c.process != nil && c.process.attachment != nil:
-		return "the process that its author has started works for piped: " + c.process.attachment.name()
-	case c.abandoned != "":
-		return c.abandoned
-	case c.awaited != "":
-		return c.awaited
-	default:
-		return c.note
-	}
-}
-
 func (c *condition) currentProblem(now time.Time) problem {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -377,15 +325,15 @@ func (c *condition) currentProblem(now time.Time) problem {
 		now.Sub(c.process.started)-c.process.debugger.time() > slowStart
 	if c.problem == (problem{}) && slow {
 		return problem{
-			fmt.Sprintf(
+			reason: fmt.Sprintf(
 				"its process (pid %d) does not answer %s after its start", c.process.pid(), slowStart,
 			),
-			readOutput(c.plugin),
+			nextStep: readOutput(c.plugin),
 		}
 	}
-	if c.problem == (problem{}) && c.awaited != "" && strings.HasPrefix(c.abandoned, detachedWord) {
-		next := attachAgain(c.plugin) // piped waits for the author's process all the same
-		return problem{strings.TrimSuffix(c.abandoned, "; "+next), next}
+	if c.problem == (problem{}) && c.awaited != "" && c.detached != "" {
+		// piped waits for the author's process all the same.
+		return problem{reason: c.detached, nextStep: attachAgain(c.plugin)}
 	}
 	return c.problem
 }

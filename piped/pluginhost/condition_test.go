@@ -31,7 +31,7 @@ func TestAConditionAnnouncesEachChangeAndSaysWhyNoProcessAnswers(t *testing.T) {
 		want string // of the error of a call
 	}{
 		{func() { c.set(agentv1.Plugin_STATE_STARTING, "downloading") }, "is starting"},
-		{func() { c.fail(agentv1.Plugin_STATE_FAILED, "no binary", problem{"no binary", "build it"}) }, "has failed"},
+		{func() { c.fail(agentv1.Plugin_STATE_FAILED, "no binary", problem{reason: "no binary"}) }, "has failed"},
 		{func() { c.set(agentv1.Plugin_STATE_STOPPED, "piped is stopping") }, "is stopped"},
 	} {
 		next := changes.next()
@@ -60,7 +60,7 @@ func TestAWaitForAPluginEndsWhenItAnswersOrHasFailed(t *testing.T) {
 
 	c.ended(c.process)
 	go func() { waited <- c.await(t.Context()) }()
-	c.fail(agentv1.Plugin_STATE_FAILED, "no binary", problem{"no binary", "build it"})
+	c.fail(agentv1.Plugin_STATE_FAILED, "no binary", problem{reason: "no binary", nextStep: "build it"})
 	require.ErrorContains(t, <-waited, "no binary")
 }
 

@@ -29,13 +29,15 @@ type ExitError struct {
 	Uptime time.Duration
 	// Requested is set when piped stopped the process, for a restart or its own end.
 	Requested bool
-	// LastOutput holds the last lines of stdout and stderr, oldest first.
+	// LastOutput holds the last lines of stdout and stderr, oldest first, without what our SDK says of start and stop.
 	LastOutput []string
 	// Reason is why piped ended the process by itself ("it did not answer …"); empty when it did not.
 	Reason string
 	// Abandoned is set with Reason when piped ended the process for one of its stages, which went on though it was
 	// stopped. The other calls to it failed through no fault of the plugin.
 	Abandoned bool
+	// Injected is set with Reason when a user wanted the end as a fault.
+	Injected bool
 	// Detached names the process when piped had not started it: it works for piped no more, whether it runs or not.
 	Detached string
 	// Exhausted says what had run out, when that has ended the process: memory, or threads; empty otherwise.
@@ -62,11 +64,23 @@ func (e *ExitError) Error() string {
 		}
 		return fmt.Sprintf("plugin %q %s: %s", e.Plugin, how, line)
 	}
-	if len(e.LastOutput) == 0 {
+	switch {
+	case len(e.LastOutput) > 0:
+		return fmt.Sprintf("plugin %q %s; its last output: %s", e.Plugin, how, inError(e.LastOutput))
+	case e.Signal == "" && e.Exhausted == "" && !e.Requested:
+		return fmt.Sprintf("plugin %q %s without a message", e.Plugin, how) // as os.Exit does
+	default:
 		return fmt.Sprintf("plugin %q %s; it wrote no output", e.Plugin, how)
 	}
-	lines := e.LastOutput[max(0, len(e.LastOutput)-linesInError):]
-	return fmt.Sprintf("plugin %q %s; its last output: %s", e.Plugin, how, strings.Join(lines, " | "))
+}
+
+// inError is how an error repeats the last lines of the output.
+func inError(lines []string) string {
+	var shown []string
+	for _, line := range lines[max(0, len(lines)-linesInError):] {
+		shown = append(shown, readable(line))
+	}
+	return strings.Join(shown, " | ")
 }
 
 // How names the manner of the end: "exited with code 3".
@@ -96,12 +110,8 @@ func (e *ExitError) How() string {
 
 // detachedNote is what a plugin is shown with that runs piped's own program again.
 func (e *ExitError) detachedNote(at time.Time) string {
-	return fmt.Sprintf("%sat %s: %s; piped's own program runs again; %s", detachedWord, at.Format(time.TimeOnly),
-		e.How(), attachAgain(e.Plugin))
+	return fmt.Sprintf("DETACHED at %s: %s; piped's own program runs again", at.Format(time.TimeOnly), e.How())
 }
-
-// detachedWord begins what a plugin is shown with whose attached process has ended.
-const detachedWord = "DETACHED "
 
 func attachAgain(plugin string) string {
 	return "start yours again, or run: pipedeck plugin detach " + plugin

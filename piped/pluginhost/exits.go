@@ -24,16 +24,21 @@ const (
 	maxExitError = 1 << 10
 )
 
-// exits are the ends of a plugin's processes that no one had asked for. Those of an earlier piped are among the last,
-// but not counted.
+// exits are the ends of a plugin's processes that no one had asked for, and by faults that a user wanted. Those of an
+// earlier piped are among the last, but not counted.
 type exits struct {
-	count int32
+	count    int32
+	injected int32 // by faults; count has the others
 	// last are at most keptExits, oldest first. Readers share them: they do not change.
 	last []*agentv1.PluginExit
 }
 
 func (e *exits) add(exit *agentv1.PluginExit) {
-	e.count++
+	if exit.GetInjected() {
+		e.injected++
+	} else {
+		e.count++
+	}
 	e.last = append(slices.Clip(e.last), exit)
 	e.last = e.last[max(0, len(e.last)-keptExits):]
 }
@@ -59,8 +64,9 @@ func (s *supervisor) died(proc *process, why error) {
 	noted := &agentv1.PluginExit{
 		At: timestamppb.New(s.options.Clock.Now()), Reason: reason, Error: errorLine(&proc.ending),
 		Stack: proc.ending.stack.shown(), Build: proc.watch.build.Load(), Pid: int32(proc.pid()),
-		Place:  exit.Place,
-		Uptime: durationpb.New(exit.Uptime.Round(time.Millisecond)),
+		Place:    exit.Place,
+		Uptime:   durationpb.New(exit.Uptime.Round(time.Millisecond)),
+		Injected: exit.Injected,
 	}
 	var last []*agentv1.PluginExit
 	s.condition.change(func() {
@@ -81,11 +87,11 @@ func isRequest(why error) bool {
 }
 
 // errorLine is the line of the output that says what was wrong: that of a fatal error, also where piped was faster to
-// end the process, else the last one.
+// end the process, else the last one, unless piped has ended the process: nothing was wrong then by its own account.
 func errorLine(e *ending) string {
 	line := e.stack.message
-	if last := e.exit.LastOutput; line == "" && len(last) > 0 {
-		line = last[len(last)-1]
+	if last := e.exit.LastOutput; line == "" && e.exit.Reason == "" && len(last) > 0 {
+		line = readable(last[len(last)-1])
 	}
 	return clip.Bytes(line, maxExitError)
 }

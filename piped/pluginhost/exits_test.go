@@ -110,3 +110,24 @@ func TestTheLastExitsAreKeptForTheNextPiped(t *testing.T) {
 	require.Empty(t, run(1).GetExits(), "a damaged file keeps no plugin from running")
 	await(1)
 }
+
+func TestAnEndByAFaultIsNoCrash(t *testing.T) {
+	t.Parallel()
+	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	taken := pluginhost.NewTaken()
+	_, err = p.Deployment().ExecuteStage(t.Context(), stageOf(`{}`), pluginhost.TakenBy(taken))
+	require.NoError(t, err)
+	taken.Kill("a fault is injected")
+	s := await(t, host, func(s *agentv1.Plugin) bool { return s.GetInjectedEnds() == 1 })
+	require.Zero(t, s.GetCrashes())
+	require.True(t, s.GetExits()[0].GetInjected())
+	require.Contains(t, s.GetExits()[0].GetReason(), "a fault is injected")
+	require.NoError(t, p.WaitRunning(t.Context()))
+	_, err = execute(t.Context(), p, `{"do":"crash"}`)
+	require.Error(t, err)
+	s = await(t, host, func(s *agentv1.Plugin) bool { return s.GetCrashes() == 1 })
+	require.EqualValues(t, 1, s.GetInjectedEnds())
+	require.False(t, s.GetExits()[1].GetInjected())
+}

@@ -167,6 +167,7 @@ func (p *process) abortWithin(reason string, patience time.Duration) {
 		p.cut()
 		return
 	}
+	p.out.quit()
 	pid := p.command.Process.Pid
 	_ = syscall.Kill(pid, syscall.SIGQUIT)
 	_ = syscall.Kill(pid, syscall.SIGCONT)

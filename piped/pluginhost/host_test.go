@@ -317,7 +317,7 @@ func TestFiveCrashesInAMinuteNeedAUsersWord(t *testing.T) {
 	s := await(t, host, inState(agentv1.Plugin_STATE_FAILED))
 	require.Contains(t, s.GetDetail(), "started before")
 	require.Contains(t, s.GetDetail(), "quarantined after 5 failures within a minute")
-	require.Contains(t, s.GetDetail(), "fix the binary, or run: pipedeck restart p")
+	require.Contains(t, s.GetDetail(), "fix the program, or run: pipedeck restart p")
 
 	p, err := host.Plugin("p")
 	require.NoError(t, err)

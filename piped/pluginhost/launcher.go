@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"time"
 
 	"google.golang.org/grpc"
@@ -194,8 +193,8 @@ func (l *launcher) startTimeoutError(proc *process) error {
 	text := fmt.Sprintf(
 		"plugin %q did not answer%s within %s of its start", l.config.Name, proc.place(), l.options.StartTimeout,
 	)
-	if last := l.output.since(proc.mark); len(last) > 0 {
-		text += "; its last output: " + strings.Join(last[max(0, len(last)-linesInError):], " | ")
+	if last := proc.out.last(); len(last) > 0 {
+		text += "; its last output: " + inError(last)
 	}
 	return permanentError{errors.New(text + "; see its output, or allow more time with --plugin-start-timeout")}
 }

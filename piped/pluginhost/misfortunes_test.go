@@ -81,7 +81,7 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 			shown: []shown{{failed,
 				`^quarantined after 5 failures within a minute: plugin "p" exited with code 4; ` +
 					`its last output: hello from p \| started before; ` +
-					`fix the binary, or run: pipedeck restart p$`}},
+					`fix the program, or run: pipedeck restart p$`}},
 		},
 		"its port taken": {
 			change: func(t *testing.T, e *config.Plugin, o *pluginhost.Options) {
@@ -95,7 +95,7 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 				{
 					failed,
 					`^quarantined after 5 failures within a minute: port \d+ of plugin "p" is in use by .*; ` +
-						`fix the binary, or run: pipedeck restart p$`,
+						`fix the program, or run: pipedeck restart p$`,
 				},
 			},
 		},
@@ -110,7 +110,8 @@ func TestEveryMisfortuneOfAPluginEndsInItsStateAndMessage(t *testing.T) {
 			shown: []shown{
 				{
 					failed,
-					`^start the binary of plugin "p": .*exec format error; fix the binary, or run: pipedeck restart p$`,
+					`^start the binary of plugin "p": .*exec format error; ` +
+						`fix the program, or run: pipedeck restart p$`,
 				},
 			},
 		},

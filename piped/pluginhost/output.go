@@ -4,7 +4,6 @@
 package pluginhost
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -27,23 +26,19 @@ const (
 	maxLogFile    = 4 << 20  // bytes; as much again is kept in <name>.1
 )
 
-// output keeps the last lines of a plugin and writes all of them to a bounded file. It is an io.Writer
-// for the bytes of stdout and stderr, and lives longer than one process. Lines are masked before they go
-// anywhere.
+// output keeps the last lines of a plugin and writes all of them to a bounded file. It lives longer than a process;
+// each process writes to it through its own stream. Lines are masked before they go anywhere.
 type output struct {
-	mask    Mask
-	mu      sync.Mutex
-	lines   []string
-	ends    []time.Time // of lines
-	total   int         // lines ever ended
-	now     func() time.Time
-	partial []byte
-	cut     int // bytes of the line that came after partial was full
-	path    string
-	file    *owned.Log
-	fatal   crashLines
-	// followers get each line, too, while there are any.
-	followers []*stackLines
+	mask  Mask
+	mu    sync.Mutex
+	lines []string
+	ends  []time.Time // of lines
+	total int         // lines ever ended
+	now   func() time.Time
+	path  string
+	file  *owned.Log
+	// unfinished are the streams with a line that has no end yet.
+	unfinished []*stream
 	// echo gets each line, too; nil for no one.
 	echo func(line string)
 }
@@ -60,89 +55,44 @@ func newOutput(dir, plugin string, mask Mask) *output {
 	return o
 }
 
-// Write never fails: a full disk must not stop a plugin.
-func (o *output) Write(p []byte) (int, error) {
+// begin is called at the start of a process, which writes to the stream.
+func (o *output) begin() *stream { return &stream{output: o} }
+
+// last returns the kept lines, oldest first, with unfinished ones at the end.
+func (o *output) last() []string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for rest := p; len(rest) > 0; {
-		line, after, whole := bytes.Cut(rest, []byte{'\n'})
-		taken := min(maxFileLine-len(o.partial), len(line))
-		o.partial = append(o.partial, line[:taken]...)
-		o.cut += len(line) - taken
-		if whole {
-			o.endLine(true)
-		}
-		rest = after
-	}
-	return len(p), nil
+	lines, _ := o.lastLocked()
+	return lines
 }
 
-// last returns the kept lines, oldest first, with an unfinished one at the end.
-func (o *output) last() []string { return o.since(0) }
+// lastLocked also returns how many of the lines have not ended.
+func (o *output) lastLocked() (lines []string, unfinished int) {
+	lines = slices.Clone(o.lines)
+	for _, s := range o.unfinished {
+		lines = append(lines, s.rest()...)
+	}
+	unfinished = len(lines) - len(o.lines)
+	return lines[max(0, len(lines)-keptLines):], min(unfinished, keptLines)
+}
 
 // status fills in what is kept of the output, and when it came.
 func (o *output) status(s *agentv1.Plugin) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	s.LastOutput, s.OutputLines = o.sinceLocked(0), int64(o.total)
-	ended := len(s.LastOutput)
-	if len(o.partial) > 0 {
-		ended--
-	}
+	lines, unfinished := o.lastLocked()
+	s.LastOutput, s.OutputLines = lines, int64(o.total)
+	ended := len(lines) - unfinished
 	for _, at := range o.ends[len(o.ends)-ended:] {
 		s.LastOutputAt = append(s.LastOutputAt, timestamppb.New(at))
-	}
-}
-
-// begin is called at the start of a process. It returns the place of its first line, for since.
-func (o *output) begin() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.fatal = crashLines{}
-	return o.total
-}
-
-// crash returns the first lines of the fatal error that the process wrote, and its stack; or nothing.
-func (o *output) crash() ([]string, panicStack) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	stack := o.fatal.stack
-	stack.frames = slices.Clone(stack.frames)
-	return slices.Clone(o.fatal.lines), stack
-}
-
-// since returns those of the kept lines that were written after a mark.
-func (o *output) since(mark int) []string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.sinceLocked(mark)
-}
-
-func (o *output) sinceLocked(mark int) []string {
-	lines := slices.Clone(o.lines[max(0, len(o.lines)-(o.total-mark)):])
-	if len(o.partial) > 0 {
-		lines = append(lines, shorten(o.mask(clean(o.partial), true), o.cut))
-	}
-	return lines[max(0, len(lines)-keptLines):]
-}
-
-// follow has f get each line until the function that it returns is called.
-func (o *output) follow(f *stackLines) (stop func()) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.followers = append(o.followers, f)
-	return func() {
-		o.mu.Lock()
-		defer o.mu.Unlock()
-		o.followers = slices.DeleteFunc(o.followers, func(other *stackLines) bool { return other == f })
 	}
 }
 
 func (o *output) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if len(o.partial) > 0 {
-		o.endLine(false)
+	for len(o.unfinished) > 0 {
+		o.unfinished[0].endLine(false)
 	}
 	if o.file != nil {
 		o.file.Close()
@@ -150,26 +100,17 @@ func (o *output) close() {
 	}
 }
 
-func (o *output) endLine(whole bool) {
-	text := o.mask(clean(o.partial), !whole || len(o.partial) == maxFileLine)
-	o.toFile([]byte(text + leftOut(o.cut) + "\n"))
-	if text != "" {
-		o.total++
-		short := shorten(text, o.cut)
-		o.lines, o.ends = append(o.lines, short), append(o.ends, o.now())
-		o.fatal.see(short)
-		for _, f := range o.followers {
-			f.see(short)
-		}
-		if o.echo != nil {
-			o.echo(short)
-		}
-		if len(o.lines) > keptLines {
-			o.lines = slices.Delete(o.lines, 0, len(o.lines)-keptLines)
-			o.ends = slices.Delete(o.ends, 0, len(o.ends)-keptLines)
-		}
+// keep adds a line that has ended.
+func (o *output) keep(line string) {
+	o.total++
+	o.lines, o.ends = append(o.lines, line), append(o.ends, o.now())
+	if o.echo != nil {
+		o.echo(line)
 	}
-	o.partial, o.cut = o.partial[:0], 0
+	if len(o.lines) > keptLines {
+		o.lines = slices.Delete(o.lines, 0, len(o.lines)-keptLines)
+		o.ends = slices.Delete(o.ends, 0, len(o.ends)-keptLines)
+	}
 }
 
 // leftOut says at the end of a line how much of it is missing.

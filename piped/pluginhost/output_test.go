@@ -28,8 +28,9 @@ func TestOutputIsMaskedByTheLine(t *testing.T) {
 		}
 		return masker.Mask(line)
 	})
+	one := o.begin()
 	write := func(text string) {
-		n, err := o.Write([]byte(text))
+		n, err := one.Write([]byte(text))
 		require.NoError(t, err)
 		require.Equal(t, len(text), n)
 	}
@@ -58,9 +59,10 @@ func TestEachEndedLineHasItsTime(t *testing.T) {
 	o := newOutput("", "p", nil)
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	o.now = func() time.Time { return now }
-	_, _ = o.Write([]byte("first\n"))
+	one := o.begin()
+	_, _ = one.Write([]byte("first\n"))
 	now = now.Add(time.Second)
-	_, _ = o.Write([]byte("second\nunfinished"))
+	_, _ = one.Write([]byte("second\nunfinished"))
 	s := &agentv1.Plugin{}
 	o.status(s)
 	require.Equal(t, []string{"first", "second", "unfinished"}, s.GetLastOutput())
@@ -68,7 +70,7 @@ func TestEachEndedLineHasItsTime(t *testing.T) {
 	require.Len(t, s.GetLastOutputAt(), 2, "a line that has not ended has none")
 	require.Equal(t, time.Second, s.GetLastOutputAt()[1].AsTime().Sub(s.GetLastOutputAt()[0].AsTime()))
 
-	_, _ = o.Write([]byte(strings.Repeat("\nmore", 2*keptLines)))
+	_, _ = one.Write([]byte(strings.Repeat("\nmore", 2*keptLines)))
 	s = &agentv1.Plugin{}
 	o.status(s)
 	require.Len(t, s.GetLastOutput(), keptLines)
@@ -80,11 +82,11 @@ func TestTheLogFileOfAPluginIsBounded(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := newOutput(dir, "p", nil)
-	line := []byte(strings.Repeat("x", 999) + "\n")
+	one, line := o.begin(), []byte(strings.Repeat("x", 999)+"\n")
 	for range 3 * maxLogFile / len(line) {
-		_, _ = o.Write(line)
+		_, _ = one.Write(line)
 	}
-	_, _ = o.Write([]byte("the newest line\n"))
+	_, _ = one.Write([]byte("the newest line\n"))
 	o.close()
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -104,7 +106,7 @@ func TestOfALineThatRewritesItselfTheLastStateIsKept(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	o := newOutput(dir, "p", nil)
-	_, err := o.Write([]byte("fetching\r\n  0 %\r 50 %\rno such host\nbye\n  1 %\r  2 %"))
+	_, err := o.begin().Write([]byte("fetching\r\n  0 %\r 50 %\rno such host\nbye\n  1 %\r  2 %"))
 	require.NoError(t, err)
 	require.Equal(t, []string{"fetching", "no such host", "bye", "  2 %"}, o.last())
 	failure := &ExitError{Plugin: "p", Code: 1, LastOutput: o.last()}
@@ -122,8 +124,9 @@ func TestALongLineSaysHowMuchOfItIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	o := newOutput(dir, "p", nil)
 	const more = 1234
+	one := o.begin()
 	for _, piece := range []string{strings.Repeat("x", maxFileLine), strings.Repeat("y", more), "\nnext\n"} {
-		_, err := o.Write([]byte(piece))
+		_, err := one.Write([]byte(piece))
 		require.NoError(t, err)
 	}
 	o.close()

@@ -5,6 +5,7 @@ package pluginhost
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -50,10 +51,35 @@ func (s *panicStack) see(line string) {
 	}
 }
 
-// shown are the first functions that are not the Go runtime's, each with its place.
+// stageFrames reads the stack of a stage that went on though it was stopped, as our SDK or the Go runtime writes it at
+// SIGQUIT. Without an id it is that of the stage which stands first.
+func stageFrames(stage *string, all stackLines) []frame {
+	id := ""
+	if stage != nil {
+		id = *stage
+	} else if first := slices.IndexFunc(all.lines, func(line string) bool {
+		return strings.HasPrefix(line, stackBegin)
+	}); first >= 0 {
+		id = strings.TrimSuffix(strings.TrimPrefix(all.lines[first], stackBegin), ":")
+	}
+	var read panicStack
+	for _, line := range stageStack(id, all) {
+		function, at, ours := strings.Cut(strings.TrimPrefix(line, "  "), " ")
+		switch {
+		case read.over || len(read.frames) >= maxFrames:
+		case ours && strings.HasPrefix(line, "  "):
+			read.frames = append(read.frames, frame{function, at})
+		default:
+			read.see(line)
+		}
+	}
+	return read.frames
+}
+
+// shown are the first functions that are neither the Go runtime's nor generated for the protocol, each with its place.
 func (s *panicStack) shown() (lines []string) {
 	for _, f := range s.frames {
-		if !f.ofRuntime() && len(lines) < shownFrames {
+		if !f.ofRuntime() && !inPackage(f.pkg(), apiPackage) && len(lines) < shownFrames {
 			lines = append(lines, f.function+" "+f.at)
 		}
 	}
@@ -67,7 +93,7 @@ func (s *panicStack) place(module string) string {
 	for _, f := range s.frames {
 		of := f.pkg()
 		switch {
-		case f.ofRuntime() || inPackage(of, sdkPackage):
+		case f.ofRuntime() || inPackage(of, sdkPackage) || inPackage(of, apiPackage):
 		case of == "main" || inPackage(of, module):
 			return f.placeIn(module)
 		case elsewhere == "" && strings.Contains(strings.SplitN(of, "/", 2)[0], "."):
@@ -77,8 +103,11 @@ func (s *panicStack) place(module string) string {
 	return elsewhere
 }
 
-// sdkPackage is that of our SDK: an author looks for the code that uses it.
-const sdkPackage = "github.com/pipedeck/pipedeck/plugins/sdk"
+// sdkPackage is that of our SDK, apiPackage has the code generated for it: an author looks for the code that uses them.
+const (
+	sdkPackage = "github.com/pipedeck/pipedeck/plugins/sdk"
+	apiPackage = "github.com/pipedeck/pipedeck/api"
+)
 
 func (f frame) ofRuntime() bool {
 	return f.function == "panic" || inPackage(f.pkg(), "runtime") || inPackage(f.pkg(), "internal/runtime")

@@ -19,7 +19,11 @@ const (
 )
 
 // problem is why a plugin does not work as it should, and what a user does about it. Zero: it works.
-type problem struct{ reason, nextStep string }
+type problem struct {
+	reason, nextStep string
+	// refused is set for a plugin that goes on because its changed program does not start.
+	refused bool
+}
 
 // Problems returns a problem for each plugin that does not work as it should, and for each input that piped does not
 // give to a plugin any more.
@@ -37,7 +41,9 @@ func (h *Host) Problems() (list []pipedhealth.Problem) {
 
 // restarting is the problem of a plugin that is started again by itself.
 func restarting(plugin string, err error) problem {
-	return problem{"it ended and is started again: " + err.Error(), readOutput(plugin)}
+	return problem{
+		reason: "it ended and is started again: " + err.Error(), nextStep: readOutput(plugin),
+	}
 }
 
 func readOutput(plugin string) string { return "read its output: pipedeck logs --plugin " + plugin }
@@ -46,9 +52,9 @@ func readOutput(plugin string) string { return "read its output: pipedeck logs -
 func (s *supervisor) nextStep() string {
 	command := "pipedeck restart " + s.plugin
 	if s.watched.Load() {
-		return "fix the binary, which starts it again, or run: " + command
+		return "fix the program, which starts it again, or run: " + command
 	}
-	return "fix the binary, then run: " + command
+	return "fix the program, then run: " + command
 }
 
 // problems are the quarantined inputs, the first ones by name and the others by their number. Inputs about the same are

@@ -5,7 +5,6 @@ package pluginhost
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -22,7 +21,6 @@ import (
 
 	agentv1 "github.com/pipedeck/pipedeck/api/agent/v1"
 	"github.com/pipedeck/pipedeck/piped/config"
-	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/system/processtree"
 )
@@ -56,7 +54,7 @@ type process struct {
 	calls   sync.WaitGroup // those that a successor waits for
 	inputs  inputs
 	drained sync.WaitGroup // done when the output has been read to its end
-	mark    int            // of the output, at the start
+	out     *stream        // nil for one that piped has not started
 	watch   watch
 	ending  ending
 }
@@ -91,14 +89,16 @@ type ending struct {
 	reason   atomic.Pointer[string]
 	// gone is set when the process itself has ended, which may be before what it started has.
 	gone atomic.Bool
-	// abandoned is set before piped ends the process for a stage that goes on though it was stopped; stacks are what
-	// the process wrote then, valid after abandoning.
+	// injected is set before reason when a user wanted the end as a fault.
+	injected atomic.Bool
+	// abandoned is set before piped ends the process for a stage that goes on though it was stopped: the one with this
+	// id.
 	abandoned  atomic.Bool
 	abandoning sync.Once
-	stacks     stackLines
+	stage      atomic.Pointer[string]
 	exited     chan struct{}
 	exit       *ExitError // valid once exited is closed, as stack
-	// stack is that of the fatal error which has ended the process.
+	// stack is that of the fatal error which has ended the process, or of the stage that it was ended for.
 	stack panicStack
 	// left says what the process has started and could not be ended; valid once exited is closed, nil for nothing.
 	left error
@@ -162,20 +162,20 @@ func startProcess(s start, out *output) (*process, error) {
 			return nil, err
 		}
 	}
+	lines := out.begin()
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("create a pipe for the output of plugin %q: %w", c.Name, err)
 	}
-	pump, err := newPump(reader, out)
+	pump, err := newPump(reader, lines)
 	if err != nil {
 		return nil, errors.Join(err, reader.Close(), writer.Close())
 	}
 	p := &process{plugin: c.Name, port: s.port, link: s.link, tree: s.tree, room: s.room,
-		clock: s.clock, started: s.clock.Now(), debugger: s.debugger}
+		clock: s.clock, started: s.clock.Now(), debugger: s.debugger, out: lines}
 	p.watch.suspect, p.watch.began = make(chan struct{}, 1), make(chan struct{}, 1)
 	p.watch.called = make(chan struct{}, 1)
 	p.ending.exited = make(chan struct{})
-	p.mark = out.begin()
 	started := make(chan error)
 	p.drained.Go(func() {
 		// Linux sends the parent-death signal when the starting *thread* ends, so it must live as long
@@ -187,7 +187,7 @@ func startProcess(s start, out *output) (*process, error) {
 		writer.Close()
 		started <- err
 		if err == nil {
-			p.live(s, []byte(configuration), reader, pump, out)
+			p.live(s, []byte(configuration), reader, pump)
 		}
 	})
 	if err := <-started; err != nil {
@@ -210,7 +210,7 @@ func (p *process) exec(s start, command func() *exec.Cmd) (err error) {
 }
 
 // live is the life of a started process, up to the end of its output.
-func (p *process) live(s start, configuration []byte, reader *os.File, pump *pump, out *output) {
+func (p *process) live(s start, configuration []byte, reader *os.File, pump *pump) {
 	p.room.started(p.command.Process.Pid)
 	var drained, configured sync.WaitGroup
 	drained.Go(pump.run)
@@ -225,8 +225,11 @@ func (p *process) live(s start, configuration []byte, reader *os.File, pump *pum
 	}
 	_ = reader.SetReadDeadline(time.Now().Add(drainTimeout))
 	pump.catchUp() // a child may hold the pipe: the news of the end must not wait for its end
-	crash, stack := out.crash()
-	p.ending.exit, p.ending.stack = p.exitError(err, out.since(p.mark), crash), stack
+	crash, stack := p.out.crash()
+	if len(stack.frames) == 0 {
+		stack.frames = stageFrames(p.ending.stage.Load(), p.out.written())
+	}
+	p.ending.exit, p.ending.stack = p.exitError(err, p.out.last(), crash), stack
 	if len(stack.frames) > 0 {
 		p.ending.exit.Place = stack.place(moduleOf(p.command.Path))
 	}
@@ -239,6 +242,7 @@ func (p *process) live(s start, configuration []byte, reader *os.File, pump *pum
 	}
 	close(p.ending.exited)
 	drained.Wait()
+	p.out.end()
 	if p.link != nil {
 		_ = p.link.config.SetWriteDeadline(time.Now()) // its reader is gone
 	}
@@ -339,6 +343,7 @@ func (p *process) exitError(err error, lastOutput, crash []string) *ExitError {
 		Uptime:     time.Since(p.started),
 		Requested:  p.ending.stopping.Load(),
 		Abandoned:  p.ending.abandoned.Load(),
+		Injected:   p.ending.injected.Load(),
 		LastOutput: lastOutput,
 		Crash:      crash,
 	}
@@ -368,34 +373,4 @@ func signalName(s syscall.Signal) string {
 	default:
 		return strconv.Itoa(int(s)) + " (" + s.String() + ")"
 	}
-}
-
-// configArgument is the plugin's entry of the piped configuration as one JSON object, as PipeCD v1 passes
-// it: empty parts are left out, a deploy target without configuration has null.
-func configArgument(c config.Plugin, port int) (string, error) {
-	type target struct {
-		Name   string            `json:"name"`
-		Labels map[string]string `json:"labels,omitempty"`
-		Config json.RawMessage   `json:"config"`
-	}
-	argument := struct {
-		Name          string          `json:"name"`
-		URL           string          `json:"url"`
-		Port          int             `json:"port"`
-		Config        json.RawMessage `json:"config,omitempty"`
-		DeployTargets []target        `json:"deployTargets,omitempty"`
-	}{Name: c.Name, URL: c.URL, Port: port, Config: c.Config}
-	if fetch.Remote(c.URL) {
-		argument.URL = fetch.Redact(c.URL) // a plugin has no use for it, and every user can read its command line
-	}
-	for _, t := range c.DeployTargets {
-		argument.DeployTargets = append(
-			argument.DeployTargets, target{Name: t.Name, Labels: t.Labels, Config: t.Config},
-		)
-	}
-	data, err := json.Marshal(argument)
-	if err != nil {
-		return "", fmt.Errorf("encode the configuration of plugin %q: %w", c.Name, err)
-	}
-	return string(data), nil
 }

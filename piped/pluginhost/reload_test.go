@@ -96,7 +96,7 @@ func TestABrokenBinaryLeavesTheOldOneRunningAndSaysWhy(t *testing.T) {
 	require.Equal(t, old, s.GetPid())
 	require.Contains(
 		t, s.GetDetail(),
-		`its changed binary does not start, the one before it goes on: start the binary of plugin "p"`,
+		`its changed program does not start, the one before it goes on: start the binary of plugin "p"`,
 	)
 	require.True(t, s.GetChangedBinaryFails(), "a restart would end the process that goes on")
 	p, err := host.Plugin("p")

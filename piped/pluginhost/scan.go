@@ -28,6 +28,22 @@ func identify(path string) (identity, bool) {
 	}, true
 }
 
+// linked returns the identity of the file at path once a copy that is another name of it was made, which changes the
+// file's own time; before is the one from before. It returns before when the two are not the same file.
+func (before identity) linked(path, copied string) identity {
+	now, found := identify(path)
+	other, there := identify(copied)
+	if !found || !there || now != other {
+		return before
+	}
+	same := now
+	same.changed = before.changed
+	if same != before {
+		return before
+	}
+	return now
+}
+
 // scanned is what was found in a file.
 type scanned struct {
 	identity identity

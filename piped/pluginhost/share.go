@@ -15,19 +15,24 @@ import (
 
 // share gives a file that has the wanted content the wanted name, too, and reports whether it could. Such files are the
 // copies for other plugins, since several plugins may be one program, and a source that no one writes to, as releases
-// install it. A source that can be written stays apart: a compiler that writes to it would change a program that runs.
-func share(source, dir string, wanted binary) bool {
-	files, _ := filepath.Glob(filepath.Join(dir, "*-"+wanted.hash[:16]))
+// install it, and as the environment builds plugins. A source that can be written stays apart: a compiler that writes
+// to it would change a program that runs. read is the state of the source before its content was read.
+func share(source string, read identity, dir string, wanted binary) bool {
 	if path, err := filepath.EvalSymlinks(source); err == nil {
-		if info, err := os.Stat(path); err == nil && readOnly(info) {
-			files = append(files, path)
+		info, err := os.Stat(path)
+		// Nothing has changed, so that its content need not be read again.
+		if now, found := identify(path); err == nil && readOnly(info) && found && now == read &&
+			linkAtomically(path, info, wanted.path) == nil {
+			return true
 		}
 	}
+	files, _ := filepath.Glob(filepath.Join(dir, "*-"+wanted.hash[:16]))
 	for _, path := range files {
-		if path == wanted.path || !(binary{path: path, hash: wanted.hash}).whole() {
+		info, err := os.Lstat(path)
+		if err != nil || path == wanted.path || !(binary{path: path, hash: wanted.hash}).whole() {
 			continue
 		}
-		if linkAtomically(path, wanted.path) == nil {
+		if linkAtomically(path, info, wanted.path) == nil {
 			return true
 		}
 	}
@@ -52,8 +57,11 @@ func lockDirectory(dir string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// linkAtomically makes path another name of a file, in place of what is there.
-func linkAtomically(file, path string) error {
+var errReplaced = errors.New("the file was replaced")
+
+// linkAtomically makes path another name of a file, in place of what is there. It fails when another file has taken the
+// place of the one with this information.
+func linkAtomically(file string, is fs.FileInfo, path string) error {
 	partial, err := os.MkdirTemp(filepath.Dir(path), ".fetch-*")
 	if err != nil {
 		return err
@@ -62,6 +70,13 @@ func linkAtomically(file, path string) error {
 	link := filepath.Join(partial, "program")
 	if err := os.Link(file, link); err != nil {
 		return err
+	}
+	linked, err := os.Lstat(link)
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(linked, is) {
+		return errReplaced
 	}
 	if info, err := os.Lstat(path); err == nil && info.IsDir() {
 		_ = os.Remove(path) // a file can take the place of anything else

@@ -71,3 +71,30 @@ func TestAnInstalledProgramThatNoOneWritesIsLinked(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, left)
 }
+
+func TestAProgramThatIsReplacedWhileItIsLinkedIsCopied(t *testing.T) {
+	t.Parallel()
+	dir, source := t.TempDir(), plainProgram(t, "an installed program", 0o555)
+	info, err := os.Stat(source)
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(plainProgram(t, "a newer program", 0o555), source))
+	require.ErrorIs(t, linkAtomically(source, info, filepath.Join(dir, "linked")), errReplaced)
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestALinkedProgramIsKnownAsTheSame(t *testing.T) {
+	t.Parallel()
+	dir, source := t.TempDir(), plainProgram(t, "an installed program", 0o555)
+	before, found := identify(source)
+	require.True(t, found)
+	stored, _, err := store(dir, "wait", source)
+	require.NoError(t, err)
+	now, _ := identify(source)
+	require.Equal(t, now, before.linked(source, stored.path))
+	other := plainProgram(t, "an installed program", 0o755)
+	before, _ = identify(other)
+	require.NoError(t, os.Chmod(other, 0o555)) // its own time changes
+	require.Equal(t, before, before.linked(other, stored.path), "the copy is not this file")
+}

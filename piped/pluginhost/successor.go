@@ -33,6 +33,7 @@ func (s *supervisor) succeed(ctx context.Context, lifeline *os.File, present *pr
 	if err != nil {
 		return successor{err: err}
 	}
+	program = program.linked(s.builds.program, b.path)
 	if b.path == present.command.Path {
 		return successor{}
 	}

@@ -65,7 +65,7 @@ func (s *supervisor) run(ctx context.Context, lifeline *os.File) {
 		var exit *ExitError
 		if errors.As(err, &exit) && exit.Detached != "" && !exit.Requested {
 			s.logger.Warn("an attached process has ended, or was left", "error", err)
-			s.condition.setAbandoned(exit.detachedNote(time.Now()))
+			s.condition.setDetached(exit.detachedNote(time.Now()))
 		}
 		if errors.As(err, &exit) && exit.Abandoned {
 			continue // it is no crash, and the next process is shown with the reason
@@ -145,6 +145,7 @@ func (s *supervisor) first(ctx context.Context, lifeline *os.File) (*process, er
 	if err != nil {
 		return nil, permanentError{err}
 	}
+	program = program.linked(s.builds.program, b.path)
 	proc, err := s.launcher.launch(b, s.port, lifeline)
 	if err != nil {
 		return nil, err
@@ -227,7 +228,9 @@ func (s *supervisor) keep(ctx context.Context, lifeline *os.File, proc *process)
 			case next.err != nil:
 				s.logger.Warn("a changed plugin does not start; the one before it goes on", "error", next.err)
 				reason := fmt.Sprintf("%s: %s", changedDoesNotStart, next.err)
-				why := problem{reason: reason, nextStep: "fix the binary: it is started as soon as it changes"}
+				why := problem{
+					reason: reason, nextStep: "fix the program: it is started as soon as it changes", refused: true,
+				}
 				s.condition.fail(agentv1.Plugin_STATE_RUNNING, reason, why)
 			case next.proc != nil:
 				s.serve(next.proc, next.abilities)
@@ -260,10 +263,11 @@ func (s *supervisor) afterCrash(err error) <-chan time.Time {
 		return s.options.Clock.After(pause)
 	case errors.As(err, &permanent):
 		detail := fmt.Sprintf("%s; %s", err, s.wayBack())
-		s.condition.fail(agentv1.Plugin_STATE_FAILED, detail, problem{err.Error(), s.nextStep()})
+		s.condition.fail(agentv1.Plugin_STATE_FAILED, detail, problem{reason: err.Error(), nextStep: s.nextStep()})
 	case quarantined:
 		reason := fmt.Sprintf("quarantined after %d failures within a minute: %s", count, err)
-		s.condition.fail(agentv1.Plugin_STATE_FAILED, reason+"; "+s.wayBack(), problem{reason, s.nextStep()})
+		why := problem{reason: reason, nextStep: s.nextStep()}
+		s.condition.fail(agentv1.Plugin_STATE_FAILED, reason+"; "+s.wayBack(), why)
 	default:
 		pause := s.restartPause(count)
 		if blamed {
@@ -281,7 +285,7 @@ func (s *supervisor) afterCrash(err error) <-chan time.Time {
 func (s *supervisor) wayBack() string {
 	command := "pipedeck restart " + s.plugin
 	if s.watched.Load() {
-		return "fix the binary, or run: " + command
+		return "fix the program, or run: " + command
 	}
 	return "fix it, then run: " + command
 }

@@ -65,6 +65,7 @@ func (e *executor) pauseAfter(
 	}
 	note := pauseNote{
 		When: words[when], Since: left.Since, Held: left.Held, Status: endWord(result.status), Reason: result.reason,
+		Edited: left.Edited || e.progress.editedOptions(stage) != nil,
 	}
 	d, err := e.holdAt(ctx, work, stage, pair, note)
 	switch {

@@ -182,6 +182,13 @@ func TestACancellationEndsAPauseWithoutTheStage(t *testing.T) {
 	require.Nil(t, cp.report("B"), "it has not begun")
 }
 
+// pausedNote is what was saved last of the pause of a stage.
+func (c *controlPlane) pausedNote(stage string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pauses[stage]
+}
+
 // As the next piped finds it.
 func (c *controlPlane) left(id string) *model.Deployment {
 	c.mu.Lock()
@@ -286,4 +293,51 @@ func TestAPausedDeploymentDoesNotTimeOut(t *testing.T) {
 	a.goOn(t, "go", "A", "continue", "")
 	end := cp.awaitEnd(t, "d")
 	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, end.GetStatus(), end.GetStatusReason())
+}
+
+func TestAStageThatRanWithEditedOptionsIsNotRunAgainWithThoseInGitUnasked(t *testing.T) {
+	t.Parallel()
+	cp := startControlPlane(t)
+	a := startAgentAt(t, cp, pipeline("with: {}"), breakAt(t, "before A", "after A"))
+	a.Submit(newDeployment("d", "app"))
+	cp.awaitCall(t, "Paused A before")
+	a.goOn(t, "edit", "A", "continue", `{"log": "edited"}`)
+	cp.awaitCall(t, "Paused A after")
+	require.Contains(t, cp.pausedNote("A"), `"edited":true`)
+	a.goOn(t, "again", "A", "again", "")
+	cp.awaitCall(t, "Stage A RUNNING 1")
+	cp.await(t, "the second pause", func() bool {
+		return slices.Contains(cp.calls[slices.Index(cp.calls, "Stage A RUNNING 1"):], "Paused A after")
+	})
+	require.Contains(t, cp.pausedNote("A"), `"edited":true`, "it has run with them again")
+	a.goOn(t, "go", "A", "continue", "")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, cp.awaitEnd(t, "d").GetStatus())
+	require.Contains(t, cp.stageLog(), "A 1 edited")
+
+	next := startControlPlane(t)
+	b := startAgentAt(t, next, pipeline("with: {}"), breakAt(t, "after A"))
+	b.Submit(with(newDeployment("d", "app"), func(d *model.Deployment) {
+		d.Status, d.Trigger.SyncStrategy = model.DeploymentStatus_DEPLOYMENT_RUNNING, model.SyncStrategy_PIPELINE
+		d.Stages = []*model.PipelineStage{{
+			Id: "a", Name: "A", Status: model.StageStatus_STAGE_RUNNING, CreatedAt: 1, UpdatedAt: 1,
+			Metadata: map[string]string{
+				scheduler.PauseMetadataKey: `{"when": "after", "since": 5, "status": "SUCCESS", "edited": true}`,
+			},
+		}}
+		next.names["a"] = "A"
+	}))
+	next.awaitCall(t, "Paused A after")
+	b.goOn(t, "plain", "A", "again", "")
+	status, why := b.awaitAnswer(t, "plain")
+	require.Equal(t, model.CommandStatus_COMMAND_FAILED, status)
+	require.Contains(t, why, "pipedeck continue --again --with FILE")
+	b.goOn(t, "git", "A", "again", `{"log": "as in Git"}`)
+	next.await(t, "the second pause", func() bool {
+		again := slices.Index(next.calls, "Stage A RUNNING 1")
+		return again > 0 && slices.Contains(next.calls[again:], "Paused A after")
+	})
+	require.Contains(t, next.pausedNote("A"), `"held":`, "the first pause counts, too")
+	b.goOn(t, "go", "A", "continue", "")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_SUCCESS, next.awaitEnd(t, "d").GetStatus())
+	require.Contains(t, next.stageLog(), "A 1 as in Git")
 }

@@ -30,6 +30,9 @@ type pauses struct {
 	open  int
 	since time.Time
 	held  time.Duration
+	// over is how long the pauses of each stage were that this piped has ended, by its id, in milliseconds, with those
+	// before.
+	over map[string]int64
 }
 
 // decision is how a user goes on after a pause.
@@ -81,6 +84,9 @@ func (p *pauses) stops(stage *model.PipelineStage, when agentv1.Breakpoint_When)
 // is cancelled or piped stops. What the control plane has of the pause stays until the stage has ended or begins.
 func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, note pauseNote) (decision, error) {
 	defer p.begin()()
+	p.mu.Lock()
+	note.Held = max(note.Held, p.over[stage.GetId()])
+	p.mu.Unlock()
 	if note.Since == 0 {
 		note.Since = p.options.Clock.Now().UnixMilli()
 	}
@@ -105,7 +111,8 @@ func (p *pauses) hold(ctx, work context.Context, stage *model.PipelineStage, not
 		p.reports.of(stage).Info("a user goes on after a breakpoint", "how", d.how, "user", d.by)
 		begins := note.When == breakpoint.Before && d.how != pluginservice.DecisionSkip
 		if begins || d.how == pluginservice.DecisionAgain {
-			if err := p.clear(work, stage, note, d.options != nil); err != nil {
+			edited := d.options != nil || p.progress.editedOptions(stage) != nil
+			if err := p.clear(work, stage, note, edited); err != nil {
 				return decision{}, err
 			}
 		}
@@ -130,9 +137,11 @@ func (p *pauses) read(
 	case how != pluginservice.DecisionContinue && how != pluginservice.DecisionAgain &&
 		how != pluginservice.DecisionSkip:
 		return d, fmt.Sprintf("this piped does not know %q: use a newer one", how)
-	case options == "" && how == pluginservice.DecisionContinue && note.When == breakpoint.Before && note.Edited:
-		return d, "it ran with edited options before piped ended, and would run with those in Git now; give the " +
-			"options that it should have, edited or as in Git: pipedeck continue --with FILE"
+	case options == "" && p.forgotten(stage, note) && how == pluginservice.DecisionAgain:
+		return d, forgottenOptions + "pipedeck continue --again --with FILE"
+	case options == "" && p.forgotten(stage, note) && how == pluginservice.DecisionContinue &&
+		note.When == breakpoint.Before:
+		return d, forgottenOptions + "pipedeck continue --with FILE"
 	case options == "":
 		return d, ""
 	case how == pluginservice.DecisionSkip, how == pluginservice.DecisionContinue && note.When != breakpoint.Before:
@@ -154,10 +163,25 @@ func (p *pauses) read(
 	return d, ""
 }
 
+// forgottenOptions is why a stage does not run again with the options in Git unless a user says so.
+const forgottenOptions = "it ran with edited options before piped ended, and would run with those in Git now; give " +
+	"the options that it should have, edited or as in Git: "
+
+// forgotten reports whether the stage ran with edited options under an earlier piped, which this one does not have.
+func (p *pauses) forgotten(stage *model.PipelineStage, note pauseNote) bool {
+	return note.Edited && p.progress.editedOptions(stage) == nil
+}
+
 // clear notes that a stage is not paused any more.
 func (p *pauses) clear(patience context.Context, stage *model.PipelineStage, note pauseNote, edited bool) error {
-	now := p.options.Clock.Now()
-	return p.save(patience, stage, pauseNote{Held: note.heldBy(stage, now).Milliseconds(), Edited: edited})
+	held := note.heldBy(stage, p.options.Clock.Now()).Milliseconds()
+	p.mu.Lock()
+	if p.over == nil {
+		p.over = map[string]int64{}
+	}
+	p.over[stage.GetId()] = held
+	p.mu.Unlock()
+	return p.save(patience, stage, pauseNote{Held: held, Edited: edited})
 }
 
 // save keeps a note at the control plane, until patience ends or the control plane refuses it.

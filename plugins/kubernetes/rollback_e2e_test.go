@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/pipedeck/pipedeck/api/model"
 )
 
 // blueGreen is an application whose traffic is on the canary of a second commit, the primary of which has just failed:
@@ -160,4 +163,69 @@ spec:
 	require.Contains(t, log, "Deployment "+a.namespace+"/web: deleted and created again")
 	selector, _, _ := unstructured.NestedStringMap(a.get(deployments, "web").Object, "spec", "selector", "matchLabels")
 	require.Equal(t, map[string]string{"app": "one"}, selector)
+}
+
+const (
+	holding    = `{"metadata": {"finalizers": ["example.com/hold"]}}`
+	heldNoMore = `{"metadata": {"finalizers": null}}`
+)
+
+func TestAStageThatWasInterruptedWaitsAgainForWhatItHasDeleted(t *testing.T) {
+	t.Parallel()
+	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("web")}}
+	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"a.yaml": configMap("web"), "b.yaml": configMap("held")}}
+	t.Run("rollback", func(t *testing.T) {
+		t.Parallel()
+		a := newApp(t)
+		a.succeeds("K8S_SYNC", "", one, nil)
+		a.nextDeployment()
+		a.succeeds("K8S_SYNC", "", two, one)
+		log := deletesHeldInTwoAttempts(a, "K8S_ROLLBACK", "", two, one)
+		require.Contains(t, log, "Removed 1 resource that the failed deployment created")
+	})
+	t.Run("prune", func(t *testing.T) {
+		t.Parallel()
+		a := newApp(t)
+		a.succeeds("K8S_SYNC", "", two, nil)
+		a.nextDeployment()
+		log := deletesHeldInTwoAttempts(a, "K8S_SYNC", `{"prune": true}`, one, two)
+		require.Contains(t, log, "Pruned 1 resource that is not in Git any more")
+	})
+	t.Run("not what someone has deleted before", func(t *testing.T) {
+		t.Parallel()
+		a := newApp(t)
+		a.succeeds("K8S_SYNC", "", two, nil)
+		a.patch("held", holding)
+		require.NoError(t, a.live().Dynamic.Resource(configMaps).Namespace(a.namespace).Delete(t.Context(), "held",
+			metav1.DeleteOptions{}))
+		a.nextDeployment()
+		log := a.succeeds("K8S_SYNC", `{"prune": true}`, one, two)
+		require.Contains(t, log, "Nothing to prune")
+		a.patch("held", heldNoMore)
+	})
+}
+
+// deletesHeldInTwoAttempts runs a stage that deletes a ConfigMap, which a finalizer holds until the stage was stopped
+// and has begun again. It returns the log of the second attempt.
+func deletesHeldInTwoAttempts(a *app, stage, options string, target, running *commit) string {
+	a.t.Helper()
+	a.patch("held", holding)
+	const held = "held: Terminating, held by finalizers example.com/hold"
+	first := fmt.Sprintf("stage-%d", a.stages+1)
+	ctx, interrupt := context.WithCancel(a.t.Context())
+	ended := make(chan model.StageStatus, 1)
+	go func() {
+		status, _ := a.runIn(ctx, stage, options, target, running)
+		ended <- status
+	}()
+	a.says(first, held)
+	interrupt()
+	require.Equal(a.t, model.StageStatus_STAGE_CANCELLED, <-ended)
+	second := fmt.Sprintf("stage-%d", a.stages+1)
+	again := a.begin(stage, options, target, running)
+	a.says(second, held)
+	a.patch("held", heldNoMore)
+	require.Equal(a.t, model.StageStatus_STAGE_SUCCESS, <-again, a.h.Piped.Log(second))
+	a.absent(configMaps, "held")
+	return a.h.Piped.Log(second)
 }

@@ -7,13 +7,19 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/pipedeck/pipedeck/api/model"
+	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
 
 const statefulYAML = `apiVersion: apps/v1
@@ -75,10 +81,23 @@ func TestARolloutByHandEndsWithoutTheOldPods(t *testing.T) {
 	log = a.succeeds("K8S_SYNC", "", two, one)
 	require.Contains(t, log, "StatefulSet db: 3 of 3 pods keep the old version until someone deletes them "+
 		"(updateStrategy: OnDelete)")
+	keeps := func(words string) func(*livestate.GetLivestateResponse) bool {
+		return func(answer *livestate.GetLivestateResponse) bool {
+			return healthy(answer) && slices.ContainsFunc(answer.GetApplicationLiveState().GetResources(),
+				func(r *model.ResourceState) bool {
+					return r.GetName() == "db" && r.GetHealthDescription() == words &&
+						r.GetResourceMetadata()["Note"] == words
+				})
+		}
+	}
+	a.becomes(two, "by hand", keeps("3 of 3 pods keep the old version until someone deletes them "+
+		"(updateStrategy: OnDelete)"))
 	three := at("aaaaaaa3", "db:v3", partitioned)
 	log = a.succeeds("K8S_SYNC", "", three, two)
 	require.Contains(t, log, "StatefulSet db: 2 of 3 pods keep the old version until the partition is lowered "+
 		"(rollingUpdate.partition: 2)")
+	a.becomes(three, "partition", keeps("2 of 3 pods keep the old version until the partition is lowered "+
+		"(rollingUpdate.partition: 2)"))
 }
 
 func TestABrokenPodHoldsAStatefulSetUpUntilItIsDeleted(t *testing.T) {
@@ -119,4 +138,55 @@ func TestARollbackOfAStatefulSetReplacesItsBrokenPods(t *testing.T) {
 	require.Contains(t, log, "StatefulSet db: pod db-2 of the failed version is deleted")
 	require.NotContains(t, log, "kubectl delete pod")
 	require.Contains(t, log, "StatefulSet db: 3 of 3 ready")
+}
+
+func TestARollbackReplacesTheBrokenPodsThatAControllerLeaves(t *testing.T) {
+	t.Parallel()
+	at := func(hash, image, strategy string) *commit {
+		return &commit{Hash: hash, Files: map[string]string{"all.yaml": strings.NewReplacer("VALUE", "a", "db:v1",
+			image, "  podManagementPolicy: Parallel\n", "  updateStrategy: "+strategy+"\n").Replace(statefulYAML)}}
+	}
+	image := func(a *app, ordinal int) string {
+		pod, err := a.client.Dynamic.Resource(podsResource).Namespace(a.namespace).Get(t.Context(),
+			fmt.Sprintf("db-%d", ordinal), metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return ""
+		}
+		require.NoError(t, err)
+		containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
+		return containers[0].(map[string]any)["image"].(string)
+	}
+	images := func(a *app) []string { return []string{image(a, 0), image(a, 1), image(a, 2)} }
+	t.Run("from a partition on", func(t *testing.T) {
+		t.Parallel()
+		a := newApp(t)
+		const partitioned = "{rollingUpdate: {partition: 1}}"
+		one, two := at("aaaaaaa1", "db:v1", partitioned), at("aaaaaaa2", "registry.invalid/x:1", partitioned)
+		a.succeeds("K8S_SYNC", "", one, nil)
+		a.nextDeployment()
+		a.fails("K8S_SYNC", "", two, one)
+		log := a.succeeds("K8S_ROLLBACK", "", two, one)
+		require.Contains(t, log, "StatefulSet db: pod db-2 of the failed version is deleted, because its controller "+
+			"replaces no pod before it is ready")
+		require.NotContains(t, log, "keep the old version")
+		require.Equal(t, []string{"db:v1", "db:v1", "db:v1"}, images(a))
+	})
+	t.Run("by hand", func(t *testing.T) {
+		t.Parallel()
+		a := newApp(t)
+		const byHand = "{type: OnDelete}"
+		one, two := at("aaaaaaa1", "db:v1", byHand), at("aaaaaaa2", "registry.invalid/x:1", byHand)
+		a.succeeds("K8S_SYNC", "", one, nil)
+		a.nextDeployment()
+		a.succeeds("K8S_SYNC", "", two, one)
+		require.NoError(t, a.client.Dynamic.Resource(podsResource).Namespace(a.namespace).Delete(t.Context(), "db-2",
+			metav1.DeleteOptions{}))
+		a.waitUntil("the new pod is there", func() bool { return image(a, 2) == "registry.invalid/x:1" })
+		log := a.succeeds("K8S_ROLLBACK", "", two, one)
+		require.Contains(t, log, "StatefulSet db: pod db-2 of the failed version is deleted, because its controller "+
+			"replaces no pod (updateStrategy: OnDelete)")
+		require.NotContains(t, log, "keep the old version")
+		require.NotContains(t, log, "OrderedReady")
+		require.Equal(t, []string{"db:v1", "db:v1", "db:v1"}, images(a))
+	})
 }

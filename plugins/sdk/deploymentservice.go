@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -212,8 +211,8 @@ func (s *deploymentService) run(ctx context.Context, in *deployment.ExecutePlugi
 	defer func() {
 		if p := recover(); p != nil {
 			err = panicked(p)
-			s.logger.Error("stage panicked", "stage", in.GetStage().GetName(), "panic", p, "stack",
-				string(debug.Stack()))
+			what, stack, _ := strings.Cut(err.Error(), "\n")
+			s.logger.Error("stage panicked", "stage", in.GetStage().GetName(), "panic", what, "stack", stack)
 		}
 	}()
 	if name := in.GetStage().GetName(); !slices.Contains(s.handlers.stages(), name) {

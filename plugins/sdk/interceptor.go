@@ -6,7 +6,7 @@ package sdk
 import (
 	"context"
 	"log/slog"
-	"runtime/debug"
+	"strings"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -41,7 +41,8 @@ func recoverPanics(logger *slog.Logger) grpc.UnaryServerInterceptor {
 		err error) {
 		defer func() {
 			if p := recover(); p != nil {
-				logger.Error("request panicked", "method", info.FullMethod, "panic", p, "stack", string(debug.Stack()))
+				what, stack, _ := strings.Cut(panicked(p).Error(), "\n")
+				logger.Error("request panicked", "method", info.FullMethod, "panic", what, "stack", stack)
 				err = status.Error(codes.Internal, panicText(p))
 			}
 		}()

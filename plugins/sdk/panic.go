@@ -19,7 +19,7 @@ func panicked(p any) error { return fmt.Errorf("%s\n%s", panicText(p), shownStac
 const shownFrames = 32
 
 // shownStack has the frames of the author and of libraries, the innermost first, each with its place. Those of the Go
-// runtime, of gRPC and of our SDK, which are the same in each panic, are only counted.
+// runtime, of gRPC and of our SDK with the code generated for both, which are the same in each panic, are only counted.
 func shownStack(frames []runtime.Frame) string {
 	var lines []string
 	folded, shown := 0, 0
@@ -31,8 +31,8 @@ func shownStack(frames []runtime.Frame) string {
 	}
 	for _, frame := range frames {
 		switch of := packageOf(frame.Function); {
-		case frame.Function == "" || isOurs(frame.Function) || of == "runtime" ||
-			strings.HasPrefix(of, "internal/") || strings.HasPrefix(of, "google.golang.org/grpc"):
+		case frame.Function == "" || isOurs(frame.Function) || inPackage(of, "runtime") || inPackage(of, "internal") ||
+			inPackage(of, "google.golang.org/grpc") || inPackage(of, "github.com/pipedeck/pipedeck/api"):
 			folded++
 		case shown == shownFrames:
 			fold()
@@ -96,7 +96,7 @@ func placeOf(frames []runtime.Frame) string {
 		}
 		of := packageOf(frame.Function)
 		switch {
-		case of == "main" || module != "" && (of == module || strings.HasPrefix(of, module+"/")):
+		case of == "main" || module != "" && inPackage(of, module):
 			return placeIn(frame, module)
 		case elsewhere == "" && strings.Contains(strings.SplitN(of, "/", 2)[0], "."):
 			elsewhere = placeIn(frame, "")
@@ -123,7 +123,8 @@ func packageOf(function string) string {
 
 // isOurs reports whether a function belongs to this SDK.
 func isOurs(function string) bool {
-	of := packageOf(function)
-	const sdk = "github.com/pipedeck/pipedeck/plugins/sdk"
-	return of == sdk || strings.HasPrefix(of, sdk+"/")
+	return inPackage(packageOf(function), "github.com/pipedeck/pipedeck/plugins/sdk")
 }
+
+// inPackage reports whether a package is one, or below it.
+func inPackage(of, one string) bool { return of == one || strings.HasPrefix(of, one+"/") }

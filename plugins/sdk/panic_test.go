@@ -54,10 +54,13 @@ func TestTheLogOfAPanicHasTheFramesOfTheAuthor(t *testing.T) {
 	require.Equal(t, "\t… 1 of Go, gRPC and the SDK\n"+
 		"strings.Repeat\n\t/go/strings.go:5\nmain.greet\n\t/src/stage.go:31\n"+
 		"\t… 1 of Go, gRPC and the SDK\nmain.(*greeter).ExecuteStage\n\t/src/stage.go:12\n"+
-		"\t… 3 of Go, gRPC and the SDK",
+		"\t… 5 of Go, gRPC and the SDK",
 		shownStack([]runtime.Frame{
 			at("runtime.mapassign", "/go/map.go", 1), at("strings.Repeat", "/go/strings.go", 5),
 			at("main.greet", "/src/stage.go", 31), ours, at("main.(*greeter).ExecuteStage", "/src/stage.go", 12), ours,
+			at("runtime/pprof.Do", "/go/pprof/runtime.go", 3),
+			at("github.com/pipedeck/pipedeck/api/plugin/deployment._DeploymentService_ExecuteStage_Handler",
+				"/api/deployment_grpc.pb.go", 3),
 			at("google.golang.org/grpc.(*Server).handleStream", "/grpc/server.go", 3),
 			at("runtime.goexit", "/go/asm.s", 1),
 		}))

@@ -54,7 +54,7 @@ func (c *cards) place(action keymap.Action, words string) view.CardRow {
 // achieved says what was deployed and how long it took.
 func (c *cards) achieved(d *deckv1.Deployment) string {
 	queued := state.QueueTime(d, c.link.deck.Deployments(d.GetApplicationId()), c.host.now)
-	took := max(0, state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), c.host.now)-queued)
+	took := max(0, state.DeploymentTook(d, c.host.now)-queued)
 	before := ""
 	if queued >= time.Second {
 		before = ", after " + view.Duration(queued) + " queued"

@@ -32,8 +32,11 @@ func (l *leaving) crash(err error) tea.Cmd {
 	return tea.Quit
 }
 
-// ask opens the dialog of q instead of what is open.
-func (l *leaving) ask() {
+// ask opens the dialog of q instead of what is open. Who can change nothing just leaves.
+func (l *leaving) ask() tea.Cmd {
+	if l.host.cfg.ReadOnly != "" {
+		return l.leave(LeaveRunning)
+	}
 	l.overlays.replace(&dialog{
 		host: l.host, overlays: l.overlays,
 		scope: keymap.QuitDialog,
@@ -45,6 +48,7 @@ func (l *leaving) ask() {
 			{keymap.TearDown, "", "tear it down and leave", l.askTearDown},
 		},
 	})
+	return nil
 }
 
 // askTearDown opens the question of the choice that deletes.

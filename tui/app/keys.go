@@ -72,6 +72,9 @@ func (m *model) run(binding keymap.Binding) tea.Cmd {
 		}
 		return m.toast.say("cannot "+does+": "+reason, true)
 	}
+	if movesSession(m, binding.Action) {
+		return nil
+	}
 	return m.act(binding.Action)
 }
 
@@ -172,7 +175,7 @@ func (m *model) answered(msg actionMsg) tea.Cmd {
 func (m *model) act(action keymap.Action) tea.Cmd {
 	switch action {
 	case keymap.Quit:
-		m.leaving.ask()
+		return m.leaving.ask()
 	case keymap.Help:
 		m.openHelp()
 	case keymap.Palette:

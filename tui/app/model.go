@@ -53,6 +53,9 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 	if h.file.Map == nil {
 		h.file.Map = keymap.Default()
 	}
+	if cfg.Playback != nil {
+		h.file.Map = h.file.Map.Playback()
+	}
 	deck := state.New()
 	m := &model{
 		host: h, ticker: ticker{host: h}, toast: toast{host: h},
@@ -154,6 +157,8 @@ func (m *model) pace() time.Duration {
 	switch {
 	case deck.Starting(), !m.screen.main && len(deck.Components()) == 0:
 		pace = spinTick
+	case m.host.playing():
+		pace = playTick
 	case deck.Deploying(), !m.link.silent.IsZero(), m.screen.focus == keymap.Plugins:
 		pace = tick
 	}

@@ -93,7 +93,24 @@ func (a *actions) reasons() keymap.Reasons {
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}
 	a.unseen(reasons)
+	readOnlyReasons(a.host, reasons)
 	return reasons
+}
+
+// readOnlyReasons adds why nothing can be changed.
+func readOnlyReasons(h *host, reasons keymap.Reasons) {
+	if h.cfg.ReadOnly == "" {
+		return
+	}
+	for _, action := range asking() {
+		if action != keymap.PodLog && action != keymap.Calls || h.cfg.Playback != nil {
+			reasons[action] = h.cfg.ReadOnly
+		}
+	}
+	reasons[keymap.StartAgain] = h.cfg.ReadOnly
+	if h.cfg.Playback != nil {
+		reasons[keymap.ShowPreview], reasons[keymap.ShowInsights] = h.cfg.ReadOnly, h.cfg.ReadOnly
+	}
 }
 
 // programs adds why no program of the user, and no command of pipedeck, can be started.

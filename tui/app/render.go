@@ -141,6 +141,7 @@ func (m *model) drawStatus(width, most int) []string {
 		Simulated: e.GetSimulated(), Repository: e.GetRepository(), Edit: e.GetEditHint(), Live: e.GetLive(),
 		Unread: m.link.deck.RepositoryUnread(),
 	}
+	status.Playback = m.host.drawPlayback(width)
 	if line := m.typing(); line != nil {
 		status.Typing = line.says
 	}

@@ -31,6 +31,12 @@ type Config struct {
 	// Flags are what a command for the user needs so that it finds this environment, with a leading space; empty when
 	// it needs none.
 	Flags string
+	// ReadOnly is why nothing can be changed, as a clause; empty when everything can.
+	ReadOnly string
+	// Notices are shown as they come; nil for none.
+	Notices <-chan string
+	// Playback moves through the recorded session that Client shows; nil for an environment.
+	Playback Playback
 	// Commander is who approves, skips and cancels, as shown in logs; default $USER.
 	Commander string
 	// Keys is what the key file says; the zero value is no file.
@@ -137,6 +143,10 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	if seams.clock.now == nil {
 		seams.clock = clock{now: time.Now, after: time.After}
 	}
+	real := seams.clock
+	if cfg.Playback != nil {
+		seams.clock.now = cfg.Playback.Now
+	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 
@@ -157,8 +167,9 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	m.host.send = program.Send
 	work.crashed = func(err error) { program.Send(crashMsg{err}) }
 	work.spawn(func(ctx context.Context) {
-		feed{client: cfg.Client, send: program.Send, clock: seams.clock}.run(ctx)
+		feed{client: cfg.Client, send: program.Send, clock: real}.run(ctx)
 	})
+	work.spawn(func(ctx context.Context) { passNotices(ctx, cfg.Notices, program.Send) })
 	work.spawn(func(ctx context.Context) {
 		<-ctx.Done()
 		program.Send(interruptMsg{})

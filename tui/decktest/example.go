@@ -173,7 +173,7 @@ func Problems() []*deckv1.Problem {
 		{
 			Id: "piped/1/plugin wait", Part: "plugin wait", Component: "piped", Since: At(-2),
 			Reason:   "quarantined: it ended 5 times within a minute: exit status 2",
-			NextStep: "fix the binary, or run: pipedeck restart wait",
+			NextStep: "fix the program, or run: pipedeck restart wait",
 		},
 	}
 }

@@ -19,7 +19,8 @@ type Application struct {
 	Sync string `json:"sync" words:"sync"`
 	// Health says whether its resources work.
 	Health string `json:"health" words:"health"`
-	// HealthReason names the worst of its resources that do not work, and how many more there are.
+	// HealthReason names the worst of its resources that do not work, and how many more there are; of a healthy
+	// application a resource that leaves pods of the old version.
 	HealthReason string `json:"health_reason"`
 	// Reason says why it is not in sync, in full: for drift a line for each object and field, so it has several lines.
 	Reason string `json:"reason"`

@@ -82,7 +82,9 @@ func NewPlugin(p *deckv1.Plugin) Plugin {
 		CPU: p.GetCpuPercent(), Detail: p.GetDetail(), Piped: p.GetPipedId(), StartedAt: moment(p.GetStartedAt()),
 		Stages: List(p.GetStages()), DeployTargets: List(p.GetDeployTargets()), Binary: p.GetBinary(),
 		Version: p.GetVersion(), Linked: p.GetLinked(),
-		Lives:     Lives{newBuild(p.GetBuild()), p.GetReloads(), p.GetCrashes(), each(p.GetExits(), newExit)},
+		Lives: Lives{
+			newBuild(p.GetBuild()), p.GetReloads(), p.GetCrashes(), p.GetInjectedEnds(), each(p.GetExits(), newExit),
+		},
 		Debugging: Debugging{Attached: p.GetAttached(), Held: p.GetHeld(), HeldAt: p.GetHeldAt()},
 		Usage: Usage{
 			OpenFiles: p.GetOpenFiles(), Threads: p.GetThreads(), Goroutines: p.GetGoroutines(),

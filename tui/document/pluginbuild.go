@@ -34,11 +34,13 @@ type Lives struct {
 	Reloads int32 `json:"reloads"`
 	// Crashes counts the ends that no one had asked for.
 	Crashes int32 `json:"crashes"`
-	// Exits are the last five of them, oldest first.
+	// InjectedEnds counts the ends by faults that a user wanted.
+	InjectedEnds int32 `json:"injected_ends"`
+	// Exits are the last five of both, oldest first.
 	Exits []Exit `json:"exits"`
 }
 
-// Exit is the end of a plugin process that no one had asked for.
+// Exit is the end of a plugin process that no one had asked for, or by a fault that a user wanted.
 type Exit struct {
 	// At is when it ended.
 	At string `json:"at" format:"date-time"`
@@ -56,12 +58,15 @@ type Exit struct {
 	PID int32 `json:"pid"`
 	// Uptime is how long it ran, in seconds.
 	Uptime float64 `json:"uptime"`
+	// Injected says that a fault that a user wanted has ended it.
+	Injected bool `json:"injected"`
 }
 
 func newExit(e *deckv1.PluginExit) Exit {
 	return Exit{
 		At: moment(e.GetAt()), Reason: e.GetReason(), Error: e.GetError(), Place: e.GetPlace(),
 		Stack: List(e.GetStack()), Build: newBuild(e.GetBuild()), PID: e.GetPid(),
-		Uptime: e.GetUptime().AsDuration().Round(time.Millisecond).Seconds(),
+		Uptime:   e.GetUptime().AsDuration().Round(time.Millisecond).Seconds(),
+		Injected: e.GetInjected(),
 	}
 }

@@ -114,6 +114,15 @@ const (
 	Clear Action = "clear"
 	Edit  Action = "edit"
 
+	// In a recorded session.
+	PlayPause     Action = "play-pause"
+	SkipBack      Action = "skip-back"
+	SkipForward   Action = "skip-forward"
+	PreviousEvent Action = "previous-event"
+	NextEvent     Action = "next-event"
+	Slower        Action = "slower"
+	Faster        Action = "faster"
+
 	// In dialogs.
 	KeepRunning Action = "keep-running"
 	// Pick takes the choice whose key was pressed.

@@ -201,7 +201,7 @@ func TestRepeatedFactsAreNotReportedAgain(t *testing.T) {
 	require.Empty(t, publish(busy), "figures alone are no event")
 	busy.Restarts = 1
 	require.Len(t, publish(busy), 1)
-	busy.Detail = "its changed binary does not start"
+	busy.Detail = "its changed program does not start"
 	require.Len(t, publish(busy), 1, "what a running plugin has to report")
 
 	busy.Held, busy.Detail = true, "held by a debugger at stage.go:57"

@@ -256,7 +256,5 @@ func approval(c Change, flags string) string {
 
 // goOn is the command that goes on with the paused stage; flags name the environment in it.
 func goOn(c Change, flags string) string {
-	paused := state.StagesThat(c.Deployment, state.Paused)
-	return "pipedeck continue " + text.ShellWord(c.Deployment.GetApplicationName()) + " " +
-		text.ShellWord(state.StageArgument(paused, c.Stage)) + flags
+	return state.ContinueCommand(c.Deployment, c.Stage) + flags
 }

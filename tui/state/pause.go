@@ -5,8 +5,10 @@ package state
 
 import (
 	"slices"
+	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // EveryStage is the name in a breakpoint for all stages.
@@ -59,4 +61,30 @@ func BreaksAt(all []*deckv1.Breakpoint, application string, s *deckv1.Stage) (fo
 		}
 	}
 	return found
+}
+
+// DeploymentTook is how long a deployment has taken, without the time that it was paused at breakpoints.
+func DeploymentTook(d *deckv1.Deployment, now time.Time) time.Duration {
+	var paused time.Duration // that goes on
+	for _, s := range d.GetStages() {
+		if since := s.GetPause().GetSince(); since.IsValid() {
+			paused = max(paused, Elapsed(since, s.GetCompletedAt(), now))
+		}
+	}
+	return max(0, Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), now)-d.GetPaused().AsDuration()-paused)
+}
+
+// DeploymentPauses say which stages of a deployment are paused, each with the command that goes on.
+func DeploymentPauses(d *deckv1.Deployment) (texts []string) {
+	paused := StagesThat(d, Paused)
+	for _, s := range paused {
+		texts = append(texts, PauseText(s)+"; go on with: "+ContinueCommand(d, s))
+	}
+	return texts
+}
+
+// ContinueCommand goes on with a paused stage of a deployment.
+func ContinueCommand(d *deckv1.Deployment, s *deckv1.Stage) string {
+	return "pipedeck continue " + text.ShellWord(d.GetApplicationName()) + " " +
+		text.ShellWord(StageArgument(StagesThat(d, Paused), s))
 }

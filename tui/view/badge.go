@@ -108,7 +108,7 @@ func pluginBadge(th theme.Theme, plugin *deckv1.Plugin) badge {
 		return badge{th.Active, "starting", th.Tones.Running}
 	case deckv1.Plugin_STATE_RUNNING:
 		if plugin.GetDetail() != "" {
-			// There is something to read: its changed binary does not start, or old stages finish elsewhere.
+			// There is something to read: its changed program does not start, or old stages finish elsewhere.
 			return badge{th.Wait, "running", th.Tones.Warn}
 		}
 		return badge{th.Done, "running", th.Tones.Good}

@@ -29,6 +29,8 @@ type Status struct {
 	Unread bool
 	// Live: saving a file is enough.
 	Live bool
+	// Playback is the line of a recorded session; empty for an environment.
+	Playback string
 }
 
 // Draw returns up to most lines of width columns: all that is said where it has room, above all the next step at its
@@ -44,6 +46,9 @@ func (v Status) Draw(width, most int) []string {
 	said := v.said(width, max(1, most-len(lines)))
 	if lines = append(said, lines...); len(lines) > 0 {
 		return lines[:min(len(lines), max(1, most))]
+	}
+	if v.Playback != "" {
+		return []string{v.Playback}
 	}
 	return []string{v.calm(width)}
 }

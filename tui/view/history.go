@@ -43,7 +43,7 @@ func (v History) Draw(width, height int) string {
 	for i := from; i < to; i++ {
 		d := v.List[i]
 		badge := deploymentBadge(th, d.GetStatus())
-		took := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), v.Now)
+		took := state.DeploymentTook(d, v.Now)
 		line := split(th,
 			fmt.Sprintf(" %s %s %s", badge.style.Render(text.Pad(badge.icon+" "+badge.word, 14, "")),
 				th.Info.Render(shortHash(d.GetCommit().GetHash())), text.FirstLine(d.GetCommit().GetMessage()))+

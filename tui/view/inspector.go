@@ -210,6 +210,7 @@ func (v Inspector) around(width int) []string {
 		{"build", buildWords(p.GetBuild(), v.Now)},
 		{"restarts", v.restarts()},
 		{"crashes", counted(p.GetCrashes())},
+		{"by faults", counted(p.GetInjectedEnds())},
 		{"reloads", counted(p.GetReloads())},
 		{"memory", memory},
 		{"CPU", cpu},

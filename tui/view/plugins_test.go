@@ -17,7 +17,7 @@ func TestARunningPluginWithANoticeIsMarked(t *testing.T) {
 	th := theme.Theme{Glyphs: theme.Glyphs{Done: "ok", Wait: "see"}}
 	quiet := &deckv1.Plugin{Name: "mine", State: deckv1.Plugin_STATE_RUNNING}
 	detailed := &deckv1.Plugin{Name: "mine", State: deckv1.Plugin_STATE_RUNNING,
-		Detail: "its changed binary does not start"}
+		Detail: "its changed program does not start"}
 	require.Contains(t, Plugins{Theme: th, List: []*deckv1.Plugin{quiet}}.Draw(40, 3), "ok mine")
 	require.Contains(t, Plugins{Theme: th, List: []*deckv1.Plugin{detailed}}.Draw(40, 3), "see mine")
 	require.Contains(t, PluginTable{Theme: th, List: []*deckv1.Plugin{detailed}}.Draw(90, 12), "see mine")

@@ -157,7 +157,7 @@ func endedStages(d *deckv1.Deployment) (ended, all int) {
 
 // lasted is how long a deployment has taken. While it runs, that changes once a second.
 func lasted(d *deckv1.Deployment, queued time.Duration, now time.Time) string {
-	elapsed := state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), now)
+	elapsed := state.DeploymentTook(d, now)
 	if d.GetStatus() != deckv1.DeploymentStatus_DEPLOYMENT_STATUS_PENDING {
 		elapsed = max(0, elapsed-queued)
 	}

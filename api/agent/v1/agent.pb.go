@@ -1153,8 +1153,10 @@ type Plugin struct {
 	HeldAt string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
 	// Its stages have faults of calls to a cluster happen.
 	TakesClusterFaults bool `protobuf:"varint,74,opt,name=takes_cluster_faults,json=takesClusterFaults,proto3" json:"takes_cluster_faults,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// How many of its processes were ended as a fault that a user wanted; crashes does not count them.
+	InjectedEnds  int32 `protobuf:"varint,75,opt,name=injected_ends,json=injectedEnds,proto3" json:"injected_ends,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -1418,6 +1420,13 @@ func (x *Plugin) GetTakesClusterFaults() bool {
 	return false
 }
 
+func (x *Plugin) GetInjectedEnds() int32 {
+	if x != nil {
+		return x.InjectedEnds
+	}
+	return 0
+}
+
 // PluginBuild distinguishes the builds of a plugin.
 type PluginBuild struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1493,10 +1502,12 @@ type PluginExit struct {
 	// The first functions of its stack with their places, "main.work /src/stage.go:31"; at most 8.
 	Stack []string `protobuf:"bytes,4,rep,name=stack,proto3" json:"stack,omitempty"`
 	// The first place of the stack in the author's own code, such as "stage.go:31"; empty where that is not known.
-	Place         string               `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
-	Build         *PluginBuild         `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
-	Pid           int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
-	Uptime        *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
+	Place  string               `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
+	Build  *PluginBuild         `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
+	Pid    int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
+	Uptime *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
+	// A fault that a user wanted has ended it.
+	Injected      bool `protobuf:"varint,9,opt,name=injected,proto3" json:"injected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1585,6 +1596,13 @@ func (x *PluginExit) GetUptime() *durationpb.Duration {
 		return x.Uptime
 	}
 	return nil
+}
+
+func (x *PluginExit) GetInjected() bool {
+	if x != nil {
+		return x.Injected
+	}
+	return false
 }
 
 // StageRun is what piped executes a stage with. It comes with the report that the stage runs, as the gRPC metadata
@@ -1946,7 +1964,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12%\n" +
 	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\x12$\n" +
-	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xa2\n" +
+	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xc7\n" +
 	"\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
@@ -1989,7 +2007,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x04held\x18G \x01(\bR\x04held\x12#\n" +
 	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
 	"\aheld_at\x18I \x01(\tR\x06heldAt\x120\n" +
-	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\"\x80\x01\n" +
+	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\x12#\n" +
+	"\rinjected_ends\x18K \x01(\x05R\finjectedEnds\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
@@ -2000,7 +2019,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\vPluginBuild\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
 	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\x8d\x02\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xa9\x02\n" +
 	"\n" +
 	"PluginExit\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
@@ -2010,7 +2029,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x05place\x18\x05 \x01(\tR\x05place\x124\n" +
 	"\x05build\x18\x06 \x01(\v2\x1e.pipedeck.agent.v1.PluginBuildR\x05build\x12\x10\n" +
 	"\x03pid\x18\a \x01(\x05R\x03pid\x121\n" +
-	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\"\xa5\x01\n" +
+	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\x12\x1a\n" +
+	"\binjected\x18\t \x01(\bR\binjected\"\xa5\x01\n" +
 	"\bStageRun\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\fR\x06config\x123\n" +
 	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x16\n" +

@@ -1820,7 +1820,8 @@ type Application struct {
 	// Only users deploy it, by its configuration: neither a commit nor drift does, and no chain can. False for applications
 	// of pipeds that do not report it, such as PipeCD's.
 	Manual bool `protobuf:"varint,21,opt,name=manual,proto3" json:"manual,omitempty"`
-	// Why it is not healthy: the worst of its resources, and how many more are not; empty when it is, or nothing is known.
+	// Why it is not healthy: the worst of its resources, and how many more are not. Of a healthy one what a user has to know,
+	// such as that pods of the old version stay; mostly empty. Empty when nothing is known.
 	HealthReason string `protobuf:"bytes,22,opt,name=health_reason,json=healthReason,proto3" json:"health_reason,omitempty"`
 	// The last successful deployment, when its piped has reported the live state and how that compares with Git since then.
 	// An older one, or empty, means that health and sync may still be those before it.
@@ -2540,8 +2541,10 @@ type Deployment struct {
 	// The plugin that its planning has waited for since planning_since; empty while it does not, and before 5 s are over.
 	PlanningWaitsFor string                 `protobuf:"bytes,60,opt,name=planning_waits_for,json=planningWaitsFor,proto3" json:"planning_waits_for,omitempty"`
 	PlanningSince    *timestamppb.Timestamp `protobuf:"bytes,61,opt,name=planning_since,json=planningSince,proto3" json:"planning_since,omitempty"`
-	unknownFields    protoimpl.UnknownFields
-	sizeCache        protoimpl.SizeCache
+	// How long its stages were paused at breakpoints, without pauses that go on; not set for never.
+	Paused        *durationpb.Duration `protobuf:"bytes,62,opt,name=paused,proto3" json:"paused,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Deployment) Reset() {
@@ -2766,6 +2769,13 @@ func (x *Deployment) GetPlanningWaitsFor() string {
 func (x *Deployment) GetPlanningSince() *timestamppb.Timestamp {
 	if x != nil {
 		return x.PlanningSince
+	}
+	return nil
+}
+
+func (x *Deployment) GetPaused() *durationpb.Duration {
+	if x != nil {
+		return x.Paused
 	}
 	return nil
 }
@@ -3753,10 +3763,12 @@ type PluginExit struct {
 	// The first functions of its stack with their places, "main.work /src/stage.go:31"; at most 8.
 	Stack []string `protobuf:"bytes,4,rep,name=stack,proto3" json:"stack,omitempty"`
 	// The first place of the stack in the author's own code, such as "stage.go:31"; empty where that is not known.
-	Place         string               `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
-	Build         *PluginBuild         `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
-	Pid           int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
-	Uptime        *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
+	Place  string               `protobuf:"bytes,5,opt,name=place,proto3" json:"place,omitempty"`
+	Build  *PluginBuild         `protobuf:"bytes,6,opt,name=build,proto3" json:"build,omitempty"`
+	Pid    int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
+	Uptime *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
+	// A fault that a user wanted has ended it.
+	Injected      bool `protobuf:"varint,9,opt,name=injected,proto3" json:"injected,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3845,6 +3857,13 @@ func (x *PluginExit) GetUptime() *durationpb.Duration {
 		return x.Uptime
 	}
 	return nil
+}
+
+func (x *PluginExit) GetInjected() bool {
+	if x != nil {
+		return x.Injected
+	}
+	return false
 }
 
 type StageApproval struct {
@@ -4320,8 +4339,10 @@ type Plugin struct {
 	HeldAt string `protobuf:"bytes,73,opt,name=held_at,json=heldAt,proto3" json:"held_at,omitempty"`
 	// Its stages have faults of calls to a cluster happen.
 	TakesClusterFaults bool `protobuf:"varint,74,opt,name=takes_cluster_faults,json=takesClusterFaults,proto3" json:"takes_cluster_faults,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// How many of its processes were ended as a fault that a user wanted; crashes does not count them.
+	InjectedEnds  int32 `protobuf:"varint,75,opt,name=injected_ends,json=injectedEnds,proto3" json:"injected_ends,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plugin) Reset() {
@@ -4583,6 +4604,13 @@ func (x *Plugin) GetTakesClusterFaults() bool {
 		return x.TakesClusterFaults
 	}
 	return false
+}
+
+func (x *Plugin) GetInjectedEnds() int32 {
+	if x != nil {
+		return x.InjectedEnds
+	}
+	return 0
 }
 
 // One entry of a stage log; text may hold several lines.
@@ -6193,7 +6221,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\n" +
 	"CHANGE_GIT\x10\x02\x12\x0f\n" +
 	"\vCHANGE_BOTH\x10\x03\x12\x12\n" +
-	"\x0eCHANGE_APPLIED\x10\x04\"\xfe\b\n" +
+	"\x0eCHANGE_APPLIED\x10\x04\"\xb1\t\n" +
 	"\n" +
 	"Deployment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +
@@ -6228,7 +6256,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"retryLimit\x12=\n" +
 	"\atrigger\x18\x1a \x01(\x0e2#.pipedeck.deck.v1.DeploymentTriggerR\atrigger\x12,\n" +
 	"\x12planning_waits_for\x18< \x01(\tR\x10planningWaitsFor\x12A\n" +
-	"\x0eplanning_since\x18= \x01(\v2\x1a.google.protobuf.TimestampR\rplanningSince\"1\n" +
+	"\x0eplanning_since\x18= \x01(\v2\x1a.google.protobuf.TimestampR\rplanningSince\x121\n" +
+	"\x06paused\x18> \x01(\v2\x19.google.protobuf.DurationR\x06paused\"1\n" +
 	"\x05Cause\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x14\n" +
 	"\x05place\x18\x02 \x01(\tR\x05place\"\x14\n" +
@@ -6313,7 +6342,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vPluginBuild\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
 	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\x8c\x02\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xa8\x02\n" +
 	"\n" +
 	"PluginExit\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
@@ -6323,7 +6352,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05place\x18\x05 \x01(\tR\x05place\x123\n" +
 	"\x05build\x18\x06 \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12\x10\n" +
 	"\x03pid\x18\a \x01(\x05R\x03pid\x121\n" +
-	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\"O\n" +
+	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\x12\x1a\n" +
+	"\binjected\x18\t \x01(\bR\binjected\"O\n" +
 	"\rStageApproval\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"T\n" +
@@ -6356,7 +6386,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vStageTarget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"\x88\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xad\n" +
 	"\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
@@ -6399,7 +6429,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x04held\x18G \x01(\bR\x04held\x12#\n" +
 	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
 	"\aheld_at\x18I \x01(\tR\x06heldAt\x120\n" +
-	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\"\x80\x01\n" +
+	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\x12#\n" +
+	"\rinjected_ends\x18K \x01(\x05R\finjectedEnds\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
@@ -6728,100 +6759,101 @@ var file_api_deck_v1_deck_proto_depIdxs = []int32{
 	30,  // 40: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
 	3,   // 41: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
 	77,  // 42: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
-	33,  // 43: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	33,  // 44: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	77,  // 45: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	77,  // 46: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	76,  // 47: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	76,  // 48: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	36,  // 49: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	77,  // 50: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	76,  // 51: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	77,  // 52: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	4,   // 53: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	77,  // 54: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 55: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	46,  // 56: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	47,  // 57: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	42,  // 58: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	77,  // 59: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	30,  // 60: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	40,  // 61: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
-	77,  // 62: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
-	80,  // 63: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
-	76,  // 64: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
-	77,  // 65: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
-	77,  // 66: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
-	40,  // 67: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
-	76,  // 68: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
-	77,  // 69: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	76,  // 70: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	45,  // 71: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	75,  // 72: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	42,  // 73: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	81,  // 74: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	77,  // 75: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 76: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,   // 77: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	40,  // 78: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
-	4,   // 79: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,   // 80: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	77,  // 81: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 82: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	77,  // 83: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	40,  // 84: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
-	41,  // 85: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
-	5,   // 86: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	77,  // 87: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	49,  // 88: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10,  // 89: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11,  // 90: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	50,  // 91: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	43,  // 92: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	24,  // 93: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	25,  // 94: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	31,  // 95: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	34,  // 96: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	37,  // 97: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	52,  // 98: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	54,  // 99: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	56,  // 100: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	58,  // 101: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	60,  // 102: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	62,  // 103: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	64,  // 104: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	66,  // 105: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	68,  // 106: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	70,  // 107: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	72,  // 108: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	82,  // 109: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
-	83,  // 110: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
-	12,  // 111: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	51,  // 112: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	44,  // 113: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	26,  // 114: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	51,  // 115: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	32,  // 116: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	35,  // 117: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	84,  // 118: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	53,  // 119: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	55,  // 120: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	57,  // 121: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	59,  // 122: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	61,  // 123: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	63,  // 124: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	65,  // 125: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	67,  // 126: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	69,  // 127: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	71,  // 128: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	73,  // 129: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	85,  // 130: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
-	86,  // 131: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
-	111, // [111:132] is the sub-list for method output_type
-	90,  // [90:111] is the sub-list for method input_type
-	90,  // [90:90] is the sub-list for extension type_name
-	90,  // [90:90] is the sub-list for extension extendee
-	0,   // [0:90] is the sub-list for field type_name
+	76,  // 43: pipedeck.deck.v1.Deployment.paused:type_name -> google.protobuf.Duration
+	33,  // 44: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	33,  // 45: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	77,  // 46: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	77,  // 47: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	76,  // 48: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	76,  // 49: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	36,  // 50: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	77,  // 51: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	76,  // 52: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	77,  // 53: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,   // 54: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	77,  // 55: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 56: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	46,  // 57: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	47,  // 58: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	42,  // 59: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	77,  // 60: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	30,  // 61: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	40,  // 62: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
+	77,  // 63: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
+	80,  // 64: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
+	76,  // 65: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
+	77,  // 66: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	77,  // 67: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	40,  // 68: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
+	76,  // 69: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	77,  // 70: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	76,  // 71: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	45,  // 72: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	75,  // 73: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	42,  // 74: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	81,  // 75: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	77,  // 76: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 77: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,   // 78: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	40,  // 79: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
+	4,   // 80: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,   // 81: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	77,  // 82: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	77,  // 83: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	77,  // 84: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	40,  // 85: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
+	41,  // 86: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
+	5,   // 87: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	77,  // 88: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	49,  // 89: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10,  // 90: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11,  // 91: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	50,  // 92: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	43,  // 93: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	24,  // 94: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	25,  // 95: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	31,  // 96: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	34,  // 97: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	37,  // 98: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	52,  // 99: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	54,  // 100: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	56,  // 101: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	58,  // 102: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	60,  // 103: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	62,  // 104: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	64,  // 105: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	66,  // 106: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	68,  // 107: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	70,  // 108: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	72,  // 109: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	82,  // 110: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
+	83,  // 111: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
+	12,  // 112: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	51,  // 113: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	44,  // 114: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	26,  // 115: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	51,  // 116: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	32,  // 117: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	35,  // 118: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	84,  // 119: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	53,  // 120: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	55,  // 121: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	57,  // 122: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	59,  // 123: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	61,  // 124: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	63,  // 125: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	65,  // 126: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	67,  // 127: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	69,  // 128: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	71,  // 129: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	73,  // 130: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	85,  // 131: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
+	86,  // 132: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
+	112, // [112:133] is the sub-list for method output_type
+	91,  // [91:112] is the sub-list for method input_type
+	91,  // [91:91] is the sub-list for extension type_name
+	91,  // [91:91] is the sub-list for extension extendee
+	0,   // [0:91] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }

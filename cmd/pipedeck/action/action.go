@@ -103,7 +103,7 @@ func newRestartCommand(t *session.Target) *cobra.Command {
 	var of string
 	cmd := action(t, &cobra.Command{
 		Use: "restart PLUGIN", Short: "Stop a plugin process and start it again", Args: cobra.ExactArgs(1),
-		Long: "Stop a plugin process and start it again. A process that goes on because its changed binary does not " +
+		Long: "Stop a plugin process and start it again. A process that goes on because its changed program does not " +
 			"start\nis not stopped: the error has the reason.",
 		Example: "  pipedeck restart kubernetes\n  pipedeck restart wait --piped second\n" +
 			"  pipedeck restart second/wait",

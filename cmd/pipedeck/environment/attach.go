@@ -23,10 +23,11 @@ import (
 
 func newAttachCommand(t *session.Target) *cobra.Command {
 	var output string
-	look := &look{}
+	look := &look{recording: &recording{}}
 	cmd := &cobra.Command{
 		Use: "attach", Short: "Open another UI on a running environment", Args: cobra.NoArgs,
-		Example: "  pipedeck attach\n  pipedeck attach --output json",
+		Example: "  pipedeck attach\n  pipedeck attach --read-only\n  pipedeck attach --output json\n" +
+			"  pipedeck attach --record session.pipedeck",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			mode, err := ChooseOutput(output, true)
 			if err != nil {
@@ -46,15 +47,22 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 			if err := conn.Close(); err != nil {
 				return err
 			}
+			if err := look.recording.create(); err != nil {
+				return err
+			}
+			defer look.recording.finish(cmd.ErrOrStderr())
 			if mode == outputTUI {
 				return exit.Explain(cmd.Context(), look.watch(cmd.Context(), w, nil, true))
 			}
 			out := cmd.OutOrStdout()
-			return finish(mode, out, exit.Explain(cmd.Context(), attachReader(cmd.Context(), w, mode, out)))
+			err = attachReader(cmd.Context(), w, mode, out, look.recording)
+			return finish(mode, out, exit.Explain(cmd.Context(), err))
 		},
 	}
 	cmd.Flags().StringVar(&output, "output", "auto", outputHelp)
 	look.register(cmd)
+	look.recording.register(cmd)
+	cmd.Flags().BoolVar(&look.readOnly, "read-only", false, "only look: the UI changes nothing")
 	return cmd
 }
 
@@ -106,12 +114,13 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 			}
 		})
 	}
-	connection := &connection{workspace: w, host: h}
+	connection := &connection{workspace: w, host: h, recording: l.recording}
 	defer connection.close()
 	outcome, err := app.Run(ctx, app.Config{
-		Client: connection.client, Name: w.Name, Version: version.Build(), Commander: session.Commander(),
-		Keys: l.keys, Flags: session.Flags(w), CopyFile: w.Path("copy.txt"),
-		CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ, Command: commandRunner(w),
+		Client: connection.client, ReadOnly: l.refusal(), Notices: l.recording.news(), Name: w.Name,
+		Version: version.Build(), Commander: session.Commander(), Keys: l.keys, Flags: session.Flags(w),
+		CopyFile: w.Path("copy.txt"), CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ,
+		Command: commandRunner(w),
 	})
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return false, cause
@@ -174,6 +183,7 @@ type connection struct {
 	workspace *workspace.Workspace
 	host      *host
 	conn      *grpc.ClientConn
+	recording *recording
 }
 
 func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, error) {
@@ -192,6 +202,9 @@ func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, erro
 	}
 	deck, conn, err := session.Dial(ctx, c.workspace)
 	c.conn = conn
+	if err == nil {
+		c.recording.begin(ctx, c.workspace)
+	}
 	return deck, err
 }
 

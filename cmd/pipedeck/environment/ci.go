@@ -35,7 +35,7 @@ func newCICommand(t *session.Target) *cobra.Command {
 	var change changeFlags
 	var timeout time.Duration
 	var keep bool
-	results := &results{}
+	results, recording := &results{}, &recording{}
 	cmd := &cobra.Command{
 		Use: "ci [DIR]", Short: "Deploy everything at HEAD without a UI, report, tear down",
 		Args: cobra.MaximumNArgs(1),
@@ -63,24 +63,26 @@ and with the stages of the pipeline.` + samplesHelp(),
 			if err != nil {
 				return err
 			}
-			if err := checkBreaksInCI(flags.breaks); err != nil {
-				return err
-			}
-			if err := change.check(cmd); err != nil {
+			if err := cmp.Or(checkBreaksInCI(flags.breaks), change.check(cmd)); err != nil {
 				return err
 			}
 			if !defaults.GivenForCommand(cmd.Flags().Lookup("name")) {
 				// Its own, so that it disturbs neither a running environment nor another ci.
 				t.Name = "ci-" + uuid.NewString()[:8]
 			}
+			if err := recording.create(); err != nil {
+				return err
+			}
+			defer recording.finish(cmd.ErrOrStderr())
 			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, change: change, results: results,
-				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
+				recording: recording, Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
 			return s.CI(cmd.Context(), timeout)
 		},
 	}
 	flags.Register(cmd)
 	change.register(cmd)
 	results.register(cmd)
+	recording.register(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto",
 		"plain, reader (sentences), json (one event a line); auto is plain")
 	limit.Var(cmd.Flags(), &timeout, "timeout", 10*time.Minute, "give up after this time")

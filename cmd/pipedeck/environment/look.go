@@ -26,6 +26,17 @@ type look struct {
 	screen  screenFlags
 	// environ are the environment variables of the UI, each "NAME=value".
 	environ []string
+	// recording of what the UI shows; nil for none. readOnly: the UI changes nothing.
+	recording *recording
+	readOnly  bool
+}
+
+// refusal is why the UI changes nothing; empty when it can.
+func (l *look) refusal() string {
+	if l.readOnly {
+		return "it was opened with --read-only"
+	}
+	return ""
 }
 
 func (l *look) register(cmd *cobra.Command) {

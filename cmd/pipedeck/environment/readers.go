@@ -31,12 +31,14 @@ func follow(ctx context.Context, deck deckv1.DeckServiceClient, mode OutputMode,
 }
 
 // attachReader follows an environment that another process runs, until either ends.
-func attachReader(ctx context.Context, w *workspace.Workspace, mode OutputMode, out io.Writer) error {
+func attachReader(ctx context.Context, w *workspace.Workspace, mode OutputMode, out io.Writer,
+	recording *recording) error {
 	deck, conn, err := session.Dial(ctx, w)
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	recording.begin(ctx, w)
 	err = follow(ctx, deck, mode, out, reader.Options{Flags: session.Flags(w)})
 	if errors.Is(err, reader.ErrEnded) {
 		return howItEnded(ctx, w)
@@ -128,6 +130,7 @@ func (s *Setup) host(ctx context.Context, watch func(context.Context, deckv1.Dec
 		return errors.Join(err, <-ended)
 	}
 	defer conn.Close()
+	s.recording.begin(ctx, w)
 	watchErr := watch(ctx, deck)
 	stop()
 	if err := <-ended; err != nil {

@@ -38,6 +38,8 @@ type Setup struct {
 	Args []string
 	// results are those of ci; nil for none.
 	results *results
+	// recording of what happens; nil for none.
+	recording *recording
 	// Out gets the events, Err warnings.
 	Out, Err io.Writer
 	// began is set once parts of the environment may run: from then on, the environment removes itself.

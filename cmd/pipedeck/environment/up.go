@@ -19,7 +19,7 @@ import (
 )
 
 func newUpCommand(t *session.Target) *cobra.Command {
-	flags, look := &Flags{}, &look{}
+	flags, look := &Flags{}, &look{recording: &recording{}}
 	var output string
 	var keep, apply bool
 	cmd := &cobra.Command{
@@ -40,6 +40,7 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
   pipedeck up --live
   pipedeck up --piped-config piped.yaml
   pipedeck up --apply --plugin greeter=./greeter
+  pipedeck up --record session.pipedeck
   pipedeck up --output plain`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			mode, err := ChooseOutput(output, true)
@@ -49,7 +50,11 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 			if err := look.read(mode); err != nil {
 				return err
 			}
-			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args,
+			if err := look.recording.create(); err != nil {
+				return err
+			}
+			defer look.recording.finish(cmd.ErrOrStderr())
+			s := &Setup{Target: t, Flags: flags, Mode: mode, Keep: keep, Args: args, recording: look.recording,
 				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
 			return finish(mode, s.Out, exit.Explain(cmd.Context(), s.up(cmd.Context(), look, apply)))
 		},
@@ -57,6 +62,7 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
 	flags.Register(cmd)
 	flags.registerLive(cmd)
 	look.register(cmd)
+	look.recording.register(cmd)
 	cmd.Flags().StringVar(&output, "output", "auto", outputHelp)
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when leaving")
 	cmd.Flags().BoolVar(&apply, "apply", false, "start the process of a running environment again with the flags that "+
@@ -85,7 +91,7 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 			return look.watch(ctx, w, nil, s.Keep)
 		}
 		fmt.Fprintf(s.Err, "environment %q is running already; showing what happens there\n", w.Name)
-		return attachReader(ctx, w, s.Mode, s.Out)
+		return attachReader(ctx, w, s.Mode, s.Out, s.recording)
 	}
 	note, err := takeLastRun(s.Flags, w, s.Args)
 	if err != nil {

@@ -36,6 +36,7 @@ of an earlier one again. An application that was removed is named by its whole n
 					return err
 				}
 				l := deploymentList(s.State, deployments)
+				l.name(s.Flags)
 				withoutApplication(&l.table)
 				if l.note != "" {
 					fmt.Fprintln(s.Err, l.note)

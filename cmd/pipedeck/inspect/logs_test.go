@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
@@ -248,4 +249,17 @@ func TestLogsOfAnUnknownPluginListTheOthers(t *testing.T) {
 	code, stdout, _ := command(t.Context(), dir, "logs", "--plugin", "wait")
 	require.Zero(t, code)
 	require.Equal(t, "hello\n", stdout)
+}
+
+func TestTheRowOfAPausedDeploymentSaysWhereAndHowToGoOn(t *testing.T) {
+	t.Parallel()
+	s := degradedSnapshot()
+	d := decktest.Canary()
+	d.Stages[1].Status = deckv1.StageStatus_STAGE_STATUS_RUNNING
+	d.Stages[1].Pause = &deckv1.StagePause{When: deckv1.Breakpoint_WHEN_BEFORE, Since: timestamppb.Now()}
+	s.Apply(&deckv1.Event{Kind: &deckv1.Event_Deployment{Deployment: d}})
+	l := deploymentList(s, []*deckv1.Deployment{d})
+	l.name(" --name demo")
+	require.Contains(t, strings.Join(l.table.Rows[0], "|"), "paused before "+state.StageWord(d.Stages[1])+
+		"; go on with: pipedeck continue --name demo "+d.GetApplicationName())
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/resolve"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/piped/clip"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/text"
 )
@@ -67,7 +68,7 @@ func listPlugins(s *session.State, plugins []*deckv1.Plugin) listing {
 		l.names = append(l.names, resolve.PluginArgument(s, p))
 		l.table.Rows = append(l.table.Rows, []string{
 			s.PipedName(p.PipedId), p.Name, document.Word(p.State), fmt.Sprint(p.Pid), p.GetBuild().GetHash(),
-			built(p.GetBuild().GetBuiltAt()), p.GetVersion(), fmt.Sprint(p.Crashes), fmt.Sprint(p.Reloads),
+			built(p.GetBuild().GetBuiltAt()), p.GetVersion(), crashes(p), fmt.Sprint(p.Reloads),
 			memoryUse(p), fmt.Sprintf("%.1f %%", p.CpuPercent),
 			fmt.Sprint(p.OpenFiles), fmt.Sprint(p.Threads), known(p.Goroutines), strings.Join(p.Stages, ","),
 			p.Detail, fmt.Sprint(p.Restarts), p.GetBinary(),
@@ -103,7 +104,7 @@ func printExits(w io.Writer, p *deckv1.Plugin, output *format.Output) error {
 	for _, e := range p.GetExits() {
 		up := e.GetUptime().AsDuration().Round(10 * time.Millisecond)
 		table.Rows = append(table.Rows, []string{
-			built(e.GetAt()), e.GetBuild().GetHash(), up.String(), e.GetPlace(), e.GetReason(), e.GetError(),
+			built(e.GetAt()), e.GetBuild().GetHash(), up.String(), e.GetPlace(), e.GetReason(), brief(e.GetError()),
 		})
 	}
 	fmt.Fprintln(w)
@@ -119,6 +120,23 @@ func printExits(w io.Writer, p *deckv1.Plugin, output *format.Output) error {
 		fmt.Fprintln(w, "  "+text.Line(line))
 	}
 	return nil
+}
+
+// crashes counts those of a plugin, and apart from them the ends by faults that a user wanted.
+func crashes(p *deckv1.Plugin) string {
+	if p.GetInjectedEnds() == 0 {
+		return fmt.Sprint(p.GetCrashes())
+	}
+	return fmt.Sprintf("%d, %d by faults", p.GetCrashes(), p.GetInjectedEnds())
+}
+
+// maxBrief bounds the error of an exit in its table, in characters.
+const maxBrief = 120
+
+// brief is the first line of an error, as far as a table shows it. -o json has all of it.
+func brief(err string) string {
+	first, _, _ := strings.Cut(err, "\n")
+	return clip.Characters(first, maxBrief)
 }
 
 // known shows a number that not every plugin reports.

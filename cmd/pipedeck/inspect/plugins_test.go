@@ -4,11 +4,14 @@
 package inspect
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/format"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/document"
 )
@@ -51,4 +54,16 @@ func TestAPluginIsShownWithItsBuildAndItsLastExits(t *testing.T) {
 	code, _, stderr := command(t.Context(), stateDir, "plugins", "greetr")
 	require.Equal(t, 2, code)
 	require.Contains(t, stderr, "greetr")
+}
+
+func TestALongErrorOfAnExitIsShownInOneLine(t *testing.T) {
+	t.Parallel()
+	p := &deckv1.Plugin{Name: "greeter", Exits: []*deckv1.PluginExit{{
+		Reason: "exited with code 1", Error: strings.Repeat("no moon ", 100) + "\nnor a star",
+	}}}
+	var out strings.Builder
+	require.NoError(t, printExits(&out, p, &format.Output{}))
+	require.Contains(t, out.String(), strings.Repeat("no moon ", 15)+"…")
+	require.NotContains(t, out.String(), "nor a star")
+	require.Less(t, len(out.String()), 400)
 }

@@ -140,8 +140,9 @@ func pluginNotes(p *deckv1.Plugin) (lines []string) {
 		if n > 1 {
 			said = fmt.Sprint(n, " crashes")
 		}
-		if last := p.GetExits(); len(last) > 0 {
-			exit := last[len(last)-1]
+		own := slices.DeleteFunc(slices.Clone(p.GetExits()), (*deckv1.PluginExit).GetInjected)
+		if len(own) > 0 {
+			exit := own[len(own)-1]
 			said += fmt.Sprintf(", the last at %s: it %s", exit.GetAt().AsTime().Local().Format(time.TimeOnly),
 				exit.GetReason())
 		}

@@ -41,7 +41,7 @@ func TestStatusListsProblemsWithTheirNextStep(t *testing.T) {
 	require.NoError(t, printStatus(&out, degradedSnapshot(), nil, &format.Output{}))
 	require.Contains(t, out.String(), "degraded: 2 problems")
 	require.Regexp(t,
-		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the binary, or run: pipedeck restart wait`,
+		`plugin wait +\S+ +quarantined: it ended 5 times .* fix the program, or run: pipedeck restart wait`,
 		out.String())
 
 	server := decktest.Start(t)
@@ -248,7 +248,8 @@ func TestStatusSaysWhoStartedAPluginAndHowOftenItCrashed(t *testing.T) {
 		{Name: "mine", State: deckv1.Plugin_STATE_RUNNING, Attached: "127.0.0.1:43211"},
 		{Name: "shaky", State: deckv1.Plugin_STATE_RUNNING, Crashes: 2, Exits: []*deckv1.PluginExit{
 			{Reason: "exited with code 3", At: timestamppb.Now()},
-			{Reason: "exited with code 7", At: timestamppb.Now()}}},
+			{Reason: "exited with code 7", At: timestamppb.Now()},
+			{Reason: "was ended by a fault", At: timestamppb.Now(), Injected: true}}, InjectedEnds: 1},
 	} {
 		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Plugin{Plugin: p}})
 	}

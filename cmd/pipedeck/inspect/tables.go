@@ -42,6 +42,7 @@ func listCommand(t *session.Target, use, short string, list func(*session.State)
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return t.Run(cmd, func(_ context.Context, s *session.Session) error {
 				l := list(s.State)
+				l.name(s.Flags)
 				if l.note != "" {
 					fmt.Fprintln(s.Err, l.note)
 				}
@@ -52,6 +53,17 @@ func listCommand(t *session.Target, use, short string, list func(*session.State)
 	}
 	format.AddListFlags(cmd, &output)
 	return cmd
+}
+
+// name has the commands in texts name their environment.
+func (l *listing) name(flags string) {
+	for i, column := range l.table.Columns {
+		for _, row := range l.table.Rows {
+			if column.Text {
+				row[i] = line.WithFlags(row[i], flags)
+			}
+		}
+	}
 }
 
 func newAppsCommand(t *session.Target) *cobra.Command {
@@ -158,7 +170,8 @@ func deploymentList(s *session.State, deployments []*deckv1.Deployment) listing 
 	for _, d := range deployments {
 		l.names = append(l.names, d.GetId())
 		l.table.Rows = append(l.table.Rows, []string{d.Id, d.ApplicationName, document.Word(d.Status),
-			line.Commit(d.GetCommit().GetHash()), took(d.CreatedAt, d.CompletedAt), stagesLine(d), chainLine(d),
+			line.Commit(d.GetCommit().GetHash()), rounded(state.DeploymentTook(d, time.Now())), stagesLine(d),
+			chainLine(d),
 			deploymentReason(s, d), d.GetStrategy(), cmp.Or(d.GetCommander(), d.GetCommit().GetAuthor()),
 			created(d), kindOf(d)})
 	}
@@ -183,6 +196,9 @@ func created(d *deckv1.Deployment) string {
 func deploymentReason(s *session.State, d *deckv1.Deployment) string {
 	if ahead := s.Ahead(d); ahead != nil {
 		return "waits for the end of the deployment of commit " + line.Commit(ahead.GetCommit().GetHash())
+	}
+	if paused := state.DeploymentPauses(d); len(paused) > 0 {
+		return strings.Join(paused, "; ")
 	}
 	return d.GetStatusReason()
 }
@@ -241,7 +257,10 @@ func took(from, to *timestamppb.Timestamp) string {
 	if to != nil {
 		end = to.AsTime()
 	}
-	d := end.Sub(from.AsTime())
+	return rounded(end.Sub(from.AsTime()))
+}
+
+func rounded(d time.Duration) string {
 	if d < 10*time.Second {
 		return d.Round(10 * time.Millisecond).String()
 	}

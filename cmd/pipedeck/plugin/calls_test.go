@@ -5,6 +5,8 @@ package plugin
 
 import (
 	"encoding/json"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"strings"
@@ -195,7 +197,7 @@ func TestACallIsExported(t *testing.T) {
 	require.Zero(t, code, stderr)
 	source, err := os.ReadFile(test)
 	require.NoError(t, err)
-	require.Contains(t, string(source), "func TestStageWaitAsRecorded(t *testing.T) {\n"+
+	require.Contains(t, string(source), "func TestWaitAsRecorded(t *testing.T) {\n"+
 		"\tsdktest.ReplayFile(t, sdk.ForStages(&waiter{}), \"testdata/wait.jsonl\", sdktest.ReplayOptions{})\n}\n")
 	recorded, err := os.ReadFile(filepath.Join(dir, "testdata", "wait.jsonl"))
 	require.NoError(t, err)
@@ -204,12 +206,31 @@ func TestACallIsExported(t *testing.T) {
 	code, _, stderr = command(t.Context(), stateDir, "plugin", "calls", "3f2a-2", "--as", "gotest", "--file",
 		filepath.Join(dir, "again"))
 	require.Zero(t, code, stderr)
-	require.FileExists(t, filepath.Join(dir, "again_test.go"))
+	again, err := os.ReadFile(filepath.Join(dir, "again_test.go"))
+	require.NoError(t, err)
+	require.Contains(t, string(again), "// TestAgainAsRecorded replays the stage WAIT to the plugin")
 	require.FileExists(t, filepath.Join(dir, "testdata", "again.jsonl"))
 	code, _, stderr = command(t.Context(), stateDir, "plugin", "calls", "3f2a-2", "--as", "gotest", "--file",
 		filepath.Join(dir, "other.go"))
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stderr, "other_test.go\n")
+}
+
+func TestTheNameOfATestIsOfItsFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, one := range [][2]string{
+		{"hi_test.go", "TestHiAsRecorded"}, {"after-kill_test.go", "TestAfterKillAsRecorded"},
+		{"after_kill_test.go", "TestAfterKillAsRecorded2"}, {"afterKill_test.go", "TestAfterKillAsRecorded3"},
+		{"ärger 2_test.go", "TestÄrger2AsRecorded"}, {"_test.go", "TestAsRecorded"},
+		{"hi_test.go", "TestHiAsRecorded"}, // the file is replaced
+	} {
+		file := filepath.Join(dir, one[0])
+		require.Equal(t, one[1], testName(file))
+		require.NoError(t, os.WriteFile(file, []byte(goTest(file, "HI", "hi.jsonl")), 0o600))
+		_, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.AllErrors)
+		require.NoError(t, err)
+	}
 }
 
 func TestACallThatPipedCouldNotKeepIsNotExported(t *testing.T) {

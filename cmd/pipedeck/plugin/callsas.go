@@ -9,15 +9,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/printer"
-	"go/token"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
 
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -34,9 +29,6 @@ const (
 	asGoTest    = "gotest"
 	asRecording = "recording"
 )
-
-// goTestEnd ends the names of files with Go tests.
-const goTestEnd = "_test.go"
 
 var forms = []string{asGRPCurl, asGoTest, asRecording}
 
@@ -82,8 +74,7 @@ func (f *callsFlags) export(ctx context.Context, t *session.Target, s *session.S
 		return err
 	}
 	if f.as == asGoTest {
-		plugin := pluginExpression(filepath.Dir(f.file))
-		if err := writeFile(f.file, goTest(stageOf(s.State, call), filepath.Base(file), plugin)); err != nil {
+		if err := writeFile(f.file, goTest(f.file, stageOf(s.State, call), filepath.Base(file))); err != nil {
 			return err
 		}
 		fmt.Fprintf(s.Err, "pipedeck: wrote %s and %s; run it with: go test ./...\n", f.file, file)
@@ -92,18 +83,6 @@ func (f *callsFlags) export(ctx context.Context, t *session.Target, s *session.S
 	fmt.Fprintf(s.Err, "pipedeck: wrote %d calls to %s; play it with: pipedeck plugin replay %s PROGRAM\n", len(calls),
 		file, file)
 	return nil
-}
-
-// testFile is the name of a Go test: go test reads no file with another end.
-func testFile(file string) (string, error) {
-	switch {
-	case strings.HasSuffix(file, goTestEnd):
-		return file, nil
-	case filepath.Ext(file) == "":
-		return file + goTestEnd, nil
-	}
-	return "", exit.Usage(fmt.Errorf("%s is not the file of a Go test, whose name ends in %s", file, goTestEnd),
-		"write it with: --file "+strings.TrimSuffix(file, filepath.Ext(file))+goTestEnd)
 }
 
 func writeFile(file, content string) error {
@@ -234,57 +213,4 @@ func grpcurl(c *deckv1.PluginCall) (string, error) {
 	return fmt.Sprintf("# once: pipedeck plugin protos plugin.pb\n# %s is host:port, such as 127.0.0.1:7001\n"+
 		"grpcurl -plaintext -protoset plugin.pb -d @ \"$%s\" %s <<'REQUEST'\n%s\nREQUEST\n", address, address,
 		strings.TrimPrefix(c.GetMethod(), "/"), shown.String()), nil
-}
-
-// pluginExpression is what the program in a directory passes to sdk.Main; that of pipedeck plugin new where there is no
-// such program.
-func pluginExpression(dir string) string {
-	expression := "sdk.ForStages(&plugin{})"
-	names, _ := filepath.Glob(filepath.Join(dir, "*.go"))
-	for _, name := range names {
-		files := token.NewFileSet()
-		file, err := parser.ParseFile(files, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			continue
-		}
-		ast.Inspect(file, func(node ast.Node) bool {
-			call, ok := node.(*ast.CallExpr)
-			if !ok || len(call.Args) == 0 {
-				return true
-			}
-			var function, argument strings.Builder
-			if printer.Fprint(&function, files, call.Fun) == nil && function.String() == "sdk.Main" &&
-				printer.Fprint(&argument, files, call.Args[0]) == nil {
-				expression = argument.String()
-			}
-			return true
-		})
-	}
-	return expression
-}
-
-// goTest is a test of a plugin.
-func goTest(stage, recording, plugin string) string {
-	var name strings.Builder
-	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
-	for word := range strings.FieldsFuncSeq(stage, between) {
-		name.WriteString(strings.ToUpper(word[:1]) + strings.ToLower(word[1:]))
-	}
-	sdk := ""
-	if strings.Contains(plugin, "sdk.") {
-		sdk = "\t\"github.com/pipedeck/pipedeck/plugins/sdk\"\n"
-	}
-	return fmt.Sprintf(`package main
-
-import (
-	"testing"
-
-%s	"github.com/pipedeck/pipedeck/plugins/sdk/sdktest"
-)
-
-// The plugin is the one that main passes to sdk.Main.
-func TestStage%sAsRecorded(t *testing.T) {
-	sdktest.ReplayFile(t, %s, "testdata/%s", sdktest.ReplayOptions{})
-}
-`, sdk, name.String(), plugin, recording)
 }

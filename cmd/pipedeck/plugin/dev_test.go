@@ -50,11 +50,12 @@ func TestWithoutAnEnvironmentAnAuthorLearnsHowToStartOne(t *testing.T) {
 	require.Contains(t, stderr, " --plugin greeter="+dir+"\n")
 }
 
-func TestTheStageToRunAgainIsTheNewestThatFailed(t *testing.T) {
+func TestTheStageToRunAgainIsOfTheNewestDeployment(t *testing.T) {
 	t.Parallel()
 	const success, failure = deckv1.StageStatus_STAGE_STATUS_SUCCESS, deckv1.StageStatus_STAGE_STATUS_FAILURE
 	at := func(seconds int64) *timestamppb.Timestamp { return &timestamppb.Timestamp{Seconds: seconds} }
-	ended, under := &deckv1.Deployment{CompletedAt: at(1)}, &deckv1.Deployment{}
+	ended, under := &deckv1.Deployment{CompletedAt: at(1)}, &deckv1.Deployment{CreatedAt: at(9)}
+	newer := &deckv1.Deployment{CreatedAt: at(5), CompletedAt: at(6)}
 	stage := func(of *deckv1.Deployment, id string, started int64, status deckv1.StageStatus) rerunTarget {
 		return rerunTarget{of, &deckv1.Stage{Id: id, StartedAt: at(started), Status: status}}
 	}
@@ -62,9 +63,11 @@ func TestTheStageToRunAgainIsTheNewestThatFailed(t *testing.T) {
 		all  []rerunTarget
 		want string
 	}{
-		"none":                  {nil, ""},
-		"the newest":            {[]rerunTarget{stage(ended, "a", 1, success), stage(ended, "b", 2, success)}, "b"},
-		"an older failed one":   {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, success)}, "a"},
+		"none":         {nil, ""},
+		"the newest":   {[]rerunTarget{stage(ended, "a", 1, success), stage(ended, "b", 2, success)}, "b"},
+		"a failed one": {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, success)}, "a"},
+		"none that failed in an older deployment": {
+			[]rerunTarget{stage(newer, "a", 6, success), stage(ended, "b", 2, failure)}, "a"},
 		"the newest failed one": {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, failure)}, "b"},
 		"not one that may run":  {[]rerunTarget{stage(ended, "a", 1, success), stage(under, "b", 2, failure)}, "a"},
 	} {

@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -21,8 +22,8 @@ import (
 type rerunChoice struct{ stage, deployment string }
 
 func (c *rerunChoice) register(cmd *cobra.Command) {
-	resolve.GivenVar(cmd.Flags(), &c.stage, "stage", "the stage `NAME`, by its type or id (default: the newest of the "+
-		"plugin that has failed, or else the newest)")
+	resolve.GivenVar(cmd.Flags(), &c.stage, "stage", "the stage `NAME`, by its type or id (default: of the newest "+
+		"deployment with stages of the plugin, the last one that has failed, or else the last)")
 	resolve.GivenVar(cmd.Flags(), &c.deployment, "deployment",
 		"a stage of the deployment `ID`, or of a deployment of an application")
 }
@@ -92,24 +93,21 @@ func stateOf(ctx context.Context, s *session.Session, plugin string) (*session.S
 	return state, err
 }
 
-// newestToRerun prefers what has failed, then what has ended.
+// newestToRerun returns a stage of the newest deployment that has ended, since an older one may have other options and
+// sources: of its stages the last that has failed, or else the last. A deployment under way is only taken without
+// another.
 func newestToRerun(all []rerunTarget) (none rerunTarget) {
 	if len(all) == 0 {
 		return none
 	}
-	rank := func(t rerunTarget) int {
-		switch {
-		case t.deployment.GetCompletedAt() == nil:
-			return 2
-		case t.stage.GetStatus() != deckv1.StageStatus_STAGE_STATUS_FAILURE:
-			return 1
-		}
-		return 0
-	}
-	return slices.MinFunc(all, func(a, b rerunTarget) int {
-		if by := rank(a) - rank(b); by != 0 {
-			return by
-		}
-		return b.stage.GetStartedAt().AsTime().Compare(a.stage.GetStartedAt().AsTime())
+	is := func(yes bool) int { return map[bool]int{true: 1}[yes] }
+	return slices.MaxFunc(all, func(a, b rerunTarget) int {
+		const failure = deckv1.StageStatus_STAGE_STATUS_FAILURE
+		return cmp.Or(
+			is(a.deployment.GetCompletedAt() != nil)-is(b.deployment.GetCompletedAt() != nil),
+			a.deployment.GetCreatedAt().AsTime().Compare(b.deployment.GetCreatedAt().AsTime()),
+			is(a.stage.GetStatus() == failure)-is(b.stage.GetStatus() == failure),
+			a.stage.GetStartedAt().AsTime().Compare(b.stage.GetStartedAt().AsTime()),
+		)
 	})
 }

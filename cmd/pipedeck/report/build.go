@@ -341,7 +341,7 @@ func (f *Facts) describe(a *Application, d *deckv1.Deployment) {
 	if d.GetStrategy() != "AUTO" && len(d.GetStages()) > 0 {
 		a.Strategy = d.GetStrategy()
 	}
-	a.Seconds = seconds(state.Elapsed(d.GetCreatedAt(), d.GetCompletedAt(), f.Ended))
+	a.Seconds = seconds(state.DeploymentTook(d, f.Ended))
 	for _, stage := range d.GetStages() {
 		one := Stage{Name: state.StageWord(stage), Type: stage.GetName(), Status: reader.Name(stage.GetStatus()),
 			Reason: text.Line(stage.GetStatusReason()), Cause: Cause(stage.GetCause().GetKind()),

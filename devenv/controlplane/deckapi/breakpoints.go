@@ -137,6 +137,7 @@ func (s *Server) decided(ctx context.Context, pipedID, id string) (unanswered st
 type keptPause struct {
 	When                string
 	Since               int64 // Unix milliseconds
+	Held                int64 // milliseconds of earlier pauses
 	Attempt             int32
 	Status, Reason      string
 	Directory           string
@@ -186,4 +187,30 @@ func pausedTime(s *model.PipelineStage, times store.StageTimes) *durationpb.Dura
 		return nil
 	}
 	return durationpb.New(paused)
+}
+
+// pausedInAll is how long the stages of a deployment were paused, without pauses that go on; nil for never. Stages that
+// begin together may be paused together: of them the longest time counts.
+func pausedInAll(d *model.Deployment, times map[string]store.StageTimes) *durationpb.Duration {
+	longest := map[string]time.Duration{}
+	for _, s := range d.GetStages() {
+		var kept keptPause
+		if json.Unmarshal([]byte(s.GetMetadata()[pauseKey]), &kept) != nil {
+			continue
+		}
+		paused := time.Duration(kept.Held) * time.Millisecond
+		if end := times[s.GetId()].Completed; kept.When != "" && !end.IsZero() {
+			paused += max(0, end.Sub(time.UnixMilli(kept.Since)))
+		}
+		together := strings.Join(slices.Sorted(slices.Values(s.GetRequires())), " ")
+		longest[together] = max(longest[together], paused)
+	}
+	var all time.Duration
+	for _, paused := range longest {
+		all += paused
+	}
+	if all == 0 {
+		return nil
+	}
+	return durationpb.New(all)
 }

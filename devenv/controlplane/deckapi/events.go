@@ -76,7 +76,7 @@ func plugin(pipedID string, p *agentv1.Plugin) *deckv1.Plugin {
 		RestartedAt: p.GetRestartedAt(), Binary: p.GetBinary(), Version: p.GetVersion(),
 		Build: build(p.GetBuild()), Reloads: p.GetReloads(), Crashes: p.GetCrashes(), Exits: exits(p.GetExits()),
 		Attached: p.GetAttached(), Held: p.GetHeld(), PipedService: p.GetPipedService(),
-		HeldAt: p.GetHeldAt(), TakesClusterFaults: p.GetTakesClusterFaults(),
+		HeldAt: p.GetHeldAt(), TakesClusterFaults: p.GetTakesClusterFaults(), InjectedEnds: p.GetInjectedEnds(),
 	}
 }
 

@@ -65,7 +65,7 @@ func deployment(d *store.Deployment) *deckv1.Deployment {
 		Versions:  versions(m.GetVersions()),
 		CreatedAt: stamp(d.Created), CompletedAt: stamp(d.Completed),
 		ChainId: m.GetDeploymentChainId(), ChainBlock: m.GetDeploymentChainBlockIndex(),
-		Cause: causeOfDeployment(m),
+		Cause: causeOfDeployment(m), Paused: pausedInAll(m, d.Stages),
 	}
 	out.RetryOf, out.RollbackTo = d.Again()
 	out.Retry, out.RetryLimit = d.Retries()

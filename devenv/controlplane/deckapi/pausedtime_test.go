@@ -14,6 +14,28 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
+func TestAllPausesOfADeploymentCount(t *testing.T) {
+	t.Parallel()
+	began := time.UnixMilli(1_000_000)
+	stage := func(id, note string, requires ...string) *model.PipelineStage {
+		return &model.PipelineStage{Id: id, Requires: requires, Metadata: map[string]string{pauseKey: note}}
+	}
+	since := began.Add(20 * time.Second).UnixMilli()
+	d := &model.Deployment{Stages: []*model.PipelineStage{
+		stage("a", `{"held":1000}`),
+		stage("b", fmt.Sprintf(`{"when":"after","since":%d,"held":2000}`, since), "a"),
+		stage("c", fmt.Sprintf(`{"when":"before","since":%d}`, since), "a"),
+		stage("d", fmt.Sprintf(`{"when":"before","since":%d,"held":500}`, since), "b", "c"),
+		stage("e", `{`),
+	}}
+	times := map[string]store.StageTimes{
+		"b": {Started: began, Completed: began.Add(30 * time.Second)},
+		"c": {Started: began, Completed: began.Add(25 * time.Second)},
+	}
+	require.Equal(t, 13500*time.Millisecond, pausedInAll(d, times).AsDuration(), "b and c are paused together")
+	require.Nil(t, pausedInAll(&model.Deployment{Stages: []*model.PipelineStage{{Id: "a"}}}, nil))
+}
+
 func TestAStageThatWasPausedAfterItRanSaysForHowLong(t *testing.T) {
 	t.Parallel()
 	began := time.UnixMilli(1_000_000)

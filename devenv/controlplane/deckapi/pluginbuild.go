@@ -21,7 +21,7 @@ func exits(all []*agentv1.PluginExit) (list []*deckv1.PluginExit) {
 	for _, e := range all {
 		list = append(list, &deckv1.PluginExit{
 			At: e.GetAt(), Reason: e.GetReason(), Error: e.GetError(), Stack: e.GetStack(), Place: e.GetPlace(),
-			Build: build(e.GetBuild()), Pid: e.GetPid(), Uptime: e.GetUptime(),
+			Build: build(e.GetBuild()), Pid: e.GetPid(), Uptime: e.GetUptime(), Injected: e.GetInjected(),
 		})
 	}
 	return list

@@ -32,7 +32,7 @@ func (p *Pipeds) ReportPlugins(pipedID string, plugins []*agentv1.Plugin) error 
 }
 
 // RestartPlugin asks the piped that runs the plugin to restart it. An empty pipedID is the only piped with a
-// plugin of that name; FailedPrecondition when there are more, and for a plugin whose changed binary does not start.
+// plugin of that name; FailedPrecondition when there are more, and for a plugin whose changed program does not start.
 func (p *Pipeds) RestartPlugin(pipedID, name string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,7 +50,7 @@ func (p *Pipeds) RestartPlugin(pipedID, name string) error {
 			running[0].model.GetName())
 	case running[0].keeps(name) != "":
 		return precondition("plugin %q is not restarted, because its process would end and none could take its place: "+
-			"%s; fix the binary, which is started as soon as it changes", name, running[0].keeps(name))
+			"%s; fix the program, which is started as soon as it changes", name, running[0].keeps(name))
 	case !p.signals.restart(running[0].model.GetId(), name):
 		return precondition("plugin %q cannot be restarted: its piped is not connected, or is one that cannot restart "+
 			"plugins; wait until piped is back, or restart piped", name)
@@ -63,7 +63,7 @@ func (p *piped) shows(name string) bool {
 	return slices.ContainsFunc(p.shownPlugins(), func(plugin *agentv1.Plugin) bool { return plugin.GetName() == name })
 }
 
-// keeps says why a plugin goes on with its binary from before; empty for one that does not.
+// keeps says why a plugin goes on with its program from before; empty for one that does not.
 func (p *piped) keeps(name string) string {
 	for _, plugin := range p.shownPlugins() {
 		if plugin.GetName() == name && plugin.GetChangedBinaryFails() {

@@ -15,10 +15,13 @@ import (
 // MetadataDrift is where a plugin of ours says how a resource differs from Git.
 const MetadataDrift = "Drift"
 
+// metadataNote is where a plugin of ours says what a user has to know of a healthy resource.
+const metadataNote = "Note"
+
 // ResourceCounts sums up the live resources of an application.
 type ResourceCounts struct {
 	Total, Unhealthy, Unknown, Drifted uint32
-	// Worst says why the application is not healthy; empty when it is.
+	// Worst says why the application is not healthy, or what a user has to know of one that is; empty for neither.
 	Worst string
 }
 
@@ -38,8 +41,31 @@ func count(resources []*model.ResourceState, drifts map[string]*livestate.Resour
 			c.Drifted++
 		}
 	}
-	c.Worst = worst(resources, c.Unhealthy+c.Unknown)
+	if bad := c.Unhealthy + c.Unknown; bad > 0 {
+		c.Worst = worst(resources, bad)
+	} else {
+		c.Worst = noted(resources)
+	}
 	return c
+}
+
+// noted names the first healthy resource with a note, and counts the others; empty for none.
+func noted(resources []*model.ResourceState) string {
+	var found *model.ResourceState
+	more := uint32(0)
+	for _, r := range resources {
+		switch {
+		case r.GetResourceMetadata()[metadataNote] == "":
+		case found == nil:
+			found = r
+		default:
+			more++
+		}
+	}
+	if found == nil {
+		return ""
+	}
+	return about(found, found.GetResourceMetadata()[metadataNote], more)
 }
 
 // maxWorst bounds what is said of the worst resource, in bytes. The last line of a container that crashes has room.
@@ -49,9 +75,6 @@ const maxWorst = 2 << 10
 // does not work before one that is not known, and what lies deepest in the tree, because it is the cause of what is
 // above it.
 func worst(resources []*model.ResourceState, bad uint32) string {
-	if bad == 0 {
-		return ""
-	}
 	byID := make(map[string]*model.ResourceState, len(resources))
 	for _, r := range resources {
 		byID[r.GetId()] = r
@@ -73,19 +96,24 @@ func worst(resources []*model.ResourceState, bad uint32) string {
 			found, best = r, rank
 		}
 	}
-	name := found.GetName()
-	if namespace := found.GetResourceMetadata()["Namespace"]; namespace != "" {
+	return about(found, found.GetHealthDescription(), bad-1)
+}
+
+// about is a sentence about a resource, and how many more there are.
+func about(r *model.ResourceState, says string, more uint32) string {
+	name := r.GetName()
+	if namespace := r.GetResourceMetadata()["Namespace"]; namespace != "" {
 		name = namespace + "/" + name
 	}
-	text := found.GetResourceType() + " " + name + " " + cmp.Or(found.GetHealthDescription(), "is not healthy")
-	if found.GetHealthDescription() != "" && !strings.HasPrefix(found.GetHealthDescription(), "is ") {
-		text = found.GetResourceType() + " " + name + ": " + found.GetHealthDescription()
+	text := r.GetResourceType() + " " + name + " " + cmp.Or(says, "is not healthy")
+	if says != "" && !strings.HasPrefix(says, "is ") {
+		text = r.GetResourceType() + " " + name + ": " + says
 	}
 	if len(text) > maxWorst {
 		text = strings.ToValidUTF8(text[:maxWorst], "") + "…"
 	}
-	if bad > 1 {
-		text += fmt.Sprintf(" (and %d more)", bad-1)
+	if more > 0 {
+		text += fmt.Sprintf(" (and %d more)", more)
 	}
 	return text
 }

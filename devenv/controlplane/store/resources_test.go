@@ -31,12 +31,15 @@ func TestTheWorstResourceExplainsAnUnhealthyApplication(t *testing.T) {
 	well := resource("Pod", "web-1-b", "web-1", good, "")
 	lost := resource("Service", "lost", "", bad, "is missing in the cluster")
 	away := resource("ConfigMap", "away", "set", unknown, "its cluster could not be asked")
+	kept := resource("StatefulSet", "db", "", good, "2 of 3 pods keep the old version")
+	kept.ResourceMetadata[metadataNote] = kept.GetHealthDescription()
 	for want, all := range map[string][]*model.ResourceState{
-		"": {well},
-		"Pod shop/web-1-a: container main: ImagePullBackOff (and 3 more)": {web, set, pod, well, away},
-		"Service shop/lost is missing in the cluster (and 1 more)":        {away, lost, well},
-		"ConfigMap shop/away: its cluster could not be asked":             {away},
-		"Pod shop/mute is not healthy":                                    {resource("Pod", "mute", "", bad, "")},
+		"": {well, resource("Job", "hook", "", good, "it has succeeded")},
+		"StatefulSet shop/db: 2 of 3 pods keep the old version (and 1 more)": {well, kept, kept},
+		"Pod shop/web-1-a: container main: ImagePullBackOff (and 3 more)":    {web, set, pod, well, away, kept},
+		"Service shop/lost is missing in the cluster (and 1 more)":           {away, lost, well},
+		"ConfigMap shop/away: its cluster could not be asked":                {away},
+		"Pod shop/mute is not healthy":                                       {resource("Pod", "mute", "", bad, "")},
 	} {
 		require.Equal(t, want, count(all, nil).Worst)
 	}

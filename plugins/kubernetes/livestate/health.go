@@ -41,12 +41,12 @@ func healthOf(o *unstructured.Unstructured, event string) (sdk.HealthStatus, str
 	if problem := problemOf(o, event); problem != "" {
 		return sdk.Unhealthy, shorten(problem)
 	}
-	result, kept, err := computeByHand(o)
+	result, err := computeByHand(o)
 	switch {
 	case err != nil:
 		return sdk.HealthUnknown, shorten("its status cannot be read: " + err.Error())
 	case result.Status == status.CurrentStatus:
-		return sdk.Healthy, kept
+		return sdk.Healthy, keeps(o)
 	case result.Status == status.UnknownStatus:
 		return sdk.HealthUnknown, shorten(result.Message)
 	}

@@ -287,9 +287,13 @@ func (j judge) resources(ctx context.Context, objects []*object, target string) 
 	for _, o := range objects {
 		health, description := j.healthOf(ctx, o.live)
 		health, description = owners.amend(o, health, description)
+		metadata := metadataOf(o.live)
+		if health == sdk.Healthy && description != "" && description == keeps(o.live) {
+			metadata[metadataNote] = description
+		}
 		states = append(states, &sdk.ResourceState{
 			ID: string(o.live.GetUID()), ParentIDs: o.parents, Name: o.live.GetName(), Type: o.live.GetKind(),
-			Metadata: metadataOf(o.live),
+			Metadata: metadata,
 			Health:   health, HealthDescription: description, DeployTarget: target,
 			CreatedAt: o.live.GetCreationTimestamp().Time,
 		})
@@ -299,6 +303,9 @@ func (j judge) resources(ctx context.Context, objects []*object, target string) 
 
 // metadataDrift says in the metadata of a resource how it differs from Git. (Not in PipeCD v1, whose UI shows it.)
 const metadataDrift = "Drift"
+
+// metadataNote says in the metadata of a healthy resource what a user of the application has to know of it.
+const metadataNote = "Note"
 
 // missingID is the id of what should be at a deploy target and is not.
 func missingID(target string, key manifest.Key) string {

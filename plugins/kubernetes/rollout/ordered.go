@@ -15,22 +15,30 @@ import (
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
-// holdsUp turns a problem of a pod of the old version into one of the rollout: the controller of a StatefulSet replaces
+// holdsUp turns a problem of a pod of another version into one of the rollout: the controller of a StatefulSet replaces
 // its pods in their order and none before all are ready, so that a broken version stays until someone deletes its pods.
 // (Kubernetes: forced rollback.) It never ends a rollout early, because the pod may become ready. ok is false where the
 // problem is none of the rollout, or the pod is deleted for it.
 func (d *discarding) holdsUp(live, pod *unstructured.Unstructured, p problem) (held problem, ok bool) {
-	if !isOrdered(live) || p.class == classHint {
+	byHand := isByHand(live)
+	if byHand && !d.isFailed(live, pod) || !byHand && !isOrdered(live) || p.class == classHint {
 		return problem{}, false
 	}
 	if deleted, tried := d.discarded[pod.GetUID()]; deleted || !tried && d.discards(live, pod) {
 		return problem{}, false
 	}
+	version, why := "old", "because no pod is replaced before it is ready (podManagementPolicy: OrderedReady)"
+	if d.isFailed(live, pod) {
+		version = "failed"
+	}
+	if byHand {
+		why = "because its controller replaces no pod (updateStrategy: OnDelete)"
+	}
 	return problem{
 		class: classHint, pod: p.pod, namespace: p.namespace, container: "old/" + p.container,
-		text: fmt.Sprintf("pod %s of the old version holds the rollout up, because no pod is replaced before it is "+
-			"ready (podManagementPolicy: OrderedReady): %s; to have it replaced: kubectl delete pod %[1]s -n %[3]s",
-			p.pod, strings.TrimPrefix(p.text, "pod "+p.pod+": "), live.GetNamespace()),
+		text: fmt.Sprintf("pod %s of the %s version holds the rollout up, %s: %s; to have it replaced: kubectl delete "+
+			"pod %[1]s -n %[5]s", p.pod, version, why, strings.TrimPrefix(p.text, "pod "+p.pod+": "),
+			live.GetNamespace()),
 	}, true
 }
 
@@ -38,6 +46,12 @@ func (d *discarding) holdsUp(live, pod *unstructured.Unstructured, p problem) (h
 func isOrdered(live *unstructured.Unstructured) bool {
 	policy, _, _ := unstructured.NestedString(live.Object, "spec", "podManagementPolicy")
 	return live.GetKind() == manifest.KindStatefulSet && policy != "Parallel"
+}
+
+// isByHand reports whether the controller of a StatefulSet only creates pods, and replaces none.
+func isByHand(live *unstructured.Unstructured) bool {
+	strategy, _, _ := unstructured.NestedString(live.Object, "spec", "updateStrategy", "type")
+	return live.GetKind() == manifest.KindStatefulSet && strategy == "OnDelete"
 }
 
 // discarding is what is deleted in a rollback.
@@ -48,7 +62,7 @@ type discarding struct {
 }
 
 // discardHolding deletes the pods of the failed version that are not ready: their controller replaces no pod before
-// they are, so that a rollback would not end. They have not served, and their volumes stay.
+// they are, or none at all, so that a rollback would not end, or leave them. They do not serve, and their volumes stay.
 func (t *tracker) discardHolding(ctx context.Context) {
 	for _, u := range t.pods {
 		if _, tried := t.discarded[u.GetUID()]; tried || !t.discards(t.workload.Live, u) {
@@ -62,31 +76,41 @@ func (t *tracker) discardHolding(ctx context.Context) {
 		if err != nil {
 			t.log.Infof("%s: cannot delete pod %s of the failed version, which holds the rollback up: %v", t.name(),
 				u.GetName(), err)
+			t.inspect(ctx) // it is a problem from now on
 			continue
 		}
-		t.log.Infof("%s: pod %s of the failed version is deleted, because its controller replaces no pod before it is "+
-			"ready", t.name(), u.GetName())
+		why := "before it is ready"
+		if isByHand(t.workload.Live) {
+			why = "(updateStrategy: OnDelete)"
+		}
+		t.log.Infof("%s: pod %s of the failed version is deleted, because its controller replaces no pod %s", t.name(),
+			u.GetName(), why)
 	}
 }
 
-// discards reports whether a pod is one of a failed version that a rollback deletes, or has just deleted. What the
-// controller creates from now on is of the version that is applied, or below a partition of the one that was complete
-// before: these are never deleted.
+// discards reports whether a pod is one of a failed version that a rollback deletes, or has just deleted.
 func (d *discarding) discards(live, u *unstructured.Unstructured) bool {
-	if u == nil || d.discard == nil || !isOrdered(live) || !isObserved(live) {
+	if !isOrdered(live) && !isByHand(live) {
 		return false
 	}
-	strategy, _, _ := unstructured.NestedString(live.Object, "spec", "updateStrategy", "type")
+	var pod corev1.Pod
+	return d.isFailed(live, u) && fromUnstructured(u.Object, &pod) == nil && !isPodReady(&pod)
+}
+
+// isFailed reports whether a pod is of the failed version that a rollback replaces. What the controller creates from
+// now on is of the version that is applied, or below a partition of the one that was complete before: these are not.
+func (d *discarding) isFailed(live, pod *unstructured.Unstructured) bool {
+	if pod == nil || d.discard == nil || live.GetKind() != manifest.KindStatefulSet || !isObserved(live) ||
+		pod.GetDeletionTimestamp() != nil {
+		return false
+	}
 	update, _, _ := unstructured.NestedString(live.Object, "status", "updateRevision")
 	current, _, _ := unstructured.NestedString(live.Object, "status", "currentRevision")
-	var pod corev1.Pod
-	switch of := u.GetLabels()[labelControllerHash]; {
-	case strategy == "OnDelete", of == "", update == "", of == update, of == current:
-		return false
-	case fromUnstructured(u.Object, &pod) != nil, pod.DeletionTimestamp != nil, isPodReady(&pod):
+	of := pod.GetLabels()[labelControllerHash]
+	if of == "" || update == "" || of == update || of == current && !isFromPartition(live, pod) {
 		return false
 	}
-	return !pod.CreationTimestamp.Time.Before(d.discard.Since)
+	return !pod.GetCreationTimestamp().Time.Before(d.discard.Since)
 }
 
 func isPodReady(pod *corev1.Pod) bool {

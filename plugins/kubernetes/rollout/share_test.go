@@ -5,6 +5,7 @@ package rollout_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -153,20 +154,26 @@ func TestABrokenPodOfTheOldVersionThatHoldsAStatefulSetUpIsNamed(t *testing.T) {
 func TestARollbackDeletesTheBrokenPodsOfTheFailedVersion(t *testing.T) {
 	t.Parallel()
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	const rolling = "{type: RollingUpdate}"
+	below := "{type: RollingUpdate, rollingUpdate: {partition: 3}}"
 	for name, want := range map[string]struct {
 		revision, ready, created, strategy string
 		deleted                            bool
 	}{
-		"not ready":                    {"h3", "False", "2026-01-01T00:00:00Z", "RollingUpdate", true},
-		"ready":                        {"h3", "True", "2026-01-01T00:00:00Z", "RollingUpdate", false},
-		"older than the deployment":    {"h3", "False", "2025-12-31T23:59:59Z", "RollingUpdate", false},
-		"of the version that comes":    {"h2", "False", "2026-01-01T00:00:00Z", "RollingUpdate", false},
-		"of the version below a share": {"h1", "False", "2026-01-01T00:00:00Z", "RollingUpdate", false},
-		"updated by hand":              {"h3", "False", "2026-01-01T00:00:00Z", "OnDelete", false},
+		"not ready":                      {"h3", "False", "2026-01-01T00:00:00Z", rolling, true},
+		"ready":                          {"h3", "True", "2026-01-01T00:00:00Z", rolling, false},
+		"older than the deployment":      {"h3", "False", "2025-12-31T23:59:59Z", rolling, false},
+		"of the version that comes":      {"h2", "False", "2026-01-01T00:00:00Z", rolling, false},
+		"from a partition on":            {"h3", "False", "2026-01-01T00:00:00Z", partitioned, true},
+		"of the version below it":        {"h1", "False", "2026-01-01T00:00:00Z", below, false},
+		"of that version from it on":     {"h1", "False", "2026-01-01T00:00:00Z", partitioned, true},
+		"updated by hand":                {"h3", "False", "2026-01-01T00:00:00Z", onDelete, true},
+		"updated by hand, and ready":     {"h3", "True", "2026-01-01T00:00:00Z", onDelete, false},
+		"updated by hand, to the oldest": {"h1", "False", "2026-01-01T00:00:00Z", onDelete, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			c, log := newFakeCluster(), &lines{}
-			live := statefulAt(t, "{type: "+want.strategy+"}", 2, 2, 2)
+			live := statefulAt(t, want.strategy, 2, 2, 2)
 			p := ordinal(t, 2, want.revision, want.ready)
 			require.NoError(t, unstructured.SetNestedField(p.Object, want.created, "metadata", "creationTimestamp"))
 			c.resource("pods").set(p)
@@ -191,8 +198,79 @@ func TestARollbackDeletesTheBrokenPodsOfTheFailedVersion(t *testing.T) {
 				return
 			}
 			require.Equal(t, []string{"db-2"}, deleted, name)
+			why := "before it is ready"
+			if want.strategy == onDelete {
+				why = "(updateStrategy: OnDelete)"
+			}
 			require.Contains(t, log.String(), "StatefulSet db: pod db-2 of the failed version is deleted, because its "+
-				"controller replaces no pod before it is ready\n")
+				"controller replaces no pod "+why+"\n")
+		})
+	}
+}
+
+// failedAt is pod 2 of the failed version.
+func failedAt(t *testing.T, ready string) *unstructured.Unstructured {
+	p := ordinal(t, 2, "h3", ready)
+	require.NoError(t, unstructured.SetNestedField(p.Object, "2026-01-01T00:00:00Z", "metadata", "creationTimestamp"))
+	return p
+}
+
+func TestARollbackDoesNotEndBeforeTheFailedVersionIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, strategy := range map[string]string{"partition": partitioned, "by hand": onDelete} {
+		for _, ready := range []string{"True", "False"} {
+			synctest.Test(t, func(t *testing.T) {
+				c, log, ended := newFakeCluster(), &lines{}, make(chan error, 1)
+				numbers := map[string]int{"True": 3, "False": 2}
+				live := statefulAt(t, strategy, 2, 2, numbers[ready])
+				require.NoError(t, unstructured.SetNestedField(live.Object, "h2", "status", "currentRevision"))
+				c.resource("statefulsets").set(live)
+				for n := range 2 {
+					c.resource("pods").set(ordinal(t, n, "h2", "True"))
+				}
+				c.resource("pods").set(failedAt(t, ready))
+				o := options
+				o.Discard = &rollout.Discard{Delete: func(context.Context, *unstructured.Unstructured) error {
+					return errors.New("forbidden")
+				}}
+				go func() {
+					ended <- rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live,
+						Resource: c.resource("statefulsets")}}, o, log)
+				}()
+				err := <-ended
+				if ready == "True" && strategy == onDelete {
+					require.NoError(t, err)
+					require.Contains(t, log.String(), "StatefulSet db: 1 of 3 pods keep the failed version until "+
+						"someone deletes them (updateStrategy: OnDelete)\nnext step: kubectl delete pod db-2 -n prod\n")
+					return
+				}
+				require.ErrorContains(t, err, "not ready within 1m0s", name+" "+ready)
+			})
+		}
+	}
+}
+
+func TestABrokenPodOfTheFailedVersionIsNamedAsSuch(t *testing.T) {
+	t.Parallel()
+	for strategy, why := range map[string]string{
+		partitioned: "no pod is replaced before it is ready (podManagementPolicy: OrderedReady)",
+		onDelete:    "its controller replaces no pod (updateStrategy: OnDelete)",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c, log := newFakeCluster(), &lines{}
+			live := statefulAt(t, strategy, 2, 2, 2)
+			c.resource("statefulsets").set(live)
+			broken := pod(t, 0, pulling)
+			broken.SetName("db-2")
+			broken.SetLabels(map[string]string{"controller-revision-hash": "h3"})
+			c.resource("pods").set(broken)
+			o := options
+			o.Discard = &rollout.Discard{Delete: func(context.Context, *unstructured.Unstructured) error {
+				return errors.New("forbidden")
+			}}
+			err := rollout.Wait(t.Context(), c, []rollout.Workload{{Live: live,
+				Resource: c.resource("statefulsets")}}, o, log)
+			require.ErrorContains(t, err, "pod db-2 of the failed version holds the rollout up, because "+why)
 		})
 	}
 }

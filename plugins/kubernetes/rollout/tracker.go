@@ -32,6 +32,7 @@ type tracker struct {
 	output *output
 
 	pods     []*unstructured.Unstructured
+	blind    bool      // its pods cannot be watched
 	problems []problem // what is wrong with the pods of the new revision
 	verdict  *problem  // what a rule says is wrong with the workload itself
 	// lastCrash is the newest crash, also when its pod is gone.
@@ -138,6 +139,7 @@ func (t *tracker) unwatched(ctx context.Context, end error) error {
 
 // podsUnwatched reports that the pods cannot be watched any more; the workload itself still is.
 func (t *tracker) podsUnwatched(ctx context.Context, end error) {
+	t.blind = true
 	if ctx.Err() == nil {
 		t.log.Infof("%s: its pods cannot be watched, so a failure is seen only at the end: %v", t.name(), end)
 	}

@@ -89,7 +89,7 @@ func (e *Executor) applier(ctx context.Context, req *Request, c *cluster.Client,
 	applier.WaveEnd = func(ctx context.Context, w phase.Wave, applied []apply.Applied) error {
 		return e.endWave(ctx, req, c, s, w, applied)
 	}
-	if isStage(req, config.StageRollback) {
+	if isRollback(req) {
 		since, err := began(ctx, req)
 		if err != nil {
 			return nil, err
@@ -127,7 +127,7 @@ func (e *Executor) endWave(ctx context.Context, req *Request, c *cluster.Client,
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
-	case isStage(req, config.StageRollback):
+	case isRollback(req):
 		req.Log.Infof("Wave %d is not healthy, and the rollback goes on: %v", w.Number, err)
 		return nil
 	}
@@ -186,7 +186,7 @@ func (e *Executor) wait(ctx context.Context, req *Request, c *cluster.Client, s 
 func (e *Executor) waiting(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	applied []apply.Applied) (rollout.Options, error) {
 	options := e.readiness.options(s, applied)
-	if !isStage(req, config.StageRollback) {
+	if !isRollback(req) {
 		return options, nil
 	}
 	since, err := began(ctx, req)

@@ -29,6 +29,9 @@ type Claim struct {
 	// Unapplied is why no deployment of the application applies the object, although its manifests name it; empty when
 	// one does.
 	Unapplied string
+	// Former is the commit at which the application has the object, when it does not have it at the head of the branch
+	// any more; mostly empty.
+	Former string
 }
 
 // Reason completes "X is kept, …".
@@ -40,6 +43,10 @@ func (c Claim) Reason() string {
 	if c.Unapplied != "" {
 		return "because the application " + c.Application + " (" + c.File + ") names it in Git, but does not take it " +
 			"over: " + c.Unapplied
+	}
+	if c.Former != "" {
+		return "because the application " + c.Application + " (" + c.File + ") has it in Git at commit " + c.Former +
+			", though not at the head of the branch, and takes it over only when such a commit is deployed"
 	}
 	return "because the application " + c.Application + " (" + c.File + ") has it in Git now, and takes it over when " +
 		"it is deployed"
@@ -268,17 +275,23 @@ func handOver(ctx context.Context, req *Request, c *cluster.Client, s *Source, c
 // handOver does. now is the commit, or the head, where the others are looked for, s what is deployed.
 func (e *Executor) unclaimed(ctx context.Context, req *Request, c *cluster.Client, now, s *Source,
 	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
-	if len(items) == 0 {
-		return nil, nil, nil
-	}
-	claims, err := e.loader.Claims(ctx, Claimed{
-		Targets: req.Targets, Now: now, Running: req.Running, Namespace: c.Namespace,
-		Repository: req.Deployment.Application.RepositoryID, Known: knownApplications(ctx, req), Items: items,
-	})
+	claims, err := claimsAt(ctx, e.loader, req, c, now, items)
 	if err != nil {
 		return nil, nil, err
 	}
 	return handOver(ctx, req, c, s, claims, items)
+}
+
+// claimsAt are the claims of other applications at a commit, or at the head of the branch.
+func claimsAt(ctx context.Context, l *Loader, req *Request, c *cluster.Client, now *Source,
+	items []inventory.Item) (map[manifest.Key]Claim, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	return l.Claims(ctx, Claimed{
+		Targets: req.Targets, Now: now, Running: req.Running, Namespace: c.Namespace,
+		Repository: req.Deployment.Application.RepositoryID, Known: knownApplications(ctx, req), Items: items,
+	})
 }
 
 // sayHeld names what is left, and what a user does next.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -88,16 +89,15 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 		return err
 	}
 	unwanted := inventory.ExceptSame(inventory.Except(inventory.Union(were, items), wanted), liveUIDs(applied))
-	unwanted, held, err := notElsewhere(ctx, e, req, c, s, unwanted)
-	if err != nil {
-		return err
-	}
-	sayHeld(req, held)
 	if len(unwanted) == 0 {
-		if len(held) == 0 {
-			req.Log.Info("Nothing to prune: every resource of the application is in Git")
-		}
+		req.Log.Info("Nothing to prune: every resource of the application is in Git")
 		return nil
+	}
+	unwanted, err = amongStaying(unwanted, func(staying []inventory.Item) ([]inventory.Item, error) {
+		return notElsewhere(ctx, e, req, c, s, staying)
+	})
+	if err != nil || len(unwanted) == 0 {
+		return err
 	}
 	deleted, err := e.delete(ctx, req, c, unwanted)
 	if err != nil {
@@ -108,19 +108,54 @@ func (e *Executor) prune(ctx context.Context, req *Request, c *cluster.Client, s
 	return nil
 }
 
-// notElsewhere leaves out what other applications have in Git, or may have, at the commit that is deployed or at the
-// head of the branch: the commit may have waited for its approval, and one of them may have got an object since.
+// amongStaying leaves out what a rule keeps. What is Terminating already goes along, because no one can have it.
+func amongStaying(items []inventory.Item, rule func([]inventory.Item) ([]inventory.Item, error)) ([]inventory.Item,
+	error) {
+	staying := inventory.Staying(items)
+	leaving := inventory.Except(items, keysOf(staying))
+	unwanted, err := rule(staying)
+	return append(leaving, unwanted...), err
+}
+
+// notElsewhere leaves out what Git has in another place, or may have, and says so: in the application itself at the
+// head of the branch, and in other applications at the commit that is deployed or at the head. The commit may have
+// waited for its approval, and one of them may have got an object since.
 func notElsewhere(ctx context.Context, e *Executor, req *Request, c *cluster.Client, s *Source,
-	items []inventory.Item) (own []inventory.Item, held []heldItem, err error) {
-	if own, held, err = e.unclaimed(ctx, req, c, s, s, items); err != nil || len(own) == 0 {
-		return own, held, err
-	}
+	items []inventory.Item) ([]inventory.Item, error) {
 	head, err := headNow(ctx, req, s)
-	if err != nil || head == s {
-		return own, held, err
+	if err != nil {
+		return nil, err
 	}
-	own, more, err := e.unclaimed(ctx, req, c, head, s, own)
-	return own, append(held, more...), err
+	items, err = ownHead{e, req, c, head, s}.except(ctx, items)
+	if err != nil || len(items) == 0 {
+		return nil, err
+	}
+	claims, err := claimsAt(ctx, e.loader, req, c, s, items)
+	if err != nil {
+		return nil, err
+	}
+	if head != s {
+		now, err := claimsAt(ctx, e.loader, req, c, head, items)
+		if err != nil {
+			return nil, err
+		}
+		claims = withHead(claims, now, s.CommitHash)
+	}
+	own, held, err := handOver(ctx, req, c, s, claims, items)
+	sayHeld(req, held)
+	return own, err
+}
+
+// withHead adds the claims at the head of the branch to those at an older commit, of which it says what is not true any
+// more.
+func withHead(older, head map[manifest.Key]Claim, commit string) map[manifest.Key]Claim {
+	all := map[manifest.Key]Claim{}
+	for key, claim := range older {
+		claim.Former = short(commit)
+		all[key] = claim
+	}
+	maps.Copy(all, head)
+	return all
 }
 
 // forgetCommit takes the mark of the commit off what pruning keeps by its annotation: the next deployment of that
@@ -185,14 +220,18 @@ func stillTerminating(deleted inventory.Deleted) string {
 	return fmt.Sprintf("; %d are still Terminating", deleted.Terminating)
 }
 
-// find lists the application's resources that also have the given labels. The keys say in which namespaces to look for
-// kinds that may not be listed in all.
+// find lists the application's resources that also have the given labels, with what the deployment has deleted and
+// something holds. The keys say in which namespaces to look for kinds that may not be listed in all.
 func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
 	known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.Application.ID), more)
-	return findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []string, error) {
-		return inventory.List(ctx, c, selector, namespaces)
+	items, err := findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []string, error) {
+		return inventory.ListAll(ctx, c, selector, namespaces)
 	})
+	if err != nil {
+		return nil, err
+	}
+	return ownLeaving(ctx, req, items)
 }
 
 // findIn is find by a list of one's own, which gets the namespaces.
@@ -224,7 +263,10 @@ func (e *Executor) lookUp(ctx context.Context, req *Request, c *cluster.Client, 
 			"labels is found: %v", short(s.CommitHash), err)
 		return nil, nil
 	}
-	items, err := inventory.Lookup(ctx, c, req.Deployment.Application.ID, loaded.Manifests)
+	items, err := inventory.LookupAll(ctx, c, req.Deployment.Application.ID, loaded.Manifests)
+	if err == nil {
+		items, err = ownLeaving(ctx, req, items)
+	}
 	return elsewhereOut(slices.DeleteFunc(items, func(i inventory.Item) bool { return !wanted(i) }), s), err
 }
 

@@ -107,10 +107,10 @@ func withoutPipeline(name string) bool {
 	return name == config.StageSync || name == config.StageRollback || name == config.StageRemove
 }
 
-// isStage reports whether the stage of the request has a name, for one cluster or for many.
-func isStage(req *Request, stage string) bool {
+// isRollback reports whether the stage of the request is the rollback, for one cluster or for many.
+func isRollback(req *Request) bool {
 	name, _ := config.SingleName(req.Stage.Name)
-	return name == stage
+	return name == config.StageRollback
 }
 
 func (e *Executor) connect(ctx context.Context, req *Request) (*cluster.Client, error) {

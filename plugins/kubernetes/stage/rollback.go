@@ -174,14 +174,10 @@ func (e *Executor) removeAdded(ctx context.Context, req *Request, c *cluster.Cli
 
 // removeCreated deletes what this deployment has created and is not among what was applied now. What the deployment
 // only changed, because it was there before, stays, with the marks of the application that had it: the next prune would
-// take it for something that Git has lost.
+// take it for something that Git has lost. What a newer commit has stays, too.
 func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.Client, s *Source,
 	applied []apply.Applied) error {
 	keep := liveKeys(applied)
-	since, err := began(ctx, req)
-	if err != nil {
-		return err
-	}
 	items, err := find(ctx, req, c, s, labels.Set{manifest.LabelCommitHash: req.Target.CommitHash}, keep...)
 	if err != nil {
 		return err
@@ -192,36 +188,22 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	if err != nil {
 		return err
 	}
-	was, _, err := takenOverKey(&s.App).Get(ctx, req.Client)
+	created, running, err := sortOut(ctx, req, c, s, inventory.ExceptSame(
+		inventory.Except(inventory.Union(listed, items), keep), liveUIDs(applied)))
 	if err != nil {
 		return err
 	}
-	var created []inventory.Item
-	for _, item := range inventory.ExceptSame(inventory.Except(inventory.Union(listed, items), keep),
-		liveUIDs(applied)) {
-		if was.has(item.Meta.UID) || item.Meta.CreationTimestamp.Time.Before(since) {
-			if err := letGo(ctx, req, c, s, item, was); err != nil {
-				return err
-			}
-			continue
-		}
-		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" {
-			running, err := isRunningHook(ctx, req, c, item)
-			if err != nil {
-				return err
-			}
-			if running {
-				req.Log.Infof("- %s: a hook of the deployment that still runs, and is ended", item.Key.Human())
-				created = append(created, item)
-				continue
-			}
-			req.Log.Infof("- %s: is kept, since its delete policy decides about a hook", item.Key.Human())
-			continue
-		}
-		created = append(created, item)
-	}
-	if len(created) == 0 {
+	if len(created)+len(running) == 0 {
 		req.Log.Infof("The failed deployment has created nothing that has to be removed")
+		return nil
+	}
+	created, err = amongStaying(created, func(staying []inventory.Item) ([]inventory.Item, error) {
+		return notAtHead(ctx, e, req, c, s, staying)
+	})
+	if err != nil {
+		return err
+	}
+	if created = append(created, running...); len(created) == 0 {
 		return nil
 	}
 	deleted, err := e.delete(ctx, req, c, created)
@@ -231,6 +213,42 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	req.Log.Successf("Removed %s that the failed deployment created%s", plural(deleted.Gone, "resource"),
 		stillTerminating(deleted))
 	return nil
+}
+
+// sortOut lets go what the deployment has not created, and returns what it has: objects, and hooks that still run.
+func sortOut(ctx context.Context, req *Request, c *cluster.Client, s *Source, items []inventory.Item) (created,
+	running []inventory.Item, err error) {
+	since, err := began(ctx, req)
+	if err != nil {
+		return nil, nil, err
+	}
+	was, _, err := takenOverKey(&s.App).Get(ctx, req.Client)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, item := range items {
+		if was.has(item.Meta.UID) || item.Meta.CreationTimestamp.Time.Before(since) {
+			if err := letGo(ctx, req, c, s, item, was); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		if run := item.Meta.Annotations[manifest.AnnotationHookRun]; run != "" && !inventory.IsLeaving(item) {
+			runs, err := isRunningHook(ctx, req, c, item)
+			if err != nil {
+				return nil, nil, err
+			}
+			if runs {
+				req.Log.Infof("- %s: a hook of the deployment that still runs, and is ended", item.Key.Human())
+				running = append(running, item)
+				continue
+			}
+			req.Log.Infof("- %s: is kept, since its delete policy decides about a hook", item.Key.Human())
+			continue
+		}
+		created = append(created, item)
+	}
+	return created, running, nil
 }
 
 // selectorOptions reports how the running commit's primary was made: selectors cannot be changed, so a rollback has to

@@ -86,8 +86,11 @@ func noteTakenOver(req *Request, s *Source) func(context.Context, map[types.UID]
 }
 
 // letGo gives an object that the failed deployment has only changed back to the application that had it; without one
-// the object stays without an owner.
+// the object stays without an owner. One that is Terminating was deleted by someone else, and is left alone.
 func letGo(ctx context.Context, req *Request, c *cluster.Client, s *Source, item inventory.Item, was takenOver) error {
+	if inventory.IsLeaving(item) {
+		return nil
+	}
 	variantKey, name := s.App.VariantLabel.Key, item.Key.Human()
 	if marks, known := was[item.Meta.UID]; known && marks.Application() != "" {
 		if err := inventory.GiveBack(ctx, c, item, variantKey, marks); err != nil {
@@ -108,13 +111,7 @@ func letGo(ctx context.Context, req *Request, c *cluster.Client, s *Source, item
 // keptText says of an object that no application had before what the failed deployment leaves in it. Its former values
 // are not kept anywhere, but for those that kubectl has noted.
 func keptText(item inventory.Item, commit string) string {
-	object := strings.ToLower(item.Key.Kind) + "/" + item.Key.Name
-	if item.Key.Group != "" {
-		object = strings.ToLower(item.Key.Kind) + "." + item.Key.Group + "/" + item.Key.Name
-	}
-	if item.Key.Namespace != "" {
-		object += " -n " + item.Key.Namespace
-	}
+	object := kubectlName(item.Key)
 	next := "set its former values again: kubectl edit " + object
 	if item.Meta.Annotations[corev1.LastAppliedConfigAnnotation] != "" {
 		next = "set its former values again, which may be those of: kubectl apply view-last-applied " + object
@@ -122,4 +119,16 @@ func keptText(item inventory.Item, commit string) string {
 	return fmt.Sprintf("- %s: is kept, since it was there before this deployment applied it; it is not part of the "+
 		"application. The fields that commit %s has keep that commit's values, because what they were before is not "+
 		"known\n  next step: %s", item.Key.Human(), short(commit), next)
+}
+
+// kubectlName is how kubectl is given an object.
+func kubectlName(key manifest.Key) string {
+	object := strings.ToLower(key.Kind) + "/" + key.Name
+	if key.Group != "" {
+		object = strings.ToLower(key.Kind) + "." + key.Group + "/" + key.Name
+	}
+	if key.Namespace != "" {
+		object += " -n " + key.Namespace
+	}
+	return object
 }

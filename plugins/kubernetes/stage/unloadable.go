@@ -34,22 +34,28 @@ func holdsData(key manifest.Key) bool {
 // sameFiles reports whether all files that an application may be made of are the same in two checkouts: those of its
 // directory, and, if one of them leads out of it, those of the repository but for the directory of another source.
 func (n *neighbour) sameFiles(root, other string, own *Source) bool {
-	dir := filepath.FromSlash(path.Dir(n.file))
-	files, closed := filesIn(filepath.Join(root, dir), "")
-	before, wasClosed := filesIn(filepath.Join(other, dir), "")
-	if !slices.Equal(files, before) || !sameContents(filepath.Join(root, dir), filepath.Join(other, dir), files) {
-		return false
-	}
-	if closed && wasClosed {
-		return true
+	same, closed := n.sameFolder(root, other, nil)
+	if !same || closed {
+		return same
 	}
 	skip, err := filepath.Rel(root, own.Dir)
 	if err != nil || skip == "." {
 		return false
 	}
-	files, _ = filesIn(root, skip)
-	before, _ = filesIn(other, skip)
-	return slices.Equal(files, before) && sameContents(root, other, files)
+	files, _ := filesIn(root, skip)
+	before, _ := filesIn(other, skip)
+	return slices.Equal(files, before) && sameContents(root, other, files, nil)
+}
+
+// sameFolder reports whether the files in the directory of an application are the same in two checkouts, where the
+// templates are filled in in the other one. closed is false when one of them leads out of the directory.
+func (n *neighbour) sameFolder(root, other string, templates []string) (same, closed bool) {
+	dir := filepath.FromSlash(path.Dir(n.file))
+	root, other = filepath.Join(root, dir), filepath.Join(other, dir)
+	files, closed := filesIn(root, "")
+	before, wasClosed := filesIn(other, "")
+	same = slices.Equal(files, before) && sameContents(root, other, files, templates)
+	return same, closed && wasClosed
 }
 
 // filesIn lists the files below a directory, but for those in one of its folders. closed is false when a file is a link
@@ -82,7 +88,8 @@ func filesIn(root, skip string) (files []string, closed bool) {
 	return files, closed
 }
 
-func sameContents(root, other string, files []string) bool {
+// sameContents compares files of two directories, where the templates are filled in in the other one.
+func sameContents(root, other string, files, templates []string) bool {
 	tree, err := checkout.Open(root)
 	if err != nil {
 		return false
@@ -97,9 +104,35 @@ func sameContents(root, other string, files []string) bool {
 			return false
 		}
 		b, err := before.ReadFile(filepath.Join(other, file))
-		if err != nil || !bytes.Equal(a, b) {
+		if err != nil {
+			return false
+		}
+		isFile := func(template string) bool { return path.Clean(template) == filepath.ToSlash(file) }
+		if !bytes.Equal(a, b) && !(slices.ContainsFunc(templates, isFile) && fills(a, b)) {
 			return false
 		}
 	}
 	return true
+}
+
+// fills reports whether a text may be a template that was filled in: all that stands between the actions is there, in
+// its order.
+func fills(template, text []byte) bool {
+	first, rest, found := bytes.Cut(template, []byte("{{"))
+	if !found || !bytes.HasPrefix(text, first) {
+		return false
+	}
+	text = text[len(first):]
+	for {
+		_, after, _ := bytes.Cut(rest, []byte("}}"))
+		literal, next, more := bytes.Cut(after, []byte("{{"))
+		if !more {
+			return bytes.HasSuffix(text, literal)
+		}
+		_, left, is := bytes.Cut(text, literal)
+		if !is {
+			return false
+		}
+		text, rest = left, next
+	}
 }

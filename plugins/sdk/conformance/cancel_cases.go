@@ -17,7 +17,8 @@ func cancelCases() []Case {
 		Title: "a stage whose call is cancelled stops and completes its log",
 		Why: "the stage goes on while the deployment is rolled back; piped ends the process, with the stages of all " +
 			"other deployments, after 15 s",
-		Next: "stop the work when the context of the call ends, and report the log as completed then",
+		Next: "stop the work when the context of the call ends, also in the middle of a wait: wait for the context " +
+			"and not in a sleep; report the log as completed then",
 	}, {
 		ID: "cancel.quiet", Capability: Cancel, run: cancelQuiet,
 		Title: "a cancelled stage that has completed its log sends nothing more",
@@ -46,20 +47,26 @@ func cancelCases() []Case {
 	}}
 }
 
-// cancelled holds a stage up, cancels it and lets it go on.
-func (p *probe) cancelled(x *session) (*pending, error) {
-	held, err := p.hold(x, order{})
-	if err != nil {
-		return nil, err
-	}
+// cancelled cancels a stage that is held up, and lets it go on.
+func cancelled(held *pending) error {
 	if !held.begun() {
 		held.finish()
-		return nil, skip("the stage ends without a request to piped, by which it could be held up")
+		return skip("the stage ends without a request to piped, by which it could be held up")
 	}
 	held.cancel()
 	<-time.After(50 * time.Millisecond) // the plugin sees the cancel first
 	held.finish()
-	return held, nil
+	return nil
+}
+
+// until is how long after its cancel a stage has completed its log.
+func (x *session) until(id string, cancelled time.Time) time.Duration {
+	for _, c := range x.rec.of(id) {
+		if completing(c) {
+			return c.at.Sub(cancelled)
+		}
+	}
+	return 0 // it writes no log
 }
 
 // completes waits until the log of a cancelled stage is complete.
@@ -76,8 +83,11 @@ func completes(p *probe, x *session, id string) error {
 		return nil
 	}
 	calls := x.rec.of(id)
-	ago := time.Since(calls[len(calls)-1].at)
-	if ago < p.suite.bounds.Stop/2 {
+	if len(calls) == 0 {
+		return fmt.Errorf("the stage has sent piped nothing, not even a log, and no answer %s after the cancel",
+			p.suite.bounds.Stop)
+	}
+	if ago := time.Since(calls[len(calls)-1].at); ago < p.suite.bounds.Stop/2 {
 		return fmt.Errorf("the stage goes on after its cancel: it still sent %s %s later",
 			calls[len(calls)-1].method, (p.suite.bounds.Stop - ago).Round(time.Millisecond))
 	}
@@ -90,15 +100,68 @@ func cancelEnds(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.cancelled(x)
+	held, err := p.hold(x, order{})
 	if err != nil {
+		return err
+	}
+	if err := cancelled(held); err != nil {
 		return err
 	}
 	began := time.Now()
 	if err := stops(p, x, held.id); err != nil {
 		return err
 	}
-	return heeded(p, held.id, time.Since(began))
+	if err := heeded(p, held.id, x.until(held.id, began)); err != nil {
+		return err
+	}
+	return cancelMidway(p, x)
+}
+
+// cancelMidway cancels the stage where it sends piped nothing. A second time when it goes on to the end of the lull: it
+// may have needed as long to stop.
+func cancelMidway(p *probe, x *session) error {
+	l := usualLull(p)
+	if l == nil {
+		p.saw("%s; it sends piped something all the time, so it was cancelled at its first request alone", p.seen)
+		return nil
+	}
+	first := p.seen
+	for again := false; ; again = true {
+		held, err := midway(p, x, l, order{})
+		if err != nil {
+			return err
+		}
+		if !held.begun() {
+			held.finish()
+			p.saw("%s; it ended before it could be cancelled %s", first, l)
+			return nil
+		}
+		began := time.Now()
+		held.cancel()
+		if err := stops(p, x, held.id); err != nil {
+			return at(l, err)
+		}
+		took := x.until(held.id, began)
+		p.saw("%s; %s, after %s", first, l, took.Round(time.Millisecond))
+		held.finish()
+		if !l.slept(took) {
+			return nil
+		}
+		if again {
+			return note("the stage, cancelled %s, stopped when it had done that, %s later: it does not see a cancel "+
+				"there; where it works for more than 15s, piped ends the process with all its stages", l,
+				took.Round(100*time.Millisecond))
+		}
+	}
+}
+
+// at says in the error of a case where the stage was stopped.
+func at(l *lull, err error) error {
+	var v *verdict
+	if l == nil || err == nil || errors.As(err, &v) {
+		return err
+	}
+	return fmt.Errorf("stopped %s: %w", l, err)
 }
 
 // heeded returns an error when a stage did all of its work after its cancel, which took some time.
@@ -132,8 +195,11 @@ func cancelQuiet(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.cancelled(x)
+	held, err := stopMoment(p, x, order{})
 	if err != nil {
+		return err
+	}
+	if err := cancelled(held); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(p.ctx, p.suite.bounds.Stop)
@@ -198,7 +264,11 @@ func cancelNext(p *probe) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.cancelled(x); err != nil {
+	held, err := stopMoment(p, x, order{})
+	if err != nil {
+		return err
+	}
+	if err := cancelled(held); err != nil {
 		return err
 	}
 	return servesOn(p, x)
@@ -258,7 +328,15 @@ func deadline(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.hold(x, order{deadline: 500 * time.Millisecond})
+	l, after := usualLull(p), 500*time.Millisecond
+	var held *pending
+	if l != nil {
+		after = l.begins + l.quiet
+		held, err = p.begin(x, order{deadline: after})
+		held.gate.release()
+	} else {
+		held, err = p.hold(x, order{deadline: after})
+	}
 	if err != nil {
 		return err
 	}
@@ -271,7 +349,15 @@ func deadline(p *probe) error {
 		held.ended <- e
 	case <-p.ctx.Done():
 	}
+	began := time.Now()
 	p.pause(50 * time.Millisecond)
 	held.finish()
-	return stops(p, x, held.id)
+	if err := stops(p, x, held.id); err != nil {
+		return at(l, err)
+	}
+	if took := x.until(held.id, began); l != nil && l.slept(took) {
+		return note("the stage, whose deadline was %s, stopped when it had done that, %s later, see cancel.ends", l,
+			took.Round(100*time.Millisecond))
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ package conformance
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/pipedeck/pipedeck/api/plugin/common"
@@ -31,9 +32,9 @@ func cancelWork(p *probe) error {
 	if err != nil {
 		return err
 	}
-	given := make(chan *common.DeploymentSource, 1)
-	held, err := p.hold(x, order{edit: func(request *deployment.ExecuteStageRequest) {
-		given <- request.GetInput().GetTargetDeploymentSource()
+	var given atomic.Pointer[common.DeploymentSource]
+	held, err := stopMoment(p, x, order{edit: func(request *deployment.ExecuteStageRequest) {
+		given.Store(request.GetInput().GetTargetDeploymentSource())
 	}})
 	if err != nil {
 		return err
@@ -51,7 +52,7 @@ func cancelWork(p *probe) error {
 		return skip("its log is not completed, see cancel.ends")
 	}
 	p.pause(300 * time.Millisecond) // what the process does at the end of a call
-	source := <-given
+	source := given.Load()
 	pid := x.process.command.Process.Pid
 	files, known := fingerprint(source)
 	before, ok := processorUse(pid)

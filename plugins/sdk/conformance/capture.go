@@ -76,9 +76,12 @@ func (c *capture) lastLine() string {
 	return clip(strings.TrimSpace(lines[len(lines)-1]))
 }
 
-// lastWords is why the process has ended, as far as it has printed it: the panic of a Go program rather than the end of
-// its stack.
+// lastWords is why the process has ended, as far as it has printed it: the panic of a Go program, or the module that a
+// program does not find, rather than the end of its stack.
 func (c *capture) lastWords() string {
+	if missing, _ := missingModule(c.text()); missing != "" {
+		return clip(missing)
+	}
 	for line := range strings.Lines(c.text()) {
 		for _, begin := range []string{"panic: ", "fatal error: "} {
 			if strings.HasPrefix(line, begin) {

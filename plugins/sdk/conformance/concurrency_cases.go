@@ -108,7 +108,7 @@ func concurrentParallel(p *probe) error {
 		}
 	}()
 	for range stages {
-		held, err := p.begin(x)
+		held, err := p.begin(x, order{})
 		if err != nil {
 			return err
 		}
@@ -231,7 +231,7 @@ func concurrentCancel(p *probe) error {
 		return err
 	}
 	defer stays.finish()
-	other, err := p.begin(x)
+	other, err := p.begin(x, order{})
 	if err != nil {
 		return err
 	}

@@ -27,6 +27,7 @@ type execution struct {
 	id      string
 	status  model.StageStatus
 	err     error
+	began   time.Time
 	took    time.Duration
 	// cut says that the stage was cancelled at the run limit.
 	cut bool
@@ -46,6 +47,8 @@ type order struct {
 	first bool
 	// free is how many requests of a held stage pass before.
 	free int
+	// holds, when set, says which requests of a held stage wait; all without.
+	holds func(call) bool
 	// exclusive is set by who holds suite.deploying already.
 	exclusive bool
 	// context, when set, ends the call in place of the run limit.
@@ -138,7 +141,7 @@ func (x *session) execute(p *probe, o order) (*execution, error) {
 	x.rec.begin(o.id, request.GetInput().GetDeployment().GetId())
 	began := time.Now()
 	answer, err := x.deployments().ExecuteStage(ctx, request)
-	e := &execution{session: x, stage: o.stage, id: o.id, status: answer.GetStatus(), err: err,
+	e := &execution{session: x, stage: o.stage, id: o.id, status: answer.GetStatus(), err: err, began: began,
 		took: time.Since(began), cut: ctx.Err() != nil || status.Code(err) == codes.DeadlineExceeded && o.deadline > 0}
 	if !e.cut {
 		x.rec.end(o.id)

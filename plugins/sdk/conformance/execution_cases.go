@@ -27,11 +27,6 @@ func executionCases() []Case {
 		Next: "answer ExecuteStage with SUCCESS, FAILURE, SKIPPED or EXITED once the work is done; give options " +
 			"with --with",
 	}, {
-		ID: "execution.answer.last", Capability: Execution, run: answerIsLast, last: true,
-		Title: "the answer of a stage is the last that comes from it",
-		Why:   "the next stage starts while this one still works, and what it writes then is lost",
-		Next:  "wait for all threads of the stage, and for its reports to piped, before the answer",
-	}, {
 		ID: "execution.failure.reason", Capability: Execution, run: failureReason,
 		Title: "a stage that fails says why",
 		Why:   "users see FAILURE, and nothing that would help them",
@@ -72,22 +67,6 @@ func executionEnds(p *probe) error {
 		return p.suite.unsuccessful("the stage ended in " + e.how())
 	}
 	p.saw("%s: %s", e.stage, e.how())
-	return nil
-}
-
-// answerIsLast looks at all stages that have answered.
-func answerIsLast(p *probe) error {
-	if _, err := p.settled(); err != nil {
-		return err
-	}
-	p.pause(p.suite.bounds.Quiet)
-	for _, x := range p.suite.sessions() {
-		late := x.rec.about(func(c call) bool { return c.late })
-		if len(late) > 0 {
-			return fmt.Errorf("after a stage had answered, it still sent %s for it (%d requests): the work goes on "+
-				"after the answer", late[0].method, len(late))
-		}
-	}
 	return nil
 }
 

@@ -15,8 +15,10 @@ type pending struct {
 	gate   *gate
 	// ended gets the execution once.
 	ended chan *execution
-	// silent says that it asked piped for nothing within the run limit.
+	// silent says that it did not come to where it is held up within the run limit.
 	silent bool
+	// lull is that in which the stage is; nil when it is held up at a request.
+	lull *lull
 }
 
 // hold begins to execute the stage, and holds it up at its first request to piped until the gate is released. The
@@ -31,7 +33,7 @@ func (p *probe) hold(x *session, o order) (*pending, error) {
 	ctx, cancel := context.WithCancel(o.context)
 	o.context = ctx
 	held := &pending{id: o.id, cancel: cancel, gate: x.rec.hold(o.id), ended: make(chan *execution, 1)}
-	held.gate.free = o.free
+	held.gate.free, held.gate.only = o.free, o.holds
 	go func() {
 		e, _ := x.execute(p, o) // the only error is that of p.ctx
 		held.ended <- e
@@ -90,12 +92,16 @@ func (p *probe) whileHeld(x *session, act func() error) error {
 }
 
 // begin is hold without a wait for the first request.
-func (p *probe) begin(x *session) (*pending, error) {
-	id := p.suite.newID()
+func (p *probe) begin(x *session, o order) (*pending, error) {
+	if o.id == "" {
+		o.id = p.suite.newID()
+	}
 	ctx, cancel := context.WithCancel(p.ctx)
-	held := &pending{id: id, cancel: cancel, gate: x.rec.hold(id), ended: make(chan *execution, 1)}
+	o.context = ctx
+	held := &pending{id: o.id, cancel: cancel, gate: x.rec.hold(o.id), ended: make(chan *execution, 1)}
+	held.gate.free, held.gate.only = o.free, o.holds
 	go func() {
-		e, _ := x.execute(p, order{id: id, context: ctx}) // the only error is that of p.ctx
+		e, _ := x.execute(p, o) // the only error is that of p.ctx
 		held.ended <- e
 	}()
 	return held, p.ctx.Err()

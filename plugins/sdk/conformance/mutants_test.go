@@ -4,6 +4,7 @@
 package conformance_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -97,9 +98,7 @@ func TestEachMistakeIsFoundByItsCase(t *testing.T) {
 	var running sync.WaitGroup
 	for _, f := range fault.All() {
 		o := options(t, f.Name, f.Targets, f.Case)
-		if f.With != "" {
-			o.With = f.With
-		}
+		o.With, o.RunLimit = cmp.Or(f.With, o.With), cmp.Or(f.RunLimit, o.RunLimit)
 		if f.Deploys {
 			o = deploying(t, f.Name, f.Case)
 		}

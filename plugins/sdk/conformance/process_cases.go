@@ -74,24 +74,37 @@ func sigtermBusy(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.begin(x)
+	held, err := busy(p, x)
 	if err != nil {
 		return err
+	}
+	err = x.terminate(p.ctx)
+	held.finish()
+	if err != nil {
+		return at(held.lull, fmt.Errorf("while a stage runs: %w", err))
+	}
+	p.saw("after %s", x.took.Round(time.Millisecond))
+	return nil
+}
+
+// busy has the stage at work: in its lull, or from its first request on. It may ask piped for nothing, or for something
+// later.
+func busy(p *probe, x *session) (*pending, error) {
+	if l := usualLull(p); l != nil {
+		return midway(p, x, l, order{})
+	}
+	held, err := p.begin(x, order{})
+	if err != nil {
+		return nil, err
 	}
 	select {
 	case <-held.gate.begun:
 	case e := <-held.ended:
 		held.ended <- e
-	case <-time.After(2 * time.Second): // it may ask piped for nothing, or for something later
+	case <-time.After(2 * time.Second):
 	}
 	held.gate.release() // it goes on with its work
-	err = x.terminate(p.ctx)
-	held.finish()
-	if err != nil {
-		return fmt.Errorf("while a stage runs: %w", err)
-	}
-	p.saw("after %s", x.took.Round(time.Millisecond))
-	return nil
+	return held, nil
 }
 
 func sigtermStage(p *probe) error {
@@ -103,7 +116,7 @@ func sigtermStage(p *probe) error {
 	if err != nil {
 		return err
 	}
-	held, err := p.hold(x, order{})
+	held, err := stopMoment(p, x, order{})
 	if err != nil {
 		return err
 	}
@@ -127,8 +140,8 @@ func sigtermStage(p *probe) error {
 	case e.err == nil || e.refused() || x.piped.Completed(held.id) || x.process.running():
 		return nil
 	}
-	return fmt.Errorf("at SIGTERM the process ended (%s) in the middle of a stage: the stage neither answered nor "+
-		"completed its log, which has %d of %d entries", x.process.end(), some, all)
+	return at(held.lull, fmt.Errorf("at SIGTERM the process ended (%s) in the middle of a stage: the stage neither "+
+		"answered nor completed its log, which has %d of %d entries", x.process.end(), some, all))
 }
 
 func sigint(p *probe) error {

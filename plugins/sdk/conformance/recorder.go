@@ -39,13 +39,15 @@ type recorder struct {
 	fail func(c call) error
 }
 
-// gate holds up the first requests about a stage.
+// gate holds up requests about a stage.
 type gate struct {
 	begun, open chan struct{}
 	once        sync.Once
 	opened      sync.Once
 	// free is how many requests pass before.
 	free int
+	// only, when set, says which requests are held up.
+	only func(call) bool
 }
 
 func (g *gate) release() { g.opened.Do(func() { close(g.open) }) }
@@ -78,8 +80,12 @@ func (r *recorder) each(ctx context.Context, method string, request proto.Messag
 		r.calls = append(r.calls, c)
 	}
 	g, fail := r.gates[c.stage], r.fail
-	if g != nil && g.free > 0 {
+	switch {
+	case g == nil:
+	case g.free > 0:
 		g.free--
+		g = nil
+	case g.only != nil && !g.only(c):
 		g = nil
 	}
 	r.mu.Unlock()

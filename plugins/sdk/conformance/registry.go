@@ -13,10 +13,10 @@ import (
 func Cases() []Case {
 	return slices.Concat(startCases(), configCases(), stageListCases(), healthCases(), earlyCases(), pipelineCases(),
 		rollbackCases(), pipelineLimits(), refusalCases(), quickSyncCases(), versionCases(), strategyCases(),
-		executionCases(), optionCases(), optionValueCases(), misspeltCases(), againCases(), cancelCases(),
-		cancelWorkCases(), concurrencyCases(), logCases(), logTroubleCases(), metadataCases(), secretCases(),
-		malformedCases(), limitCases(), pipedCases(), processCases(), stopCases(), leakCases(), memoryCases(),
-		liveStateCases(), changeCases(), driftCases(), previewCases(), deployCases(), schemaCases())
+		executionCases(), answerCases(), optionCases(), optionValueCases(), misspeltCases(), againCases(),
+		cancelCases(), cancelWorkCases(), concurrencyCases(), logCases(), logTroubleCases(), metadataCases(),
+		secretCases(), malformedCases(), limitCases(), pipedCases(), processCases(), stopCases(), leakCases(),
+		memoryCases(), liveStateCases(), changeCases(), driftCases(), previewCases(), deployCases(), schemaCases())
 }
 
 // startID is the case that all others build on.

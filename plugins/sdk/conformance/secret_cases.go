@@ -223,9 +223,15 @@ func plantedPlan(p *probe, x *session, found *leaked) {
 	note("DetermineStrategy", strategy, err)
 }
 
-// forms are a secret as it is, and as programs write it.
+// forms are a secret as it is, and as programs write it: the numbers of its bytes as Go and Python print a request, in
+// which options are bytes, and as Node prints a buffer.
 func forms(secret string) []string {
-	return []string{secret, base64.StdEncoding.EncodeToString([]byte(secret)), fmt.Sprintf("%x", secret)}
+	bytes := []byte(secret)
+	numbers := strings.Trim(fmt.Sprint(bytes), "[]")
+	return []string{
+		secret, base64.StdEncoding.EncodeToString(bytes), fmt.Sprintf("%x", bytes), numbers,
+		strings.ReplaceAll(numbers, " ", ", "), fmt.Sprintf("% x", bytes),
+	}
 }
 
 // holds is whether a text shows the secret.

@@ -65,6 +65,14 @@ type setup struct {
 // errNotStarted is why a case could not be run: the program does not start.
 var errNotStarted = errors.New("the program does not start")
 
+// missingError is errNotStarted for want of a module; next is what to do.
+type missingError struct {
+	error
+	next string
+}
+
+func (e *missingError) Unwrap() error { return e.error }
+
 // start runs the program as piped does and returns when it has reported its stages.
 func (s *suite) start(ctx context.Context, how setup) (*session, error) {
 	x := &session{suite: s, rec: newRecorder(), port: how.port}
@@ -174,7 +182,11 @@ func (x *session) await(ctx context.Context) (err error) {
 	case <-x.process.exited:
 		cancel()
 		<-answered
-		return fmt.Errorf("%w: it ended before it answered FetchDefinedStages: %s", errNotStarted, x.process.end())
+		err := fmt.Errorf("%w: it ended before it answered FetchDefinedStages: %s", errNotStarted, x.process.end())
+		if _, next := missingModule(x.process.output.text()); next != "" {
+			return &missingError{err, next}
+		}
+		return err
 	}
 	x.took = max(0, time.Since(began)-x.process.starved(x.suite.bounds.Start))
 	switch {

@@ -46,7 +46,7 @@ func children(p *probe) error {
 	if _, err := x.execute(p, order{}); err != nil {
 		return err
 	}
-	held, err := p.begin(x)
+	held, err := p.begin(x, order{})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -130,8 +131,8 @@ func (s *suite) runOne(c Case) Result {
 	}
 	began := time.Now()
 	result := Result{Case: c}
-	if err := s.startError(); err != nil && c.Capability != Start {
-		result.State, result.Detail = NotApplicable, "the plugin does not start, see "+startID
+	if err := s.startError(); err != nil && c.ID != startID {
+		result.State, result.Detail = NotApplicable, notRun(c, err)
 	} else {
 		p := &probe{ctx: s.ctx, suite: s}
 		err := p.run(c)
@@ -141,8 +142,12 @@ func (s *suite) runOne(c Case) Result {
 			err = p.run(c)
 		}
 		result.State, result.Detail = outcome(err, p.seen)
+		var missing *missingError
+		if errors.As(err, &missing) {
+			result.Next = missing.next
+		}
 		if c.ID != startID && errors.Is(err, errNotStarted) && s.startError() != nil {
-			result.State, result.Detail = NotApplicable, "the plugin does not start, see "+startID
+			result.State, result.Detail = NotApplicable, notRun(c, s.startError())
 		}
 	}
 	result.Took = time.Since(began)
@@ -153,6 +158,14 @@ func (s *suite) runOne(c Case) Result {
 		s.options.Done(result)
 	}
 	return result
+}
+
+// notRun is why a case is not run. Those of starts that have to be refused would pass, whatever refuses them.
+func notRun(c Case, starting error) string {
+	if c.Capability != Start {
+		return "the plugin does not start, see " + startID
+	}
+	return "not run, because the plugin does not start" + strings.TrimPrefix(starting.Error(), errNotStarted.Error())
 }
 
 func (p *probe) run(c Case) error {

@@ -132,6 +132,17 @@ func TestAPluginThatDoesNotStartFailsOneCase(t *testing.T) {
 			t.Errorf("%s has %s: %s", r.ID, r.State, r.Detail)
 		}
 	}
+	for _, name := range []string{"exits-at-start", "module-missing"} {
+		results, err = conformance.Run(t.Context(), options(t, name, false, "start.*", "config.*"))
+		require.NoError(t, err)
+		for _, r := range results[1:] {
+			if r.State != conformance.NotApplicable ||
+				!strings.HasPrefix(r.Detail, "not run, because the plugin does not start: it ended") {
+				t.Errorf("%s: %s has %s: %s", name, r.ID, r.State, r.Detail)
+			}
+		}
+	}
+	require.Contains(t, results[0].Next, "apt-get install python3-grpcio python3-protobuf;")
 	// One that was not asked for is there nevertheless: the others say nothing.
 	results, err = conformance.Run(t.Context(), options(t, "exits-at-start", false, "cancel.ends"))
 	require.NoError(t, err)

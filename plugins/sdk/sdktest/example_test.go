@@ -5,6 +5,7 @@ package sdktest_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"testing"
 
@@ -35,7 +36,7 @@ func ExampleNewLog() {
 			t.Error(log.Text())
 		}
 	}
-	fmt.Println(testing.RunTests(matchAll, []testing.InternalTest{{Name: "greetAll", F: test}}))
+	fmt.Println(passes("greetAll", test))
 	// Output: true
 }
 
@@ -50,8 +51,17 @@ func ExampleStart() {
 			t.Error(log)
 		}
 	}
-	fmt.Println(testing.RunTests(matchAll, []testing.InternalTest{{Name: "polite", F: test}}))
+	fmt.Println(passes("polite", test))
 	// Output: true
 }
 
-func matchAll(string, string) (bool, error) { return true, nil }
+// passes runs a test and returns whether it passes. With go test -v, what the test logs would be among the output of
+// the example.
+func passes(name string, test func(*testing.T)) bool {
+	verbose := flag.Lookup("test.v").Value
+	before := verbose.String()
+	_ = verbose.Set("false") // never fails
+	defer func() { _ = verbose.Set(before) }()
+	all := func(string, string) (bool, error) { return true, nil }
+	return testing.RunTests(all, []testing.InternalTest{{Name: name, F: test}})
+}

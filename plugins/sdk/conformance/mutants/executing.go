@@ -282,11 +282,16 @@ func (s *running) answer(err error) (*deployment.ExecuteStageResponse, error) {
 	if err != nil && !makes("fails-silently") {
 		s.logError(err)
 	}
-	if makes("answers-early") {
+	if makes("works-on") {
 		go func() {
-			time.Sleep(200 * time.Millisecond)
-			_ = s.complete()
+			for range 50 {
+				time.Sleep(100 * time.Millisecond)
+				s.log("still at it")
+			}
 		}()
+	}
+	if makes("answers-early") {
+		go func() { _ = s.complete() }()
 	} else if err := s.complete(); err != nil && makes("log-impatient") {
 		result = model.StageStatus_STAGE_FAILURE
 	}

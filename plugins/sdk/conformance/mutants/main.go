@@ -77,6 +77,11 @@ func main() {
 		runDeployer()
 		return
 	}
+	if makes("module-missing") {
+		fmt.Fprintln(os.Stderr, "Traceback (most recent call last):\n  File \"main.py\", line 3, in <module>\n"+
+			"    import grpc\nModuleNotFoundError: No module named 'grpc'")
+		os.Exit(1)
+	}
 	if strings.HasPrefix(mutation, "sdk-") {
 		runSDK()
 		return

@@ -29,8 +29,15 @@ func (careless) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[
 }
 
 func (careless) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
-	if _, err := sdk.DecodeOptions[options](req.Options); err != nil {
+	if makes("sdk-prints-request") {
+		fmt.Printf("%+v\n", req)
+	}
+	opts, err := sdk.DecodeOptions[options](req.Options)
+	if err != nil {
 		return sdk.Failure, err
+	}
+	if makes("sdk-sleeps") {
+		return sleeps(ctx, req, time.Duration(opts.Steps)*time.Second)
 	}
 	req.Log.Infof("working")
 	if makes("sdk-leaks-goroutines") {
@@ -42,6 +49,21 @@ func (careless) ExecuteStage(ctx context.Context, req *sdk.StageRequest[sdk.None
 	for began := time.Now(); makes("sdk-ignores-cancel") && ctx.Err() != nil && time.Since(began) < time.Minute; {
 		req.Log.Infof("still at it")
 		time.Sleep(100 * time.Millisecond)
+	}
+	return sdk.Success, nil
+}
+
+const slept sdk.StageKey[int] = "slept"
+
+// sleeps does not look at its cancel in the middle of its work, only in what it asks piped for before and after that.
+func sleeps(ctx context.Context, req *sdk.StageRequest[sdk.None], long time.Duration) (sdk.Result, error) {
+	if err := slept.Put(ctx, req.Client, 0); err != nil {
+		return sdk.Failure, err
+	}
+	req.Log.Infof("working")
+	time.Sleep(long)
+	if err := slept.Put(ctx, req.Client, 1); err != nil {
+		return sdk.Failure, err
 	}
 	return sdk.Success, nil
 }

@@ -5,7 +5,13 @@
 // has to find it. The program and the test of the suite read the list; a mistake that no case finds fails the test.
 package fault
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
+
+// short is the run limit of stages that do not end.
+const short = 3 * time.Second
 
 // Fault is one mistake.
 type Fault struct {
@@ -19,6 +25,8 @@ type Fault struct {
 	Deploys bool
 	// With replaces the usual options of the stage.
 	With string
+	// RunLimit, when set, is how long its stage may run: for stages that do not end.
+	RunLimit time.Duration
 	// Noted says that the case notes it, and does not fail.
 	Noted bool
 }
@@ -35,6 +43,7 @@ func All() []Fault {
 func ofStart() []Fault {
 	return []Fault{
 		{Name: "exits-at-start", Case: "start.serves", Says: "ended before it answered"},
+		{Name: "module-missing", Case: "start.serves", Says: "ModuleNotFoundError: No module named 'grpc'"},
 		{Name: "ignores-port", Case: "start.serves", Says: "but not on the port of its configuration"},
 		{Name: "speaks-tls", Case: "start.serves", Says: "speaks TLS"},
 		{Name: "speaks-http1", Case: "start.serves", Says: "speaks HTTP/1"},
@@ -102,9 +111,11 @@ func ofStages() []Fault {
 	return []Fault{
 		{Name: "answers-running", Case: "execution.ends", Says: "STAGE_RUNNING, which is no end"},
 		{Name: "answers-nothing", Case: "execution.ends", Says: "STAGE_NOT_STARTED_YET, which is no end"},
-		{Name: "never-ends", Case: "execution.ends", Says: "the stage was still running after"},
+		{Name: "never-ends", Case: "execution.ends", Says: "the stage was still running after",
+			RunLimit: short},
 		{Name: "crashes", Case: "execution.ends", Says: "the process has ended"},
-		{Name: "answers-early", Case: "execution.answer.last", Says: "the work goes on after the answer"},
+		{Name: "works-on", Case: "execution.answer.last", Says: "the work goes on after the answer"},
+		{Name: "answers-early", Case: "execution.answer.completed", Says: "the work goes on after the answer"},
 		{Name: "fails-silently", Case: "execution.failure.reason", Says: "without a line in its log"},
 		{Name: "runs-anything", Case: "execution.unknown", Says: "STAGE_SUCCESS for the stage NO_SUCH_STAGE"},
 		{Name: "rollback-crashes", Case: "execution.others", Says: "WORK_ROLLBACK: the process has ended"},

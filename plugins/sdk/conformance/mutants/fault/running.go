@@ -38,7 +38,8 @@ func ofReports() []Fault {
 		{Name: "log-given-up", Case: "log.refused", Says: "after piped refused some reports"},
 		{Name: "log-impatient", Case: "log.slow", Says: "with a slow piped the stage ended in"},
 		{Name: "polls", Case: "log.pace", Says: "the stage asked piped"},
-		{Name: "stop-hangs", Case: "log.stop", Says: "while a stage wrote its log: it goes on"},
+		{Name: "stop-hangs", Case: "log.stop", Says: "while a stage wrote its log: it goes on",
+			RunLimit: short},
 		{Name: "metadata-large", Case: "metadata.bounds", Says: "it stores"},
 		{Name: "metadata-own-name", Case: "metadata.plugin-name", Says: `for the plugin "mutant"`},
 		{Name: "metadata-crashes", Case: "metadata.refused", Says: "the process has ended"},
@@ -82,7 +83,8 @@ func ofProcess() []Fault {
 	return []Fault{
 		{Name: "ignores-sigterm", Case: "process.sigterm", Says: "after SIGTERM"},
 		{Name: "exit-code", Case: "process.sigterm", Says: "exit status 7"},
-		{Name: "waits-for-stages", Case: "process.sigterm.busy", Says: "while a stage runs: it goes on"},
+		{Name: "waits-for-stages", Case: "process.sigterm.busy", Says: "while a stage runs: it goes on",
+			RunLimit: short},
 		{Name: "exits-at-once", Case: "process.sigterm.stage", Says: "in the middle of a stage"},
 		{Name: "succeeds-at-sigterm", Case: "process.sigterm.stage", Says: "that was broken off for done",
 			With: `{"steps": 40, "word": "x"}`},
@@ -131,7 +133,12 @@ func ofLiveState() []Fault {
 func ofSDK() []Fault {
 	return []Fault{
 		{Name: "sdk-ignores-cancel", Case: "cancel.ends", Says: "the stage goes on"},
+		{Name: "sdk-sleeps", Case: "cancel.ends", Says: "the stage", With: `{"steps": 60}`, RunLimit: short},
+		{Name: "sdk-sleeps", Case: "cancel.deadline", Says: "stopped in the middle of its work", With: `{"steps": 60}`,
+			RunLimit: short},
+		{Name: "sdk-sleeps", Case: "cancel.ends", Says: "the stage", With: `{"steps": 3}`, Noted: true},
 		{Name: "sdk-prints-config", Case: "secrets.config", Says: "what it prints"},
+		{Name: "sdk-prints-request", Case: "secrets.options", Says: "what it prints"},
 		{Name: "sdk-leaks-goroutines", Case: "leaks.goroutines", Says: "goroutines behind"},
 	}
 }

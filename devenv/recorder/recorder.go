@@ -1,0 +1,175 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package recorder
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/devenv/sessionfile"
+	"github.com/pipedeck/pipedeck/system/clock"
+)
+
+const (
+	// queued bounds the records that wait for the file. Streams of the deck API wait behind it.
+	queued = 256
+	// maxMessage bounds one message of the deck API, in bytes.
+	maxMessage = 64 << 20
+	// flushEvery is how long a record may wait in memory.
+	flushEvery = time.Second
+)
+
+// Options are what a recording needs to know.
+type Options struct {
+	// Environment is its name, Version that of this program.
+	Environment, Version string
+	// Limit bounds the records in bytes before they are compressed; 0 is sessionfile.DefaultLimit.
+	Limit int64
+	// Snapshot ends the recording as soon as the present state is in the file.
+	Snapshot bool
+	// Clock is that of the session.
+	Clock clock.Clock
+}
+
+// recorder records one session.
+type recorder struct {
+	deck    deckv1.DeckServiceClient
+	file    *sessionfile.Writer
+	options Options
+	began   time.Time
+	records chan stamped
+}
+
+// stamped is a record with its time.
+type stamped struct {
+	at     time.Duration
+	record *deckv1.SessionRecord
+}
+
+// errComplete ends a snapshot.
+var errComplete = errors.New("the state is complete")
+
+// Record writes the session of an environment to an empty file until ctx or the environment ends, which is no error,
+// or until the file takes no more. What was recorded until then stays; the last record says why it ended.
+func Record(ctx context.Context, deck deckv1.DeckServiceClient, file sessionfile.File, o Options) error {
+	began := o.Clock.Now()
+	out, err := sessionfile.NewWriter(file, &deckv1.SessionHeader{
+		ProgramVersion: o.Version, Environment: o.Environment, BeganAt: timestamppb.New(began),
+	}, o.Limit)
+	if err != nil {
+		return fmt.Errorf("begin the recording: %w", err)
+	}
+	r := &recorder{deck: deck, file: out, options: o, began: began, records: make(chan stamped, queued)}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	ended := make(chan error, 1)
+	go func() { // ends before write does
+		defer close(r.records)
+		ended <- r.read(ctx)
+	}()
+	if err := r.write(); err != nil {
+		stop(err)
+		for range r.records { // until the readers have ended
+		}
+		return err
+	}
+	switch err := <-ended; {
+	case errors.Is(err, errComplete), errors.Is(err, io.EOF), ctx.Err() != nil:
+		return nil
+	default:
+		return err
+	}
+}
+
+// read makes the records until there are no more.
+func (r *recorder) read(ctx context.Context) error {
+	readers, ctx := errgroup.WithContext(ctx)
+	stages := newStages(r)
+	readers.Go(func() error { return r.watch(ctx, readers, stages) })
+	if !r.options.Snapshot {
+		readers.Go(func() error { return stages.follow(ctx) })
+	}
+	return readers.Wait()
+}
+
+// watch records every change until the stream ends.
+func (r *recorder) watch(ctx context.Context, readers *errgroup.Group, stages *stages) error {
+	stream, err := r.deck.Watch(ctx, &deckv1.WatchRequest{Logs: true}, grpc.MaxCallRecvMsgSize(maxMessage))
+	if err != nil {
+		return fmt.Errorf("watch the environment: %w", err)
+	}
+	applications := &applications{recorder: r, readers: readers, watched: map[string]context.CancelFunc{}}
+	for synced := false; ; {
+		response, err := stream.Recv()
+		if err != nil {
+			return errors.Join(io.EOF, err)
+		}
+		for _, event := range response.GetEvents() {
+			if err := r.add(ctx, &deckv1.SessionRecord{Kind: &deckv1.SessionRecord_Event{Event: event}}); err != nil {
+				return err
+			}
+			applications.see(ctx, event)
+			stages.see(event)
+			if event.GetSynced() == nil || synced {
+				continue
+			}
+			synced = true
+			if r.options.Snapshot {
+				return errors.Join(applications.readOnce(ctx), stages.readOnce(ctx), errComplete)
+			}
+			readers.Go(func() error { return stages.readLogs(ctx) })
+		}
+	}
+}
+
+// add gives a record the present time, and waits while the file is slower.
+func (r *recorder) add(ctx context.Context, record *deckv1.SessionRecord) error {
+	select {
+	case r.records <- stamped{r.options.Clock.Now().Sub(r.began), record}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// write brings the records to the file until there are no more, and ends the session.
+func (r *recorder) write() error {
+	var due <-chan time.Time
+	for {
+		select {
+		case s, open := <-r.records:
+			if !open {
+				return r.end("")
+			}
+			if err := r.file.Add(s.at, s.record); err != nil {
+				return errors.Join(err, r.end(err.Error()))
+			}
+			if due == nil {
+				due = r.options.Clock.After(flushEvery)
+			}
+		case <-due:
+			due = nil
+			if err := r.file.Flush(); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// end ends the session in the file. A file that takes no more has its error already.
+func (r *recorder) end(reason string) error {
+	err := r.file.End(r.options.Clock.Now().Sub(r.began), reason)
+	if reason != "" {
+		return nil
+	}
+	return err
+}
