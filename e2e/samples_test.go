@@ -6,6 +6,7 @@
 package e2e
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -152,12 +153,18 @@ func TestTheSampleAnalysisStopsAtItsFirstBadStep(t *testing.T) {
 	users := newCrowdAt(t, e.open("analysis"), 50*time.Millisecond)
 	e.edit("analysis/deployment.yaml", `value: "0"`, `value: "50"`, "Break half of the answers")
 	commit := e.git("rev-parse", "HEAD")
-	s.await("the metric decides", func(e event) bool {
+	decided := s.await("the metric decides", func(e event) bool {
 		text, _ := e["text"].(string)
 		return e.is("log") && strings.HasPrefix(text, "metrics[0]: bad: ") &&
 			strings.Contains(text, ", expected at most 0.1: ") && strings.HasSuffix(text,
 			" is too high; failure 2, failureLimit 1; query: "+`error_share{target="canary"}`)
 	})
+	_, err := exec.LookPath("prometheus")
+	require.Equal(t, err != nil, s.seen(func(e event) bool {
+		text, _ := e["text"].(string)
+		return e["deployment"] == decided["deployment"] && strings.HasPrefix(text, "metrics[0]: its provider says: ") &&
+			strings.Contains(text, "which is not Prometheus")
+	}), "what is not Prometheus says so")
 	failed := s.await("it fails", deployed("analysis", "FAILURE", "commit", commit))
 	require.Contains(t, failed["reason"], "Stage analysis-10 failed: metrics[0] has failed 2 times, more than its "+
 		"failureLimit 1: ")
