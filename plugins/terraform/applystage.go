@@ -212,6 +212,9 @@ func (p *plugin) run(ctx context.Context, req *executeRequest, found ready) erro
 	defer func() { _ = output.Close() }()
 	defer p.watch.mark(req.Deployment.Application.ID)
 	stop := context.AfterFunc(ctx, func() {
+		if session.GoesOn(sdk.StopCause(ctx)) {
+			return
+		}
 		req.Log.Infof("Interrupting the program, which finishes what it has begun: %v", sdk.StopCause(ctx))
 	})
 	defer stop()

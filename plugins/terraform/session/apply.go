@@ -6,9 +6,11 @@ package session
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/terraform/command"
 )
 
@@ -22,17 +24,21 @@ func (s *Session) Moment(ctx context.Context) (Moment, error) {
 }
 
 // Apply applies a saved plan. When ctx ends, the program finishes what it has begun; that may take as long as it takes.
+// When it ends because piped was killed, nothing interrupts the program: no one has asked for that.
 func (s *Session) Apply(ctx context.Context, plan *Plan, output io.Writer) error {
 	flags := s.Source.App.CommandFlags
 	args := []string{"apply", "-input=false", "-no-color", s.lockTimeout()}
 	args = append(append(append(args, flags.Shared...), flags.Apply...), plan.File)
 	_, err := s.runner.Run(ctx, command.Command{Args: args, Env: s.Source.App.CommandEnvs.Apply, Output: output,
-		Changes: true})
+		Changes: true, LeftAlone: GoesOn})
 	if failure, is := command.AsFailure(err); is && failure.Stale() {
 		return fmt.Errorf("%w: the state has changed since the plan was made", ErrStale)
 	}
 	return err
 }
+
+// GoesOn is whether a program that applies goes on, without an interrupt, when its stage ends for a reason.
+func GoesOn(cause error) bool { return errors.Is(cause, sdk.ErrPipedGone) }
 
 // Show returns the state as JSON.
 func (s *Session) Show(ctx context.Context) ([]byte, error) {
