@@ -45,7 +45,7 @@ func (p *plugin) look(ctx context.Context, use, applicationID string, source *se
 	dir := filepath.Join(p.workDir, "data", use, url.PathEscape(applicationID), url.PathEscape(target.Name))
 	defer p.folders.take(dir)()
 	place := session.Place{ApplicationID: applicationID, Source: source, Target: target, Config: p.config,
-		WorkDir: p.workDir, DataDir: dir}
+		Programs: p.programs, WorkDir: p.workDir, DataDir: dir}
 	for again := false; ; again = true {
 		s, err := session.Reopen(ctx, place)
 		if err != nil {
