@@ -37,7 +37,7 @@ func newTerraformed(t *testing.T, configuration, program string) *terraformed {
 	named := strings.NewReplacer("DIR", w.dir, "TOFU", os.Getenv("PIPEDECK_TOFU")).Replace
 	require.NoError(t, os.WriteFile(w.file("program"), []byte(named(program)), 0o700))
 	require.NoError(t, os.WriteFile(w.file("plugin.yaml"), []byte("config:\n  binary: "+w.file("program")+
-		"\n  workDir: "+w.file("work")+"\ndeployTargets:\n- name: here\n"), 0o600))
+		"\n  driftInterval: 1s\n  workDir: "+w.file("work")+"\ndeployTargets:\n- name: here\n"), 0o600))
 	w.repo = repository(t, map[string]string{
 		"infra/app.pipecd.yaml": "apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n  name: infra\n" +
 			"  planner: {alwaysUsePipeline: true}\n  pipeline:\n    stages:\n    - name: TERRAFORM_PLAN\n" +
@@ -152,6 +152,31 @@ func TestTerraformAppliesOnceWhoeverIsKilled(t *testing.T) {
 			require.Equal(t, 2, w.counted("second v1"))
 		})
 	}
+}
+
+// What no one reports is found at the next look, an interval later: an edit of the state, and another input.
+func TestDriftOfTerraformIsFound(t *testing.T) {
+	t.Parallel()
+	w := newTerraformed(t, `
+resource "terraform_data" "settings" { input = "of Git" }
+resource "terraform_data" "file" { input = try(file("DIR/input"), "none") }
+`, inTime)
+	w.release("plan")
+	w.events.await("the deployment", deployed("infra", "SUCCESS"))
+	is := func(sync, reason string) func(event) bool {
+		return func(e event) bool {
+			text, _ := e["short_reason"].(string)
+			return e.is("application", "name", "infra", "sync", sync) && strings.Contains(text, reason)
+		}
+	}
+	w.events.await("no drift", is("SYNCED", ""))
+	states, err := filepath.Glob(w.file("work/states/*/here/terraform.tfstate"))
+	require.NoError(t, err)
+	require.Len(t, states, 1)
+	replaceIn(t, states[0], "of Git", "by hand")
+	w.events.await("drift by the edit", is("OUT_OF_SYNC", "1 to change"))
+	require.NoError(t, os.WriteFile(w.file("input"), []byte("another"), 0o600))
+	w.events.await("drift by the input", is("OUT_OF_SYNC", "2 to change"))
 }
 
 func TestTheSampleOfTerraformIsDeployedByCIAndLeavesNothing(t *testing.T) {

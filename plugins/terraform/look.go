@@ -40,8 +40,9 @@ func (f *folders) take(dir string) (back func()) {
 
 // look makes a plan that no one applies, without taking the lock of the state. use names what it is for: the previews
 // of other commits must not have the drift initialise its directory again.
+// known is a state whose resources read needs no more; nil for none.
 func (p *plugin) look(ctx context.Context, use, applicationID string, source *session.Source,
-	target session.Target, read func(*session.Session, *session.Plan) error) error {
+	target session.Target, known *session.Moment, read func(*session.Plan) error) error {
 	dir := filepath.Join(p.workDir, "data", use, url.PathEscape(applicationID), url.PathEscape(target.Name))
 	defer p.folders.take(dir)()
 	place := session.Place{ApplicationID: applicationID, Source: source, Target: target, Config: p.config,
@@ -51,7 +52,8 @@ func (p *plugin) look(ctx context.Context, use, applicationID string, source *se
 		if err != nil {
 			return err
 		}
-		plan, err := s.Plan(ctx, session.PlanOptions{File: filepath.Join(dir, "look.tfplan"), Unlocked: true})
+		plan, err := s.Plan(ctx, session.PlanOptions{File: filepath.Join(dir, "look.tfplan"), Unlocked: true,
+			Known: known})
 		if err != nil && !again && wantsInit(err) {
 			s.Forget()
 			continue
@@ -59,7 +61,7 @@ func (p *plugin) look(ctx context.Context, use, applicationID string, source *se
 		if err != nil {
 			return err
 		}
-		err = read(s, plan)
+		err = read(plan)
 		_ = os.Remove(plan.File) // it holds secrets; the next look writes it again
 		return err
 	}
