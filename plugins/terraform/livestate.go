@@ -77,7 +77,8 @@ func (p *plugin) see(ctx context.Context, req *livestateRequest, target session.
 	}
 	defer done()
 	last := before.of(target.Name)
-	return p.look(ctx, "drift", req.ApplicationID, source, target, last.known(), func(plan *session.Plan) error {
+	l := look{"drift", req.ApplicationID, source, target, last.known()}
+	return p.look(ctx, l, func(plan *session.Plan) error {
 		at := sightingAt{target: target.Name, moment: plan.Moment}
 		if plan.JSON == nil {
 			at.tree = last.tree

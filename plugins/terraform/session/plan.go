@@ -32,7 +32,8 @@ type Plan struct {
 	// Moment is the state that the plan was made for.
 	Moment  Moment
 	Changes *change.Set
-	// JSON is the plan as "show -json" prints it; nil for a plan without changes for PlanOptions.Known. It holds secrets.
+	// JSON is the plan as "show -json" prints it, and holds secrets; nil for a plan without changes for
+	// PlanOptions.Known.
 	JSON []byte
 }
 
@@ -44,8 +45,8 @@ type PlanOptions struct {
 	Output io.Writer
 	// Unlocked is for plans that no one applies.
 	Unlocked bool
-	// Known is a state that the caller knows; nil for none. A plan that has no changes for it is not read, which is half
-	// of the work.
+	// Known is a state that the caller knows; nil for none. A plan that has no changes for it is not read, which is
+	// half of the work.
 	Known *Moment
 	// Extra are more flags.
 	Extra []string
@@ -68,7 +69,8 @@ func (s *Session) Plan(ctx context.Context, opts PlanOptions) (*Plan, error) {
 	if err := os.Chmod(opts.File, 0o600); err != nil {
 		return nil, err
 	}
-	if moment, err := momentOfPlan(opts.File); err == nil && made.Code == 0 && opts.Known != nil && moment == *opts.Known {
+	moment, err := momentOfPlan(opts.File)
+	if err == nil && made.Code == 0 && opts.Known != nil && moment == *opts.Known {
 		return &Plan{File: opts.File, Moment: moment, Changes: &change.Set{}}, nil
 	}
 	return s.ReadPlan(ctx, opts.File)
