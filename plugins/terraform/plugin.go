@@ -24,6 +24,7 @@ type plugin struct {
 	workDir  string
 	programs *session.Programs
 	folders  folders
+	made     madePlans
 	watch    *watch
 }
 

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/terraform/command"
@@ -16,11 +18,27 @@ import (
 
 // Moment returns the version of the state now; without a state, the zero one.
 func (s *Session) Moment(ctx context.Context) (Moment, error) {
+	if s.State != "" && s.Workspace == "" {
+		return momentOfFile(s.State)
+	}
 	pulled, err := s.runner.Run(ctx, command.Command{Args: []string{"state", "pull"}})
 	if err != nil {
 		return Moment{}, err
 	}
 	return decodeMoment(bytes.NewReader(pulled.Stdout))
+}
+
+// momentOfFile reads a state on this machine, which saves the start of the program.
+func momentOfFile(path string) (Moment, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Moment{}, nil
+	}
+	if err != nil {
+		return Moment{}, fmt.Errorf("read the state: %w", err)
+	}
+	defer file.Close()
+	return decodeMoment(io.LimitReader(file, command.MaxOutput))
 }
 
 // Apply applies a saved plan. When ctx ends, the program finishes what it has begun; that may take as long as it takes.
