@@ -132,6 +132,13 @@ bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and un
 bench-pods: build embeddedk8s ## Measure pods that run as processes of this machine: the first answer, 200 pods, at rest (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only pods $(ARGS)
 
+# bench-platforms has all of them.
+.PHONY: bench-terraform bench-platforms
+bench-platforms: bench-terraform
+bench-terraform: $(TOFU) ## Measure the plugin terraform against OpenTofu alone, and what looks for drift cost
+	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) go test -count=1 -timeout 10m -tags e2e -run '^$$' -bench Overhead -benchtime 5x ./plugins/terraform
+	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) go test -count=1 -timeout 10m -tags e2e -run '^$$' -bench Drift -benchtime 50x ./plugins/terraform
+
 .PHONY: bench-kubernetes
 bench-kubernetes: build embeddedk8s ## Measure applying manifests against kubectl, which is compiled for it (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)

@@ -21,9 +21,11 @@ import (
 type plugin struct {
 	config config.Plugin
 	// workDir is that of the configuration, with its default.
-	workDir string
-	folders folders
-	watch   *watch
+	workDir  string
+	programs *session.Programs
+	folders  folders
+	made     madePlans
+	watch    *watch
 }
 
 func newPlugin() *plugin { return &plugin{watch: newWatch()} }
@@ -54,6 +56,7 @@ func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Plugin, config.Tar
 			return fmt.Errorf("create the folder for %s: %w", name, err)
 		}
 	}
+	p.programs = session.NewPrograms(filepath.Join(p.workDir, "programs"))
 	p.watch.start(p.config.DriftInterval.Std())
 	return sweep(filepath.Join(p.workDir, "plans"))
 }
@@ -165,7 +168,7 @@ func (p *plugin) place(req *executeRequest, source *session.Source, target sessi
 	own := *source
 	own.Dir = dir
 	return session.Place{ApplicationID: req.Deployment.Application.ID, Source: &own, Target: target, Config: p.config,
-		WorkDir: p.workDir}, nil
+		Programs: p.programs, WorkDir: p.workDir}, nil
 }
 
 // copyFor is the directory of the source for one deploy target: with several, each works in a copy, because the program
