@@ -5,6 +5,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -25,6 +26,29 @@ func (a *actions) simulated(app *deckv1.Application) bool {
 		}
 	}
 	return environment.GetSimulated()
+}
+
+// clustered reports whether an application is in a cluster, where it can be opened: one of this environment, or another
+// one that a plugin for Kubernetes deploys to.
+func (a *actions) clustered(app *deckv1.Application) bool {
+	return slices.ContainsFunc(app.GetDeployTargets(), func(target string) bool {
+		plugin, reached, _ := strings.Cut(target, "/")
+		return strings.HasPrefix(plugin, "kubernetes") ||
+			slices.ContainsFunc(a.link.deck.Environment().GetClusters(), func(c *deckv1.Cluster) bool {
+				return c.GetName() == reached
+			})
+	})
+}
+
+// unopened is why an application cannot be opened; empty where it can.
+func (a *actions) unopened(app *deckv1.Application) string {
+	switch {
+	case len(app.GetDeployTargets()) > 0 && !a.clustered(app):
+		return app.GetName() + " is not deployed to a cluster"
+	case a.simulated(app):
+		return "the cluster is simulated, no container runs; use --cluster kind"
+	}
+	return ""
 }
 
 // asking are the actions that ask the environment for something.
@@ -63,8 +87,8 @@ func (a *actions) reasons() keymap.Reasons {
 		if app.GetDisabled() {
 			reasons[keymap.Sync] = app.GetName() + " is disabled"
 		}
-		if a.simulated(app) {
-			reasons[keymap.Reach] = "the cluster is simulated, no container runs; use --cluster kind"
+		if reason := a.unopened(app); reason != "" {
+			reasons[keymap.Reach] = reason
 		}
 	}
 	var resource *deckv1.Resource
