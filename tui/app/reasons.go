@@ -30,25 +30,14 @@ func (a *actions) simulated(app *deckv1.Application) bool {
 
 // clustered reports whether an application is in a cluster, where it can be opened: one of this environment, or another
 // one that a plugin for Kubernetes deploys to.
-func (a *actions) clustered(app *deckv1.Application) bool {
+func clustered(app *deckv1.Application, environment *deckv1.Environment) bool {
 	return slices.ContainsFunc(app.GetDeployTargets(), func(target string) bool {
 		plugin, reached, _ := strings.Cut(target, "/")
 		return strings.HasPrefix(plugin, "kubernetes") ||
-			slices.ContainsFunc(a.link.deck.Environment().GetClusters(), func(c *deckv1.Cluster) bool {
+			slices.ContainsFunc(environment.GetClusters(), func(c *deckv1.Cluster) bool {
 				return c.GetName() == reached
 			})
 	})
-}
-
-// unopened is why an application cannot be opened; empty where it can.
-func (a *actions) unopened(app *deckv1.Application) string {
-	switch {
-	case len(app.GetDeployTargets()) > 0 && !a.clustered(app):
-		return app.GetName() + " is not deployed to a cluster"
-	case a.simulated(app):
-		return "the cluster is simulated, no container runs; use --cluster kind"
-	}
-	return ""
 }
 
 // asking are the actions that ask the environment for something.
@@ -87,8 +76,10 @@ func (a *actions) reasons() keymap.Reasons {
 		if app.GetDisabled() {
 			reasons[keymap.Sync] = app.GetName() + " is disabled"
 		}
-		if reason := a.unopened(app); reason != "" {
-			reasons[keymap.Reach] = reason
+		if len(app.GetDeployTargets()) > 0 && !clustered(app, a.link.deck.Environment()) {
+			reasons[keymap.Reach] = app.GetName() + " is not deployed to a cluster"
+		} else if a.simulated(app) {
+			reasons[keymap.Reach] = "the cluster is simulated, no container runs; use --cluster kind"
 		}
 	}
 	var resource *deckv1.Resource
