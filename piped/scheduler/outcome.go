@@ -68,7 +68,8 @@ type Cancellation struct {
 	watcher func(*CancelledError)
 	// offered becomes the request while waiting is set.
 	offered *CancelledError
-	waiting bool
+	// waiting reports whether the deployment does nothing but wait now; nil is no.
+	waiting func() bool
 	// paused is how many stages are paused at breakpoints, where a user works on them.
 	paused int
 }
@@ -100,7 +101,10 @@ func (c *Cancellation) Offer(by *CancelledError) {
 
 // waits says whether the deployment does nothing but wait now: it has not started, or only stages run that wait for a
 // user or a time.
-func (c *Cancellation) waits(now bool) {
+func (c *Cancellation) waits(now bool) { c.waitsWhile(func() bool { return now }) }
+
+// waitsWhile is waits with an answer that may change. It is asked with the lock held.
+func (c *Cancellation) waitsWhile(now func() bool) {
 	c.mu.Lock()
 	c.waiting = now
 	accepted := c.accepted()
@@ -123,7 +127,7 @@ func (c *Cancellation) pause(more int) {
 
 // accepted is the offered request if it counts now. The lock is held.
 func (c *Cancellation) accepted() *CancelledError {
-	if !c.waiting || c.paused > 0 {
+	if c.offered == nil || c.paused > 0 || c.waiting == nil || !c.waiting() {
 		return nil
 	}
 	return c.offered

@@ -25,10 +25,11 @@ import (
 func many() map[string]string {
 	var b strings.Builder
 	fmt.Fprint(&b, "resource \"terraform_data\" \"quick\" {\n  count = 100\n  input = \"${count.index}\"\n}\n")
+	before := "quick"
 	for i := range 5 {
 		fmt.Fprintf(&b, "resource \"terraform_data\" \"slow%d\" {\n  depends_on = [terraform_data.%s]\n"+
-			"  provisioner \"local-exec\" { command = \"sleep 1\" }\n}\n", i, []string{"quick", "slow0", "slow1", "slow2",
-			"slow3"}[i])
+			"  provisioner \"local-exec\" { command = \"sleep 1\" }\n}\n", i, before)
+		before = fmt.Sprintf("slow%d", i)
 	}
 	return map[string]string{"main.tf": b.String()}
 }

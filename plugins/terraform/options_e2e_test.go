@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -51,6 +52,10 @@ func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
 	id := sdktest.StageID(apply)
 	t.Cleanup(func() { w.Piped.Approve(id, "ann") })
 	w.Piped.WaitLog(t, id, "Waiting for approval by ann, because the plan destroys terraform_data.web")
+	waiting := func(value string) func() bool {
+		return func() bool { return w.Piped.StageMetadata(id)[sdk.WaitingMetadataKey] == value }
+	}
+	require.Eventually(t, waiting(sdk.WaitingYes), 20*time.Second, 10*time.Millisecond)
 	w.Piped.Approve(id, "bob")
 	w.Piped.WaitLog(t, id, "The approval by bob does not count")
 	require.Equal(t, 1, w.counted())
@@ -58,6 +63,7 @@ func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
 	require.Equal(t, succeeded, <-ended)
 	require.Equal(t, 2, w.counted())
 	require.Equal(t, "ann", w.Piped.StageMetadata(id)[sdk.ApprovedUsersMetadataKey])
+	require.True(t, waiting(sdk.WaitingNo)())
 }
 
 func TestWhatMayNeverBeDestroyedIsRefused(t *testing.T) {

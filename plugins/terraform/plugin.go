@@ -116,6 +116,7 @@ func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[c
 	}
 	if req.Rollback && first >= 0 {
 		stages = append(stages, sdk.Stage{Name: config.StageRollback, Index: first, Rollback: true,
+			Operation: sdk.OperationApprove, Metadata: working(),
 			Desc: "Apply the configuration of the commit before"})
 	}
 	return stages, nil
@@ -130,17 +131,21 @@ func planned(configured sdk.StageConfig) (sdk.Stage, error) {
 	}
 	options, err := sdk.DecodeOptions[config.ApplyOptions](configured.Options)
 	if err == nil && (options.AllowDestroy == "" || options.AllowDestroy == config.DestroyApproval) {
-		stage.Operation, stage.Operators = sdk.OperationApprove, options.Approvers
+		stage.Operation, stage.Operators, stage.Metadata = sdk.OperationApprove, options.Approvers, working()
 	}
 	return stage, err
 }
 
+// working is the metadata of a stage that may come to wait for an approval, and works until then.
+func working() map[string]string { return map[string]string{sdk.WaitingMetadataKey: sdk.WaitingNo} }
+
 // BuildQuickSyncStages is one stage that plans and applies.
 func (*plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage, error) {
 	stages := []sdk.Stage{{Name: config.StageApply, Desc: "Plan, and apply what the plan has",
-		Operation: sdk.OperationApprove}}
+		Operation: sdk.OperationApprove, Metadata: working()}}
 	if req.Rollback {
 		stages = append(stages, sdk.Stage{Name: config.StageRollback, Rollback: true,
+			Operation: sdk.OperationApprove, Metadata: working(),
 			Desc: "Apply the configuration of the commit before"})
 	}
 	return stages, nil

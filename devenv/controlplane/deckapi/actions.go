@@ -54,7 +54,7 @@ func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_APPROVE {
+	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_APPROVE || !waits(stage) {
 		return nil, status.Errorf(codes.FailedPrecondition,
 			"stage %s does not wait for an approval; it goes on by itself", stageWord(stage))
 	}
