@@ -32,9 +32,10 @@ func (l *leaving) crash(err error) tea.Cmd {
 	return tea.Quit
 }
 
-// ask opens the dialog of q instead of what is open. Who can change nothing just leaves.
+// ask opens the dialog of q instead of what is open. Who can change nothing, or sees a story,
+// just leaves.
 func (l *leaving) ask() tea.Cmd {
-	if l.host.cfg.ReadOnly != "" {
+	if l.host.cfg.ReadOnly != "" || l.host.cfg.Guide != nil { // a story ends with its environment
 		return l.leave(LeaveRunning)
 	}
 	l.overlays.replace(&dialog{

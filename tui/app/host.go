@@ -29,6 +29,8 @@ type host struct {
 	now time.Time
 	// known is until when the screen shows what the environment is doing: now, or when it was last heard of.
 	known time.Time
+	// caption is the present one of the story.
+	caption Caption
 }
 
 // key is how the key of an action of every pane is shown.

@@ -72,7 +72,7 @@ func (m *model) run(binding keymap.Binding) tea.Cmd {
 		}
 		return m.toast.say("cannot "+does+": "+reason, true)
 	}
-	if movesSession(m, binding.Action) {
+	if movesSession(m, binding.Action) || m.host.goesOn(binding.Action) {
 		return nil
 	}
 	return m.act(binding.Action)

@@ -56,6 +56,9 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 	if cfg.Playback != nil {
 		h.file.Map = h.file.Map.Playback()
 	}
+	if cfg.Guide != nil {
+		h.file.Map = h.file.Map.Guided()
+	}
 	deck := state.New()
 	m := &model{
 		host: h, ticker: ticker{host: h}, toast: toast{host: h},
@@ -111,6 +114,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		}
 		m.screen.enterMain()
 	}
+	m.settleCaption()
 	m.chosen.settle()
 	shown := m.cards.settle()
 	return m, tea.Batch(cmd, shown, m.panes.settle(m.screen.focus), m.ticker.keep(m.pace()))
@@ -140,6 +144,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 		return m.leaving.crash(msg.err)
 	case interruptMsg:
 		return m.leaving.leave(Interrupted)
+	case captionMsg:
+		m.guide(Caption(msg))
 	default:
 		if m.link.take(msg) {
 			return m.leaving.leave(EnvironmentGone)

@@ -45,10 +45,12 @@ func (m *model) render() string {
 	case m.screen.small():
 		return m.overlays.draw(m.host.theme, m.renderSmall(), width, height)
 	}
-	l := arrange(width, height, m.demand())
+	caption := max(0, len(m.host.drawCaption(width))-1) // lines besides that of the status
+	l := arrange(width, height-caption, m.demand())
 	if m.screen.main {
 		l.giveCard(m.cards.height)
 	}
+	l.status.y, l.footer.y = l.status.y+caption, l.footer.y+caption
 	parts := []part{{l.header, m.link.header(m.host, m.screen.main).Draw(width)}}
 	parts = append(parts, m.drawBody(l)...)
 	said := m.drawStatus(width, height/2)
@@ -142,6 +144,7 @@ func (m *model) drawStatus(width, most int) []string {
 		Unread: m.link.deck.RepositoryUnread(),
 	}
 	status.Playback = m.host.drawPlayback(width)
+	status.Caption = m.host.drawCaption(width)
 	if line := m.typing(); line != nil {
 		status.Typing = line.says
 	}

@@ -37,6 +37,8 @@ type Config struct {
 	Notices <-chan string
 	// Playback moves through the recorded session that Client shows; nil for an environment.
 	Playback Playback
+	// Guide leads through a story; nil for none.
+	Guide *Guide
 	// Commander is who approves, skips and cancels, as shown in logs; default $USER.
 	Commander string
 	// Keys is what the key file says; the zero value is no file.
@@ -170,6 +172,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 		feed{client: cfg.Client, send: program.Send, clock: real}.run(ctx)
 	})
 	work.spawn(func(ctx context.Context) { passNotices(ctx, cfg.Notices, program.Send) })
+	work.spawn(func(ctx context.Context) { cfg.Guide.pass(ctx, program.Send) })
 	work.spawn(func(ctx context.Context) {
 		<-ctx.Done()
 		program.Send(interruptMsg{})

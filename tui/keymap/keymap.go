@@ -123,6 +123,9 @@ const (
 	Slower        Action = "slower"
 	Faster        Action = "faster"
 
+	// While a story is played.
+	NextStep Action = "next-step"
+
 	// In dialogs.
 	KeepRunning Action = "keep-running"
 	// Pick takes the choice whose key was pressed.

@@ -31,12 +31,21 @@ type Status struct {
 	Live bool
 	// Playback is the line of a recorded session; empty for an environment.
 	Playback string
+	// Caption are the lines of a story, below all others; none for no story.
+	Caption []string
 }
 
 // Draw returns up to most lines of width columns: all that is said where it has room, above all the next step at its
 // end.
 func (v Status) Draw(width, most int) []string {
 	th := v.Theme
+	if len(v.Caption) > 0 {
+		caption := v.Caption[:min(len(v.Caption), max(1, most))]
+		if v.Caption = nil; v.quiet() || len(caption) == most {
+			return caption
+		}
+		return append(v.Draw(width, most-len(caption)), caption...)
+	}
 	var lines []string
 	if v.Banner != "" {
 		for _, line := range rowsOf(v.Banner, width-1, most, th.Ellipsis) {
@@ -52,6 +61,9 @@ func (v Status) Draw(width, most int) []string {
 	}
 	return []string{v.calm(width)}
 }
+
+// quiet reports whether nothing is said that the viewer of a story has to know.
+func (v Status) quiet() bool { return v.Banner == "" && v.Toast == "" && v.Typing == "" }
 
 // said is the toast, or what is said while text is typed, in at most most lines.
 func (v Status) said(width, most int) []string {

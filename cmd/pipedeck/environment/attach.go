@@ -116,12 +116,7 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 	}
 	connection := &connection{workspace: w, host: h, recording: l.recording}
 	defer connection.close()
-	outcome, err := app.Run(ctx, app.Config{
-		Client: connection.client, ReadOnly: l.refusal(), Notices: l.recording.news(), Name: w.Name,
-		Version: version.Build(), Commander: session.Commander(), Keys: l.keys, Flags: session.Flags(w),
-		CopyFile: w.Path("copy.txt"), CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ,
-		Command: commandRunner(w),
-	})
+	outcome, err := app.Run(ctx, l.config(w, connection))
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return false, cause
 	}
@@ -143,6 +138,16 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 		}
 	}
 	return false, leave(ctx, w, outcome, keep)
+}
+
+// config is what the UI of an environment needs.
+func (l *look) config(w *workspace.Workspace, c *connection) app.Config {
+	return app.Config{
+		Client: c.client, ReadOnly: l.refusal(), Notices: l.recording.news(), Name: w.Name,
+		Version: version.Build(), Commander: session.Commander(), Keys: l.keys, Flags: session.Flags(w),
+		CopyFile: w.Path("copy.txt"), CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ,
+		Command: commandRunner(w),
+	}
 }
 
 // keepPanic writes where the UI broke into the environment's logs: the screen has no room for it.
@@ -184,6 +189,8 @@ type connection struct {
 	host      *host
 	conn      *grpc.ClientConn
 	recording *recording
+	// connected is called when there is a client; nil for nothing to do.
+	connected func()
 }
 
 func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, error) {
@@ -204,6 +211,9 @@ func (c *connection) client(ctx context.Context) (deckv1.DeckServiceClient, erro
 	c.conn = conn
 	if err == nil {
 		c.recording.begin(ctx, c.workspace)
+	}
+	if err == nil && c.connected != nil {
+		c.connected()
 	}
 	return deck, err
 }

@@ -58,7 +58,7 @@ type clusterFlags struct {
 }
 
 func (f *clusterFlags) register(cmd *cobra.Command) {
-	f.engine = engine.NewFinder(engine.Run, os.Getenv(engine.Variable))
+	f.engine = newEngine()
 	f.cmd = cmd
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
@@ -80,6 +80,8 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 			"without PROGRAM for images that are built here")
 	flags.BoolVar(&f.yes, "yes", false, "use an existing cluster that does not look like one for development")
 }
+
+func newEngine() *engine.Finder { return engine.NewFinder(engine.Run, os.Getenv(engine.Variable)) }
 
 // arguments gives the flags to another pipedeck process.
 func (f *clusterFlags) arguments() []string {

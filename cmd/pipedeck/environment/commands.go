@@ -13,7 +13,7 @@ import (
 func Commands(t *session.Target) []*cobra.Command {
 	return []*cobra.Command{
 		newUpCommand(t), newHostCommand(t), newCICommand(t), newAttachCommand(t), newDownCommand(t),
-		newReplayCommand(), newExportCommand(t),
+		newDemoCommand(t), newReplayCommand(), newExportCommand(t),
 		newListCommand(t),
 		newDoctorCommand(t), newCleanCommand(t), newEmbeddedCommand(), newSamplesCommand(), newPipedCommand(t),
 	}

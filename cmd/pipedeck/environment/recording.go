@@ -118,6 +118,14 @@ func (r *recording) news() <-chan string {
 	return r.troubles
 }
 
+// end ends the recording before finish, so that it has nothing of what comes after.
+func (r *recording) end() {
+	if r != nil && r.begun {
+		r.stop()
+		r.running.Wait()
+	}
+}
+
 // finish ends the recording, and says where it is or what went wrong.
 func (r *recording) finish(out io.Writer) {
 	if r == nil || r.file == nil {
@@ -129,8 +137,7 @@ func (r *recording) finish(out io.Writer) {
 		}
 		return
 	}
-	r.stop()
-	r.running.Wait()
+	r.end()
 	if _, err := r.file.close(); err != nil {
 		r.trouble = errors.Join(r.trouble, err)
 	}

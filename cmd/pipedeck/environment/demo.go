@@ -1,0 +1,205 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/spf13/cobra"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/cluster"
+	"github.com/pipedeck/pipedeck/devenv/story"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/piped/config"
+	"github.com/pipedeck/pipedeck/system/inputfile"
+)
+
+// demoFlags are the flags of demo.
+type demoFlags struct {
+	Flags
+	look       *look
+	output     string
+	auto, fast bool
+	list       bool
+	print      string
+}
+
+func newDemoCommand(t *session.Target) *cobra.Command {
+	f := &demoFlags{look: &look{recording: &recording{}}}
+	cmd := &cobra.Command{
+		Use: "demo [STORY|FILE]", Short: "Play a story on a real environment", Args: cobra.MaximumNArgs(1),
+		Long: `Start a separate environment, play a story on it, and remove it. Each step of a story has a caption above
+the keys; the commits, the deployments and the failures are real. The key . goes on with the next step; with --auto,
+and without a terminal, the story goes on by itself.
+
+A story is a file that can be copied and changed: --print prints one, and pipedeck validate checks it.
+
+Exit code 0: all that the story awaited came; 1: a step failed; 2: wrong usage or a mistake in the story; 3: the
+environment could not start; 130: you left before the end.` + storiesHelp(),
+		Example: `  pipedeck demo
+  pipedeck demo failure --auto
+  pipedeck demo --print tour > my-story.yaml
+  pipedeck demo my-story.yaml
+  pipedeck demo tour --auto --fast --record tour.pipedeck`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.list:
+				return listStories(cmd.OutOrStdout())
+			case f.print != "":
+				return printStory(cmd.OutOrStdout(), f.print)
+			}
+			return f.run(cmd, t, args)
+		},
+	}
+	f.look.register(cmd)
+	f.look.recording.register(cmd)
+	f.registerKind(cmd)
+	flags := cmd.Flags()
+	flags.StringVar(&f.output, "output", "auto", "tui, plain, reader (sentences); auto: $PIPEDECK_OUTPUT, else tui on a "+
+		"terminal, plain elsewhere")
+	flags.BoolVar(&f.auto, "auto", false, "go on without a key, after the time to read the caption")
+	flags.BoolVar(&f.fast, "fast", false, "with --auto, go on at once")
+	flags.BoolVar(&f.list, "list", false, "list the stories")
+	flags.StringVar(&f.print, "print", "", "print the file of the story `NAME`")
+	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
+	_ = flags.MarkHidden("compile") // for make; the flag exists
+	cmd.MarkFlagsMutuallyExclusive("list", "print")
+	return cmd
+}
+
+// run plays a story.
+func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) error {
+	mode, err := ChooseOutput(f.output, true)
+	if err != nil {
+		return err
+	}
+	if mode == outputJSON {
+		return exit.Usage(errors.New("a story is not shown as JSON"),
+			"use --output plain, or record it and replay that: --record FILE")
+	}
+	if err := f.look.read(mode); err != nil {
+		return err
+	}
+	played, err := openStory(cmd.Context(), args)
+	if err != nil {
+		return err
+	}
+	if !defaults.GivenForCommand(cmd.Flags().Lookup("name")) {
+		t.Name = "demo-" + uuid.NewString()[:8] // its own, as that of ci
+	}
+	f.samples = []string{played.Sample}
+	s := &Setup{Target: t, Flags: &f.Flags, Mode: mode, recording: f.look.recording, Out: cmd.OutOrStdout(),
+		Err: cmd.ErrOrStderr()}
+	w, err := s.checkDemo(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if err := f.look.recording.create(); err != nil {
+		return err
+	}
+	defer f.look.recording.finish(cmd.ErrOrStderr())
+	d := &demonstration{Setup: s, story: played, workspace: w, auto: f.auto || f.fast || mode != outputTUI, fast: f.fast}
+	return exit.Explain(cmd.Context(), d.run(cmd.Context(), f.look))
+}
+
+// checkDemo finds what would keep the environment of a story from starting. A story changes what is in its cluster, so
+// it gets one that is made for it.
+func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err error) {
+	if w, err = s.Target.Workspace(); err != nil {
+		return nil, err
+	}
+	exists, err := w.Exists()
+	switch {
+	case err != nil:
+		return nil, err
+	case exists:
+		return nil, exit.Usage(fmt.Errorf("environment %q is there already, and a story removes its own at the end", w.Name),
+			"choose another --name, or none")
+	}
+	clusters, err := s.Flags.clusterFlags.parse()
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range clusters {
+		if c.kind == cluster.Existing {
+			return nil, exit.Usage(errors.New("a story changes what is in its cluster, so it does not use an existing one"),
+				"use --cluster embedded or --cluster kind")
+		}
+	}
+	return w, s.Flags.check(ctx, w, nil)
+}
+
+// openStory reads the story that the user names; the first one without a name.
+func openStory(ctx context.Context, args []string) (*story.Story, error) {
+	name := story.Names()[0]
+	if len(args) == 1 {
+		name = args[0]
+	}
+	if !strings.ContainsAny(name, "./"+string(filepath.Separator)) {
+		played, err := story.Builtin(name, sampleNames())
+		if err != nil {
+			return nil, exit.Usage(err, "name one of these, or a file such as ./my-story.yaml")
+		}
+		return played, nil
+	}
+	content, err := inputfile.Read(ctx, name, config.MaxSize+1)
+	if err != nil {
+		return nil, exit.Usage(err, "name a file with a story, or one of: "+strings.Join(story.Names(), ", "))
+	}
+	played, err := story.Parse(content, name, sampleNames())
+	if err != nil {
+		return nil, exit.Usage(err, "correct the file; docs/demo.md lists the keys of a story")
+	}
+	return played, nil
+}
+
+func listStories(out io.Writer) error {
+	for _, name := range story.Names() {
+		s, err := story.Builtin(name, sampleNames())
+		if err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(out, "%-10s %s\n", name, s.Title); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func printStory(out io.Writer, name string) error {
+	content, err := story.Source(name)
+	if err != nil {
+		return exit.Usage(err, "see pipedeck demo --list")
+	}
+	_, err = out.Write(content)
+	return err
+}
+
+// storiesHelp lists the stories, a line each, for the help of the command.
+func storiesHelp() string {
+	var help strings.Builder
+	help.WriteString("\n\nStories; the first one is the default:\n")
+	if err := listStories(&help); err != nil {
+		return "" // a test reads them all
+	}
+	return strings.TrimRight(strings.ReplaceAll(help.String(), "\n", "\n  "), "\n ")
+}
+
+// registerKind adds the flags of an environment that is made for one purpose.
+func (f *Flags) registerKind(cmd *cobra.Command) {
+	f.clusterFlags.engine, f.clusterFlags.cmd = newEngine(), cmd
+	f.localPods = true
+	cmd.Flags().StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
+		"cluster to deploy to: kind, embedded (Kubernetes API, local processes), or auto:\nkind when a container engine "+
+			"answers, else embedded; repeat as NAME=KIND for several")
+}

@@ -1,0 +1,201 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/demo"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/devenv/story"
+	"github.com/pipedeck/pipedeck/devenv/workspace"
+	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/tui/app"
+	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/reader"
+)
+
+// demonstration is a story with the environment that it is played on.
+type demonstration struct {
+	*Setup
+	story     *story.Story
+	workspace *workspace.Workspace
+	// auto: no key is needed to go on; fast: without time to read.
+	auto, fast bool
+}
+
+// run plays the story, and removes the environment however it ends.
+func (d *demonstration) run(ctx context.Context, look *look) error {
+	if d.Mode == outputTUI {
+		return d.onScreen(ctx, look)
+	}
+	err := d.host(ctx, d.inLines)
+	if !d.began {
+		if exists, existsErr := d.workspace.Exists(); existsErr == nil && exists {
+			err = errors.Join(err, discard(d.workspace))
+		}
+	}
+	return err
+}
+
+// play is the story on the environment.
+func (d *demonstration) play(deck deckv1.DeckServiceClient, show func(demo.Caption), next <-chan struct{}) *demo.Play {
+	w := d.workspace
+	return &demo.Play{Story: d.story, Deck: deck, Repository: w.SampleRepository(),
+		Kubeconfig: w.Kubeconfig(workspace.TargetName), Commander: session.Commander(), Show: show, Next: next,
+		Fast: d.fast, Clock: clock.System{}}
+}
+
+// inLines prints captions between the lines about what happens.
+func (d *demonstration) inLines(ctx context.Context, deck deckv1.DeckServiceClient) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	out := &lockedWriter{to: d.Out}
+	followed := make(chan error, 1)
+	go func() {
+		followed <- follow(ctx, deck, d.Mode, out, reader.Options{Flags: d.Target.Flags()})
+		stop() // nothing can be shown any more
+	}()
+	said := ""
+	err := d.play(deck, func(c demo.Caption) {
+		if said == c.Text {
+			return
+		}
+		said = c.Text
+		words := fmt.Sprintf("step %d of %d: %s", c.Step, c.Steps, c.Text)
+		if d.Mode == outputPlain {
+			words = fmt.Sprintf("%-11s  %s", "story", words)
+		}
+		fmt.Fprintln(out, d.Mode.line(time.Now(), words))
+	}, nil).Run(ctx)
+	d.recording.end()
+	stop()
+	shown := <-followed
+	if errors.Is(err, context.Canceled) && shown != nil && !errors.Is(shown, context.Canceled) {
+		return cmp.Or(endedEarly(shown), shown)
+	}
+	return err
+}
+
+// endedEarly is the error of a story whose environment has ended before it; nil for other errors.
+func endedEarly(err error) error {
+	if !errors.Is(err, reader.ErrEnded) {
+		return nil
+	}
+	return exit.With(exit.Failed, errors.New("the environment has ended before the story"), "play it again")
+}
+
+// lockedWriter writes lines of several goroutines.
+type lockedWriter struct {
+	mu sync.Mutex
+	to io.Writer
+}
+
+func (l *lockedWriter) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.to.Write(p)
+}
+
+// maxCaptions bounds the captions that wait for the UI, which takes each at once.
+const maxCaptions = 16
+
+// onScreen shows the UI while the story is played.
+func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
+	command, err := d.Flags.restart(nil)
+	if err != nil {
+		return err
+	}
+	command.Arguments = append([]string{"--keep=false"}, command.Arguments...)
+	w := d.workspace
+	h, err := startHost(w, command)
+	defer func() {
+		if exists, existsErr := w.Exists(); existsErr == nil && exists {
+			err = errors.Join(err, tearDown(context.WithoutCancel(ctx), w, d.Err))
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	return d.watch(ctx, look, h)
+}
+
+// watch shows the UI until the story has ended, the user leaves, or the environment ends.
+func (d *demonstration) watch(ctx context.Context, look *look, h *host) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	var playing sync.WaitGroup
+	defer playing.Wait()
+	defer stop(nil)
+	playing.Go(func() {
+		select {
+		case <-h.ended:
+			if h.err != nil {
+				stop(h.err)
+			}
+		case <-ctx.Done():
+		}
+	})
+	captions, next := make(chan app.Caption, maxCaptions), make(chan struct{}, 1)
+	var once sync.Once
+	connection := &connection{workspace: d.workspace, host: h, recording: look.recording, connected: func() {
+		once.Do(func() { playing.Go(func() { stop(d.accompany(ctx, captions, next)) }) })
+	}}
+	defer connection.close()
+	settings := look.config(d.workspace, connection)
+	settings.Guide = &app.Guide{Captions: captions}
+	if !d.auto {
+		settings.Guide.Next = func() {
+			select {
+			case next <- struct{}{}:
+			default: // it goes on already
+			}
+		}
+	}
+	_, err := app.Run(ctx, settings)
+	look.recording.end()
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, errStoryEnded):
+		return nil
+	case err != nil:
+		return keepPanic(d.workspace, err)
+	case cause != nil && !errors.Is(cause, context.Canceled):
+		return cause
+	}
+	return exit.Silent(exit.Interrupted) // the user has left
+}
+
+// errStoryEnded is why the UI ends after a story that went well.
+var errStoryEnded = errors.New("the story has ended")
+
+// accompany plays the story next to the UI. It never returns nil.
+func (d *demonstration) accompany(ctx context.Context, captions chan<- app.Caption, next chan struct{}) error {
+	deck, conn, err := session.Dial(ctx, d.workspace)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	var going <-chan struct{}
+	if !d.auto {
+		going = next
+	}
+	show := func(c demo.Caption) {
+		select {
+		case captions <- app.Caption{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits,
+			Show: keymap.Scope(c.Show), Application: c.Application}:
+		case <-ctx.Done():
+		}
+	}
+	if err := d.play(deck, show, going).Run(ctx); err != nil {
+		return err
+	}
+	return errStoryEnded
+}

@@ -1,0 +1,211 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package story
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pipedeck/pipedeck/piped/config"
+)
+
+// Story is a file that can be played.
+type Story struct {
+	File
+	// Name is that of the file, for messages.
+	Name string
+	// places are the lines of the steps and of their conditions.
+	places map[string]int
+}
+
+// Line returns the line, counted from 1, of a step; of what it awaits when awaited is set.
+func (s *Story) Line(step int, awaited bool) int { return s.places[field(step, awaited)] }
+
+// Place is "file:line" of a step.
+func (s *Story) Place(step int, awaited bool) string {
+	return fmt.Sprintf("%s:%d", s.Name, s.Line(step, awaited))
+}
+
+func field(step int, awaited bool) string {
+	if awaited {
+		return fmt.Sprintf("steps[%d].await", step)
+	}
+	return fmt.Sprintf("steps[%d]", step)
+}
+
+// claim is a line by which a file says that it is a story.
+var claim = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?pipedeck\.dev/`)
+
+// Claimed reports whether a file says that it is a story.
+func Claimed(content []byte) bool { return claim.Match(content[:min(len(content), config.MaxSize)]) }
+
+// Parse reads a story; name is used in messages. samples are the names of the samples that it may name. Mistakes come
+// back as config.Errors.
+func Parse(content []byte, name string, samples []string) (*Story, error) {
+	s := &Story{Name: name, places: map[string]int{}}
+	d := config.ReadDocument(content, name, `want a story: "apiVersion: `+APIVersion+`" and "kind: `+Kind+`"`, &s.File)
+	c := checker{d}
+	if s.Sample != "" && !slices.Contains(samples, s.Sample) {
+		d.Refuse("sample", "unknown sample %q; known are: %s", s.Sample, strings.Join(samples, ", "))
+	}
+	c.text("title", s.Title)
+	if len(s.Steps) > MaxSteps {
+		d.Refuse("steps", "has %d steps; %d are the most", len(s.Steps), MaxSteps)
+		s.Steps = s.Steps[:MaxSteps]
+	}
+	for i, step := range s.Steps {
+		c.step(field(i, false), step)
+		for _, awaited := range []bool{false, true} {
+			s.places[field(i, awaited)], _ = d.Place(field(i, awaited))
+		}
+	}
+	c.committed(s.Steps)
+	if len(s.Steps) > 0 && s.Steps[0].Say == "" {
+		d.Refuse("steps[0]", "has no caption: the first step needs say")
+	}
+	if mistakes := d.Errors(); len(mistakes) > 0 {
+		return nil, mistakes
+	}
+	return s, nil
+}
+
+// checker notes what no single key of a story shows.
+type checker struct{ *config.Document }
+
+func (c checker) text(at, text string) {
+	if n := utf8.RuneCountInString(text); n > MaxText {
+		c.Refuse(at, "has %d characters; %d are the most", n, MaxText)
+	}
+	if strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f }) {
+		c.Refuse(at, "holds control characters")
+	}
+}
+
+func (c checker) step(at string, s Step) {
+	c.text(at+".say", s.Say)
+	changes := 0
+	for _, there := range []bool{s.Edit != nil, s.Approve != nil, s.Sync != "", s.Rollback != "", s.KillPlugin != "",
+		s.Patch != nil} {
+		if there {
+			changes++
+		}
+	}
+	switch {
+	case changes > 1:
+		c.Refuse(at, "makes %d changes; a step makes one: put the others into steps of their own", changes)
+	case changes == 0 && s.Say == "" && s.Show == "" && s.Await == nil:
+		c.Refuse(at, "does nothing: want say, show, await or a change such as edit")
+	}
+	if s.Await != nil {
+		c.condition(at+".await", *s.Await)
+	}
+	if s.Edit != nil {
+		c.edit(at+".edit", *s.Edit)
+	}
+	if s.Patch != nil {
+		c.patch(at+".patch", *s.Patch)
+	}
+}
+
+var (
+	deploymentStatuses = []string{"PENDING", "PLANNED", "RUNNING", "ROLLING_BACK", "SUCCESS", "FAILURE", "CANCELLED"}
+	stageStatuses      = []string{"NOT_STARTED", "RUNNING", "SUCCESS", "FAILURE", "CANCELLED", "SKIPPED", "EXITED",
+		"WAITING"}
+)
+
+// Statuses returns the names that a condition may have for its status.
+func Statuses() []string {
+	all := slices.Concat(deploymentStatuses, stageStatuses)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func (c checker) condition(at string, w Condition) {
+	subjects := 0
+	for _, name := range []string{w.Deployment, w.Application, w.Plugin} {
+		if name != "" {
+			subjects++
+		}
+	}
+	allowed := deploymentStatuses
+	if w.Stage != "" {
+		allowed = stageStatuses
+	}
+	if subjects != 1 {
+		c.Refuse(at, "needs one of deployment, application and plugin")
+		return
+	}
+	// foreign refuses keys that nothing would look at.
+	foreign := func(given bool, key, owner string) {
+		if given {
+			c.Refuse(at+"."+key, "is not read without %s", owner)
+		}
+	}
+	switch {
+	case w.Deployment != "" && w.Status == "":
+		c.Refuse(at, "needs status: that of the deployment or of its stage")
+	case w.Deployment != "" && !slices.Contains(allowed, w.Status):
+		c.Refuse(at+".status", "%q is not allowed here: want %s", w.Status, strings.Join(allowed, " or "))
+	case w.Application != "" && w.Sync == "":
+		c.Refuse(at, "needs sync: how the application compares with Git")
+	case w.Plugin != "" && w.State == "":
+		c.Refuse(at, "needs state: that of the plugin")
+	}
+	if w.Deployment == "" {
+		foreign(w.Stage != "", "stage", "deployment")
+		foreign(w.Status != "", "status", "deployment")
+	}
+	foreign(w.Application == "" && w.Sync != "", "sync", "application")
+	foreign(w.Plugin == "" && w.State != "", "state", "plugin")
+	foreign(w.Plugin == "" && w.Restarts != 0, "restarts", "plugin")
+	foreign(w.Plugin != "" && w.Reason != "", "reason", "deployment or application")
+	if w.Restarts < 0 {
+		c.Refuse(at+".restarts", "%d is not allowed here: want 0 or more", w.Restarts)
+	}
+	if within := w.Within.Std(); within > MaxWithin {
+		c.Refuse(at+".within", "%s is not allowed here: at most %s", within, MaxWithin)
+	}
+}
+
+func (c checker) edit(at string, e Edit) {
+	first, _, _ := strings.Cut(filepath.ToSlash(e.File), "/")
+	if e.File != "" && (!filepath.IsLocal(e.File) || strings.EqualFold(first, ".git")) {
+		c.Refuse(at+".file", "%q is not a path in the sample repository", e.File)
+	}
+	if e.Replace == e.With && e.Replace != "" {
+		c.Refuse(at+".with", "is the text that is there already")
+	}
+	c.text(at+".message", e.Message)
+}
+
+// committed refuses an edit that no later one commits.
+func (c checker) committed(steps []Step) {
+	saved := -1
+	for i, step := range steps {
+		if step.Edit != nil && step.Edit.Message == "" {
+			saved = i
+		} else if step.Edit != nil {
+			saved = -1
+		}
+	}
+	if saved >= 0 {
+		c.Refuse(field(saved, false)+".edit", "is never committed: it needs message, or a later edit with one")
+	}
+}
+
+func (c checker) patch(at string, p Patch) {
+	inAPI := strings.HasPrefix(p.Path, "/api/") || strings.HasPrefix(p.Path, "/apis/")
+	if p.Path != "" && (!inAPI || strings.ContainsAny(p.Path, "?#% ") || strings.Contains(p.Path, "..")) {
+		c.Refuse(at+".path", "%q is not the path of an object, such as "+
+			"/apis/apps/v1/namespaces/default/deployments/web", p.Path)
+	}
+	if merge := bytes.TrimSpace(p.Merge); len(merge) > 0 && merge[0] != '{' {
+		c.Refuse(at+".merge", "is not a mapping")
+	}
+}
