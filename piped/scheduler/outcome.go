@@ -70,6 +70,8 @@ type Cancellation struct {
 	offered *CancelledError
 	// waiting reports whether the deployment does nothing but wait now; nil is no.
 	waiting func() bool
+	// rollback gets requests for no rollback while one runs; nil while none does.
+	rollback func(*CancelledError)
 	// paused is how many stages are paused at breakpoints, where a user works on them.
 	paused int
 }
@@ -81,10 +83,13 @@ func (c *Cancellation) Cancel(by *CancelledError) {
 	if first || by.choice() != "" {
 		c.request = by
 	}
-	watcher := c.watcher
+	watcher, rollback := c.watcher, c.rollback
 	c.mu.Unlock()
 	if first && watcher != nil {
 		watcher(by)
+	}
+	if rollback != nil && by.NoRollback {
+		rollback(by)
 	}
 }
 
@@ -146,6 +151,22 @@ func (c *Cancellation) onCancel(f func(*CancelledError)) (unwatch func()) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.watcher = nil
+	}
+}
+
+// onNoRollback calls f at a request for no rollback, at once when there is one already. There is one watcher at a time.
+func (c *Cancellation) onNoRollback(f func(*CancelledError)) (unwatch func()) {
+	c.mu.Lock()
+	c.rollback = f
+	request := c.request
+	c.mu.Unlock()
+	if request != nil && request.NoRollback {
+		f(request)
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.rollback = nil
 	}
 }
 
