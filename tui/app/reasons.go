@@ -107,6 +107,11 @@ func (a *actions) reasons() keymap.Reasons {
 	case a.plugins.plugin() == nil:
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}
+	return lastReasons(a, reasons)
+}
+
+// lastReasons adds the reasons that count more than those of the deployment.
+func lastReasons(a *actions, reasons keymap.Reasons) keymap.Reasons {
 	a.unseen(reasons)
 	readOnlyReasons(a.host, reasons)
 	return reasons
