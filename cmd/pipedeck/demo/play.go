@@ -112,7 +112,7 @@ const (
 	// leastLook is the time for what has just happened, however long the caption has been there.
 	leastLook = 2 * time.Second
 	// fastLook is both with Fast: long enough to be drawn.
-	fastLook = 300 * time.Millisecond
+	fastLook = 500 * time.Millisecond
 )
 
 // pause gives the viewer time to read a caption that is there since shown.

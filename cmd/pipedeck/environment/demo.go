@@ -188,11 +188,11 @@ func printStory(out io.Writer, name string) error {
 // storiesHelp lists the stories, a line each, for the help of the command.
 func storiesHelp() string {
 	var help strings.Builder
-	help.WriteString("\n\nStories; the first one is the default:\n")
 	if err := listStories(&help); err != nil {
 		return "" // a test reads them all
 	}
-	return strings.TrimRight(strings.ReplaceAll(help.String(), "\n", "\n  "), "\n ")
+	list := strings.ReplaceAll(strings.TrimSpace(help.String()), "\n", "\n  ")
+	return "\n\nStories; the first one is the default:\n  " + list
 }
 
 // registerKind adds the flags of an environment that is made for one purpose.
