@@ -9,8 +9,8 @@ import "reflect"
 // places of one: the tags json and config of a Go type say what may be in it.
 type Document struct{ decoder *decoder }
 
-// ReadDocument decodes a file into target, a pointer to a struct. filename is used in messages only; wanted is said of a
-// file without keys ("want …"). Errors has what is wrong with the file.
+// ReadDocument decodes a file into target, a pointer to a struct. filename is used in messages only; wanted is said of
+// a file without keys ("want …"). Errors has what is wrong with the file.
 func ReadDocument(data []byte, filename, wanted string, target any) *Document {
 	d := newDecoder(filename)
 	d.wanted = wanted

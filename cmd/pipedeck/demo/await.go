@@ -55,7 +55,8 @@ func (p *Play) await(ctx context.Context, c story.Condition) error {
 	case never != nil:
 		return fmt.Errorf("awaited %s: %w", awaited(c), never)
 	case err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("awaited %s for %s: %s", awaited(c), within, cmp.Or(present, "the environment does not answer"))
+		return fmt.Errorf("awaited %s for %s: %s", awaited(c), within,
+			cmp.Or(present, "the environment does not answer"))
 	}
 	return err
 }
