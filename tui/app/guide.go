@@ -39,13 +39,7 @@ type Caption struct {
 // captionMsg shows a caption.
 type captionMsg Caption
 
-// begin shows captions until the UI ends.
-func (g *Guide) begin(work *work, send func(tea.Msg)) {
-	if g != nil {
-		work.spawn(func(ctx context.Context) { g.pass(ctx, send) })
-	}
-}
-
+// pass shows captions until ctx ends.
 func (g *Guide) pass(ctx context.Context, send func(tea.Msg)) {
 	for {
 		select {

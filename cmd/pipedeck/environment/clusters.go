@@ -80,8 +80,8 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 }
 
 // clusterHelp describes --cluster; of several commands it has one variable, and so one description.
-const clusterHelp = "cluster to deploy to: kind, embedded (Kubernetes API, local processes), existing (see --context), " +
-	"none, or auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several"
+const clusterHelp = "cluster to deploy to: kind, embedded (Kubernetes API, local processes), existing (see " +
+	"--context), none, or auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several"
 
 func newEngine() *engine.Finder { return engine.NewFinder(engine.Run, os.Getenv(engine.Variable)) }
 

@@ -121,7 +121,7 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	case err != nil:
 		return nil, err
 	case exists:
-		return nil, exit.Usage(fmt.Errorf("environment %q is there already, and a story removes its environment", w.Name),
+		return nil, exit.Usage(fmt.Errorf("environment %q is there already; a story needs a new one", w.Name),
 			"choose another --name, or none")
 	}
 	clusters, err := s.Flags.clusterFlags.parse()
