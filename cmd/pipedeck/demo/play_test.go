@@ -75,16 +75,16 @@ func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 			"my.yaml:7: step 1 of 1 failed: awaited hello-world SUCCESS: the deployment is FAILURE: ",
 		},
 		"a deployment that goes on": {
-			"  - say: x\n    await: {deployment: hello-world, status: SUCCESS, within: 200ms}\n", nil,
-			"my.yaml:7: step 1 of 1 failed: awaited hello-world SUCCESS for 200ms: the deployment is RUNNING",
+			"  - say: x\n    await: {deployment: hello-world, status: SUCCESS, within: 2s}\n", nil,
+			"my.yaml:7: step 1 of 1 failed: awaited hello-world SUCCESS for 2s: the deployment is RUNNING",
 		},
 		"an unknown application": {
-			"  - say: x\n  - await: {application: hello, sync: SYNCED, within: 200ms}\n", nil,
-			"my.yaml:7: step 2 of 2 failed: awaited hello SYNCED for 200ms: there is no such application",
+			"  - say: x\n  - await: {application: hello, sync: SYNCED, within: 2s}\n", nil,
+			"my.yaml:7: step 2 of 2 failed: awaited hello SYNCED for 2s: there is no such application",
 		},
 		"an unknown plugin": {
-			"  - say: x\n    await: {plugin: nothing, state: RUNNING, within: 200ms}\n", nil,
-			"awaited plugin nothing RUNNING for 200ms: there is no such plugin",
+			"  - say: x\n    await: {plugin: nothing, state: RUNNING, within: 2s}\n", nil,
+			"awaited plugin nothing RUNNING for 2s: there is no such plugin",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
