@@ -56,6 +56,10 @@ e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 	cd e2e/delve && GOWORK=off go build -o $(CURDIR)/$(CACHE)/dlv github.com/go-delve/delve/cmd/dlv
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) PIPEDECK_KUBECTL=$(CURDIR)/$(CACHE)/kubectl PIPEDECK_DLV=$(CURDIR)/$(CACHE)/dlv $(RACE) -count=1 -timeout 20m -tags e2e ./e2e/...
 
+.PHONY: e2e-demo
+e2e-demo: build embeddedk8s ## Play every story of pipedeck demo on the embedded cluster and check its screens
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 5m -tags e2e,demos -run 'Tour|Story|Stories' ./e2e
+
 .PHONY: e2e-analysis
 e2e-analysis: ## Drive the plugin analysis with a real Prometheus, where Debian's package can be had
 	@programs=$$(tools/prometheus.sh $(CACHE)/prometheus); if [ -z "$$programs" ]; then echo "there is no Prometheus here"; else \

@@ -100,16 +100,23 @@ func All() []Sample {
 	}}
 }
 
+// Names returns the names of the samples, in the order in which they are offered.
+func Names() []string {
+	var names []string
+	for _, s := range All() {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // Find returns the sample with that name.
 func Find(name string) (Sample, error) {
-	var known []string
 	for _, s := range All() {
 		if s.Name == name {
 			return s, nil
 		}
-		known = append(known, s.Name)
 	}
-	return Sample{}, fmt.Errorf("unknown sample %q; known are: %s", name, strings.Join(known, ", "))
+	return Sample{}, fmt.Errorf("unknown sample %q; known are: %s", name, strings.Join(Names(), ", "))
 }
 
 // Walk calls fn with every file of the sample, by its slash-separated path in the repository. The program is among

@@ -4,7 +4,7 @@
 // Package story reads stories: files that say, step by step, what `pipedeck demo` shows on a real environment. The
 // stories that come with pipedeck are such files, too, so that a speaker can copy and change one.
 //
-// A story changes only what was created for it: the sample repository and the cluster of its environment. Parse finds all
-// mistakes of a file, each with its line and column; what it returns without any can be played. It reads nothing but
-// the content it is given.
+// A story changes only what was created for it: the sample repository and the cluster of its environment. Parse finds
+// all mistakes of a file, each with its line and column; what it returns without any can be played. It reads nothing
+// but the content it is given.
 package story

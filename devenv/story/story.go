@@ -98,7 +98,7 @@ func (c checker) step(at string, s Step) {
 	}
 	switch {
 	case changes > 1:
-		c.Refuse(at, "makes %d changes; a step makes one: put the others into steps of their own", changes)
+		c.Refuse(at, "makes %d changes; a step makes one: write a separate step for each", changes)
 	case changes == 0 && s.Say == "" && s.Show == "" && s.Await == nil:
 		c.Refuse(at, "does nothing: want say, show, await or a change such as edit")
 	}

@@ -109,8 +109,8 @@ type Outcome struct {
 	// Status is SUCCESS, FAILURE or CANCELLED.
 	Status model.DeploymentStatus
 	Reason string
-	// Begun is set when a stage was begun, RolledBack when the rollback was run, RollbackStopped when a user has stopped
-	// it.
+	// Begun is set when a stage was begun, RolledBack when the rollback was run, RollbackStopped when a user has
+	// stopped it.
 	Begun, RolledBack, RollbackStopped bool
 }
 

@@ -41,9 +41,6 @@ type captionMsg Caption
 
 // pass shows captions until ctx ends.
 func (g *Guide) pass(ctx context.Context, send func(tea.Msg)) {
-	if g == nil {
-		return
-	}
 	for {
 		select {
 		case caption, open := <-g.Captions:
@@ -58,16 +55,16 @@ func (g *Guide) pass(ctx context.Context, send func(tea.Msg)) {
 }
 
 // guide takes a caption.
-func (m *model) guide(c Caption) {
+func guide(h *host, c Caption) {
 	c.Text, c.Awaits = text.Line(c.Text), text.Line(c.Awaits)
-	if c.Show == "" && c.Text == m.host.caption.Text { // what it asked for may still be to come
-		c.Show, c.Application = m.host.caption.Show, m.host.caption.Application
+	if c.Show == "" && c.Text == h.caption.Text { // what it asked for may still be to come
+		c.Show, c.Application = h.caption.Show, h.caption.Application
 	}
-	m.host.caption = c
+	h.caption = c
 }
 
 // settleCaption shows what the caption asks for, once: as soon as it is there.
-func (m *model) settleCaption() {
+func settleCaption(m *model) {
 	c := &m.host.caption
 	if c.Show == "" || !m.screen.main {
 		return

@@ -114,7 +114,7 @@ func (m *model) Update(msg tea.Msg) (next tea.Model, cmd tea.Cmd) {
 		}
 		m.screen.enterMain()
 	}
-	m.settleCaption()
+	settleCaption(m)
 	m.chosen.settle()
 	shown := m.cards.settle()
 	return m, tea.Batch(cmd, shown, m.panes.settle(m.screen.focus), m.ticker.keep(m.pace()))
@@ -145,7 +145,7 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 	case interruptMsg:
 		return m.leaving.leave(Interrupted)
 	case captionMsg:
-		m.guide(Caption(msg))
+		guide(m.host, Caption(msg))
 	default:
 		if m.link.take(msg) {
 			return m.leaving.leave(EnvironmentGone)

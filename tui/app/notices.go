@@ -10,6 +10,14 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
+// beginNotices shows what the program and the story say, until the UI ends.
+func beginNotices(work *work, cfg Config, send func(tea.Msg)) {
+	work.spawn(func(ctx context.Context) { passNotices(ctx, cfg.Notices, send) })
+	if cfg.Guide != nil {
+		work.spawn(func(ctx context.Context) { cfg.Guide.pass(ctx, send) })
+	}
+}
+
 // passNotices shows what the program has to say to the user, until ctx ends.
 func passNotices(ctx context.Context, notices <-chan string, send func(tea.Msg)) {
 	for {

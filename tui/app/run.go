@@ -171,8 +171,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	work.spawn(func(ctx context.Context) {
 		feed{client: cfg.Client, send: program.Send, clock: real}.run(ctx)
 	})
-	work.spawn(func(ctx context.Context) { passNotices(ctx, cfg.Notices, program.Send) })
-	work.spawn(func(ctx context.Context) { cfg.Guide.pass(ctx, program.Send) })
+	beginNotices(work, cfg, program.Send)
 	work.spawn(func(ctx context.Context) {
 		<-ctx.Done()
 		program.Send(interruptMsg{})

@@ -50,6 +50,7 @@ type terminal struct {
 
 // session is how the UI is started.
 type session struct {
+	guide         *Guide
 	client        func(context.Context) (deckv1.DeckServiceClient, error)
 	width, height int
 	seams         seams
@@ -94,7 +95,7 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 		s.outcome, s.err = run(ctx, Config{
 			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys, SaveDir: o.saveDir,
 			Manifests: o.manifests, CardsFile: o.cards, Command: o.command,
-			Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
+			Guide: o.guide, Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()
 	t.Cleanup(func() {

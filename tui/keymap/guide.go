@@ -5,8 +5,8 @@ package keymap
 
 import "slices"
 
-// NextStepKey goes on in a story. It means nothing else in an environment, is a key of its own on every keyboard, and
-// nobody types it by mistake for an answer; in a recorded session it goes forward, too.
+// NextStepKey goes on in a story. It means nothing else in an environment, needs no other key on most keyboards, and
+// answers no question; in a recorded session it goes forward, too.
 const NextStepKey = "."
 
 // Guided returns the bindings that the viewer of a story has besides those of m.

@@ -50,7 +50,7 @@ Options of plugins and of stages are checked against the schemas of the plugins.
 PipeCD are known by their names; --plugin asks the program of another plugin, which it runs as: PATH schema.
 
 A file keys.yaml that is named itself is checked as the key file of the terminal UI, and config.yaml as the file
-with the defaults of flags.
+with the defaults of flags. Stories of pipedeck demo are checked when only such files are named.
 
 Each problem is one line: file:line:column: error or warning: key: what is wrong and what is allowed.`,
 		Example: `  pipedeck validate
@@ -94,6 +94,9 @@ func check(cmd *cobra.Command, files []configurationFile, by *validator, strict 
 		return v, nil
 	}
 	if v = checkDefaults(cmd.Root(), files); v != nil {
+		return v, nil
+	}
+	if v = checkStories(files); v != nil {
 		return v, nil
 	}
 	if by.checker, err = pluginflag.NewChecker(cmd.Context(), by.given, cmd.ErrOrStderr()); err != nil {

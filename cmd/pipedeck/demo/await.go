@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -40,11 +41,16 @@ func awaited(c story.Condition) string {
 	return subject + " " + want
 }
 
+// errTooLate ends the wait for a condition.
+var errTooLate = errors.New("the condition did not hold in time")
+
 // await returns when a condition holds. The error says what is there in its place.
 func (p *Play) await(ctx context.Context, c story.Condition) error {
 	within := cmp.Or(c.Within.Std(), story.DefaultWithin)
-	bounded, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
+	// It is no deadline, which the server would know, too, and might be the first to report.
+	bounded, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer time.AfterFunc(within, func() { cancel(errTooLate) }).Stop()
 	present := ""
 	var never error
 	_, err := session.AwaitState(bounded, p.Deck, func(s *session.State) (holds bool) {
@@ -54,8 +60,9 @@ func (p *Play) await(ctx context.Context, c story.Condition) error {
 	switch {
 	case never != nil:
 		return fmt.Errorf("awaited %s: %w", awaited(c), never)
-	case err != nil && ctx.Err() == nil && errors.Is(bounded.Err(), context.DeadlineExceeded):
-		return fmt.Errorf("awaited %s for %s: %s", awaited(c), within, cmp.Or(present, "the environment does not answer"))
+	case err != nil && ctx.Err() == nil && errors.Is(context.Cause(bounded), errTooLate):
+		return fmt.Errorf("awaited %s for %s: %s", awaited(c), within,
+			cmp.Or(present, "the environment does not answer"))
 	}
 	return err
 }

@@ -25,8 +25,8 @@ type Caption struct {
 	Step, Steps int
 	// Awaits is what the story waits for; empty when it waits for the viewer, or goes on by itself.
 	Awaits string
-	// Show is the pane that gets the focus, Application the name of the application there; empty for no change. Only the
-	// first caption of a step has them.
+	// Show is the pane that gets the focus, Application the name of the application there; empty for no change. Only
+	// the first caption of a step has them.
 	Show, Application string
 }
 
@@ -46,8 +46,8 @@ type Play struct {
 
 	// text is the caption on the screen.
 	text string
-	// commit is what awaited deployments have to be of; empty for any. before are the newest deployments, by application,
-	// at the last sync or rollback, which do not count.
+	// commit is what awaited deployments have to be of; empty for any. before are the newest deployments, by
+	// application, at the last sync or rollback, which do not count.
 	commit string
 	before map[string]string
 	// saved are the files that the next commit takes.
@@ -112,7 +112,7 @@ const (
 	// leastLook is the time for what has just happened, however long the caption has been there.
 	leastLook = 2 * time.Second
 	// fastLook is both with Fast: long enough to be drawn.
-	fastLook = 300 * time.Millisecond
+	fastLook = 500 * time.Millisecond
 )
 
 // pause gives the viewer time to read a caption that is there since shown.

@@ -61,9 +61,7 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 	f.engine = newEngine()
 	f.cmd = cmd
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
-		"cluster to deploy to: kind, embedded (Kubernetes API, local processes), existing (see --context), none, or "+
-			"auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several")
+	flags.StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)}, clusterHelp)
 	flags.StringVar(&f.context, "context", "", "context of the existing cluster (default: the current one)")
 	flags.StringVar(&f.kubeconfig, "kubeconfig", "",
 		"kubeconfig of the existing cluster (default: the one that kubectl uses)")
@@ -80,6 +78,10 @@ func (f *clusterFlags) register(cmd *cobra.Command) {
 			"without PROGRAM for images that are built here")
 	flags.BoolVar(&f.yes, "yes", false, "use an existing cluster that does not look like one for development")
 }
+
+// clusterHelp describes --cluster; of several commands it has one variable, and so one description.
+const clusterHelp = "cluster to deploy to: kind, embedded (Kubernetes API, local processes), existing (see " +
+	"--context), none, or auto:\nkind when a container engine answers, else embedded; repeat as NAME=KIND for several"
 
 func newEngine() *engine.Finder { return engine.NewFinder(engine.Run, os.Getenv(engine.Variable)) }
 

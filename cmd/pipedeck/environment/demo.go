@@ -63,16 +63,14 @@ environment could not start; 130: you left before the end.` + storiesHelp(),
 	}
 	f.look.register(cmd)
 	f.look.recording.register(cmd)
-	f.registerKind(cmd)
+	registerDemo(&f.Flags, cmd)
 	flags := cmd.Flags()
-	flags.StringVar(&f.output, "output", "auto", "tui, plain, reader (sentences); auto: $PIPEDECK_OUTPUT, else tui on a "+
-		"terminal, plain elsewhere")
+	flags.StringVar(&f.output, "output", "auto", "tui, plain, reader (sentences); auto: $PIPEDECK_OUTPUT, else "+
+		"tui on a terminal, plain elsewhere")
 	flags.BoolVar(&f.auto, "auto", false, "go on without a key, after the time to read the caption")
 	flags.BoolVar(&f.fast, "fast", false, "with --auto, go on at once")
 	flags.BoolVar(&f.list, "list", false, "list the stories")
 	flags.StringVar(&f.print, "print", "", "print the file of the story `NAME`")
-	flags.StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
-	_ = flags.MarkHidden("compile") // for make; the flag exists
 	cmd.MarkFlagsMutuallyExclusive("list", "print")
 	return cmd
 }
@@ -108,7 +106,7 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 		return err
 	}
 	defer f.look.recording.finish(cmd.ErrOrStderr())
-	d := &demonstration{Setup: s, story: played, workspace: w, auto: f.auto || f.fast || mode != outputTUI, fast: f.fast}
+	d := &demonstration{Setup: s, story: played, workspace: w, auto: f.auto || f.fast, fast: f.fast}
 	return exit.Explain(cmd.Context(), d.run(cmd.Context(), f.look))
 }
 
@@ -123,7 +121,7 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	case err != nil:
 		return nil, err
 	case exists:
-		return nil, exit.Usage(fmt.Errorf("environment %q is there already, and a story removes its own at the end", w.Name),
+		return nil, exit.Usage(fmt.Errorf("environment %q is there already; a story needs a new one", w.Name),
 			"choose another --name, or none")
 	}
 	clusters, err := s.Flags.clusterFlags.parse()
@@ -132,7 +130,7 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	}
 	for _, c := range clusters {
 		if c.kind == cluster.Existing {
-			return nil, exit.Usage(errors.New("a story changes what is in its cluster, so it does not use an existing one"),
+			return nil, exit.Usage(errors.New("a story changes its cluster, so it does not use an existing one"),
 				"use --cluster embedded or --cluster kind")
 		}
 	}
@@ -188,18 +186,18 @@ func printStory(out io.Writer, name string) error {
 // storiesHelp lists the stories, a line each, for the help of the command.
 func storiesHelp() string {
 	var help strings.Builder
-	help.WriteString("\n\nStories; the first one is the default:\n")
 	if err := listStories(&help); err != nil {
 		return "" // a test reads them all
 	}
-	return strings.TrimRight(strings.ReplaceAll(help.String(), "\n", "\n  "), "\n ")
+	list := strings.ReplaceAll(strings.TrimSpace(help.String()), "\n", "\n  ")
+	return "\n\nStories; the first one is the default:\n  " + list
 }
 
-// registerKind adds the flags of an environment that is made for one purpose.
-func (f *Flags) registerKind(cmd *cobra.Command) {
+// registerDemo adds the flags of an environment that is made for a story.
+func registerDemo(f *Flags, cmd *cobra.Command) {
 	f.clusterFlags.engine, f.clusterFlags.cmd = newEngine(), cmd
 	f.localPods = true
-	cmd.Flags().StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)},
-		"cluster to deploy to: kind, embedded (Kubernetes API, local processes), or auto:\nkind when a container engine "+
-			"answers, else embedded; repeat as NAME=KIND for several")
+	cmd.Flags().StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)}, clusterHelp)
+	cmd.Flags().StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
+	_ = cmd.Flags().MarkHidden("compile") // for make; the flag exists
 }

@@ -144,13 +144,7 @@ func (f *Flags) arguments() []string {
 	return args
 }
 
-func sampleNames() []string {
-	var names []string
-	for _, s := range sampleapps.All() {
-		names = append(names, s.Name)
-	}
-	return names
-}
+func sampleNames() []string { return sampleapps.Names() }
 
 // source says which repository the environment watches.
 type source struct {

@@ -31,8 +31,8 @@ func (s *Server) CancelDeployment(
 	if r.GetRollback() != deckv1.CancelDeploymentRequest_ROLLBACK_NONE &&
 		d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
 		return nil, status.Errorf(codes.FailedPrecondition,
-			"deployment %s is being rolled back already; wait for its end, or stop the rollback and leave what is there: "+
-				"pipedeck cancel %s --no-rollback", d.GetId(), d.GetId())
+			"deployment %s is being rolled back already; wait for its end, or stop the rollback and leave what is "+
+				"there: pipedeck cancel %s --no-rollback", d.GetId(), d.GetId())
 	}
 	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(),

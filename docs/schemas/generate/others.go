@@ -11,18 +11,25 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch/index"
 	"github.com/pipedeck/pipedeck/plugins"
 	"github.com/pipedeck/pipedeck/plugins/sdk/optionschema"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 )
 
 // others adds the schemas that are not made of one type of package config.
 func others(comments optionschema.Comments, files map[string][]byte) error {
-	for name, value := range map[string]any{"piped-plugin": config.PluginFile{}, "plugin-index": index.Index{}} {
+	for name, value := range map[string]any{
+		"piped-plugin": config.PluginFile{}, "plugin-index": index.Index{}, "story": story.File{},
+	} {
 		g := newGenerator(comments)
-		if name == "plugin-index" {
+		switch name {
+		case "plugin-index":
 			g.Extend = extendIndex
+		case "story":
+			g.Extend = extendStory
 		}
 		g.Define(map[string]any{"file": value})
 		definitions, err := g.Definitions()
@@ -69,6 +76,21 @@ func extendIndex(t reflect.Type, schema object) {
 		digest := properties["sha256"].(object)
 		digest["pattern"] = "^[0-9a-f]{64}$"
 		digest["patternErrorMessage"] = "64 digits 0-9a-f, as sha256sum prints them"
+	}
+}
+
+// extendStory adds the bounds of a story.
+func extendStory(t reflect.Type, schema object) {
+	properties := schema["properties"].(object)
+	switch t {
+	case reflect.TypeFor[story.File]():
+		properties["sample"].(object)["enum"] = values(sampleapps.Names())
+		properties["steps"].(object)["maxItems"] = story.MaxSteps
+	case reflect.TypeFor[story.Step]():
+		properties["say"].(object)["maxLength"] = story.MaxText
+	case reflect.TypeFor[story.Condition]():
+		properties["status"].(object)["enum"] = append(values(story.Statuses()), nil)
+		schema["oneOf"] = requiring("deployment", "application", "plugin")
 	}
 }
 

@@ -29,7 +29,8 @@ const (
 // generate returns the schemas by their paths in the repository, which is at root.
 func generate(root string) (map[string][]byte, error) {
 	comments, err := optionschema.ReadComments(filepath.Join(root, configSources),
-		filepath.Join(root, "piped/pluginhost/fetch/index"), filepath.Join(root, "docs/schemas/generate"))
+		filepath.Join(root, "piped/pluginhost/fetch/index"), filepath.Join(root, "docs/schemas/generate"),
+		filepath.Join(root, "devenv/story"))
 	if err != nil {
 		return nil, err
 	}
@@ -70,6 +71,7 @@ var (
 		"piped": "Configuration of piped", "application": "Configuration of an application",
 		"eventwatcher": "Event watcher file", "analysistemplate": "Templates of analyses",
 		"piped-plugin": "Configuration of a plugin under development", "plugin-index": "Plugin index",
+		"story":  "Story of pipedeck demo",
 		"pipecd": "Files of PipeCD, by their kind",
 	}
 	kinds = map[string][]string{

@@ -26,7 +26,7 @@ func TestPublishedSchemasAreThoseOfTheTypes(t *testing.T) {
 	t.Parallel()
 	files, err := generate(root)
 	require.NoError(t, err)
-	require.Len(t, files, 10+len(documents())+1)
+	require.Len(t, files, 11+len(documents())+1)
 	for name, want := range files {
 		got, err := os.ReadFile(filepath.Join(root, name))
 		require.NoError(t, err)

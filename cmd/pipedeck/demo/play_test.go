@@ -1,0 +1,164 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package demo
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/story"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
+	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/system/gittest"
+	"github.com/pipedeck/pipedeck/tui/decktest"
+)
+
+// play prepares a story with these steps on an environment that runs, and returns where its captions go.
+func play(t *testing.T, server *decktest.Server, steps string) (*Play, <-chan Caption) {
+	t.Helper()
+	content := "apiVersion: pipedeck.dev/v1\nkind: Story\ntitle: A title\nsample: hello-world\nsteps:\n" + steps
+	read, err := story.Parse([]byte(content), "my.yaml", sampleapps.Names())
+	require.NoError(t, err)
+	captions := make(chan Caption, 2*story.MaxSteps)
+	return &Play{Story: read, Deck: server.Dial(t), Fast: true, Clock: clock.System{}, Commander: "ada",
+		Show: func(c Caption) { captions <- c }}, captions
+}
+
+func running(t *testing.T, more ...proto.Message) *decktest.Server {
+	t.Helper()
+	server := decktest.Start(t)
+	server.Publish(append(decktest.Running(), more...)...)
+	return server
+}
+
+func TestAStepShowsItsCaptionAwaitsAndThenMakesItsChange(t *testing.T) {
+	t.Parallel()
+	server := running(t)
+	p, captions := play(t, server, `
+  - say: It waits for you
+    show: log
+    await: {deployment: hello-world, stage: WAIT_APPROVAL, status: WAITING}
+    approve: {application: hello-world, stage: WAIT_APPROVAL}
+`)
+	next := make(chan struct{})
+	p.Next = next
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(t.Context()) }()
+	require.Equal(t, Caption{Text: "It waits for you", Step: 1, Steps: 1, Awaits: "hello-world WAIT_APPROVAL WAITING",
+		Show: "log"}, <-captions)
+	require.Equal(t, Caption{Text: "It waits for you", Step: 1, Steps: 1}, <-captions)
+	require.Empty(t, server.Calls, "the viewer still reads")
+	next <- struct{}{}
+	approval := (<-server.Calls).(*deckv1.ApproveStageRequest)
+	require.Equal(t, "ada", approval.GetCommander())
+	require.NoError(t, <-ended)
+}
+
+func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		steps string
+		there []proto.Message
+		want  string
+	}{
+		"a deployment that has ended otherwise": {
+			"  - say: x\n    await: {deployment: hello-world, status: SUCCESS}\n", []proto.Message{decktest.Failed()},
+			"my.yaml:7: step 1 of 1 failed: awaited hello-world SUCCESS: the deployment is FAILURE: ",
+		},
+		"a deployment that goes on": {
+			"  - say: x\n    await: {deployment: hello-world, status: SUCCESS, within: 2s}\n", nil,
+			"my.yaml:7: step 1 of 1 failed: awaited hello-world SUCCESS for 2s: the deployment is RUNNING",
+		},
+		"an unknown application": {
+			"  - say: x\n  - await: {application: hello, sync: SYNCED, within: 2s}\n", nil,
+			"my.yaml:7: step 2 of 2 failed: awaited hello SYNCED for 2s: there is no such application",
+		},
+		"an unknown plugin": {
+			"  - say: x\n    await: {plugin: nothing, state: RUNNING, within: 2s}\n", nil,
+			"awaited plugin nothing RUNNING for 2s: there is no such plugin",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, _ := play(t, running(t, c.there...), c.steps)
+			err := p.Run(t.Context())
+			require.ErrorContains(t, err, c.want)
+			var failure *exit.Error
+			require.ErrorAs(t, err, &failure)
+			require.Equal(t, exit.Failed, failure.Code)
+			require.NotEmpty(t, failure.Hint)
+		})
+	}
+}
+
+func TestAfterAnEditOnlyDeploymentsOfItsCommitCount(t *testing.T) {
+	t.Parallel()
+	server := running(t, decktest.Succeeded())
+	p, captions := play(t, server, `
+  - say: Two files, one commit
+    edit: {file: a.yaml, replace: one, with: two}
+  - edit: {file: b.yaml, replace: one, with: two, message: Count}
+  - say: Deployed
+    await: {deployment: hello-world, status: SUCCESS}
+`)
+	p.Repository = t.TempDir()
+	gittest.Run(t, p.Repository, "init", "--quiet")
+	for _, file := range []string{"a.yaml", "b.yaml"} {
+		require.NoError(t, os.WriteFile(filepath.Join(p.Repository, file), []byte("one\none\n"), 0o644))
+	}
+	gittest.Run(t, p.Repository, "add", ".")
+	gittest.Run(t, p.Repository, "commit", "--quiet", "-m", "Begin")
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(t.Context()) }()
+	for range 3 {
+		<-captions // up to that of the step that awaits
+	}
+	require.Equal(t, "a.yaml\nb.yaml", gittest.Run(t, p.Repository, "show", "--name-only", "--format="))
+	require.Equal(t, "two\none", gittest.Run(t, p.Repository, "show", "HEAD:a.yaml"), "the first place only")
+	newer := decktest.Succeeded()
+	newer.Id, newer.CreatedAt = "newer", decktest.At(100)
+	newer.Commit.Hash = gittest.Run(t, p.Repository, "rev-parse", "HEAD")
+	require.Empty(t, captions, "the deployment before does not count")
+	server.Publish(newer)
+	require.NoError(t, <-ended)
+}
+
+func TestAnEditStaysInTheRepositoryAndFindsItsText(t *testing.T) {
+	t.Parallel()
+	p := &Play{Repository: t.TempDir()}
+	outside := filepath.Join(t.TempDir(), "outside.yaml")
+	require.NoError(t, os.WriteFile(outside, []byte("one"), 0o644))
+	require.NoError(t, os.Symlink(outside, filepath.Join(p.Repository, "link.yaml")))
+	require.NoError(t, os.WriteFile(filepath.Join(p.Repository, "a.yaml"), []byte("two"), 0o644))
+	for file, want := range map[string]string{
+		"link.yaml": "is not a regular file", "missing.yaml": "no such file", "a.yaml": `does not hold "one"`,
+	} {
+		err := p.edit(t.Context(), story.Edit{File: file, Replace: "one", With: "three", Message: "m"})
+		require.ErrorContains(t, err, want)
+	}
+	content, err := os.ReadFile(outside)
+	require.NoError(t, err)
+	require.Equal(t, "one", string(content))
+}
+
+func TestTheEndOfTheContextIsNoFailureOfTheStory(t *testing.T) {
+	t.Parallel()
+	p, captions := play(t, running(t), "  - say: x\n    await: {deployment: hello-world, status: CANCELLED}\n")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.Run(ctx) }()
+	<-captions
+	cancel()
+	err := <-ended
+	require.ErrorIs(t, err, context.Canceled)
+	require.False(t, strings.Contains(err.Error(), "step"), err)
+}

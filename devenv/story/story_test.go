@@ -1,0 +1,101 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package story_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/devenv/story"
+)
+
+// samples are names that a story may have for its sample.
+var samples = []string{"hello-world", "failing-canary", "dag"}
+
+const head = "apiVersion: pipedeck.dev/v1\nkind: Story\ntitle: A title\nsample: hello-world\nsteps:\n"
+
+func TestAStepKnowsItsPlace(t *testing.T) {
+	t.Parallel()
+	s, err := story.Parse([]byte(head+"  - say: Hello\n    await:\n      deployment: hello-world\n"+
+		"      status: SUCCESS\n  - say: Bye\n"), "my.yaml", samples)
+	require.NoError(t, err)
+	require.Equal(t, "my.yaml:6", s.Place(0, false))
+	require.Equal(t, "my.yaml:8", s.Place(0, true))
+	require.Equal(t, "my.yaml:10", s.Place(1, false))
+}
+
+func TestMistakesInAStoryAreNamedWithTheirPlaces(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ content, want string }{
+		"another file": {"kind: Application\n",
+			`f.yaml:1:7: kind: "Application" is not allowed here: want Story`},
+		"an unknown sample": {strings.Replace(head, "hello-world", "hello", 1) + "  - say: x\n",
+			`f.yaml:4:9: sample: unknown sample "hello"`},
+		"a misspelled key": {head + "  - sya: x\n", `did you mean "say"?`},
+		"no caption":       {head + "  - show: log\n", "f.yaml:6:5: steps[0]: has no caption"},
+		"an empty step":    {head + "  - say: x\n  - application: a\n", "steps[1]: does nothing"},
+		"an unknown pane": {head + "  - say: x\n    show: logs\n",
+			`steps[0].show: "logs" is not allowed here`},
+		"two changes": {head + "  - say: x\n    sync: a\n    rollback: a\n", "makes 2 changes"},
+		"no subject": {head + "  - say: x\n    await: {status: SUCCESS}\n",
+			"needs one of deployment, application and plugin"},
+		"a stage's status": {head + "  - say: x\n    await: {deployment: a, status: WAITING}\n",
+			`steps[0].await.status: "WAITING" is not allowed here: want PENDING`},
+		"a key of others": {head + "  - say: x\n    await: {plugin: a, state: RUNNING, sync: SYNCED}\n",
+			"sync: is not read without application"},
+		"too long a wait": {head + "  - say: x\n    await: {plugin: a, state: RUNNING, within: 1h}\n",
+			"at most 10m0s"},
+		"a path outside": {head + "  - say: x\n    edit: {file: ../a, replace: b, with: c, message: d}\n",
+			"is not a path in the sample repository"},
+		"the repository": {head + "  - say: x\n    edit: {file: .git/config, replace: b, with: c, message: d}\n",
+			"is not a path in the sample repository"},
+		"nothing committed": {head + "  - say: x\n    edit: {file: a, replace: b, with: c}\n",
+			"is never committed"},
+		"no path of objects": {head + "  - say: x\n    patch: {path: /healthz, merge: {a: b}}\n",
+			"is not the path of an object"},
+		"a merge of text": {head + "  - say: x\n    patch: {path: /api/v1/nodes/a, merge: b}\n",
+			"steps[0].patch.merge: is not a mapping"},
+		"a long caption": {head + "  - say: " + strings.Repeat("x", 301) + "\n",
+			"has 301 characters; 300 are the most"},
+		"too many steps": {head + strings.Repeat("  - say: x\n", 101), "has 101 steps; 100 are the most"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := story.Parse([]byte(c.content), "f.yaml", samples)
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func TestOnlyFilesThatSaySoAreStories(t *testing.T) {
+	t.Parallel()
+	require.True(t, story.Claimed([]byte(head)))
+	require.False(t, story.Claimed([]byte("apiVersion: pipecd.dev/v1beta1\n")))
+	require.False(t, story.Claimed(nil))
+}
+
+// FuzzParse requires that no file panics, and that every story has a place for each step.
+func FuzzParse(f *testing.F) {
+	for _, name := range story.Names() {
+		content, err := story.Source(name)
+		require.NoError(f, err)
+		f.Add(content)
+	}
+	f.Fuzz(func(t *testing.T, content []byte) {
+		s, err := story.Parse(content, "f.yaml", samples)
+		if err != nil {
+			return
+		}
+		if len(s.Steps) == 0 || len(s.Steps) > story.MaxSteps {
+			t.Fatalf("a story has %d steps", len(s.Steps))
+		}
+		for i := range s.Steps {
+			if s.Line(i, false) < 1 {
+				t.Fatalf("step %d has no place", i)
+			}
+		}
+	})
+}

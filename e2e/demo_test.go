@@ -1,0 +1,132 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hinshun/vt10x"
+	"github.com/stretchr/testify/require"
+)
+
+const demoColumns, demoRows = 120, 36
+
+// demo plays a story in a terminal to its end, and returns every screen that it drew.
+func (e *environment) demo(args ...string) (screens []string) {
+	e.t.Helper()
+	args = append([]string{"demo", "--auto", "--fast", "--cluster", "embedded"}, args...)
+	ui := openTerminal(e.t, e.command(args...), demoColumns, demoRows)
+	require.Zero(e.t, ui.wait(), ui.output())
+	require.True(e.t, ui.restored())
+	require.NoDirExists(e.t, e.Dir(), "nothing is left")
+
+	// What the program has drawn is read again in small pieces: a busy machine may have shown several screens at once.
+	screen := vt10x.New(vt10x.WithSize(demoColumns, demoRows))
+	for piece := range slices.Chunk([]rune(ui.output()), 64) {
+		_, err := screen.Write([]byte(string(piece)))
+		require.NoError(e.t, err)
+		if now := screen.String(); len(screens) == 0 || screens[len(screens)-1] != now {
+			screens = append(screens, now)
+		}
+	}
+	return screens
+}
+
+// requireInOrder requires screens that match the patterns, in their order.
+func requireInOrder(t *testing.T, screens []string, patterns ...string) {
+	t.Helper()
+	at := 0
+	for _, pattern := range patterns {
+		wanted := regexp.MustCompile(pattern)
+		for at < len(screens) && !wanted.MatchString(screens[at]) {
+			at++
+		}
+		require.Less(t, at, len(screens), "never on screen in this order: %s", pattern)
+		requireWords(t, "the screen", screens[at])
+	}
+}
+
+func TestTheTourIsPlayedAndItsRecordingEndsWithTheSameScreen(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	recorded := filepath.Join(t.TempDir(), "tour.pipedeck")
+	screens := e.demo("tour", "--record", recorded)
+	requireInOrder(t, screens,
+		`> A Git repository is all that pipedeck watches.*step 1 of 6(?s:.*)waits for hello-world SUCCESS`,
+		`✓ SUCCESS(?s:.*)step 1 of 6`,
+		`> The pods change, so the pipeline runs.*step 3 of 6`,
+		`> The stage approve waits for a user.*step 4 of 6`,
+		`WAIT_APPROVAL(?s:.*)step 4 of 6`,
+		`> Approved: a check, the new version everywhere.*step 5 of 6`,
+		`✓ SUCCESS(?s:.*)step 5 of 6`,
+		`hello-world(?s:.*)> The resources of the application.*step 6 of 6`,
+	)
+
+	// The line of a recorded session is one, and a caption has two.
+	replay := openTerminal(t, e.command("replay", recorded, "--paused"), demoColumns, demoRows-1)
+	replay.sees(`paused 1x`)
+	for range 60 {
+		replay.presses("]")
+	}
+	replay.sees(`ended 1x`)
+	replay.presses("t\x0c") // and draw all again
+	final := body(last(t, screens, `step 6 of 6`), 3)
+	require.Contains(t, final, "Deployment")
+	replay.until("the last screen of the demo:\n"+final, func(screen string) bool { return body(screen, 2) == final })
+	replay.presses("q")
+	require.Zero(t, replay.wait())
+}
+
+// last is the last screen that matches a pattern.
+func last(t *testing.T, screens []string, pattern string) string {
+	t.Helper()
+	for i := len(screens) - 1; i >= 0; i-- {
+		if regexp.MustCompile(pattern).MatchString(screens[i]) {
+			return screens[i]
+		}
+	}
+	t.Fatalf("never on screen: %s", pattern)
+	return ""
+}
+
+var (
+	growing = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m|h)?|just now`)
+	filling = regexp.MustCompile(`[ ─━]+`)
+)
+
+// body is a screen without its first line and the last ones, and without what grows with time and what fills the lines.
+func body(screen string, below int) string {
+	lines := strings.Split(strings.TrimRight(screen, "\n"), "\n")
+	text := strings.Join(lines[1:max(1, len(lines)-below)], "\n")
+	return filling.ReplaceAllString(growing.ReplaceAllString(text, "0"), " ")
+}
+
+func TestAStoryThatFailsNamesItsStepAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	file := filepath.Join(t.TempDir(), "my-story.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(`apiVersion: pipedeck.dev/v1
+kind: Story
+title: A story that expects too much
+sample: hello-world
+steps:
+  - say: It fails, the story says.
+    await: {deployment: hello-world, status: FAILURE, within: 2m}
+`), 0o644))
+	r := e.pipedeck("validate", file)
+	require.Zero(t, r.Code, r.Stdout)
+	r = e.pipedeck("demo", file, "--fast", "--cluster", "embedded")
+	require.Equal(t, 1, r.Code)
+	require.Contains(t, r.Stdout, "step 1 of 1: It fails, the story says.")
+	require.Contains(t, r.Stderr, file+":7: step 1 of 1 failed: awaited hello-world FAILURE: the deployment is SUCCESS")
+	require.Contains(t, r.Stderr, "\nnext step: ")
+	require.NoDirExists(t, e.Dir(), "nothing is left")
+}

@@ -1,0 +1,44 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/keymap"
+)
+
+func TestTheCaptionsOfAStoryStandAboveTheKeysAndAKeyGoesOn(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Running()...)
+	captions, next := make(chan Caption, 4), make(chan struct{}, 4)
+	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir(),
+		guide: &Guide{Captions: captions, Next: func() { next <- struct{}{} }}}
+	s := o.start(t, context.Background())
+	captions <- Caption{Text: "Each plugin is a process.", Step: 1, Steps: 2, Awaits: "plugin wait RUNNING",
+		Show: keymap.Plugins}
+	s.seesText("> Each plugin is a process.", "step 1 of 2", "waits for plugin wait RUNNING")
+	s.types(".x") // the first does nothing while the story waits
+	s.seesText("x does nothing here", "> Each plugin is a process.")
+	captions <- Caption{Text: "Each plugin is a process.", Step: 1, Steps: 2}
+	s.seesText("step 1 of 2", "press . to go on", ". next")
+	require.Empty(t, next)
+	s.types(".")
+	<-next
+	captions <- Caption{Text: "The end.", Step: 2, Steps: 2, Show: keymap.Deployment}
+	s.seesText("> The end.", "step 2 of 2")
+	s.losesText("Each plugin is a process.")
+	s.types("a")
+	call(t, server)
+	s.seesText("> The end.") // an answer stands above the caption
+	s.types("q")
+	outcome, err := s.ends()
+	require.NoError(t, err, "the environment ends with the story, so nothing is asked")
+	require.Equal(t, LeaveRunning, outcome)
+}
