@@ -79,12 +79,17 @@ e2e-terraform: build $(TOFU) ## Drive the plugin terraform with a real OpenTofu,
 	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) go test -count=1 -timeout 10m -tags e2e ./plugins/terraform/...
 	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10m -tags e2e,platforms -run Terraform ./e2e
 
+.PHONY: e2e-analysis-sample
+e2e-analysis-sample: build embeddedk8s ## Deploy the sample analysis, good and bad, with a real Prometheus on the search path
+	@programs=$$(tools/prometheus.sh $(CACHE)/prometheus); if [ -z "$$programs" ]; then echo "there is no Prometheus here"; else \
+	PATH=$$programs:$$PATH PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 5m -tags e2e -run TheSampleAnalysis ./e2e; fi
+
 .PHONY: e2e-vendors
 e2e-vendors: ## Compare requests of the plugin analysis with those of the clients of Datadog and Google, which are compiled for it
 	cd e2e/vendors && GOWORK=off go test -count=1 ./...
 
 .PHONY: e2e-platforms
-e2e-platforms: e2e-terraform e2e-analysis e2e-vendors ## Drive the plugins of other platforms with the real programs
+e2e-platforms: e2e-terraform e2e-analysis e2e-analysis-sample e2e-vendors ## Drive the plugins of other platforms with the real programs
 
 .PHONY: e2e-kind
 e2e-kind: build ## Drive the built programs against real kind clusters (NODE_IMAGE=… chooses the node's image)
@@ -131,9 +136,20 @@ bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and un
 bench-pods: build embeddedk8s ## Measure pods that run as processes of this machine: the first answer, 200 pods, at rest (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only pods $(ARGS)
 
+# bench-platforms has all of them.
+.PHONY: bench-terraform bench-platforms
+bench-platforms: bench-terraform
+bench-terraform: $(TOFU) ## Measure the plugin terraform against OpenTofu alone, and what looks for drift cost
+	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) go test -count=1 -timeout 10m -tags e2e -run '^$$' -bench Overhead -benchtime 5x ./plugins/terraform
+	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) go test -count=1 -timeout 10m -tags e2e -run '^$$' -bench Drift -benchtime 50x ./plugins/terraform
+
 .PHONY: bench-kubernetes
 bench-kubernetes: build embeddedk8s ## Measure applying manifests against kubectl, which is compiled for it (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only kubernetes $(ARGS)
+
+.PHONY: bench-platforms
+bench-platforms: build ## Measure the plugins of other platforms: 100 metrics of an analysis
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -v -tags bench -run TheCostOf ./plugins/analysis
 
 .PHONY: bench-cold
 bench-cold: ## Measure a first start with empty caches in CPU seconds, next to a build of kubectl; takes minutes

@@ -234,6 +234,13 @@ func (s *stream) awaitFor(t *testing.T, what string, match func(event) bool) eve
 	}
 }
 
+// seen reports whether an event has matched until now.
+func (s *stream) seen(match func(event) bool) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.ContainsFunc(s.events, match)
+}
+
 func (s *stream) interrupt() { _ = s.cmd.Process.Signal(os.Interrupt) }
 
 // wait returns the events and the exit code after the command's end.

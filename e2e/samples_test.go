@@ -6,8 +6,10 @@
 package e2e
 
 import (
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -138,14 +140,45 @@ func TestWhatInitWritesIsDeployed(t *testing.T) {
 	e.leavesNothing()
 }
 
+// The pods that are bad answer a tenth of the requests at most, half of which fail, and they are gone as soon as the
+// metrics say so: all other requests get the old version's answer, whatever happens.
 func TestTheSampleAnalysisStopsAtItsFirstBadStep(t *testing.T) {
 	t.Parallel()
 	e := newEnvironment(t)
 	s := e.start("up", "--sample", "analysis", "--cluster", "embedded")
 	s.await("it is deployed", deployed("analysis", "SUCCESS"))
+	s.await("its metrics are there", deployed("analysis-metrics", "SUCCESS"))
+	e.edit("analysis/deployment.yaml", "value: v1", "value: v2", "A good version")
+	s.await("a good version passes all steps", deployed("analysis", "SUCCESS", "commit", e.git("rev-parse", "HEAD")))
+	users := newCrowdAt(t, e.open("analysis"), 50*time.Millisecond)
 	e.edit("analysis/deployment.yaml", `value: "0"`, `value: "50"`, "Break half of the answers")
 	commit := e.git("rev-parse", "HEAD")
+	decided := s.await("the metric decides", func(e event) bool {
+		text, _ := e["text"].(string)
+		return e.is("log") && strings.HasPrefix(text, "metrics[0]: bad: ") &&
+			strings.Contains(text, ", expected at most 0.1: ") && strings.HasSuffix(text,
+			" is too high; failure 2, failureLimit 1; query: "+`error_share{target="canary"}`)
+	})
+	_, err := exec.LookPath("prometheus")
+	require.Equal(t, err != nil, s.seen(func(e event) bool {
+		text, _ := e["text"].(string)
+		return e["deployment"] == decided["deployment"] && strings.HasPrefix(text, "metrics[0]: its provider says: ") &&
+			strings.Contains(text, "which is not Prometheus")
+	}), "what is not Prometheus says so")
 	failed := s.await("it fails", deployed("analysis", "FAILURE", "commit", commit))
-	require.Contains(t, failed["reason"], "Stage analysis-10 failed: https[0] has failed 2 times, more than its "+
-		"failureLimit 1: the status is 500, expected 200")
+	require.Contains(t, failed["reason"], "Stage analysis-10 failed: metrics[0] has failed 2 times, more than its "+
+		"failureLimit 1: ")
+	users.asks(t, users.asked.Load()+20)
+	bad := 0
+	for _, answers := range users.leave() {
+		for _, answer := range answers {
+			if strings.HasPrefix(answer, "500 Internal Server Error: this version is bad") {
+				bad++
+				continue
+			}
+			require.Contains(t, answer, "(version v2, ", "someone answers all the time")
+		}
+		require.Contains(t, answers[len(answers)-1], "(version v2, ", "the bad pods are gone")
+	}
+	require.Positive(t, bad, "users have met the canary")
 }

@@ -15,7 +15,7 @@ import (
 )
 
 //go:embed all:hello-world all:hello-world-quick all:chain all:helm all:kustomize all:failing-canary
-//go:embed all:multicluster all:dag all:analysis all:terraform
+//go:embed all:multicluster all:dag all:analysis all:analysis-metrics all:terraform
 var files embed.FS
 
 // A Sample is a set of application folders that go into one repository.
@@ -30,6 +30,9 @@ type Sample struct {
 	Clusters []string
 	// Plugins are the plugins that the sample needs besides those of every environment.
 	Plugins []string
+	// Metrics is the address of a server with Prometheus' query API that the sample brings, with a variable of a
+	// Service; empty when it brings none. Analyses know it as the provider "sample".
+	Metrics string
 	// Clusterless is set when the sample needs no cluster.
 	Clusterless bool
 }
@@ -81,10 +84,11 @@ func All() []Sample {
 		EditHint: "dag/deployment.yaml",
 	}, {
 		Name:     "analysis",
-		Summary:  "a canary in steps of 10, 50 and 100 percent, stopped by its first bad answers",
-		Folders:  []string{"analysis"},
+		Summary:  "a canary in steps of 10, 50 and 100 percent, stopped by its own share of errors",
+		Folders:  []string{"analysis", "analysis-metrics"},
 		EditHint: "analysis/deployment.yaml",
 		Plugins:  []string{"analysis"},
+		Metrics:  "{{ .Services.DEFAULT_ANALYSIS_METRICS_URL }}",
 	}, {
 		Name:     "terraform",
 		Summary:  "a plan, and its apply, with OpenTofu or Terraform; needs no cluster",

@@ -36,7 +36,7 @@ for os in linux darwin; do
   GOOS=$os go vet $packages || failed=1
 done
 step "vet of the end-to-end tests"
-go vet -tags e2e,kind,python,platforms ./e2e/... ./devenv/... ./plugins/kubernetes/... ./plugins/kubernetes_multicluster \
+go vet -tags e2e,kind,python,platforms,bench ./e2e/... ./devenv/... ./plugins/kubernetes/... ./plugins/kubernetes_multicluster \
   ./plugins/analysis ./plugins/terraform/... || failed=1
 (cd tools && GOWORK=off go vet ./...) || failed=1
 tools/embeddedk8s.sh vet ./... || failed=1

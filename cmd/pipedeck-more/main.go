@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/mcp"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/plugin"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
 )
@@ -39,7 +40,7 @@ func newRootCommand(target *session.Target) *cobra.Command {
 	target.Register(root.PersistentFlags())
 	root.AddCommand(configuration.Commands(target)...)
 	root.AddCommand(plugin.NewCommand(target))
-	root.AddCommand(newServeCommand())
+	root.AddCommand(mcp.NewCommand(target), newServeCommand())
 	complete.Add(root, target)
 	return root
 }

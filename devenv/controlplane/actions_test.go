@@ -160,9 +160,15 @@ func TestAUserWhoCancelsDecidesAboutTheRollback(t *testing.T) {
 		DeploymentId: "d", Status: model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK,
 	})
 	require.NoError(t, err)
-	_, err = p.deck.CancelDeployment(testContext(t),
-		&deckv1.CancelDeploymentRequest{DeploymentId: "d", Rollback: deckv1.CancelDeploymentRequest_ROLLBACK_NONE})
-	requireCode(t, codes.FailedPrecondition, err)
+	for _, rollback := range []deckv1.CancelDeploymentRequest_Rollback{
+		deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED, deckv1.CancelDeploymentRequest_ROLLBACK_FORCED,
+	} {
+		_, err = p.deck.CancelDeployment(testContext(t),
+			&deckv1.CancelDeploymentRequest{DeploymentId: "d", Rollback: rollback})
+		requireCode(t, codes.FailedPrecondition, err)
+		require.ErrorContains(t, err, "pipedeck cancel d --no-rollback")
+	}
+	require.Equal(t, none, cancel(deckv1.CancelDeploymentRequest_ROLLBACK_NONE), "the rollback is stopped")
 }
 
 func TestARollbackThatOnlyUsersAskForIsShownOnceItRuns(t *testing.T) {

@@ -6,6 +6,7 @@ package gobuild
 import (
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -28,6 +29,9 @@ const withoutTables = "-gcflags=all=" + noTables
 // fewCores is up to how many cores each compiler uses one core: the packages keep them all busy. With more cores, few
 // packages are left at the end of a build, and a compiler may use several.
 const fewCores = 4
+
+// oneCore is what Compilers sets on machines with at most so many.
+const oneCore = "GOMAXPROCS=1"
 
 // Environ is added to the environment of the go command that builds a program of this repository.
 func Environ() []string { return append(Compilers(), "GOFLAGS=-buildvcs=false", withoutC) }
@@ -57,9 +61,15 @@ func Compilers() []string {
 		environ = append(environ, unset("GOGC", "off")...)
 	}
 	if runtime.NumCPU() <= fewCores {
-		environ = append(environ, unset("GOMAXPROCS", "1")...)
+		environ = append(environ, unset("GOMAXPROCS", "1")...) // as oneCore
 	}
 	return environ
+}
+
+// Alone returns the environment of Compilers for a build of one package, such as of a program after a save: there is no
+// other compiler for the cores that the linker leaves.
+func Alone(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(variable string) bool { return variable == oneCore })
 }
 
 // Parallel are the flags of `go build` that keep all cores busy in the environment of Compilers: the go command would

@@ -53,3 +53,11 @@ func TestAPluginHasTablesForDebuggersWhenItsAuthorWantsThem(t *testing.T) {
 	flags, _ = gobuild.Shared(false)
 	require.NotContains(t, flags, withoutTables)
 }
+
+func TestABuildOfOnePackageLeavesTheLinkerAllCores(t *testing.T) {
+	t.Parallel()
+	environ := []string{"GOGC=off", "GOMAXPROCS=1", "CGO_ENABLED=0"}
+	require.Equal(t, []string{"GOGC=off", "CGO_ENABLED=0"}, gobuild.Alone(environ))
+	require.Len(t, environ, 3, "the caller keeps its own")
+	require.Equal(t, []string{"GOMAXPROCS=3"}, gobuild.Alone([]string{"GOMAXPROCS=3"}))
+}

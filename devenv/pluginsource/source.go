@@ -30,6 +30,8 @@ type Source struct {
 	Logger  *slog.Logger
 	// Debug is for a program that a debugger can follow line by line.
 	Debug bool
+	// built is set once the program was built.
+	built bool
 	// usesC is true when a package of the program has C in it, once directories has listed them.
 	usesC, listed bool
 }
@@ -91,6 +93,9 @@ func (s *Source) compile(ctx context.Context) error {
 		_, _ = s.directories(ctx) // sources that cannot be listed do not compile either
 	}
 	flags, environ := gobuild.Shared(s.usesC)
+	if s.built {
+		environ = gobuild.Alone(environ) // what has changed since is little
+	}
 	if s.Debug {
 		flags, environ = gobuild.Debug(s.module(ctx))
 	}
@@ -116,6 +121,7 @@ func (s *Source) compile(ctx context.Context) error {
 	if err := os.Rename(next, s.Program); err != nil {
 		return fmt.Errorf("replace the program of %s: %w", s.Dir, err)
 	}
+	s.built = true
 	return nil
 }
 

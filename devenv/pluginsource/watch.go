@@ -26,7 +26,7 @@ import (
 const (
 	// settle is how long nothing may have changed before a build: editors save in several steps. A step that comes
 	// later costs the build that has begun, and nothing else.
-	settle = 20 * time.Millisecond
+	settle = 10 * time.Millisecond
 	// maxDirs bounds the watched directories: each takes a place in a table of the kernel.
 	maxDirs = 2_000
 	// coarse is how far the time of a file may be behind the clock: kernels take it from their last tick.

@@ -23,8 +23,9 @@
 // cluster there are delay, hang, unavailable, forbidden and conflict. piped passes those to the plugin with the stage
 // (deployment.ClusterFaults), and the plugin answers which have happened.
 //
-// An action happens in as many attempts as COUNT says, 1 without one; nothing is random. A restart of piped begins to
-// count again. What is injected says so in the log of the stage and in its reason.
+// An action happens in as many attempts as COUNT says, 1 without one; nothing is random. One that an attempt ends
+// before, such as kill@log 9 of a stage with five lines, waits for the next attempt. A restart of piped begins to count
+// again. What is injected says so in the log of the stage and in its reason.
 //
 // cmd/pipedeck checks rules before it starts anything; cmd/piped reads them from the environment variable PIPED_FAULTS,
 // one a line, and users add and remove some while piped runs. The scheduler, the plugin service and the client of the

@@ -61,6 +61,8 @@ type Attempt struct {
 	set     *Set
 	subject subject
 	actions []*action
+	// rules are those of the actions; none once the attempt has ended.
+	rules []*rule
 
 	// What the plugin has done so far; guarded by the lock of the set.
 	calls, lines, failed int
@@ -86,7 +88,8 @@ func (s *Set) Begin(stage Stage) *Attempt {
 		for _, one := range r.actions {
 			if one.left > 0 {
 				one.left--
-				a.actions = append(a.actions, one)
+				r.lent++
+				a.actions, a.rules = append(a.actions, one), append(a.rules, r)
 			}
 		}
 	}
@@ -99,7 +102,7 @@ func (s *Set) Begin(stage Stage) *Attempt {
 	return a
 }
 
-// End says that the attempt is over.
+// End says that the attempt is over. What it did not get to happens in another one.
 func (a *Attempt) End() {
 	if a == nil {
 		return
@@ -109,6 +112,15 @@ func (a *Attempt) End() {
 	if a.set.running[a.subject] == a {
 		delete(a.set.running, a.subject)
 	}
+	for i, r := range a.rules {
+		r.lent--
+		if !a.happened[i] {
+			a.actions[i].left++
+		}
+	}
+	a.rules = nil
+	a.set.forget()
+	a.set.notify()
 }
 
 // String says what is injected; empty for nothing.

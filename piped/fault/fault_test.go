@@ -58,6 +58,34 @@ func TestAnActionHappensInAsManyAttemptsAsItsCountSays(t *testing.T) {
 	require.Equal(t, "why", attempt.Explain(Failed, "why"))
 }
 
+func TestWhatAnAttemptDoesNotGetToHappensInAnother(t *testing.T) {
+	t.Parallel()
+	s := parse(t, "A: kill@log 9; unavailable 1; hang; status failure")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	a := s.Begin(stage("A"))
+	require.Error(t, a.Before(ctx, clock.System{}, func(string) {}, nil))
+	require.Equal(t, codes.Unavailable, status.Code(report(t, s)))
+	require.NoError(t, report(t, s, &model.LogBlock{Index: 1, Log: "one"}))
+	require.Empty(t, rules(s), "it is under way")
+	changed := s.Changed()
+	a.End() // the plugin died for another reason
+	a.End()
+	select {
+	case <-changed:
+	default:
+		t.Error("no one hears of it")
+	}
+	require.Equal(t, []string{"A: kill@log 9; status failure"}, rules(s))
+	b := s.Begin(stage("A"))
+	require.Equal(t, "fault injected: kill@log 9; status failure", b.String())
+	_, replaced := b.Answer()
+	require.True(t, replaced)
+	require.Empty(t, s.Remove(nil), "a rule that is removed does not come back")
+	b.End()
+	require.Empty(t, rules(s))
+}
+
 func TestOnlyAnEndThatAFaultCausedSaysSo(t *testing.T) {
 	t.Parallel()
 	s := parse(t, "A: kill@log 2; unavailable 1; flood 1", "B: status failure; delay 1ms", "C: hang")

@@ -103,7 +103,7 @@ type rule struct {
 	// target is ControlPlane, Cluster or the stage; stage is that of a rule for a cluster, empty for every stage.
 	target, stage string
 	calls         calls
-	// lent is how many of its actions a plugin has that may give them back.
+	// lent is how many of its actions an attempt or a plugin has that may give them back.
 	lent    int
 	actions []*action
 }

@@ -25,8 +25,15 @@ func (s *Set) Add(text, application string) (*agentv1.Fault, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.forget(); len(s.rules) >= maxWaiting {
-		return nil, fmt.Errorf("%d faults wait already; remove some first", len(s.rules))
+	s.forget()
+	waiting := 0
+	for _, r := range s.rules { // those that an attempt under way has need not come back
+		if r.waits() {
+			waiting++
+		}
+	}
+	if waiting >= maxWaiting {
+		return nil, fmt.Errorf("%d faults wait already; remove some first", waiting)
 	}
 	r, err := s.add(text, application)
 	if err != nil {

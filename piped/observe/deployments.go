@@ -23,6 +23,9 @@ const (
 // approvedUsersKey is where PipeCD v1's stages put the names of those who approved.
 const approvedUsersKey = "pipecd/stage-approved-users"
 
+// waitingKey is where plugins say, as yes or no, whether a stage that offers an operation waits for it now.
+const waitingKey = "pipedeck/waiting"
+
 // deployment is an open deployment as it was reported.
 type deployment struct {
 	*model.Deployment
@@ -101,6 +104,11 @@ func (d *deployment) stage(id string) *model.PipelineStage {
 	return stage
 }
 
+// waits returns the event of a stage that has come to wait for an approval.
+func (d *deployment) waits(stageID string) Event {
+	return Event{Type: DeploymentWaitApproval, Deployment: d.snapshot(), Stage: proto.CloneOf(d.stage(stageID))}
+}
+
 func (d *deployment) approved(stageID, users string) {
 	stage := d.stage(stageID)
 	if stage.Metadata == nil {
@@ -150,7 +158,7 @@ func (d *deployment) stageChanged(r *ps.ReportStageStatusChangedRequest, now tim
 	case model.StageStatus_STAGE_RUNNING:
 		d.started[stage.GetId()] = now
 		e.Type = StageStarted
-		if approval && stage.GetRetriedCount() == 0 {
+		if approval && stage.GetRetriedCount() == 0 && stage.GetMetadata()[waitingKey] == "" {
 			waiting := e
 			waiting.Type = DeploymentWaitApproval
 			return []Event{e, waiting}
@@ -169,9 +177,10 @@ func (d *deployment) stageChanged(r *ps.ReportStageStatusChangedRequest, now tim
 	}
 	e.Took = since(d.started[stage.GetId()], now)
 	delete(d.started, stage.GetId())
-	if approval && e.Type == StageSucceeded {
+	users, asked := stage.GetMetadata()[approvedUsersKey], stage.GetMetadata()[waitingKey] == ""
+	if approval && e.Type == StageSucceeded && (asked || users != "") {
 		done := e
-		done.Type, done.Approver, done.Took = DeploymentApproved, stage.GetMetadata()[approvedUsersKey], 0
+		done.Type, done.Approver, done.Took = DeploymentApproved, users, 0
 		return []Event{e, done}
 	}
 	return []Event{e}

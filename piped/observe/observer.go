@@ -125,6 +125,9 @@ func (o *Observer) reported(request any) {
 		if users, ok := r.GetMetadata()[approvedUsersKey]; ok {
 			o.deployments.get(r.GetDeploymentId()).approved(r.GetStageId(), users)
 		}
+		if r.GetMetadata()[waitingKey] == "yes" {
+			o.notify(o.deployments.get(r.GetDeploymentId()).waits(r.GetStageId()))
+		}
 	case *ps.ReportStageStatusChangedRequest:
 		o.notify(o.deployments.get(r.GetDeploymentId()).stageChanged(r, o.now())...)
 	case *ps.ReportApplicationSyncStateRequest:

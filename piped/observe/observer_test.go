@@ -89,6 +89,40 @@ func (w *world) stage(t *testing.T, s model.StageStatus, retried int32) {
 	require.NoError(t, err)
 }
 
+// A stage whose plugin says when it waits for an approval is reported then, and as approved once a user has approved.
+func TestAStageThatWaitsLaterIsReportedThen(t *testing.T) {
+	t.Parallel()
+	for name, asks := range map[string]bool{"it asks": true, "it does not ask": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			require.NoError(t, w.create(t, "d"))
+			_, err := w.ReportDeploymentPlanned(t.Context(), &ps.ReportDeploymentPlannedRequest{DeploymentId: "d",
+				Stages: []*model.PipelineStage{{Id: "s", Name: "APPLY",
+					AvailableOperation: model.ManualOperation_MANUAL_OPERATION_APPROVE,
+					Metadata:           map[string]string{"pipedeck/waiting": "no"}}}})
+			require.NoError(t, err)
+			w.reported()
+			w.stage(t, model.StageStatus_STAGE_RUNNING, 0)
+			require.Equal(t, []string{"STAGE_STARTED"}, w.reported())
+			if !asks {
+				w.stage(t, model.StageStatus_STAGE_SUCCESS, 0)
+				require.Equal(t, []string{"STAGE_SUCCEEDED"}, w.reported())
+				return
+			}
+			for _, metadata := range []map[string]string{{"pipedeck/waiting": "yes"}, {"pipedeck/waiting": "no"},
+				{approvedUsersKey: "ada"}} {
+				_, err = w.SaveStageMetadata(t.Context(), &ps.SaveStageMetadataRequest{DeploymentId: "d", StageId: "s",
+					Metadata: metadata})
+				require.NoError(t, err)
+			}
+			require.Equal(t, []string{"DEPLOYMENT_WAIT_APPROVAL"}, w.reported())
+			w.stage(t, model.StageStatus_STAGE_SUCCESS, 0)
+			require.Equal(t, []string{"STAGE_SUCCEEDED", "DEPLOYMENT_APPROVED"}, w.reported())
+		})
+	}
+}
+
 func TestTheCourseOfADeploymentIsReported(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

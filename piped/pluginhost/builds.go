@@ -175,6 +175,14 @@ func (b *builds) texts(status config.BuildStatus, took time.Duration) (texts []s
 	return texts
 }
 
+// runs reports whether the program in the file runs, in this very state.
+func (b *builds) runs() bool {
+	now, found := identify(b.program)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return found && b.condition.hasAnswered() && b.examined == now && b.refused == nil
+}
+
 // current reports whether the program in the file is the one that was started or refused last. When it is not, the
 // program is examined now. A plugin without a process gets the program that is there with its next start.
 func (b *builds) current() bool {

@@ -42,7 +42,8 @@ type ExitError struct {
 	Detached string
 	// Exhausted says what had run out, when that has ended the process: memory, or threads; empty otherwise.
 	Exhausted string
-	// Crash holds the first lines of a panic or of another fatal error of the Go runtime, if it wrote one.
+	// Crash holds the first lines of a panic, of another fatal error of the Go runtime, or of an uncaught error of
+	// Python or Node.
 	Crash []string
 	// Place is the first place of its stack in the code of its author, such as "stage.go:31"; empty where not known.
 	Place string
@@ -58,7 +59,7 @@ func (e *ExitError) Error() string {
 	case e.Reason != "":
 		return fmt.Sprintf("plugin %q %s", e.Plugin, how)
 	case len(e.Crash) > 0:
-		line := e.Crash[0] // the stack is read with the exits of the plugin
+		line := readable(e.Crash[0]) // the stack is read with the exits of the plugin
 		if e.Place != "" {
 			line += " at " + e.Place
 		}

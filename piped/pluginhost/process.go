@@ -230,8 +230,13 @@ func (p *process) live(s start, configuration []byte, reader *os.File, pump *pum
 		stack.frames = stageFrames(p.ending.stage.Load(), p.out.written())
 	}
 	p.ending.exit, p.ending.stack = p.exitError(err, p.out.last(), crash), stack
-	if len(stack.frames) > 0 {
-		p.ending.exit.Place = stack.place(moduleOf(p.command.Path))
+	switch exit := p.ending.exit; {
+	case len(stack.frames) > 0:
+		exit.Place = stack.place(moduleOf(p.command.Path))
+	case len(crash) == 0 && exit.Reason == "" && exit.Code > 0:
+		if what, place := uncaught(exit.LastOutput); what != "" {
+			exit.Crash, exit.Place, p.ending.stack.message = []string{what}, place, what
+		}
 	}
 	p.ending.exit.Exhausted = p.exhausted()
 	if s.ended != nil {

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/fsnotify/fsnotify"
+
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/pluginhost/fetch"
 	"github.com/pipedeck/pipedeck/system/clock"
@@ -89,7 +91,7 @@ func binaryPaths(address string) []string {
 
 func (w *binaryWatch) run(ctx context.Context) {
 	defer w.files.Close()
-	changed := map[*Plugin]bool{}
+	changed := map[*Plugin]bool{} // by whether more than its mode, its owner or its number of names may have
 	var due <-chan time.Time
 	for {
 		select {
@@ -107,7 +109,7 @@ func (w *binaryWatch) run(ctx context.Context) {
 				}
 			}
 			for _, p := range w.plugins[event.Name] {
-				changed[p] = true
+				changed[p] = changed[p] || event.Op != fsnotify.Chmod
 				due = w.timer.After(settle)
 			}
 		case err := <-w.files.Lost():
@@ -119,8 +121,10 @@ func (w *binaryWatch) run(ctx context.Context) {
 			}
 			due = w.timer.After(settle)
 		case <-due:
-			for p := range changed {
-				signal(p.supervisor.renewed)
+			for p, content := range changed {
+				if content || !p.supervisor.builds.runs() { // piped itself gives programs further names
+					signal(p.supervisor.renewed)
+				}
 			}
 			clear(changed)
 		}

@@ -168,8 +168,8 @@ func unmet(command *model.Command, outcome Outcome) string {
 	switch {
 	case outcome.Status == model.DeploymentStatus_DEPLOYMENT_SUCCESS:
 		return "the deployment had succeeded before the command arrived"
-	case how.GetForceNoRollback() && outcome.RolledBack:
-		return "the rollback had begun before the command arrived"
+	case how.GetForceNoRollback() && outcome.RolledBack && !outcome.RollbackStopped:
+		return "the rollback had ended before the command arrived"
 	case how.GetForceRollback() && outcome.Begun && !outcome.RolledBack:
 		return "the deployment was stopped and not rolled back: its plan has no rollback stages"
 	default:

@@ -68,7 +68,10 @@ type Cancellation struct {
 	watcher func(*CancelledError)
 	// offered becomes the request while waiting is set.
 	offered *CancelledError
-	waiting bool
+	// waiting reports whether the deployment does nothing but wait now; nil is no.
+	waiting func() bool
+	// rollback gets requests for no rollback while one runs; nil while none does.
+	rollback func(*CancelledError)
 	// paused is how many stages are paused at breakpoints, where a user works on them.
 	paused int
 }
@@ -80,10 +83,13 @@ func (c *Cancellation) Cancel(by *CancelledError) {
 	if first || by.choice() != "" {
 		c.request = by
 	}
-	watcher := c.watcher
+	watcher, rollback := c.watcher, c.rollback
 	c.mu.Unlock()
 	if first && watcher != nil {
 		watcher(by)
+	}
+	if rollback != nil && by.NoRollback {
+		rollback(by)
 	}
 }
 
@@ -100,7 +106,10 @@ func (c *Cancellation) Offer(by *CancelledError) {
 
 // waits says whether the deployment does nothing but wait now: it has not started, or only stages run that wait for a
 // user or a time.
-func (c *Cancellation) waits(now bool) {
+func (c *Cancellation) waits(now bool) { c.waitsWhile(func() bool { return now }) }
+
+// waitsWhile is waits with an answer that may change. It is asked with the lock held.
+func (c *Cancellation) waitsWhile(now func() bool) {
 	c.mu.Lock()
 	c.waiting = now
 	accepted := c.accepted()
@@ -123,7 +132,7 @@ func (c *Cancellation) pause(more int) {
 
 // accepted is the offered request if it counts now. The lock is held.
 func (c *Cancellation) accepted() *CancelledError {
-	if !c.waiting || c.paused > 0 {
+	if c.offered == nil || c.paused > 0 || c.waiting == nil || !c.waiting() {
 		return nil
 	}
 	return c.offered
@@ -142,6 +151,22 @@ func (c *Cancellation) onCancel(f func(*CancelledError)) (unwatch func()) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.watcher = nil
+	}
+}
+
+// onNoRollback calls f at a request for no rollback, at once when there is one already. There is one watcher at a time.
+func (c *Cancellation) onNoRollback(f func(*CancelledError)) (unwatch func()) {
+	c.mu.Lock()
+	c.rollback = f
+	request := c.request
+	c.mu.Unlock()
+	if request != nil && request.NoRollback {
+		f(request)
+	}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.rollback = nil
 	}
 }
 

@@ -199,3 +199,21 @@ func TestRollbackStagesThatAnotherPipedPlannedRunInOrder(t *testing.T) {
 		})
 	}
 }
+
+func TestAUserStopsARollback(t *testing.T) {
+	t.Parallel()
+	gate := failpointtest.NewGate(t)
+	a := startAgent(t, pipeline(undoHold(gate), "with: {do: error}"))
+	a.Submit(newDeployment("d", "app"))
+	gate.Await(t)
+	command := cancelCommand("c", "d")
+	command.CancelDeployment.ForceNoRollback = true
+	a.HandleCommands(t.Context(), []*model.Command{command})
+	end := a.controlPlane.awaitEnd(t, "d")
+	require.Equal(t, model.DeploymentStatus_DEPLOYMENT_FAILURE, end.GetStatus())
+	require.Equal(t, "Stage B failed: the moon is missing; the rollback failed in stage ROLLBACK: "+
+		"Cancelled by carol without a rollback", end.GetStatusReason())
+	a.controlPlane.await(t, "the command", func() bool {
+		return a.controlPlane.handled["c"].GetStatus() == model.CommandStatus_COMMAND_SUCCEEDED
+	})
+}

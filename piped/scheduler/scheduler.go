@@ -109,8 +109,9 @@ type Outcome struct {
 	// Status is SUCCESS, FAILURE or CANCELLED.
 	Status model.DeploymentStatus
 	Reason string
-	// Begun is set when a stage was begun, RolledBack when the rollback was run.
-	Begun, RolledBack bool
+	// Begun is set when a stage was begun, RolledBack when the rollback was run, RollbackStopped when a user has stopped
+	// it.
+	Begun, RolledBack, RollbackStopped bool
 }
 
 // Run brings a planned deployment to its end and reports every step. When ctx ends it stops at once,
@@ -190,10 +191,9 @@ func (r *run) deploy(ctx context.Context) (Outcome, error) {
 		if !rollingBack {
 			r.reports.setStatus(ctx, model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK, outcome.Reason)
 		}
-		if err := r.rollBack(ctx); err != nil {
+		if err := r.rollBack(ctx, &outcome); err != nil {
 			return Outcome{}, err
 		}
-		outcome.RolledBack = true
 		outcome.Reason += failedRollback(d.GetStages(), outcome.Reason)
 	}
 	return outcome, r.reports.complete(ctx, outcome)
@@ -220,12 +220,17 @@ func (r *run) forward(ctx context.Context) (Outcome, error) {
 	return w.outcome(work), nil
 }
 
-// rollBack runs all rollback stages; a failing one does not stop the others (PipeCD v1). A user cannot
-// cancel them.
-func (r *run) rollBack(ctx context.Context) error {
+// rollBack runs all rollback stages; a failing one does not stop the others (PipeCD v1). A user who cancels the
+// deployment without a rollback stops them. (Nothing stops them in PipeCD v1.)
+func (r *run) rollBack(ctx context.Context, outcome *Outcome) error {
 	w := r.walk(r.rollback.stages(ctx))
 	w.whatever = true
-	return w.runStages(ctx, ctx)
+	work, stop := context.WithCancelCause(ctx)
+	defer stop(context.Canceled)
+	defer r.cancellation.onNoRollback(func(by *CancelledError) { stop(by) })()
+	err := w.runStages(ctx, work)
+	outcome.RolledBack, outcome.RollbackStopped = true, work.Err() != nil
+	return err
 }
 
 func (r *run) walk(stages []*model.PipelineStage) *walk {

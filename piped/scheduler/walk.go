@@ -61,7 +61,7 @@ func (w *walk) runStages(ctx, work context.Context) error {
 			w.start(ctx, together, stage)
 		}
 		if !w.whatever {
-			w.cancellation.waits(w.onlyWaits())
+			w.cancellation.waitsWhile(w.onlyWaits())
 		}
 		if w.running == 0 {
 			w.cancelLeft(ctx, work)
@@ -90,12 +90,31 @@ func (w *walk) start(ctx, work context.Context, stage *model.PipelineStage) {
 	}()
 }
 
-// onlyWaits reports that stages run, and that all of them wait for a user or a time.
-func (w *walk) onlyWaits() bool {
-	busy := func(stage *model.PipelineStage) bool {
-		return w.begun[stage.GetId()] && !w.reported[stage.GetId()] && !waitsInside(stage)
+// onlyWaits returns what reports that stages run, and that all of them wait for a user or a time. Plugins may change
+// that while they run.
+func (w *walk) onlyWaits() func() bool {
+	running := slices.DeleteFunc(slices.Clone(w.stages), func(stage *model.PipelineStage) bool {
+		return !w.begun[stage.GetId()] || w.reported[stage.GetId()]
+	})
+	always := w.running > 0 && !slices.ContainsFunc(running, func(stage *model.PipelineStage) bool {
+		return !waitsInside(stage)
+	})
+	var says []*model.PipelineStage
+	for _, stage := range running {
+		if stage.GetMetadata()[waitingMetadataKey] != "" {
+			says = append(says, stage)
+		}
 	}
-	return w.running > 0 && !slices.ContainsFunc(w.stages, busy)
+	return func() bool { return always && !slices.ContainsFunc(says, w.executor.works) }
+}
+
+// waitingMetadataKey is the metadata of a planned stage whose plugin says when it waits, yes or no.
+const waitingMetadataKey = "pipedeck/waiting"
+
+// works reports whether the plugin of a stage that offers an operation has not said that it waits for it now.
+func (e *executor) works(stage *model.PipelineStage) bool {
+	_, stages := e.options.Metadata.Metadata(e.progress.id())
+	return stages[stage.GetId()][waitingMetadataKey] != "yes"
 }
 
 // waitsInside reports that a stage changes nothing: it waits for an approval or a time. PipeCD v1: the stages have

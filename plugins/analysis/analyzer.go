@@ -32,6 +32,8 @@ type outcome struct {
 	text string
 	// points are what a chart shows of it; nil when there is no value.
 	shown *point
+	// remarks are what the service has to say about its answer.
+	remarks []string
 	// over is whether nothing is left to evaluate in this analysis.
 	over bool
 }

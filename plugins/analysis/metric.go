@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -101,17 +102,18 @@ func (m *metric) threshold(ctx context.Context, at moment) outcome {
 	}
 	expected := m.config.Expected
 	if len(answer.Points) == 0 {
-		return outcome{verdict: noData, text: none(answer) + ", expected " + limits(expected)}
+		return outcome{verdict: noData, text: none(answer) + ", expected " + limits(expected), remarks: answer.Warnings}
 	}
 	shown := summary(answer.Values())
-	text := fmt.Sprintf("%s (%s), expected %s", span(shown), counted(answer), limits(expected))
+	o := outcome{verdict: good, shown: shown, remarks: answer.Warnings}
+	o.text = fmt.Sprintf("%s (%s), expected %s", span(shown), counted(answer), limits(expected))
 	switch {
 	case expected.Min != nil && shown.Low < *expected.Min:
-		return outcome{verdict: bad, shown: shown, text: text + ": " + number(shown.Low) + " is too low"}
+		o.verdict, o.text = bad, o.text+": "+number(shown.Low)+" is too low"
 	case expected.Max != nil && shown.High > *expected.Max:
-		return outcome{verdict: bad, shown: shown, text: text + ": " + number(shown.High) + " is too high"}
+		o.verdict, o.text = bad, o.text+": "+number(shown.High)+" is too high"
 	}
-	return outcome{verdict: good, shown: shown, text: text}
+	return o
 }
 
 // withVariant compares two variants at the same time.
@@ -141,14 +143,16 @@ func (m *metric) compare(ctx context.Context, end, otherEnd time.Time) outcome {
 		answer *provider.Answer
 	}{{m.first.name, one}, {m.second.name, other}} {
 		if len(each.answer.Points) == 0 {
-			return outcome{verdict: noData, text: each.name + ": " + none(each.answer)}
+			return outcome{verdict: noData, text: each.name + ": " + none(each.answer), remarks: each.answer.Warnings}
 		}
 	}
 	result, err := compare.Test(one.Values(), other.Values(), deviation(m.config.Deviation))
 	if err != nil {
 		return outcome{verdict: failed, text: err.Error()}
 	}
-	return m.judge(one, other, result)
+	o := m.judge(one, other, result)
+	o.remarks = slices.Concat(one.Warnings, other.Warnings)
+	return o
 }
 
 func (m *metric) judge(one, other *provider.Answer, result compare.Result) outcome {

@@ -213,6 +213,7 @@ func (r *run) take(ended result) error {
 	} else {
 		r.req.Log.Infof("%s; query: %s", line, a.about)
 	}
+	r.state.remark(r.req.Log, a.name, o.remarks)
 	if c.Failures <= a.failureLimit {
 		return nil
 	}

@@ -7,13 +7,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pipedeck/pipedeck/plugins/analysis/config"
 	"github.com/pipedeck/pipedeck/plugins/analysis/provider"
 	"github.com/pipedeck/pipedeck/plugins/sdk"
-	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 // ExecuteStage evaluates everything until the duration is over or there are too many failures.
@@ -65,7 +63,7 @@ func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Con
 			return nil, err
 		}
 	}
-	addresses, err := services()
+	addresses, err := config.Services()
 	if err != nil {
 		req.Log.Infof("The addresses of services are not known: %v", err)
 	}
@@ -104,15 +102,4 @@ func (p *plugin) analyzers(ctx context.Context, req *sdk.StageRequest[config.Con
 		all = append(all, a)
 	}
 	return all, nil
-}
-
-// services are the addresses of the environment's Services, by their names without the prefix.
-func services() (map[string]string, error) {
-	lines, err := servicefile.Read()
-	found := map[string]string{}
-	for _, line := range lines {
-		name, address, _ := strings.Cut(strings.TrimPrefix(line, servicefile.Prefix), "=")
-		found[name] = address
-	}
-	return found, err
 }

@@ -42,6 +42,7 @@ func TestGoodMetricsAreEvaluatedAtOnceThenEveryIntervalAndAtTheEnd(t *testing.T)
 	log := h.Piped.Log("analysis")
 	require.Contains(t, log, "metrics[0]: good: 0.25 to 0.5 (2 samples), expected 0.25 to 0.5; query: rate")
 	require.Contains(t, log, "The analysis succeeded: 0 of 3 evaluations failed in 10m0s")
+	require.Equal(t, 1, strings.Count(log, "metrics[0]: its provider says: a stand-in answers"), "said once")
 	require.Contains(t, log, "max 0.5 ┤", "a chart")
 	require.Equal(t, "10m0s", h.Piped.StageMetadata("analysis")[string(elapsedKey)])
 }

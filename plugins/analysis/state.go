@@ -21,6 +21,8 @@ const (
 	seriesKey sdk.StageKey[[]*series] = "pipedeck/analysis-series"
 	// latestKey is the shared object of the application with the last successful analysis (PipeCD v1).
 	latestKey = "latest-analysis-result"
+	// maxRemarks bounds the remarks of providers that an attempt logs.
+	maxRemarks = 20
 	// maxSeries bounds what is kept for charts, in bytes: piped keeps 256 KiB.
 	maxSeries = 200 << 10
 )
@@ -39,11 +41,23 @@ type state struct {
 	elapsed time.Duration
 	counts  map[string]counts
 	series  []*series
+	// remarks are what providers have said about their answers, as far as it is logged. Each attempt logs it again.
+	remarks map[string]bool
+}
+
+// remark logs what a provider says about an answer, each remark once.
+func (s *state) remark(log sdk.StageLog, name string, remarks []string) {
+	for _, text := range remarks {
+		if text = oneLine(text); !s.remarks[text] && len(s.remarks) < maxRemarks {
+			s.remarks[text] = true
+			log.Infof("%s: its provider says: %s", name, text)
+		}
+	}
 }
 
 // readState returns what earlier attempts have left; resumed is false when there is none.
 func readState(ctx context.Context, client sdk.StageClient) (s *state, resumed bool, err error) {
-	s = &state{counts: map[string]counts{}}
+	s = &state{counts: map[string]counts{}, remarks: map[string]bool{}}
 	elapsed, found, err := elapsedKey.Get(ctx, client)
 	if err != nil {
 		return nil, false, err

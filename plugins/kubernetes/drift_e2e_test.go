@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 )
@@ -62,4 +63,64 @@ func TestTheFieldsOfADriftHaveThreeValuesInARealCluster(t *testing.T) {
 	for _, secret := range []string{"horse", "staple", "YmF0dGVyeSBzdGFwbGU", "Y29ycmVjdCBob3JzZQ"} {
 		require.NotContains(t, answer.String(), secret)
 	}
+}
+
+func TestAMapThatAnApplyOwnsAsAWholeDriftsByWhatIsAdded(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	group := strings.ReplaceAll(a.namespace, "k8s-e2e-", "g") + ".example.com"
+	a.removeCRD("boxes." + group)
+	box := func(name, spec string) string {
+		return "---\napiVersion: " + group + "/v1\nkind: Box\nmetadata: {name: " + name + "}\nspec: " + spec + "\n"
+	}
+	c := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: boxes.` + group + `}
+spec:
+  group: ` + group + `
+  scope: Namespaced
+  names: {kind: Box, plural: boxes}
+  versions:
+    - name: v1
+      served: true
+      storage: true
+      schema:
+        openAPIV3Schema:
+          type: object
+          properties:
+            spec:
+              type: object
+              properties:
+                whole: {type: object, x-kubernetes-map-type: atomic, additionalProperties: {type: string}}
+                selector:
+                  {type: object, x-kubernetes-map-type: atomic, x-kubernetes-preserve-unknown-fields: true}
+                shared: {type: object, x-kubernetes-preserve-unknown-fields: true}
+                podSelector: {type: object, x-kubernetes-preserve-unknown-fields: true}
+                list: {type: array, items: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+                n: {type: integer, default: 3}
+                o: {type: object, default: {}, properties: {x: {type: string, default: y}}}
+` + box("filled", "{whole: {a: b}, shared: {a: b}, list: [{a: b}]}") +
+		box("bare", "{selector: {}, podSelector: {}, o: {}}"),
+	}}
+	a.succeeds("K8S_SYNC", "", c, nil)
+	a.becomes(c, "in sync", inSync)
+	boxes := schema.GroupVersionResource{Group: group, Version: "v1", Resource: "boxes"}
+	a.edit(boxes, "filled", `{"spec": {"shared": {"x": "y"}}}`)
+	a.edit(boxes, "bare", `{"spec": {"selector": {"matchLabels": {"x": "y"}}, "podSelector": {"x": "y"}}}`)
+	a.becomes(c, "an empty map", func(r *livestate.GetLivestateResponse) bool {
+		return strings.Contains(r.GetSyncState().GetReason(),
+			`spec.selector.matchLabels: nothing in Git, {"x":"y"} live`)
+	})
+	a.edit(boxes, "filled", `{"spec": {"whole": {"x": "y"}}}`)
+	a.becomes(c, "a map with entries", func(r *livestate.GetLivestateResponse) bool {
+		return strings.Contains(r.GetSyncState().GetReason(), `spec.whole.x: nothing in Git, "y" live`)
+	})
+	a.edit(boxes, "filled", `{"spec": {"list": [{"a": "b", "x": "y"}]}}`)
+	state := a.becomes(c, "a list", func(r *livestate.GetLivestateResponse) bool {
+		return strings.Contains(r.GetSyncState().GetReason(), `spec.list[0].x: nothing in Git, "y" live`)
+	})
+	require.NotContains(t, state.GetSyncState().GetReason(), "shared")
+	require.NotContains(t, state.GetSyncState().GetReason(), "podSelector")
+	a.succeeds("K8S_SYNC", "", c, nil)
+	a.becomes(c, "in sync again", inSync)
 }

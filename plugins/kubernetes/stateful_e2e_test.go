@@ -190,3 +190,49 @@ func TestARollbackReplacesTheBrokenPodsThatAControllerLeaves(t *testing.T) {
 		require.Equal(t, []string{"db:v1", "db:v1", "db:v1"}, images(a))
 	})
 }
+
+func TestARollbackReplacesTheBrokenPodsOfADaemonSetByHand(t *testing.T) {
+	t.Parallel()
+	a := newApp(t)
+	agent := func(hash, image string) *commit {
+		return &commit{Hash: hash, Files: map[string]string{"all.yaml": `apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  updateStrategy: {type: OnDelete}
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata: {labels: {app: agent}}
+    spec: {containers: [{name: main, image: "` + image + `"}]}
+`}}
+	}
+	one, two := agent("aaaaaaa1", "agent:v1"), agent("aaaaaaa2", "registry.invalid/x:1")
+	a.succeeds("K8S_SYNC", "", one, nil)
+	a.nextDeployment()
+	a.succeeds("K8S_SYNC", "", two, one)
+	pods := func() (names, images []string) {
+		found, err := a.client.Dynamic.Resource(podsResource).Namespace(a.namespace).List(t.Context(),
+			metav1.ListOptions{LabelSelector: "app=agent"})
+		require.NoError(t, err)
+		for _, pod := range found.Items {
+			containers, _, _ := unstructured.NestedSlice(pod.Object, "spec", "containers")
+			names = append(names, pod.GetName())
+			images = append(images, containers[0].(map[string]any)["image"].(string))
+		}
+		return names, images
+	}
+	names, _ := pods()
+	require.Len(t, names, 1)
+	require.NoError(t, a.client.Dynamic.Resource(podsResource).Namespace(a.namespace).Delete(t.Context(), names[0],
+		metav1.DeleteOptions{}))
+	a.waitUntil("the new pod is there", func() bool {
+		_, images := pods()
+		return slices.Equal(images, []string{"registry.invalid/x:1"})
+	})
+	log := a.succeeds("K8S_ROLLBACK", "", two, one)
+	require.Contains(t, log, "of the failed version is deleted, because its controller replaces no pod "+
+		"(updateStrategy: OnDelete)")
+	require.NotContains(t, log, "keep the")
+	_, images := pods()
+	require.Equal(t, []string{"agent:v1"}, images)
+}

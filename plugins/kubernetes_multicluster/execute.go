@@ -40,9 +40,24 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *stage.Request) (sdk.Resu
 			return sdk.Success, err
 		}
 	}
+	switch {
+	case isRemoval(req):
+		left, err := p.leftPlaces(ctx, req, chosen)
+		if err != nil {
+			return sdk.Failure, err
+		}
+		chosen = append(chosen, left...)
+	case !isRollback(req):
+		if err := noteTargets(ctx, req); err != nil {
+			return sdk.Failure, err
+		}
+	}
 	ended, err := p.runAt(ctx, req, chosen)
 	if ctx.Err() != nil {
 		return sdk.Failure, err
+	}
+	if err == nil && deploysAll(req) {
+		p.sayLeft(ctx, req)
 	}
 	if err := ended.show(ctx, req); err != nil {
 		return sdk.Failure, err
@@ -89,6 +104,12 @@ func isRollback(req *stage.Request) bool {
 func isRemoval(req *stage.Request) bool {
 	name, _ := config.SingleName(req.Stage.Name)
 	return name == config.StageRemove
+}
+
+// deploysAll reports whether a stage brings what is live to the new commit.
+func deploysAll(req *stage.Request) bool {
+	name, _ := config.SingleName(req.Stage.Name)
+	return name == config.StageSync || name == config.StagePrimaryRollout
 }
 
 // touched returns the places that the deployment may have changed: only there is something to roll back. (PipeCD v1

@@ -145,11 +145,18 @@ func (f *fleet) source(c *commit) *common.DeploymentSource {
 func (f *fleet) run(stage, options string, target, running *commit) (status model.StageStatus, log string,
 	metadata map[string]string) {
 	f.t.Helper()
+	return f.between(stage, options, f.source(target), f.source(running))
+}
+
+// between is run with sources, which may have different configurations.
+func (f *fleet) between(stage, options string, target, running *common.DeploymentSource) (status model.StageStatus,
+	log string, metadata map[string]string) {
+	f.t.Helper()
 	f.stages++
 	id := fmt.Sprintf("stage-%d", f.stages)
 	status, log, err := clustertest.Stage{
 		Name: stage, Options: options, ID: id, Index: f.index, ApplicationID: f.id, Created: f.created,
-		Deployment: f.deployment, Target: f.source(target), Running: f.source(running),
+		Deployment: f.deployment, Target: target, Running: running,
 	}.Execute(f.t.Context(), f.h)
 	require.NoError(f.t, err)
 	return status, log, f.h.Piped.StageMetadata(id)

@@ -4,14 +4,26 @@
 package main
 
 import (
+	"context"
+
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/config"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/engine"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/stage"
+	"github.com/pipedeck/pipedeck/plugins/sdk"
 )
 
 // plugin answers piped.
 type plugin struct {
 	*engine.Engine
 	engine.StagePlan
+	// known are all deploy targets of the plugin.
+	known []stage.Target
+}
+
+// Start takes the plugin's own configuration.
+func (p *plugin) Start(ctx context.Context, env *sdk.Env[config.Plugin, config.DeployTarget]) error {
+	p.known = env.Targets
+	return p.Engine.Start(ctx, env)
 }
 
 func newPlugin(e *engine.Engine) engine.Plugin {

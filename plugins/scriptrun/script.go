@@ -105,8 +105,7 @@ func (s *script) stop(ctx context.Context, tree *processtree.Tree, ended <-chan 
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.stopGrace)
 	defer cancel()
-	_ = tree.Signal(syscall.SIGTERM)
-	_ = tree.Wait(grace)
+	_ = tree.Terminate(grace)
 	_ = end(tree)
 	return true
 }

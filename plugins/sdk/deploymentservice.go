@@ -227,7 +227,13 @@ func (s *deploymentService) stageContext(call context.Context, in *deployment.Ex
 	context.CancelCauseFunc) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(call))
 	stopCall := context.AfterFunc(call, func() { cancel(s.client.stopReason(in)) })
-	stopProcess := context.AfterFunc(s.stopping, func() { cancel(ErrShuttingDown) })
+	stopProcess := context.AfterFunc(s.stopping, func() {
+		// A piped that is killed ends its plugins by a signal of the system, as a piped that lives does.
+		if errors.Is(context.Cause(s.stopping), errParentGone) || errors.Is(s.client.stopReason(in), ErrPipedGone) {
+			cancel(ErrPipedGone)
+		}
+		cancel(ErrShuttingDown)
+	})
 	return ctx, func(cause error) {
 		stopCall()
 		stopProcess()

@@ -65,6 +65,15 @@ type Strategy struct {
 	Unsupported bool
 }
 
+// WaitingMetadataKey is the key of stage metadata with which a plugin says whether a stage that offers an operation
+// waits for it now: WaitingNo, from the plan of the stage on, or WaitingYes. Without it, such a stage waits while it
+// runs. Only pipedeck knows it.
+const (
+	WaitingMetadataKey = "pipedeck/waiting"
+	WaitingYes         = "yes"
+	WaitingNo          = "no"
+)
+
 // Keys of stage metadata that PipeCD's UIs know.
 const (
 	// DisplayMetadataKey holds a short text shown next to the stage.

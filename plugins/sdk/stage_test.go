@@ -216,6 +216,32 @@ func TestPipedsReasonIsTheCauseOfTheEnd(t *testing.T) {
 	}
 }
 
+// A piped that was killed has cancelled nothing: work that may go on without it can.
+func TestACallThatEndsWithPipedIsNotACancel(t *testing.T) {
+	t.Parallel()
+	causes := make(chan error, 1)
+	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {
+		req.Log.Info("running")
+		<-ctx.Done()
+		causes <- sdk.StopCause(ctx)
+		return sdk.Failure, sdk.StopCause(ctx)
+	}), wiretest.Options{})
+	h.Piped.OnCall(func(method string) error {
+		if method == "GetStageMetadata" {
+			return status.Error(codes.Unavailable, "the connection was lost")
+		}
+		return nil
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := h.Go(ctx, t, "TEST", "{}")
+	h.Piped.WaitLog(t, "test", "running")
+	cancel()
+	cause := <-causes
+	require.ErrorIs(t, cause, sdk.ErrPipedGone)
+	require.ErrorIs(t, cause, sdk.ErrShuttingDown)
+	<-ended
+}
+
 func TestASilentPipedDoesNotHoldUpACancel(t *testing.T) {
 	t.Parallel()
 	h := wiretest.Start(t, executing(func(ctx context.Context, req *sdk.StageRequest[sdk.None]) (sdk.Result, error) {

@@ -8,6 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/pipedeck/pipedeck/api/plugin/deployment"
 	"github.com/pipedeck/pipedeck/api/plugin/pluginservice"
 )
@@ -24,6 +28,8 @@ var (
 	ErrShuttingDown error = &stopError{
 		context.Canceled, "the plugin is shutting down; the stage goes on as its next attempt",
 	}
+	// ErrPipedGone: piped has ended without a word, for example because it was killed. It is an ErrShuttingDown.
+	ErrPipedGone error = &stopError{ErrShuttingDown, "piped has ended; the stage goes on as its next attempt"}
 )
 
 // StopCause reports why the context of a stage ended; nil while it has not. Its text is for users: it says who
@@ -52,8 +58,11 @@ func (c *pipedClient) stopReason(in *deployment.ExecutePluginInput) error {
 	defer cancel()
 	resp, err := c.piped.GetStageMetadata(ctx, &pluginservice.GetStageMetadataRequest{
 		DeploymentId: in.GetDeployment().GetId(), StageId: in.GetStage().GetId(), Key: stopKey,
-	})
-	if err != nil || !resp.GetFound() {
+	}, grpc.WaitForReady(false))
+	switch {
+	case status.Code(err) == codes.Unavailable:
+		return ErrPipedGone
+	case err != nil || !resp.GetFound():
 		return ErrCancelled
 	}
 	kind, words, _ := strings.Cut(resp.GetValue(), " ")

@@ -119,11 +119,14 @@ func (p *plugin) saved(ctx context.Context, req *executeRequest, s *session.Sess
 	sum, err := session.SumOf(kept.plan())
 	switch {
 	case err == nil && sum == saved.Sum:
-		plan, err := s.ReadPlan(ctx, kept.plan())
-		if err == nil {
-			req.Log.Infof("The plan that was shown: %s", plan.Changes.Summary())
+		plan, known := p.made.take(sum)
+		if known {
+			s.Hide(plan.Changes.Secrets())
+		} else if plan, err = s.ReadPlan(ctx, kept.plan()); err != nil {
+			return nil, err
 		}
-		return plan, err
+		req.Log.Infof("The plan that was shown: %s", plan.Changes.Summary())
+		return plan, nil
 	case err == nil:
 		return nil, again(fmt.Errorf("%w: its file %s is not the one that was saved", session.ErrStale, kept.plan()))
 	case !errors.Is(err, fs.ErrNotExist):
@@ -212,6 +215,9 @@ func (p *plugin) run(ctx context.Context, req *executeRequest, found ready) erro
 	defer func() { _ = output.Close() }()
 	defer p.watch.mark(req.Deployment.Application.ID)
 	stop := context.AfterFunc(ctx, func() {
+		if session.GoesOn(sdk.StopCause(ctx)) {
+			return
+		}
 		req.Log.Infof("Interrupting the program, which finishes what it has begun: %v", sdk.StopCause(ctx))
 	})
 	defer stop()

@@ -20,6 +20,7 @@ const maxListed = 20
 const (
 	// approvedKey holds what users have approved that is destroyed.
 	approvedKey sdk.StageKey[[]string] = "approved-destroys"
+	waitingKey  sdk.StageKey[sdk.Text] = sdk.WaitingMetadataKey
 	usersKey    sdk.StageKey[sdk.Text] = sdk.ApprovedUsersMetadataKey
 )
 
@@ -71,6 +72,9 @@ func approval(ctx context.Context, req *executeRequest, options *config.ApplyOpt
 	if err := req.Client.Display(ctx, fmt.Sprintf("Approval: destroys %d resources", len(list))); err != nil {
 		return err
 	}
+	if err := waitingKey.Put(ctx, req.Client, sdk.WaitingYes); err != nil {
+		return err
+	}
 	for command := range req.Client.Commands(ctx) {
 		if command.Operation != sdk.OperationApprove {
 			continue
@@ -81,6 +85,9 @@ func approval(ctx context.Context, req *executeRequest, options *config.ApplyOpt
 		}
 		req.Log.Successf("%s approved", command.Commander)
 		if err := approvedKey.Put(ctx, req.Client, list); err != nil {
+			return err
+		}
+		if err := waitingKey.Put(ctx, req.Client, sdk.WaitingNo); err != nil {
 			return err
 		}
 		return usersKey.Put(ctx, req.Client, sdk.Text(command.Commander))

@@ -28,7 +28,7 @@ const tofuVariable = "PIPEDECK_TOFU"
 // world is the plugin with a real program and its own folder.
 type world struct {
 	*sdktest.Harness
-	t *testing.T
+	t testing.TB
 	// dir has the state of the application and the file that its provisioners count in.
 	dir     string
 	options sdktest.Options
@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func tofu(t *testing.T) string {
+func tofu(t testing.TB) string {
 	t.Helper()
 	program := os.Getenv(tofuVariable)
 	if program == "" {
@@ -49,7 +49,7 @@ func tofu(t *testing.T) string {
 }
 
 // start starts the plugin with these deploy targets, by default one.
-func start(t *testing.T, targets ...string) *world {
+func start(t testing.TB, targets ...string) *world {
 	t.Helper()
 	dir := t.TempDir()
 	if len(targets) == 0 {
@@ -108,7 +108,7 @@ func (w *world) run(stage, options string, change sdktest.Change, more ...func(*
 }
 
 // copied gives the stage its own directories, as piped does.
-func copied(t *testing.T, change sdktest.Change) sdktest.Change {
+func copied(t testing.TB, change sdktest.Change) sdktest.Change {
 	t.Helper()
 	own := func(c *sdktest.Commit) *sdktest.Commit {
 		if c == nil {

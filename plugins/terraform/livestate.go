@@ -37,9 +37,10 @@ func (p *plugin) GetLivestate(ctx context.Context, req *livestateRequest) (*sdk.
 		return seen.livestate(), nil
 	}
 	generation := p.watch.generation(req.ApplicationID)
+	before := p.watch.before(req.ApplicationID, key(req))
 	seen = &sighting{}
 	for _, target := range req.Targets {
-		if err := p.see(ctx, req, target, seen); err != nil {
+		if err := p.see(ctx, req, target, before, seen); err != nil {
 			return nil, atLookTarget(req.Targets, target, err)
 		}
 	}
@@ -68,20 +69,22 @@ func key(req *livestateRequest) string {
 	return strings.Join(names, "\x00")
 }
 
-// see looks at one deploy target.
-func (p *plugin) see(ctx context.Context, req *livestateRequest, target session.Target, seen *sighting) error {
+// see looks at one deploy target. before is what was seen of the same commit; nil for nothing.
+func (p *plugin) see(ctx context.Context, req *livestateRequest, target session.Target, before, seen *sighting) error {
 	source, done, err := own(req.Source)
 	if err != nil {
 		return err
 	}
 	defer done()
-	return p.look(ctx, "drift", req.ApplicationID, source, target, func(s *session.Session,
-		plan *session.Plan) error {
-		tree, err := resource.OfPlan(plan.JSON)
-		if err != nil {
+	last := before.of(target.Name)
+	l := look{"drift", req.ApplicationID, source, target, last.known()}
+	return p.look(ctx, l, func(plan *session.Plan) error {
+		at := sightingAt{target: target.Name, moment: plan.Moment}
+		if plan.JSON == nil {
+			at.tree = last.tree
+		} else if at.tree, err = resource.OfPlan(plan.JSON); err != nil {
 			return err
 		}
-		at := sightingAt{target: target.Name, tree: tree}
 		if target.Config.LooksForDrift() {
 			at.changes = plan.Changes
 		}
@@ -95,9 +98,32 @@ type sighting struct{ at []sightingAt }
 
 type sightingAt struct {
 	target string
+	// moment is the state that tree is from.
+	moment session.Moment
 	tree   []resource.Resource
 	// changes is nil where no one looks for drift.
 	changes *change.Set
+}
+
+// of is what was found at a deploy target; nil for nothing.
+func (s *sighting) of(target string) *sightingAt {
+	if s == nil {
+		return nil
+	}
+	for i := range s.at {
+		if s.at[i].target == target {
+			return &s.at[i]
+		}
+	}
+	return nil
+}
+
+// known is the state whose resources are known; nil for none.
+func (a *sightingAt) known() *session.Moment {
+	if a == nil {
+		return nil
+	}
+	return &a.moment
 }
 
 // id is that of a resource in the live state.

@@ -38,20 +38,30 @@ func (f *folders) take(dir string) (back func()) {
 	return one.Unlock
 }
 
-// look makes a plan that no one applies, without taking the lock of the state. use names what it is for: the previews
-// of other commits must not have the drift initialise its directory again.
-func (p *plugin) look(ctx context.Context, use, applicationID string, source *session.Source,
-	target session.Target, read func(*session.Session, *session.Plan) error) error {
-	dir := filepath.Join(p.workDir, "data", use, url.PathEscape(applicationID), url.PathEscape(target.Name))
+// look is what to make a plan of that no one applies.
+type look struct {
+	// use names what it is for: the previews of other commits must not have the drift initialise its directory again.
+	use           string
+	applicationID string
+	source        *session.Source
+	target        session.Target
+	// known is a state whose resources the reader of the plan does not need any more; nil for none.
+	known *session.Moment
+}
+
+// look makes a plan, without taking the lock of the state.
+func (p *plugin) look(ctx context.Context, l look, read func(*session.Plan) error) error {
+	dir := filepath.Join(p.workDir, "data", l.use, url.PathEscape(l.applicationID), url.PathEscape(l.target.Name))
 	defer p.folders.take(dir)()
-	place := session.Place{ApplicationID: applicationID, Source: source, Target: target, Config: p.config,
-		WorkDir: p.workDir, DataDir: dir}
+	place := session.Place{ApplicationID: l.applicationID, Source: l.source, Target: l.target, Config: p.config,
+		Programs: p.programs, WorkDir: p.workDir, DataDir: dir}
 	for again := false; ; again = true {
 		s, err := session.Reopen(ctx, place)
 		if err != nil {
 			return err
 		}
-		plan, err := s.Plan(ctx, session.PlanOptions{File: filepath.Join(dir, "look.tfplan"), Unlocked: true})
+		plan, err := s.Plan(ctx, session.PlanOptions{File: filepath.Join(dir, "look.tfplan"), Unlocked: true,
+			Known: l.known})
 		if err != nil && !again && wantsInit(err) {
 			s.Forget()
 			continue
@@ -59,7 +69,7 @@ func (p *plugin) look(ctx context.Context, use, applicationID string, source *se
 		if err != nil {
 			return err
 		}
-		err = read(s, plan)
+		err = read(plan)
 		_ = os.Remove(plan.File) // it holds secrets; the next look writes it again
 		return err
 	}

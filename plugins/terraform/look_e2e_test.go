@@ -105,6 +105,41 @@ resource "terraform_data" "file" { input = file("` + input + `") }
 	require.Equal(t, "A plan has changes: 2 to change", w.livestate(c).Sync.ShortReason)
 }
 
+// A look at a state that is known takes one command: nothing is initialised, and nothing is read.
+func TestALookAtAKnownStateIsOnePlan(t *testing.T) {
+	t.Parallel()
+	w := start(t)
+	commands := filepath.Join(w.dir, "commands")
+	counting := filepath.Join(w.dir, "counting")
+	require.NoError(t, os.WriteFile(counting, []byte("#!/bin/sh\necho $1 >> "+commands+"\nexec "+tofu(t)+" \"$@\"\n"),
+		0o700))
+	w.options.Config = map[string]any{"binary": counting, "workDir": w.dir, "driftInterval": "1ns"}
+	w = w.next()
+	c := w.commit("1111111111", "{}", inModules())
+	require.Equal(t, succeeded, w.run(apply, "", sdktest.Change{Target: c}).Status)
+	first := ids(w.livestate(c))
+	require.Len(t, first, 3)
+	require.NoError(t, os.Remove(commands))
+	for range 3 {
+		require.Equal(t, first, ids(w.livestate(c)))
+	}
+	data, err := os.ReadFile(commands)
+	require.NoError(t, err)
+	require.Equal(t, "plan\nplan\nplan\n", string(data))
+
+	w.tofu(t.Context(), "here", c, "apply", "-auto-approve", "-replace=terraform_data.top")
+	require.NotEqual(t, first, ids(w.livestate(c)))
+}
+
+// ids are the resources by name with what the provider calls them.
+func ids(live *sdk.Livestate) map[string]string {
+	all := map[string]string{}
+	for _, r := range live.Resources {
+		all[r.Name] = r.Metadata["id"]
+	}
+	return all
+}
+
 func TestALookIsKeptUntilAStageChangesSomething(t *testing.T) {
 	t.Parallel()
 	w := start(t)

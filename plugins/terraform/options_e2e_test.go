@@ -7,11 +7,16 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,6 +52,10 @@ func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
 	id := sdktest.StageID(apply)
 	t.Cleanup(func() { w.Piped.Approve(id, "ann") })
 	w.Piped.WaitLog(t, id, "Waiting for approval by ann, because the plan destroys terraform_data.web")
+	waiting := func(value string) func() bool {
+		return func() bool { return w.Piped.StageMetadata(id)[sdk.WaitingMetadataKey] == value }
+	}
+	require.Eventually(t, waiting(sdk.WaitingYes), 20*time.Second, 10*time.Millisecond)
 	w.Piped.Approve(id, "bob")
 	w.Piped.WaitLog(t, id, "The approval by bob does not count")
 	require.Equal(t, 1, w.counted())
@@ -54,6 +63,7 @@ func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
 	require.Equal(t, succeeded, <-ended)
 	require.Equal(t, 2, w.counted())
 	require.Equal(t, "ann", w.Piped.StageMetadata(id)[sdk.ApprovedUsersMetadataKey])
+	require.True(t, waiting(sdk.WaitingNo)())
 }
 
 func TestWhatMayNeverBeDestroyedIsRefused(t *testing.T) {
@@ -134,6 +144,34 @@ func TestAVersionThatTheProgramDoesNotHaveIsRefused(t *testing.T) {
 	require.Regexp(t, `the program has version [\d.]+, and terraformVersion wants 0.13.0`, outcome.Reason)
 	require.Equal(t, succeeded, w.run(plan, "{}", sdktest.Change{Target: w.commit("1111111111",
 		`{terraformVersion: ">= 1.6, < 2"}`, web("v1"))}).Status)
+}
+
+func TestAVersionThatIsNotInstalledIsDownloaded(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile(tofu(t))
+	require.NoError(t, err)
+	sum := sha256.Sum256(content)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write(content)
+	}))
+	t.Cleanup(server.Close)
+	w := start(t)
+	installed := filepath.Join(w.dir, "installed")
+	require.NoError(t, os.WriteFile(installed, []byte("#!/bin/sh\necho '{\"terraform_version\": \"1.5.7\"}'\n"), 0o700))
+	program := map[string]any{"version": "1.12.6", "url": server.URL, "sha256": strings.Repeat("0", 64)}
+	w.options.Config = map[string]any{"binary": installed, "workDir": w.dir, "programs": []any{program}}
+	w = w.next()
+	change := sdktest.Change{Target: w.commit("1111111111", `{terraformVersion: ">= 1.6"}`, web("v1"))}
+	outcome := w.run(plan, "{}", change)
+	require.Equal(t, failed, outcome.Status)
+	require.Contains(t, outcome.Reason, "its SHA-256 is "+hex.EncodeToString(sum[:]))
+
+	program["sha256"] = hex.EncodeToString(sum[:])
+	w = w.next()
+	require.Equal(t, succeeded, w.run(plan, "{}", change).Status)
+	require.Contains(t, w.log(plan), filepath.Join(w.dir, "programs", hex.EncodeToString(sum[:]), "tofu")+" 1.12.6")
+	server.Close()
+	require.Equal(t, succeeded, w.run(apply, "{}", change).Status, "it is kept")
 }
 
 // No log, no metadata and no answer has a sensitive value, whether a resource hands it on, an error prints it or a

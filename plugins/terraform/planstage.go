@@ -104,6 +104,7 @@ func (p *plugin) planIn(ctx context.Context, req *executeRequest, s *session.Ses
 		return nil, err
 	}
 	show(req, made)
+	p.made.put(made)
 	if err := kept.putChanges(made.Changes); err != nil {
 		return nil, fmt.Errorf("remember the plan: %w", err)
 	}

@@ -21,9 +21,11 @@ import (
 type plugin struct {
 	config config.Plugin
 	// workDir is that of the configuration, with its default.
-	workDir string
-	folders folders
-	watch   *watch
+	workDir  string
+	programs *session.Programs
+	folders  folders
+	made     madePlans
+	watch    *watch
 }
 
 func newPlugin() *plugin { return &plugin{watch: newWatch()} }
@@ -54,6 +56,7 @@ func (p *plugin) Start(_ context.Context, env *sdk.Env[config.Plugin, config.Tar
 			return fmt.Errorf("create the folder for %s: %w", name, err)
 		}
 	}
+	p.programs = session.NewPrograms(filepath.Join(p.workDir, "programs"))
 	p.watch.start(p.config.DriftInterval.Std())
 	return sweep(filepath.Join(p.workDir, "plans"))
 }
@@ -113,6 +116,7 @@ func (*plugin) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[c
 	}
 	if req.Rollback && first >= 0 {
 		stages = append(stages, sdk.Stage{Name: config.StageRollback, Index: first, Rollback: true,
+			Operation: sdk.OperationApprove, Metadata: working(),
 			Desc: "Apply the configuration of the commit before"})
 	}
 	return stages, nil
@@ -127,17 +131,21 @@ func planned(configured sdk.StageConfig) (sdk.Stage, error) {
 	}
 	options, err := sdk.DecodeOptions[config.ApplyOptions](configured.Options)
 	if err == nil && (options.AllowDestroy == "" || options.AllowDestroy == config.DestroyApproval) {
-		stage.Operation, stage.Operators = sdk.OperationApprove, options.Approvers
+		stage.Operation, stage.Operators, stage.Metadata = sdk.OperationApprove, options.Approvers, working()
 	}
 	return stage, err
 }
 
+// working is the metadata of a stage that may come to wait for an approval, and works until then.
+func working() map[string]string { return map[string]string{sdk.WaitingMetadataKey: sdk.WaitingNo} }
+
 // BuildQuickSyncStages is one stage that plans and applies.
 func (*plugin) BuildQuickSyncStages(_ context.Context, req *sdk.QuickSyncRequest[config.Plugin]) ([]sdk.Stage, error) {
 	stages := []sdk.Stage{{Name: config.StageApply, Desc: "Plan, and apply what the plan has",
-		Operation: sdk.OperationApprove}}
+		Operation: sdk.OperationApprove, Metadata: working()}}
 	if req.Rollback {
 		stages = append(stages, sdk.Stage{Name: config.StageRollback, Rollback: true,
+			Operation: sdk.OperationApprove, Metadata: working(),
 			Desc: "Apply the configuration of the commit before"})
 	}
 	return stages, nil
@@ -165,7 +173,7 @@ func (p *plugin) place(req *executeRequest, source *session.Source, target sessi
 	own := *source
 	own.Dir = dir
 	return session.Place{ApplicationID: req.Deployment.Application.ID, Source: &own, Target: target, Config: p.config,
-		WorkDir: p.workDir}, nil
+		Programs: p.programs, WorkDir: p.workDir}, nil
 }
 
 // copyFor is the directory of the source for one deploy target: with several, each works in a copy, because the program

@@ -24,8 +24,8 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *previewRequest) ([]sdk
 			return nil, err
 		}
 		preview := sdk.PlanPreview{Target: target.Name}
-		err = p.look(ctx, "preview", req.ApplicationID, source, target, func(_ *session.Session,
-			plan *session.Plan) error {
+		l := look{use: "preview", applicationID: req.ApplicationID, source: source, target: target}
+		err = p.look(ctx, l, func(plan *session.Plan) error {
 			preview.Summary, preview.NoChange = plan.Changes.Summary(), plan.Changes.Empty()
 			if !preview.NoChange {
 				preview.Details, preview.Language = plan.Changes.Diff(), "diff"

@@ -14,6 +14,10 @@ import (
 const (
 	// defaultInterval is the time between two looks for drift.
 	defaultInterval = 10 * time.Minute
+	// parts is how often an interval is looked at: so much of it, drift is found earlier than the interval says.
+	parts = 60
+	// minTick bounds how often that is.
+	minTick = 100 * time.Millisecond
 	// maxWatched bounds the applications whose sightings are kept.
 	maxWatched = 1000
 )
@@ -35,6 +39,8 @@ type kept struct {
 	key  string
 	at   time.Time
 	seen *sighting
+	// old says that it was reported that it is time to look again.
+	old bool
 }
 
 func newWatch() *watch {
@@ -50,7 +56,7 @@ func (w *watch) start(interval time.Duration) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w.stop = cancel
 	w.running.Go(func() {
-		tick := time.NewTicker(max(w.interval/4, time.Second))
+		tick := time.NewTicker(w.tick())
 		defer tick.Stop()
 		for {
 			select {
@@ -61,6 +67,13 @@ func (w *watch) start(interval time.Duration) {
 			}
 		}
 	})
+}
+
+func (w *watch) tick() time.Duration { return max(w.interval/parts, minTick) }
+
+// fresh is whether it is too early to look again: when the next tick is still within the interval.
+func (w *watch) fresh(k kept, now time.Time) bool {
+	return !k.old && now.Sub(k.at) < w.interval-w.tick()
 }
 
 func (w *watch) close() {
@@ -75,9 +88,10 @@ func (w *watch) remind(now time.Time) {
 	w.mu.Lock()
 	var old []string
 	for id, k := range w.kept {
-		if now.Sub(k.at) >= w.interval {
+		if !k.old && !w.fresh(k, now) {
 			old = append(old, id)
-			delete(w.kept, id)
+			k.old = true
+			w.kept[id] = k
 		}
 	}
 	w.mu.Unlock()
@@ -90,7 +104,17 @@ func (w *watch) get(applicationID, key string) (*sighting, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	k, is := w.kept[applicationID]
-	return k.seen, is && k.key == key && time.Since(k.at) < w.interval
+	return k.seen, is && k.key == key && w.fresh(k, time.Now())
+}
+
+// before is the last sighting, however old; nil for none of that.
+func (w *watch) before(applicationID, key string) *sighting {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if k, is := w.kept[applicationID]; is && k.key == key {
+		return k.seen
+	}
+	return nil
 }
 
 // generation is to be taken before a look, and given to put.
@@ -104,10 +128,24 @@ func (w *watch) generation(applicationID string) int {
 func (w *watch) put(applicationID, key string, generation int, seen *sighting) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.changed[applicationID] != generation || len(w.kept) >= maxWatched {
+	if w.changed[applicationID] != generation {
 		return
 	}
-	w.kept[applicationID] = kept{key, time.Now(), seen}
+	if _, is := w.kept[applicationID]; !is && len(w.kept) >= maxWatched {
+		w.forgetOldest()
+	}
+	w.kept[applicationID] = kept{key: key, at: time.Now(), seen: seen}
+}
+
+// forgetOldest makes room; an application that is gone is the oldest one some time. It is called with mu held.
+func (w *watch) forgetOldest() {
+	oldest := ""
+	for id, k := range w.kept {
+		if oldest == "" || k.at.Before(w.kept[oldest].at) {
+			oldest = id
+		}
+	}
+	delete(w.kept, oldest)
 }
 
 // mark says that a stage has changed the application.

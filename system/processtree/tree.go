@@ -110,21 +110,16 @@ func (t *Tree) Group() string {
 	return t.groups[len(t.groups)-1]
 }
 
-// Signal sends a signal to all members.
-func (t *Tree) Signal(signal syscall.Signal) error {
-	members, err := t.open()
-	defer members.close()
-	members.send(signal)
-	return err
-}
-
-// Wait returns nil when no member is left, or a *LeftError when ctx ends first.
-func (t *Tree) Wait(ctx context.Context) error {
+// Terminate sends SIGTERM to all members, also to those that one has started before it ended, and returns nil when none
+// is left, or a *LeftError when ctx ends first.
+func (t *Tree) Terminate(ctx context.Context) error {
 	for {
-		members, err := t.open()
+		members, err := t.open() // those of the time before have ended
 		if err != nil {
+			members.close()
 			return err
 		}
+		members.send(syscall.SIGTERM)
 		left := members.await(ctx)
 		members.close()
 		switch {

@@ -151,22 +151,28 @@ func TestADamagedFileOfATreeIsReplaced(t *testing.T) {
 	}
 }
 
-func TestWaitReturnsWithTheLastMember(t *testing.T) {
+func TestTerminateReturnsWithTheLastMember(t *testing.T) {
 	t.Parallel()
 	tree := processtree.New()
-	command, _ := start(t, tree, `trap 'exit 0' TERM; echo $$ > $FILE; while :; do sleep 0.01; done`)
+	// What a member starts when it is asked to end is asked, too.
+	command, _ := start(t, tree, `trap 'sleep 600 & exit 0' TERM; echo $$ > $FILE; while :; do sleep 0.01; done`)
 	ended := make(chan error, 1)
 	go func() { ended <- command.Wait() }()
+	ctx, cancel := context.WithTimeout(t.Context(), wait)
+	defer cancel()
+	require.NoError(t, tree.Terminate(ctx))
+	<-ended
+
+	tree = processtree.New()
+	ignoring, ignores := start(t, tree, `trap '' TERM; echo $$ > $FILE; exec sleep 600`)
 	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	var left *processtree.LeftError
-	require.ErrorAs(t, tree.Wait(short), &left)
+	require.ErrorAs(t, tree.Terminate(short), &left)
 	require.NotEmpty(t, left.Processes)
-	require.NoError(t, tree.Signal(syscall.SIGTERM))
-	long, cancel := context.WithTimeout(t.Context(), wait)
-	defer cancel()
-	require.NoError(t, tree.Wait(long))
-	<-ended
+	require.True(t, alive(ignores))
+	end(t, tree)
+	require.Error(t, ignoring.Wait())
 }
 
 // leftInGroup leaves a process without an environment in a process group whose first process has ended.

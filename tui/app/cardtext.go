@@ -120,6 +120,8 @@ func (c *cards) reached(app *deckv1.Application) []view.CardRow {
 	switch address := cmp.Or(c.addresses[app.GetId()], text.Line(app.GetUrl())); {
 	case address != "":
 		return []view.CardRow{{Key: key, Text: address}}
+	case len(app.GetDeployTargets()) > 0 && !clustered(app, c.link.deck.Environment()):
+		return nil
 	case c.actions.simulated(app):
 		return []view.CardRow{{Text: "Nothing answers: the cluster is simulated."}}
 	case len(app.GetDeployTargets()) == 0:

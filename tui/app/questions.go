@@ -115,12 +115,17 @@ func (a *actions) askCancel() tea.Cmd {
 	cancel := func(rollback deckv1.CancelDeploymentRequest_Rollback) func() tea.Cmd {
 		return func() tea.Cmd { a.overlays.pop(); return a.start(a.cancel(id, rollback)) }
 	}
-	if a.host.file.NeverAsk {
+	rollingBack := deployment.GetStatus() == deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK
+	if a.host.file.NeverAsk && !rollingBack {
 		return a.start(a.cancel(id, deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED))
 	}
 	line := "A running stage is stopped."
 	choices := []choice{{keymap.Yes, "", "yes, cancel it", cancel(deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED)}}
 	switch {
+	case rollingBack:
+		line = "The rollback is stopped, and what is there is left as it is."
+		choices = []choice{{keymap.Yes, "", "yes, stop the rollback",
+			cancel(deckv1.CancelDeploymentRequest_ROLLBACK_NONE)}}
 	case slices.ContainsFunc(deployment.GetStages(), (*deckv1.Stage).GetRollback):
 		line = "A running stage is stopped, then the application is rolled back."
 		choices = append(choices, choice{keymap.Otherwise, "", "yes, but without the rollback",

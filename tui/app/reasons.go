@@ -5,6 +5,7 @@ package app
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -25,6 +26,18 @@ func (a *actions) simulated(app *deckv1.Application) bool {
 		}
 	}
 	return environment.GetSimulated()
+}
+
+// clustered reports whether an application is in a cluster, where it can be opened: one of this environment, or another
+// one that a plugin for Kubernetes deploys to.
+func clustered(app *deckv1.Application, environment *deckv1.Environment) bool {
+	return slices.ContainsFunc(app.GetDeployTargets(), func(target string) bool {
+		plugin, reached, _ := strings.Cut(target, "/")
+		return strings.HasPrefix(plugin, "kubernetes") ||
+			slices.ContainsFunc(environment.GetClusters(), func(c *deckv1.Cluster) bool {
+				return c.GetName() == reached
+			})
+	})
 }
 
 // asking are the actions that ask the environment for something.
@@ -63,7 +76,9 @@ func (a *actions) reasons() keymap.Reasons {
 		if app.GetDisabled() {
 			reasons[keymap.Sync] = app.GetName() + " is disabled"
 		}
-		if a.simulated(app) {
+		if len(app.GetDeployTargets()) > 0 && !clustered(app, a.link.deck.Environment()) {
+			reasons[keymap.Reach] = app.GetName() + " is not deployed to a cluster"
+		} else if a.simulated(app) {
 			reasons[keymap.Reach] = "the cluster is simulated, no container runs; use --cluster kind"
 		}
 	}
@@ -92,6 +107,11 @@ func (a *actions) reasons() keymap.Reasons {
 	case a.plugins.plugin() == nil:
 		reasons[keymap.Restart] = "no plugin has been started yet"
 	}
+	return lastReasons(a, reasons)
+}
+
+// lastReasons adds the reasons that count more than those of the deployment.
+func lastReasons(a *actions, reasons keymap.Reasons) keymap.Reasons {
 	a.unseen(reasons)
 	readOnlyReasons(a.host, reasons)
 	return reasons

@@ -220,6 +220,25 @@ func TestWhereAnApplicationIsReachedDecidesWhetherItIsSimulated(t *testing.T) {
 	}
 }
 
+func TestAnApplicationThatIsInNoClusterIsNotOpened(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 100, 40)
+	environment := decktest.Environment()
+	environment.Simulated, environment.Clusters = false, []*deckv1.Cluster{{Name: "local"}}
+	m.receive(environment)
+	app := decktest.Application()
+	for target, opens := range map[string]bool{"terraform/here": false, "kubernetes/prod": true, "own/local": true} {
+		app.DeployTargets = []string{target}
+		m.receive(app)
+		reason := ""
+		if !opens {
+			reason = "hello-world is not deployed to a cluster"
+		}
+		require.Equal(t, reason, m.actions.reasons()[keymap.Reach], target)
+		require.Equal(t, opens, len(m.cards.reached(app)) > 0, target)
+	}
+}
+
 func TestAnEnvironmentThatStopsBeforeTheConnectionBreaksEndsTheUI(t *testing.T) {
 	t.Parallel()
 	server := decktest.Start(t)

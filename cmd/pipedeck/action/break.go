@@ -85,6 +85,9 @@ func (f *breakFlags) run(ctx context.Context, s *session.Session, cmd *cobra.Com
 	if request.GetClearAll() {
 		return f.print(s, answer.GetBreakpoints(), "cleared all breakpoints")
 	}
+	if !f.clear {
+		warnOfUnmatched(s, given)
+	}
 	var texts []string
 	for _, b := range given {
 		texts = append(texts, state.BreakText(b))

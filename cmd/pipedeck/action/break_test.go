@@ -80,6 +80,25 @@ func TestBreakpointsAreSetAndCleared(t *testing.T) {
 	require.Contains(t, stderr, "a stage to pause at is missing")
 }
 
+func TestABreakpointThatNothingMatchesSaysSo(t *testing.T) {
+	t.Parallel()
+	server, stateDir, _ := pausing(t)
+	server.Publish(&deckv1.Plugin{Name: "kubernetes", Stages: []string{"K8S_SYNC"}})
+	for stage, warning := range map[string]string{
+		"K8S_SYNK": "warning: nothing matches now: no plugin and no deployment has a stage K8S_SYNK; did you mean " +
+			"K8S_SYNC?\n",
+		"K8S_SYNC": "", "K8S_PRIMARY_ROLLOUT": "", "*": "", "K8S_ROLLBACK": "",
+	} {
+		code, _, stderr := clitest.Run(t.Context(), Commands, stateDir, "break", stage)
+		require.Zero(t, code, stderr)
+		require.Equal(t, warning, stderr)
+		<-server.Calls
+	}
+	code, _, stderr := clitest.Run(t.Context(), Commands, stateDir, "break", "nosuch", "--clear")
+	require.Zero(t, code)
+	require.Empty(t, stderr)
+}
+
 func TestAPausedStageGoesOn(t *testing.T) {
 	t.Parallel()
 	server, stateDir, directory := pausing(t)

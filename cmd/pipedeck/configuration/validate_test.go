@@ -110,7 +110,7 @@ func TestTheSamplesPassTheStrictCheck(t *testing.T) {
 	require.NoError(t, err)
 	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", "--strict", repo)
 	require.Zero(t, code, stdout+stderr)
-	require.Equal(t, "checked 13 files: 0 errors, 0 warnings\n", stdout)
+	require.Equal(t, "checked 14 files: 0 errors, 0 warnings\n", stdout)
 }
 
 func TestWarningsFailOnlyWhenStrict(t *testing.T) {

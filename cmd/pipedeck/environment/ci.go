@@ -249,8 +249,10 @@ func (s *Setup) deploy(ctx context.Context, run *ci.Run) error {
 		defer stop()
 		live := &liveWait{head: s.results.facts.Head, stop: stop, tolerant: s.results.allowUnhealthy}
 		defer live.reset()
+		unmatched := s.warnUnmatched()
 		err := follow(watching, deck, s.Mode, s.results.actions.stream(s.Out),
 			s.results.watch(reader.Options{Flags: s.Target.Flags(), Until: func(d *state.Deck) bool {
+				unmatched(d)
 				ended := live.follows(d, func() bool { return run.Step(ctx, deck, d) }, s.results.succeeded)
 				waiting, next := run.Left()
 				left = cmp.Or(waiting, live.text(), unfinished(d), "piped has not registered each application yet")
@@ -325,7 +327,6 @@ func (s *Setup) readApplications(ctx context.Context, w *workspace.Workspace,
 	}
 	s.results.take(checked)
 	if s.change.from != "" { // other applications are deployed before those of HEAD
-		warnOfFaultTargets(s.Flags.faults, repository, checker)
 		return checker, nil
 	}
 	return checker, checkFaultTargets(s.Flags.faults, repository, checker)

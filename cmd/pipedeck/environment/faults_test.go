@@ -4,15 +4,18 @@
 package environment
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config/options"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 func TestFaultsAreCheckedBeforeAnythingStarts(t *testing.T) {
@@ -57,4 +60,29 @@ func TestAFaultForAStageThatNoApplicationHasIsRefusedByCi(t *testing.T) {
 	checker.Plugins = append(checker.Plugins, options.Plugin{Name: "other"})
 	require.NoError(t, checkFaultTargets([]string{"WAIS: hang"}, repository, checker),
 		"a plugin without a schema may have any stage")
+}
+
+func TestFaultsAndBreakpointsForOtherStagesAreWarnedOfOnceStagesAreKnown(t *testing.T) {
+	t.Parallel()
+	f := &Flags{faults: []string{"nosuch: delay 1s", "WAIT: hang", "control-plane: delay 1s", "cluster: hang"},
+		breaks: []string{"before WAIS", "after shop/soak", "failure"}}
+	var warned strings.Builder
+	sees := (&Setup{Flags: f, Err: &warned, Mode: outputJSON}).warnUnmatched()
+	d := state.New()
+	for _, e := range []*deckv1.Event{
+		{Kind: &deckv1.Event_Plugin{Plugin: &deckv1.Plugin{Name: "wait", Stages: []string{"WAIT"}}}},
+		{Kind: &deckv1.Event_Application{Application: &deckv1.Application{Id: "a"}}},
+	} {
+		d.Apply(e)
+		sees(d)
+	}
+	require.Empty(t, warned.String(), "what the application deploys is not known")
+	d.Apply(&deckv1.Event{Kind: &deckv1.Event_Deployment{Deployment: &deckv1.Deployment{Id: "d", ApplicationId: "a",
+		Stages: []*deckv1.Stage{{Id: "s", Name: "WAIT", ConfigId: "soak"}}}}})
+	for range 2 {
+		sees(d)
+		require.Equal(t, "warning: nothing matches now: no plugin and no deployment has a stage nosuch\n"+
+			"warning: nothing matches now: no plugin and no deployment has a stage WAIS; did you mean WAIT?\n",
+			warned.String())
+	}
 }

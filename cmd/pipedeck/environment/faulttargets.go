@@ -6,7 +6,6 @@ package environment
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
@@ -66,9 +65,10 @@ func stagesOfPlugins(checker *options.Checker) (types []string, all bool) {
 }
 
 // warnOfFaultTargets is checkFaultTargets where such a stage may appear later.
-func warnOfFaultTargets(given []string, repository *workspace.Repository, checker *options.Checker) {
+func warnOfFaultTargets(given []string, repository *workspace.Repository, checker *options.Checker,
+	warn func(string)) {
 	var failure *exit.Error
 	if err := checkFaultTargets(given, repository, checker); errors.As(err, &failure) {
-		fmt.Fprintf(os.Stderr, "warning: %s; it waits for a stage that may come; %s\n", failure.Err, failure.Hint)
+		warn(fmt.Sprintf("warning: %s; it waits for a stage that may come; %s", failure.Err, failure.Hint))
 	}
 }

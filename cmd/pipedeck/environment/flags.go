@@ -250,6 +250,9 @@ func (f *Flags) programs(w *workspace.Workspace) (piped string, plugins []worksp
 	if err := onThisMachine(plugins, w); err != nil {
 		return "", nil, err
 	}
+	if err := withSampleMetrics(plugins, f.samples); err != nil {
+		return "", nil, err
+	}
 	for i, p := range plugins {
 		if p.Source != "" {
 			plugins[i].URL = (&url.URL{Scheme: "file", Path: w.PluginProgram(p.Name)}).String()

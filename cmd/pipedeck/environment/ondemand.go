@@ -11,6 +11,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/piped/config/options"
+	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
 )
 
 // onDemandPlugins are bundled plugins that are compiled and started only where an application uses them.
@@ -87,5 +88,25 @@ func onThisMachine(plugins []workspace.Plugin, w *workspace.Workspace) error {
 		return err
 	}
 	plugins[i].DeployTargets = []config.DeployTarget{{Name: localTarget, Config: target}}
+	return nil
+}
+
+// withSampleMetrics gives the plugin analysis the metrics that samples bring, unless the user has configured it.
+func withSampleMetrics(plugins []workspace.Plugin, samples []string) error {
+	i := slices.IndexFunc(plugins, func(p workspace.Plugin) bool { return p.Name == "analysis" })
+	if i < 0 || plugins[i].Config != nil {
+		return nil
+	}
+	for _, name := range samples {
+		sample, err := sampleapps.Find(name)
+		if err != nil {
+			return err
+		}
+		if sample.Metrics != "" {
+			plugins[i].Config = map[string]any{"analysisProviders": []any{map[string]any{
+				"name": "sample", "type": "PROMETHEUS", "config": map[string]any{"address": sample.Metrics},
+			}}}
+		}
+	}
 	return nil
 }

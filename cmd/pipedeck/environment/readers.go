@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/reader"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 // follow writes what happens in an environment in one of the forms without a screen.
@@ -78,7 +79,12 @@ func (s *Setup) runWithReader(ctx context.Context) error {
 		return err
 	}
 	err = s.host(ctx, func(ctx context.Context, deck deckv1.DeckServiceClient) error {
-		return follow(ctx, deck, s.Mode, s.Out, reader.Options{Flags: s.Target.Flags()})
+		unmatched := s.warnUnmatched()
+		until := func(d *state.Deck) bool {
+			unmatched(d)
+			return false
+		}
+		return follow(ctx, deck, s.Mode, s.Out, reader.Options{Flags: s.Target.Flags(), Until: until})
 	})
 	if !s.began && !existed {
 		err = errors.Join(err, discard(w))

@@ -112,7 +112,7 @@ func (s *Setup) check(ctx context.Context, w *workspace.Workspace) error {
 	if err := s.Flags.check(ctx, w, s.Args); err != nil {
 		return err
 	}
-	if err := s.Flags.checkUnread(ctx, w, s.Args); err != nil {
+	if err := s.checkUnread(ctx, w); err != nil {
 		return err
 	}
 	return s.checkFurther(ctx, w)
@@ -206,8 +206,9 @@ func (f *Flags) check(ctx context.Context, w *workspace.Workspace, args []string
 // checkUnread refuses application configurations with keys, options and stages that nothing reads, before anything is
 // started: piped would deploy them as if these were not there. Other mistakes are shown when piped meets them. A sample
 // has none, and with --live what counts is in no commit.
-func (f *Flags) checkUnread(ctx context.Context, w *workspace.Workspace, args []string) error {
-	from, err := f.chooseSource(args)
+func (s *Setup) checkUnread(ctx context.Context, w *workspace.Workspace) error {
+	f := s.Flags
+	from, err := f.chooseSource(s.Args)
 	if err != nil || from.dir == "" || f.live {
 		return err
 	}
@@ -222,6 +223,8 @@ func (f *Flags) checkUnread(ctx context.Context, w *workspace.Workspace, args []
 	if err := repository.CheckUnread(checker); err != nil {
 		return exit.Usage(err, "correct the file, commit it, and run again")
 	}
-	warnOfFaultTargets(f.faults, repository, checker)
+	if s.Mode == outputTUI { // the other forms warn once the stages of all applications are known
+		warnOfFaultTargets(f.faults, repository, checker, s.warn)
+	}
 	return nil
 }

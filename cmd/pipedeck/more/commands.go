@@ -20,6 +20,7 @@ func Commands(own ...*cobra.Command) []*cobra.Command {
 		standIn("validate [PATH...]", "Check configuration files"),
 		standIn("migrate PATH...", "Migrate configuration of PipeCD v0 to v1"),
 		standIn("encrypt [NAME]", "Encrypt a secret for the environment's piped"),
+		standIn("mcp", "Serve an environment to assistants"),
 		plugin,
 	}
 }

@@ -4,6 +4,7 @@
 package plugin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -96,10 +97,13 @@ func (f *replayFlags) run(cmd *cobra.Command, file, place string) (err error) {
 	noteRecording(cmd.ErrOrStderr(), rec)
 	began := time.Now()
 	outcomes, err := recording.Replay(cmd.Context(), rec, options)
+	all := replayed(mask, outcomes)
 	if err != nil || cmd.Context().Err() != nil {
+		if !f.output.Machine() { // as far as it came
+			err = cmp.Or(printOutcomes(cmd.OutOrStdout(), all), err)
+		}
 		return notRun(cmd.Context(), mask, err)
 	}
-	all := replayed(mask, outcomes)
 	for _, path := range f.junit {
 		if err := writeReplayJUnit(path, all, file, began); err != nil {
 			return err

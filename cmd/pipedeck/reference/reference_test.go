@@ -16,6 +16,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/defaults"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/mcp"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/plugin"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/root"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -57,7 +58,7 @@ func TestBothProgramsAgreeWhichFlagsHaveAVariableForAllCommands(t *testing.T) {
 	t.Parallel()
 	target := &session.Target{}
 	more := &cobra.Command{Use: "pipedeck"}
-	more.AddCommand(append(configuration.Commands(target), plugin.NewCommand(target))...)
+	more.AddCommand(append(configuration.Commands(target), plugin.NewCommand(target), mcp.NewCommand(target))...)
 	whole := Tree()
 	for _, program := range []*cobra.Command{root.New(target), more} {
 		for _, cmd := range shown(program) {

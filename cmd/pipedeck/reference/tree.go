@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/configuration"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/mcp"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/plugin"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/root"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
@@ -19,7 +20,7 @@ import (
 func Tree() *cobra.Command {
 	t := &session.Target{}
 	whole := root.New(t)
-	for _, other := range append(configuration.Commands(t), plugin.NewCommand(t)) {
+	for _, other := range append(configuration.Commands(t), plugin.NewCommand(t), mcp.NewCommand(t)) {
 		for _, cmd := range whole.Commands() {
 			if cmd.Name() == other.Name() {
 				whole.RemoveCommand(cmd)

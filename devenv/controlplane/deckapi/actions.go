@@ -28,10 +28,11 @@ func (s *Server) CancelDeployment(
 	if err != nil {
 		return nil, err
 	}
-	if r.GetRollback() != deckv1.CancelDeploymentRequest_ROLLBACK_UNSPECIFIED &&
+	if r.GetRollback() != deckv1.CancelDeploymentRequest_ROLLBACK_NONE &&
 		d.GetStatus() == model.DeploymentStatus_DEPLOYMENT_ROLLING_BACK {
 		return nil, status.Errorf(codes.FailedPrecondition,
-			"deployment %s is being rolled back already; wait for its end", d.GetId())
+			"deployment %s is being rolled back already; wait for its end, or stop the rollback and leave what is there: "+
+				"pipedeck cancel %s --no-rollback", d.GetId(), d.GetId())
 	}
 	id, err := s.store.Commands.Add(&model.Command{
 		PipedId: d.GetPipedId(), ApplicationId: d.GetApplicationId(), DeploymentId: d.GetId(),
@@ -54,7 +55,7 @@ func (s *Server) ApproveStage(_ context.Context, r *deckv1.ApproveStageRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_APPROVE {
+	if operation(stage) != model.ManualOperation_MANUAL_OPERATION_APPROVE || !waits(stage) {
 		return nil, status.Errorf(codes.FailedPrecondition,
 			"stage %s does not wait for an approval; it goes on by itself", stageWord(stage))
 	}

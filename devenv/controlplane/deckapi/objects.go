@@ -128,7 +128,7 @@ func stage(
 		Id: s.GetId(), Name: s.GetName(), Desc: s.GetDesc(),
 		Status: stageStatuses[s.GetStatus()], StatusReason: s.GetStatusReason(),
 		Requires: s.GetRequires(), Index: s.GetIndex(), Rollback: s.GetRollback(), Retries: s.GetRetriedCount(),
-		CanApprove: running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_APPROVE,
+		CanApprove: running(d, s) && waits(s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_APPROVE,
 		CanSkip:    running(d, s) && operation(s) == model.ManualOperation_MANUAL_OPERATION_SKIP,
 		Display:    display(s), StartedAt: stamp(times.Started), CompletedAt: stamp(times.Completed),
 		ConfigId: s.GetMetadata()[configIDKey], Approvals: approvals,
@@ -147,6 +147,12 @@ func stage(
 func running(d *model.Deployment, s *model.PipelineStage) bool {
 	return s.GetStatus() == model.StageStatus_STAGE_RUNNING && d.GetStatus() < model.DeploymentStatus_DEPLOYMENT_SUCCESS
 }
+
+// waitingKey is the stage metadata with which plugins say whether a stage that offers an operation waits for it now.
+const waitingKey = "pipedeck/waiting"
+
+// waits reports whether a stage that offers an operation waits for it now, as all do whose plugin does not say.
+func waits(s *model.PipelineStage) bool { return s.GetMetadata()[waitingKey] != "no" }
 
 // operation is what a user can do in the stage; where its plugin does not say, PipeCD's two
 // well-known stages do by their name.

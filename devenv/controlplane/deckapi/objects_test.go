@@ -15,6 +15,19 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/controlplane/store"
 )
 
+func TestAStageWaitsForAnApprovalWhenItsPluginDoesNotSayOtherwise(t *testing.T) {
+	t.Parallel()
+	for says, waits := range map[string]bool{"": true, "yes": true, "no": false} {
+		d := &model.Deployment{Status: model.DeploymentStatus_DEPLOYMENT_RUNNING, Stages: []*model.PipelineStage{{
+			Id: "s", Name: "APPLY", Status: model.StageStatus_STAGE_RUNNING,
+			AvailableOperation: model.ManualOperation_MANUAL_OPERATION_APPROVE,
+			Metadata:           map[string]string{"pipedeck/waiting": says},
+		}}}
+		stage := deployment(&store.Deployment{Model: d}).GetStages()[0]
+		require.Equal(t, waits, stage.GetCanApprove(), says)
+	}
+}
+
 func TestAStageWithSeveralAttemptsHasTheStartOfItsFirst(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1000, 0)

@@ -80,6 +80,9 @@ func (d *deployment) checkStages(now time.Time) (next time.Duration, news bool) 
 // waitsForUser reports whether a stage waits for an approval, or for a time that a user can cut short: it has nothing
 // to write meanwhile.
 func waitsForUser(stage *model.PipelineStage) bool {
+	if stage.GetMetadata()["pipedeck/waiting"] == "no" {
+		return false
+	}
 	switch stage.GetAvailableOperation() {
 	case model.ManualOperation_MANUAL_OPERATION_APPROVE, model.ManualOperation_MANUAL_OPERATION_SKIP:
 		return true

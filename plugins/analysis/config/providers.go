@@ -38,7 +38,8 @@ type Provider struct {
 
 // PrometheusConfig is the config of a provider of the type PROMETHEUS: a server that speaks Prometheus' query API.
 type PrometheusConfig struct {
-	// Address is the URL of the server, such as http://127.0.0.1:9090.
+	// Address is the URL of the server, such as http://127.0.0.1:9090. It may hold the variable of a Service of the
+	// environment.
 	Address string `json:"address" jsonschema:"required"`
 	// UsernameFile is a file with the user name for basic authentication.
 	UsernameFile string `json:"usernameFile"`
@@ -172,6 +173,9 @@ func (p *Provider) Datadog() (DatadogConfig, error) {
 }
 
 func checkAddress(address string) error {
+	if HasService(address) {
+		return nil // known when it is asked
+	}
 	at, err := url.Parse(address)
 	if err != nil || at.Host == "" || at.Scheme != "http" && at.Scheme != "https" {
 		// The address is left out: it may hold a password.

@@ -104,7 +104,7 @@ func overlay[T any](ref *TemplateRef, list string, all map[string]json.RawMessag
 	return nil
 }
 
-func names(all map[string]json.RawMessage) string {
+func names[T any](all map[string]T) string {
 	if len(all) == 0 {
 		return "none"
 	}

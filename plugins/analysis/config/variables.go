@@ -11,6 +11,8 @@ import (
 	"text/template"
 
 	"github.com/goccy/go-yaml"
+
+	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 // Variables are what queries may hold.
@@ -72,6 +74,35 @@ func (v Variables) Fill(query string) (string, error) {
 		return "", fmt.Errorf("the variables of the query %s: %w", query, err)
 	}
 	return filled.String(), nil
+}
+
+// Services are the addresses of the environment's Services, by their names without the prefix.
+func Services() (map[string]string, error) {
+	lines, err := servicefile.Read()
+	found := map[string]string{}
+	for _, line := range lines {
+		name, address, _ := strings.Cut(strings.TrimPrefix(line, servicefile.Prefix), "=")
+		found[name] = address
+	}
+	return found, err
+}
+
+// HasService is whether an address is that of a Service, by a variable.
+func HasService(address string) bool { return strings.Contains(address, "{{") }
+
+// FillAddress fills the variables of Services in, as they are now. An error holds nothing of the address, which may
+// have a password.
+func FillAddress(address string) (string, error) {
+	services, err := Services()
+	if err != nil {
+		return "", err
+	}
+	filled, err := ForApplication("", nil, services).Fill(address)
+	if err != nil {
+		return "", fmt.Errorf("config.address: no Service of the environment has this address now; it has those of: %s",
+			names(services))
+	}
+	return filled, checkAddress(filled)
 }
 
 // CustomArgs reads spec.plugins.NAME.appCustomArgs of an application configuration.

@@ -19,7 +19,8 @@ import (
 
 // prometheus asks a server by Prometheus' query API (query_range).
 type prometheus struct {
-	config    config.PrometheusConfig
+	config config.PrometheusConfig
+	// endpoint is nil when the address is that of a Service, which may change.
 	endpoint  *url.URL
 	client    *http.Client
 	transport *http.Transport
@@ -28,18 +29,40 @@ type prometheus struct {
 var _ Metrics = (*prometheus)(nil)
 
 func newPrometheus(c config.PrometheusConfig) (*prometheus, error) {
-	address, err := url.Parse(c.Address)
-	if err != nil {
-		return nil, errors.New("config.address is not a URL")
+	var endpoint *url.URL
+	if !config.HasService(c.Address) {
+		var err error
+		if endpoint, err = rangeEndpoint(c.Address); err != nil {
+			return nil, err
+		}
 	}
 	transport, err := newTransport(c.TLS)
 	if err != nil {
 		return nil, err
 	}
 	return &prometheus{
-		config: c, endpoint: address.JoinPath("api/v1/query_range"), client: &http.Client{Transport: transport},
-		transport: transport,
+		config: c, endpoint: endpoint, client: &http.Client{Transport: transport}, transport: transport,
 	}, nil
+}
+
+func rangeEndpoint(address string) (*url.URL, error) {
+	at, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("config.address is not a URL")
+	}
+	return at.JoinPath("api/v1/query_range"), nil
+}
+
+// at is where queries go now.
+func (p *prometheus) at() (*url.URL, error) {
+	if p.endpoint != nil {
+		return p.endpoint, nil
+	}
+	address, err := config.FillAddress(p.config.Address)
+	if err != nil {
+		return nil, err
+	}
+	return rangeEndpoint(address)
 }
 
 func (p *prometheus) Close() { p.transport.CloseIdleConnections() }
@@ -76,21 +99,25 @@ func (s *sample) UnmarshalJSON(data []byte) error {
 }
 
 func (p *prometheus) Query(ctx context.Context, query string, at Range) (*Answer, error) {
-	body, err := p.ask(ctx, url.Values{
+	endpoint, err := p.at()
+	if err != nil {
+		return nil, err
+	}
+	body, err := p.ask(ctx, endpoint, url.Values{
 		"query": {query}, "start": {stamp(at.From)}, "end": {stamp(at.To)},
 		"step": {strconv.FormatFloat(at.Step.Seconds(), 'f', -1, 64)},
 	})
 	var answer rangeAnswer
 	if refused := (*statusError)(nil); errors.As(err, &refused) {
 		if json.Unmarshal(body, &answer) == nil && answer.Error != "" {
-			return nil, fmt.Errorf("%s refused the query: %s: %s", place(p.endpoint), answer.ErrorType,
+			return nil, fmt.Errorf("%s refused the query: %s: %s", place(endpoint), answer.ErrorType,
 				excerpt([]byte(answer.Error)))
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", place(p.endpoint), err)
+		return nil, fmt.Errorf("ask %s: %w", place(endpoint), err)
 	}
-	return parseRange(p.endpoint, body)
+	return parseRange(endpoint, body)
 }
 
 // parseRange reads an answer of the query API.
@@ -115,8 +142,8 @@ func parseRange(endpoint *url.URL, body []byte) (*Answer, error) {
 }
 
 // ask posts a form, because queries can be longer than URLs; a server that does not take that is asked by GET.
-func (p *prometheus) ask(ctx context.Context, form url.Values) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.endpoint.String(), strings.NewReader(form.Encode()))
+func (p *prometheus) ask(ctx context.Context, endpoint *url.URL, form url.Values) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.String(), strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, errors.New("the address of the provider is not usable")
 	}
@@ -128,7 +155,7 @@ func (p *prometheus) ask(ctx context.Context, form url.Values) ([]byte, error) {
 	if refused := (*statusError)(nil); !errors.As(err, &refused) || refused.code != http.StatusMethodNotAllowed {
 		return body, err
 	}
-	at := *p.endpoint
+	at := *endpoint
 	at.RawQuery = form.Encode()
 	get, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {

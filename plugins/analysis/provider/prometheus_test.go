@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/plugins/analysis/config"
+	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
 var lastHour = Range{From: time.Unix(1_800_000_000, 0), To: time.Unix(1_800_003_600, 0), Step: 90 * time.Second}
@@ -170,4 +171,24 @@ func TestAQueryEndsWithItsTimeout(t *testing.T) {
 	defer cancel()
 	_, err := prometheusAt(t, config.PrometheusConfig{Address: s.URL}).Query(ctx, "a", lastHour)
 	require.ErrorContains(t, err, "no answer within the timeout of the query")
+}
+
+func TestTheAddressOfAServiceIsReadAtEachQuery(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(matrix))
+	}))
+	t.Cleanup(s.Close)
+	services := file(t, "PIPEDECK_SERVICE_OTHER_URL=http://a:hidden@127.0.0.1:1\nPIPEDECK_SERVICE_WRONG_URL=hidden\n")
+	t.Setenv(servicefile.Variable, services)
+	p := prometheusAt(t, config.PrometheusConfig{Address: "{{ .Services.METRICS_URL }}/prefix"})
+	_, err := p.Query(t.Context(), "a", lastHour)
+	require.EqualError(t, err, "config.address: no Service of the environment has this address now; it has those of: "+
+		"OTHER_URL, WRONG_URL")
+	_, err = prometheusAt(t, config.PrometheusConfig{Address: "{{ .Services.WRONG_URL }}"}).
+		Query(t.Context(), "a", lastHour)
+	require.ErrorContains(t, err, "config.address is not a URL of http or https")
+	require.NotContains(t, err.Error(), "hidden")
+	require.NoError(t, os.WriteFile(services, []byte("PIPEDECK_SERVICE_METRICS_URL="+s.URL+"\n"), 0o600))
+	_, err = p.Query(t.Context(), "a", lastHour)
+	require.NoError(t, err)
 }

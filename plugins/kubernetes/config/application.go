@@ -29,6 +29,8 @@ type Application struct {
 
 	// target and folder are set by AtTarget.
 	target, folder string
+	// left is set by LeftAt.
+	left bool
 }
 
 // Input says where the manifests come from and how they are applied.

@@ -94,7 +94,18 @@ func (a *Application) AtTarget(name string, labels map[string]string) *Applicati
 	return &at
 }
 
-// DeployTarget is the name that AtTarget was given; empty for an application of one cluster.
+// LeftAt returns the configuration of an application of many clusters for a deploy target that it is not deployed to
+// any more.
+func (a *Application) LeftAt(name string) *Application {
+	at := *a
+	at.target, at.left = name, true
+	return &at
+}
+
+// IsLeft reports whether the configuration is one of LeftAt.
+func (a *Application) IsLeft() bool { return a.left }
+
+// DeployTarget is the name that AtTarget or LeftAt was given; empty for an application of one cluster.
 func (a *Application) DeployTarget() string { return a.target }
 
 // Folder is where the manifests are, relative to the application's directory; mostly empty.

@@ -106,6 +106,12 @@ func (e *Engine) Execute(ctx context.Context, req *stage.Request) error {
 	return err
 }
 
+// Left returns what an application still has at the first deploy target of the request, to which it is not deployed any
+// more; see stage.Left.
+func (e *Engine) Left(ctx context.Context, req *stage.Request) ([]manifest.Key, error) {
+	return stage.Left(ctx, e.executor, req)
+}
+
 // Drift reports in which fields an application differs from Git.
 func (e *Engine) Drift(ctx context.Context, q livestate.Query) ([]sdk.ResourceDrift, error) {
 	return e.live.Drift(ctx, q)

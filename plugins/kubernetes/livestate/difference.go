@@ -35,10 +35,12 @@ type difference struct {
 
 // suspect returns the fields of the manifest that the live object has not in the same form. What only the live object
 // has does not count, nor does what is empty: those are defaults and other people's fields (PipeCD v1). In a
-// selector, and in a map that is empty in Git, it is suspected where an apply may own the map.
+// selector, in a map that is empty in Git, and in what someone else has written as a whole, it is suspected, because an
+// apply may own the value.
 func suspect(want, live *unstructured.Unstructured) []difference {
-	c := &comparison{}
-	c.fields(compared(want), compared(live), step{})
+	c, git, other := &comparison{}, compared(want), compared(live)
+	c.fields(git, other, step{})
+	c.claimed(git, other, live)
 	return c.found
 }
 

@@ -48,10 +48,11 @@ func isOrdered(live *unstructured.Unstructured) bool {
 	return live.GetKind() == manifest.KindStatefulSet && policy != "Parallel"
 }
 
-// isByHand reports whether the controller of a StatefulSet only creates pods, and replaces none.
+// isByHand reports whether the controller of a workload only creates pods, and replaces none.
 func isByHand(live *unstructured.Unstructured) bool {
 	strategy, _, _ := unstructured.NestedString(live.Object, "spec", "updateStrategy", "type")
-	return live.GetKind() == manifest.KindStatefulSet && strategy == "OnDelete"
+	return (live.GetKind() == manifest.KindStatefulSet || live.GetKind() == manifest.KindDaemonSet) &&
+		strategy == "OnDelete"
 }
 
 // discarding is what is deleted in a rollback.
@@ -100,17 +101,21 @@ func (d *discarding) discards(live, u *unstructured.Unstructured) bool {
 // isFailed reports whether a pod is of the failed version that a rollback replaces. What the controller creates from
 // now on is of the version that is applied, or below a partition of the one that was complete before: these are not.
 func (d *discarding) isFailed(live, pod *unstructured.Unstructured) bool {
-	if pod == nil || d.discard == nil || live.GetKind() != manifest.KindStatefulSet || !isObserved(live) ||
-		pod.GetDeletionTimestamp() != nil {
+	if pod == nil || d.discard == nil || !isObserved(live) || pod.GetDeletionTimestamp() != nil ||
+		pod.GetCreationTimestamp().Time.Before(d.discard.Since) {
 		return false
 	}
-	update, _, _ := unstructured.NestedString(live.Object, "status", "updateRevision")
-	current, _, _ := unstructured.NestedString(live.Object, "status", "currentRevision")
-	of := pod.GetLabels()[labelControllerHash]
-	if of == "" || update == "" || of == update || of == current && !isFromPartition(live, pod) {
-		return false
+	switch live.GetKind() {
+	case manifest.KindStatefulSet:
+		update, _, _ := unstructured.NestedString(live.Object, "status", "updateRevision")
+		current, _, _ := unstructured.NestedString(live.Object, "status", "currentRevision")
+		of := pod.GetLabels()[labelControllerHash]
+		return of != "" && update != "" && of != update && (of != current || isFromPartition(live, pod))
+	case manifest.KindDaemonSet:
+		newest, of := live.GetAnnotations()[annotationGeneration], pod.GetLabels()[labelGeneration]
+		return isByHand(live) && of != "" && newest != "" && of != newest
 	}
-	return !pod.GetCreationTimestamp().Time.Before(d.discard.Since)
+	return false
 }
 
 func isPodReady(pod *corev1.Pod) bool {

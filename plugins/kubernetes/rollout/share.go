@@ -95,7 +95,7 @@ func (t *tracker) lookAtShare(ctx context.Context, live *unstructured.Unstructur
 // isShareDone reports whether the controller has done its part and the pods of the new version are ready. Counts do not
 // say which pods are new: where that matters, the pods have to be known.
 func isShareDone(ctx context.Context, t *tracker, live *unstructured.Unstructured, s share, n counts) bool {
-	replaces := t.discard != nil && live.GetKind() == manifest.KindStatefulSet
+	replaces := t.discard != nil
 	switch {
 	case n.updated >= n.wanted, t.blind && n.updated >= s.pods:
 		return n.ready >= n.wanted
@@ -109,7 +109,8 @@ func isShareDone(ctx context.Context, t *tracker, live *unstructured.Unstructure
 	switch {
 	case err != nil, s.pods > 0 && newest.count(t.pods, live) < s.pods:
 		return false
-	case live.GetKind() == manifest.KindStatefulSet && newest.count(t.pods, nil) != n.updated:
+	case newest.count(t.pods, nil) > n.updated, newest.label == labelControllerHash &&
+		newest.count(t.pods, nil) < n.updated: // a DaemonSet counts pods of an earlier generation that are the same
 		return false // one of them is late
 	case replaces && staying(t.pods) < n.wanted:
 		return false // one that was deleted comes again

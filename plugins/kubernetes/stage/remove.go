@@ -18,6 +18,9 @@ func (e *Executor) remove(ctx context.Context, req *Request) error {
 	head := req.Running // as sdk.Remover has it
 	own := *req
 	own.Running, req = nil, &own
+	if req.Target.App.IsLeft() {
+		return removeLeft(ctx, e, req, head)
+	}
 	client, err := e.connect(ctx, req)
 	if err != nil {
 		return err

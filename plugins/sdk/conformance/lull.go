@@ -18,10 +18,9 @@ type lull struct {
 	length time.Duration
 	// begins is how long after the beginning of the stage that is.
 	begins time.Duration
-	// quiet is a time without a request that no lull before this one has.
-	quiet time.Duration
-	// after is what the stage has reported by then.
+	// after is what the stage has reported by then, and quiet how long after that it is stopped.
 	after progress
+	quiet time.Duration
 	// open says that the stage was cut off in it, so that it is longer.
 	open bool
 }
@@ -58,14 +57,13 @@ func usualLull(p *probe) *lull {
 }
 
 func lullOf(calls []call, began time.Time, took time.Duration, cut bool) *lull {
-	longest, before, from := &lull{}, time.Duration(0), time.Duration(0)
+	longest, from := &lull{}, time.Duration(0)
 	for i := 0; from < took; i++ {
 		to := took
 		if i < len(calls) && calls[i].at.Sub(began) < took { // later ones come after the answer, or the cut
 			to = calls[i].at.Sub(began)
 		}
 		if length := to - from; length > longest.length {
-			before = longest.length
 			longest = &lull{length: length, begins: from, after: progressOf(calls[:i]), open: cut && to == took}
 		}
 		from = to
@@ -73,7 +71,7 @@ func lullOf(calls []call, began time.Time, took time.Duration, cut bool) *lull {
 	if longest.length < shortestLull {
 		return nil
 	}
-	longest.quiet = min(max(time.Second, before+before/4), longest.length/2)
+	longest.quiet = min(time.Second, longest.length/2)
 	return longest
 }
 

@@ -40,14 +40,15 @@ func TestAStageIsStoppedInItsLongestTimeWithoutARequest(t *testing.T) {
 			calls: []call{put(2 * second), log(2*second, 1, 2), log(2*second, 2, 3), put(12 * second),
 				put(14 * second)},
 			took: 15 * second,
-			want: &lull{length: 10 * second, begins: 2 * second, quiet: 5 * second / 2,
+			want: &lull{length: 10 * second, begins: 2 * second, quiet: second,
 				after: progress{requests: 1, blocks: 3}},
 		},
+		"a short one": {took: second, want: &lull{length: second, quiet: second / 2}},
 		"equal ones": {calls: []call{put(4 * second), put(8 * second)}, took: 12 * second,
 			want: &lull{length: 4 * second, quiet: second}},
 		"a stage that was cut off, and what it sent later": {calls: []call{put(second), put(7 * second)},
 			took: 6 * second, cut: true,
-			want: &lull{length: 5 * second, begins: second, quiet: 5 * second / 4, open: true,
+			want: &lull{length: 5 * second, begins: second, quiet: second, open: true,
 				after: progress{requests: 1}}},
 	} {
 		require.Equal(t, c.want, lullOf(c.calls, began, c.took, c.cut), name)

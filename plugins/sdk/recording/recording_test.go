@@ -96,6 +96,10 @@ func (*counter) BuildPipelineStages(_ context.Context, req *sdk.PipelineRequest[
 
 func (*counter) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config]) (sdk.Result, error) {
 	req.Log.Infof("%s, hunter2hunter2", req.Config.Word)
+	if req.Config.Word == "panic" && req.Stage.Name == "COUNT" {
+		go func() { panic("a bug in COUNT") }()
+		<-ctx.Done()
+	}
 	if req.Stage.Name == "HANG" {
 		<-ctx.Done()
 		return sdk.Failure, sdk.StopCause(ctx)
@@ -234,6 +238,38 @@ func TestAnInterruptedStageIsComparedUpToItsInterruption(t *testing.T) {
 	require.Contains(t, again, "ExecuteStage COUNT")
 	require.NotContains(t, again, "ExecuteStage COUNT up to its interruption")
 	require.Len(t, again["reports of stage COUNT"], 2, "as without the interruption")
+}
+
+func TestAPluginThatEndsByItselfIsComparedInTheOtherCalls(t *testing.T) {
+	t.Parallel()
+	rec := read(t, record(t, 0))
+	same, other := replay(t, rec, `{"word":"one"}`), replay(t, rec, `{"word":"panic"}`)
+	require.Equal(t, len(same), len(other), "all calls and reports")
+	differences := other["ExecuteStage COUNT"]
+	require.Len(t, differences, 2)
+	require.Equal(t, "status", differences[0].What)
+	require.Contains(t, differences[1].Replayed,
+		"it ended by itself: exit status 2\npanic: a bug in COUNT\n\ngoroutine ")
+	require.Empty(t, other["ExecuteStage HANG"], "by a new process")
+	require.NotEmpty(t, other["reports of stage COUNT"])
+	require.Equal(t, same["reports of stage HANG"][0].Recorded, other["reports of stage HANG"][0].Recorded)
+}
+
+func TestTheCallsAfterAnInterruptionAreReplayed(t *testing.T) {
+	t.Parallel()
+	rec := read(t, record(t, 0))
+	for i := range rec.Calls {
+		if strings.HasSuffix(rec.Calls[i].Method, "/ExecuteStage") && rec.Calls[i].Code == "OK" {
+			rec.Calls[i].Code, rec.Calls[i].Message, rec.Calls[i].Response = "Unavailable", "EOF", nil
+		}
+	}
+	for _, word := range []string{"one", "panic"} { // the plugin goes on, or ends by itself as it did there
+		same := replay(t, rec, `{"word":"`+word+`"}`)
+		require.Contains(t, same, "ExecuteStage COUNT up to its interruption")
+		require.Empty(t, same["ExecuteStage COUNT up to its interruption"])
+		require.Contains(t, same, "ExecuteStage HANG")
+		require.Empty(t, same["ExecuteStage HANG"])
+	}
 }
 
 func TestARecordingHasALimitAndSaysSo(t *testing.T) {

@@ -52,7 +52,9 @@ type Difference struct {
 }
 
 // Replay makes the recorded calls of piped in their order, one after the other, and compares the answers; then it
-// compares what the plugin has reported: logs and metadata. The error is for what keeps the replay from being made.
+// compares what the plugin has reported: logs and metadata. A plugin that ends by itself, which is a difference, and
+// one whose process ended in the recording, is started again for the other calls. The error is for what keeps the
+// replay from being made; the outcomes are those until then.
 func Replay(ctx context.Context, rec *Recording, options ReplayOptions) (outcomes []Outcome, err error) {
 	rec = withoutInterrupted(rec)
 	player := &player{rec: rec, options: options, paths: pathsOf(rec), known: answersOf(rec), expected: observe(rec)}
@@ -65,11 +67,10 @@ func Replay(ctx context.Context, rec *Recording, options ReplayOptions) (outcome
 	}
 	defer func() { err = errors.Join(err, player.piped.Close()) }()
 	player.giveCommands()
-	program, err := options.Start(player.piped)
-	if err != nil {
+	if player.program, err = options.Start(player.piped); err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, program.Close()) }()
+	defer func() { err = errors.Join(err, player.close()) }()
 
 	done := func(outcome Outcome) {
 		outcomes = append(outcomes, outcome)
@@ -77,30 +78,9 @@ func Replay(ctx context.Context, rec *Recording, options ReplayOptions) (outcome
 			options.Done(outcome)
 		}
 	}
-	var stages []stageRef
-calls:
-	for i := range rec.Calls {
-		call := &rec.Calls[i]
-		if !call.ToPlugin() || !replayable(call) {
-			continue
-		}
-		outcome, stage, err := player.play(ctx, program, call)
-		if err != nil {
-			return outcomes, fmt.Errorf("call %d (%s): %w", call.Seq, call.Method, err)
-		}
-		done(outcome)
-		if stage.id != "" {
-			stages = append(stages, stage)
-		}
-		select {
-		case <-program.Exited:
-			if call.Interrupted() { // it ends as it did there
-				break calls
-			}
-			return outcomes, fmt.Errorf("the plugin has ended by itself after call %d (%s); see its output", call.Seq,
-				call.Method)
-		default:
-		}
+	stages, err := player.calls(ctx, done)
+	if err != nil {
+		return outcomes, err
 	}
 	for _, outcome := range player.reports(stages) {
 		done(outcome)
@@ -110,9 +90,13 @@ calls:
 
 // player is a replay.
 type player struct {
-	rec      *Recording
-	options  ReplayOptions
-	piped    *standin.Piped
+	rec     *Recording
+	options ReplayOptions
+	piped   *standin.Piped
+	// program is the process; over says that it has ended, lost that it was not reached at the last call.
+	program    *standin.Program
+	over, lost bool
+
 	scratch  string
 	paths    map[string]string // application id → path in its repository
 	known    *knownAnswers
@@ -133,7 +117,7 @@ func replayable(call *Call) bool {
 		!strings.HasSuffix(call.Method, "/AwaitChanges")
 }
 
-func (p *player) play(ctx context.Context, program *standin.Program, call *Call) (Outcome, stageRef, error) {
+func (p *player) play(ctx context.Context, call *Call) (Outcome, stageRef, error) {
 	var stage stageRef
 	request, err := Message(call.Method, true)
 	if err != nil {
@@ -167,7 +151,8 @@ func (p *player) play(ctx context.Context, program *standin.Program, call *Call)
 		}
 	}
 	name = fmt.Sprintf("%d %s", call.Seq, name)
-	err = program.Conn.Invoke(ctx, call.Method, request, got, grpc.MaxCallRecvMsgSize(maxMessage))
+	err = p.program.Conn.Invoke(ctx, call.Method, request, got, grpc.MaxCallRecvMsgSize(maxMessage))
+	p.lost = status.Code(err) == codes.Unavailable
 	if stage.interrupted { // nothing came back from it
 		return Outcome{Name: name}, stage, nil
 	}

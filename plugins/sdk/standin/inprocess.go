@@ -18,7 +18,7 @@ import (
 )
 
 // Serve runs a plugin in this process, for tests. It returns when the plugin has reported its stages. Stop ends it; Pid
-// and Kill are for programs only.
+// is for programs only.
 func Serve(ctx context.Context, plugin sdk.Plugin, pipedAddress string, settings sdk.Settings,
 	logger *slog.Logger) (*Program, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")

@@ -44,6 +44,7 @@ type Program struct {
 	Exited <-chan struct{}
 
 	command *exec.Cmd
+	said    *said // nil in this process
 	end     func() error
 	err     error // valid once Exited is closed
 }
@@ -69,7 +70,8 @@ func StartProgram(ctx context.Context, path, dir, pipedAddress string, settings 
 	p := &Program{Exited: exited, command: exec.Command(path, "start", "--piped-plugin-service", pipedAddress,
 		"--config", string(config))}
 	p.command.Dir = dir
-	p.command.Stdout, p.command.Stderr = output, output
+	p.said = &said{to: output}
+	p.command.Stdout, p.command.Stderr = p.said, p.said
 	p.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	p.command.WaitDelay = time.Second // a child may hold the output open
 	p.end = sync.OnceValue(func() error { return p.terminate(StopLimit) })
@@ -113,8 +115,12 @@ func (p *Program) Close() error {
 	return err
 }
 
-// Kill ends the program at once, as a crash would.
+// Kill ends the program at once, as a crash would; a plugin in this process is stopped.
 func (p *Program) Kill() {
+	if p.command == nil {
+		_ = p.end()
+		return
+	}
 	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL)
 	<-p.Exited
 	_ = p.end()
@@ -146,6 +152,17 @@ func (p *Program) awaitAnswer(ctx context.Context) error {
 		<-answered
 		return fmt.Errorf("the plugin ended before it answered: %s", endOf(p.err))
 	}
+}
+
+// End says how the program has ended, with the first lines of its panic or its last line. It is for after Exited.
+func (p *Program) End() string {
+	end := endOf(p.err)
+	if p.said != nil {
+		if last := p.said.lastWords(); last != "" {
+			end += "\n" + last
+		}
+	}
+	return end
 }
 
 func endOf(err error) string {

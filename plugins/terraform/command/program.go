@@ -32,7 +32,8 @@ func Find(configured string) (string, error) {
 		failed = err
 	}
 	return "", fmt.Errorf("find %s: %w\nnext step: install OpenTofu or Terraform, or name the program in "+
-		"plugins[].config.binary of the piped configuration", strings.Join(names, " or "), failed)
+		"plugins[].config.binary of the piped configuration, or one to download in plugins[].config.programs",
+		strings.Join(names, " or "), failed)
 }
 
 // Environment is that of this process without what would make commands ask, or fail for a file that does not exist.
@@ -84,7 +85,8 @@ func CheckVersion(have, constraint string) error {
 	}
 	if !wanted.Check(is) {
 		return fmt.Errorf("the program has version %s, and terraformVersion wants %s\nnext step: change "+
-			"terraformVersion, or name another program in plugins[].config.binary of the piped configuration",
+			"terraformVersion, or name another program in plugins[].config.binary or config.programs of the piped "+
+			"configuration",
 			have, constraint)
 	}
 	return nil

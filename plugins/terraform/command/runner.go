@@ -46,6 +46,9 @@ type Command struct {
 	Output io.Writer
 	// Changes is set for commands that are not killed, however long they take to end.
 	Changes bool
+	// LeftAlone says for the cause of the end of the context whether a command that changes something goes on without
+	// an interrupt, and Run returns at once; nil is never.
+	LeftAlone func(cause error) bool
 	// Codes are the exit codes besides 0 that are no failure.
 	Codes []int
 }
@@ -57,8 +60,8 @@ type Result struct {
 	Stdout []byte
 }
 
-// Run runs a command to its end. When ctx ends, the program is interrupted once and Run waits for it; the error wraps
-// the cause of ctx then.
+// Run runs a command to its end. When ctx ends, the program is interrupted once and Run waits for it, unless
+// Command.LeftAlone says otherwise; the error wraps the cause of ctx then.
 func (r *Runner) Run(ctx context.Context, c Command) (Result, error) {
 	if err := context.Cause(ctx); err != nil {
 		return Result{}, err
@@ -104,7 +107,10 @@ func (r *Runner) runApart(ctx context.Context, c Command, stdout, stderr *sink) 
 	defer tick.Stop()
 	lines := newMask(c.Output, r.Secrets)
 	for interrupted := false; ; <-tick.C {
-		if ctx.Err() != nil && !interrupted {
+		if cause := context.Cause(ctx); cause != nil && !interrupted {
+			if c.LeftAlone != nil && c.LeftAlone(cause) {
+				return Result{}, fmt.Errorf("%s goes on by itself: %w", c.name(), cause)
+			}
 			interrupted = o.interrupt()
 		}
 		code, ended, err := o.code()

@@ -80,6 +80,24 @@ for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done; touch ended; exit 1`)
 	}
 }
 
+func TestACommandThatIsLeftAloneIsNotInterrupted(t *testing.T) {
+	t.Parallel()
+	r := shell(t)
+	begun, ended := filepath.Join(r.Dir, "begun"), filepath.Join(r.Dir, "ended")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("piped has gone")
+	c := script(`trap 'exit 1' INT; touch begun; until [ -e go ]; do sleep 0.05; done; touch ended`)
+	c.Changes, c.LeftAlone = true, func(cause error) bool { return errors.Is(cause, gone) }
+	done := make(chan error, 1)
+	go func() { _, err := r.Run(ctx, c); done <- err }()
+	there := func(path string) func() bool { return func() bool { _, err := os.Stat(path); return err == nil } }
+	require.Eventually(t, there(begun), 20*time.Second, 5*time.Millisecond)
+	cancel(gone)
+	require.ErrorIs(t, <-done, gone)
+	require.NoError(t, os.WriteFile(filepath.Join(r.Dir, "go"), nil, 0o600))
+	require.Eventually(t, there(ended), 20*time.Second, 5*time.Millisecond)
+}
+
 func TestNothingIsStartedOnceTheContextHasEnded(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -16,7 +16,10 @@ import (
 type Plugin struct {
 	// Binary is the program to run, by path or by a name in PATH. Default: tofu, else terraform, of PATH.
 	Binary string `json:"binary"`
-	// WorkDir keeps saved plans and providers. Default: pipedeck/terraform in the user's cache directory.
+	// Programs are programs that the plugin downloads when an application wants a version that the installed program
+	// does not have, or none is installed: the newest one that fits. Default: none.
+	Programs []Program `json:"programs"`
+	// WorkDir keeps saved plans, programs and providers. Default: pipedeck/terraform in the user's cache directory.
 	WorkDir string `json:"workDir"`
 	// DriftInterval is the time between two looks for drift. Default 10m.
 	DriftInterval sdk.Duration `json:"driftInterval" jsonschema:"default=10m"`
@@ -29,6 +32,11 @@ func (p *Plugin) Validate() error {
 	}
 	if strings.ContainsRune(p.Binary, filepath.Separator) && !filepath.IsAbs(p.Binary) {
 		return fmt.Errorf("binary is %q, it has to be an absolute path or a name in PATH", p.Binary)
+	}
+	for i := range p.Programs {
+		if err := p.Programs[i].validate(); err != nil {
+			return fmt.Errorf("programs[%d]: %w", i, err)
+		}
 	}
 	if p.DriftInterval < 0 {
 		return errors.New("driftInterval has to be more than 0")

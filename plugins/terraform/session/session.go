@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -34,6 +35,8 @@ type Place struct {
 	Target        Target
 	// Config is that of the plugin.
 	Config config.Plugin
+	// Programs finds the program.
+	Programs *Programs
 	// WorkDir is that of the plugin, with its default.
 	WorkDir string
 	// DataDir is where the program keeps modules and providers; empty is the directory of the application.
@@ -64,13 +67,13 @@ func Open(ctx context.Context, place Place) (*Session, error) {
 	return s, s.selectWorkspace(ctx)
 }
 
-// prepare does what needs no program but for its version.
+// prepare does what needs no state.
 func prepare(ctx context.Context, place Place) (*Session, error) {
-	program, err := command.Find(place.Config.Binary)
+	program, version, err := place.Programs.find(ctx, place)
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{Place: place, Program: program}
+	s := &Session{Place: place, Program: program, Version: version}
 	s.Workspace = cmp.Or(place.Source.App.Workspace, place.Target.Config.Workspace)
 	secrets, err := s.secrets()
 	if err != nil {
@@ -79,17 +82,15 @@ func prepare(ctx context.Context, place Place) (*Session, error) {
 	env := []string{}
 	if place.DataDir != "" {
 		env = append(env, "TF_DATA_DIR="+place.DataDir)
+		// What only looks runs often: it takes a fifth less CPU, and a fifth more memory.
+		if os.Getenv("GOGC") == "" {
+			env = append(env, "GOGC=300")
+		}
 	}
 	env = append(env, "TF_PLUGIN_CACHE_DIR="+filepath.Join(place.WorkDir, "providers"))
 	s.runner = &command.Runner{
 		Program: program, Dir: place.Source.Dir, Secrets: secrets,
 		Env: append(command.Environment(env...), place.Source.App.CommandEnvs.Shared...),
-	}
-	if s.Version, err = s.runner.Version(ctx); err != nil {
-		return nil, err
-	}
-	if err := command.CheckVersion(s.Version, place.Source.App.TerraformVersion); err != nil {
-		return nil, err
 	}
 	return s, s.keepLocalState()
 }

@@ -1,0 +1,67 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/pluginflag"
+)
+
+const (
+	// atOnce bounds the commands that run at the same time.
+	atOnce = 4
+	// callTimeout bounds one command, endTimeout how long it may take to end after that.
+	callTimeout = 2 * time.Minute
+	endTimeout  = 2 * time.Second
+	// maxPrinted bounds what is read of a command, and maxResult what an assistant gets of it, in bytes.
+	maxPrinted = 16 << 20
+	maxResult  = 128 << 10
+)
+
+// runner runs commands of pipedeck.
+type runner struct {
+	program string
+	// flags name the environment.
+	flags []string
+	slots chan struct{}
+}
+
+// run runs a command and returns what it prints. The error of a command without output is what it says on standard
+// error; a command that prints and fails, such as the status of a degraded environment, has both.
+func (r *runner) run(ctx context.Context, args ...string) (printed []byte, err error) {
+	select {
+	case r.slots <- struct{}{}:
+		defer func() { <-r.slots }()
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, r.program, slices.Concat(args[:1], r.flags, args[1:])...)
+	out, said := pluginflag.NewBoundedBuffer(maxPrinted), pluginflag.NewBoundedBuffer(maxResult)
+	cmd.Stdout, cmd.Stderr = out, said
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = endTimeout
+	err = cmd.Run()
+	printed = bytes.TrimSpace([]byte(out.String()))
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("pipedeck %s took longer than %s", args[0], callTimeout)
+	case err == nil:
+		return printed, nil
+	}
+	if words := strings.TrimSpace(said.String()); words != "" {
+		err = errors.New(strings.TrimPrefix(words, "pipedeck: "))
+	}
+	return printed, err
+}
