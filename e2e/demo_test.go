@@ -98,7 +98,7 @@ func last(t *testing.T, screens []string, pattern string) string {
 }
 
 var (
-	growing = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m|h)?|just now`)
+	growing = regexp.MustCompile(`\d+(\.\d+)?(ms|s|m|h)?( ago)?|just now`)
 	filling = regexp.MustCompile(`[ ─━]+`)
 )
 
