@@ -240,6 +240,29 @@ func TestACopyOfAManagedObjectIsNotTouched(t *testing.T) {
 	require.Equal(t, []string{":ConfigMap:prod:mine", ":Namespace::system:ns"}, keys(items))
 }
 
+func TestAnObjectWithAnOwnerIsPipedsWhenItsMarksNameIt(t *testing.T) {
+	t.Parallel()
+	owned := func(key string) func(*metav1.PartialObjectMetadata) {
+		return func(o *metav1.PartialObjectMetadata) {
+			o.OwnerReferences = []metav1.OwnerReference{{Name: "x"}}
+			o.Annotations["pipecd.dev/resource-key"] = key
+			o.Annotations["pipecd.dev/application"] = "app"
+		}
+	}
+	c, _ := newClient(t,
+		object("v1", "ConfigMap", "prod", "mine", owned(":ConfigMap:prod:mine")),
+		object("v1", "ConfigMap", "prod", "bare", owned(":ConfigMap::bare")),
+		object("v1", "ConfigMap", "prod", "of-another", owned(":ConfigMap:prod:mine")),
+		object("v1", "ConfigMap", "other", "mine", owned(":ConfigMap:prod:mine")),
+		object("v1", "ConfigMap", "prod", "unnamed", owned("")),
+		object("v1", "Service", "prod", "web", owned("serving.example.com:Service:prod:web")),
+		object("apps/v1", "Deployment", "prod", "web", owned("example.com:Web:prod:web")),
+	)
+	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{":ConfigMap:prod:bare", ":ConfigMap:prod:mine"}, keys(items))
+}
+
 func TestAnObjectUnderAnotherKindIsTheSame(t *testing.T) {
 	t.Parallel()
 	items := []inventory.Item{

@@ -147,7 +147,7 @@ func listIn(ctx context.Context, c *cluster.Client, r resource, selector, namesp
 		for i := range page.Items {
 			o := &page.Items[i]
 			key := manifest.Key{Group: r.gvr.Group, Kind: r.kind, Namespace: o.Namespace, Name: o.Name}
-			if !isManaged(&o.ObjectMeta) || IsCopy(o, key) {
+			if !isManaged(o, key) || IsCopy(o, key) {
 				continue
 			}
 			items = append(items, Item{Key: key, Resource: r.gvr, Meta: o.ObjectMeta})
