@@ -43,7 +43,8 @@ func Labels(applicationID string) labels.Set {
 }
 
 // List returns the managed resources that have all the labels and are not Terminating, and the kinds that could not be
-// asked for: one whose conversion webhook or whose aggregated API is dead holds nothing else up. Kinds that may be listed only inside of a namespace are looked for in the given ones.
+// asked for: one whose conversion webhook or whose aggregated API is dead holds nothing else up. Kinds that may be
+// listed only inside of a namespace are looked for in the given ones.
 func List(ctx context.Context, c *cluster.Client, selector labels.Set, namespaces []string) (items []Item,
 	skipped []Skipped, err error) {
 	items, skipped, err = ListAll(ctx, c, selector, namespaces)
