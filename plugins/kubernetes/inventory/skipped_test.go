@@ -88,6 +88,14 @@ func TestTheErrorOfTheAPIServerItselfStaysAnError(t *testing.T) {
 	}
 }
 
+func TestAnAPIThatDoesNotAnswerCoversAllOfItsKinds(t *testing.T) {
+	t.Parallel()
+	s := inventory.Skipped{Group: "example.com", Version: "v1", Reason: "stale", Unseen: true}
+	require.Equal(t, "example.com/v1 (stale)", s.String())
+	require.True(t, s.Covers(manifest.Key{Group: "example.com", Kind: "Wad", Name: "x"}))
+	require.False(t, s.Covers(manifest.Key{Group: "other.example.com", Kind: "Wad", Name: "x"}))
+}
+
 func TestAKindThatHasGoneMeanwhileHasNoObjects(t *testing.T) {
 	t.Parallel()
 	gone := &apierrors.StatusError{ErrStatus: metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound}}

@@ -72,5 +72,6 @@ func removeLeft(ctx context.Context, e *Executor, req *Request, head *Source) er
 	}
 	req.Log.Successf("Removed what the application had left: %s deleted%s", plural(deleted.Gone, "resource"),
 		stillTerminating(deleted))
+	r.sayUnseen()
 	return nil
 }
