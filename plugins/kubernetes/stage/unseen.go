@@ -41,6 +41,17 @@ func (r *removal) checkSeen() error {
 		strings.Join(named, ", "), strings.Join(advice, ", and "), name, name)
 }
 
+// unanswered is the error of a look that has found nothing while the API has not answered for kinds, which it may do
+// later. Kinds that the credentials may not list are left out: no later look would find more.
+func unanswered(skipped []inventory.Skipped) error {
+	waiting := slices.DeleteFunc(slices.Clone(skipped),
+		func(s inventory.Skipped) bool { return !s.Unseen || s.Reason == "" })
+	if len(waiting) == 0 {
+		return nil
+	}
+	return fmt.Errorf("these kinds could not be looked at: %s", inventory.Words(waiting))
+}
+
 // sayUnseen says at the end of a removal which kinds may have objects of the application that it has not found.
 func (r *removal) sayUnseen() {
 	if len(r.unseen) == 0 {
