@@ -90,7 +90,7 @@ func TestPruneFindsWhatGitHadThoughItsLabelsAreGoneAndLeavesWhatAnotherApplicati
 	a.succeeds("K8S_SYNC", "", before, nil)
 	a.patch("bare", `{"metadata": {"labels": null}}`)
 	kept := a.get(configMaps, "kept")
-	a.patch("owned",
+	a.patch("owned", // its marks still name it, so that it is no child of the owner
 		`{"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "kept", "uid": "`+
 			string(kept.GetUID())+`"}]}}`)
 	id := a.id
@@ -101,11 +101,11 @@ func TestPruneFindsWhatGitHadThoughItsLabelsAreGoneAndLeavesWhatAnotherApplicati
 
 	log := a.succeeds("K8S_SYNC", `{"prune": true}`,
 		&commit{Hash: "aaaaaaa2", Files: map[string]string{"kept.yaml": configMap("kept")}}, before)
-	require.Contains(t, log, "Pruned 2 resources")
+	require.Contains(t, log, "Pruned 3 resources")
 	a.absent(configMaps, "bare")
+	a.absent(configMaps, "owned")
 	a.get(configMaps, "kept")
 	a.get(configMaps, "taken")
-	a.get(configMaps, "owned")
 	_, err := a.live().Dynamic.Resource(clusterRoles).Get(t.Context(), role, metav1.GetOptions{})
 	require.True(t, apierrors.IsNotFound(err), "%v", err)
 }

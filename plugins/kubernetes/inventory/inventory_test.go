@@ -67,6 +67,9 @@ func newClient(t *testing.T, objects ...runtime.Object) (*cluster.Client, *fakem
 			{Name: "deployments", Kind: "Deployment", Namespaced: true, Verbs: verbs},
 			{Name: "deployments/scale", Kind: "Scale", Namespaced: true, Verbs: verbs},
 		}},
+		{GroupVersion: "example.com/v1", APIResources: []metav1.APIResource{
+			{Name: "wads", Kind: "Wad", Namespaced: true, Verbs: verbs},
+		}},
 	}}}
 	cached := memory.NewMemCacheClient(discovery)
 	return &cluster.Client{Metadata: metadata, Discovery: cached,
@@ -115,7 +118,10 @@ func TestAKindThatMayNotBeListedIsLookedForInTheNamespaceOrLeftOut(t *testing.T)
 	items, skipped, err := inventory.List(t.Context(), c, inventory.Labels("app"), []string{"prod"})
 	require.NoError(t, err)
 	require.Equal(t, []string{":ConfigMap:prod:mine"}, keys(items))
-	require.Equal(t, []string{"namespaces", "secrets"}, skipped)
+	require.Equal(t, []inventory.Skipped{
+		{Version: "v1", Resource: "namespaces", Kind: "Namespace", Unseen: true},
+		{Version: "v1", Resource: "secrets", Kind: "Secret", Unseen: true},
+	}, skipped)
 }
 
 func TestDeletionGoesFromServicesToWhatHasNoNamespaceAndGoesOnAfterAnError(t *testing.T) {
@@ -232,6 +238,29 @@ func TestACopyOfAManagedObjectIsNotTouched(t *testing.T) {
 	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{":ConfigMap:prod:mine", ":Namespace::system:ns"}, keys(items))
+}
+
+func TestAnObjectWithAnOwnerIsPipedsWhenItsMarksNameIt(t *testing.T) {
+	t.Parallel()
+	owned := func(key string) func(*metav1.PartialObjectMetadata) {
+		return func(o *metav1.PartialObjectMetadata) {
+			o.OwnerReferences = []metav1.OwnerReference{{Name: "x"}}
+			o.Annotations["pipecd.dev/resource-key"] = key
+			o.Annotations["pipecd.dev/application"] = "app"
+		}
+	}
+	c, _ := newClient(t,
+		object("v1", "ConfigMap", "prod", "mine", owned(":ConfigMap:prod:mine")),
+		object("v1", "ConfigMap", "prod", "bare", owned(":ConfigMap::bare")),
+		object("v1", "ConfigMap", "prod", "of-another", owned(":ConfigMap:prod:mine")),
+		object("v1", "ConfigMap", "other", "mine", owned(":ConfigMap:prod:mine")),
+		object("v1", "ConfigMap", "prod", "unnamed", owned("")),
+		object("v1", "Service", "prod", "web", owned("serving.example.com:Service:prod:web")),
+		object("apps/v1", "Deployment", "prod", "web", owned("example.com:Web:prod:web")),
+	)
+	items, _, err := inventory.List(t.Context(), c, inventory.Labels("app"), nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{":ConfigMap:prod:bare", ":ConfigMap:prod:mine"}, keys(items))
 }
 
 func TestAnObjectUnderAnotherKindIsTheSame(t *testing.T) {

@@ -75,16 +75,26 @@ func lookUp(ctx context.Context, c *cluster.Client, applicationID string, key ma
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("look for %s: %w", key.Human(), err)
-	case !isManaged(&o.ObjectMeta), IsCopy(o, key), o.Annotations[manifest.LabelApplication] != applicationID:
+	case !isManaged(o, key), IsCopy(o, key), o.Annotations[manifest.LabelApplication] != applicationID:
 		return nil, nil
 	}
 	return &Item{Key: key, Resource: mapping.Resource, Meta: o.ObjectMeta}, nil
 }
 
-// isManaged reports whether piped itself has made an object: controllers copy labels to other objects, which
-// they own.
-func isManaged(o *metav1.ObjectMeta) bool {
-	return len(o.OwnerReferences) == 0 && o.Annotations[manifest.LabelManagedBy] == manifest.ManagedByPiped
+// isManaged reports whether piped itself has made an object.
+func isManaged(o metav1.Object, key manifest.Key) bool {
+	return !IsOfOwner(o, key) && o.GetAnnotations()[manifest.LabelManagedBy] == manifest.ManagedByPiped
+}
+
+// IsOfOwner reports whether a controller has made an object, and not piped: it has an owner, and its marks do not name
+// it. Controllers copy the labels and annotations of an object to those that it owns, so that the marks of these name
+// the owner. What has an owner in Git has its own.
+func IsOfOwner(o metav1.Object, key manifest.Key) bool {
+	if len(o.GetOwnerReferences()) == 0 {
+		return false
+	}
+	marked, complete := markedKey(o)
+	return !complete || !strings.EqualFold(marked.Group, key.Group) || isAnother(marked, key)
 }
 
 // IsCopy reports whether an object has the marks of another one: who copies an object, by hand or to mirror or restore
@@ -94,11 +104,22 @@ func IsCopy(o metav1.Object, key manifest.Key) bool {
 	if label != "" && annotation != "" && label != annotation {
 		return true
 	}
+	marked, complete := markedKey(o)
+	return complete && isAnother(marked, key)
+}
+
+// markedKey is the key that the marks of an object name; false when they are not complete.
+func markedKey(o metav1.Object) (manifest.Key, bool) {
 	marked := strings.SplitN(o.GetAnnotations()[manifest.AnnotationResourceKey], ":", 4)
 	if len(marked) < 4 {
-		return false
+		return manifest.Key{}, false
 	}
-	was, is := manifest.Key{Kind: marked[1], Namespace: marked[2], Name: marked[3]}.Fold(), key.Fold()
+	return manifest.Key{Group: marked[0], Kind: marked[1], Namespace: marked[2], Name: marked[3]}, true
+}
+
+// isAnother reports whether a marked key is that of another object, in whichever API group.
+func isAnother(marked, key manifest.Key) bool {
+	was, is := marked.Fold(), key.Fold()
 	// A manifest may name no namespace where the object has one, and one where it has none.
 	return was.Kind != is.Kind || was.Name != is.Name || was.Namespace != "" && is.Namespace != was.Namespace &&
 		key.Namespace != ""

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/apply"
+	"github.com/pipedeck/pipedeck/plugins/kubernetes/inventory"
 	"github.com/pipedeck/pipedeck/plugins/kubernetes/manifest"
 )
 
@@ -212,7 +213,7 @@ func (i *informer) at(namespace, name string) *unstructured.Unstructured {
 func (w *watched) changed(object *unstructured.Unstructured) {
 	informers := w.all()
 	for range maxDepth {
-		if len(object.GetOwnerReferences()) == 0 {
+		if !inventory.IsOfOwner(object, manifest.KeyOf(object)) {
 			if id := applicationOf(object); id != "" {
 				w.mark(id)
 			}
@@ -244,7 +245,7 @@ func applicationOf(o *unstructured.Unstructured) string {
 
 func indexApplication(o any) ([]string, error) {
 	object, ok := o.(*unstructured.Unstructured)
-	if !ok || len(object.GetOwnerReferences()) > 0 {
+	if !ok || inventory.IsOfOwner(object, manifest.KeyOf(object)) {
 		return nil, nil
 	}
 	if id := applicationOf(object); id != "" {

@@ -28,7 +28,8 @@ func LeftAt(s *Source, target Target) *Source {
 }
 
 // Left returns what an application still has, by its labels, at the deploy target of the request. What is Terminating
-// counts, since something may hold it. An error is that of a cluster that does not answer within 10 s, too.
+// counts, since something may hold it. An error is that of a cluster that does not answer within 10 s, too, and of one
+// where nothing is found and a kind does not answer.
 func Left(ctx context.Context, e *Executor, req *Request) ([]manifest.Key, error) {
 	ctx, cancel := context.WithTimeout(ctx, leftLook)
 	defer cancel()
@@ -37,11 +38,14 @@ func Left(ctx context.Context, e *Executor, req *Request) ([]manifest.Key, error
 		return nil, err
 	}
 	namespaces := []string{cmp.Or(req.Target.App.Input.Namespace, client.Namespace)}
-	items, _, err := inventory.ListAll(ctx, client, inventory.Labels(req.Deployment.Application.ID), namespaces)
+	items, skipped, err := inventory.ListAll(ctx, client, inventory.Labels(req.Deployment.Application.ID), namespaces)
 	if err != nil {
 		return nil, err
 	}
-	return keysOf(elsewhereOut(items, req.Target)), nil
+	if items = elsewhereOut(items, req.Target); len(items) == 0 {
+		return nil, unanswered(skipped)
+	}
+	return keysOf(items), nil
 }
 
 // removeLeft deletes what an application has at a deploy target that it is not deployed to any more. What it had in Git
@@ -72,5 +76,6 @@ func removeLeft(ctx context.Context, e *Executor, req *Request, head *Source) er
 	}
 	req.Log.Successf("Removed what the application had left: %s deleted%s", plural(deleted.Gone, "resource"),
 		stillTerminating(deleted))
+	r.sayUnseen()
 	return nil
 }

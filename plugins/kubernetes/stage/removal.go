@@ -25,6 +25,8 @@ type removal struct {
 	head *Source
 	// held are what resources left out last, because applications that cannot be loaded may have them.
 	held []heldItem
+	// unseen are the kinds that resources could not look at last, and that may have objects.
+	unseen []inventory.Skipped
 }
 
 // removalPlan is what a deployment remembers of a removal, so that another attempt goes on when the manifests cannot be
@@ -108,15 +110,21 @@ func (r *removal) noteKey() string {
 func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 	were, err := inventory.LookupAll(ctx, r.client, r.req.Deployment.Application.ID, r.deployed)
 	if err != nil {
-		return nil, err
+		return nil, removed(r.req, "find out what is there of commit %s, so nothing more was deleted: %w",
+			short(r.source.CommitHash), err)
 	}
 	were = elsewhereOut(were, r.source)
 	own := inventory.Labels(r.req.Deployment.Application.ID)
 	labelled, err := findIn(r.req, r.client, r.source, keysOf(were),
-		func(namespaces []string) ([]inventory.Item, []string, error) {
-			return inventory.ListAll(ctx, r.client, own, namespaces)
+		func(namespaces []string) ([]inventory.Item, []inventory.Skipped, error) {
+			items, skipped, err := inventory.ListAll(ctx, r.client, own, namespaces)
+			r.unseen = slices.DeleteFunc(skipped, func(s inventory.Skipped) bool { return !s.Unseen })
+			return items, skipped, err
 		})
 	if err != nil {
+		return nil, err
+	}
+	if err := r.checkSeen(); err != nil {
 		return nil, err
 	}
 	run := r.req.Deployment.ID + "/" + r.runID(phase.After)

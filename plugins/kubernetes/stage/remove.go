@@ -29,6 +29,16 @@ func (e *Executor) remove(ctx context.Context, req *Request) error {
 	if err != nil {
 		return err
 	}
+	if err := r.carryOut(ctx); err != nil {
+		return err
+	}
+	r.sayUnseen()
+	return nil
+}
+
+// carryOut deletes what there is.
+func (r *removal) carryOut(ctx context.Context) error {
+	req := r.req
 	all, after, err := r.begin(ctx)
 	if err != nil {
 		return err
@@ -36,12 +46,12 @@ func (e *Executor) remove(ctx context.Context, req *Request) error {
 	if err := checkGone(ctx, req); err != nil {
 		return err
 	}
-	if err := removeRecords(ctx, req, client); err != nil {
+	if err := removeRecords(ctx, req, r.client); err != nil {
 		return err
 	}
 	after = after && len(r.held) == 0
 	if len(all) == 0 && !after && len(r.held) == 0 {
-		req.Log.Infof("Nothing to delete: the application has no resources in %s", client.Server)
+		req.Log.Infof("Nothing to delete: the application has no resources in %s", r.client.Server)
 		return nil
 	}
 	deleted, err := r.deleteFirst(ctx, all)
