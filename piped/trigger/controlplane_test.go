@@ -46,8 +46,13 @@ type controlPlane struct {
 	calls        map[string]int
 	// reported is called, with the lock, with each sync state; nil for nothing.
 	reported func(*model.ApplicationSyncState)
-	ignore   bool // unregistered applications stay so
-	moves    bool // applications get the place that is reported
+	habits
+}
+
+// habits are what some control planes do.
+type habits struct {
+	ignore bool // unregistered applications stay so
+	moves  bool // applications get the place that is reported
 }
 
 func startControlPlane(t *testing.T) *controlPlane {
