@@ -306,7 +306,8 @@ func claimsAt(ctx context.Context, l *Loader, req *Request, c *cluster.Client, n
 	}
 	return l.Claims(ctx, Claimed{
 		Targets: req.Targets, Now: now, Running: req.Running, Namespace: c.Namespace,
-		Application: req.Deployment.Application.ID, Repository: req.Deployment.Application.RepositoryID, Known: knownApplications(ctx, req), Items: items,
+		Application: req.Deployment.Application.ID, Repository: req.Deployment.Application.RepositoryID,
+		Known: knownApplications(ctx, req), Items: items,
 	})
 }
 
