@@ -34,7 +34,7 @@ type contents struct {
 	client    *cluster.Client
 	resources []resource
 	// unknown are the APIs that do not answer which kinds they have.
-	unknown []string
+	unknown []Skipped
 	// leaving are the objects that are deleted, too.
 	leaving map[types.UID]bool
 }
@@ -52,11 +52,19 @@ func newContents(c *cluster.Client, leaving []Item) (*contents, error) {
 	return found, nil
 }
 
+func names(skipped []Skipped) []string {
+	list := make([]string, len(skipped))
+	for i, s := range skipped {
+		list[i] = s.Name()
+	}
+	return list
+}
+
 // reason returns why a container must be kept; empty when everything in it is deleted as well.
 func (f *contents) reason(ctx context.Context, container Item) (string, error) {
 	if isNamespace(container.Key) {
 		namespaced := slices.DeleteFunc(slices.Clone(f.resources), func(r resource) bool { return !r.namespaced })
-		return f.holding(ctx, namespaced, container.Key.Name, &held{unknown: slices.Clone(f.unknown)}, f.isNamespaced)
+		return f.holding(ctx, namespaced, container.Key.Name, &held{unknown: names(f.unknown)}, f.isNamespaced)
 	}
 	for _, r := range f.resources {
 		if r.gvr.GroupResource().String() == container.Key.Name {

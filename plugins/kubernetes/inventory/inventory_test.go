@@ -67,6 +67,9 @@ func newClient(t *testing.T, objects ...runtime.Object) (*cluster.Client, *fakem
 			{Name: "deployments", Kind: "Deployment", Namespaced: true, Verbs: verbs},
 			{Name: "deployments/scale", Kind: "Scale", Namespaced: true, Verbs: verbs},
 		}},
+		{GroupVersion: "example.com/v1", APIResources: []metav1.APIResource{
+			{Name: "wads", Kind: "Wad", Namespaced: true, Verbs: verbs},
+		}},
 	}}}
 	cached := memory.NewMemCacheClient(discovery)
 	return &cluster.Client{Metadata: metadata, Discovery: cached,
@@ -115,7 +118,10 @@ func TestAKindThatMayNotBeListedIsLookedForInTheNamespaceOrLeftOut(t *testing.T)
 	items, skipped, err := inventory.List(t.Context(), c, inventory.Labels("app"), []string{"prod"})
 	require.NoError(t, err)
 	require.Equal(t, []string{":ConfigMap:prod:mine"}, keys(items))
-	require.Equal(t, []string{"namespaces", "secrets"}, skipped)
+	require.Equal(t, []inventory.Skipped{
+		{Version: "v1", Resource: "namespaces", Kind: "Namespace", Unseen: true},
+		{Version: "v1", Resource: "secrets", Kind: "Secret", Unseen: true},
+	}, skipped)
 }
 
 func TestDeletionGoesFromServicesToWhatHasNoNamespaceAndGoesOnAfterAnError(t *testing.T) {

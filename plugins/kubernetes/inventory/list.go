@@ -43,16 +43,16 @@ func Labels(applicationID string) labels.Set {
 }
 
 // List returns the managed resources that have all the labels and are not Terminating, and the kinds that could not be
-// asked for. Kinds that may be listed only inside of a namespace are looked for in the given ones.
+// asked for: one whose conversion webhook or whose aggregated API is dead holds nothing else up. Kinds that may be listed only inside of a namespace are looked for in the given ones.
 func List(ctx context.Context, c *cluster.Client, selector labels.Set, namespaces []string) (items []Item,
-	skipped []string, err error) {
+	skipped []Skipped, err error) {
 	items, skipped, err = ListAll(ctx, c, selector, namespaces)
 	return Staying(items), skipped, err
 }
 
 // ListAll is List with what is Terminating.
 func ListAll(ctx context.Context, c *cluster.Client, selector labels.Set, namespaces []string) (items []Item,
-	skipped []string, err error) {
+	skipped []Skipped, err error) {
 	c.Discovery.Invalidate() // a kind that is new since the last time would be missed
 	resources, skipped, err := listable(c.Discovery)
 	if err != nil {
@@ -66,15 +66,15 @@ func ListAll(ctx context.Context, c *cluster.Client, selector labels.Set, namesp
 			found, err := listOne(ctx, c, r, selector.String(), namespaces)
 			mu.Lock()
 			defer mu.Unlock()
-			switch {
-			case err == nil:
+			if err == nil {
 				items = append(items, found...)
-			case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
-				apierrors.IsNotAcceptable(err):
-				skipped = append(skipped, r.gvr.GroupResource().String())
-			default:
+				return nil
+			}
+			left, is := skip(r, err)
+			if !is {
 				return fmt.Errorf("list %s: %w", r.gvr.GroupResource(), err)
 			}
+			skipped = append(skipped, left)
 			return nil
 		})
 	}
@@ -82,7 +82,7 @@ func ListAll(ctx context.Context, c *cluster.Client, selector labels.Set, namesp
 		return nil, nil, err
 	}
 	slices.SortFunc(items, func(a, b Item) int { return strings.Compare(a.Key.String(), b.Key.String()) })
-	slices.Sort(skipped)
+	slices.SortFunc(skipped, func(a, b Skipped) int { return strings.Compare(a.Name(), b.Name()) })
 	return items, skipped, nil
 }
 
@@ -93,12 +93,13 @@ type resource struct {
 }
 
 // listable returns every resource that can be listed and deleted, once, in the version the cluster prefers.
-func listable(d discovery.DiscoveryInterface) (found []resource, skipped []string, err error) {
+func listable(d discovery.DiscoveryInterface) (found []resource, skipped []Skipped, err error) {
 	lists, err := discovery.ServerPreferredResources(d)
 	var partial *discovery.ErrGroupDiscoveryFailed
 	if errors.As(err, &partial) {
-		for gv := range partial.Groups {
-			skipped = append(skipped, gv.String())
+		for gv, err := range partial.Groups {
+			skipped = append(skipped, Skipped{Group: gv.Group, Version: gv.Version, Reason: reasonOf(err),
+				Unseen: true})
 		}
 	} else if err != nil {
 		return nil, nil, fmt.Errorf("ask the cluster for its resources: %w", err)

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
@@ -225,7 +224,7 @@ func stillTerminating(deleted inventory.Deleted) string {
 func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more labels.Set,
 	known ...manifest.Key) ([]inventory.Item, error) {
 	selector := labels.Merge(inventory.Labels(req.Deployment.Application.ID), more)
-	items, err := findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []string, error) {
+	items, err := findIn(req, c, s, known, func(namespaces []string) ([]inventory.Item, []inventory.Skipped, error) {
 		return inventory.ListAll(ctx, c, selector, namespaces)
 	})
 	if err != nil {
@@ -236,7 +235,7 @@ func find(ctx context.Context, req *Request, c *cluster.Client, s *Source, more 
 
 // findIn is find by a list of one's own, which gets the namespaces.
 func findIn(req *Request, c *cluster.Client, s *Source, known []manifest.Key,
-	list func(namespaces []string) ([]inventory.Item, []string, error)) ([]inventory.Item, error) {
+	list func(namespaces []string) ([]inventory.Item, []inventory.Skipped, error)) ([]inventory.Item, error) {
 	namespaces := []string{cmp.Or(s.App.Input.Namespace, c.Namespace)}
 	for _, key := range known {
 		if key.Namespace != "" && !slices.Contains(namespaces, key.Namespace) {
@@ -245,7 +244,7 @@ func findIn(req *Request, c *cluster.Client, s *Source, known []manifest.Key,
 	}
 	items, skipped, err := list(namespaces)
 	if len(skipped) > 0 {
-		req.Log.Infof("These kinds could not be looked at and are left alone: %s", strings.Join(skipped, ", "))
+		req.Log.Infof("These kinds could not be looked at and are left alone: %s", inventory.Words(skipped))
 	}
 	return elsewhereOut(items, s), err
 }

@@ -113,7 +113,7 @@ func (r *removal) resources(ctx context.Context) ([]inventory.Item, error) {
 	were = elsewhereOut(were, r.source)
 	own := inventory.Labels(r.req.Deployment.Application.ID)
 	labelled, err := findIn(r.req, r.client, r.source, keysOf(were),
-		func(namespaces []string) ([]inventory.Item, []string, error) {
+		func(namespaces []string) ([]inventory.Item, []inventory.Skipped, error) {
 			return inventory.ListAll(ctx, r.client, own, namespaces)
 		})
 	if err != nil {
