@@ -53,7 +53,8 @@ func newAppWhereWidgetsFail(t *testing.T) (*app, widgets) {
 func TestAForeignKindThatCannotBeListedHoldsNoPruneRollbackOrRemovalUp(t *testing.T) {
 	t.Parallel()
 	a, w := newAppWhereWidgetsFail(t)
-	said := "These kinds could not be looked at and are left alone: " + w.name() + " (" + webhookDead + ")"
+	said := "These kinds could not be looked at, and objects of them that Git does not name are left alone: " +
+		w.name() + " (" + webhookDead + ")"
 	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("a"), "b.yaml": configMap("b")}}
 	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"a.yaml": configMap("a"), "c.yaml": configMap("c")}}
 	a.succeeds("K8S_SYNC", "", one, nil)
