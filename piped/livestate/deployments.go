@@ -19,16 +19,18 @@ import (
 type Deployments struct {
 	mu           sync.Mutex
 	setDeploying func(application string, deploying bool)
-	setSync      func(application string, state *model.ApplicationSyncState)
+	setSync      func(application string, state *model.ApplicationSyncState) (doubtful bool)
+	examine      func(application string)
 }
 
 func (d *Deployments) subscribe(
 	setDeploying func(application string, deploying bool),
-	setSync func(application string, state *model.ApplicationSyncState),
+	setSync func(application string, state *model.ApplicationSyncState) (doubtful bool),
+	examine func(application string),
 ) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.setDeploying, d.setSync = setDeploying, setSync
+	d.setDeploying, d.setSync, d.examine = setDeploying, setSync, examine
 }
 
 // Intercept is the layer of calls to the control plane that sees ReportApplicationDeployingStatus, the last report of a
@@ -37,15 +39,21 @@ func (d *Deployments) Intercept(
 	ctx context.Context, method string, request, reply any, conn *grpc.ClientConn, invoke grpc.UnaryInvoker,
 	opts ...grpc.CallOption,
 ) error {
+	doubtful := ""
 	if r, ok := request.(*pipedservice.ReportApplicationSyncStateRequest); ok && ctx.Value(ownKey{}) == nil {
 		// Before it is sent: the report of a look that ends meanwhile may arrive later, and the look has to know then.
 		d.mu.Lock()
 		if d.setSync != nil {
-			d.setSync(r.GetApplicationId(), r.GetState())
+			if d.setSync(r.GetApplicationId(), r.GetState()) {
+				doubtful = r.GetApplicationId()
+			}
 		}
 		d.mu.Unlock()
 	}
 	err := invoke(ctx, method, request, reply, conn, opts...)
+	if doubtful != "" { // not earlier: a look goes by the state that the control plane has
+		d.examine(doubtful)
+	}
 	if r, ok := request.(*pipedservice.ReportApplicationDeployingStatusRequest); ok {
 		d.mu.Lock()
 		defer d.mu.Unlock()
@@ -85,23 +93,29 @@ func (r *Reporter) setDeploying(id string, deploying bool) {
 }
 
 // setSync follows the configuration of an application. An unknown one brings its sync state along when it is listed. A
-// state that another part of piped does not know calls for a look.
-func (r *Reporter) setSync(id string, state *model.ApplicationSyncState) {
+// state is doubtful that another part of piped does not know, and what it puts in the place of INVALID_CONFIG: it may
+// be from before.
+func (r *Reporter) setSync(id string, state *model.ApplicationSyncState) (doubtful bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	const invalid = model.ApplicationSyncStatus_INVALID_CONFIG
+	doubtful = state.GetStatus() == model.ApplicationSyncStatus_UNKNOWN
 	a := r.applications[id]
 	switch {
 	case a == nil:
-	case state.GetStatus() == model.ApplicationSyncStatus_INVALID_CONFIG:
+	case state.GetStatus() == invalid:
 		a.reported.invalid = proto.CloneOf(state)
 	default:
+		doubtful = doubtful || a.reported.invalid != nil || a.model.GetSyncState().GetStatus() == invalid
 		a.reported.invalid = nil
 	}
-	if state.GetStatus() == model.ApplicationSyncStatus_UNKNOWN {
-		r.relist = true // what was listed may have the state from before
-		if a != nil {
-			a.changed = true
-		}
-		r.nudge()
-	}
+	return doubtful
+}
+
+// lookAgain has an application looked at and listed again whose sync state was reported.
+func (r *Reporter) lookAgain(id string) {
+	r.mu.Lock()
+	r.relist = true // what was listed may have the state from before
+	r.mu.Unlock()
+	r.changed(id)
 }

@@ -77,3 +77,16 @@ func TestAConfigurationThatAnEarlierPipedFoundInvalidIsLookedAtWhenItIsValidAgai
 	w.clock.move(time.Second)
 	require.Equal(t, synced, w.nextSync().GetState().GetStatus())
 }
+
+func TestAStateThatReplacesAnInvalidConfigurationIsComparedAgain(t *testing.T) {
+	t.Parallel()
+	p := &plugin{name: "kubernetes", state: model.ApplicationSyncStatus_OUT_OF_SYNC, health: healthy}
+	w := newWorld(t, p)
+	w.plane.set(deployed("web", "kubernetes"))
+	w.start()
+	require.Equal(t, p.state, w.nextSync().GetState().GetStatus())
+	w.reportSync(model.ApplicationSyncStatus_INVALID_CONFIG)
+	w.reportSync(synced) // as it was before it was broken
+	w.clock.move(time.Second)
+	require.Equal(t, p.state, w.nextSync().GetState().GetStatus())
+}

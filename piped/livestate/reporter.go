@@ -145,7 +145,7 @@ func New(options Options) *Reporter {
 		r.plugins[p.Name] = &pluginState{}
 	}
 	if options.Deployments != nil {
-		options.Deployments.subscribe(r.setDeploying, r.setSync)
+		options.Deployments.subscribe(r.setDeploying, r.setSync, r.lookAgain)
 	}
 	return r
 }

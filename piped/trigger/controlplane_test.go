@@ -44,8 +44,15 @@ type controlPlane struct {
 	updates      []*model.ApplicationInfo
 	failures     map[string][]error // of the next calls, by method
 	calls        map[string]int
-	ignore       bool // unregistered applications stay so
-	moves        bool // applications get the place that is reported
+	// reported is called, with the lock, with each sync state; nil for nothing.
+	reported func(*model.ApplicationSyncState)
+	habits
+}
+
+// habits are what some control planes do.
+type habits struct {
+	ignore bool // unregistered applications stay so
+	moves  bool // applications get the place that is reported
 }
 
 func startControlPlane(t *testing.T) *controlPlane {
@@ -191,6 +198,9 @@ func (c *controlPlane) ReportApplicationSyncState(
 	_ context.Context, r *pipedservice.ReportApplicationSyncStateRequest,
 ) (*pipedservice.ReportApplicationSyncStateResponse, error) {
 	c.states[r.GetApplicationId()] = append(c.states[r.GetApplicationId()], r.GetState())
+	if c.reported != nil {
+		c.reported(r.GetState())
+	}
 	return &pipedservice.ReportApplicationSyncStateResponse{}, nil
 }
 

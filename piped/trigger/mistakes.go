@@ -83,14 +83,17 @@ func (m *mistakes) reportBroken(ctx context.Context, candidates []*candidate) er
 // doubt has reportBroken report the state of an application again, because the end of a deployment has replaced it. It
 // leaves an application alone whose configuration was not broken; nil is unknown.
 func (m *mistakes) doubt(application *model.Application) {
-	if _, broken := m.known[application.GetId()]; broken && application != nil {
+	if last, broken := m.known[application.GetId()]; broken && application != nil {
 		application.SyncState = nil
+		last.before = nil // it was that of another deployment
+		m.known[application.GetId()] = last
 	}
 }
 
 // reportFixed ends the INVALID_CONFIG of applications whose configuration is valid again. An application that is
 // deployed now gets its state from that deployment.
 func (m *mistakes) reportFixed(ctx context.Context, candidates []*candidate) error {
+	var now *standing
 	for _, c := range candidates {
 		id, state := c.application.GetId(), c.application.GetSyncState()
 		last, reported := m.known[id]
@@ -102,17 +105,13 @@ func (m *mistakes) reportFixed(ctx context.Context, candidates []*candidate) err
 			c.snapshot.head.Hash,
 		)
 		if !c.deployed {
-			status, short, long := model.ApplicationSyncStatus_UNKNOWN, "The application configuration is valid "+
-				"again", ""
-			switch {
-			case last.before.GetStatus() == model.ApplicationSyncStatus_SYNCED,
-				last.before.GetStatus() == model.ApplicationSyncStatus_OUT_OF_SYNC:
-				status, short, long = last.before.GetStatus(), last.before.GetShortReason(), last.before.GetReason()
-			case !c.application.GetDeploying() && !hasSucceeded(c.application): // the live state does not decide then
-				status, short = model.ApplicationSyncStatus_OUT_OF_SYNC, "The last deployment did not succeed"
-				long = short + "; next step: pipedeck sync " + c.application.GetName()
+			if now == nil {
+				var err error
+				if now, err = readStanding(ctx, m.controlPlane); err != nil {
+					return err
+				}
 			}
-			if err := m.reportState(ctx, c.application, status, short, long); err != nil {
+			if err := m.reportNow(ctx, c, last.before, now); err != nil {
 				return err
 			}
 		}
@@ -121,11 +120,21 @@ func (m *mistakes) reportFixed(ctx context.Context, candidates []*candidate) err
 	return nil
 }
 
-// hasSucceeded reports whether the deployment that was triggered last has succeeded. A removal that was broken off
-// because its application is in Git again has not.
-func hasSucceeded(a *model.Application) bool {
-	triggered := a.GetMostRecentlyTriggeredDeployment()
-	return triggered == nil || triggered.GetDeploymentId() == a.GetMostRecentlySuccessfulDeployment().GetDeploymentId()
+// reportNow reports the state of an application whose configuration is valid again.
+func (m *mistakes) reportNow(ctx context.Context, c *candidate, before *model.ApplicationSyncState,
+	now *standing) error {
+	if err := m.report(ctx, c.application, now.state(c.application, before)); err != nil {
+		return err
+	}
+	if now.open[c.application.GetId()] == nil {
+		return nil
+	}
+	// The deployment may have ended meanwhile, and this report may have replaced the one of its end.
+	now, err := readStanding(ctx, m.controlPlane)
+	if err != nil || now.open[c.application.GetId()] != nil {
+		return err
+	}
+	return m.report(ctx, c.application, now.state(c.application, nil))
 }
 
 // isOurs recognizes what reportBroken of an earlier piped has left: unlike the states that come from a
@@ -137,9 +146,11 @@ func isOurs(state *model.ApplicationSyncState) bool {
 func (m *mistakes) reportState(
 	ctx context.Context, a *model.Application, status model.ApplicationSyncStatus, short, reason string,
 ) error {
-	state := &model.ApplicationSyncState{
-		Status: status, ShortReason: short, Reason: reason, Timestamp: m.clock.Now().Unix(),
-	}
+	return m.report(ctx, a, &model.ApplicationSyncState{Status: status, ShortReason: short, Reason: reason})
+}
+
+func (m *mistakes) report(ctx context.Context, a *model.Application, state *model.ApplicationSyncState) error {
+	state.Timestamp = m.clock.Now().Unix()
 	_, err := m.controlPlane.ReportApplicationSyncState(
 		ctx, &pipedservice.ReportApplicationSyncStateRequest{ApplicationId: a.GetId(), State: state},
 	)

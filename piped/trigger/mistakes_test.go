@@ -124,6 +124,7 @@ func TestAConfigurationThatIsTakenBackGetsItsStateBack(t *testing.T) {
 	w.start()
 	w.awaitDeployment(1)
 	w.report("web", outOfSync, "drifted")
+	w.end("web", true)
 	require.Equal(t, 1, w.settle())
 
 	w.application("web", "  name: [\n")
@@ -190,8 +191,88 @@ func TestARestartedPipedEndsTheStateThatItLeft(t *testing.T) {
 	w.state("web", invalid)
 	w.stop()
 	w.git("revert", "--no-edit", "HEAD")
+	w.end("web", false)
 	w.start()
-	require.Contains(t, w.state("web", outOfSync).GetReason(), "pipedeck sync web", "its deployment has not ended")
+	require.Contains(t, w.state("web", outOfSync).GetReason(), "pipedeck sync web", "its deployment did not succeed")
+}
+
+// end ends the open deployments of an application. No news of that reaches the trigger, as from an earlier one.
+func (w *world) end(dir string, succeeded bool) {
+	w.plane.read(func() {
+		for _, d := range w.plane.deployments {
+			if d.GetApplicationId() == appID(dir) {
+				d.CompletedAt = 1
+			}
+		}
+		if succeeded {
+			for _, a := range w.plane.applications {
+				if a.GetId() == appID(dir) {
+					a.MostRecentlySuccessfulDeployment = w.plane.triggered[appID(dir)]
+				}
+			}
+		}
+	})
+}
+
+func TestAConfigurationThatComesBackDuringADeploymentIsDeploying(t *testing.T) {
+	t.Parallel()
+	const synced, deploying = model.ApplicationSyncStatus_SYNCED, model.ApplicationSyncStatus_DEPLOYING
+	for name, after := range map[string]struct {
+		end  func(w *world)
+		want model.ApplicationSyncStatus
+	}{
+		"it waits or runs": {func(*world) {}, deploying},
+		"it succeeded":     {func(w *world) { w.end("web", true) }, synced},
+		"it failed":        {func(w *world) { w.end("web", false) }, outOfSync},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.application("web", "  name: web\n")
+			w.commit("Add")
+			w.start()
+			d := w.awaitDeployment(1)
+			w.report("web", synced, "") // as of the deployment before, whose end is the last that is listed
+			require.Equal(t, 1, w.settle())
+			w.git("rm", "-q", "-r", "web")
+			w.commit("Remove it")
+			w.state("web", invalid)
+			after.end(w)
+			w.git("revert", "--no-edit", "HEAD")
+			state := w.state("web", after.want)
+			if after.want == deploying {
+				require.Equal(t, d.GetId(), state.GetHeadDeploymentId())
+				require.Contains(t, state.GetShortReason(), d.GetTrigger().GetCommit().GetHash()[:7])
+			}
+		})
+	}
+}
+
+func TestADeploymentThatEndsWhileItIsReportedIsNotDeploying(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.application("web", "  name: web\n")
+	w.commit("Add")
+	w.start()
+	w.awaitDeployment(1)
+	w.git("rm", "-q", "-r", "web")
+	w.commit("Remove it")
+	w.state("web", invalid)
+	w.plane.read(func() {
+		w.plane.reported = func(state *model.ApplicationSyncState) {
+			if state.GetStatus() == model.ApplicationSyncStatus_DEPLOYING {
+				for _, d := range w.plane.deployments {
+					d.CompletedAt = 1
+				}
+			}
+		}
+	})
+	w.git("revert", "--no-edit", "HEAD")
+	w.state("web", outOfSync)
+	w.plane.read(func() {
+		states := w.plane.states[appID("web")]
+		require.Equal(t, model.ApplicationSyncStatus_DEPLOYING, states[len(states)-2].GetStatus())
+	})
 }
 
 func TestABrokenConfigurationOfANewApplicationIsShownToo(t *testing.T) {

@@ -20,11 +20,18 @@ import (
 // knows has piped say that both applications go to a deploy target.
 func (p *pair) knows(target string) {
 	p.t.Helper()
+	p.knowsAt(target, map[string]string{"shop/app.pipecd.yaml": p.shop, "store/app.pipecd.yaml": p.store})
+}
+
+// knowsAt has piped say that applications, ids by files, go to a deploy target.
+func (p *pair) knowsAt(target string, files map[string]string) {
+	p.t.Helper()
 	repository := p.h.Request("", "").GetInput().GetDeployment().GetGitPath().GetRepo().GetId()
 	var known []map[string]any
-	for name, id := range map[string]string{"shop": p.shop, "store": p.store} {
+	for file, id := range files {
+		name := strings.TrimPrefix(id, p.id+"-")
 		known = append(known, map[string]any{"id": id, "name": name, "repository": repository,
-			"file": name + "/app.pipecd.yaml", "targets": map[string][]string{"kubernetes": {target, "other"}}})
+			"file": file, "targets": map[string][]string{"kubernetes": {target, "other"}}})
 	}
 	data, err := json.Marshal(known)
 	require.NoError(p.t, err)

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"maps"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,6 +55,43 @@ func TestAPruneOfAnOlderCommitKeepsWhatTheHeadHas(t *testing.T) {
 		p.deploys("store", "K8S_SYNC", head, one)
 		require.Equal(t, uid, p.uid())
 		require.Equal(t, p.store, p.owner())
+	}
+}
+
+// TestWhatTheApplicationHasInItsNewPlaceIsKeptAsItsOwn has a commit approved late, and one rolled back, after the
+// directory of shop was renamed.
+func TestWhatTheApplicationHasInItsNewPlaceIsKeptAsItsOwn(t *testing.T) {
+	t.Parallel()
+	for stage, moves := range map[string]string{"K8S_SYNC": "data", "K8S_ROLLBACK": "new"} {
+		t.Run(stage, func(t *testing.T) {
+			t.Parallel()
+			p := newPair(t)
+			one, _ := moved()
+			two := &repository{hash: "aaaaaaa2", files: maps.Clone(one.files)}
+			two.files["shop/new.yaml"] = strings.ReplaceAll(movingClaim, "name: data", "name: new")
+			delete(two.files, "shop/data.yaml")
+			head := &repository{hash: "aaaaaaa3", files: map[string]string{"store/c.yaml": configMap("store"),
+				"renamed/moved.yaml":      strings.ReplaceAll(movingClaim, "name: data", "name: "+moves),
+				"renamed/app.pipecd.yaml": p.configuration("shop")}, gone: "shop"}
+			p.deploys("shop", "K8S_SYNC", one, nil)
+			if stage == "K8S_ROLLBACK" {
+				p.nextDeployment()
+				p.deploys("shop", "K8S_PRIMARY_ROLLOUT", two, one)
+			}
+			uid := p.get(claims, moves).GetUID()
+			p.headIs(head)
+			p.knowsAt("local", map[string]string{"renamed/app.pipecd.yaml": p.shop, "store/app.pipecd.yaml": p.store})
+			log := p.deploys("shop", stage, two, one)
+			claim := p.get(claims, moves)
+			require.Equal(t, uid, claim.GetUID(), log)
+			require.Empty(t, claim.GetDeletionTimestamp(), log)
+			require.Equal(t, p.shop, claim.GetLabels()["pipecd.dev/application"], log)
+			require.Contains(t, log, "/"+moves+": kept, because the application has moved to renamed/app.pipecd.yaml, "+
+				"which has it in Git now\n")
+			require.NotContains(t, log, "not part of this application any more")
+			const empty = "/data is a new claim and empty: the data of the one that was deleted does not come back\n"
+			require.Equal(t, stage == "K8S_ROLLBACK", strings.Contains(log, empty), log)
+		})
 	}
 }
 

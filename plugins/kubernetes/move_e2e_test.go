@@ -54,9 +54,7 @@ func (p *pair) at(r *repository, name string) *common.DeploymentSource {
 		if _, written := files[each+"/app.pipecd.yaml"]; written {
 			continue
 		}
-		files[each+"/app.pipecd.yaml"] = fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
-			"  name: %s\n  labels: {%s}\n  plugins:\n    kubernetes:\n"+
-			"      input: {namespace: %s, %s, waitReady: false}\n", each, p.labels, p.namespace, p.settings)
+		files[each+"/app.pipecd.yaml"] = p.configuration(each)
 	}
 	root := p.t.TempDir()
 	for file, text := range files {
@@ -69,6 +67,13 @@ func (p *pair) at(r *repository, name string) *common.DeploymentSource {
 		ApplicationConfigFilename: "app.pipecd.yaml", ApplicationConfig: []byte(files[name+"/app.pipecd.yaml"]),
 		SharedConfigDirectory: filepath.Join(root, ".pipe"),
 	}
+}
+
+// configuration is that of an application, by its name.
+func (p *pair) configuration(name string) string {
+	return fmt.Sprintf("apiVersion: pipecd.dev/v1beta1\nkind: Application\nspec:\n"+
+		"  name: %s\n  labels: {%s}\n  plugins:\n    kubernetes:\n"+
+		"      input: {namespace: %s, %s, waitReady: false}\n", name, p.labels, p.namespace, p.settings)
 }
 
 // deploys syncs one of the applications with pruning and returns the log.

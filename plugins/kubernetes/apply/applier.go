@@ -201,6 +201,10 @@ func (r *run) logObject(ctx context.Context, a Applied, how string) {
 	if how != unchanged {
 		r.log.Successf("- %s: %s", a.key().Human(), how)
 	}
+	if r.Restore != nil && (how == created || how == recreated) && isEmptyClaim(a.Manifest) {
+		r.log.Infof("  %s is a new claim and empty: the data of the one that was deleted does not come back",
+			a.key().Human())
+	}
 	other := r.before.otherOwner(a)
 	if other == "" || manifest.IsChartCRD(a.Manifest.Unstructured) {
 		return

@@ -239,7 +239,8 @@ func (t *trial) present(ctx context.Context) ([]inventory.Item, error) {
 	}
 	if len(skipped) > 0 {
 		t.found.notes = append(t.found.notes,
-			"these kinds could not be looked at and would be left alone: "+inventory.Words(skipped))
+			"these kinds could not be looked at, and objects of them that Git does not name would be left alone: "+
+				inventory.Words(skipped))
 	}
 	were, err := inventory.Lookup(ctx, c, t.question.applicationID, t.running)
 	if err != nil {

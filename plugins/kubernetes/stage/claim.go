@@ -24,6 +24,8 @@ const claimTimeout = time.Minute
 type Claim struct {
 	// Application is the name, File its configuration, relative to the repository.
 	Application, File string
+	// Moved: it is the application itself, whose configuration is in another place now.
+	Moved bool
 	// Unloadable is why the application cannot be loaded, so that it may have the object; nil when it has it.
 	Unloadable error
 	// Unapplied is why no deployment of the application applies the object, although its manifests name it; empty when
@@ -36,20 +38,24 @@ type Claim struct {
 
 // Reason completes "X is kept, …".
 func (c Claim) Reason() string {
-	if c.Unloadable != nil {
-		return "because the application " + c.Application + " (" + c.File + ") may have it in Git now: that one " +
-			"cannot be loaded: " + oneLine(c.Unloadable)
+	who := "because the application " + c.Application + " (" + c.File + ")"
+	if c.Moved {
+		who = "because the application has moved to " + c.File + ", which"
 	}
-	if c.Unapplied != "" {
-		return "because the application " + c.Application + " (" + c.File + ") names it in Git, but does not take it " +
-			"over: " + c.Unapplied
+	switch {
+	case c.Unloadable != nil:
+		return who + " may have it in Git now: that one cannot be loaded: " + oneLine(c.Unloadable)
+	case c.Unapplied != "":
+		return who + " names it in Git, but does not take it over: " + c.Unapplied
+	case c.Former != "" && c.Moved:
+		return who + " has it in Git at commit " + c.Former + ", though not at the head of the branch"
+	case c.Former != "":
+		return who + " has it in Git at commit " + c.Former + ", though not at the head of the branch, and takes it " +
+			"over only when such a commit is deployed"
+	case c.Moved:
+		return who + " has it in Git now"
 	}
-	if c.Former != "" {
-		return "because the application " + c.Application + " (" + c.File + ") has it in Git at commit " + c.Former +
-			", though not at the head of the branch, and takes it over only when such a commit is deployed"
-	}
-	return "because the application " + c.Application + " (" + c.File + ") has it in Git now, and takes it over when " +
-		"it is deployed"
+	return who + " has it in Git now, and takes it over when it is deployed"
 }
 
 // oneLine is an error without its line breaks.
@@ -63,6 +69,8 @@ type Claimed struct {
 	Now, Running *Source
 	// Namespace is that of manifests without one.
 	Namespace string
+	// Application is the id of the application that has lost the objects; may be empty.
+	Application string
 	// Repository is the id of the repository, and Known the applications that piped knows; may be empty.
 	Repository string
 	Known      KnownApplications
@@ -140,7 +148,7 @@ func (l claimLook) at(ctx context.Context, n, was *neighbour) {
 	why := l.unapplied(ctx, n, objects, has, was != nil)
 	for i, item := range has {
 		if _, claimed := l.claims[item.Key]; !claimed || why[i] == "" {
-			l.claims[item.Key] = Claim{Application: n.name, File: n.file, Unapplied: why[i]}
+			l.claims[item.Key] = Claim{Application: n.name, File: n.file, Moved: l.isSelf(n), Unapplied: why[i]}
 		}
 	}
 }
@@ -188,7 +196,7 @@ func (l claimLook) hold(ctx context.Context, n, was *neighbour, where reach, cau
 			may = n.mentions(root, item.Key)
 		}
 		if may {
-			l.claims[item.Key] = Claim{Application: n.name, File: n.file, Unloadable: cause}
+			l.claims[item.Key] = Claim{Application: n.name, File: n.file, Moved: l.isSelf(n), Unloadable: cause}
 		}
 	}
 }
@@ -211,6 +219,12 @@ func (l claimLook) reach(n *neighbour) reach {
 		return elsewhere
 	}
 	return unsure
+}
+
+// isSelf reports whether a neighbour is the application itself in the place to which it was moved since.
+func (l claimLook) isSelf(n *neighbour) bool {
+	a, listed := l.known[n.file]
+	return listed && l.Application != "" && a.ID == l.Application
 }
 
 // among returns those of the items that are among objects in Git.
@@ -260,6 +274,8 @@ func handOver(ctx context.Context, req *Request, c *cluster.Client, s *Source, c
 			own = append(own, item)
 		case claim.Unloadable != nil, claim.Unapplied != "":
 			held = append(held, heldItem{item, claim})
+		case claim.Moved: // its next deployment is from the new place, and finds the object by its marks
+			req.Log.Infof("- %s: kept, %s", item.Key.Human(), claim.Reason())
 		default:
 			if err := inventory.Release(ctx, c, item, s.App.VariantLabel.Key); err != nil {
 				return nil, nil, err
@@ -290,7 +306,8 @@ func claimsAt(ctx context.Context, l *Loader, req *Request, c *cluster.Client, n
 	}
 	return l.Claims(ctx, Claimed{
 		Targets: req.Targets, Now: now, Running: req.Running, Namespace: c.Namespace,
-		Repository: req.Deployment.Application.RepositoryID, Known: knownApplications(ctx, req), Items: items,
+		Application: req.Deployment.Application.ID, Repository: req.Deployment.Application.RepositoryID,
+		Known: knownApplications(ctx, req), Items: items,
 	})
 }
 

@@ -244,7 +244,8 @@ func findIn(req *Request, c *cluster.Client, s *Source, known []manifest.Key,
 	}
 	items, skipped, err := list(namespaces)
 	if len(skipped) > 0 {
-		req.Log.Infof("These kinds could not be looked at and are left alone: %s", inventory.Words(skipped))
+		req.Log.Infof("These kinds could not be looked at, and objects of them that Git does not name are left "+
+			"alone: %s", inventory.Words(skipped))
 	}
 	return elsewhereOut(items, s), err
 }

@@ -24,3 +24,16 @@ func TestAPruningSaysWhatHasGone(t *testing.T) {
 		require.Equal(t, text, prunedText(deleted))
 	}
 }
+
+func TestARollbackSaysWhatHasGone(t *testing.T) {
+	t.Parallel()
+	for text, deleted := range map[string]inventory.Deleted{
+		"Removed 1 resource that the failed deployment created":                           {Gone: 1},
+		"Removed 3 resources that the failed deployment created; 2 are still Terminating": {Gone: 3, Terminating: 2},
+		"1 resource that the failed deployment created is still Terminating":              {Terminating: 1},
+		"2 resources that the failed deployment created are still Terminating":            {Terminating: 2},
+		"": {},
+	} {
+		require.Equal(t, text, createdText(deleted))
+	}
+}

@@ -210,9 +210,25 @@ func (e *Executor) removeCreated(ctx context.Context, req *Request, c *cluster.C
 	if err != nil {
 		return err
 	}
-	req.Log.Successf("Removed %s that the failed deployment created%s", plural(deleted.Gone, "resource"),
-		stillTerminating(deleted))
+	if text := createdText(deleted); text != "" {
+		req.Log.Success(text)
+	}
 	return nil
+}
+
+// createdText is what became of resources that a failed deployment has created; empty when nothing did. Those that are
+// kept are named by then.
+func createdText(deleted inventory.Deleted) string {
+	const created = " that the failed deployment created"
+	switch gone, waits := deleted.Gone, deleted.Terminating; {
+	case gone > 0:
+		return "Removed " + plural(gone, "resource") + created + stillTerminating(deleted)
+	case waits == 1:
+		return plural(waits, "resource") + created + " is still Terminating"
+	case waits > 1:
+		return plural(waits, "resource") + created + " are still Terminating"
+	}
+	return ""
 }
 
 // sortOut lets go what the deployment has not created, and returns what it has: objects, and hooks that still run.
