@@ -71,15 +71,10 @@ func newAppWithWidgets(t *testing.T) (a *app, w widgets, fail func()) {
 
 func TestAForeignKindThatCannotBeListedHoldsNoPruneRollbackOrRemovalUp(t *testing.T) {
 	t.Parallel()
-<<<<<<< HEAD
 	a, w, fail := newAppWithWidgets(t)
 	fail()
-	said := "These kinds could not be looked at and are left alone: " + w.name() + " (" + webhookDead + ")"
-=======
-	a, w := newAppWhereWidgetsFail(t)
 	said := "These kinds could not be looked at, and objects of them that Git does not name are left alone: " +
 		w.name() + " (" + webhookDead + ")"
->>>>>>> k2
 	one := &commit{Hash: "aaaaaaa1", Files: map[string]string{"a.yaml": configMap("a"), "b.yaml": configMap("b")}}
 	two := &commit{Hash: "aaaaaaa2", Files: map[string]string{"a.yaml": configMap("a"), "c.yaml": configMap("c")}}
 	a.succeeds("K8S_SYNC", "", one, nil)
