@@ -78,8 +78,11 @@ func (s *Set) Remove(ids []string) (removed []*agentv1.Fault) {
 	return removed
 }
 
-// List returns the rules of which something has not happened yet.
+// List returns the rules of which something has not happened yet; none of no Set.
 func (s *Set) List() (all []*agentv1.Fault) {
+	if s == nil {
+		return nil
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.rules {

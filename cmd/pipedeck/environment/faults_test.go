@@ -86,3 +86,10 @@ func TestFaultsAndBreakpointsForOtherStagesAreWarnedOfOnceStagesAreKnown(t *test
 			warned.String())
 	}
 }
+
+func TestAnEnvironmentWithoutFaultsAndBreakpointsWarnsOfNone(t *testing.T) {
+	t.Parallel()
+	var warned strings.Builder
+	(&Setup{Flags: &Flags{}, Err: &warned, Mode: outputJSON}).warnUnmatched()(state.New())
+	require.Empty(t, warned.String())
+}
