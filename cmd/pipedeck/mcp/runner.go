@@ -53,7 +53,7 @@ func (r *runner) run(ctx context.Context, args ...string) (printed []byte, err e
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = endTimeout
 	err = cmd.Run()
-	printed = bytes.TrimSpace([]byte(out.String()))
+	printed = bytes.TrimSpace(out.Bytes())
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return nil, fmt.Errorf("pipedeck %s took longer than %s", args[0], callTimeout)
