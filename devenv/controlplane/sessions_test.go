@@ -190,6 +190,22 @@ func sessionOf(t *testing.T, file string) *sessionfile.Session {
 	return s
 }
 
+func TestAnExportThatDoesNotEndIsAnError(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	f, err := os.Create(filepath.Join(t.TempDir(), "session"))
+	require.NoError(t, err)
+	defer f.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	options := recorder.Options{Environment: "test", Clock: clock.System{}, Snapshot: true}
+	require.ErrorIs(t, recorder.Record(ctx, p.deck, f, options), context.Canceled)
+	p.stop()
+	require.Error(t, recorder.Record(t.Context(), p.deck, f, options), "the environment has ended")
+	options.Snapshot = false
+	require.NoError(t, recorder.Record(t.Context(), p.deck, f, options), "which ends a recording in order")
+}
+
 func TestARecordingThatTakesNoMoreLeavesTheEnvironmentAlone(t *testing.T) {
 	t.Parallel()
 	p := start(t)

@@ -12,6 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
@@ -58,8 +60,8 @@ type stamped struct {
 // errComplete ends a snapshot.
 var errComplete = errors.New("the state is complete")
 
-// Record writes the session of an environment to an empty file until ctx or the environment ends, which is no error,
-// or until the file takes no more. What was recorded until then stays; the last record says why it ended.
+// Record writes the session of an environment to an empty file until ctx or the environment ends, which is an error of a
+// snapshot only, or until the file takes no more. What was recorded until then stays; the last record says why it ended.
 func Record(ctx context.Context, deck deckv1.DeckServiceClient, file sessionfile.File, o Options) error {
 	began := o.Clock.Now()
 	out, err := sessionfile.NewWriter(file, &deckv1.SessionHeader{
@@ -83,12 +85,19 @@ func Record(ctx context.Context, deck deckv1.DeckServiceClient, file sessionfile
 		return err
 	}
 	switch err := <-ended; {
-	case errors.Is(err, errComplete), errors.Is(err, io.EOF), ctx.Err() != nil:
+	case errors.Is(err, errComplete):
 		return nil
+	case !o.Snapshot && (hasEnded(err) || ctx.Err() != nil):
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
 	default:
 		return err
 	}
 }
+
+// hasEnded reports whether a stream has broken because the environment has ended.
+func hasEnded(err error) bool { return errors.Is(err, io.EOF) || status.Code(err) == codes.Unavailable }
 
 // read makes the records until there are no more.
 func (r *recorder) read(ctx context.Context) error {
@@ -111,7 +120,7 @@ func (r *recorder) watch(ctx context.Context, readers *errgroup.Group, stages *s
 	for synced := false; ; {
 		response, err := stream.Recv()
 		if err != nil {
-			return errors.Join(io.EOF, err)
+			return err
 		}
 		for _, event := range response.GetEvents() {
 			if err := r.add(ctx, &deckv1.SessionRecord{Kind: &deckv1.SessionRecord_Event{Event: event}}); err != nil {
