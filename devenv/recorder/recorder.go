@@ -60,8 +60,9 @@ type stamped struct {
 // errComplete ends a snapshot.
 var errComplete = errors.New("the state is complete")
 
-// Record writes the session of an environment to an empty file until ctx or the environment ends, which is an error of a
-// snapshot only, or until the file takes no more. What was recorded until then stays; the last record says why it ended.
+// Record writes the session of an environment to an empty file until ctx or the environment ends, which is an error of
+// a snapshot only, or until the file takes no more. What was recorded until then stays; the last record says why it
+// ended.
 func Record(ctx context.Context, deck deckv1.DeckServiceClient, file sessionfile.File, o Options) error {
 	began := o.Clock.Now()
 	out, err := sessionfile.NewWriter(file, &deckv1.SessionHeader{
