@@ -14,7 +14,6 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/logbuf"
-	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // logMsg says that a log has grown, ended, or cannot be read. Its lines are in the buffer already.
