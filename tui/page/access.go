@@ -21,8 +21,9 @@ import (
 )
 
 const (
-	// maxToken is what is read of a token, in bytes.
-	maxToken = 256
+	// maxToken is what is read of a token, in bytes, and tokenTime how long its sender may take.
+	maxToken  = 256
+	tokenTime = 10 * time.Second
 	// maxSessions bounds the browsers that are remembered; the one that came first goes first.
 	maxSessions = 1000
 	// wrongPause is the time until a wrong token is refused, maxWrong how many are kept waiting at once.
@@ -115,6 +116,7 @@ func (a *access) remembers(sum [sha256.Size]byte) bool {
 
 // open answers a request that brings a token.
 func (a *access) open(w http.ResponseWriter, r *http.Request) {
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(tokenTime)) // else it takes as long as it takes
 	token, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxToken))
 	if err != nil {
 		w.WriteHeader(http.StatusRequestEntityTooLarge)

@@ -60,6 +60,8 @@ type Options struct {
 	// under any of the addresses of this one.
 	Names  []string
 	Public bool
+	// Admit is called for each request with a session; nil for nothing to do.
+	Admit func(ctx context.Context)
 }
 
 // Server serves the page. Its methods may be called from any goroutine.
@@ -145,6 +147,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // serve answers a watcher with a session.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, path string) {
+	if s.options.Admit != nil {
+		s.options.Admit(r.Context())
+	}
 	switch path {
 	case "session":
 		w.WriteHeader(http.StatusNoContent)
