@@ -26,16 +26,15 @@ export class Stream {
     this.#handlers = handlers;
   }
 
-  // restart opens the stream again, with what is selected now. The cursor stays, so nothing is sent twice.
+  // restart opens the stream again, with what is selected now. The cursor stays, so no state is sent twice; without its
+  // last two numbers, which are the place in the log of the stage that was selected before.
   restart() {
     if (this.#closed) return;
+    this.#cursor = this.#cursor.split('.', 2).join('.');
     clearTimeout(this.#timer);
     this.#abort?.abort();
     this.#open();
   }
-
-  // forget has everything be sent again at the next opening.
-  forget() { this.#cursor = ''; }
 
   close() {
     this.#closed = true;
