@@ -51,8 +51,8 @@ function problem({ part, reason: why, next_step: next }) {
 
 function component(one) {
   const done = one.state === 'STARTING' && one.total > 0 ? ` ${one.done} of ${one.total}` : '';
-  return el('tr', {}, el('td', {}, one.name), el('td', {}, signed(componentState(one)), done),
-    el('td', { class: 'wide' }, one.detail, one.hint && el('p', { class: 'next' }, one.hint)));
+  return el('tr', {}, el('td', {}, signed(componentState(one)), done),
+    el('td', {}, one.name, el('div', { class: 'wide' }, one.detail), one.hint && el('p', { class: 'next' }, one.hint)));
 }
 
 function facts(environment, hello, now) {
