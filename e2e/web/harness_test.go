@@ -17,6 +17,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
@@ -271,8 +272,21 @@ func (b *tab) shows(selector, text string) {
 	b.waits(fmt.Sprintf("(document.querySelector(%q)?.innerText ?? '').includes(%q)", selector, text))
 }
 
-// press sends keys to what has the focus.
-func (b *tab) press(keys string) { b.Helper(); b.do(chromedp.KeyEvent(keys)) }
+// press presses a key as a command; a letter is not typed, as it is not when a page has taken it.
+func (b *tab) press(key string) {
+	b.Helper()
+	if len(key) > 1 || key < " " {
+		b.types(key)
+		return
+	}
+	for _, kind := range []input.DispatchKeyEventType{input.DispatchKeyEventTypeRawKeyDown,
+		input.DispatchKeyEventTypeKeyUp} {
+		call(b, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: kind, Key: key})
+	}
+}
+
+// types types keys into what has the focus.
+func (b *tab) types(keys string) { b.Helper(); b.do(chromedp.KeyEvent(keys)) }
 
 func exception(e *runtime.ExceptionDetails) string {
 	if e.Exception != nil && e.Exception.Description != "" {

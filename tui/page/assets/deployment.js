@@ -16,7 +16,8 @@ export function drawDeployment(model, selection) {
   if (!deployment) {
     setText(empty, nothing(model, selection, application));
     replace(byId('status'), '', () => []);
-    replace(byId('deployment-title'), `none ${application?.label}`, () => [el('span', { class: 'label' }, application?.label ?? '')]);
+    setText(byId('deployment-title'), application?.label ?? '');
+    setText(byId('took'), '');
     replace(byId('subject'), '', () => []);
     setText(byId('about'), '');
     show(byId('reason'), false);
@@ -25,9 +26,8 @@ export function drawDeployment(model, selection) {
   const state = stateOf(deployment);
   replace(byId('status'), JSON.stringify(state), () => [signed(state)]);
   const label = application?.label ?? deployment.app;
-  replace(byId('deployment-title'), `${deployment.id} ${label}`, () => [
-    el('span', { class: 'label', title: label }, label), el('span', { class: 'took' }),
-  ]);
+  setText(byId('deployment-title'), label);
+  byId('deployment-title').title = label;
   replace(byId('subject'), `${deployment.commit} ${deployment.commit_message}`, () => [
     el('span', { class: 'hash' }, shortHash(deployment.commit)),
     el('span', { class: 'message', title: deployment.commit_message }, firstLine(deployment.commit_message)),
@@ -123,9 +123,9 @@ export function reason(tone, text) {
 
 // tickDeployment draws how long it has taken.
 export function tickDeployment(model, selection) {
-  const took = byId('deployment-title').querySelector('.took');
+  const took = byId('took');
   const deployment = shownDeployment(model, selection);
-  if (!took || !deployment) return;
+  if (!deployment) return;
   const from = moment(deployment.created_at);
   setText(took, deployment.completed_at ? duration(moment(deployment.completed_at) - from) : ticking(model.now - from));
   took.title = deployment.completed_at ? `ended ${clock(moment(deployment.completed_at))}` : 'since it was created';
