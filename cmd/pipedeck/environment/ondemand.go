@@ -110,3 +110,15 @@ func withSampleMetrics(plugins []workspace.Plugin, samples []string) error {
 	}
 	return nil
 }
+
+// bringsMetrics reports whether one of the samples has metrics of its own, which only the embedded cluster has addresses
+// for.
+func bringsMetrics(samples []string) (bool, error) {
+	for _, name := range samples {
+		sample, err := sampleapps.Find(name)
+		if err != nil || sample.Metrics != "" {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
