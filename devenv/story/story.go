@@ -112,6 +112,8 @@ func (c checker) step(at string, s Step) {
 		c.Refuse(at, "does nothing: want say, show, await or a change such as edit")
 	}
 	switch {
+	case s.Show != "" && !slices.Contains(panes, s.Show):
+		c.Refuse(at+".show", "%q is not allowed here: want %s", s.Show, strings.Join(panes, " or "))
 	case s.Stage != "" && (s.Show == "" || s.Application == ""):
 		c.Refuse(at+".stage", "is not read without show and application")
 	case s.Show == "inspector" && s.Stage == "":
@@ -136,6 +138,12 @@ var (
 	stageStatuses      = []string{"NOT_STARTED", "RUNNING", "SUCCESS", "FAILURE", "CANCELLED", "SKIPPED", "EXITED",
 		"WAITING"}
 )
+
+// panes are those of the UI that a story shows.
+var panes = []string{"deployment", "log", "plugins", "resources", "environment", "history", "applications", "inspector"}
+
+// Panes returns the names of the panes that a step may show.
+func Panes() []string { return slices.Clone(panes) }
 
 // Statuses returns the names that a condition may have for its status.
 func Statuses() []string {

@@ -61,7 +61,8 @@ func TestMistakesInAStoryAreNamedWithTheirPlaces(t *testing.T) {
 		"no plugin to edit": {head + "  - say: x\n    editPlugin: {replace: b, with: c}\n",
 			"steps[0].editPlugin: is not read without plugin"},
 		"a plugin that is edited outside": {"plugin: a\n" + head +
-			"  - say: x\n    editPlugin: {file: ../a, replace: b, with: c}\n", "is not a path in the directory of the plugin"},
+			"  - say: x\n    editPlugin: {file: ../a, replace: b, with: c}\n",
+			"is not a path in the directory of the plugin"},
 		"no name for a plugin": {"plugin: A b\n" + head + "  - say: x\n", `f.yaml:1:9: plugin: "A b" is no name`},
 		"reloads of nothing": {head + "  - say: x\n    await: {deployment: a, status: SUCCESS, reloads: 1}\n",
 			"reloads: is not read without plugin"},

@@ -48,7 +48,8 @@ func TestAStoryShowsAStageOnceItHasBegun(t *testing.T) {
 	server := decktest.Start(t)
 	server.Publish(decktest.Running()...)
 	captions := make(chan Caption, 4)
-	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir(), guide: &Guide{Captions: captions}}
+	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir(),
+		guide: &Guide{Captions: captions}}
 	s := o.start(t, context.Background())
 	canary := decktest.Canary()
 	captions <- Caption{Text: "All of it.", Step: 1, Steps: 3, Show: keymap.Inspector, Application: "hello-world",

@@ -23,8 +23,8 @@ func TestAStorySaysWhatItNeedsBeforeItStartsAnything(t *testing.T) {
 	require.Contains(t, stderr, "\nnext step: install Go from https://go.dev/dl")
 
 	_, err := findStoryPlugin(t.Context(), "greeter")
-	require.EqualError(t, err, "the story creates the plugin greeter, and this machine cannot build it: there is neither "+
-		"a go command nor a python3 with grpcio")
+	require.EqualError(t, err, "the story creates the plugin greeter, and this machine cannot build it: there is "+
+		"neither a go command nor a python3 with grpcio")
 	found, err := findStoryPlugin(t.Context(), "")
 	require.NoError(t, err, "most stories create none")
 	require.Empty(t, found)
@@ -40,7 +40,7 @@ func TestAStorySaysWhatItNeedsBeforeItStartsAnything(t *testing.T) {
 func TestAStoryThatMeasuresItsPodsNeedsTheEmbeddedCluster(t *testing.T) {
 	t.Parallel()
 	state := filepath.Join(t.TempDir(), "state")
-	code, _, stderr := command(t.Context(), state, "demo", "analysis", "--fast", "--output", "plain", "--cluster", "kind")
+	code, _, stderr := command(t.Context(), state, "demo", "analysis", "--output", "plain", "--cluster", "kind")
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stderr, "the story measures its pods on this machine, which needs the embedded cluster")
 	require.NoDirExists(t, state)

@@ -84,7 +84,7 @@ func (p storyPlugin) create(ctx context.Context, w *workspace.Workspace) (flag s
 	}
 	ctx, cancel := context.WithTimeout(ctx, scaffoldTime)
 	defer cancel()
-	dir := w.PluginSources(p.name)
+	dir := workspace.PluginSources(w, p.name)
 	out, err := exec.CommandContext(ctx, program, "plugin", "new", p.name, dir, "--lang", p.language).CombinedOutput()
 	switch ended := (*exec.ExitError)(nil); {
 	case ctx.Err() != nil:
@@ -104,5 +104,5 @@ func (p storyPlugin) source(w *workspace.Workspace) demo.Plugin {
 	if p.name == "" {
 		return demo.Plugin{}
 	}
-	return demo.Plugin{Dir: w.PluginSources(p.name), Work: p.work}
+	return demo.Plugin{Dir: workspace.PluginSources(w, p.name), Work: p.work}
 }

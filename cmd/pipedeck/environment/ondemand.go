@@ -111,8 +111,7 @@ func withSampleMetrics(plugins []workspace.Plugin, samples []string) error {
 	return nil
 }
 
-// bringsMetrics reports whether one of the samples has metrics of its own, which only the embedded cluster has addresses
-// for.
+// bringsMetrics reports whether one of the samples brings metrics, for which only the embedded cluster has an address.
 func bringsMetrics(samples []string) (bool, error) {
 	for _, name := range samples {
 		sample, err := sampleapps.Find(name)
