@@ -39,7 +39,8 @@ func TestNoErrorShowsTheSecretsThatAnAnswerRepeats(t *testing.T) {
 			s := repeating(t, status, padding)
 			withUser := strings.Replace(s, "http://", "http://hidden-user:hidden-password@", 1) + "?token=hidden-token"
 			for name, metrics := range map[string]Metrics{
-				"bearer": prometheusAt(t, config.PrometheusConfig{Address: s, BearerTokenFile: file(t, `hidden"quoted`)}),
+				"bearer": prometheusAt(t, config.PrometheusConfig{Address: s,
+					BearerTokenFile: file(t, `hidden"quoted`)}),
 				"basic": prometheusAt(t, config.PrometheusConfig{Address: s, UsernameFile: file(t, "hidden-user"),
 					PasswordFile: file(t, "hidden-password")}),
 				"address": prometheusAt(t, config.PrometheusConfig{Address: withUser}),
@@ -87,11 +88,12 @@ func TestRedirectsOfProvidersStayWithTheirHost(t *testing.T) {
 	t.Cleanup(s.Close)
 	for _, metrics := range []Metrics{
 		prometheusAt(t, config.PrometheusConfig{Address: s.URL, BearerTokenFile: file(t, "hidden")}),
-		datadogAt(t, config.DatadogConfig{Address: s.URL, APIKeyFile: file(t, "one"), ApplicationKeyFile: file(t, "two")}),
+		datadogAt(t, config.DatadogConfig{Address: s.URL, APIKeyFile: file(t, "one"),
+			ApplicationKeyFile: file(t, "two")}),
 	} {
 		_, err := metrics.Query(t.Context(), "a", lastHour)
-		require.ErrorContains(t, err, "the answer has the status 307 Temporary Redirect, a redirect that is not followed, "+
-			"to "+other.URL+"/there?…")
+		require.ErrorContains(t, err, "the answer has the status 307 Temporary Redirect, a redirect that is not "+
+			"followed, to "+other.URL+"/there?…")
 	}
 }
 
