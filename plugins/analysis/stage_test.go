@@ -247,7 +247,8 @@ func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 		{requestStage(`"url":"http://{{ .App/"`), "https[0]: the variables of the url cannot be read"},
 		{requestStage(`"url":"http://a","method":"GET IT"`), `https[0]: method is "GET IT": want one such as GET`},
 		{requestStage(`"url":"http://a","headers":[{"key":"X Y","value":"hidden"}]`), `headers[0].key is "X Y"`},
-		{requestStage(`"url":"http://a","headers":[{"key":"X","value":"hidden\n"}]`), "headers[0].value holds a line break"},
+		{requestStage(`"url":"http://a","headers":[{"key":"X","value":"hidden\n"}]`),
+			"headers[0].value holds a line break"},
 	} {
 		_, err := plan(t, h, c[0])
 		require.ErrorContains(t, err, c[1], c[0])
