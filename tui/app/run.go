@@ -43,10 +43,12 @@ type Config struct {
 	Commander string
 	// Keys is what the key file says; the zero value is no file.
 	Keys keymap.File
-	// CopyFile takes what is copied on terminals without a clipboard; empty means that copying is refused there.
-	CopyFile string
-	// CardsFile keeps which cards the environment has shown; empty means until the UI ends.
-	CardsFile string
+	// Files are where the UI writes on this machine.
+	Files Files
+	// Guest is the user when that is someone who watches from another machine; nil for the user of this machine.
+	Guest *Guest
+	// Share is how others watch; nil where the UI cannot be shared.
+	Share *Share
 	// Command runs a command of pipedeck about this environment and returns what it prints to standard output and what
 	// it says on standard error; nil where there is no program to run. The error of one that fails is what it says.
 	Command func(ctx context.Context, args []string) (out, said string, err error)
@@ -55,10 +57,18 @@ type Config struct {
 	// Input and Output are the terminal; nil means that of the process.
 	Input  io.Reader
 	Output io.Writer
-	// SaveDir is where logs are saved; empty means the working directory.
-	SaveDir string
 	// Environ is "NAME=value"; nil means that of the process. See theme.FromEnvironment.
 	Environ []string
+}
+
+// Files are where the UI writes on this machine.
+type Files struct {
+	// Copy takes what is copied on terminals without a clipboard; empty means that copying is refused there.
+	Copy string
+	// Cards keeps which cards the environment has shown; empty means until the UI ends.
+	Cards string
+	// Saved is the folder where logs are saved; empty means the working directory.
+	Saved string
 }
 
 // Outcome is why Run ended.
