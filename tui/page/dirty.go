@@ -30,11 +30,11 @@ func (d *dirty) empty() bool {
 }
 
 func (d *dirty) goneOrNil() *Gone {
-	g := &d.gone
+	g := d.gone
 	if len(g.Applications)+len(g.Deployments)+len(g.Plugins)+len(g.Problems) == 0 {
 		return nil
 	}
-	return g
+	return &g
 }
 
 // mark notes what an event changes, before the deck applies it.

@@ -106,12 +106,14 @@ func (s *Server) Token() string { return s.token }
 // Run reads the environment until ctx ends, and returns when nothing of it runs any more. Streams end with it, with the
 // cause of the end of ctx as their last words. It runs once.
 func (s *Server) Run(ctx context.Context) {
-	defer s.hub.end(reasonOf(ctx))
-	defer s.logs.wait()
-	s.logs.begin(ctx)
-	s.charts.begin(ctx)
-	defer s.charts.wait()
-	s.hub.run(ctx)
+	inner, cancel := context.WithCancel(ctx)
+	s.logs.begin(inner)
+	s.charts.begin(inner)
+	s.hub.run(inner)
+	s.hub.end(reasonOf(ctx))
+	cancel()
+	s.charts.wait()
+	s.logs.wait()
 }
 
 // Tell shows the caption of a story.
