@@ -62,7 +62,7 @@ func newCards(h *host, l *link, chosen *selection, s *screen, a *actions) cards 
 
 // settle opens the card whose time has come, and closes one that a newer deployment has overtaken.
 func (c *cards) settle() tea.Cmd {
-	if !c.screen.main || !c.link.answers() {
+	if !c.screen.main || !c.link.answers() || c.host.cfg.Guest != nil { // cards are about what a user does next
 		return nil
 	}
 	deck := c.link.deck

@@ -142,6 +142,9 @@ type clock struct {
 const framesPerSecond = 20
 
 func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
+	if cfg.Guest != nil {
+		cfg = cfg.withoutHost()
+	}
 	if cfg.Environ == nil {
 		cfg.Environ = os.Environ()
 	}
@@ -159,8 +162,11 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	if cfg.Playback != nil {
 		seams.clock.now = cfg.Playback.Now
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
+	if cfg.Guest == nil {
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+		defer stop()
+	}
 
 	work := newWork(ctx)
 	m := newModel(cfg, look, work, seams.clock)
@@ -169,6 +175,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	// reader of the terminal. The model is asked to quit instead.
 	options := []tea.ProgramOption{tea.WithEnvironment(cfg.Environ), tea.WithoutSignalHandler(),
 		tea.WithFPS(framesPerSecond)}
+	options = append(options, guestOptions(cfg)...)
 	if cfg.Input != nil {
 		options = append(options, tea.WithInput(cfg.Input))
 	}
