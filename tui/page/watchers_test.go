@@ -27,7 +27,7 @@ func TestASlowWatcherHoldsUpNoOther(t *testing.T) {
 	slow, err := net.Dial("tcp", s.web.Listener.Addr().String())
 	require.NoError(t, err)
 	defer slow.Close()
-	require.NoError(t, slow.(*net.TCPConn).SetReadBuffer(256 << 10))
+	require.NoError(t, slow.(*net.TCPConn).SetReadBuffer(256<<10))
 	cookie := browser.Jar.Cookies(answerURL(t, s))[0]
 	_, err = fmt.Fprintf(slow, "GET /events?cursor=%s HTTP/1.0\r\nHost: localhost\r\nCookie: %s\r\n\r\n", last.id, cookie)
 	require.NoError(t, err)

@@ -33,6 +33,9 @@ func (f *Flags) Bind(cmd *cobra.Command) {
 	flags.Lookup("serve-web").NoOptDefVal = defaultAddress
 }
 
+// Asked reports whether others may watch.
+func (f *Flags) Asked() bool { return f.web != "" }
+
 // Subject is what others watch.
 type Subject struct {
 	// Name of the environment. Dir is its directory; empty for what has none.
@@ -51,7 +54,7 @@ type Subject struct {
 
 // Start serves what the flags ask for until Close, or the end of ctx; nil when they ask for nothing.
 func (f *Flags) Start(ctx context.Context, subject Subject) (*Share, error) {
-	if f.web == "" {
+	if !f.Asked() {
 		return nil, nil
 	}
 	s := &Share{}

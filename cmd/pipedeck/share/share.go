@@ -5,8 +5,6 @@ package share
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"sync"
 
 	"github.com/pipedeck/pipedeck/tui/page"
@@ -50,15 +48,6 @@ func (s *Share) Watching() (count int, changed <-chan struct{}) {
 func (s *Share) Tell(story page.Story) {
 	if s != nil && s.web != nil {
 		s.web.Tell(story)
-	}
-}
-
-// Print writes the addresses, a line each with its notes below; line completes each line, such as by the time.
-func (s *Share) Print(out io.Writer, line func(part, text string) string) {
-	for _, a := range s.Addresses() {
-		for _, text := range append([]string{a.Text}, a.Notes...) {
-			fmt.Fprintln(out, line(a.Part, text)) // output that ends is no reason to end
-		}
 	}
 }
 
