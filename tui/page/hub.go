@@ -252,7 +252,11 @@ func (h *hub) news(from int, deployment string) news {
 		}
 		n.whole, n.items = h.whole, nil
 		for _, kind := range sticky {
-			if one, found := h.last[kind]; found {
+			one, found := h.last[kind]
+			if found && kind == "playback" { // the position has gone on
+				one.body = newBody(h.options.Film.Playback())
+			}
+			if found {
 				n.items = append(n.items, one)
 			}
 		}

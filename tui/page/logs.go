@@ -28,35 +28,35 @@ type logs struct {
 	hub   *hub
 	group sync.WaitGroup
 
-	mu   sync.Mutex
+	// ctx ends with the server; it is the owner's of the goroutines, not that of a call.
 	ctx  context.Context
+	stop context.CancelFunc
+
+	mu   sync.Mutex
 	open map[stageID]*stageLog
 }
 
-func newLogs(h *hub) *logs { return &logs{hub: h, open: map[stageID]*stageLog{}} }
-
-// begin lets logs be read until ctx ends.
-func (l *logs) begin(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ctx = ctx
+func newLogs(h *hub) *logs {
+	l := &logs{hub: h, open: map[stageID]*stageLog{}}
+	l.ctx, l.stop = context.WithCancel(context.Background())
+	return l
 }
 
-// wait returns when no log is read any more, after the end of the context.
-func (l *logs) wait() {
+// close returns when no log is read any more.
+func (l *logs) close() {
 	l.mu.Lock()
-	l.ctx = nil
+	l.stop() // no log begins after that
 	l.mu.Unlock()
 	l.group.Wait()
 }
 
-// take returns the log of a stage, which is read until release; nil when there are too many or the server does not run.
+// take returns the log of a stage, which is read until release; nil when there are too many, and after close.
 func (l *logs) take(id stageID) *stageLog {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := l.open[id]
 	if known == nil {
-		if len(l.open) >= maxLogs || l.ctx == nil {
+		if len(l.open) >= maxLogs || l.ctx.Err() != nil {
 			return nil
 		}
 		ctx, cancel := context.WithCancel(l.ctx)

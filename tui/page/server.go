@@ -107,13 +107,12 @@ func (s *Server) Token() string { return s.token }
 // cause of the end of ctx as their last words. It runs once.
 func (s *Server) Run(ctx context.Context) {
 	inner, cancel := context.WithCancel(ctx)
-	s.logs.begin(inner)
 	s.charts.begin(inner)
 	s.hub.run(inner)
 	s.hub.end(reasonOf(ctx))
 	cancel()
 	s.charts.wait()
-	s.logs.wait()
+	s.logs.close()
 }
 
 // Tell shows the caption of a story.
