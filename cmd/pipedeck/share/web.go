@@ -51,7 +51,7 @@ func (s *Share) serveWeb(ctx context.Context, at *address, subject Subject) erro
 	if err != nil {
 		return errors.Join(fmt.Errorf("serve the page: %w", err), at.Close())
 	}
-	shared := Address{Part: "web"}
+	shared := Address{Part: "web", Name: "Page"}
 	scheme, listener := "http", net.Listener(connlimit.New(at.Listener, webBounds))
 	if at.public {
 		certificate, fingerprint, err := newCertificate(time.Now(), []string{at.reachable(machine), machine, "localhost"})
@@ -67,6 +67,7 @@ func (s *Share) serveWeb(ctx context.Context, at *address, subject Subject) erro
 		}
 	}
 	shared.Text = fmt.Sprintf("%s://%s/#token=%s", scheme, net.JoinHostPort(at.reachable(machine), at.port), server.Token())
+	shared.Code = shared.Text
 	s.web, s.shared = server, append(s.shared, shared)
 	s.serving.Go(func() {
 		defer link.close()
