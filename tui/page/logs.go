@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// tailLines is with how many of the last lines a log begins, behindLines how far behind a stream may be until it goes
-	// on with those, and partLines how many lines one event has.
+	// tailLines is with how many of the last lines a log begins, behindLines how far behind a stream may be until it
+	// goes on with those, and partLines how many lines one event has.
 	tailLines, behindLines, partLines = 500, 4000, 1000
 	// pageLines and pageBytes bound one answer of /log.
 	pageLines, pageBytes = 2000, 1 << 20
@@ -124,8 +124,8 @@ var logLimits = logbuf.Limits{Memory: 4 << 20, Disk: 256 << 20, LineBytes: 64 <<
 // before the first event.
 type place struct {
 	generation, line int
-	// told is what the last event said besides lines.
-	told logState
+	// said is what the last event had besides lines.
+	said logState
 }
 
 type logState struct {
@@ -151,7 +151,7 @@ func (l *stageLog) next(at place) (event *body, to place, more bool, changed <-c
 	if !l.answered && l.trouble == "" { // it may be empty, or only not have come
 		return nil, at, false, changed
 	}
-	if to.line == l.shown && now == at.told && !again && at.line >= 0 {
+	if to.line == l.shown && now == at.said && !again && at.line >= 0 {
 		return nil, at, false, changed
 	}
 	from := to.line
