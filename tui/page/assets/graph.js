@@ -97,8 +97,9 @@ export class Graph {
     const base = parseFloat(getComputedStyle(document.documentElement).fontSize) / 14;
     const style = getComputedStyle(this.#view);
     const room = this.#view.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-    const tall = window.innerHeight * 0.46;
-    const scale = Math.max(0.86 * base, Math.min(1.25 * base, room / width, tall / height));
+    const tall = window.innerHeight * 0.44;
+    const least = window.matchMedia('(max-width: 860px)').matches ? 0.95 : 0.86;
+    const scale = Math.max(least * base, Math.min(1.5 * base, room / width, tall / height));
     setAttribute(this.#drawing, 'width', Math.ceil(width * scale));
     setAttribute(this.#drawing, 'height', Math.ceil(height * scale));
   }

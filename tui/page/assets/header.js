@@ -65,7 +65,7 @@ function attention({ overall, problems }) {
   const suffix = problems.size > 0 ? `: ${count(problems.size, 'problem')}` : '';
   // Nothing is green while anything has failed.
   const calm = overall.failed + overall.unhealthy > 0 && overall.state === 'READY';
-  if (state) item(calm ? 'idle' : state.tone, state.sign, calm ? 'parts and plugins ready' : state.word + suffix);
+  if (state) item(calm ? 'idle' : state.tone, state.sign, calm ? 'parts ready' : state.word + suffix);
   return items;
 }
 

@@ -21,6 +21,7 @@ export class Log {
   #key = '';
   #lastTop = 0;
   #timer = 0;
+  #frame = 0;
 
   constructor() {
     this.#virtual = new VirtualList(this.#view, this.#view.firstElementChild, (i, row) => this.#row(i, row));
@@ -43,7 +44,6 @@ export class Log {
     this.setTail(true);
     this.#find.value = '';
     this.search();
-    this.draw();
   }
 
   take(log) {
@@ -51,13 +51,14 @@ export class Log {
     const dropped = this.lines.take(log);
     if (dropped) this.#renew();
     if (this.#needle) this.#findAgain();
-    this.draw();
+    this.#frame ||= requestAnimationFrame(() => this.draw());
   }
 
   // #renew has all rows be drawn again, because their numbers belong to other lines.
   #renew() { this.#virtual.forget(); }
 
   draw() {
+    this.#frame = 0;
     const { lines } = this;
     const empty = lines.lines.length === 0;
     show(this.#view, !empty);

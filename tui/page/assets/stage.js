@@ -32,7 +32,7 @@ function neighbours(stages, stage) {
 }
 
 function reasons(stage) {
-  if (stage.look === 'waiting') return [reason('waiting', waiting(stage))];
+  if (stage.look === 'waiting') return [reason('waiting', waiting(stage, stage.app))];
   if (!stage.reason) return [];
   const tone = { failed: 'failed', cancelled: 'waiting' }[stage.look];
   return tone ? [reason(tone, stage.reason)] : [];
