@@ -45,10 +45,13 @@ type File struct {
 type Step struct {
 	// Say is the caption. Without it, the last one stays, and nothing is waited for to read it.
 	Say string `json:"say,omitempty"`
-	// Show is the pane that gets the focus.
-	Show string `json:"show,omitempty" config:"oneof=deployment|log|plugins|resources|environment|history|applications"`
+	// Show is the pane that gets the focus. inspector: all that is known of a stage.
+	Show string `json:"show,omitempty" config:"oneof=deployment|log|plugins|resources|environment|history|applications|inspector"`
 	// Application is the name of the application that is shown; without it, the one with the newest deployment.
 	Application string `json:"application,omitempty"`
+	// Stage is the id or the type of a stage of the application's deployment: it is selected when it has begun, and
+	// stays so until the next step with show. Without it, the stage is shown that matters most.
+	Stage string `json:"stage,omitempty"`
 	// Await is what has to hold before the story goes on.
 	Await *Condition `json:"await,omitempty"`
 	// Edit changes a file of the sample repository and commits it.

@@ -102,6 +102,12 @@ func (c checker) step(at string, s Step) {
 	case changes == 0 && s.Say == "" && s.Show == "" && s.Await == nil:
 		c.Refuse(at, "does nothing: want say, show, await or a change such as edit")
 	}
+	switch {
+	case s.Stage != "" && (s.Show == "" || s.Application == ""):
+		c.Refuse(at+".stage", "is not read without show and application")
+	case s.Show == "inspector" && s.Stage == "":
+		c.Refuse(at+".show", "shows a stage: name it by stage and application")
+	}
 	if s.Await != nil {
 		c.condition(at+".await", *s.Await)
 	}

@@ -208,3 +208,11 @@ func until[T any](b *tab, kind string, holds func(T) bool) (T, event) {
 		}
 	}
 }
+
+// answerURL is the address of the page.
+func answerURL(t *testing.T, s *stage) *url.URL {
+	t.Helper()
+	address, err := url.Parse(s.web.URL)
+	require.NoError(t, err)
+	return address
+}

@@ -132,7 +132,7 @@ func (p *Play) newest(d *state.Deck, name string) *deckv1.Deployment {
 		return nil
 	}
 	newest := d.Newest(app.GetId())
-	if newest == nil || newest.GetId() == p.before[app.GetId()] ||
+	if newest == nil || newest.GetId() == p.before[name] ||
 		p.commit != "" && newest.GetCommit().GetHash() != p.commit {
 		return nil
 	}

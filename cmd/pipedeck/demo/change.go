@@ -159,7 +159,7 @@ func (p *Play) rollBack(ctx context.Context, name string) error {
 func (p *Play) forget(s *session.State) {
 	p.commit, p.before = "", map[string]string{}
 	for _, app := range s.Applications() {
-		p.before[app.GetId()] = s.Newest(app.GetId()).GetId()
+		p.before[app.GetName()] = s.Newest(app.GetId()).GetId()
 	}
 }
 

@@ -25,7 +25,7 @@ func TestTheStoriesThatComeWithPipedeckCanBePlayed(t *testing.T) {
 		editsApply(t, s, sample)
 	}
 	_, err := story.Builtin("nothing", sampleapps.Names())
-	require.EqualError(t, err, `unknown story "nothing"; known are: tour, failure, drift, plugin, dag`)
+	require.EqualError(t, err, `unknown story "nothing"; known are: tour, failure, drift, plugin, dag, analysis`)
 }
 
 // editsApply requires that each edit finds its text in the sample, as the edits before have left it.

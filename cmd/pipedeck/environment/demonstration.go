@@ -190,7 +190,7 @@ func (d *demonstration) accompany(ctx context.Context, captions chan<- app.Capti
 	show := func(c demo.Caption) {
 		select {
 		case captions <- app.Caption{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits,
-			Show: keymap.Scope(c.Show), Application: c.Application}:
+			Show: keymap.Scope(c.Show), Application: c.Application, Stage: c.Stage, Commit: c.Commit, After: c.After}:
 		case <-ctx.Done():
 		}
 	}
