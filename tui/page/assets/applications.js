@@ -46,7 +46,6 @@ export class Applications {
     this.#rows = this.#ordered(shown);
     setText(byId('applications-count'), filter ? `${shown.length} of ${all.length}` : all.length ? `${all.length}` : '');
     const empty = byId('applications-empty');
-    show(this.#list, shown.length > 0);
     show(empty, shown.length === 0);
     if (shown.length === 0) setText(empty, this.#nothing(all.length, filter));
     this.#virtual.setRows(this.#rows.length, this.#rowHeight());

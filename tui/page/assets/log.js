@@ -61,14 +61,12 @@ export class Log {
     this.#frame = 0;
     const { lines } = this;
     const empty = lines.lines.length === 0;
-    show(this.#view, !empty);
     show(byId('log-empty'), empty);
     setText(byId('log-empty'), this.#nothing());
     const total = lines.next - lines.first;
     const loaded = lines.from > lines.first ? ', the last ' + count(lines.lines.length, 'line').replace(/ lines?$/, '') + ' loaded' : '';
     const cut = lines.truncated ? ', the beginning is not kept' : '';
     setText(byId('log-count'), empty ? '' : count(total, 'line') + loaded + cut + (lines.error ? ` · ${lines.error}` : ''));
-    if (empty) return;
     this.#measured();
     this.#virtual.setHeights(lines.tops, this.#rowHeight);
     if (this.#tail) this.#view.scrollTop = this.#view.scrollHeight;
