@@ -6,6 +6,7 @@ package web
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -162,6 +163,30 @@ func TestTheCaptionOfAStoryIsOnThePage(t *testing.T) {
 	require.Equal(t, "step 2 of 5\nn continues", js[string](b, "document.querySelector('#step').innerText"))
 	s.page.Tell(page.Story{})
 	b.waits("document.querySelector('#story').hidden")
+}
+
+// tape is a recorded session that stands at a place.
+type tape struct{ at float64 }
+
+func (f tape) Playback() page.Playback {
+	return page.Playback{AtSeconds: f.at, LengthSeconds: 160, Speed: 2,
+		Now: decktest.At(f.at).AsTime().Format(time.RFC3339Nano)}
+}
+
+func (tape) Changed() <-chan struct{} { return nil }
+
+func (f tape) Now() time.Time { return decktest.At(f.at).AsTime() }
+
+func TestARecordedSessionSaysWhereItIs(t *testing.T) {
+	s := serveFilm(t, tape{at: 42}, decktest.Shop()...)
+	b := open(t, laptop, s.url())
+	b.shows("#played", "0:42 of 2:40")
+	b.shows("#playing", "paused")
+	b.shows("#connection", "recorded")
+	// Durations are those at that time of the session, whatever the time is now.
+	b.shows("#took", "1m42s")
+	require.InDelta(t, 42.0/160, js[float64](b, "document.querySelector('#position').value"), 0.001)
+	b.clean(s)
 }
 
 // What people and programs write is text, wherever it stands.

@@ -73,16 +73,20 @@ type site struct {
 	address string
 
 	t       testing.TB
+	film    page.Film
 	http    *http.Server
 	end     func()
 	serving *sync.WaitGroup
 }
 
 // serve starts a page about a deck server that has published objects.
-func serve(t testing.TB, objects ...proto.Message) *site {
+func serve(t testing.TB, objects ...proto.Message) *site { return serveFilm(t, nil, objects...) }
+
+// serveFilm is serve for a recorded session; nil is none.
+func serveFilm(t testing.TB, film page.Film, objects ...proto.Message) *site {
 	deck := decktest.Start(t)
 	deck.Publish(objects...)
-	s := &site{deck: deck, t: t}
+	s := &site{deck: deck, t: t, film: film}
 	s.start("127.0.0.1:0")
 	t.Cleanup(func() {
 		s.unlisten()
@@ -104,10 +108,14 @@ func (s *site) start(address string) {
 	listener := s.listen(address)
 	_, port, err := net.SplitHostPort(s.address)
 	require.NoError(s.t, err)
-	s.page, err = page.New(page.Options{
+	o := page.Options{
 		Connect: func(context.Context) (page.Deck, error) { return client, nil }, Clock: staged{time.Now()}, Port: port,
-		Hello: page.Hello{Environment: "default", Version: "v0.1.0", Mode: page.ModeLive},
-	})
+		Hello: page.Hello{Environment: "default", Version: "v0.1.0", Mode: page.ModeLive}, Film: s.film,
+	}
+	if s.film != nil {
+		o.Hello.Mode, o.Hello.Recorded = page.ModeReplay, decktest.At(0).AsTime().Format(time.RFC3339Nano)
+	}
+	s.page, err = page.New(o)
 	require.NoError(s.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.serving = &sync.WaitGroup{}
@@ -168,6 +176,8 @@ type look struct {
 	// scheme is light or dark.
 	scheme string
 	mobile bool
+	// contrast: the reader wants more of it.
+	contrast bool
 }
 
 var laptop = look{width: 1280, height: 800, scheme: "light"}
@@ -183,8 +193,11 @@ func open(t testing.TB, l look, url string) *tab {
 	call(b, runtime.Enable, cdp.Empty{})
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.mobile})
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}})
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}
+	if l.contrast {
+		features = append(features, &emulation.MediaFeature{Name: "prefers-contrast", Value: "more"})
+	}
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 	b.do(chromedp.Navigate(url))
 	return b
 }
