@@ -59,9 +59,10 @@ func TestAScreenReaderFindsEveryPart(t *testing.T) {
 // contrasts are the texts on the page that have less than 4.5:1 to what is behind them.
 const contrasts = `(() => {
 	const parse = text => (text.match(/[\d.]+/g) ?? []).map(Number);
-	const rgb = text => text.startsWith('color(') ? parse(text).slice(0, 3).map(part => part * 255) : parse(text).slice(0, 3);
+	const rgb = text => parse(text).slice(0, 3).map(part => text.startsWith('color(') ? part * 255 : part);
 	const alpha = text => { const parts = parse(text); return parts.length > 3 ? parts[3] : 1; };
-	const light = color => color.map(part => part / 255).map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+	const light = color => color.map(part => part / 255)
+		.map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
 		.reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
 	const behind = element => {
 		if (element.closest('.node')) return rgb(getComputedStyle(element.closest('.node').querySelector('rect')).fill);
@@ -76,7 +77,8 @@ const contrasts = `(() => {
 	let seen = 0;
 	for (let node = walker.nextNode(); node; node = walker.nextNode()) {
 		const element = node.parentElement;
-		if (!node.data.trim() || !element.getClientRects().length || element.closest('script, noscript, title, .unseen')) continue;
+		if (!node.data.trim() || !element.getClientRects().length) continue;
+		if (element.closest('script, noscript, title, .unseen')) continue;
 		const style = getComputedStyle(element);
 		if (style.visibility === 'hidden') continue;
 		const front = rgb(element.ownerSVGElement ? style.fill : style.color);

@@ -29,7 +29,7 @@ const watch = `window.seen = {}; window.notes = (name, condition) => {
 window.notes('drawn', () => document.querySelectorAll('.node').length === 100 &&
 	document.querySelectorAll('.application').length > 5);`
 
-// BenchmarkRender is from the address to a page that shows 1,000 applications and a graph of 100 stages, with a session.
+// BenchmarkRender is from the address to a page that shows 1,000 applications and a graph of 100 stages.
 func BenchmarkRender(b *testing.B) {
 	s := serve(b, fleet(1000, 100)...)
 	t := open(b, laptop, s.url())
@@ -60,8 +60,8 @@ func BenchmarkUpdate(b *testing.B) {
 		}
 		want := map[deckv1.StageStatus]string{deckv1.StageStatus_STAGE_STATUS_FAILURE: "failed",
 			deckv1.StageStatus_STAGE_STATUS_SUCCESS: "done"}[stage.Status]
-		js[any](t, fmt.Sprintf("window.notes('s%d', () => document.querySelector('[data-stage=s%d]').classList.contains('%s')), null",
-			i, i%100, want))
+		js[any](t, fmt.Sprintf(`window.notes('s%d', () =>
+			document.querySelector('[data-stage=s%d]').classList.contains('%s')), null`, i, i%100, want))
 		began := time.Now()
 		s.deck.Publish(d)
 		t.waits(fmt.Sprintf("window.seen.s%d > 0", i))

@@ -124,7 +124,7 @@ func TestAnAnalysisHasCharts(t *testing.T) {
 	s.deck.Run("s2", &deckv1.GetStageRunResponse{Metadata: map[string]string{"pipedeck/analysis-series": series}})
 	b := open(t, laptop, s.url())
 	b.waits("document.querySelectorAll('.node').length === 5")
-	js[any](b, "document.querySelector('[data-stage=s2]').dispatchEvent(new MouseEvent('click', { bubbles: true })), null")
+	b.picks("s2")
 	js[any](b, "document.querySelector('[data-show=stage]').click(), null")
 	b.waits("document.querySelectorAll('.chart svg').length === 2")
 	require.Equal(t, "error rate, last 0.061, compared with 0.01, at most 0.05, 6 evaluations, 1 bad",

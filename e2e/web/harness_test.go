@@ -285,6 +285,13 @@ func (b *tab) shows(selector, text string) {
 	b.waits(fmt.Sprintf("(document.querySelector(%q)?.innerText ?? '').includes(%q)", selector, text))
 }
 
+// picks clicks on a stage of the graph.
+func (b *tab) picks(stage string) {
+	b.Helper()
+	js[any](b, "document.querySelector('[data-stage="+stage+
+		"]').dispatchEvent(new MouseEvent('click', { bubbles: true })), null")
+}
+
 // press presses a key as a command; a letter is not typed, as it is not when a page has taken it.
 func (b *tab) press(key string) {
 	b.Helper()

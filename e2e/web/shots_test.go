@@ -36,7 +36,8 @@ func TestPicturesForEyes(t *testing.T) {
 		fragment string
 		looks    []string
 	}{
-		"running":  {nil, "", []string{"phone light", "phone dark", "laptop light", "laptop dark", "wall dark", "wall light"}},
+		"running": {nil, "", []string{"phone light", "phone dark", "laptop light", "laptop dark", "wall dark",
+			"wall light"}},
 		"failed":   {failed, "", []string{"phone dark", "laptop light", "desk dark"}},
 		"analysis": {analysed, "#app=payments&deployment=dep-a&stage=s2&view=stage", []string{"phone light", "desk light"}},
 		"list":     {nil, "#view=applications", []string{"phone light"}},

@@ -45,8 +45,8 @@ export class Graph {
     this.#stages = new Map((detail?.stages ?? []).map((stage) => [stage.id, stage]));
     this.#view.hidden = !graph;
     if (!graph) return this.#clear();
-    const key = JSON.stringify([detail.id, graph.width, graph.height, graph.nodes, graph.edges.map((edge) => edge.lines),
-      graph.rollback]);
+    const key = JSON.stringify([detail.id, graph.width, graph.height, graph.nodes,
+      graph.edges.map((edge) => edge.lines), graph.rollback]);
     const fresh = key !== this.#key;
     if (fresh) this.#build(graph, key);
     setAttribute(this.#drawing, 'aria-label', `Stages of ${detail.deployment.app}`);
@@ -163,7 +163,8 @@ export class Graph {
   // key takes a key of the drawing; it reports whether it was one.
   key(event) {
     const directions = {
-      ArrowLeft: 'left', h: 'left', ArrowRight: 'right', l: 'right', ArrowUp: 'up', k: 'up', ArrowDown: 'down', j: 'down',
+      ArrowLeft: 'left', h: 'left', ArrowRight: 'right', l: 'right',
+      ArrowUp: 'up', k: 'up', ArrowDown: 'down', j: 'down',
     };
     const ids = [...this.#nodes.keys()];
     if (directions[event.key]) this.#move(directions[event.key]);
