@@ -180,6 +180,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		m.openHelp()
 	case keymap.Palette:
 		m.openPalette()
+	case keymap.ShowShare:
+		return m.openShare()
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Zoom:
