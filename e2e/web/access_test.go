@@ -51,7 +51,8 @@ func TestAScreenReaderFindsEveryPart(t *testing.T) {
 	require.Equal(t, "off", js[string](b, "document.querySelector('#lines').getAttribute('aria-live')"))
 	require.Equal(t, "polite", js[string](b, "document.querySelector('#announcer').getAttribute('aria-live')"))
 	require.Empty(t, js[[]string](b, `[...document.querySelectorAll('button, input, [tabindex]')].filter(part =>
-		!part.ariaLabel && !part.getAttribute('aria-labelledby') && !part.innerText.trim()).map(part => part.outerHTML)`))
+		!part.ariaLabel && !part.getAttribute('aria-labelledby') && !part.innerText.trim())
+		.map(part => part.outerHTML)`))
 	require.Empty(t, js[[]string](b, `[...document.querySelectorAll('[id]')].map(part => part.id).filter(
 		(id, i, all) => all.indexOf(id) !== i)`), "ids that stand twice")
 }

@@ -36,7 +36,7 @@ const patience = 20 * time.Second
 // chromium is the context of the browser of all tests.
 var chromium context.Context
 
-// TestMain starts one browser for all tests. Each test has a context of its own in it: cookies, storage and tabs.
+// TestMain starts one browser for all tests. Each test has its own context in it: cookies, storage and tabs.
 func TestMain(m *testing.M) {
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -102,7 +102,7 @@ func (c staged) Now() time.Time { return decktest.Now().Add(time.Since(c.began))
 
 func (staged) After(d time.Duration) <-chan time.Time { return clock.System{}.After(d) }
 
-// start makes a new server with a token of its own.
+// start makes a new server with its own token.
 func (s *site) start(address string) {
 	client := s.deck.Dial(s.t)
 	listener := s.listen(address)
@@ -147,7 +147,7 @@ func (s *site) again(listener net.Listener) {
 	s.serving.Go(func() { _ = served.Serve(listener) }) // it ends by unlisten
 }
 
-// unlisten has nobody answer any more, as a network that is gone.
+// unlisten ends all connections, as a network that is gone.
 func (s *site) unlisten() { _ = s.http.Close() }
 
 // stop ends the server, and returns when nothing of it runs.

@@ -116,8 +116,8 @@ func TestLinesDoNotOverlap(t *testing.T) {
 	for range 60 {
 		long += "word and more "
 	}
-	s.deck.Log("deploy-eu", deckv1.Severity_SEVERITY_INFO, long, "", "日本語のログ行、とても長い行です。"+long, "🎉 done",
-		long)
+	wide := "日本語のログ行、とても長い行です。" + long
+	s.deck.Log("deploy-eu", deckv1.Severity_SEVERITY_INFO, long, "", wide, "🎉 done", long)
 	for _, width := range []int64{390, 1280} {
 		b := open(t, look{width: width, height: 844, scheme: "light", mobile: width < 500}, s.url())
 		b.waits("[...document.querySelectorAll('.line')].at(-1)?.innerText.includes('word and more')")

@@ -38,10 +38,11 @@ func TestPicturesForEyes(t *testing.T) {
 	}{
 		"running": {nil, "", []string{"phone light", "phone dark", "laptop light", "laptop dark", "wall dark",
 			"wall light"}},
-		"failed":   {failed, "", []string{"phone dark", "laptop light", "desk dark"}},
-		"analysis": {analysed, "#app=payments&deployment=dep-a&stage=s2&view=stage", []string{"phone light", "desk light"}},
-		"list":     {nil, "#view=applications", []string{"phone light"}},
-		"release":  {release, "#app=website", []string{"laptop dark", "desk light"}},
+		"failed": {failed, "", []string{"phone dark", "laptop light", "desk dark"}},
+		"analysis": {analysed, "#app=payments&deployment=dep-a&stage=s2&view=stage",
+			[]string{"phone light", "desk light"}},
+		"list":    {nil, "#view=applications", []string{"phone light"}},
+		"release": {release, "#app=website", []string{"laptop dark", "desk light"}},
 	} {
 		s := serve(t, decktest.Shop()...)
 		if scene.more != nil {
@@ -51,7 +52,7 @@ func TestPicturesForEyes(t *testing.T) {
 			s.deck.LogAt("deploy-eu", float64(20+2*i), line)
 		}
 		s.deck.Log("deploy-us", deckv1.Severity_SEVERITY_SUCCESS, "Service default/checkout: unchanged")
-		s.deck.Log("deploy-us", deckv1.Severity_SEVERITY_ERROR, "panic: config: PAYMENT_TIMEOUT: time: invalid duration")
+		s.deck.Log("deploy-us", deckv1.Severity_SEVERITY_ERROR, "panic: PAYMENT_TIMEOUT: invalid duration")
 		s.deck.Run("s2", &deckv1.GetStageRunResponse{Metadata: map[string]string{"pipedeck/analysis-series": series}})
 		for _, shown := range scene.looks {
 			size, scheme, _ := strings.Cut(shown, " ")
@@ -63,7 +64,7 @@ func TestPicturesForEyes(t *testing.T) {
 				js[any](b, fmt.Sprintf("location.hash = %q, null", scene.fragment))
 			}
 			if name == "analysis" {
-				s.page.Tell(page.Story{Text: "The canary is compared with what runs: its errors decide", Step: 3, Steps: 7,
+				s.page.Tell(page.Story{Text: "The canary is compared with what runs", Step: 3, Steps: 7,
 					Awaits: "n continues"})
 				b.shows("#stage-body", "latency")
 			}
