@@ -34,13 +34,24 @@ type stage struct {
 	news []string
 }
 
-func newKey(t *testing.T) ssh.Signer {
+// privateKey is a key with what signs with it.
+type privateKey struct {
+	private ed25519.PrivateKey
+	signer  ssh.Signer
+}
+
+func newPrivateKey(t *testing.T) privateKey {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	signer, err := ssh.NewSignerFromKey(private)
 	require.NoError(t, err)
-	return signer
+	return privateKey{private, signer}
+}
+
+func newKey(t *testing.T) ssh.Signer {
+	t.Helper()
+	return newPrivateKey(t).signer
 }
 
 // open starts a server; change may change its options.
