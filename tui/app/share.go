@@ -156,9 +156,13 @@ func (v *shareView) encode(th theme.Theme, content string) *view.Code {
 		return nil
 	}
 	if v.coded != content {
-		code, err := qr.EncodeText(content, qr.Low)
+		segments, err := qr.MakeSegmentsOptimally(content, qr.Low, qr.MinVersion, qr.MaxVersion)
 		if err != nil {
 			return nil // too long for a code; the words say the same
+		}
+		code, err := qr.EncodeStandardSegments(segments, qr.Low)
+		if err != nil {
+			return nil
 		}
 		v.code, v.coded = code, content
 	}

@@ -45,6 +45,11 @@ func (v Share) lines(width, height int) []string {
 	if len(v.Ways) == 0 {
 		return wrapAll(v.Nothing, width)
 	}
+	if v.Code != nil && !v.fits(width, height) {
+		narrow := *v.Code
+		narrow.Narrow = true
+		v.Code = &narrow
+	}
 	if v.CodeOnly && v.Code != nil && v.fits(width, height) {
 		return v.Code.Draw()
 	}
