@@ -17,7 +17,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/player"
 )
 
-// defaultAddress is where a flag without an address listens: any free port, for this machine only.
+// defaultAddress is where a flag without an address listens: any free port of this machine.
 const defaultAddress = "127.0.0.1:0"
 
 // Flags are the flags of a command that can be watched by others.
@@ -34,7 +34,8 @@ func (f *Flags) Bind(cmd *cobra.Command) {
 		"machines watch, over TLS (default with no address: a free port of this machine)")
 	flags.Lookup("serve-web").NoOptDefVal = defaultAddress
 	flags.StringVar(&f.ssh, "serve-ssh", "", "serve this UI over SSH, read-only, to who has the printed one-time "+
-		"password; --serve-ssh=`HOST:PORT` lets other machines watch (default with no address: a free port of this machine)")
+		"password; --serve-ssh=`HOST:PORT` lets other machines watch (default with no address: a free port "+
+		"of this machine)")
 	flags.Lookup("serve-ssh").NoOptDefVal = defaultAddress
 	flags.StringVar(&f.keys, "ssh-authorized-keys", "", "`FILE` with public keys that may watch with --serve-ssh, too "+
 		"(default none)")
@@ -49,7 +50,7 @@ type Subject struct {
 	Name, Dir string
 	// Mode is one of package page.
 	Mode string
-	// Connect returns a client with a connection of its own, which the caller closes. It may block.
+	// Connect returns a client with its own connection, which the caller closes. It may block.
 	Connect func(ctx context.Context) (client deckv1.DeckServiceClient, end func(), err error)
 	// Gone reports whether an error of Connect says that there is nothing left to connect to; nil for never.
 	Gone func(err error) bool
@@ -117,7 +118,8 @@ func listen(flag, given string) (*address, error) {
 	}
 	listener, err := net.Listen("tcp", given)
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("%s=%s: %w", flag, given, err), "choose another address, or a free port: "+flag)
+		return nil, exit.Usage(fmt.Errorf("%s=%s: %w", flag, given, err),
+			"choose another address, or a free port: "+flag)
 	}
 	tcp, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {

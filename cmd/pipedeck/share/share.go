@@ -75,10 +75,10 @@ func (s *Share) Watching() (count int) {
 	return count
 }
 
-// Tell shows watchers the caption of a story.
-func (s *Share) Tell(story page.Story) {
+// ShowStory shows watchers the caption of a story.
+func (s *Share) ShowStory(story page.Story) {
 	if s != nil && s.web != nil {
-		s.web.Tell(story)
+		s.web.ShowStory(story)
 	}
 	if s != nil && s.ssh != nil {
 		s.ssh.Tell(app.Caption{Text: story.Text, Step: story.Step, Steps: story.Steps, Awaits: story.Awaits})
