@@ -161,7 +161,7 @@ func TestAGuestHasNoKeyThatActs(t *testing.T) {
 		require.NotContains(t, acting, b.Action)
 	}
 	require.NotEmpty(t, keys)
-	cfg := Config{Guest: &Guest{}, Files: Files{Saved: "x"}, Manifests: stubManifests{}, Flags: " --name x"}.withoutHost()
+	cfg := Config{Guest: &Guest{}, Files: Files{Saved: "x"}, Manifests: stubManifests{}, Flags: " --name x"}.completed()
 	require.Equal(t, Files{}, cfg.Files)
 	require.Nil(t, cfg.Manifests)
 	require.Nil(t, cfg.Command)

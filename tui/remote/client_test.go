@@ -119,7 +119,8 @@ func (s *stage) awaitWatchers(t *testing.T, want int) {
 func (s *stage) connect(t *testing.T, methods ...ssh.AuthMethod) (*ssh.Client, error) {
 	t.Helper()
 	client, err := ssh.Dial("tcp", s.address, &ssh.ClientConfig{
-		User: "ada", Auth: methods, HostKeyCallback: ssh.FixedHostKey(s.options.HostKey.PublicKey()), Timeout: patience})
+		User: "ada", Auth: methods, HostKeyCallback: ssh.FixedHostKey(s.options.HostKey.PublicKey()),
+		Timeout: patience})
 	if err == nil {
 		t.Cleanup(func() { _ = client.Close() })
 	}

@@ -112,7 +112,7 @@ func TestOpenSSHWatchesWithAKey(t *testing.T) {
 	require.Contains(t, string(said), "remote port forwarding failed")
 }
 
-func TestOpenSSHWatchesWithThePasswordAndIsToldTheEnd(t *testing.T) {
+func TestOpenSSHWatchesWithThePasswordAndReadsTheEnd(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	o := newOpenSSH(t, s)

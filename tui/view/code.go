@@ -21,7 +21,8 @@ type Code struct {
 	Narrow bool
 }
 
-// The width of the light border around a code, in modules. Source: ISO/IEC 18004. Cameras read it with half of that, too.
+// The width of the light border around a code, in modules. Source: ISO/IEC 18004. Cameras read it with half of that,
+// too.
 const (
 	quiet       = 4
 	narrowQuiet = 2
