@@ -55,11 +55,7 @@ func (t *terminal) resize(payload []byte) bool {
 	if ssh.Unmarshal(payload, &asked) != nil {
 		return false
 	}
-	select { // only the last one counts
-	case <-t.sizes:
-	default:
-	}
-	t.sizes <- sized(asked.Columns, asked.Lines) // nothing else sends
+	put(t.sizes, sized(asked.Columns, asked.Lines))
 	return true
 }
 

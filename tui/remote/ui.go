@@ -16,8 +16,8 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-// runUI shows the UI until the watcher leaves, is idle, or ctx ends, and returns why it has ended; empty when the watcher
-// has left.
+// runUI shows the UI until the watcher leaves, is idle, or ctx ends, and returns why it has ended; empty when the
+// watcher has left.
 func (s *session) runUI(ctx context.Context) (says string) {
 	o := s.server.options
 	var running sync.WaitGroup
@@ -31,9 +31,12 @@ func (s *session) runUI(ctx context.Context) (says string) {
 	running.Go(func() { idle.watch(ui, notices, stop) })
 	link := &link{connect: o.Connect, seen: idle.touch}
 	defer link.close()
+	story, leave := s.server.captions.follow()
+	defer leave()
 
 	outcome, err := app.Run(ui, app.Config{
 		Client: link.open, Name: o.Name, Version: o.Version, Notices: notices, Playback: o.Playback,
+		Guide:   &app.Guide{Captions: story},
 		Guest:   &app.Guest{Size: s.terminal.size, Sizes: s.terminal.sizes},
 		Input:   input{s.channel, idle.touch, ui.Done()},
 		Output:  output{s.channel},

@@ -64,7 +64,8 @@ func (d *demonstration) run(ctx context.Context, look *look) error {
 func (d *demonstration) play(deck deckv1.DeckServiceClient, show func(demo.Caption), next <-chan struct{}) *demo.Play {
 	w := d.workspace
 	all := func(c demo.Caption) {
-		d.shared.Tell(page.Story{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits, Application: c.Application})
+		d.shared.ShowStory(page.Story{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits,
+			Application: c.Application})
 		show(c)
 	}
 	return &demo.Play{Story: d.story, Deck: deck, Repository: w.SampleRepository(),

@@ -16,6 +16,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/share"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 	"github.com/pipedeck/pipedeck/devenv/player"
 	"github.com/pipedeck/pipedeck/devenv/sessionfile"
@@ -159,21 +160,11 @@ func (l *look) play(ctx context.Context, film *player.Player, recorded *sessionf
 		Client:  func(context.Context) (deckv1.DeckServiceClient, error) { return deck, nil },
 		Name:    recorded.Header.GetEnvironment() + ", recorded " + began.Format("2006-01-02 15:04"),
 		Version: version.Build(), Keys: l.keys, Environ: l.environ,
-		ReadOnly: "this is a recorded session", Playback: playback{film, recorded.Missing},
+		ReadOnly: "this is a recorded session", Playback: share.Playback{Player: film, Missing: recorded.Missing},
+		Share: l.shared.UI(),
 	})
 	if err == nil && outcome == app.Interrupted {
 		return exit.Silent(exit.Interrupted)
 	}
 	return err
-}
-
-// playback is a player for the terminal UI.
-type playback struct {
-	*player.Player
-	missing string
-}
-
-func (p playback) Position() app.PlaybackPosition {
-	at := p.Player.Position()
-	return app.PlaybackPosition{At: at.At, Length: at.Length, Playing: at.Playing, Speed: at.Speed, Missing: p.missing}
 }

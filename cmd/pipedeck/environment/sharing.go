@@ -63,20 +63,33 @@ func (l *look) shareSession(ctx context.Context, deck deckv1.DeckServiceClient, 
 func (l *look) announce(mode OutputMode, out io.Writer) error {
 	for _, a := range l.shared.Addresses() {
 		if mode == outputJSON {
-			if err := reader.Part(out, time.Now(), a.Part, a.Text); err != nil {
+			if err := reader.Part(out, time.Now(), a.Part, a.Detail()); err != nil {
 				return err
 			}
 			continue
 		}
-		for _, text := range append([]string{"others can watch at " + a.Text}, a.Notes...) {
-			words := fmt.Sprintf("%-11s  %s", a.Part, text)
-			if mode == outputReader {
-				words = a.Part + ": " + text
-			}
-			if _, err := fmt.Fprintln(out, mode.line(time.Now(), words)); err != nil {
+		for _, text := range append([]string{"others can watch " + a.With() + " " + a.Text}, a.Notes...) {
+			if err := mode.part(out, a.Part, text); err != nil {
 				return err
 			}
 		}
 	}
+	l.shared.Report(func(part, line string) {
+		if mode == outputJSON {
+			_ = reader.Part(out, time.Now(), part, line) // output that ends ends the command elsewhere
+			return
+		}
+		_ = mode.part(out, part, line)
+	})
 	return nil
+}
+
+// part prints a line about a part of what is served.
+func (m OutputMode) part(out io.Writer, part, line string) error {
+	words := fmt.Sprintf("%-11s  %s", part, line)
+	if m == outputReader {
+		words = part + ": " + line
+	}
+	_, err := fmt.Fprintln(out, m.line(time.Now(), words))
+	return err
 }
