@@ -94,7 +94,7 @@ func played(t *testing.T, story, keys string, patterns ...string) {
 	}
 	replay.sees(`ended 1x`)
 	replay.presses(keys + "\x0c") // and draw all again
-	// The UI of the demo may draw half of what it shows when the environment ends, so its very last screen does not count.
+	// The UI of the demo may draw half of what it shows when the environment ends: its very last screen does not count.
 	finals := map[string]bool{}
 	for _, screen := range screens {
 		if regexp.MustCompile(patterns[len(patterns)-1]).MatchString(screen) {

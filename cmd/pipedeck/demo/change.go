@@ -201,7 +201,7 @@ func (p *Play) patch(ctx context.Context, change story.Patch) error {
 	}
 	defer client.Close()
 	// The drift of the object names who has changed it.
-	if err := client.Patch(ctx, change.Path+"?fieldManager=somebody-by-hand", change.Merge); err != nil {
+	if err := client.Patch(ctx, change.Path+"?fieldManager=a-change-by-hand", change.Merge); err != nil {
 		return fmt.Errorf("patch %s: %w", change.Path, err)
 	}
 	return nil

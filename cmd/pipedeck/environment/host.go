@@ -28,8 +28,8 @@ import (
 // terminal starts one and is its first user interface. Without a terminal `up` and `ci` are their
 // own host.
 
-// announceFD is the pipe on which a host reports its progress to the process that started it. With --leash, leashFD is a
-// pipe whose other end that process holds: the host ends with it, however it ends.
+// announceFD is the pipe on which a host reports its progress to the process that started it. With --leash, leashFD is
+// a pipe whose other end that process holds: the host ends with it, however it ends.
 const (
 	announceFD = 3
 	leashFD    = 4
