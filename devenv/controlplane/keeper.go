@@ -30,7 +30,7 @@ var unkept = map[string]bool{
 	// Actions of the moment.
 	"OpenApplication": true, "LookAtApplication": true, "RestartPlugin": true, "Shutdown": true, "Encrypt": true,
 	"ChangeBreakpoints": true,
-	"Resolve": true, "Provide": true, "Check": true,
+	"Resolve":           true, "Provide": true, "Check": true,
 }
 
 // reading begins the names of methods that read.

@@ -370,7 +370,8 @@ func (a *Applications) publish(one *application) {
 
 func (a *Applications) view(one *application) *Application {
 	shown := &Application{Model: a.effective(one), Health: one.health, Counts: one.counts,
-		LatestDeploymentID: one.latest, URL: a.urls[one.model.GetId()], Manual: a.manual[one.filed], ExaminedDeploymentID: one.examinedOf}
+		LatestDeploymentID: one.latest, URL: a.urls[one.model.GetId()],
+		Manual: a.manual[one.filed], ExaminedDeploymentID: one.examinedOf}
 	if !one.lookingSince.IsZero() {
 		shown.LookingSince, shown.ExaminedAt = one.lookingSince, one.observedAt
 	}
