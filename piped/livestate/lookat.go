@@ -10,8 +10,12 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
 	"github.com/pipedeck/pipedeck/api/model"
 	"github.com/pipedeck/pipedeck/system/clock"
+	"github.com/pipedeck/pipedeck/system/plainerror"
 )
 
 // lookAt makes one look and plans the next.
@@ -45,7 +49,9 @@ func (r *Reporter) lookFor(ctx context.Context, l *oneLook, m *model.Application
 	bounded, cancel := context.WithTimeoutCause(ctx, r.options.LookTimeout, errSlow)
 	defer cancel()
 	live, wait, err := r.look(bounded, m, since, l.fresh)
-	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+	// A plugin knows the deadline, too, and may get it before this process does.
+	late := bounded.Err() != nil || status.Code(err) == codes.DeadlineExceeded
+	if err != nil && late && ctx.Err() == nil {
 		err = unreadableError{r.tooSlow()}
 	}
 	if live != nil {
@@ -72,7 +78,8 @@ func (r *Reporter) plan(a *application, m *model.Application, wait time.Duration
 	if a.logged != err.Error() {
 		a.logged = err.Error()
 		r.logger.Warn(
-			"piped cannot read the live state of an application; it retries", "application", m.GetName(), "error", err,
+			"piped cannot read the live state of an application; it retries", "application", m.GetName(), "error",
+			plainerror.Text(err),
 		)
 	}
 }
