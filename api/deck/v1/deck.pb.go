@@ -1829,7 +1829,7 @@ type Application struct {
 	// The start of a look at the live state that goes on and has lasted for long; not set while there is none. Health and
 	// sync are those of the look before.
 	LookingSince *timestamppb.Timestamp `protobuf:"bytes,60,opt,name=looking_since,json=lookingSince,proto3" json:"looking_since,omitempty"`
-	// When its piped has reported a live state last; not set before the first one.
+	// When its piped has reported a live state last; set together with looking_since, but not before the first one.
 	ExaminedAt    *timestamppb.Timestamp `protobuf:"bytes,61,opt,name=examined_at,json=examinedAt,proto3" json:"examined_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
