@@ -29,7 +29,8 @@ const (
 )
 
 // liveWait keeps a run that has ended open until what runs of the deployed is known, and is healthy. It waits for
-// events, and at most for its two times; after a failure only for the first one, since nothing makes the run succeed. Its methods are for the reader of the events.
+// events, and at most for its two times; after a failure only for the first one, since nothing makes the run succeed.
+// Its methods are for the reader of the events.
 type liveWait struct {
 	head string
 	// stop ends the reader when time is up.

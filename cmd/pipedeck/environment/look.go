@@ -14,6 +14,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 // keysVariable names the key file where --keys does not.
@@ -29,6 +30,8 @@ type look struct {
 	// recording of what the UI shows; nil for none. readOnly: the UI changes nothing.
 	recording *recording
 	readOnly  bool
+	// warnings are what the UI says of the state; nil for none.
+	warnings func(*state.Deck) []string
 }
 
 // refusal is why the UI changes nothing; empty when it can.
