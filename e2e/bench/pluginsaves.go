@@ -40,15 +40,7 @@ func (o *onePlugin) saves(ctx context.Context, n int) (err error) {
 		return nil
 	}
 	bare := filepath.Join(filepath.Dir(o.source), "bare")
-	if err := os.CopyFS(bare, os.DirFS(o.source)); err != nil {
-		return err
-	}
-	name := filepath.Join(o.source, config.KindPluginFile)
-	data, err := os.ReadFile(name)
-	if err != nil {
-		return err
-	}
-	recipe, err := config.ParsePluginFile(data, name)
+	recipe, err := o.copySource(bare)
 	if err != nil {
 		return err
 	}
@@ -64,7 +56,7 @@ func (o *onePlugin) saves(ctx context.Context, n int) (err error) {
 		if err != nil {
 			return err
 		}
-		command, err := buildBarely(ctx, bare, alone+round, recipe.Build)
+		command, err := buildBarely(ctx, bare, alone+round, recipe)
 		if err != nil {
 			return err
 		}
@@ -103,6 +95,23 @@ func (o *onePlugin) saves(ctx context.Context, n int) (err error) {
 	numbers("saved -> serving, in bare builds", "x", slices.Clone(ratios), ratioLimit)
 	figures("plugin dev: built -> its stage has run again", again, rerunLimit)
 	return nil
+}
+
+// copySource copies the plugin to dir, and returns the command with which its author has it built.
+func (o *onePlugin) copySource(dir string) (build []string, err error) {
+	if err := os.CopyFS(dir, os.DirFS(o.source)); err != nil {
+		return nil, err
+	}
+	name := filepath.Join(o.source, config.KindPluginFile)
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	file, err := config.ParsePluginFile(data, name)
+	if err != nil {
+		return nil, err
+	}
+	return file.Build, nil
 }
 
 // buildBarely edits the plugin and compiles it with a command, as its author would.
