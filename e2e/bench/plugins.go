@@ -34,9 +34,9 @@ func (s *pluginScale) register(flags *flag.FlagSet) {
 }
 
 func (s *pluginScale) validate() error {
-	if s.starts < 0 || s.saves < 0 || s.logs < 0 || s.idlePlugins < 0 || s.idlePlugins > 99 || s.idle < time.Second {
-		return errors.New("-plugin-starts, -plugin-saves and -plugin-logs must not be negative, -idle-plugins must be " +
-			"0 to 99, and -idle-plugins-for at least 1s")
+	if min(s.starts, s.saves, s.logs, s.idlePlugins) < 0 || s.idlePlugins > 99 || s.idle < time.Second {
+		return errors.New("-plugin-starts, -plugin-saves and -plugin-logs must not be negative, -idle-plugins " +
+			"must be 0 to 99, and -idle-plugins-for at least 1s")
 	}
 	return nil
 }
