@@ -156,8 +156,8 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			said = m.host.cfg.Notices.of(m.link.deck, &m.toast)
 		}
 		return tea.Batch(said, m.actions.take(msg), callsOf(&m.actions).take(msg, &m.toast),
-			shellsOf(&m.actions).take(msg), m.panes.log.take(msg), m.panes.resources.take(msg), m.panes.insights.take(msg),
-			m.panes.preview.take(msg))
+			shellsOf(&m.actions).take(msg), m.panes.log.take(msg), m.panes.resources.take(msg),
+			m.panes.insights.take(msg), m.panes.preview.take(msg))
 	}
 	return nil
 }
