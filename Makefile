@@ -88,6 +88,15 @@ e2e-analysis-sample: build embeddedk8s ## Deploy the sample analysis, good and b
 e2e-vendors: ## Compare requests of the plugin analysis with those of the clients of Datadog and Google, which are compiled for it
 	cd e2e/vendors && GOWORK=off go test -count=1 ./...
 
+.PHONY: e2e-web
+e2e-web: ## Drive the page to watch in a real Chromium (Debian's package chromium)
+	@# The module is one of its own, because only these tests need the protocol of the browser.
+	cd e2e/web && GOWORK=off go test -count=1 -timeout 5m ./...
+
+.PHONY: bench-web
+bench-web: ## Measure the page: 1,000 applications and 100 stages, an update, a scroll through 100,000 lines; needs Chromium
+	cd e2e/web && GOWORK=off go test -run '^$$' -bench . -benchtime 20x ./...
+
 .PHONY: e2e-platforms
 e2e-platforms: e2e-terraform e2e-analysis e2e-analysis-sample e2e-vendors ## Drive the plugins of other platforms with the real programs
 
@@ -194,8 +203,10 @@ man: ## Write the manual pages of all commands to .cache/man
 	go run ./cmd/pipedeck/reference/generate -man $(CACHE)/man
 
 .PHONY: pictures
-pictures: ## Draw the pictures of the UI in docs/pictures from fixed states
+pictures: ## Draw the pictures in docs/pictures from fixed states and recorded stories; RECORD=1 records these again
+	if [ -n "$(RECORD)" ]; then $(MAKE) build && tools/recordstories.sh; fi
 	go test -count=1 -run '^TestScreensAsPictures$$' ./tui/app -update
+	go test -count=1 -run '^TestPicturesOfRecordedStories$$' ./cmd/pipedeck/film -update
 
 .PHONY: clean
 clean: ## Remove what was built here (not the user's cache)

@@ -26,7 +26,7 @@ func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
 	s.again(s.listen(s.address))
 	b.waits("document.querySelector('#notice').hidden && document.body.dataset.connection === 'live'")
 	b.shows("#status", "Rolling back")
-	js[any](b, "document.querySelector('[data-stage=deploy-eu]').dispatchEvent(new MouseEvent('click', { bubbles: true })), null")
+	b.picks("deploy-eu")
 	b.shows("#lines", "4 of 4 pods ready")
 	require.Equal(t, 8, js[int](b, "document.querySelectorAll('.line').length"), "no line is lost or shown twice")
 }

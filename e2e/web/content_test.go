@@ -6,6 +6,7 @@ package web
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
@@ -73,8 +74,8 @@ func TestTheGraphIsTheOneOfTheTerminal(t *testing.T) {
 	}
 	require.Equal(t, flows, js[map[string]int](b, `[...document.querySelectorAll('.edge')].reduce((all, edge) => {
 		const name = edge.getAttribute('class'); all[name] = (all[name] ?? 0) + 1; return all }, {})`))
-	require.Equal(t, "● deploy-eu", js[string](b,
-		"[...document.querySelectorAll('[data-stage=deploy-eu] text')].slice(0, 2).map(part => part.textContent).join(' ')"))
+	require.Equal(t, []string{"●", "deploy-eu"}, js[[]string](b,
+		"[...document.querySelectorAll('[data-stage=deploy-eu] text')].slice(0, 2).map(part => part.textContent)"))
 }
 
 func TestALineOfALogHasItsTimeAndSign(t *testing.T) {
@@ -82,7 +83,8 @@ func TestALineOfALogHasItsTimeAndSign(t *testing.T) {
 	s.deck.Log("deploy-eu", deckv1.Severity_SEVERITY_ERROR, "it broke")
 	b := open(t, laptop, s.url())
 	b.shows("#lines", "it broke")
-	lines := js[[]string](b, "[...document.querySelectorAll('.line')].map(line => line.innerText.replaceAll('\\n', ' '))")
+	lines := js[[]string](b, `[...document.querySelectorAll('.line')].map(
+		line => line.innerText.replaceAll('\n', ' '))`)
 	require.Len(t, lines, 8)
 	require.Regexp(t, `^\d\d:\d\d:20 +Applying 3 manifests to eu-west-1$`, lines[0])
 	require.Regexp(t, `^\d\d:\d\d:28 +! +WARN pod `, lines[4])
@@ -123,12 +125,12 @@ func TestAnAnalysisHasCharts(t *testing.T) {
 	s.deck.Run("s2", &deckv1.GetStageRunResponse{Metadata: map[string]string{"pipedeck/analysis-series": series}})
 	b := open(t, laptop, s.url())
 	b.waits("document.querySelectorAll('.node').length === 5")
-	js[any](b, "document.querySelector('[data-stage=s2]').dispatchEvent(new MouseEvent('click', { bubbles: true })), null")
+	b.picks("s2")
 	js[any](b, "document.querySelector('[data-show=stage]').click(), null")
 	b.waits("document.querySelectorAll('.chart svg').length === 2")
 	require.Equal(t, "error rate, last 0.061, compared with 0.01, at most 0.05, 6 evaluations, 1 bad",
 		js[string](b, "document.querySelector('.chart svg').ariaLabel"))
-	// Signs tell the lines apart: dots and crosses of the canary, squares of what it is compared with.
+	// Signs distinguish the lines: dots and crosses of the canary, squares of what it is compared with.
 	require.Equal(t, []int{4, 1, 5}, js[[]int](b, `['.dot', '.cross', '.square'].map(
 		name => document.querySelector('.chart').querySelectorAll(name).length)`))
 }
@@ -145,7 +147,8 @@ func TestPluginsAndPartsAndProblemsAreThere(t *testing.T) {
 	b.shows("#attention", "! degraded: 2 problems")
 	b.shows("#plugins", "exit status 3")
 	require.Equal(t, []string{"wait", "✗ failed exit status 3", "5", "23M"}, js[[]string](b,
-		"[...document.querySelectorAll('#plugins tbody tr')[2].cells].map(cell => cell.innerText.replaceAll('\\n', ' '))"))
+		`[...document.querySelectorAll('#plugins tbody tr')[2].cells].map(
+			cell => cell.innerText.replaceAll('\n', ' '))`))
 	b.shows("#environment", "pipedeck restart wait")
 	b.shows("#environment", "9 checks passed")
 	b.shows("#history", "Raise the timeout of the payment client")
@@ -157,11 +160,35 @@ func TestTheCaptionOfAStoryIsOnThePage(t *testing.T) {
 	b := open(t, laptop, s.url())
 	b.ready()
 	require.True(t, js[bool](b, "document.querySelector('#story').hidden"))
-	s.page.Tell(page.Story{Text: "A canary takes a tenth", Step: 2, Steps: 5, Awaits: "n continues"})
+	s.page.ShowStory(page.Story{Text: "A canary takes a tenth", Step: 2, Steps: 5, Awaits: "n continues"})
 	b.shows("#story", "A canary takes a tenth")
 	require.Equal(t, "step 2 of 5\nn continues", js[string](b, "document.querySelector('#step').innerText"))
-	s.page.Tell(page.Story{})
+	s.page.ShowStory(page.Story{})
 	b.waits("document.querySelector('#story').hidden")
+}
+
+// tape is a recorded session that stands at a place.
+type tape struct{ at float64 }
+
+func (f tape) Playback() page.Playback {
+	return page.Playback{AtSeconds: f.at, LengthSeconds: 160, Speed: 2,
+		Now: decktest.At(f.at).AsTime().Format(time.RFC3339Nano)}
+}
+
+func (tape) Changed() <-chan struct{} { return nil }
+
+func (f tape) Now() time.Time { return decktest.At(f.at).AsTime() }
+
+func TestARecordedSessionSaysWhereItIs(t *testing.T) {
+	s := serveFilm(t, tape{at: 42}, decktest.Shop()...)
+	b := open(t, laptop, s.url())
+	b.shows("#played", "0:42 of 2:40")
+	b.shows("#playing", "paused")
+	b.shows("#connection", "recorded")
+	// Durations are those at that time of the session, whatever the time is now.
+	b.shows("#took", "1m42s")
+	require.InDelta(t, 42.0/160, js[float64](b, "document.querySelector('#position').value"), 0.001)
+	b.clean(s)
 }
 
 // What people and programs write is text, wherever it stands.
@@ -188,7 +215,7 @@ func TestNothingThatOthersWriteBecomesMarkup(t *testing.T) {
 		"pipedeck/analysis-series": `[{"name":"` + strings.ReplaceAll(evil, `"`, `\"`) + `","points":[{"value":1}]}]`}})
 	d.Stages[6].Plugin = "analysis"
 	s.deck.Publish(d)
-	s.page.Tell(page.Story{Text: evil, Step: 1, Steps: 2, Awaits: evil})
+	s.page.ShowStory(page.Story{Text: evil, Step: 1, Steps: 2, Awaits: evil})
 	b := open(t, look{width: 1920, height: 1080, scheme: "light"}, s.url())
 	b.shows("#lines", evil)
 	for _, place := range []string{"#name", "#applications", "#deployment", "#log-title", "#stage", "#plugins",

@@ -36,7 +36,7 @@ const patience = 20 * time.Second
 // chromium is the context of the browser of all tests.
 var chromium context.Context
 
-// TestMain starts one browser for all tests. Each test has a context of its own in it: cookies, storage and tabs.
+// TestMain starts one browser for all tests. Each test has its own context in it: cookies, storage and tabs.
 func TestMain(m *testing.M) {
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -73,16 +73,20 @@ type site struct {
 	address string
 
 	t       testing.TB
+	film    page.Film
 	http    *http.Server
 	end     func()
 	serving *sync.WaitGroup
 }
 
 // serve starts a page about a deck server that has published objects.
-func serve(t testing.TB, objects ...proto.Message) *site {
+func serve(t testing.TB, objects ...proto.Message) *site { return serveFilm(t, nil, objects...) }
+
+// serveFilm is serve for a recorded session; nil is none.
+func serveFilm(t testing.TB, film page.Film, objects ...proto.Message) *site {
 	deck := decktest.Start(t)
 	deck.Publish(objects...)
-	s := &site{deck: deck, t: t}
+	s := &site{deck: deck, t: t, film: film}
 	s.start("127.0.0.1:0")
 	t.Cleanup(func() {
 		s.unlisten()
@@ -98,16 +102,20 @@ func (c staged) Now() time.Time { return decktest.Now().Add(time.Since(c.began))
 
 func (staged) After(d time.Duration) <-chan time.Time { return clock.System{}.After(d) }
 
-// start makes a new server with a token of its own.
+// start makes a new server with its own token.
 func (s *site) start(address string) {
 	client := s.deck.Dial(s.t)
 	listener := s.listen(address)
 	_, port, err := net.SplitHostPort(s.address)
 	require.NoError(s.t, err)
-	s.page, err = page.New(page.Options{
+	o := page.Options{
 		Connect: func(context.Context) (page.Deck, error) { return client, nil }, Clock: staged{time.Now()}, Port: port,
-		Hello: page.Hello{Environment: "default", Version: "v0.1.0", Mode: page.ModeLive},
-	})
+		Hello: page.Hello{Environment: "default", Version: "v0.1.0", Mode: page.ModeLive}, Film: s.film,
+	}
+	if s.film != nil {
+		o.Hello.Mode, o.Hello.Recorded = page.ModeReplay, decktest.At(0).AsTime().Format(time.RFC3339Nano)
+	}
+	s.page, err = page.New(o)
 	require.NoError(s.t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	s.serving = &sync.WaitGroup{}
@@ -139,7 +147,7 @@ func (s *site) again(listener net.Listener) {
 	s.serving.Go(func() { _ = served.Serve(listener) }) // it ends by unlisten
 }
 
-// unlisten has nobody answer any more, as a network that is gone.
+// unlisten ends all connections, as a network that is gone.
 func (s *site) unlisten() { _ = s.http.Close() }
 
 // stop ends the server, and returns when nothing of it runs.
@@ -168,6 +176,8 @@ type look struct {
 	// scheme is light or dark.
 	scheme string
 	mobile bool
+	// contrast: the reader wants more of it.
+	contrast bool
 }
 
 var laptop = look{width: 1280, height: 800, scheme: "light"}
@@ -183,8 +193,11 @@ func open(t testing.TB, l look, url string) *tab {
 	call(b, runtime.Enable, cdp.Empty{})
 	call(b, emulation.SetDeviceMetricsOverride, emulation.SetDeviceMetricsOverrideParams{
 		Width: l.width, Height: l.height, DeviceScaleFactor: 1, Mobile: l.mobile})
-	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}})
+	features := []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}}
+	if l.contrast {
+		features = append(features, &emulation.MediaFeature{Name: "prefers-contrast", Value: "more"})
+	}
+	call(b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 	b.do(chromedp.Navigate(url))
 	return b
 }
@@ -270,6 +283,13 @@ func (b *tab) waits(expression string) {
 func (b *tab) shows(selector, text string) {
 	b.Helper()
 	b.waits(fmt.Sprintf("(document.querySelector(%q)?.innerText ?? '').includes(%q)", selector, text))
+}
+
+// picks clicks on a stage of the graph.
+func (b *tab) picks(stage string) {
+	b.Helper()
+	js[any](b, "document.querySelector('[data-stage="+stage+
+		"]').dispatchEvent(new MouseEvent('click', { bubbles: true })), null")
 }
 
 // press presses a key as a command; a letter is not typed, as it is not when a page has taken it.

@@ -72,9 +72,9 @@ func TestALongLogIsReadFromItsEndAndItsBeginning(t *testing.T) {
 	const lines = 100_000
 	s := shop(t)
 	s.deck.Log("deploy-us", deckv1.Severity_SEVERITY_INFO, numbered(lines)...)
-	b := open(t, laptop, s.url()+"&") // the selection follows by a click
+	b := open(t, laptop, s.url())
 	b.ready()
-	js[any](b, "document.querySelector('[data-stage=deploy-us]').dispatchEvent(new MouseEvent('click', { bubbles: true })), null")
+	b.picks("deploy-us")
 	b.shows("#lines", "line 99999 ")
 	b.shows("#log-count", "100,000 lines")
 	require.Less(t, js[int](b, "document.querySelectorAll('.line').length"), 100, "only lines in view are drawn")
@@ -116,7 +116,8 @@ func TestLinesDoNotOverlap(t *testing.T) {
 	for range 60 {
 		long += "word and more "
 	}
-	s.deck.Log("deploy-eu", deckv1.Severity_SEVERITY_INFO, long, "", "日本語のログ行、とても長い行です。"+long, "🎉 done", long)
+	wide := "日本語のログ行、とても長い行です。" + long
+	s.deck.Log("deploy-eu", deckv1.Severity_SEVERITY_INFO, long, "", wide, "🎉 done", long)
 	for _, width := range []int64{390, 1280} {
 		b := open(t, look{width: width, height: 844, scheme: "light", mobile: width < 500}, s.url())
 		b.waits("[...document.querySelectorAll('.line')].at(-1)?.innerText.includes('word and more')")

@@ -4,8 +4,10 @@
 package web
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -23,12 +25,8 @@ func TestPicturesForEyes(t *testing.T) {
 	if folder == "" {
 		t.Skip("PIPEDECK_SHOTS names no folder")
 	}
-	looks := map[string]look{
-		"phone-light": {390, 844, "light", true}, "phone-dark": {390, 844, "dark", true},
-		"laptop-light": {1280, 800, "light", false}, "laptop-dark": {1280, 800, "dark", false},
-		"desk-dark": {1920, 1080, "dark", false}, "desk-light": {1920, 1080, "light", false},
-		"wall-dark": {3840, 2160, "dark", false}, "wall-light": {3840, 2160, "light", false},
-	}
+	sizes := map[string]look{"phone": {width: 390, height: 844, mobile: true}, "laptop": {width: 1280, height: 800},
+		"desk": {width: 1920, height: 1080}, "wall": {width: 3840, height: 2160}}
 	failed, release, analysed := decktest.CheckoutFailed(), decktest.Release(), decktest.Named()
 	analysed.ApplicationId, analysed.ApplicationName, analysed.Id = "payments", "payments", "dep-a"
 	analysed.Stages[1].Name, analysed.Stages[2].CanApprove = "ANALYSIS", false
@@ -38,11 +36,13 @@ func TestPicturesForEyes(t *testing.T) {
 		fragment string
 		looks    []string
 	}{
-		"running":  {nil, "", []string{"phone-light", "phone-dark", "laptop-light", "laptop-dark", "wall-dark", "wall-light"}},
-		"failed":   {failed, "", []string{"phone-dark", "laptop-light", "desk-dark", "desk-light"}},
-		"analysis": {analysed, "#app=payments&deployment=dep-a&stage=s2&view=stage", []string{"phone-light", "laptop-dark", "desk-light"}},
-		"apps":     {nil, "#view=applications", []string{"phone-light"}},
-		"release":  {release, "#app=website", []string{"laptop-dark", "desk-light"}},
+		"running": {nil, "", []string{"phone light", "phone dark", "laptop light", "laptop dark", "wall dark",
+			"wall light"}},
+		"failed": {failed, "", []string{"phone dark", "laptop light", "desk dark"}},
+		"analysis": {analysed, "#app=payments&deployment=dep-a&stage=s2&view=stage",
+			[]string{"phone light", "desk light"}},
+		"list":    {nil, "#view=applications", []string{"phone light"}},
+		"release": {release, "#app=website", []string{"laptop dark", "desk light"}},
 	} {
 		s := serve(t, decktest.Shop()...)
 		if scene.more != nil {
@@ -52,21 +52,24 @@ func TestPicturesForEyes(t *testing.T) {
 			s.deck.LogAt("deploy-eu", float64(20+2*i), line)
 		}
 		s.deck.Log("deploy-us", deckv1.Severity_SEVERITY_SUCCESS, "Service default/checkout: unchanged")
-		s.deck.Log("deploy-us", deckv1.Severity_SEVERITY_ERROR, "panic: config: PAYMENT_TIMEOUT: time: invalid duration")
+		s.deck.Log("deploy-us", deckv1.Severity_SEVERITY_ERROR, "panic: PAYMENT_TIMEOUT: invalid duration")
 		s.deck.Run("s2", &deckv1.GetStageRunResponse{Metadata: map[string]string{"pipedeck/analysis-series": series}})
-		for _, name2 := range scene.looks {
-			b := open(t, looks[name2], s.url())
+		for _, shown := range scene.looks {
+			size, scheme, _ := strings.Cut(shown, " ")
+			l := sizes[size]
+			l.scheme = scheme
+			b := open(t, l, s.url())
 			b.waits("document.querySelectorAll('.node').length >= 5")
 			if scene.fragment != "" {
-				js[any](b, "location.hash = "+`"`+scene.fragment+`", null`)
+				js[any](b, fmt.Sprintf("location.hash = %q, null", scene.fragment))
 			}
 			if name == "analysis" {
-				s.page.Tell(page.Story{Text: "The canary is compared with what runs: its errors decide", Step: 3, Steps: 7,
+				s.page.ShowStory(page.Story{Text: "The canary is compared with what runs", Step: 3, Steps: 7,
 					Awaits: "n continues"})
 				b.shows("#stage-body", "latency")
 			}
-			js[any](b, "new Promise(done => setTimeout(done, 400))")
-			shoot(b, folder, name+"-"+name2)
+			js[any](b, "new Promise(done => setTimeout(done, 400, null))") // for the log; nothing is asserted
+			shoot(b, folder, name+"-"+size+"-"+scheme)
 		}
 	}
 }

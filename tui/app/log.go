@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -151,6 +152,9 @@ func (p *logPane) open(key logKey, version int32) tea.Cmd {
 	}
 	p.reader, p.view.Buffer = reader, reader.buffer
 	p.view.Waiting = "No line so far."
+	if p.host.film != nil {
+		return p.host.film.open(reader)
+	}
 	client, send := p.link.client, p.host.send
 	return p.host.work.do(func(context.Context) tea.Msg {
 		if err := reader.run(client, send); err != nil {
@@ -189,6 +193,12 @@ func (p *logPane) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case connectedMsg:
 		p.close() // and settle opens it again
+	case eventsMsg:
+		if p.host.cfg.Playback != nil && slices.ContainsFunc(msg.events, func(e *deckv1.Event) bool {
+			return e.GetReset_() != nil // who plays the session has moved it
+		}) {
+			p.close()
+		}
 	case logMsg:
 		return p.grow(msg)
 	case retryLogMsg:

@@ -5,7 +5,7 @@ package graph
 
 import "github.com/pipedeck/pipedeck/tui/graph/layout"
 
-// Plan is the drawing of Boxes without cells, for those who draw the same with other means. Its units are cells.
+// Plan is the drawing of Boxes without cells: others draw the same with other means. Its units are cells.
 type Plan struct {
 	Width, Height int
 	// Nodes are the stages and the joints: points at which edges of several stages meet.

@@ -57,8 +57,8 @@ func newDetail(d, ahead *deckv1.Deployment, environment *deckv1.Environment, cha
 	drawn := view.GraphStages(d, environment, now)
 	for _, g := range drawn {
 		s := byID[g.ID]
-		shown := Stage{Stage: document.NewStage(d, s), Label: g.Name, Look: g.Status.Word(), Short: g.Short, Note: g.Note,
-			TookSeconds: state.StageTook(s, now).Seconds(), At: document.Moment(now)}
+		shown := Stage{Stage: document.NewStage(d, s), Label: g.Name, Look: g.Status.Word(), Short: g.Short,
+			Note: g.Note, TookSeconds: state.StageTook(s, now).Seconds(), At: document.Moment(now)}
 		shown.Ticks = s.GetStartedAt().IsValid() && !state.StageEnded(s.GetStatus()) && !state.Paused(s)
 		detail.Stages = append(detail.Stages, shown)
 	}

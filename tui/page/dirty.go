@@ -8,7 +8,7 @@ import (
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
-// dirty are the objects that have changed since watchers were told.
+// dirty are the objects that have changed since the last event about them.
 type dirty struct {
 	applications, deployments, plugins, components, problems map[string]bool
 	environment, pipeds                                      bool

@@ -24,7 +24,7 @@ const (
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 2 * time.Second
 	// heartbeat is how often the environment sends something while nothing changes; silenceLimit is the time without
-	// anything after which watchers are told.
+	// anything after which watchers see that.
 	heartbeat    = 5 * time.Second
 	silenceLimit = 12 * time.Second
 )

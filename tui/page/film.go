@@ -8,28 +8,28 @@ import (
 	"time"
 )
 
-// filmWatch tells watchers how a recorded session is played.
+// filmWatch shows watchers how a recorded session is played.
 type filmWatch struct {
 	hub  *hub
 	news <-chan struct{}
-	told Playback
+	sent Playback
 	at   time.Time
 }
 
-// newFilmWatch tells how it is played now.
+// newFilmWatch shows how it is played now.
 func newFilmWatch(h *hub) *filmWatch {
 	f := &filmWatch{hub: h}
 	f.look()
 	return f
 }
 
-// changed is closed when there may be something to tell; nil without a recorded session.
+// changed is closed when there may be something to show; nil without a recorded session.
 func (f *filmWatch) changed() <-chan struct{} { return f.news }
 
 // driftSeconds is how far a position may be from where the time would have brought it until it counts as a jump.
 const driftSeconds = 0.5
 
-// look tells how the session is played, if watchers cannot know it.
+// look shows how the session is played, if watchers cannot know it.
 func (f *filmWatch) look() {
 	film := f.hub.options.Film
 	if film == nil {
@@ -37,15 +37,15 @@ func (f *filmWatch) look() {
 	}
 	f.news = film.Changed()
 	now, at := film.Playback(), f.hub.options.Clock.Now()
-	expected := f.told.AtSeconds
-	if f.told.Playing {
-		expected = min(f.told.LengthSeconds, expected+at.Sub(f.at).Seconds()*f.told.Speed)
+	expected := f.sent.AtSeconds
+	if f.sent.Playing {
+		expected = min(f.sent.LengthSeconds, expected+at.Sub(f.at).Seconds()*f.sent.Speed)
 	}
-	if now.Playing == f.told.Playing && now.Speed == f.told.Speed && now.LengthSeconds == f.told.LengthSeconds &&
+	if now.Playing == f.sent.Playing && now.Speed == f.sent.Speed && now.LengthSeconds == f.sent.LengthSeconds &&
 		math.Abs(now.AtSeconds-expected) < driftSeconds*max(1, now.Speed) {
 		return
 	}
-	f.told, f.at = now, at
+	f.sent, f.at = now, at
 	f.hub.mu.Lock()
 	defer f.hub.mu.Unlock()
 	f.hub.add("playback", now)

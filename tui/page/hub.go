@@ -31,8 +31,8 @@ type hub struct {
 	// changed is closed and replaced whenever streams have something to send.
 	changed chan struct{}
 	dirty   dirty
-	// told is what was sent last of what is compared before it is sent again.
-	told struct {
+	// sent is what was sent last of what is compared before it is sent again.
+	sent struct {
 		connection Connection
 		overall    Overall
 	}
@@ -48,17 +48,22 @@ type hub struct {
 	wholeAt int
 	details map[string]*detail
 	chartStore
-	count   int
-	counted chan struct{}
+	audience
 	// over is closed with the reason in ending.
 	over   chan struct{}
 	ending string
 }
 
+// audience are the open streams; counted is closed and replaced when their number changes.
+type audience struct {
+	count   int
+	counted chan struct{}
+}
+
 func newHub(o Options) *hub {
 	return &hub{options: o, deck: state.Keeping(Kept), changed: make(chan struct{}), dirty: newDirty(),
 		connection: Connection{State: Connecting}, last: map[string]item{}, details: map[string]*detail{},
-		counted: make(chan struct{}), over: make(chan struct{}), wholeAt: -1}
+		audience: audience{counted: make(chan struct{})}, over: make(chan struct{}), wholeAt: -1}
 }
 
 // now is the time of what is shown.
@@ -108,8 +113,8 @@ func (h *hub) forget() {
 // restart has every stream begin with the whole state.
 func (h *hub) restart() {
 	h.dirty = newDirty()
-	h.told.overall = h.overall()
-	h.told.connection = h.connection
+	h.sent.overall = h.overall()
+	h.sent.connection = h.connection
 	h.ring.skip()
 	h.jumps++
 	h.wake()
@@ -145,15 +150,15 @@ func (h *hub) connect(client Deck, to string, err error) {
 	h.publish()
 }
 
-// connected reports whether watchers were told that there is a connection.
+// connected reports whether watchers know that there is a connection.
 func (h *hub) connected() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.connection.State == Connected
 }
 
-// tell shows the caption of a story.
-func (h *hub) tell(story Story) {
+// showStory shows the caption of a story.
+func (h *hub) showStory(story Story) {
 	story.Text, story.Awaits = text.Line(story.Text), text.Line(story.Awaits)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -252,7 +257,11 @@ func (h *hub) news(from int, deployment string) news {
 		}
 		n.whole, n.items = h.whole, nil
 		for _, kind := range sticky {
-			if one, found := h.last[kind]; found {
+			one, found := h.last[kind]
+			if found && kind == "playback" { // the position has gone on
+				one.body = newBody(h.options.Film.Playback())
+			}
+			if found {
 				n.items = append(n.items, one)
 			}
 		}
@@ -320,19 +329,19 @@ const maxSummaries = 2000
 // change is what differs from what was sent; nil for nothing.
 func (h *hub) change() *State {
 	overall := h.overall()
-	if h.dirty.empty() && overall == h.told.overall && h.connection == h.told.connection {
+	if h.dirty.empty() && overall == h.sent.overall && h.connection == h.sent.connection {
 		return nil
 	}
 	s := h.objects(h.dirty)
 	s.Gone = h.dirty.goneOrNil()
-	if overall != h.told.overall {
+	if overall != h.sent.overall {
 		s.Overall = &overall
 	}
-	if h.connection != h.told.connection {
+	if h.connection != h.sent.connection {
 		connection := h.connection
 		s.Connection = &connection
 	}
-	h.dirty, h.told.overall, h.told.connection = newDirty(), overall, h.connection
+	h.dirty, h.sent.overall, h.sent.connection = newDirty(), overall, h.connection
 	return &s
 }
 
@@ -340,7 +349,7 @@ func (h *hub) change() *State {
 func (h *hub) overall() Overall {
 	a := h.deck.Attention()
 	all := Overall{State: OverallStarting, Failed: a.FailedApplications, Unhealthy: a.UnhealthyApplications,
-		Waiting: a.Waiting, Deploying: h.deck.Running()}
+		Waiting: a.Waiting, Deploying: state.Running(h.deck)}
 	switch {
 	case len(h.deck.Failed()) > 0:
 		all.State = OverallFailed

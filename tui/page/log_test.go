@@ -61,13 +61,14 @@ func TestALogBeginsWithItsLastLines(t *testing.T) {
 	log, _ = until(tab, "log", func(l page.Log) bool { return l.Complete })
 	require.Empty(t, log.Lines)
 
-	answer, body := ask(t, browser, http.MethodGet, s.web.URL+"/log?"+logOf("deploy-eu", "from", "10", "to", "12").Encode(), "")
+	lines := s.web.URL + "/log?"
+	answer, body := ask(t, browser, http.MethodGet, lines+logOf("deploy-eu", "from", "10", "to", "12").Encode(), "")
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	require.NoError(t, json.Unmarshal([]byte(body), &log))
 	require.Equal(t, 10, log.From)
 	require.Equal(t, "line 10", log.Lines[0].Text)
 	require.Len(t, log.Lines, 2)
-	answer, _ = ask(t, browser, http.MethodGet, s.web.URL+"/log?"+logOf("deploy-eu", "from", "9", "to", "x").Encode(), "")
+	answer, _ = ask(t, browser, http.MethodGet, lines+logOf("deploy-eu", "from", "9", "to", "x").Encode(), "")
 	require.Equal(t, http.StatusBadRequest, answer.StatusCode)
 
 	resumed := s.watch(browser, logOf("deploy-eu", "cursor", at.id))

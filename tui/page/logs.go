@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// tailLines is with how many of the last lines a log begins, behindLines how far behind a stream may be until it goes
-	// on with those, and partLines how many lines one event has.
+	// tailLines is with how many of the last lines a log begins, behindLines how far behind a stream may be until it
+	// goes on with those, and partLines how many lines one event has.
 	tailLines, behindLines, partLines = 500, 4000, 1000
 	// pageLines and pageBytes bound one answer of /log.
 	pageLines, pageBytes = 2000, 1 << 20
@@ -28,35 +28,35 @@ type logs struct {
 	hub   *hub
 	group sync.WaitGroup
 
-	mu   sync.Mutex
+	// ctx ends with the server; it is the owner's of the goroutines, not that of a call.
 	ctx  context.Context
+	stop context.CancelFunc
+
+	mu   sync.Mutex
 	open map[stageID]*stageLog
 }
 
-func newLogs(h *hub) *logs { return &logs{hub: h, open: map[stageID]*stageLog{}} }
-
-// begin lets logs be read until ctx ends.
-func (l *logs) begin(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.ctx = ctx
+func newLogs(h *hub) *logs {
+	l := &logs{hub: h, open: map[stageID]*stageLog{}}
+	l.ctx, l.stop = context.WithCancel(context.Background())
+	return l
 }
 
-// wait returns when no log is read any more, after the end of the context.
-func (l *logs) wait() {
+// close returns when no log is read any more.
+func (l *logs) close() {
 	l.mu.Lock()
-	l.ctx = nil
+	l.stop() // no log begins after that
 	l.mu.Unlock()
 	l.group.Wait()
 }
 
-// take returns the log of a stage, which is read until release; nil when there are too many or the server does not run.
+// take returns the log of a stage, which is read until release; nil when there are too many, and after close.
 func (l *logs) take(id stageID) *stageLog {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	known := l.open[id]
 	if known == nil {
-		if len(l.open) >= maxLogs || l.ctx == nil {
+		if len(l.open) >= maxLogs || l.ctx.Err() != nil {
 			return nil
 		}
 		ctx, cancel := context.WithCancel(l.ctx)
@@ -124,8 +124,8 @@ var logLimits = logbuf.Limits{Memory: 4 << 20, Disk: 256 << 20, LineBytes: 64 <<
 // before the first event.
 type place struct {
 	generation, line int
-	// told is what the last event said besides lines.
-	told logState
+	// said is what the last event had besides lines.
+	said logState
 }
 
 type logState struct {
@@ -151,7 +151,7 @@ func (l *stageLog) next(at place) (event *body, to place, more bool, changed <-c
 	if !l.answered && l.trouble == "" { // it may be empty, or only not have come
 		return nil, at, false, changed
 	}
-	if to.line == l.shown && now == at.told && !again && at.line >= 0 {
+	if to.line == l.shown && now == at.said && !again && at.line >= 0 {
 		return nil, at, false, changed
 	}
 	from := to.line

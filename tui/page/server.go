@@ -79,7 +79,7 @@ type Server struct {
 // MaxWatchers is how many streams there are at most.
 const MaxWatchers = 200
 
-// New returns a server with a token of its own. Its streams have nothing to send before Run.
+// New returns a server with a separate token. Its streams have nothing to send before Run.
 func New(o Options) (*Server, error) {
 	assets, err := loadAssets()
 	if err != nil {
@@ -107,17 +107,16 @@ func (s *Server) Token() string { return s.token }
 // cause of the end of ctx as their last words. It runs once.
 func (s *Server) Run(ctx context.Context) {
 	inner, cancel := context.WithCancel(ctx)
-	s.logs.begin(inner)
 	s.charts.begin(inner)
 	s.hub.run(inner)
 	s.hub.end(reasonOf(ctx))
 	cancel()
 	s.charts.wait()
-	s.logs.wait()
+	s.logs.close()
 }
 
-// Tell shows the caption of a story.
-func (s *Server) Tell(story Story) { s.hub.tell(story) }
+// ShowStory shows the caption of a story.
+func (s *Server) ShowStory(story Story) { s.hub.showStory(story) }
 
 // Watching is how many streams are open. Changed is closed when that changes.
 func (s *Server) Watching() (count int, changed <-chan struct{}) { return s.hub.watching() }

@@ -17,8 +17,8 @@ import (
 const (
 	// keepAlive is how often a stream without news sends something, so that proxies keep it open.
 	keepAlive = 15 * time.Second
-	// sendTime is how long a watcher may take to receive what is sent at once; then the stream ends, and a page connects
-	// again.
+	// sendTime is how long a watcher may take to receive what is sent at once; then the stream ends, and a page
+	// connects again.
 	sendTime = 30 * time.Second
 	// maxID bounds the ids in an address.
 	maxID = 200

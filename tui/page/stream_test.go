@@ -72,7 +72,8 @@ func TestAStreamGoesOnAfterItsLastEvent(t *testing.T) {
 	}
 	require.Equal(t, []string{"website"}, state.Gone.Applications)
 
-	for _, unknown := range []string{"other.3", "", "x", last.id + "9999999", last.id + ".x.y", strings.Repeat("9", 99)} {
+	for _, unknown := range []string{"other.3", "", "x", last.id + "9999999", last.id + ".x.y",
+		strings.Repeat("9", 99)} {
 		tab := s.watch(browser, url.Values{"cursor": {unknown}})
 		state, _ := until(tab, "state", func(page.State) bool { return true })
 		require.True(t, state.Whole, unknown)
@@ -149,7 +150,7 @@ func TestTheEndOfThePageIsItsLastEvent(t *testing.T) {
 	require.False(t, open)
 }
 
-func TestALostConnectionIsToldAndFoundAgain(t *testing.T) {
+func TestALostConnectionIsShownAndFoundAgain(t *testing.T) {
 	t.Parallel()
 	s := serve(t, decktest.Shop()...)
 	tab := s.watch(s.browser(), nil)
@@ -172,7 +173,7 @@ func TestCaptionsOfAStoryReachEveryWatcher(t *testing.T) {
 	s := serve(t)
 	browser := s.browser()
 	first := s.watch(browser, nil)
-	s.server.Tell(page.Story{Text: "A \x1b[31mbad image", Step: 2, Steps: 5})
+	s.server.ShowStory(page.Story{Text: "A \x1b[31mbad image", Step: 2, Steps: 5})
 	story, _ := until(first, "story", func(page.Story) bool { return true })
 	require.Equal(t, page.Story{Text: "A bad image", Step: 2, Steps: 5}, story)
 	late, _ := until(s.watch(browser, nil), "story", func(page.Story) bool { return true })

@@ -27,9 +27,10 @@ func TestASlowWatcherHoldsUpNoOther(t *testing.T) {
 	slow, err := net.Dial("tcp", s.web.Listener.Addr().String())
 	require.NoError(t, err)
 	defer slow.Close()
-	require.NoError(t, slow.(*net.TCPConn).SetReadBuffer(256 << 10))
+	require.NoError(t, slow.(*net.TCPConn).SetReadBuffer(256<<10))
 	cookie := browser.Jar.Cookies(answerURL(t, s))[0]
-	_, err = fmt.Fprintf(slow, "GET /events?cursor=%s HTTP/1.0\r\nHost: localhost\r\nCookie: %s\r\n\r\n", last.id, cookie)
+	_, err = fmt.Fprintf(slow, "GET /events?cursor=%s HTTP/1.0\r\nHost: localhost\r\nCookie: %s\r\n\r\n",
+		last.id, cookie)
 	require.NoError(t, err)
 	_, _ = until(quick, "watchers", func(w page.Watchers) bool { return w.Watching == 2 })
 

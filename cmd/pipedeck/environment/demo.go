@@ -22,6 +22,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/system/inputfile"
+	"github.com/pipedeck/pipedeck/tui/page"
 )
 
 // demoFlags are the flags of demo.
@@ -50,6 +51,7 @@ environment could not start; 130: you left before the end.` + storiesHelp(),
   pipedeck demo failure --auto
   pipedeck demo --print tour > my-story.yaml
   pipedeck demo my-story.yaml
+  pipedeck demo --serve-web
   pipedeck demo tour --auto --fast --record tour.pipedeck`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -113,7 +115,17 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 		return err
 	}
 	defer f.look.recording.finish(cmd.ErrOrStderr())
-	d := &demonstration{Setup: s, story: played, plugin: plugin, workspace: w, auto: f.auto || f.fast, fast: f.fast}
+	if err := f.look.shareEnvironment(cmd.Context(), w, page.ModeDemo); err != nil {
+		return err
+	}
+	defer f.look.shared.Close()
+	if mode != outputTUI {
+		if err := f.look.announce(mode, s.Out); err != nil {
+			return err
+		}
+	}
+	d := &demonstration{Setup: s, story: played, plugin: plugin, workspace: w, auto: f.auto || f.fast,
+		fast: f.fast, shared: f.look.shared}
 	return exit.Explain(cmd.Context(), d.run(cmd.Context(), f.look))
 }
 

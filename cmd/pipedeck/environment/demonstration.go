@@ -16,11 +16,13 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/demo"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/share"
 	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/page"
 	"github.com/pipedeck/pipedeck/tui/reader"
 )
 
@@ -33,6 +35,8 @@ type demonstration struct {
 	workspace *workspace.Workspace
 	// auto: no key is needed to go on; fast: without time to read.
 	auto, fast bool
+	// shared serves those who watch; nil for no one.
+	shared *share.Share
 }
 
 // run plays the story, and removes the environment however it ends.
@@ -59,9 +63,14 @@ func (d *demonstration) run(ctx context.Context, look *look) error {
 // play is the story on the environment.
 func (d *demonstration) play(deck deckv1.DeckServiceClient, show func(demo.Caption), next <-chan struct{}) *demo.Play {
 	w := d.workspace
+	all := func(c demo.Caption) {
+		d.shared.ShowStory(page.Story{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits,
+			Application: c.Application})
+		show(c)
+	}
 	return &demo.Play{Story: d.story, Deck: deck, Repository: w.SampleRepository(),
 		Kubeconfig: w.Kubeconfig(workspace.TargetName), Plugin: d.plugin.source(w), Commander: session.Commander(),
-		Show: show, Next: next, Fast: d.fast, Clock: clock.System{}}
+		Show: all, Next: next, Fast: d.fast, Clock: clock.System{}}
 }
 
 // inLines prints captions between the lines about what happens.

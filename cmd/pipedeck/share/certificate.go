@@ -21,8 +21,8 @@ import (
 // certificateTime is how long a certificate is valid; it is used by one run of a command.
 const certificateTime = 30 * 24 * time.Hour
 
-// newCertificate makes a certificate that signs itself, for these names and addresses. Its key stays in memory. It is
-// of a kind that every browser knows.
+// newCertificate makes a certificate that signs itself; it is valid under these names and addresses. Its key, of a kind
+// that every browser knows, stays in memory.
 func newCertificate(now time.Time, names []string) (certificate tls.Certificate, fingerprint string, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -17,12 +17,14 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/player"
 )
 
-// defaultAddress is where a flag without an address listens: any free port, for this machine only.
+// defaultAddress is where a flag without an address listens: any free port of this machine.
 const defaultAddress = "127.0.0.1:0"
 
 // Flags are the flags of a command that can be watched by others.
 type Flags struct {
-	web string
+	web, ssh string
+	// keys is the file of the keys that may log in.
+	keys string
 }
 
 // Bind adds the flags to a command.
@@ -31,7 +33,16 @@ func (f *Flags) Bind(cmd *cobra.Command) {
 	flags.StringVar(&f.web, "serve-web", "", "serve a page to watch, read-only; --serve-web=`HOST:PORT` lets other "+
 		"machines watch, over TLS (default with no address: a free port of this machine)")
 	flags.Lookup("serve-web").NoOptDefVal = defaultAddress
+	flags.StringVar(&f.ssh, "serve-ssh", "", "serve this UI over SSH, read-only, to who has the printed one-time "+
+		"password; --serve-ssh=`HOST:PORT` lets other machines watch (default with no address: a free port "+
+		"of this machine)")
+	flags.Lookup("serve-ssh").NoOptDefVal = defaultAddress
+	flags.StringVar(&f.keys, "ssh-authorized-keys", "", "`FILE` with public keys that may watch with --serve-ssh, too "+
+		"(default none)")
 }
+
+// Asked reports whether others may watch.
+func (f *Flags) Asked() bool { return f.web != "" || f.ssh != "" }
 
 // Subject is what others watch.
 type Subject struct {
@@ -39,7 +50,7 @@ type Subject struct {
 	Name, Dir string
 	// Mode is one of package page.
 	Mode string
-	// Connect returns a client with a connection of its own, which the caller closes. It may block.
+	// Connect returns a client with its own connection, which the caller closes. It may block.
 	Connect func(ctx context.Context) (client deckv1.DeckServiceClient, end func(), err error)
 	// Gone reports whether an error of Connect says that there is nothing left to connect to; nil for never.
 	Gone func(err error) bool
@@ -51,20 +62,42 @@ type Subject struct {
 
 // Start serves what the flags ask for until Close, or the end of ctx; nil when they ask for nothing.
 func (f *Flags) Start(ctx context.Context, subject Subject) (*Share, error) {
-	if f.web == "" {
+	if f.keys != "" && f.ssh == "" {
+		return nil, exit.Usage(errors.New("--ssh-authorized-keys is for --serve-ssh"), "add --serve-ssh")
+	}
+	if !f.Asked() {
 		return nil, nil
 	}
-	s := &Share{}
+	s := &Share{news: news{lines: make(chan string, maxNews)}}
 	ctx, s.stop = context.WithCancel(ctx)
-	web, err := listen("--serve-web", f.web)
-	if err == nil {
-		err = s.serveWeb(ctx, web, subject)
-	}
+	err := s.serve(ctx, f, subject)
 	if err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// serve opens each address that the flags name.
+func (s *Share) serve(ctx context.Context, f *Flags, subject Subject) error {
+	if f.web != "" {
+		at, err := listen("--serve-web", f.web)
+		if err == nil {
+			err = s.serveWeb(ctx, at, subject)
+		}
+		if err != nil {
+			return err
+		}
+		s.serving.Go(func() { s.countPage(ctx) })
+	}
+	if f.ssh == "" {
+		return nil
+	}
+	at, err := listen("--serve-ssh", f.ssh)
+	if err != nil {
+		return err
+	}
+	return s.serveSSH(ctx, at, f, subject)
 }
 
 // address is an open one, as the user has named it.
@@ -85,7 +118,8 @@ func listen(flag, given string) (*address, error) {
 	}
 	listener, err := net.Listen("tcp", given)
 	if err != nil {
-		return nil, exit.Usage(fmt.Errorf("%s=%s: %w", flag, given, err), "choose another address, or a free port: "+flag)
+		return nil, exit.Usage(fmt.Errorf("%s=%s: %w", flag, given, err),
+			"choose another address, or a free port: "+flag)
 	}
 	tcp, ok := listener.Addr().(*net.TCPAddr)
 	if !ok {

@@ -5,10 +5,11 @@ package share
 
 import (
 	"context"
-	"fmt"
-	"io"
+	"slices"
+	"strings"
 	"sync"
 
+	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/page"
 )
 
@@ -17,17 +18,37 @@ type Share struct {
 	stop    context.CancelFunc
 	serving sync.WaitGroup
 	web     *page.Server
+	ssh     *terminals
 	shared  []Address
+	news    news
 }
 
 // Address is one way to watch.
 type Address struct {
-	// Part names it as components are named: web.
-	Part string
-	// Text is what a watcher needs: the address with the token in its fragment.
+	// Part names it as components are named: web or ssh; Name is that for people.
+	Part, Name string
+	// Text is what a watcher needs: the address with the token in its fragment, or a command.
 	Text string
+	// Code is what a QR code of it has.
+	Code string
 	// Notes say more, a line each, such as the fingerprint of the certificate and who can watch.
 	Notes []string
+}
+
+// Detail is what a program needs to watch: of SSH also the password and the key of the host.
+func (a Address) Detail() string {
+	if a.Part == "web" {
+		return a.Text
+	}
+	return strings.Join(append([]string{a.Text}, a.Notes...), "; ")
+}
+
+// With is the word before Text in a sentence.
+func (a Address) With() string {
+	if a.Part == "web" {
+		return "at"
+	}
+	return "with"
 }
 
 // Addresses are the ways to watch.
@@ -35,30 +56,32 @@ func (s *Share) Addresses() []Address {
 	if s == nil {
 		return nil
 	}
-	return s.shared
-}
-
-// Watching is how many watch at present. changed is closed when that changes; nil when nothing is served.
-func (s *Share) Watching() (count int, changed <-chan struct{}) {
-	if s == nil || s.web == nil {
-		return 0, nil
+	all := slices.Clone(s.shared)
+	if s.ssh != nil {
+		all = append(all, s.ssh.address())
 	}
-	return s.web.Watching()
+	return all
 }
 
-// Tell shows watchers the caption of a story.
-func (s *Share) Tell(story page.Story) {
+// Watching is how many watch at present.
+func (s *Share) Watching() (count int) {
 	if s != nil && s.web != nil {
-		s.web.Tell(story)
+		count, _ = s.web.Watching()
 	}
+	if s != nil && s.ssh != nil {
+		terminals, _ := s.ssh.Watching()
+		count += terminals
+	}
+	return count
 }
 
-// Print writes the addresses, a line each with its notes below; line completes each line, such as by the time.
-func (s *Share) Print(out io.Writer, line func(part, text string) string) {
-	for _, a := range s.Addresses() {
-		for _, text := range append([]string{a.Text}, a.Notes...) {
-			fmt.Fprintln(out, line(a.Part, text)) // output that ends is no reason to end
-		}
+// ShowStory shows watchers the caption of a story.
+func (s *Share) ShowStory(story page.Story) {
+	if s != nil && s.web != nil {
+		s.web.ShowStory(story)
+	}
+	if s != nil && s.ssh != nil {
+		s.ssh.ShowCaption(app.Caption{Text: story.Text, Step: story.Step, Steps: story.Steps, Awaits: story.Awaits})
 	}
 }
 

@@ -51,10 +51,11 @@ func (s *Share) serveWeb(ctx context.Context, at *address, subject Subject) erro
 	if err != nil {
 		return errors.Join(fmt.Errorf("serve the page: %w", err), at.Close())
 	}
-	shared := Address{Part: "web"}
+	shared := Address{Part: "web", Name: "Page"}
 	scheme, listener := "http", net.Listener(connlimit.New(at.Listener, webBounds))
 	if at.public {
-		certificate, fingerprint, err := newCertificate(time.Now(), []string{at.reachable(machine), machine, "localhost"})
+		certificate, fingerprint, err := newCertificate(time.Now(),
+			[]string{at.reachable(machine), machine, "localhost"})
 		if err != nil {
 			return errors.Join(err, at.Close())
 		}
@@ -66,7 +67,9 @@ func (s *Share) serveWeb(ctx context.Context, at *address, subject Subject) erro
 			"warning: everyone who can reach this machine and has the address can watch, until this command ends",
 		}
 	}
-	shared.Text = fmt.Sprintf("%s://%s/#token=%s", scheme, net.JoinHostPort(at.reachable(machine), at.port), server.Token())
+	shared.Text = fmt.Sprintf("%s://%s/#token=%s", scheme, net.JoinHostPort(at.reachable(machine), at.port),
+		server.Token())
+	shared.Code = shared.Text
 	s.web, s.shared = server, append(s.shared, shared)
 	s.serving.Go(func() {
 		defer link.close()

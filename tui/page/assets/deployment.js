@@ -5,7 +5,9 @@
 // failed.
 
 import { byId, el, replace, setText, show, signed } from './dom.js';
-import { clock, dated, deploymentEnded, deploymentState, duration, firstLine, moment, shortHash, ticking } from './words.js';
+import {
+  clock, dated, deploymentEnded, deploymentState, duration, firstLine, moment, shortHash, ticking,
+} from './words.js';
 
 export function drawDeployment(model, selection) {
   const deployment = shownDeployment(model, selection);
@@ -88,13 +90,15 @@ function reasonsOf(model, deployment) {
   }
   if (['FAILURE', 'CANCELLED', 'ROLLING_BACK'].includes(deployment.status) && deployment.reason) {
     const failed = stages.find((stage) => stage.look === 'failed');
-    const next = failed && !deployment.reason.includes('next step:') ? `\nnext step: read the log of ${failed.label}` : '';
-    reasons.push({ tone: deployment.status === 'CANCELLED' ? 'waiting' : 'failed', text: deployment.reason + next });
+    const told = !failed || deployment.reason.includes('next step:');
+    const text = deployment.reason + (told ? '' : `\nnext step: read the log of ${failed.label}`);
+    reasons.push({ tone: deployment.status === 'CANCELLED' ? 'waiting' : 'failed', text });
   }
   const application = model.applications.get(deployment.app_id);
   if (application?.problem && !deployment.reason.includes(application.problem)) {
     const next = application.next_step ? `\nnext step: ${application.next_step}` : '';
-    reasons.push({ tone: application.sync === 'INVALID_CONFIG' ? 'failed' : 'waiting', text: application.problem + next });
+    const tone = application.sync === 'INVALID_CONFIG' ? 'failed' : 'waiting';
+    reasons.push({ tone, text: application.problem + next });
   } else if (deployment.status === 'SUCCESS' && application?.health === 'UNHEALTHY' && application.health_reason) {
     reasons.push({ tone: 'failed', text: `unhealthy: ${application.health_reason}` });
   }

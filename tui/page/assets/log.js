@@ -61,14 +61,13 @@ export class Log {
     this.#frame = 0;
     const { lines } = this;
     const empty = lines.lines.length === 0;
-    show(this.#view, !empty);
     show(byId('log-empty'), empty);
     setText(byId('log-empty'), this.#nothing());
     const total = lines.next - lines.first;
-    const loaded = lines.from > lines.first ? ', the last ' + count(lines.lines.length, 'line').replace(/ lines?$/, '') + ' loaded' : '';
+    const loaded = lines.from > lines.first ? ', go up for earlier ones' : '';
     const cut = lines.truncated ? ', the beginning is not kept' : '';
-    setText(byId('log-count'), empty ? '' : count(total, 'line') + loaded + cut + (lines.error ? ` · ${lines.error}` : ''));
-    if (empty) return;
+    const error = lines.error ? ` · ${lines.error}` : '';
+    setText(byId('log-count'), empty ? '' : count(total, 'line') + loaded + cut + error);
     this.#measured();
     this.#virtual.setHeights(lines.tops, this.#rowHeight);
     if (this.#tail) this.#view.scrollTop = this.#view.scrollHeight;
@@ -139,7 +138,8 @@ export class Log {
     if (known?.dataset.key === key) return known;
     const state = lineState(line);
     const row = el('div', {
-      class: `row line ${line.level} ${state?.tone ?? ''}${current ? ' current' : ''}`, 'data-key': key, 'data-line': number,
+      class: `row line ${line.level} ${state?.tone ?? ''}${current ? ' current' : ''}`,
+      'data-key': key, 'data-line': number,
     },
     el('span', { class: 'time' }, clock(moment(line.time))),
     el('span', { class: 'sign', role: state && 'img', 'aria-label': state?.word }, state?.sign ?? ''),
@@ -187,7 +187,8 @@ export class Log {
   #sayHits() {
     const place = this.#at >= 0 ? `${this.#at + 1} of ` : '';
     const none = `no hit in ${count(this.lines.lines.length, 'line')}`;
-    setText(byId('hits'), !this.#needle ? '' : this.#found.length > 0 ? place + count(this.#found.length, 'hit') : none);
+    const words = this.#found.length > 0 ? place + count(this.#found.length, 'hit') : none;
+    setText(byId('hits'), this.#needle ? words : '');
   }
 
   // hit goes to the next hit, or back; the first is the one nearest to the end of the view.

@@ -76,7 +76,8 @@ export function drawHistory(model, selection, pick) {
   const key = JSON.stringify([selection.deployment, deployments.map((one) => [one.id, one.status, one.completed_at])]);
   replace(byId('history-body'), key, () => {
     if (deployments.length === 0) return [el('p', { class: 'empty' }, 'No deployments of this application yet')];
-    return [el('table', { class: 'table', role: 'table' }, el('tbody', {}, deployments.map((one) => deployment(one, selection, model.now, pick))))];
+    const rows = deployments.map((one) => deployment(one, selection, model.now, pick));
+    return [el('table', { class: 'table', role: 'table' }, el('tbody', {}, rows))];
   });
 }
 
@@ -87,5 +88,6 @@ function deployment(one, selection, now, pick) {
   return el('tr', { 'aria-current': one.id === selection.deployment ? 'true' : null },
     el('td', {}, button, el('div', { class: 'wide' }, firstLine(one.commit_message))),
     el('td', { class: 'hash' }, shortHash(one.commit)),
-    el('td', { class: 'number' }, el('div', {}, dated(moment(one.created_at), now)), el('div', { class: 'dim' }, took)));
+    el('td', { class: 'number' }, el('div', {}, dated(moment(one.created_at), now)),
+      el('div', { class: 'dim' }, took)));
 }

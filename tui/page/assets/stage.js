@@ -52,7 +52,8 @@ function facts(stage, { needs, feeds }, now, pick) {
   row('attempt', stage.attempt > 1 ? `${stage.attempt}` : '');
   if (stage.progress) {
     const { done, total, text } = stage.progress;
-    row('progress', `${total > 0 ? `${done} of ${total}` : done || ''} ${text}`.trim(), total > 0 ? bar(done / total) : '');
+    const so = total > 0 ? `${done} of ${total}` : done || '';
+    row('progress', `${so} ${text}`.trim(), total > 0 ? bar(done / total) : '');
   }
   row('says', stage.display);
   row('approved by', (stage.approved_by ?? []).join(', '));
