@@ -138,7 +138,7 @@ func readTemplates(folder string) (raw, error) {
 
 // parseTemplates reports whether the file is one of templates. What is no YAML at all is another program's business.
 func parseTemplates(data []byte) (templates raw, is bool, err error) {
-	document, err := yaml.YAMLToJSON(data)
+	document, err := toJSON(data)
 	var file struct {
 		APIVersion string          `json:"apiVersion"`
 		Kind       string          `json:"kind"`
@@ -151,6 +151,16 @@ func parseTemplates(data []byte) (templates raw, is bool, err error) {
 		return raw{}, false, fmt.Errorf("spec: %w", err)
 	}
 	return templates, true, nil
+}
+
+// toJSON decodes before it encodes: the library's own conversion writes escapes of YAML, such as \e, which JSON does not
+// have.
+func toJSON(document []byte) ([]byte, error) {
+	var value any
+	if err := yaml.Unmarshal(document, &value); err != nil {
+		return nil, err
+	}
+	return json.Marshal(value)
 }
 
 func readFile(name string) ([]byte, error) {

@@ -117,3 +117,15 @@ func TestCustomArgsOfAnApplication(t *testing.T) {
 	_, err = CustomArgs([]byte("spec: {plugins: {analysis: {appCustomArgs: 1}}}\n"), "analysis")
 	require.ErrorContains(t, err, "spec.plugins.analysis of the application configuration")
 }
+
+func TestControlCharactersOfYAMLAreRead(t *testing.T) {
+	t.Parallel()
+	custom, err := CustomArgs([]byte(`spec: {description: "\a\e\x1b", plugins: {analysis: {appCustomArgs: {a: "b\e"}}}}`),
+		"analysis")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"a": "b\x1b"}, custom)
+	templates, is, err := parseTemplates([]byte(`{kind: AnalysisTemplate, spec: {metrics: {a: {query: "\e"}}}}`))
+	require.NoError(t, err)
+	require.True(t, is)
+	require.JSONEq(t, `{"query":"\u001b"}`, string(templates.Metrics["a"]))
+}
