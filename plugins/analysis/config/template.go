@@ -153,8 +153,8 @@ func parseTemplates(data []byte) (templates raw, is bool, err error) {
 	return templates, true, nil
 }
 
-// toJSON decodes before it encodes: the library's own conversion writes escapes of YAML, such as \e, which JSON does not
-// have.
+// toJSON decodes before it encodes: the library's own conversion writes escapes of YAML, such as \e, which JSON does
+// not have.
 func toJSON(document []byte) ([]byte, error) {
 	var value any
 	if err := yaml.Unmarshal(document, &value); err != nil {

@@ -120,8 +120,8 @@ func TestCustomArgsOfAnApplication(t *testing.T) {
 
 func TestControlCharactersOfYAMLAreRead(t *testing.T) {
 	t.Parallel()
-	custom, err := CustomArgs([]byte(`spec: {description: "\a\e\x1b", plugins: {analysis: {appCustomArgs: {a: "b\e"}}}}`),
-		"analysis")
+	custom, err := CustomArgs(
+		[]byte(`spec: {description: "\a\e\x1b", plugins: {analysis: {appCustomArgs: {a: "b\e"}}}}`), "analysis")
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"a": "b\x1b"}, custom)
 	templates, is, err := parseTemplates([]byte(`{kind: AnalysisTemplate, spec: {metrics: {a: {query: "\e"}}}}`))
