@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 // maxFile bounds a file of the folder .pipe, in bytes.
@@ -151,16 +149,6 @@ func parseTemplates(data []byte) (templates raw, is bool, err error) {
 		return raw{}, false, fmt.Errorf("spec: %w", err)
 	}
 	return templates, true, nil
-}
-
-// toJSON decodes before it encodes: the library's own conversion writes escapes of YAML, such as \e, which JSON does
-// not have.
-func toJSON(document []byte) ([]byte, error) {
-	var value any
-	if err := yaml.Unmarshal(document, &value); err != nil {
-		return nil, err
-	}
-	return json.Marshal(value)
 }
 
 func readFile(name string) ([]byte, error) {
