@@ -89,7 +89,8 @@ func TestATokenOpensASession(t *testing.T) {
 	require.Equal(t, "gzip", answer.Header.Get("Content-Encoding"))
 	require.NotEmpty(t, body)
 	require.Equal(t, "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", answer.Header.Get("Content-Security-Policy"))
+		"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		answer.Header.Get("Content-Security-Policy"))
 	require.Equal(t, "no-referrer", answer.Header.Get("Referrer-Policy"))
 	require.Equal(t, "nosniff", answer.Header.Get("X-Content-Type-Options"))
 	again, _ := ask(t, browser, http.MethodGet, s.web.URL+"/", "", "If-None-Match", answer.Header.Get("Etag"))

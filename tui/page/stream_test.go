@@ -123,6 +123,7 @@ func TestAThousandApplicationsComeInOneState(t *testing.T) {
 		all = append(all, app)
 		for n := range 4 {
 			d := decktest.Checkout()
+			d.Stages = nil
 			d.Id, d.ApplicationId, d.CreatedAt = fmt.Sprintf("d-%d-%d", i, n), app.Id, decktest.At(float64(n))
 			all = append(all, d)
 		}
