@@ -102,7 +102,9 @@ e2e-web: ## Drive the page to watch in a real Chromium (Debian's package chromiu
 	cd e2e/web && GOWORK=off go test -count=1 -timeout 5m ./...
 
 .PHONY: bench-web
-bench-web: ## Measure the page: 1,000 applications and 100 stages, an update, a scroll through 100,000 lines; needs Chromium
+bench-web: build embeddedk8s ## Measure the page: 50 watchers at rest, the way of an event, and in Chromium 1,000 applications, 100 stages, an update, 100,000 lines
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only web $(ARGS)
+	go test -run '^$$' -bench EventToWatcher -benchtime 100x ./tui/page
 	cd e2e/web && GOWORK=off go test -run '^$$' -bench . -benchtime 20x ./...
 
 .PHONY: e2e-platforms
