@@ -203,8 +203,10 @@ man: ## Write the manual pages of all commands to .cache/man
 	go run ./cmd/pipedeck/reference/generate -man $(CACHE)/man
 
 .PHONY: pictures
-pictures: ## Draw the pictures of the UI in docs/pictures from fixed states
+pictures: ## Draw the pictures in docs/pictures from fixed states and recorded stories; RECORD=1 records these again
+	if [ -n "$(RECORD)" ]; then $(MAKE) build && tools/recordstories.sh; fi
 	go test -count=1 -run '^TestScreensAsPictures$$' ./tui/app -update
+	go test -count=1 -run '^TestPicturesOfRecordedStories$$' ./cmd/pipedeck/film -update
 
 .PHONY: clean
 clean: ## Remove what was built here (not the user's cache)

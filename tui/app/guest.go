@@ -6,6 +6,9 @@ package app
 import (
 	"cmp"
 	"context"
+	"os"
+	"os/signal"
+	"syscall"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -14,8 +17,8 @@ import (
 )
 
 // Guest is a user who watches from another machine. The UI of a guest changes nothing, and starts, reads and writes
-// nothing on this machine: only the actions of keymap.Watching have keys, and the parts of Config with which the UI acts
-// here are not used. Signals of this process are left to its owner.
+// nothing on this machine: only the actions of keymap.Watching have keys, and the parts of Config with which the UI
+// acts here are not used. Signals of this process are left to its owner.
 type Guest struct {
 	// Size is that of the guest's terminal, Sizes are the later ones.
 	Size  Size
@@ -27,6 +30,28 @@ type Size struct{ Width, Height int }
 
 // guestReason is why a guest changes nothing.
 const guestReason = "you are watching"
+
+// completed is the configuration with what was left out.
+func (c Config) completed() Config {
+	if c.Guest != nil {
+		c = c.withoutHost()
+	}
+	if c.Environ == nil {
+		c.Environ = os.Environ()
+	}
+	if c.Commander == "" {
+		c.Commander = lookup(c.Environ, "USER", "unknown user")
+	}
+	return c
+}
+
+// interrupted returns a context that ends by a signal of this process; that of a guest is left to its owner.
+func (c Config) interrupted(ctx context.Context) (context.Context, context.CancelFunc) {
+	if c.Guest != nil {
+		return context.WithCancel(ctx)
+	}
+	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+}
 
 // withoutHost is the configuration for a guest: without anything that acts on this machine. Environ is of the guest's
 // terminal alone.

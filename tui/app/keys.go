@@ -180,8 +180,6 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		m.openHelp()
 	case keymap.Palette:
 		m.openPalette()
-	case keymap.ShowShare:
-		return m.openShare()
 	case keymap.Redraw:
 		return tea.ClearScreen
 	case keymap.Zoom:
@@ -303,6 +301,8 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 	case keymap.ShowPreview:
 		m.screen.focus = keymap.Preview
 		m.panes.preview.enter()
+	case keymap.ShowShare:
+		return openShare(m)
 	case keymap.ShowCard:
 		m.panes.log.follow()
 		m.cards.show()

@@ -8,9 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -142,18 +139,10 @@ type clock struct {
 const framesPerSecond = 20
 
 func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
-	if cfg.Guest != nil {
-		cfg = cfg.withoutHost()
-	}
-	if cfg.Environ == nil {
-		cfg.Environ = os.Environ()
-	}
+	cfg = cfg.completed()
 	look, err := theme.FromEnvironment(cfg.Environ)
 	if err != nil {
 		return Interrupted, err
-	}
-	if cfg.Commander == "" {
-		cfg.Commander = lookup(cfg.Environ, "USER", "unknown user")
 	}
 	if seams.clock.now == nil {
 		seams.clock = clock{now: time.Now, after: time.After}
@@ -162,11 +151,8 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	if cfg.Playback != nil {
 		seams.clock.now = cfg.Playback.Now
 	}
-	if cfg.Guest == nil {
-		var stop context.CancelFunc
-		ctx, stop = signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-		defer stop()
-	}
+	ctx, stop := cfg.interrupted(ctx)
+	defer stop()
 
 	work := newWork(ctx)
 	m := newModel(cfg, look, work, seams.clock)

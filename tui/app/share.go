@@ -39,8 +39,8 @@ type Way struct {
 }
 
 // noShare says how to begin where nothing is served.
-const noShare = "Nothing is served to others. Leave the UI, which keeps the environment running, and open it again with " +
-	"one of these flags:"
+const noShare = "Nothing is served to others. Leave the UI, which keeps the environment running, and open it again " +
+	"with one of these flags:"
 
 // shareFlags are the flags that serve something, with what they serve.
 var shareFlags = []string{"  --serve-web   a page for browsers", "  --serve-ssh   this UI in the terminals of others"}
@@ -75,7 +75,7 @@ type shareView struct {
 }
 
 // openShare opens the overlay and copies the first way.
-func (m *model) openShare() tea.Cmd {
+func openShare(m *model) tea.Cmd {
 	v := &shareView{host: m.host, overlays: &m.overlays, clipboard: clipboard{m.host, &m.toast}}
 	m.overlays.push(v)
 	if len(v.ways()) == 0 {
@@ -156,9 +156,13 @@ func (v *shareView) encode(th theme.Theme, content string) *view.Code {
 		return nil
 	}
 	if v.coded != content {
-		code, err := qr.EncodeText(content, qr.Low)
+		segments, err := qr.MakeSegmentsOptimally(content, qr.Low, qr.MinVersion, qr.MaxVersion)
 		if err != nil {
 			return nil // too long for a code; the words say the same
+		}
+		code, err := qr.EncodeStandardSegments(segments, qr.Low)
+		if err != nil {
+			return nil
 		}
 		v.code, v.coded = code, content
 	}

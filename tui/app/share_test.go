@@ -83,6 +83,7 @@ func TestTheCodeOnTheScreenCanBeRead(t *testing.T) {
 	}{
 		{200, 60, nil, false},
 		{80, 24, nil, true},
+		{80, 19, nil, true},
 		{200, 60, []string{"PIPEDECK_THEME=light"}, false},
 		{200, 60, []string{"PIPEDECK_THEME=high-contrast"}, false},
 		{200, 60, []string{"NO_COLOR=1"}, false},
@@ -106,9 +107,9 @@ func TestTheCodeOnTheScreenCanBeRead(t *testing.T) {
 
 func TestACodeWithoutRoomIsNotCut(t *testing.T) {
 	t.Parallel()
-	m := shared(t, 80, 19)
+	m := shared(t, 80, 17)
 	screen := ansi.Strip(m.render())
-	require.Contains(t, screen, "The QR code needs 37x20, more than this terminal has.")
+	require.Contains(t, screen, "The QR code needs 33x18, more than this terminal has.")
 	require.NotContains(t, screen, "▀")
 }
 
@@ -160,7 +161,7 @@ func TestAGuestHasNoKeyThatActs(t *testing.T) {
 		require.NotContains(t, acting, b.Action)
 	}
 	require.NotEmpty(t, keys)
-	cfg := Config{Guest: &Guest{}, Files: Files{Saved: "x"}, Manifests: stubManifests{}, Flags: " --name x"}.withoutHost()
+	cfg := Config{Guest: &Guest{}, Files: Files{Saved: "x"}, Manifests: stubManifests{}, Flags: " --name x"}.completed()
 	require.Equal(t, Files{}, cfg.Files)
 	require.Nil(t, cfg.Manifests)
 	require.Nil(t, cfg.Command)

@@ -293,8 +293,8 @@ func callKeys() Map {
 func shareKeys() Map {
 	scopes := []Scope{ShareOverlay}
 	return Map{
-		{Action: Copy, Keys: []string{"y"}, Short: "copy", Rank: 2, Help: "copy the address or the command", Group: "Share",
-			Scopes: scopes},
+		{Action: Copy, Keys: []string{"y"}, Short: "copy", Rank: 2, Help: "copy the address or the command",
+			Group: "Share", Scopes: scopes},
 		{Action: Zoom, Keys: []string{"z"}, Short: "QR code", Rank: 3, Help: "show the QR code alone; again: back",
 			Group: "Share", Scopes: scopes},
 		{Action: Up, Keys: []string{"up", "k"}, Label: "↑ k", Help: "way above", Group: "Share", Scopes: scopes},

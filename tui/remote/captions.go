@@ -16,8 +16,8 @@ type captions struct {
 	all  map[chan app.Caption]bool
 }
 
-// Tell shows watchers a caption of a story, also those who come later.
-func (s *Server) Tell(c app.Caption) {
+// ShowCaption shows watchers a caption of a story, also those who come later.
+func (s *Server) ShowCaption(c app.Caption) {
 	all := &s.captions
 	all.mu.Lock()
 	defer all.mu.Unlock()

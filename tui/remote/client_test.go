@@ -34,13 +34,24 @@ type stage struct {
 	news []string
 }
 
-func newKey(t *testing.T) ssh.Signer {
+// privateKey is a key with what signs with it.
+type privateKey struct {
+	private ed25519.PrivateKey
+	signer  ssh.Signer
+}
+
+func newPrivateKey(t *testing.T) privateKey {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
 	signer, err := ssh.NewSignerFromKey(private)
 	require.NoError(t, err)
-	return signer
+	return privateKey{private, signer}
+}
+
+func newKey(t *testing.T) ssh.Signer {
+	t.Helper()
+	return newPrivateKey(t).signer
 }
 
 // open starts a server; change may change its options.
@@ -108,7 +119,8 @@ func (s *stage) awaitWatchers(t *testing.T, want int) {
 func (s *stage) connect(t *testing.T, methods ...ssh.AuthMethod) (*ssh.Client, error) {
 	t.Helper()
 	client, err := ssh.Dial("tcp", s.address, &ssh.ClientConfig{
-		User: "ada", Auth: methods, HostKeyCallback: ssh.FixedHostKey(s.options.HostKey.PublicKey()), Timeout: patience})
+		User: "ada", Auth: methods, HostKeyCallback: ssh.FixedHostKey(s.options.HostKey.PublicKey()),
+		Timeout: patience})
 	if err == nil {
 		t.Cleanup(func() { _ = client.Close() })
 	}

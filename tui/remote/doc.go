@@ -6,7 +6,7 @@
 //
 // A server lets in who has a listed public key, or the one-time password, which is another one after each login. It
 // serves one session with a terminal on each connection and nothing else: no command, no subsystem, no forwarding. Run
-// owns every goroutine, tells the watchers why it ends, and returns when all of them have ended.
+// owns every goroutine, says to watchers why it ends, and returns when all of them have ended.
 //
 // Bounds: the number of UIs, passwords and keys that a connection may try, the time of a login, of a start, and without
 // a sign of life. The caller's listener bounds connections; those with a method Trust get that call after their login.

@@ -51,8 +51,8 @@ func (c *calls) connect(t *testing.T, address string) deckv1.DeckServiceClient {
 			c.note(method)
 			return invoke(ctx, method, request, reply, conn, options...)
 		}),
-		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn, method string,
-			stream grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
+		grpc.WithStreamInterceptor(func(ctx context.Context, desc *grpc.StreamDesc, conn *grpc.ClientConn,
+			method string, stream grpc.Streamer, options ...grpc.CallOption) (grpc.ClientStream, error) {
 			c.note(method)
 			return stream(ctx, desc, conn, method, options...)
 		}))
@@ -61,8 +61,8 @@ func (c *calls) connect(t *testing.T, address string) deckv1.DeckServiceClient {
 	return deckv1.NewDeckServiceClient(conn)
 }
 
-// Each key of the UI, also those that a watcher does not have, in each pane: the environment hears only calls that read,
-// and no program of this machine runs and no file is written.
+// Each key of the UI, also those that a watcher does not have, in each pane: the environment gets only calls that read,
+// no program of this machine runs, and no file is written.
 func TestNoKeyOfAWatcherChangesAnything(t *testing.T) {
 	home, marks := t.TempDir(), t.TempDir()
 	t.Chdir(home)

@@ -115,7 +115,7 @@ func TestOnlyTheUIIsServed(t *testing.T) {
 	}
 	_, err = client.NewSession()
 	require.ErrorContains(t, err, "one session")
-	require.NoError(t, session.RequestSubsystem("sftp"), "its program is told why on standard error")
+	require.NoError(t, session.RequestSubsystem("sftp"), "the reason is on standard error")
 	count, _ := s.Watching()
 	require.Zero(t, count)
 }
@@ -154,7 +154,8 @@ func TestAWatcherWhoDoesNotAnswerIsHungUpOn(t *testing.T) {
 	frozen := &freezing{Conn: tcp, thawed: make(chan struct{})}
 	close(frozen.thawed)
 	conn, channels, requests, err := ssh.NewClientConn(frozen, s.address, &ssh.ClientConfig{User: "ada",
-		Auth: []ssh.AuthMethod{ssh.PublicKeys(s.key)}, HostKeyCallback: ssh.FixedHostKey(s.options.HostKey.PublicKey())})
+		Auth:            []ssh.AuthMethod{ssh.PublicKeys(s.key)},
+		HostKeyCallback: ssh.FixedHostKey(s.options.HostKey.PublicKey())})
 	require.NoError(t, err)
 	w := s.watchOn(t, ssh.NewClient(conn, channels, requests), 80, 24)
 	w.seesText("WAIT_APPROVAL")
@@ -188,7 +189,7 @@ func (f *freezing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func TestWatchersAreToldWhyItEnds(t *testing.T) {
+func TestWatchersReadWhyItEnds(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)
 	w := s.watch(t, 80, 24)

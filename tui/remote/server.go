@@ -23,8 +23,8 @@ type Options struct {
 	HostKey ssh.Signer
 	// Keys may log in, besides the one-time password.
 	Keys []ssh.PublicKey
-	// Connect returns a client for one UI, which the UI closes. It may block. An error that wraps app.ErrEnvironmentGone
-	// ends the UI.
+	// Connect returns a client for one UI, which the UI closes. It may block. An error that wraps
+	// app.ErrEnvironmentGone ends the UI.
 	Connect func(ctx context.Context) (client deckv1.DeckServiceClient, end func(), err error)
 	// Name of what is watched and version of the program, for the header.
 	Name, Version string
@@ -54,7 +54,7 @@ const (
 	helloTime = 10 * time.Second
 	loginTime = time.Minute
 	startTime = 10 * time.Second
-	// lastWords is the time that a watcher gets to be told why the server ends.
+	// lastWords is the time that a watcher gets to read why the server ends.
 	lastWords = 2 * time.Second
 )
 

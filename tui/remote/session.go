@@ -29,7 +29,9 @@ type session struct {
 	terminal *terminal
 	environ  []string
 	begun    bool
-	running  sync.WaitGroup
+	// next is what begins after the answer to the request.
+	next    func()
+	running sync.WaitGroup
 }
 
 const (
@@ -47,6 +49,10 @@ func (s *session) serve(ctx context.Context, requests <-chan *ssh.Request) {
 		ok := s.take(ctx, r)
 		if r.WantReply {
 			_ = r.Reply(ok, nil)
+		}
+		if s.next != nil { // after the answer, which a session that ends at once would cut off
+			s.running.Go(s.next)
+			s.next = nil
 		}
 	}
 }
@@ -79,7 +85,7 @@ func (s *session) begin(run func()) bool {
 	}
 	s.begun = true
 	s.started()
-	s.running.Go(run)
+	s.next = run
 	return true
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/pipedeck/pipedeck/tui/text"
 )
 
-// runUI shows the UI until the watcher leaves, is idle, or ctx ends, and returns why it has ended; empty when the watcher
-// has left.
+// runUI shows the UI until the watcher leaves, is idle, or ctx ends, and returns why it has ended; empty when the
+// watcher has left.
 func (s *session) runUI(ctx context.Context) (says string) {
 	o := s.server.options
 	var running sync.WaitGroup

@@ -17,14 +17,27 @@ type Code struct {
 	// Size is the number of modules at a side, Dark reports whether one is dark.
 	Size int
 	Dark func(x, y int) bool
+	// Narrow: there is no room for the whole border.
+	Narrow bool
 }
 
-// quiet is the width of the light border around a code, in modules. Source: ISO/IEC 18004.
-const quiet = 4
+// The width of the light border around a code, in modules. Source: ISO/IEC 18004. Cameras read it with half of that,
+// too.
+const (
+	quiet       = 4
+	narrowQuiet = 2
+)
+
+func (c Code) quiet() int {
+	if c.Narrow {
+		return narrowQuiet
+	}
+	return quiet
+}
 
 // Room returns how many columns and lines the code takes.
 func (c Code) Room() (width, height int) {
-	side := c.Size + 2*quiet
+	side := c.Size + 2*c.quiet()
 	if c.Theme.ASCII {
 		return 2 * side, side // a character is twice as high as wide
 	}
@@ -34,6 +47,7 @@ func (c Code) Room() (width, height int) {
 // Draw returns the lines of the code: two modules in a character, or one in two where there are no half blocks.
 func (c Code) Draw() []string {
 	_, height := c.Room()
+	quiet := c.quiet()
 	lines := make([]string, height)
 	for line := range lines {
 		var b strings.Builder

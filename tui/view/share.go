@@ -45,6 +45,11 @@ func (v Share) lines(width, height int) []string {
 	if len(v.Ways) == 0 {
 		return wrapAll(v.Nothing, width)
 	}
+	if v.Code != nil && !v.fits(width, height) {
+		narrow := *v.Code
+		narrow.Narrow = true
+		v.Code = &narrow
+	}
 	if v.CodeOnly && v.Code != nil && v.fits(width, height) {
 		return v.Code.Draw()
 	}
@@ -53,8 +58,8 @@ func (v Share) lines(width, height int) []string {
 	case v.Code == nil:
 	case !v.fits(width, height):
 		columns, rows := v.room()
-		lines = append(lines, "", v.Theme.Dim.Render(fmt.Sprintf("The QR code needs %dx%d, more than this terminal has.",
-			columns, rows+1)))
+		lines = append(lines, "", v.Theme.Dim.Render(
+			fmt.Sprintf("The QR code needs %dx%d, more than this terminal has.", columns, rows+1)))
 	case len(lines)+1+need <= height:
 		lines = append(append(lines, ""), v.Code.Draw()...)
 	default:

@@ -31,8 +31,8 @@ func openHostKey(dir string) (*hostKey, error) {
 		if err == nil {
 			signer, err := ssh.ParsePrivateKey(content)
 			if err != nil {
-				return nil, exit.With(exit.Failed, fmt.Errorf("read the host key %s: %w", path, err), "remove the file; "+
-					"the next run makes a new key")
+				return nil, exit.With(exit.Failed, fmt.Errorf("read the host key %s: %w", path, err),
+					"remove the file; the next run makes a new key")
 			}
 			return &hostKey{signer: signer}, nil
 		}

@@ -24,8 +24,8 @@ type news struct {
 	password string
 }
 
-// Report has who comes and who goes, and each new password, told to report instead of to the UI. Only one goroutine at a
-// time calls report.
+// Report sends who comes and who goes, and each new password, to report instead of the UI. Only one goroutine at a time
+// calls report.
 func (s *Share) Report(report func(part, line string)) {
 	if s == nil {
 		return

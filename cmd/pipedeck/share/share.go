@@ -81,7 +81,7 @@ func (s *Share) ShowStory(story page.Story) {
 		s.web.ShowStory(story)
 	}
 	if s != nil && s.ssh != nil {
-		s.ssh.Tell(app.Caption{Text: story.Text, Step: story.Step, Steps: story.Steps, Awaits: story.Awaits})
+		s.ssh.ShowCaption(app.Caption{Text: story.Text, Step: story.Step, Steps: story.Steps, Awaits: story.Awaits})
 	}
 }
 

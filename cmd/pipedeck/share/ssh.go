@@ -23,8 +23,8 @@ import (
 	"github.com/pipedeck/pipedeck/tui/remote"
 )
 
-// sshBounds bound what watchers occupy; a connection that has logged in is trusted. There are more connections than UIs,
-// so that one too many is told so.
+// sshBounds bound what watchers occupy; a connection that has logged in is trusted. There are more connections than
+// UIs, so that one too many reads why it is refused.
 var sshBounds = connlimit.Bounds{Connections: 2 * remote.MaxUIs, Untrusted: 20, Time: 90 * time.Second,
 	Bytes: 256 << 10}
 
