@@ -21,6 +21,9 @@ func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
 	require.Contains(t, js[string](b, "document.querySelector('#notice').innerText"), "What you see is from ")
 	b.waits("document.body.dataset.stale === ''")
 	b.shows("#lines", "3 of 4 pods ready") // it stays, without its colours
+	took := js[string](b, "document.querySelector('#took').innerText")
+	b.shows("#notice", "Attempt 4") // more than a second later
+	require.Equal(t, took, js[string](b, "document.querySelector('#took').innerText"), "nothing is heard of it")
 
 	s.deck.LogAt("deploy-eu", 41, "4 of 4 pods ready")
 	s.deck.Publish(decktest.CheckoutFailed())

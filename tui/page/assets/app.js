@@ -107,9 +107,10 @@ function schedule() {
 
 function draw() {
   frame = 0;
-  const { now } = model;
   const detail = shownDetail();
   drawHeader(model, link);
+  model.stand(document.body.hasAttribute('data-stale'));
+  const { now } = model;
   applications.draw();
   drawDeployment(model, selection);
   graph.draw(detail, selection.stage, now);

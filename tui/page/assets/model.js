@@ -23,6 +23,8 @@ export class Model {
   #heard = 0;
   #states = new Map();
   #leading = null;
+  // #frozen is the time at which the page stands while it hears nothing; null while it does.
+  #frozen = null;
 
   constructor() { this.#forget(); }
 
@@ -41,10 +43,14 @@ export class Model {
 
   // now is the time at the server; of a recorded session, the time that it shows.
   get now() {
+    if (this.#frozen !== null) return this.#frozen;
     if (!this.playback) return Date.now() + this.#ahead;
     const moved = this.playback.playing ? (Date.now() - this.#heard) * this.playback.speed : 0;
     return moment(this.playback.now) + moved;
   }
+
+  // stand has the time stand still, or go on: durations of what is not heard of do not grow.
+  stand(still) { this.#frozen = still ? this.now : null; }
 
   // position is how many seconds of a recorded session are over.
   get position() {
