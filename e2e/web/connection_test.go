@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pipedeck/pipedeck/tui/decktest"
+	"github.com/pipedeck/pipedeck/tui/page"
 )
 
 func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
@@ -20,6 +21,9 @@ func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
 	require.Contains(t, js[string](b, "document.querySelector('#notice').innerText"), "What you see is from ")
 	b.waits("document.body.dataset.stale === ''")
 	b.shows("#lines", "3 of 4 pods ready") // it stays, without its colours
+	took := js[string](b, "document.querySelector('#took').innerText")
+	b.shows("#notice", "Attempt 4") // more than a second later
+	require.Equal(t, took, js[string](b, "document.querySelector('#took').innerText"), "nothing is heard of it")
 
 	s.deck.LogAt("deploy-eu", 41, "4 of 4 pods ready")
 	s.deck.Publish(decktest.CheckoutFailed())
@@ -29,6 +33,40 @@ func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
 	b.picks("deploy-eu")
 	b.shows("#lines", "4 of 4 pods ready")
 	require.Equal(t, 8, js[int](b, "document.querySelectorAll('.line').length"), "no line is lost or shown twice")
+}
+
+// More happens while the page is away than the server keeps: it gets everything again, and nothing flickers.
+func TestAPageThatMissedTooMuchBeginsAgainWithoutAFlicker(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	js[any](b, `(() => {
+		const decode = TextDecoder.prototype.decode;
+		TextDecoder.prototype.decode = function (...parts) {
+			const text = decode.apply(this, parts);
+			window.resets = (window.resets ?? 0) + text.split('event: reset').length - 1;
+			return text;
+		};
+		window.least = Infinity;
+		new MutationObserver(() => {
+			window.least = Math.min(window.least, document.querySelectorAll('.node').length,
+				document.querySelectorAll('.application').length, document.querySelectorAll('.line').length);
+		}).observe(document.querySelector('#deck'), { subtree: true, childList: true, attributes: true });
+		return null;
+	})()`)
+	s.unlisten()
+	b.shows("#notice", "Reconnecting…")
+	for step := range 600 {
+		s.page.ShowStory(page.Story{Text: "On and on", Step: step + 1, Steps: 600})
+	}
+	s.again(s.listen(s.address))
+	b.shows("#step", "step 600 of 600")
+	b.waits("document.querySelector('#notice').hidden && document.body.dataset.connection === 'live'")
+	require.Equal(t, 1, js[int](b, "window.resets"))
+	s.deck.LogAt("deploy-eu", 41, "4 of 4 pods ready")
+	b.shows("#lines", "4 of 4 pods ready")
+	require.GreaterOrEqual(t, js[float64](b, "window.least"), 6.0, "something was gone for a moment")
+	b.clean(s)
 }
 
 func TestANewServerAsksForANewToken(t *testing.T) {

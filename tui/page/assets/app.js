@@ -45,7 +45,7 @@ function query() {
 
 const takes = {
   hello(hello) {
-    if (hello.protocol !== protocol) return location.reload();
+    if (hello.protocol !== protocol) return another(hello.protocol);
     model.takeHello(hello);
   },
   reset() {}, // a whole state follows, and replaces what is here
@@ -60,7 +60,15 @@ const takes = {
 
 function take(kind, data) {
   takes[kind]?.(data);
-  settle();
+  if (kind !== 'log') settle(); // lines change nothing besides the log, which draws itself
+}
+
+// another loads the page of a server that has changed; only once, in case that the same one comes again.
+function another(other) {
+  const key = 'pipedeck.protocol';
+  if (sessionStorage.getItem(key) === String(other)) return;
+  sessionStorage.setItem(key, String(other));
+  location.reload();
 }
 
 // settle shows what is selected now; another selection is another stream.
@@ -99,9 +107,10 @@ function schedule() {
 
 function draw() {
   frame = 0;
-  const { now } = model;
   const detail = shownDetail();
   drawHeader(model, link);
+  model.stand(document.body.hasAttribute('data-stale'));
+  const { now } = model;
   applications.draw();
   drawDeployment(model, selection);
   graph.draw(detail, selection.stage, now);

@@ -22,6 +22,9 @@ export class Model {
   #ahead = 0;
   #heard = 0;
   #states = new Map();
+  #leading = null;
+  // #frozen is the time at which the page stands while it hears nothing; null while it does.
+  #frozen = null;
 
   constructor() { this.#forget(); }
 
@@ -40,10 +43,14 @@ export class Model {
 
   // now is the time at the server; of a recorded session, the time that it shows.
   get now() {
+    if (this.#frozen !== null) return this.#frozen;
     if (!this.playback) return Date.now() + this.#ahead;
     const moved = this.playback.playing ? (Date.now() - this.#heard) * this.playback.speed : 0;
     return moment(this.playback.now) + moved;
   }
+
+  // stand has the time stand still, or go on: durations of what is not heard of do not grow.
+  stand(still) { this.#frozen = still ? this.now : null; }
 
   // position is how many seconds of a recorded session are over.
   get position() {
@@ -78,6 +85,7 @@ export class Model {
     for (const [name, ids] of Object.entries(state.gone ?? {})) for (const id of ids) this[name]?.delete(id);
     for (const { app_id: application } of state.whole ? [] : state.deployments ?? []) this.#drop(application);
     this.#states.clear();
+    this.#leading = null;
   }
 
   // #drop forgets what is more than an application keeps.
@@ -87,7 +95,10 @@ export class Model {
 
   takeDetail(detail) {
     this.detail = detail;
-    if (detail.deployment) this.deployments.set(detail.id, detail.deployment);
+    if (!detail.deployment) return;
+    this.deployments.set(detail.id, detail.deployment);
+    this.#leading = null;
+    this.#states.clear();
   }
 
   present(application) { return this.deployments.get(application.present); }
@@ -117,6 +128,11 @@ export class Model {
   // leading is the deployment that the page shows while it follows: the newest that is under way, else the newest of
   // all. A queued one has nothing to show yet.
   leading() {
+    this.#leading ??= this.#findLeading();
+    return this.#leading;
+  }
+
+  #findLeading() {
     const rank = (deployment) => (deploymentEnded(deployment) ? 0 : deployment.status === 'PENDING' ? 1 : 2);
     let best = null;
     for (const deployment of this.deployments.values()) {

@@ -88,7 +88,7 @@ export class Stream {
         watchdog = setTimeout(() => abort.abort(), silence);
         if (abort !== this.#abort) return;
         if (this.#attempt > 0 || this.#since === 0) this.#opened();
-        rest = this.#parse(rest + decoder.decode(value, { stream: true }));
+        rest = this.#parse(rest + decoder.decode(value, { stream: true }), rest.length);
       }
     } finally {
       clearTimeout(watchdog);
@@ -101,10 +101,12 @@ export class Stream {
     this.#handlers.open();
   }
 
-  // #parse hands on each whole event of a text, and returns what is left of it.
-  #parse(text) {
+  // #parse hands on each whole event of a text, and returns what is left of it. The part up to searched has no end of
+  // an event, save for half of one.
+  #parse(text, searched) {
     let from = 0;
-    for (let end = text.indexOf('\n\n', from); end >= 0; end = text.indexOf('\n\n', from)) {
+    let end = text.indexOf('\n\n', Math.max(0, searched - 1));
+    for (; end >= 0; end = text.indexOf('\n\n', from)) {
       this.#event(text.slice(from, end));
       from = end + 2;
     }
