@@ -50,6 +50,15 @@ func TestASessionIsRecordedReplayedAndExported(t *testing.T) {
 	_, code := s.wait()
 	require.Equal(t, 130, code)
 
+	stopped := filepath.Join(dir, "stopped.pipedeck")
+	r = e.pipedeck("export", stopped, "-o", "json")
+	require.Zero(t, r.Code, r.Stderr)
+	require.Contains(t, r.Stdout, `"running": false`)
+	require.Contains(t, r.Stdout, `"deployments": 1`)
+	const without = "exported after the environment had stopped, without plugins and live resources"
+	require.Contains(t, r.Stdout, without)
+	printed(t, e, stopped, "pipedeck: the session is not complete: "+without+"\n")
+
 	printsAll(t, e, recorded, exported)
 	playsToTheEnd(t, e, recorded)
 	damagedIsPlayedAsFarAsItGoes(t, e, recorded)
@@ -61,16 +70,21 @@ func TestASessionIsRecordedReplayedAndExported(t *testing.T) {
 func printsAll(t *testing.T, e *environment, files ...string) {
 	t.Helper()
 	for _, file := range files {
-		info, err := os.Stat(file)
-		require.NoError(t, err)
-		require.Equal(t, os.FileMode(0o600), info.Mode())
-		r := e.pipedeck("replay", file, "--output", "plain")
-		require.Zero(t, r.Code, r.Stderr)
-		require.Contains(t, r.Stdout, "hello from the past")
-		require.Contains(t, r.Stdout, "SUCCESS")
-		require.Empty(t, r.Stderr)
+		printed(t, e, file, "")
 	}
+}
 
+// printed requires that a session has the deployment, and that its printing says this on standard error.
+func printed(t *testing.T, e *environment, file, said string) {
+	t.Helper()
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
+	r := e.pipedeck("replay", file, "--output", "plain")
+	require.Zero(t, r.Code, r.Stderr)
+	require.Contains(t, r.Stdout, "hello from the past")
+	require.Contains(t, r.Stdout, "SUCCESS")
+	require.Equal(t, said, r.Stderr)
 }
 
 func playsToTheEnd(t *testing.T, e *environment, recorded string) {

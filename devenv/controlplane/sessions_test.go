@@ -206,6 +206,32 @@ func TestAnExportThatDoesNotEndIsAnError(t *testing.T) {
 	require.NoError(t, recorder.Record(t.Context(), p.deck, f, options), "which ends a recording in order")
 }
 
+// silent is an environment that does not answer what lives, until its caller has no more time.
+type silent struct {
+	deckv1.DeckServiceClient
+	waits context.CancelFunc
+}
+
+func (s silent) WatchResources(ctx context.Context, _ *deckv1.WatchResourcesRequest, _ ...grpc.CallOption) (
+	grpc.ServerStreamingClient[deckv1.WatchResourcesResponse], error) {
+	s.waits()
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func TestAnExportWithoutAnAnswerIsAnError(t *testing.T) {
+	t.Parallel()
+	p := start(t)
+	p.importApplication(id("2"), "ws")
+	f, err := os.Create(filepath.Join(t.TempDir(), "session"))
+	require.NoError(t, err)
+	defer f.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	options := recorder.Options{Environment: "test", Clock: clock.System{}, Snapshot: true}
+	require.ErrorIs(t, recorder.Record(ctx, silent{p.deck, cancel}, f, options), context.Canceled)
+}
+
 func TestARecordingThatTakesNoMoreLeavesTheEnvironmentAlone(t *testing.T) {
 	t.Parallel()
 	p := start(t)

@@ -63,12 +63,12 @@ func (a *applications) stream(ctx, streaming context.Context, id string, once bo
 	stream, err := a.deck.WatchResources(streaming, &deckv1.WatchResourcesRequest{ApplicationId: id},
 		grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
-		return nil //nolint:nilerr // the application is gone
+		return context.Cause(ctx) // nil when the application is gone
 	}
 	for reset := true; ; reset = false {
 		response, err := stream.Recv()
 		if err != nil {
-			return nil //nolint:nilerr // the same
+			return context.Cause(ctx) // nil when the application is gone
 		}
 		record := &deckv1.SessionResources{ApplicationId: id, Response: response, Reset_: reset}
 		if err := a.add(ctx, &deckv1.SessionRecord{

@@ -4,6 +4,7 @@
 package recorder
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type Options struct {
 	Limit int64
 	// Snapshot ends the recording as soon as the present state is in the file.
 	Snapshot bool
+	// Missing is why the session is not complete even when the recording ends in order; empty when it is.
+	Missing string
 	// Clock is that of the session.
 	Clock clock.Clock
 }
@@ -134,7 +137,7 @@ func (r *recorder) watch(ctx context.Context, readers *errgroup.Group, stages *s
 			}
 			synced = true
 			if r.options.Snapshot {
-				return errors.Join(applications.readOnce(ctx), stages.readOnce(ctx), errComplete)
+				return cmp.Or(applications.readOnce(ctx), stages.readOnce(ctx), errComplete)
 			}
 			readers.Go(func() error { return stages.readLogs(ctx) })
 		}
@@ -158,10 +161,10 @@ func (r *recorder) write() error {
 		select {
 		case s, open := <-r.records:
 			if !open {
-				return r.end("")
+				return r.end(r.options.Missing, nil)
 			}
 			if err := r.file.Add(s.at, s.record); err != nil {
-				return errors.Join(err, r.end(err.Error()))
+				return r.end(err.Error(), err)
 			}
 			if due == nil {
 				due = r.options.Clock.After(flushEvery)
@@ -175,11 +178,12 @@ func (r *recorder) write() error {
 	}
 }
 
-// end ends the session in the file. A file that takes no more has its error already.
-func (r *recorder) end(reason string) error {
+// end ends the session in the file with the reason why it is not complete, and returns the error that has ended it, if
+// any. A file that takes no more has its error already.
+func (r *recorder) end(reason string, cause error) error {
 	err := r.file.End(r.options.Clock.Now().Sub(r.began), reason)
-	if reason != "" {
-		return nil
+	if cause != nil {
+		return cause
 	}
 	return err
 }

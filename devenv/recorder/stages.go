@@ -152,7 +152,7 @@ func (s *stages) readLog(ctx context.Context, key stageKey) error {
 	stream, err := s.deck.WatchStageLog(ctx, &deckv1.WatchStageLogRequest{
 		DeploymentId: key.deployment, StageId: key.stage}, grpc.MaxCallRecvMsgSize(maxMessage))
 	if err != nil {
-		return nil //nolint:nilerr // the deployment is no longer kept
+		return context.Cause(ctx) // nil when the deployment is no longer kept
 	}
 	for {
 		response, err := stream.Recv()

@@ -84,6 +84,7 @@ var layout = []item{
 	}},
 	{pattern: "head", kind: storeItem, holds: []item{{pattern: headPrefix + "*", kind: treeItem}}},
 	{pattern: "live.git", kind: storeItem, holds: gitLayout},
+	{pattern: "sources", kind: storeItem, holds: []item{{pattern: "*", kind: treeItem}}}, // plugins of a story
 	{pattern: "repository", kind: treeItem, sign: sampleSign},
 	{pattern: "repository.new", kind: treeItem, sign: sampleSign},
 }

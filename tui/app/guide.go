@@ -61,7 +61,8 @@ func (g *Guide) pass(ctx context.Context, send func(tea.Msg)) {
 func guide(h *host, c Caption) {
 	c.Text, c.Awaits = text.Line(c.Text), text.Line(c.Awaits)
 	if last := h.caption; c.Show == "" && c.Text == last.Text { // what it asked for may still be to come
-		c.Show, c.Application, c.Stage, c.Commit, c.After = last.Show, last.Application, last.Stage, last.Commit, last.After
+		c.Show, c.Application = last.Show, last.Application
+		c.Stage, c.Commit, c.After = last.Stage, last.Commit, last.After
 	}
 	h.caption = c
 }

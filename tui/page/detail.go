@@ -66,9 +66,13 @@ func newDetail(d, ahead *deckv1.Deployment, environment *deckv1.Environment, cha
 	return detail
 }
 
+// rollbackWidth is the room of the stages of a rollback that need nothing of each other, in cells: they stand side by
+// side.
+const rollbackWidth = 100
+
 // newGraph is the drawing of the stages; nil without any, and for too many.
 func newGraph(stages []graph.Stage, runningCommit string) *Graph {
-	plan, ok := graph.PlanBoxes(stages, graph.Options{})
+	plan, ok := graph.PlanBoxes(stages, graph.Options{View: graph.View{Width: rollbackWidth}})
 	if !ok || len(stages) == 0 {
 		return nil
 	}

@@ -33,7 +33,7 @@ const patience = 20 * time.Second
 
 // stage is a page that is served over HTTP, on a deck server that the test scripts.
 type stage struct {
-	t      *testing.T
+	t      testing.TB
 	deck   *decktest.Server
 	server *page.Server
 	web    *httptest.Server
@@ -42,12 +42,12 @@ type stage struct {
 }
 
 // serve starts both; objects are what the environment has at the beginning.
-func serve(t *testing.T, objects ...proto.Message) *stage {
+func serve(t testing.TB, objects ...proto.Message) *stage {
 	t.Helper()
 	return serveWith(t, page.Options{}, objects...)
 }
 
-func serveWith(t *testing.T, o page.Options, objects ...proto.Message) *stage {
+func serveWith(t testing.TB, o page.Options, objects ...proto.Message) *stage {
 	t.Helper()
 	s := &stage{t: t, deck: decktest.Start(t)}
 	s.deck.Publish(objects...)
@@ -101,14 +101,14 @@ func (s *stage) browser() *http.Client {
 // event is one of a stream.
 type event struct{ kind, id, data string }
 
-func (e event) into(t *testing.T, object any) {
+func (e event) into(t testing.TB, object any) {
 	t.Helper()
 	require.NoError(t, json.Unmarshal([]byte(e.data), object), e.data)
 }
 
 // tab is an open stream.
 type tab struct {
-	t      *testing.T
+	t      testing.TB
 	events chan event
 	close  func()
 }
@@ -210,7 +210,7 @@ func until[T any](b *tab, kind string, holds func(T) bool) (T, event) {
 }
 
 // answerURL is the address of the page.
-func answerURL(t *testing.T, s *stage) *url.URL {
+func answerURL(t testing.TB, s *stage) *url.URL {
 	t.Helper()
 	address, err := url.Parse(s.web.URL)
 	require.NoError(t, err)

@@ -163,6 +163,7 @@ func (v Inspector) about(width int) []string {
 		{"attempt", fmt.Sprint(s.GetRetries() + 1)},
 		{"build", buildWords(s.GetBuild(), v.Now)},
 		{"silent", silence(s, v.Now)},
+		{"asks", map[bool]string{true: text.Line(s.GetApprovalSubject())}[s.GetCanApprove()]},
 		{"approvers", text.Line(strings.Join(s.GetApprovers(), ", "))},
 	}, v.pause(), v.approvals(), []fact{
 		{"progress", v.progress()},
@@ -175,7 +176,7 @@ func (v Inspector) about(width int) []string {
 				join(" ", badge.String(), text.Line(target.GetDetail()))}})...)
 		}
 	}
-	lines = slices.Concat(lines, v.attempts(width), v.config(width), v.notes(width), v.calls(width))
+	lines = slices.Concat(lines, v.planned(width), v.attempts(width), v.config(width), v.notes(width), v.calls(width))
 	if v.Command != "" {
 		lines = append(lines, v.section("The log as a command")...)
 		lines = append(lines, v.wrapped(v.Command, width)...)

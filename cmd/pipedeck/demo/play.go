@@ -33,13 +33,21 @@ type Caption struct {
 	Stage, Commit, After string
 }
 
+// Plugin is the source of a plugin.
+type Plugin struct {
+	// Dir is its directory, Work the file there with its stage.
+	Dir, Work string
+}
+
 // Play plays a story once.
 type Play struct {
 	Story *story.Story
 	Deck  deckv1.DeckServiceClient
 	// Repository is the directory of the sample repository, Kubeconfig the file of the cluster.
 	Repository, Kubeconfig string
-	Commander              string
+	// Plugin was created for the story.
+	Plugin    Plugin
+	Commander string
 	// Show shows a caption. It must not block for long.
 	Show func(Caption)
 	// Next gets a value when the viewer wants to go on; nil: the story goes on by itself. Fast: without time to read.

@@ -4,6 +4,8 @@
 package demo
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,10 +38,25 @@ func editsApply(t *testing.T, s *story.Story, sample sampleapps.Sample) {
 		files[name] = string(content)
 		return nil
 	}))
+	saved := []string{work(t, "stage/stage.go.tmpl"), work(t, "python-stage/main.py.tmpl")}
 	for i, step := range s.Steps {
+		for at, edit := range saved {
+			if e := step.EditPlugin; e != nil {
+				require.Contains(t, edit, e.Replace, s.Place(i, false))
+				saved[at] = strings.Replace(edit, e.Replace, e.With, 1)
+			}
+		}
 		if edit := step.Edit; edit != nil {
 			require.Contains(t, files[edit.File], edit.Replace, s.Place(i, false))
 			files[edit.File] = strings.Replace(files[edit.File], edit.Replace, edit.With, 1)
 		}
 	}
+}
+
+// work is the file with the stage of a new plugin.
+func work(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("../scaffold/template", name))
+	require.NoError(t, err)
+	return string(content)
 }

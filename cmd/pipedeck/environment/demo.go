@@ -94,6 +94,13 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 	if err != nil {
 		return err
 	}
+	if err := checkStoryBuild(); err != nil {
+		return err
+	}
+	plugin, err := findStoryPlugin(cmd.Context(), played.Plugin)
+	if err != nil {
+		return err
+	}
 	if !defaults.GivenForCommand(cmd.Flags().Lookup("name")) {
 		t.Name = "demo-" + uuid.NewString()[:8] // its own, as that of ci
 	}
@@ -117,8 +124,8 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 			return err
 		}
 	}
-	d := &demonstration{Setup: s, story: played, workspace: w, auto: f.auto || f.fast, fast: f.fast,
-		shared: f.look.shared}
+	d := &demonstration{Setup: s, story: played, plugin: plugin, workspace: w, auto: f.auto || f.fast,
+		fast: f.fast, shared: f.look.shared}
 	return exit.Explain(cmd.Context(), d.run(cmd.Context(), f.look))
 }
 
@@ -140,8 +147,18 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	if err != nil {
 		return nil, err
 	}
+	metrics, err := bringsMetrics(s.Flags.samples)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range clusters {
-		if c.kind == cluster.Existing {
+		switch {
+		case metrics && c.kind == clusterAuto:
+			s.Flags.clusters = []string{string(cluster.Embedded)}
+		case metrics && c.kind == cluster.InDocker:
+			return nil, exit.Usage(errors.New("the story measures its pods on this machine, which needs the embedded "+
+				"cluster"), "use --cluster embedded")
+		case c.kind == cluster.Existing:
 			return nil, exit.Usage(errors.New("a story changes its cluster, so it does not use an existing one"),
 				"use --cluster embedded or --cluster kind")
 		}
@@ -210,6 +227,7 @@ func registerDemo(f *Flags, cmd *cobra.Command) {
 	f.clusterFlags.engine, f.clusterFlags.cmd = newEngine(), cmd
 	f.localPods = true
 	cmd.Flags().StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)}, clusterHelp)
+	cmd.Flags().StringVar(&f.nodeImage, "node-image", "", "node image for kind")
 	cmd.Flags().StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = cmd.Flags().MarkHidden("compile") // for make; the flag exists
 }

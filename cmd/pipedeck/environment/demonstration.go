@@ -29,7 +29,9 @@ import (
 // demonstration is a story with the environment that it is played on.
 type demonstration struct {
 	*Setup
-	story     *story.Story
+	story *story.Story
+	// plugin is created for the story.
+	plugin    storyPlugin
 	workspace *workspace.Workspace
 	// auto: no key is needed to go on; fast: without time to read.
 	auto, fast bool
@@ -39,10 +41,17 @@ type demonstration struct {
 
 // run plays the story, and removes the environment however it ends.
 func (d *demonstration) run(ctx context.Context, look *look) error {
-	if d.Mode == outputTUI {
-		return d.onScreen(ctx, look)
+	given, err := d.plugin.create(ctx, d.workspace)
+	if given != "" {
+		d.Flags.AddPlugin(given)
 	}
-	err := d.host(ctx, d.inLines)
+	switch {
+	case err != nil:
+	case d.Mode == outputTUI:
+		return d.onScreen(ctx, look)
+	default:
+		err = d.host(ctx, d.inLines)
+	}
 	if !d.began {
 		if exists, existsErr := d.workspace.Exists(); existsErr == nil && exists {
 			err = errors.Join(err, discard(d.workspace))
@@ -60,8 +69,8 @@ func (d *demonstration) play(deck deckv1.DeckServiceClient, show func(demo.Capti
 		show(c)
 	}
 	return &demo.Play{Story: d.story, Deck: deck, Repository: w.SampleRepository(),
-		Kubeconfig: w.Kubeconfig(workspace.TargetName), Commander: session.Commander(), Show: all, Next: next,
-		Fast: d.fast, Clock: clock.System{}}
+		Kubeconfig: w.Kubeconfig(workspace.TargetName), Plugin: d.plugin.source(w), Commander: session.Commander(),
+		Show: all, Next: next, Fast: d.fast, Clock: clock.System{}}
 }
 
 // inLines prints captions between the lines about what happens.
@@ -120,18 +129,18 @@ const maxCaptions = 16
 
 // onScreen shows the UI while the story is played.
 func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
-	command, err := d.Flags.restart(nil)
-	if err != nil {
-		return err
-	}
-	command.Arguments = append([]string{"--keep=false"}, command.Arguments...)
 	w := d.workspace
-	h, err := startHost(w, command)
 	defer func() {
 		if exists, existsErr := w.Exists(); existsErr == nil && exists {
 			err = errors.Join(err, tearDown(context.WithoutCancel(ctx), w, d.Err))
 		}
 	}()
+	command, err := d.Flags.restart(nil)
+	if err != nil {
+		return err
+	}
+	command.Arguments = append([]string{"--keep=false"}, command.Arguments...)
+	h, err := startHost(w, command)
 	if err != nil {
 		return err
 	}

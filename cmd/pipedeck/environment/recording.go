@@ -42,10 +42,16 @@ func createSession(path string) (*sessionFile, error) {
 	return &sessionFile{path, file}, nil
 }
 
-// record records an environment until ctx or the environment ends; only its present state when once is set.
-func (f *sessionFile) record(ctx context.Context, deck deckv1.DeckServiceClient, name string, once bool) error {
+// record records an environment until ctx or the environment ends.
+func (f *sessionFile) record(ctx context.Context, deck deckv1.DeckServiceClient, name string) error {
 	return recorder.Record(ctx, deck, f.file, recorder.Options{Environment: name, Version: version.Build(),
-		Snapshot: once, Clock: clock.System{}})
+		Clock: clock.System{}})
+}
+
+// snapshot records the present state of an environment. missing is why that is not complete; empty when it is.
+func (f *sessionFile) snapshot(ctx context.Context, deck deckv1.DeckServiceClient, name, missing string) error {
+	return recorder.Record(ctx, deck, f.file, recorder.Options{Environment: name, Version: version.Build(),
+		Snapshot: true, Missing: missing, Clock: clock.System{}})
 }
 
 // close returns the size of the file in bytes.
@@ -107,7 +113,7 @@ func (r *recording) run(ctx context.Context, w *workspace.Workspace) error {
 		return err
 	}
 	defer conn.Close()
-	return r.file.record(ctx, deck, w.Name, false)
+	return r.file.record(ctx, deck, w.Name)
 }
 
 // news are what happens to the recording.

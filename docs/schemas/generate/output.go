@@ -41,6 +41,7 @@ func documents() []printed {
 		{"opened", "pipedeck open", cli.Opened{}},
 		{"plan-preview", "pipedeck plan-preview and diff --commit", cli.PlanPreview{}},
 		{"removal", "pipedeck down", cli.Removal{}},
+		{"exported", "pipedeck export", cli.Exported{}},
 		{"doctor", "pipedeck doctor", cli.Doctor{}},
 		{"caches", "pipedeck clean", cli.Caches{}},
 		{"version", "pipedeck version", cli.Version{}},

@@ -66,9 +66,14 @@ function take(kind, data) {
 // settle shows what is selected now; another selection is another stream.
 function settle() {
   selection.settle(model);
+  const stage = shownStage();
+  log.select(selection.deployment, selection.stage, stage?.label ?? '');
   if (asked !== JSON.stringify([selection.deployment, selection.stage])) stream.restart();
   schedule();
 }
+
+const shownDetail = () => (model.detail?.id === selection.deployment ? model.detail : null);
+const shownStage = () => shownDetail()?.stages?.find((one) => one.id === selection.stage);
 
 function opened() {
   Object.assign(link, { lost: 0, attempt: 0, why: '' });
@@ -95,13 +100,11 @@ function schedule() {
 function draw() {
   frame = 0;
   const { now } = model;
-  const detail = model.detail?.id === selection.deployment ? model.detail : null;
-  const stage = detail?.stages?.find((one) => one.id === selection.stage);
+  const detail = shownDetail();
   drawHeader(model, link);
   applications.draw();
   drawDeployment(model, selection);
   graph.draw(detail, selection.stage, now);
-  log.select(selection.deployment, selection.stage, stage?.label ?? '');
   drawStage(model, selection, pickStage);
   drawHistory(model, selection, pickDeployment);
   drawPlugins(model);

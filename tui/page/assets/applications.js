@@ -44,9 +44,8 @@ export class Applications {
     const filter = this.#filter.value.trim().toLowerCase();
     const shown = filter ? all.filter((application) => this.#matches(application, filter)) : all;
     this.#rows = this.#ordered(shown);
-    setText(byId('applications-count'), filter ? `${shown.length} of ${all.length}` : all.length ? `${all.length}` : '');
+    setText(byId('applications-count'), filter ? `${shown.length} of ${all.length}` : `${all.length || ''}`);
     const empty = byId('applications-empty');
-    show(this.#list, shown.length > 0);
     show(empty, shown.length === 0);
     if (shown.length === 0) setText(empty, this.#nothing(all.length, filter));
     this.#virtual.setRows(this.#rows.length, this.#rowHeight());
@@ -58,7 +57,8 @@ export class Applications {
 
   #nothing(total, filter) {
     if (filter) return `No match for “${filter}” in ${count(total, 'application')}; esc clears the filter`;
-    return this.#model.synced ? 'No applications yet: commit one to the watched repository' : 'Waiting for the environment';
+    if (!this.#model.synced) return 'Waiting for the environment';
+    return 'No applications yet: commit one to the watched repository';
   }
 
   // #ordered keeps the order while somebody uses the list; new rows come last.
@@ -94,7 +94,8 @@ export class Applications {
       const words = stages ? `${state.word} ${stages[0]}/${stages[1]}` : state.word;
       row = el('div', {
         class: `row application ${state.tone}`, role: 'option', id: `application-${index}`, 'data-id': application.id,
-        'data-key': key, title: application.label, 'aria-label': [application.label, words, commit].filter(Boolean).join(', '),
+        'data-key': key, title: application.label,
+        'aria-label': [application.label, words, commit].filter(Boolean).join(', '),
       },
       el('span', { class: 'sign' }, state.sign), el('span', { class: 'label' }, application.label),
       el('span', { class: 'commit' }, commit),

@@ -30,18 +30,23 @@ function chart({ name, query, min, max, points }) {
   const y = (value) => bottom - (bottom - top) * (value / (high - low) - low / (high - low));
   const known = points.map((point, i) => [point, i]).filter(([point]) => !none(point));
   const compared = known.filter(([point]) => point.other !== undefined && point.other !== null);
-  const drawing = svg('svg', { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': spoken(name, points, min, max) },
+  const drawing = svg('svg', {
+    viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': spoken(name, points, min, max),
+  },
     [low, high].map((value) => [
       svg('line', { class: 'axis', x1: left, x2: right, y1: y(value), y2: y(value) }),
       svg('text', { x: left - 6, y: y(value) + 4, 'text-anchor': 'end' }, measure(value)),
     ]).flat(),
-    known.map(([point, i]) => svg('line', { class: 'spread', x1: x(i), x2: x(i), y1: y(point.low), y2: y(point.high) })),
+    known.map(([{ low: least, high: most }, i]) =>
+      svg('line', { class: 'spread', x1: x(i), x2: x(i), y1: y(least), y2: y(most) })),
     [['min', min], ['max', max]].filter(([, limit]) => limit !== undefined && limit !== null).map(([word, limit]) => [
       svg('line', { class: 'limit', x1: left, x2: right, y1: y(limit), y2: y(limit) }),
       svg('text', { x: right, y: y(limit) - 4, 'text-anchor': 'end' }, `${word} ${measure(limit)}`),
     ]).flat(),
-    compared.length > 0 && svg('path', { class: 'other', d: line(compared.map(([point, i]) => [x(i), y(point.other)])) }),
-    compared.map(([point, i]) => svg('rect', { class: 'square', x: x(i) - 3, y: y(point.other) - 3, width: 6, height: 6 })),
+    compared.length > 0 &&
+      svg('path', { class: 'other', d: line(compared.map(([point, i]) => [x(i), y(point.other)])) }),
+    compared.map(([point, i]) =>
+      svg('rect', { class: 'square', x: x(i) - 3, y: y(point.other) - 3, width: 6, height: 6 })),
     known.length > 0 && svg('path', { class: 'value', d: line(known.map(([point, i]) => [x(i), y(point.value)])) }),
     points.map((point, i) => mark(point, x(i), none(point) ? bottom : y(point.value))));
   return el('figure', { class: 'chart' }, el('figcaption', {}, el('strong', {}, name), ' ',

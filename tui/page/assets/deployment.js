@@ -5,7 +5,9 @@
 // failed.
 
 import { byId, el, replace, setText, show, signed } from './dom.js';
-import { clock, dated, deploymentEnded, deploymentState, duration, firstLine, moment, shortHash, ticking } from './words.js';
+import {
+  clock, dated, deploymentEnded, deploymentState, duration, firstLine, moment, shortHash, ticking,
+} from './words.js';
 
 export function drawDeployment(model, selection) {
   const deployment = shownDeployment(model, selection);
@@ -16,7 +18,8 @@ export function drawDeployment(model, selection) {
   if (!deployment) {
     setText(empty, nothing(model, selection, application));
     replace(byId('status'), '', () => []);
-    replace(byId('deployment-title'), `none ${application?.label}`, () => [el('span', { class: 'label' }, application?.label ?? '')]);
+    setText(byId('deployment-title'), application?.label ?? '');
+    setText(byId('took'), '');
     replace(byId('subject'), '', () => []);
     setText(byId('about'), '');
     show(byId('reason'), false);
@@ -25,9 +28,8 @@ export function drawDeployment(model, selection) {
   const state = stateOf(deployment);
   replace(byId('status'), JSON.stringify(state), () => [signed(state)]);
   const label = application?.label ?? deployment.app;
-  replace(byId('deployment-title'), `${deployment.id} ${label}`, () => [
-    el('span', { class: 'label', title: label }, label), el('span', { class: 'took' }),
-  ]);
+  setText(byId('deployment-title'), label);
+  byId('deployment-title').title = label;
   replace(byId('subject'), `${deployment.commit} ${deployment.commit_message}`, () => [
     el('span', { class: 'hash' }, shortHash(deployment.commit)),
     el('span', { class: 'message', title: deployment.commit_message }, firstLine(deployment.commit_message)),
@@ -84,30 +86,36 @@ function reasonsOf(model, deployment) {
   const reasons = [];
   const stages = model.detail?.id === deployment.id ? model.detail.stages ?? [] : [];
   for (const stage of stages) {
-    if (stage.look === 'waiting') reasons.push({ tone: 'waiting', text: waiting(stage) });
+    if (stage.look === 'waiting') reasons.push({ tone: 'waiting', text: waiting(stage, deployment.app) });
   }
   if (['FAILURE', 'CANCELLED', 'ROLLING_BACK'].includes(deployment.status) && deployment.reason) {
-    reasons.push({ tone: deployment.status === 'CANCELLED' ? 'waiting' : 'failed', text: deployment.reason });
+    const failed = stages.find((stage) => stage.look === 'failed');
+    const told = !failed || deployment.reason.includes('next step:');
+    const text = deployment.reason + (told ? '' : `\nnext step: read the log of ${failed.label}`);
+    reasons.push({ tone: deployment.status === 'CANCELLED' ? 'waiting' : 'failed', text });
   }
   const application = model.applications.get(deployment.app_id);
   if (application?.problem && !deployment.reason.includes(application.problem)) {
     const next = application.next_step ? `\nnext step: ${application.next_step}` : '';
-    reasons.push({ tone: application.sync === 'INVALID_CONFIG' ? 'failed' : 'waiting', text: application.problem + next });
+    const tone = application.sync === 'INVALID_CONFIG' ? 'failed' : 'waiting';
+    reasons.push({ tone, text: application.problem + next });
   } else if (deployment.status === 'SUCCESS' && application?.health === 'UNHEALTHY' && application.health_reason) {
     reasons.push({ tone: 'failed', text: `unhealthy: ${application.health_reason}` });
   }
   return reasons;
 }
 
-// waiting says who may let a stage go on.
-export function waiting(stage) {
-  if (stage.pause) return `${stage.label} is paused at a breakpoint`;
+// waiting says who may let a stage go on, and how. A watcher cannot: the commands are for the one who may.
+export function waiting(stage, application) {
+  if (stage.pause) return `${stage.label} is paused at a breakpoint\nnext step: press b in the terminal UI`;
   const given = stage.approved_by ?? [];
   const missing = (stage.approvers ?? []).filter((user) => !given.includes(user));
   const so = stage.approvals_needed > 1 ? `, ${given.length} of ${stage.approvals_needed}` : '';
   const by = given.length > 0 ? ` (approved by ${given.join(', ')})` : '';
   const who = missing.length > 0 ? `${missing.join(' or ')} may approve` : 'everyone may approve';
-  return `${stage.label} waits for approval${so}${by}: ${who}`;
+  const word = stage.config_id || stage.name;
+  return `${stage.label} waits for approval${so}${by}: ${who}\n` +
+    `next step: press a in the terminal UI, or run: pipedeck approve ${application} ${word}`;
 }
 
 // reason is a text with the next step on a line of its own.
@@ -119,9 +127,9 @@ export function reason(tone, text) {
 
 // tickDeployment draws how long it has taken.
 export function tickDeployment(model, selection) {
-  const took = byId('deployment-title').querySelector('.took');
+  const took = byId('took');
   const deployment = shownDeployment(model, selection);
-  if (!took || !deployment) return;
+  if (!deployment) return;
   const from = moment(deployment.created_at);
   setText(took, deployment.completed_at ? duration(moment(deployment.completed_at) - from) : ticking(model.now - from));
   took.title = deployment.completed_at ? `ended ${clock(moment(deployment.completed_at))}` : 'since it was created';

@@ -45,8 +45,8 @@ export class Graph {
     this.#stages = new Map((detail?.stages ?? []).map((stage) => [stage.id, stage]));
     this.#view.hidden = !graph;
     if (!graph) return this.#clear();
-    const key = JSON.stringify([detail.id, graph.width, graph.height, graph.nodes, graph.edges.map((edge) => edge.lines),
-      graph.rollback]);
+    const key = JSON.stringify([detail.id, graph.width, graph.height, graph.nodes,
+      graph.edges.map((edge) => edge.lines), graph.rollback]);
     const fresh = key !== this.#key;
     if (fresh) this.#build(graph, key);
     setAttribute(this.#drawing, 'aria-label', `Stages of ${detail.deployment.app}`);
@@ -69,7 +69,7 @@ export class Graph {
 
   #build(graph, key) {
     this.#key = key;
-    const width = (graph.width + 1) * across;
+    const width = (Math.max(graph.width, Math.min(ruleWords(graph).length, 60)) + 1) * across;
     const height = graph.height * down;
     this.#edges = graph.edges.map((edge) => svg('path', { d: way(edge.lines) }));
     this.#lines = svg('g', { 'aria-hidden': 'true' });
@@ -97,8 +97,9 @@ export class Graph {
     const base = parseFloat(getComputedStyle(document.documentElement).fontSize) / 14;
     const style = getComputedStyle(this.#view);
     const room = this.#view.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
-    const tall = window.innerHeight * 0.46;
-    const scale = Math.max(0.86 * base, Math.min(1.25 * base, room / width, tall / height));
+    const tall = window.innerHeight * 0.44;
+    const least = window.matchMedia('(max-width: 860px)').matches ? 0.95 : 0.86;
+    const scale = Math.max(least * base, Math.min(1.5 * base, room / width, tall / height));
     setAttribute(this.#drawing, 'width', Math.ceil(width * scale));
     setAttribute(this.#drawing, 'height', Math.ceil(height * scale));
   }
@@ -162,7 +163,8 @@ export class Graph {
   // key takes a key of the drawing; it reports whether it was one.
   key(event) {
     const directions = {
-      ArrowLeft: 'left', h: 'left', ArrowRight: 'right', l: 'right', ArrowUp: 'up', k: 'up', ArrowDown: 'down', j: 'down',
+      ArrowLeft: 'left', h: 'left', ArrowRight: 'right', l: 'right',
+      ArrowUp: 'up', k: 'up', ArrowDown: 'down', j: 'down',
     };
     const ids = [...this.#nodes.keys()];
     if (directions[event.key]) this.#move(directions[event.key]);
@@ -260,15 +262,21 @@ function box(node) {
   return { group, sign, name, second, line, title, place, room: node.width - 4 };
 }
 
+// ruleWords name what is rolled back to, or what would be on a failure.
+function ruleWords({ rollback }) {
+  if (!rollback) return '';
+  if (!rollback.began) return `↺ on failure: ${rollback.stages.join(', ')}`;
+  return `↺ rollback${rollback.to ? ` to ${rollback.to.slice(0, 7)}` : ''}`;
+}
+
 // rule is the line about the stages of a rollback.
 function rule(graph) {
   const { rollback, width } = graph;
   if (!rollback) return null;
-  const words = rollback.began ? `↺ rollback${rollback.to ? ` to ${rollback.to.slice(0, 7)}` : ''}`
-    : `↺ on failure: ${rollback.stages.join(', ')}`;
+  const words = ruleWords(graph);
   const y = middleY(rollback.y);
   return svg('g', { class: rollback.began ? 'rule' : 'rule before' },
-    svg('text', { x: middleX(0), y }, cut(words, Math.max(width, 30))),
+    svg('text', { x: middleX(0), y }, cut(words, Math.max(width, 60))),
     rollback.began && svg('line', { x1: (words.length + 2) * across, y1: y, x2: width * across, y2: y }));
 }
 

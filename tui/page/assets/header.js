@@ -59,13 +59,14 @@ function attention({ overall, problems }) {
   const item = (tone, sign, word) => items.push(el('li', {}, signed({ tone, sign, word })));
   if (overall.failed) item('failed', '✗', `${overall.failed} failed`);
   if (overall.unhealthy) item('failed', '✗', `${overall.unhealthy} unhealthy`);
-  if (overall.waiting) item('waiting', '◆', `${overall.waiting} ${overall.waiting === 1 ? 'waits' : 'wait'} for a person`);
+  const waits = overall.waiting === 1 ? 'waits' : 'wait';
+  if (overall.waiting) item('waiting', '◆', `${overall.waiting} ${waits} for a person`);
   if (overall.deploying) item('running', '●', `${overall.deploying} deploying`);
   const state = overalls[overall.state];
   const suffix = problems.size > 0 ? `: ${count(problems.size, 'problem')}` : '';
   // Nothing is green while anything has failed.
   const calm = overall.failed + overall.unhealthy > 0 && overall.state === 'READY';
-  if (state) item(calm ? 'idle' : state.tone, state.sign, calm ? 'parts and plugins ready' : state.word + suffix);
+  if (state) item(calm ? 'idle' : state.tone, state.sign, calm ? 'parts ready' : state.word + suffix);
   return items;
 }
 
@@ -77,7 +78,8 @@ function drawNotice(model, link, state) {
     ended: () => ['Ended', `: ${model.ended.reason || 'the server of this page has stopped'}.${from(model.ended.at)}`],
     reconnecting: () => ['Reconnecting…', `${link.why ? ` ${link.why}.` : ''}${from(link.lost)}` +
       `${link.attempt > 1 ? ` Attempt ${link.attempt}.` : ''}`],
-    away: () => ['The environment does not answer', `: ${model.connection.reason}.${from(moment(model.connection.since))}`],
+    away: () => ['The environment does not answer',
+      `: ${model.connection.reason}.${from(moment(model.connection.since))}`],
   }[state]?.();
   show(notice, Boolean(lines));
   if (lines) replace(notice, lines.join(''), () => [el('strong', {}, lines[0]), lines[1].replace('..', '.')]);

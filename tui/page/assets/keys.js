@@ -55,7 +55,11 @@ export class Keys {
     const filtering = event.target === applications.filter;
     switch (event.key) {
       case 'Escape':
-        if (!(filtering ? applications.clearFilter() : log.clearFind())) (filtering ? applications.list : log.view).focus();
+        if (filtering) {
+          if (!applications.clearFilter()) applications.list.focus();
+        } else if (!log.clearFind()) {
+          log.view.focus();
+        }
         return true;
       case 'Enter':
         if (filtering) applications.list.focus(); else log.hit(event.shiftKey ? -1 : 1);

@@ -21,6 +21,7 @@ export class Log {
   #key = '';
   #lastTop = 0;
   #timer = 0;
+  #frame = 0;
 
   constructor() {
     this.#virtual = new VirtualList(this.#view, this.#view.firstElementChild, (i, row) => this.#row(i, row));
@@ -43,7 +44,6 @@ export class Log {
     this.setTail(true);
     this.#find.value = '';
     this.search();
-    this.draw();
   }
 
   take(log) {
@@ -51,23 +51,23 @@ export class Log {
     const dropped = this.lines.take(log);
     if (dropped) this.#renew();
     if (this.#needle) this.#findAgain();
-    this.draw();
+    this.#frame ||= requestAnimationFrame(() => this.draw());
   }
 
   // #renew has all rows be drawn again, because their numbers belong to other lines.
   #renew() { this.#virtual.forget(); }
 
   draw() {
+    this.#frame = 0;
     const { lines } = this;
     const empty = lines.lines.length === 0;
-    show(this.#view, !empty);
     show(byId('log-empty'), empty);
     setText(byId('log-empty'), this.#nothing());
     const total = lines.next - lines.first;
-    const loaded = lines.from > lines.first ? ', the last ' + count(lines.lines.length, 'line').replace(/ lines?$/, '') + ' loaded' : '';
+    const loaded = lines.from > lines.first ? ', go up for earlier ones' : '';
     const cut = lines.truncated ? ', the beginning is not kept' : '';
-    setText(byId('log-count'), empty ? '' : count(total, 'line') + loaded + cut + (lines.error ? ` · ${lines.error}` : ''));
-    if (empty) return;
+    const error = lines.error ? ` · ${lines.error}` : '';
+    setText(byId('log-count'), empty ? '' : count(total, 'line') + loaded + cut + error);
     this.#measured();
     this.#virtual.setHeights(lines.tops, this.#rowHeight);
     if (this.#tail) this.#view.scrollTop = this.#view.scrollHeight;
@@ -138,7 +138,8 @@ export class Log {
     if (known?.dataset.key === key) return known;
     const state = lineState(line);
     const row = el('div', {
-      class: `row line ${line.level} ${state?.tone ?? ''}${current ? ' current' : ''}`, 'data-key': key, 'data-line': number,
+      class: `row line ${line.level} ${state?.tone ?? ''}${current ? ' current' : ''}`,
+      'data-key': key, 'data-line': number,
     },
     el('span', { class: 'time' }, clock(moment(line.time))),
     el('span', { class: 'sign', role: state && 'img', 'aria-label': state?.word }, state?.sign ?? ''),
@@ -186,7 +187,8 @@ export class Log {
   #sayHits() {
     const place = this.#at >= 0 ? `${this.#at + 1} of ` : '';
     const none = `no hit in ${count(this.lines.lines.length, 'line')}`;
-    setText(byId('hits'), !this.#needle ? '' : this.#found.length > 0 ? place + count(this.#found.length, 'hit') : none);
+    const words = this.#found.length > 0 ? place + count(this.#found.length, 'hit') : none;
+    setText(byId('hits'), this.#needle ? words : '');
   }
 
   // hit goes to the next hit, or back; the first is the one nearest to the end of the view.

@@ -117,7 +117,8 @@ export class LogLines {
 }
 
 const plain = /^[\x20-\x7e]*$/;
-const wide = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Extended_Pictographic}/u;
+const wide = new RegExp('[\\u1100-\\u115f\\u2e80-\\ua4cf\\uac00-\\ud7a3\\uf900-\\ufaff\\ufe30-\\ufe6f' +
+  '\\uff00-\\uff60\\uffe0-\\uffe6]|\\p{Extended_Pictographic}', 'u');
 
 // rowsOf is how many rows a text takes. What is not ASCII may be wider than a column: it gets the room of two.
 export function rowsOf(text, columns) {

@@ -37,7 +37,7 @@ export function drawEnvironment(model) {
   const { environment, hello } = model;
   replace(byId('environment-body'), JSON.stringify([environment, hello, components, problems, pipeds]), () => [
     problems.map(problem),
-    components.length > 0 && el('table', { class: 'table' }, el('tbody', {}, components.map(component))),
+    components.length > 0 && el('table', { class: 'table', role: 'table' }, el('tbody', {}, components.map(component))),
     pipeds.length > 1 && el('h3', {}, 'Pipeds'),
     pipeds.length > 1 && el('dl', {}, pipeds.flatMap((piped) => [el('dt', {}, piped.name),
       el('dd', {}, [piped.state.toLowerCase().replace('_', ' '), piped.version].filter(Boolean).join(' · '))])),
@@ -51,8 +51,8 @@ function problem({ part, reason: why, next_step: next }) {
 
 function component(one) {
   const done = one.state === 'STARTING' && one.total > 0 ? ` ${one.done} of ${one.total}` : '';
-  return el('tr', {}, el('td', {}, one.name), el('td', {}, signed(componentState(one)), done),
-    el('td', { class: 'wide' }, one.detail, one.hint && el('p', { class: 'next' }, one.hint)));
+  return el('tr', {}, el('td', {}, signed(componentState(one)), done),
+    el('td', {}, one.name, el('div', { class: 'wide' }, one.detail), one.hint && el('p', { class: 'next' }, one.hint)));
 }
 
 function facts(environment, hello, now) {
@@ -76,7 +76,8 @@ export function drawHistory(model, selection, pick) {
   const key = JSON.stringify([selection.deployment, deployments.map((one) => [one.id, one.status, one.completed_at])]);
   replace(byId('history-body'), key, () => {
     if (deployments.length === 0) return [el('p', { class: 'empty' }, 'No deployments of this application yet')];
-    return [el('table', { class: 'table' }, el('tbody', {}, deployments.map((one) => deployment(one, selection, model.now, pick))))];
+    const rows = deployments.map((one) => deployment(one, selection, model.now, pick));
+    return [el('table', { class: 'table', role: 'table' }, el('tbody', {}, rows))];
   });
 }
 
@@ -87,5 +88,6 @@ function deployment(one, selection, now, pick) {
   return el('tr', { 'aria-current': one.id === selection.deployment ? 'true' : null },
     el('td', {}, button, el('div', { class: 'wide' }, firstLine(one.commit_message))),
     el('td', { class: 'hash' }, shortHash(one.commit)),
-    el('td', { class: 'number' }, el('div', {}, dated(moment(one.created_at), now)), el('div', { class: 'dim' }, took)));
+    el('td', { class: 'number' }, el('div', {}, dated(moment(one.created_at), now)),
+      el('div', { class: 'dim' }, took)));
 }

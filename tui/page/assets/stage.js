@@ -32,7 +32,7 @@ function neighbours(stages, stage) {
 }
 
 function reasons(stage) {
-  if (stage.look === 'waiting') return [reason('waiting', waiting(stage))];
+  if (stage.look === 'waiting') return [reason('waiting', waiting(stage, stage.app))];
   if (!stage.reason) return [];
   const tone = { failed: 'failed', cancelled: 'waiting' }[stage.look];
   return tone ? [reason(tone, stage.reason)] : [];
@@ -52,7 +52,8 @@ function facts(stage, { needs, feeds }, now, pick) {
   row('attempt', stage.attempt > 1 ? `${stage.attempt}` : '');
   if (stage.progress) {
     const { done, total, text } = stage.progress;
-    row('progress', `${total > 0 ? `${done} of ${total}` : done || ''} ${text}`.trim(), total > 0 ? bar(done / total) : '');
+    const so = total > 0 ? `${done} of ${total}` : done || '';
+    row('progress', `${so} ${text}`.trim(), total > 0 ? bar(done / total) : '');
   }
   row('says', stage.display);
   row('approved by', (stage.approved_by ?? []).join(', '));

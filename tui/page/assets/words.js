@@ -152,7 +152,8 @@ export function dated(ms, now) {
 }
 
 // zone is the name of the reader's zone, such as CEST.
-export const zone = () => zoneFormat.formatToParts(Date.now()).find((part) => part.type === 'timeZoneName')?.value ?? '';
+export const zone = () => zoneFormat.formatToParts(Date.now())
+  .find((part) => part.type === 'timeZoneName')?.value ?? '';
 
 // size is a number of bytes with binary units.
 export function size(bytes) {
