@@ -154,3 +154,19 @@ func TestTheClientOfAWatcherOnlyReads(t *testing.T) {
 	_, err = client.PreviewBranch(t.Context(), &deckv1.PreviewBranchRequest{})
 	require.ErrorIs(t, err, errOnlyReads)
 }
+
+// What is only for the user of this machine is not sent to watchers.
+func TestWatchersDoNotSeeThisMachine(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	w := s.watch(t, 160, 48)
+	w.seesText("WAIT_APPROVAL", "4 plugins")
+	w.types("e")
+	w.seesText("Preflight", "embedded")
+	require.NotContains(t, w.current(), "kubeconfig")
+	w.types("4")
+	w.seesText("waitapproval", "20120")
+	for _, hidden := range []string{"listening on", "kubeconfig", "state/pipedeck/default/cards"} {
+		require.NotContains(t, w.current(), hidden)
+	}
+}
