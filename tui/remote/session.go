@@ -113,9 +113,8 @@ const maxName = 24
 
 // end says why the session ends, and ends it. A client then closes the connection; one that does not is hung up on.
 func (s *session) end(says string, status uint32) {
-	hangUp := time.AfterFunc(lastWords, func() { _ = s.hangUp() })
+	time.AfterFunc(lastWords, func() { _ = s.hangUp() }) // it may be closed by then
 	s.running.Go(func() { // what the client does not read holds up nothing
-		defer hangUp.Stop()
 		if says != "" {
 			var to io.Writer = s.channel.Stderr()
 			if s.terminal != nil {
