@@ -114,7 +114,7 @@ const maxName = 24
 // end says why the session ends, and ends it. A client then closes the connection; one that does not is hung up on.
 func (s *session) end(says string, status uint32) {
 	time.AfterFunc(lastWords, func() { _ = s.hangUp() }) // it may be closed by then
-	s.running.Go(func() { // what the client does not read holds up nothing
+	s.running.Go(func() {                                // what the client does not read holds up nothing
 		if says != "" {
 			var to io.Writer = s.channel.Stderr()
 			if s.terminal != nil {
