@@ -58,7 +58,7 @@ e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 
 .PHONY: e2e-demo
 e2e-demo: build embeddedk8s ## Play every story of pipedeck demo on the embedded cluster and check its screens
-	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 5m -tags e2e,demos -run 'Tour|Story|Stories' ./e2e
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 5m -tags e2e,demos -run 'Tour|Story|Stories|AFailureIsPlayed' ./e2e
 
 .PHONY: e2e-analysis
 e2e-analysis: ## Drive the plugin analysis with a real Prometheus, where Debian's package can be had
@@ -94,7 +94,9 @@ e2e-web: ## Drive the page to watch in a real Chromium (Debian's package chromiu
 	cd e2e/web && GOWORK=off go test -count=1 -timeout 5m ./...
 
 .PHONY: bench-web
-bench-web: ## Measure the page: 1,000 applications and 100 stages, an update, a scroll through 100,000 lines; needs Chromium
+bench-web: build embeddedk8s ## Measure the page: 50 watchers at rest, the way of an event, and in Chromium 1,000 applications, 100 stages, an update, 100,000 lines
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only web $(ARGS)
+	go test -run '^$$' -bench EventToWatcher -benchtime 100x ./tui/page
 	cd e2e/web && GOWORK=off go test -run '^$$' -bench . -benchtime 20x ./...
 
 .PHONY: e2e-platforms
@@ -203,8 +205,10 @@ man: ## Write the manual pages of all commands to .cache/man
 	go run ./cmd/pipedeck/reference/generate -man $(CACHE)/man
 
 .PHONY: pictures
-pictures: ## Draw the pictures of the UI in docs/pictures from fixed states
+pictures: ## Draw the pictures in docs/pictures from fixed states and recorded stories; RECORD=1 records these again
+	if [ -n "$(RECORD)" ]; then $(MAKE) build && tools/recordstories.sh; fi
 	go test -count=1 -run '^TestScreensAsPictures$$' ./tui/app -update
+	go test -count=1 -run '^TestPicturesOfRecordedStories$$' ./cmd/pipedeck/film -update
 
 .PHONY: clean
 clean: ## Remove what was built here (not the user's cache)

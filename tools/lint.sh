@@ -24,7 +24,8 @@ go run ./plugins/sdk/conformance/generate .cache/conformance.md
 cmp -s .cache/conformance.md docs/conformance.md || fail "docs/conformance.md is stale: run make generate"
 
 step "pictures of the UI"
-go test -count=1 -run '^TestScreensAsPictures$' ./tui/app >/dev/null || fail "docs/pictures is stale: run make pictures"
+go test -count=1 -run '^(TestScreensAsPictures|TestPicturesOfRecordedStories)$' ./tui/app ./cmd/pipedeck/film >/dev/null ||
+  fail "docs/pictures is stale: run make pictures"
 
 step "go.mod is tidy"
 for module in . api plugins/sdk tools devenv/embeddedk8s e2e/bench/kubectl e2e/delve e2e/tofu e2e/vendors e2e/web; do

@@ -76,7 +76,8 @@ var layout = []item{
 		{pattern: "*.log"}, {pattern: "*.log.*"},
 		{pattern: "plugins", kind: folderItem, holds: []item{{pattern: "*.log"}, {pattern: "*.log.*"}}},
 	}},
-	{pattern: "plugins", kind: storeItem, holds: []item{{pattern: "*.bin"}, {pattern: "*.bin.new"}}},
+	{pattern: "plugins", kind: storeItem, holds: []item{{pattern: "*.bin"}, {pattern: "*.bin.new"},
+		{pattern: "*.bin.build"}, {pattern: "*.bin.build.new"}}},
 	{pattern: "piped", kind: storeItem, holds: pipedLayout},
 	{pattern: "cluster", kind: storeItem, holds: []item{{pattern: "*", kind: storeItem, holds: clusterLayout}}},
 	{pattern: TerraformFolder, kind: storeItem, holds: []item{

@@ -71,7 +71,8 @@ func (c *cards) settle() tea.Cmd {
 	if of == nil || of != deck.Newest(of.GetApplicationId()) {
 		c.open = ""
 	}
-	if c.open == "" && !c.reading() && c.trouble() == "" && succeeded(newest) {
+	byItself := c.host.cfg.Guide == nil // a story says what comes next
+	if byItself && c.open == "" && !c.reading() && c.trouble() == "" && succeeded(newest) {
 		c.begin(newest)
 	}
 	if !c.visible() || c.seen[c.open] {

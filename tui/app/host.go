@@ -31,6 +31,8 @@ type host struct {
 	known time.Time
 	// caption is the present one of the story.
 	caption Caption
+	// film is what the screen is drawn for instead of a terminal; nil for a terminal.
+	film *Film
 }
 
 // key is how the key of an action of every pane is shown.
@@ -38,6 +40,10 @@ func (h *host) key(action keymap.Action) string { return h.file.Map.Key(keymap.D
 
 // later returns msg after a wait, unless the UI ends before.
 func (h *host) later(wait time.Duration, msg tea.Msg) tea.Cmd {
+	if h.film != nil {
+		h.film.later(wait, msg)
+		return nil
+	}
 	return h.work.do(func(ctx context.Context) tea.Msg {
 		select {
 		case <-h.clock.after(wait):

@@ -152,6 +152,9 @@ func (p *logPane) open(key logKey, version int32) tea.Cmd {
 	}
 	p.reader, p.view.Buffer = reader, reader.buffer
 	p.view.Waiting = "No line so far."
+	if p.host.film != nil {
+		return p.host.film.open(reader)
+	}
 	client, send := p.link.client, p.host.send
 	return p.host.work.do(func(context.Context) tea.Msg {
 		if err := reader.run(client, send); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/logbuf"
+	"github.com/pipedeck/pipedeck/tui/picture"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -29,11 +30,11 @@ func TestScreensAsPictures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			title, m := draw(t)
-			ink, ground := "#e8eaed", "#1e1e1e"
+			terminal := picture.Dark(m.screen.width, m.screen.height)
 			if m.host.look.Light {
-				ink, ground = "#1b1f24", "#ffffff"
+				terminal = picture.Light(m.screen.width, m.screen.height)
 			}
-			svg := newPicture(m.View().Content, m.screen.width, m.screen.height, ink, ground).svg(title)
+			svg := picture.SVG(m.View().Content, title, terminal)
 			file := filepath.Join(pictures, name+".svg")
 			if *update {
 				require.NoError(t, os.MkdirAll(pictures, 0o755))

@@ -6,7 +6,7 @@ package document
 // Exported is the document of pipedeck export.
 type Exported struct {
 	Head
-	// File is the file that was written.
+	// File is the session that was written, which the numbers are about; empty for none.
 	File string `json:"file"`
 	// Environment is the name of the environment.
 	Environment string `json:"environment"`
@@ -20,6 +20,10 @@ type Exported struct {
 	Events int `json:"events"`
 	// Bytes is the size of the file.
 	Bytes int64 `json:"bytes"`
+	// Cast is the recording of the terminal that was written; empty for none.
+	Cast string `json:"cast"`
+	// SVG is the picture that was written; empty for none.
+	SVG string `json:"svg"`
 	// Missing says what the file does not have; empty when it has everything.
 	Missing []string `json:"missing"`
 }

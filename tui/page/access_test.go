@@ -8,11 +8,14 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/page"
 )
@@ -55,9 +58,14 @@ func TestWithoutASessionThereIsNothing(t *testing.T) {
 	require.Contains(t, answer.Header.Get("Content-Security-Policy"), "default-src 'none'; script-src 'sha256-")
 }
 
+// hasty is a clock of which waits are short.
+type hasty struct{ clock.System }
+
+func (hasty) After(d time.Duration) <-chan time.Time { return time.After(d / 100) }
+
 func TestATokenOpensASession(t *testing.T) {
 	t.Parallel()
-	s := serve(t, decktest.Shop()...)
+	s := serveWith(t, page.Options{Clock: hasty{}}, decktest.Shop()...)
 	session := s.web.URL + "/session"
 	answer, _ := ask(t, http.DefaultClient, http.MethodPost, session, s.server.Token())
 	require.Equal(t, http.StatusNoContent, answer.StatusCode)
@@ -89,7 +97,8 @@ func TestATokenOpensASession(t *testing.T) {
 	require.Equal(t, "gzip", answer.Header.Get("Content-Encoding"))
 	require.NotEmpty(t, body)
 	require.Equal(t, "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "+
-		"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'", answer.Header.Get("Content-Security-Policy"))
+		"img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+		answer.Header.Get("Content-Security-Policy"))
 	require.Equal(t, "no-referrer", answer.Header.Get("Referrer-Policy"))
 	require.Equal(t, "nosniff", answer.Header.Get("X-Content-Type-Options"))
 	again, _ := ask(t, browser, http.MethodGet, s.web.URL+"/", "", "If-None-Match", answer.Header.Get("Etag"))
@@ -145,5 +154,46 @@ func TestAWatcherCanChangeNothing(t *testing.T) {
 	reading := reflect.TypeFor[page.Deck]()
 	for i := range reading.NumMethod() {
 		require.Contains(t, []string{"Watch", "WatchStageLog", "GetStageRun"}, reading.Method(i).Name)
+	}
+}
+
+// held is a clock whose wait for the answer to a wrong token ends when the test says so.
+type held struct {
+	clock.System
+	ended chan time.Time
+}
+
+func (h held) After(d time.Duration) <-chan time.Time {
+	if d == 500*time.Millisecond {
+		return h.ended
+	}
+	return h.System.After(d)
+}
+
+func TestManyWrongTokensKeepTheRightOneNotOut(t *testing.T) {
+	t.Parallel()
+	c := held{ended: make(chan time.Time)}
+	s := serveWith(t, page.Options{Clock: c})
+	const tries = 9
+	answers := make(chan int, tries)
+	var trying sync.WaitGroup
+	for range tries {
+		trying.Go(func() {
+			answer, err := http.Post(s.web.URL+"/session", "", strings.NewReader("wrong"))
+			if err == nil {
+				answers <- answer.StatusCode
+				err = answer.Body.Close()
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	require.Equal(t, http.StatusTooManyRequests, <-answers, "one more than wait")
+	s.browser()
+	close(c.ended)
+	trying.Wait()
+	for range tries - 1 {
+		require.Equal(t, http.StatusForbidden, <-answers)
 	}
 }

@@ -58,7 +58,8 @@ type State struct {
 	Gone         *Gone              `json:"gone,omitempty"`
 }
 
-// Gone are the objects that are not there any more: ids, keys of plugins.
+// Gone are the objects that are not there any more: ids, keys of plugins. They go before the others of the same event
+// come. Deployments go with their application.
 type Gone struct {
 	Applications []string `json:"applications,omitempty"`
 	Deployments  []string `json:"deployments,omitempty"`

@@ -30,7 +30,7 @@ const (
 )
 
 // errEnded is the end of a stream that the environment has ended on purpose.
-var errEnded = errors.New("the environment has ended")
+var errEnded = errors.New(environmentEnded)
 
 // run keeps one stream of events open until ctx ends or the environment has gone.
 func (h *hub) run(ctx context.Context) {
@@ -41,7 +41,7 @@ func (h *hub) run(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case h.options.Gone != nil && h.options.Gone(err):
-			h.end("the environment has ended")
+			h.end(environmentEnded)
 			return
 		}
 		h.connect(nil, Disconnected, err)

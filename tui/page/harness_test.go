@@ -29,7 +29,10 @@ import (
 )
 
 // patience is how long a test waits for what has to come.
-const patience = 20 * time.Second
+const patience = time.Minute
+
+// smallBuffer is what a connection holds, in bytes.
+const smallBuffer = 64 << 10
 
 // stage is a page that is served over HTTP, on a deck server that the test scripts.
 type stage struct {
@@ -68,6 +71,10 @@ func serveWith(t testing.TB, o page.Options, objects ...proto.Message) *stage {
 	s.web = httptest.NewUnstartedServer(s.server)
 	require.NoError(t, s.web.Listener.Close())
 	s.web.Listener = listener
+	s.web.Config.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		_ = c.(*net.TCPConn).SetWriteBuffer(smallBuffer) // so that little is enough to hold a stream up
+		return ctx
+	}
 	s.web.Start()
 	ctx, cancel := context.WithCancelCause(t.Context())
 	var running sync.WaitGroup

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"time"
 
+	"google.golang.org/grpc/status"
+
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/document"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -144,7 +146,7 @@ func (h *hub) connect(client Deck, to string, err error) {
 	}
 	h.connection = Connection{State: to, Since: since}
 	if err != nil {
-		h.connection.Reason = text.Line(err.Error())
+		h.connection.Reason = text.Line(plain(err))
 	}
 	h.mu.Unlock()
 	h.publish()
@@ -225,13 +227,29 @@ func (h *hub) end(reason string) {
 	}
 }
 
+// plain is an error without the words of gRPC, which say nothing to watchers.
+func plain(err error) string {
+	if s, ok := status.FromError(err); ok {
+		return s.Message()
+	}
+	return err.Error()
+}
+
 // reasonOf is why a page ends with its context.
-func reasonOf(ctx context.Context) string {
+func (h *hub) reasonOf(ctx context.Context) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.deck.Stopping() {
+		return environmentEnded
+	}
 	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) {
 		return text.Line(cause.Error())
 	}
 	return "the command that serves this page has ended"
 }
+
+// environmentEnded is the usual reason of an end.
+const environmentEnded = "the environment has ended"
 
 // news is what a stream that has sent the events before number from has to send.
 type news struct {

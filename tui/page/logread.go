@@ -164,7 +164,7 @@ const beginTime = time.Second
 func (l *stageLog) answer() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.answered = true
+	l.come = true
 }
 
 // take puts the lines of new blocks into the buffer.
@@ -185,7 +185,7 @@ func (l *stageLog) take(response *deckv1.WatchStageLogResponse, last int64) int6
 	l.buffer.Append(fresh...)
 	l.truncated = l.truncated || response.GetTruncated()
 	l.complete = response.GetCompleted()
-	l.answered = l.answered || response.GetLast() || response.GetCompleted()
+	l.come = l.come || response.GetLast() || response.GetCompleted()
 	l.trouble = ""
 	return last
 }
@@ -194,7 +194,8 @@ func (l *stageLog) take(response *deckv1.WatchStageLogResponse, last int64) int6
 func (l *stageLog) show(complete bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.complete, l.answered = l.complete || complete, l.answered || complete
+	l.complete = l.complete || complete
+	l.answered = l.answered || l.complete || l.come
 	from := l.shown
 	_, l.shown = l.buffer.Span()
 	if fresh := l.shown - from; fresh > 0 && fresh <= partLines {
@@ -224,7 +225,8 @@ func (l *stageLog) restart() {
 	_ = l.buffer.Close() // what was in its file is void
 	l.buffer = logbuf.New(logLimits)
 	l.generation++
-	l.shown, l.parts, l.complete, l.truncated, l.answered, l.trouble = 0, nil, false, false, false, ""
+	l.shown, l.parts, l.trouble = 0, nil, ""
+	l.complete, l.truncated, l.answered, l.come = false, false, false, false
 	l.wake()
 }
 

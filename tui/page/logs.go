@@ -95,9 +95,9 @@ type stageLog struct {
 	shown     int
 	complete  bool
 	truncated bool
-	// answered: everything that there was at the beginning has come.
-	answered bool
-	trouble  string
+	// come: everything that there was at the beginning is in the buffer; answered: it is shown.
+	come, answered bool
+	trouble        string
 	// parts are the last parts that were encoded for all streams.
 	parts   []logPart
 	changed chan struct{}

@@ -3,6 +3,8 @@
 
 package page
 
+import "cmp"
+
 // The bounds of a ring: what a stream that has lost its connection finds again.
 const (
 	ringItems = 512
@@ -21,6 +23,8 @@ type ring struct {
 	items       []item
 	first, next int
 	bytes       int
+	// most is how many events it holds; 0 is ringItems.
+	most int
 }
 
 // add appends an event, and forgets the oldest where there are too many.
@@ -29,7 +33,7 @@ func (r *ring) add(one item) {
 	r.next++
 	r.bytes += len(one.body.plain)
 	drop := 0
-	for len(r.items)-drop > ringItems || r.bytes > ringBytes && len(r.items)-drop > 0 {
+	for len(r.items)-drop > cmp.Or(r.most, ringItems) || r.bytes > ringBytes && len(r.items)-drop > 0 {
 		r.bytes -= len(r.items[drop].body.plain)
 		r.items[drop] = item{}
 		drop++

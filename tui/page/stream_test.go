@@ -123,6 +123,7 @@ func TestAThousandApplicationsComeInOneState(t *testing.T) {
 		all = append(all, app)
 		for n := range 4 {
 			d := decktest.Checkout()
+			d.Stages = nil
 			d.Id, d.ApplicationId, d.CreatedAt = fmt.Sprintf("d-%d-%d", i, n), app.Id, decktest.At(float64(n))
 			all = append(all, d)
 		}
@@ -150,6 +151,23 @@ func TestTheEndOfThePageIsItsLastEvent(t *testing.T) {
 	require.False(t, open)
 }
 
+func TestAWatcherLearnsThatTheEnvironmentHasEnded(t *testing.T) {
+	t.Parallel()
+	s := serve(t, decktest.Shop()...)
+	tab := s.watch(s.browser(), nil)
+	_, _ = until(tab, "state", synced)
+	stopped := decktest.Component(1, "piped", "")
+	stopped.State = deckv1.Component_STATE_STOPPED
+	s.deck.Publish(stopped)
+	_, _ = until(tab, "state", func(state page.State) bool {
+		return state.Overall != nil && state.Overall.State == page.OverallStopping
+	})
+	s.end(nil) // as a command does that sees the end
+	var end page.End
+	tab.next("end").into(t, &end)
+	require.Equal(t, "the environment has ended", end.Reason)
+}
+
 func TestALostConnectionIsShownAndFoundAgain(t *testing.T) {
 	t.Parallel()
 	s := serve(t, decktest.Shop()...)
@@ -160,7 +178,7 @@ func TestALostConnectionIsShownAndFoundAgain(t *testing.T) {
 	_, _ = until(tab, "state", is(page.Connected))
 	s.deck.Break()
 	lost, _ := until(tab, "state", is(page.Disconnected))
-	require.Contains(t, lost.Connection.Reason, "connection lost")
+	require.Equal(t, "connection lost", lost.Connection.Reason)
 	found, _ := until(tab, "state", is(page.Connected))
 	for !found.Whole {
 		found, _ = until(tab, "state", func(page.State) bool { return true })

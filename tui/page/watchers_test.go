@@ -27,17 +27,18 @@ func TestASlowWatcherHoldsUpNoOther(t *testing.T) {
 	slow, err := net.Dial("tcp", s.web.Listener.Addr().String())
 	require.NoError(t, err)
 	defer slow.Close()
-	require.NoError(t, slow.(*net.TCPConn).SetReadBuffer(256<<10))
+	require.NoError(t, slow.(*net.TCPConn).SetReadBuffer(smallBuffer))
 	cookie := browser.Jar.Cookies(answerURL(t, s))[0]
 	_, err = fmt.Fprintf(slow, "GET /events?cursor=%s HTTP/1.0\r\nHost: localhost\r\nCookie: %s\r\n\r\n",
 		last.id, cookie)
 	require.NoError(t, err)
 	_, _ = until(quick, "watchers", func(w page.Watchers) bool { return w.Watching == 2 })
 
-	const changes = 16 // which are more than the ring and the buffers of the system hold
+	s.server.ShortenRing()
+	const changes = 16
 	for i := range changes {
 		app := decktest.Synced()
-		app.Id, app.Name, app.SyncReason = "mail", "mail", fmt.Sprint(i, strings.Repeat("x", 1_500_000))
+		app.Id, app.Name, app.SyncReason = "mail", "mail", fmt.Sprint(i, strings.Repeat("x", 100_000))
 		s.deck.Publish(app)
 		_, _ = until(quick, "state", func(state page.State) bool {
 			return len(state.Applications) == 1 && strings.HasPrefix(state.Applications[0].Reason, fmt.Sprint(i, "x"))

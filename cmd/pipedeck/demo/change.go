@@ -200,7 +200,8 @@ func (p *Play) patch(ctx context.Context, change story.Patch) error {
 		return fmt.Errorf("patch %s: %w", change.Path, err)
 	}
 	defer client.Close()
-	if err := client.Patch(ctx, change.Path, change.Merge); err != nil {
+	// The drift of the object names who has changed it.
+	if err := client.Patch(ctx, change.Path+"?fieldManager=a-change-by-hand", change.Merge); err != nil {
 		return fmt.Errorf("patch %s: %w", change.Path, err)
 	}
 	return nil

@@ -154,7 +154,7 @@ func (l *look) config(w *workspace.Workspace, c *connection) app.Config {
 	return app.Config{
 		Client: c.client, ReadOnly: l.refusal(), Notices: l.recording.news(), Name: w.Name,
 		Version: version.Build(), Commander: session.Commander(), Keys: l.keys, Flags: session.Flags(w),
-		Files: app.Files{Copy: w.Path("copy.txt"), Cards: w.Path("cards.txt")},
+		Files:     app.Files{Copy: w.Path("copy.txt"), Cards: w.Path("cards.txt")},
 		Manifests: manifests{}, Environ: l.environ,
 		Command: commandRunner(w), Share: l.shared.UI(),
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -102,7 +103,7 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 		return err
 	}
 	if !defaults.GivenForCommand(cmd.Flags().Lookup("name")) {
-		t.Name = "demo-" + uuid.NewString()[:8] // its own, as that of ci
+		t.Name = storyPrefix + uuid.NewString()[:8] // its own, as that of ci
 	}
 	f.samples = []string{played.Sample}
 	s := &Setup{Target: t, Flags: &f.Flags, Mode: mode, recording: f.look.recording, Out: cmd.OutOrStdout(),
@@ -111,6 +112,7 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 	if err != nil {
 		return err
 	}
+	nameLeftStories(w, cmd.ErrOrStderr())
 	if err := f.look.recording.create(); err != nil {
 		return err
 	}
@@ -127,6 +129,26 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 	d := &demonstration{Setup: s, story: played, plugin: plugin, workspace: w, auto: f.auto || f.fast,
 		fast: f.fast, shared: f.look.shared}
 	return exit.Explain(cmd.Context(), d.run(cmd.Context(), f.look))
+}
+
+// storyPrefix begins the names of the environments of stories.
+const storyPrefix = "demo-"
+
+var storyName = regexp.MustCompile(`^` + storyPrefix + `[0-9a-f]{8}$`)
+
+// nameLeftStories names environments of earlier stories whose process was killed, so that nothing has removed them.
+func nameLeftStories(w *workspace.Workspace, out io.Writer) {
+	found, _, err := workspace.List(filepath.Dir(w.Dir))
+	if err != nil {
+		return // the story's own environment meets the same trouble, and reports it
+	}
+	for _, other := range found {
+		if alive, err := other.Alive(); err != nil || alive || !storyName.MatchString(other.Name) {
+			continue
+		}
+		fmt.Fprintf(out, "environment %q is left of a story that was killed; remove it: pipedeck down%s\n", other.Name,
+			session.Flags(other))
+	}
 }
 
 // checkDemo finds what would keep the environment of a story from starting. A story changes what is in its cluster, so

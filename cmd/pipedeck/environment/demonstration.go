@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -139,8 +140,14 @@ func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
 	if err != nil {
 		return err
 	}
-	command.Arguments = append([]string{"--keep=false"}, command.Arguments...)
-	h, err := startHost(w, command)
+	command.Arguments = append([]string{"--keep=false", "--leash"}, command.Arguments...)
+	leash, held, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer held.Close() // this process holds it to its end, so that the environment of a story never outlives it
+	h, err := startHost(w, command, leash)
+	err = errors.Join(err, leash.Close())
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -33,10 +35,18 @@ const exportTimeout = 2 * time.Minute
 // notKept is what the history of a stopped environment does not have, for users.
 const notKept = "exported after the environment had stopped, without plugins and live resources"
 
+// exportFlags are the flags of export.
+type exportFlags struct {
+	output format.Output
+	// from is the file of a session that is exported in place of an environment.
+	from string
+	film filmFlags
+}
+
 func newExportCommand(t *session.Target) *cobra.Command {
-	var output format.Output
+	f := &exportFlags{}
 	cmd := &cobra.Command{
-		Use: "export FILE", Short: "Write the state of an environment to a file", Args: cobra.ExactArgs(1),
+		Use: "export [FILE]", Short: "Write an environment to a file or a picture", Args: cobra.MaximumNArgs(1),
 		Long: `Write what an environment shows to a file, for a bug report: applications, deployments with their stages
 and logs, plugins, live resources. Secrets are masked as in the UI. "pipedeck replay FILE" shows it, on
 any machine.
@@ -44,26 +54,83 @@ any machine.
 Of an environment that has stopped, the file has what its history has: no plugins and no live resources.
 Nothing is started, and the history stays as it is.
 
+--svg writes a picture of the terminal UI, --cast a recording of the terminal (asciicast v2) that a web
+page or asciinema plays. With --from they show a session that was recorded with --record: the same file
+with the same options is always the same picture. Without --from, --cast records the environment until
+Ctrl-C, or as long as --for says.
+
 To record what happens from now on, use "pipedeck attach --record FILE".`,
-		Example: "  pipedeck export report.pipedeck\n  pipedeck export report.pipedeck -o json",
+		Example: `  pipedeck export report.pipedeck
+  pipedeck export report.pipedeck -o json
+  pipedeck export --svg now.svg
+  pipedeck export --from tour.pipedeck --cast tour.cast --columns 100 --rows 30
+  pipedeck export --from tour.pipedeck --svg approval.svg --at 12s`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			source, err := openExported(cmd.Context(), t)
+			if err := f.check(args); err != nil {
+				return err
+			}
+			exported, err := f.run(cmd.Context(), t, args)
 			if err != nil {
 				return err
 			}
-			defer source.close()
-			exported, err := source.export(cmd.Context(), t.Name, args[0])
-			if err != nil {
-				return err
-			}
-			if output.Machine() {
-				return output.Document(cmd.OutOrStdout(), exported)
+			if f.output.Machine() {
+				return f.output.Document(cmd.OutOrStdout(), exported)
 			}
 			return printExported(cmd.OutOrStdout(), exported)
 		},
 	}
-	format.AddFlag(cmd, &output)
+	cmd.Flags().StringVar(&f.from, "from", "", "show the recorded session in `FILE`, not an environment")
+	f.film.register(cmd)
+	format.AddFlag(cmd, &f.output)
 	return cmd
+}
+
+// check finds flags that cannot be right.
+func (f *exportFlags) check(args []string) error {
+	switch {
+	case len(args) == 0 && !f.film.wanted():
+		return exit.Usage(errors.New("there is nothing to write"), "name a FILE, or give --svg FILE or --cast FILE")
+	case len(args) == 1 && f.from != "":
+		return exit.Usage(fmt.Errorf("%s is a recorded session already", f.from),
+			"leave FILE out, or copy the session")
+	}
+	return f.film.check(f.from)
+}
+
+// run writes what the flags ask for.
+func (f *exportFlags) run(ctx context.Context, t *session.Target, args []string) (*document.Exported, error) {
+	if f.from != "" {
+		recorded, err := openSession(f.from)
+		if err != nil {
+			return nil, err
+		}
+		exported := &document.Exported{Head: document.NewHead(), Environment: recorded.Header.GetEnvironment(),
+			Missing: []string{}}
+		if recorded.Missing != "" {
+			exported.Missing = append(exported.Missing, recorded.Missing)
+		}
+		return exported, f.film.write(ctx, recorded, exported)
+	}
+	source, err := openExported(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	defer source.close()
+	exported := &document.Exported{Head: document.NewHead(), Environment: t.Name, Running: source.running,
+		Missing: append([]string{}, source.missing...)}
+	if len(args) == 1 {
+		if err := source.export(ctx, exported, args[0]); err != nil {
+			return nil, err
+		}
+	}
+	if !f.film.wanted() {
+		return exported, nil
+	}
+	recorded, err := source.film(ctx, t.Name, &f.film)
+	if err != nil {
+		return nil, err
+	}
+	return exported, f.film.write(context.WithoutCancel(ctx), recorded, exported)
 }
 
 // exportSource is what is exported.
@@ -118,32 +185,67 @@ func openKept(t *session.Target) (*exportSource, error) {
 }
 
 // export writes the file and reads it again.
-func (s *exportSource) export(ctx context.Context, name, path string) (*document.Exported, error) {
+func (s *exportSource) export(ctx context.Context, exported *document.Exported, path string) error {
+	file, err := createSession(path)
+	if err != nil {
+		return err
+	}
+	if err := s.snapshot(ctx, file, exported.Environment); err != nil {
+		return errors.Join(err, file.discard())
+	}
+	size, err := file.close()
+	if err != nil {
+		return err
+	}
+	written, err := openSession(path)
+	if err != nil {
+		return err
+	}
+	exported.File, exported.Bytes = path, size
+	count(exported, written)
+	return nil
+}
+
+// snapshot writes the present state to a file.
+func (s *exportSource) snapshot(ctx context.Context, file *sessionFile, name string) error {
+	bounded, cancel := context.WithTimeout(ctx, exportTimeout)
+	defer cancel()
+	err := file.snapshot(bounded, s.deck, name, strings.Join(s.missing, "; "))
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		err = exit.With(exit.NotStarted, fmt.Errorf("environment %q does not answer", name),
+			"try again; what it is doing is in logs/host.log in its directory")
+	}
+	return exit.Explain(ctx, err)
+}
+
+// film records what --svg or --cast show: the present state, or what happens until ctx ends or as long as --for says.
+func (s *exportSource) film(ctx context.Context, name string, f *filmFlags) (*sessionfile.Session, error) {
+	dir, err := os.MkdirTemp("", "pipedeck-film-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	path := filepath.Join(dir, "session")
 	file, err := createSession(path)
 	if err != nil {
 		return nil, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, exportTimeout)
-	defer cancel()
-	if err := file.snapshot(bounded, s.deck, name, strings.Join(s.missing, "; ")); err != nil {
-		if bounded.Err() != nil && ctx.Err() == nil {
-			err = exit.With(exit.NotStarted, fmt.Errorf("environment %q does not answer", name),
-				"try again; what it is doing is in logs/host.log in its directory")
+	if f.cast == "" || !s.running {
+		err = s.snapshot(ctx, file, name)
+	} else {
+		if f.length > 0 {
+			// Without a deadline: the environment would hear of it, and end the recording with an error.
+			var stop context.CancelFunc
+			ctx, stop = context.WithCancel(ctx)
+			defer time.AfterFunc(f.length, stop).Stop()
+			defer stop()
 		}
-		return nil, exit.Explain(ctx, errors.Join(err, file.discard()))
+		err = file.record(ctx, s.deck, name)
 	}
-	size, err := file.close()
-	if err != nil {
-		return nil, err
+	if _, closeErr := file.close(); errors.Join(err, closeErr) != nil {
+		return nil, errors.Join(err, closeErr)
 	}
-	written, err := openSession(path)
-	if err != nil {
-		return nil, err
-	}
-	exported := &document.Exported{Head: document.NewHead(), File: path, Environment: name, Running: s.running,
-		Bytes: size, Missing: append([]string{}, s.missing...)}
-	count(exported, written)
-	return exported, nil
+	return openSession(path)
 }
 
 // count fills in how much a session has.
@@ -163,14 +265,21 @@ func count(exported *document.Exported, written *sessionfile.Session) {
 }
 
 func printExported(out io.Writer, e *document.Exported) error {
+	var said strings.Builder
 	for _, missing := range e.Missing {
-		if _, err := fmt.Fprintf(out, "not complete: %s\n", text.Clean(missing)); err != nil {
-			return err
+		fmt.Fprintf(&said, "not complete: %s\n", text.Clean(missing))
+	}
+	if e.File != "" {
+		fmt.Fprintf(&said, "wrote %s (%s, %s, %s)\n  look at it:   pipedeck replay %s\n", text.Clean(e.File),
+			view.Bytes(uint64(e.Bytes)), counted(e.Applications, "application"), counted(e.Deployments, "deployment"),
+			text.ShellWord(e.File))
+	}
+	for _, file := range []string{e.Cast, e.SVG} {
+		if file != "" {
+			fmt.Fprintf(&said, "wrote %s\n", text.Clean(file))
 		}
 	}
-	_, err := fmt.Fprintf(out, "wrote %s (%s, %s, %s)\n  look at it:   pipedeck replay %s\n", text.Clean(e.File),
-		view.Bytes(uint64(e.Bytes)), counted(e.Applications, "application"), counted(e.Deployments, "deployment"),
-		text.ShellWord(e.File))
+	_, err := io.WriteString(out, said.String())
 	return err
 }
 

@@ -4,7 +4,9 @@
 package environment
 
 import (
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,4 +56,74 @@ func TestAnEnvironmentWithoutAHistoryIsNotExported(t *testing.T) {
 	refused()
 	created(t, stateDir, "default")
 	refused()
+}
+
+// recordedTour is the file of a recorded session.
+const recordedTour = "../../../devenv/sessionfile/testdata/format-1.pipedeck"
+
+func TestARecordedSessionBecomesAPictureAndARecordingOfTheTerminal(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	svg, cast := filepath.Join(dir, "a.svg"), filepath.Join(dir, "a.cast")
+	args := []string{"export", "--from", recordedTour, "--svg", svg, "--cast", cast, "--columns", "100", "--rows", "30",
+		"--at", "20s", "-o", "json"}
+	code, stdout, stderr := clitest.Run(t.Context(), Commands, t.TempDir(), args...)
+	require.Zero(t, code, stderr)
+	var exported document.Exported
+	clitest.Document(t, "exported", stdout, &exported)
+	require.Equal(t, []string{svg, cast, "", "demo"}, []string{exported.SVG, exported.Cast, exported.File,
+		exported.Environment})
+	drawn, err := os.ReadFile(svg)
+	require.NoError(t, err)
+	require.Contains(t, string(drawn), "hello-world")
+	header, err := os.ReadFile(cast)
+	require.NoError(t, err)
+	require.Contains(t, string(header[:100]), `{"version":2,"width":100,"height":30,`)
+
+	code, _, stderr = clitest.Run(t.Context(), Commands, t.TempDir(), args...)
+	require.Equal(t, 2, code)
+	require.Contains(t, stderr, svg+" exists already")
+}
+
+func TestARunningEnvironmentBecomesAPictureAndARecordingOfTheTerminal(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Running()...)
+	for _, stage := range decktest.Canary().GetStages() {
+		server.CompleteLog(stage.GetId())
+	}
+	server.Resources(decktest.Application().GetId(), &deckv1.WatchResourcesResponse{Complete: true})
+	stateDir, dir := clitest.Running(t, server.Address()), t.TempDir()
+	for _, args := range [][]string{{"--svg", filepath.Join(dir, "a.svg")},
+		{"--cast", filepath.Join(dir, "a.cast"), "--for", "300ms"}} {
+		code, _, stderr := clitest.Run(t.Context(), Commands, stateDir, append([]string{"export"}, args...)...)
+		require.Zero(t, code, stderr)
+		written, err := os.ReadFile(args[1])
+		require.NoError(t, err)
+		require.Contains(t, string(written), "hello-world")
+	}
+}
+
+func TestWrongFlagsOfExportAreRefusedBeforeAnythingIsWritten(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "a.svg")
+	for _, c := range []struct{ args, says string }{
+		{"export", "there is nothing to write"},
+		{"export --from " + recordedTour, "there is nothing to write"},
+		{"export x --from " + recordedTour + " --svg " + file, "is a recorded session already"},
+		{"export --svg " + file + " --at 2s", "--at is about a picture of a recorded session"},
+		{"export --svg " + file + " --for 2s", "--for is about a recording of an environment"},
+		{"export --svg " + file + " --columns 1000000", "--columns 1000000 is not from 40 to 500"},
+		{"export --svg " + file + " --rows 0", "--rows 0 is not from 10 to 200"},
+		{"export --svg " + file + " --speed NaN", "--speed NaN is not from 0.1 to 100"},
+		{"export --svg " + file + " --idle-limit=-1s", "are not negative"},
+		{"export --svg " + file + " --theme pink", "unknown theme \"pink\""},
+		{"export --from export_test.go --svg " + file, "is not a recorded session"},
+	} {
+		code, _, stderr := clitest.Run(t.Context(), Commands, t.TempDir(), strings.Fields(c.args)...)
+		require.Equal(t, 2, code, c.args)
+		require.Contains(t, stderr, c.says)
+		require.Contains(t, stderr, "\nnext step: ")
+		require.NoFileExists(t, file)
+	}
 }

@@ -1,16 +1,17 @@
 // Copyright 2026 The pipedeck Authors
 // SPDX-License-Identifier: Apache-2.0
 
-package app
+package picture
 
 import (
 	"encoding/xml"
 	"fmt"
+	"image/color"
 	"math"
 	"strconv"
 	"strings"
 
-	"github.com/hinshun/vt10x"
+	uv "github.com/charmbracelet/ultraviolet"
 
 	"github.com/pipedeck/pipedeck/tui/graph"
 )
@@ -20,25 +21,75 @@ const (
 	cellWidth, cellHeight = 8.4, 18.0
 	baseline              = 13.2
 	margin                = 10.0
-	// The modes of vt10x, which it does not export.
-	underlined, bold = 1 << 1, 1 << 2
 )
 
-// picture is a screen as the emulated terminal shows it, drawn as SVG.
+// Terminal is how the terminal of a screen looks: its size in cells, and its colours as "#rrggbb".
+type Terminal struct {
+	Columns, Rows int
+	Ink, Ground   string
+}
+
+// Dark and Light return terminals with these backgrounds.
+func Dark(columns, rows int) Terminal { return Terminal{columns, rows, "#e8eaed", "#1e1e1e"} }
+
+// Light is the opposite of Dark.
+func Light(columns, rows int) Terminal { return Terminal{columns, rows, "#1b1f24", "#ffffff"} }
+
+// SVG draws a screen: lines with the escape sequences of colours and attributes. The same screen is always the same
+// text. Words are text that can be selected, in whatever font for terminals the reader has.
+func SVG(screen, title string, terminal Terminal) string {
+	p := &picture{width: terminal.Columns, height: terminal.Rows, ink: terminal.Ink, ground: terminal.Ground,
+		screen: uv.NewScreenBuffer(terminal.Columns, terminal.Rows)}
+	uv.NewStyledString(screen).Draw(p.screen, p.screen.Bounds())
+	return p.svg(title)
+}
+
+// picture is a screen that is being drawn.
 type picture struct {
-	screen        vt10x.Terminal
+	screen        uv.ScreenBuffer
 	width, height int
 	// ink and ground are the colours of the terminal.
 	ink, ground string
 	out         strings.Builder
 }
 
-// newPicture shows the content of a screen.
-func newPicture(content string, width, height int, ink, ground string) *picture {
-	p := &picture{width: width, height: height, ink: ink, ground: ground,
-		screen: vt10x.New(vt10x.WithSize(width, height))}
-	_, _ = p.screen.Write([]byte(strings.ReplaceAll(content, "\n", "\r\n")))
-	return p
+// cell is what one cell of the screen shows.
+type cell struct {
+	// content is one character, with what combines with it; empty in the second column of a wide one.
+	content string
+	// first is the first rune of content.
+	first rune
+	width int
+	// ink and ground are colours as "#rrggbb".
+	ink, ground     string
+	bold, underline bool
+}
+
+func (p *picture) at(x, y int) cell {
+	shown := p.screen.CellAt(x, y)
+	if shown == nil {
+		return cell{content: " ", first: ' ', width: 1, ink: p.ink, ground: p.ground}
+	}
+	c := cell{content: shown.Content, width: shown.Width, ink: hex(shown.Style.Fg, p.ink),
+		ground: hex(shown.Style.Bg, p.ground), bold: shown.Style.Attrs&uv.AttrBold != 0,
+		underline: shown.Style.Underline != uv.UnderlineNone}
+	for _, r := range shown.Content {
+		c.first = r
+		break
+	}
+	if shown.Style.Attrs&uv.AttrReverse != 0 {
+		c.ink, c.ground = c.ground, c.ink
+	}
+	return c
+}
+
+// hex is a colour as "#rrggbb".
+func hex(c color.Color, otherwise string) string {
+	if c == nil {
+		return otherwise
+	}
+	r, g, b, _ := c.RGBA()
+	return fmt.Sprintf("#%02x%02x%02x", r>>8, g>>8, b>>8)
 }
 
 // svg returns the picture. The same screen is always the same text.
@@ -66,8 +117,8 @@ func (p *picture) add(format string, args ...any) { fmt.Fprintf(&p.out, format+"
 // backgrounds draws what is behind the characters of a row.
 func (p *picture) backgrounds(y int) {
 	for x := 0; x < p.width; {
-		color, from := p.color(p.screen.Cell(x, y).BG), x
-		for x < p.width && p.color(p.screen.Cell(x, y).BG) == color {
+		color, from := p.at(x, y).ground, x
+		for x < p.width && p.at(x, y).ground == color {
 			x++
 		}
 		if color != p.ground {
@@ -79,10 +130,10 @@ func (p *picture) backgrounds(y int) {
 // row draws the characters of a row: words in one piece, lines and blocks as shapes.
 func (p *picture) row(y int) {
 	for x := 0; x < p.width; {
-		cell := p.screen.Cell(x, y)
+		cell := p.at(x, y)
 		from := x
-		if strings.ContainsRune("─━█", cell.Char) {
-			for x++; x < p.width && p.screen.Cell(x, y) == cell; x++ {
+		if strings.ContainsRune("─━█", cell.first) {
+			for x++; x < p.width && p.at(x, y) == cell; x++ {
 			}
 			p.long(from, x, y, cell)
 			continue
@@ -91,16 +142,16 @@ func (p *picture) row(y int) {
 			x++
 			continue
 		}
-		for x++; x < p.width && p.together(from, x, y); x++ {
+		for x += max(1, cell.width); x < p.width && p.together(from, x, y); x++ {
 		}
 		p.words(from, x, y)
 	}
 }
 
 // long draws the same line or block from one column up to another, without gaps.
-func (p *picture) long(from, to, y int, cell vt10x.Glyph) {
-	color := p.color(cell.FG)
-	switch cell.Char {
+func (p *picture) long(from, to, y int, cell cell) {
+	color := cell.ink
+	switch cell.first {
 	case '█':
 		p.rect(float64(from), float64(y), float64(to-from), 1, color)
 	case '━':
@@ -112,43 +163,48 @@ func (p *picture) long(from, to, y int, cell vt10x.Glyph) {
 
 // together reports whether the character at x continues the words that begin at from.
 func (p *picture) together(from, x, y int) bool {
-	first, before, next := p.screen.Cell(from, y), p.screen.Cell(x-1, y), p.screen.Cell(x, y)
-	if before.Char == ' ' && next.Char == ' ' || next.Char != ' ' && (next.FG != first.FG || next.Mode != first.Mode) {
+	first, before, next := p.at(from, y), p.at(x-1, y), p.at(x, y)
+	if before.first == ' ' && next.first == ' ' || next.first != ' ' &&
+		(next.ink != first.ink || next.bold != first.bold || next.underline != first.underline) {
 		return false
 	}
-	return plainLetter(first.Char) && plainLetter(next.Char)
+	return plainLetter(first) && plainLetter(next)
 }
 
 // plainLetter reports whether every font for terminals has the character in the width of a cell.
-func plainLetter(r rune) bool { return r >= ' ' && r < 0x7f }
+func plainLetter(c cell) bool { return len(c.content) == 1 && c.first >= ' ' && c.first < 0x7f }
 
 // words draws the characters of a row from one column up to another.
 func (p *picture) words(from, to, y int) {
-	cell := p.screen.Cell(from, y)
+	cell, columns := p.at(from, y), 0
 	var said strings.Builder
 	for x := from; x < to; x++ {
-		said.WriteRune(p.screen.Cell(x, y).Char)
+		c := p.at(x, y)
+		said.WriteString(c.content)
+		if c.first != ' ' {
+			columns = x - from + max(1, c.width)
+		}
 	}
 	trimmed := strings.TrimRight(said.String(), " ")
 	if trimmed == "" {
 		return
 	}
 	style := ""
-	if cell.Mode&bold != 0 {
+	if cell.bold {
 		style += ` font-weight="bold"`
 	}
-	if cell.Mode&underlined != 0 {
+	if cell.underline {
 		style += ` text-decoration="underline"`
 	}
 	p.add(`<text x="%s" y="%s" textLength="%s" lengthAdjust="spacingAndGlyphs" fill="%s"%s>%s</text>`,
 		number(float64(from)*cellWidth), number(float64(y)*cellHeight+baseline),
-		number(float64(len([]rune(trimmed)))*cellWidth), p.color(cell.FG), style, escape(trimmed))
+		number(float64(min(columns, to-from))*cellWidth), cell.ink, style, escape(trimmed))
 }
 
 // shape draws a blank, a line or a block; false for any other character.
-func (p *picture) shape(x, y int, cell vt10x.Glyph) bool {
-	color := p.color(cell.FG)
-	switch r := cell.Char; {
+func (p *picture) shape(x, y int, cell cell) bool {
+	color := cell.ink
+	switch r := cell.first; {
 	case r == ' ' || r == 0:
 	case r == '▌':
 		p.rect(float64(x), float64(y), 0.5, 1, color)
@@ -226,17 +282,6 @@ func (p *picture) path(x, y, weight int, color, way string) {
 func (p *picture) rect(x, y, width, height float64, color string) {
 	p.add(`<rect x="%s" y="%s" width="%s" height="%s" fill="%s"/>`, number(x*cellWidth), number(y*cellHeight),
 		number(width*cellWidth), number(height*cellHeight), color)
-}
-
-// color is a colour of the emulated terminal.
-func (p *picture) color(c vt10x.Color) string {
-	switch c {
-	case vt10x.DefaultFG:
-		return p.ink
-	case vt10x.DefaultBG:
-		return p.ground
-	}
-	return fmt.Sprintf("#%06x", uint32(c))
 }
 
 // number rounds to tenths, so that the text is the same on every processor.
