@@ -74,9 +74,17 @@ $(TOFU):
 	cd e2e/tofu && GOWORK=off go build -ldflags "-s -w -X github.com/opentofu/opentofu/version.dev=no" \
 	  -o $(CURDIR)/$(TOFU) github.com/opentofu/opentofu/cmd/tofu
 
+# A real provider that needs no network: the one of OpenTofu's own tests. Most of it is compiled with OpenTofu.
+PROVIDER = $(TOFU:$(CACHE)/tofu-%=$(CACHE)/tofuprovider-%)
+
+$(PROVIDER):
+	cd e2e/tofu && GOWORK=off go build -ldflags "-s -w" -o $(CURDIR)/$(PROVIDER) \
+	  github.com/opentofu/opentofu/internal/provider-simple-v6/main
+
 .PHONY: e2e-terraform
-e2e-terraform: build $(TOFU) ## Drive the plugin terraform with a real OpenTofu, which is compiled for it (minutes, once)
-	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) go test -count=1 -timeout 10m -tags e2e ./plugins/terraform/...
+e2e-terraform: build $(TOFU) $(PROVIDER) ## Drive the plugin terraform with a real OpenTofu, which is compiled for it (minutes, once)
+	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) PIPEDECK_TOFU_PROVIDER=$(CURDIR)/$(PROVIDER) \
+	  go test -count=1 -timeout 10m -tags e2e ./plugins/terraform/...
 	PIPEDECK_TOFU=$(CURDIR)/$(TOFU) PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 10m -tags e2e,platforms -run Terraform ./e2e
 
 .PHONY: e2e-analysis-sample

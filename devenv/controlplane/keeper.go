@@ -25,11 +25,12 @@ type keeper struct {
 // kept.
 var unkept = map[string]bool{
 	// What pipeds report again after a restart, and proofs of life.
-	"ReportStat": true, "ReportPipedMeta": true, "ReportPlugins": true, "ReportHealth": true,
+	"ReportStat": true, "ReportPipedMeta": true, "ReportPlugins": true, "ReportHealth": true, "ReportLooks": true,
 	"ReportApplicationLiveState": true, "ReportApplicationLiveStateEvents": true,
 	// Actions of the moment.
-	"OpenApplication": true, "RestartPlugin": true, "Shutdown": true, "Encrypt": true, "ChangeBreakpoints": true,
-	"Resolve": true, "Provide": true, "Check": true,
+	"OpenApplication": true, "LookAtApplication": true, "RestartPlugin": true, "Shutdown": true, "Encrypt": true,
+	"ChangeBreakpoints": true,
+	"Resolve":           true, "Provide": true, "Check": true,
 }
 
 // reading begins the names of methods that read.

@@ -99,6 +99,9 @@ func (o *onePlugin) serves(e event) bool {
 // logs measures long logs, from the start of their stage to its end, which the plugin reports after the last line
 // was taken. What has arrived is read as a user reads it.
 func (o *onePlugin) logs(ctx context.Context, n int) error {
+	if n == 0 {
+		return nil
+	}
 	for _, entries := range []bool{false, true} {
 		kind := "lines of output"
 		if entries {

@@ -26,17 +26,17 @@ type pluginScale struct {
 }
 
 func (s *pluginScale) register(flags *flag.FlagSet) {
-	flags.IntVar(&s.starts, "plugin-starts", 100, "starts and kills of a plugin to measure")
-	flags.IntVar(&s.saves, "plugin-saves", 10, "changes to the source of a plugin to measure")
-	flags.IntVar(&s.logs, "plugin-logs", 5, "stages with 100,000 log lines to measure")
-	flags.IntVar(&s.idlePlugins, "idle-plugins", 50, "plugins that do nothing, for their cost")
+	flags.IntVar(&s.starts, "plugin-starts", 100, "starts and kills of a plugin to measure; 0 leaves them out")
+	flags.IntVar(&s.saves, "plugin-saves", 10, "changes to the source of a plugin to measure; 0 leaves them out")
+	flags.IntVar(&s.logs, "plugin-logs", 5, "stages with 100,000 log lines to measure; 0 leaves long logs out")
+	flags.IntVar(&s.idlePlugins, "idle-plugins", 50, "plugins that do nothing, for their cost; 0 leaves them out")
 	flags.DurationVar(&s.idle, "idle-plugins-for", time.Minute, "how long they are looked at")
 }
 
 func (s *pluginScale) validate() error {
-	if s.starts < 1 || s.saves < 1 || s.logs < 1 || s.idlePlugins < 1 || s.idlePlugins > 99 || s.idle < time.Second {
-		return errors.New("-plugin-starts, -plugin-saves and -plugin-logs must be at least 1, -idle-plugins 1 to " +
-			"99, and -idle-plugins-for 1s")
+	if min(s.starts, s.saves, s.logs, s.idlePlugins) < 0 || s.idlePlugins > 99 || s.idle < time.Second {
+		return errors.New("-plugin-starts, -plugin-saves and -plugin-logs must not be negative, -idle-plugins " +
+			"must be 0 to 99, and -idle-plugins-for at least 1s")
 	}
 	return nil
 }
@@ -56,16 +56,26 @@ var (
 )
 
 // benchPlugins measures plugin processes: their start and end, new code, long logs, and what idle ones cost.
-func benchPlugins(ctx context.Context, bin, dir string, size pluginScale) error {
-	if err := benchProcesses(ctx, size.starts); err != nil {
+func benchPlugins(ctx context.Context, bin, dir string, size pluginScale) (err error) {
+	if size.starts > 0 {
+		if err := benchProcesses(ctx, size.starts); err != nil {
+			return err
+		}
+	}
+	restore, err := asAuthor()
+	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, restore()) }()
 	source := filepath.Join(dir, "bench")
 	if err := makePlugin(ctx, bin, source); err != nil {
 		return err
 	}
 	if err := benchOnePlugin(ctx, bin, filepath.Join(dir, "one"), source, size); err != nil {
 		return err
+	}
+	if size.idlePlugins == 0 {
+		return nil
 	}
 	return benchIdlePlugins(ctx, bin, filepath.Join(dir, "idle"), source, size)
 }

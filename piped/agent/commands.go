@@ -81,6 +81,7 @@ func (f *feed) deal(ctx context.Context, change controlplane.Change) (left contr
 	for _, wanted := range change.StageReruns {
 		f.reruns.Begin(ctx, wanted)
 	}
+	f.live.LookNow(change.Looks)
 	f.faults.take(change.Faults, change.Again)
 	if change.Applications {
 		f.trigger.ApplicationsChanged()

@@ -20,7 +20,9 @@ func (a *Agent) liveReporter(sources *source.Sources, outOfSync func()) *livesta
 	}
 	return livestate.New(livestate.Options{
 		PipedID: a.options.Config.PipedID, ProjectID: a.options.Config.ProjectID, ControlPlane: a.upstream.client,
-		Drifts: a.upstream.client, Plugins: plugins, Deployments: &a.upstream.deployments,
+		Drifts: a.upstream.client, Looks: a.upstream.client,
+		LookTimeout: a.options.Config.LiveState.LookTimeout.Std(), Plugins: plugins,
+		Deployments: &a.upstream.deployments,
 		Prepare: func(ctx context.Context, m *model.Application, commit, configFilename string) (livestate.Source,
 			error) {
 			source, err := sources.Prepare(ctx, source.Wanted{

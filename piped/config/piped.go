@@ -60,6 +60,8 @@ type Piped struct {
 	EventWatcher EventWatcher `json:"eventWatcher,omitzero"`
 	// PlanPreview bounds the work on plan previews.
 	PlanPreview PlanPreview `json:"planPreview,omitzero"`
+	// LiveState bounds the looks at live states. An addition of ours.
+	LiveState LiveState `json:"liveState,omitzero"`
 
 	// Warnings holds what was ignored: unknown keys, deprecated forms.
 	Warnings Errors `json:"-"`
@@ -275,3 +277,11 @@ func (p *Piped) FindRepository(id string) (Repository, bool) {
 	}
 	return Repository{}, false
 }
+
+// LiveState bounds the looks at what runs of applications.
+type LiveState struct {
+	// LookTimeout is how long one look at an application may take, such as a plan of its plugin. Default 10m.
+	LookTimeout Duration `json:"lookTimeout,omitempty" config:"positive"`
+}
+
+func (l *LiveState) setDefaults() { l.LookTimeout = Duration(10 * time.Minute) }

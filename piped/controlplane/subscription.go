@@ -29,6 +29,8 @@ type Change struct {
 	StageReruns []*agentv1.StageRerun
 	// Faults are what users want of faults, each once.
 	Faults []*agentv1.FaultOrder
+	// Looks are what users want looked at now, each once.
+	Looks []*agentv1.LookOrder
 	// Again says that the control plane may have forgotten what was reported to it.
 	Again bool
 	// Breakpoints are all of them; nil when they have not changed.
@@ -55,6 +57,8 @@ type Subscription struct {
 	reruns []*agentv1.StageRerun
 	// orders are at most maxQuestions.
 	orders []*agentv1.FaultOrder
+	// looks are at most maxQuestions.
+	looks []*agentv1.LookOrder
 }
 
 // Changed receives when Take has something to give. It is never closed.
@@ -68,6 +72,7 @@ func (s *Subscription) Take() Change {
 	taken.PluginCalls, s.questions = s.questions, nil
 	taken.StageReruns, s.reruns = s.reruns, nil
 	taken.Faults, s.orders = s.orders, nil
+	taken.Looks, s.looks = s.looks, nil
 	taken.RestartPlugins = slices.Sorted(maps.Keys(s.restarts))
 	s.lists = Change{}
 	clear(s.restarts)
@@ -103,6 +108,8 @@ func (s *Subscription) add(change Change) {
 	s.reruns = s.reruns[:min(len(s.reruns), maxReruns)]
 	s.orders = append(s.orders, change.Faults...)
 	s.orders = s.orders[:min(len(s.orders), maxQuestions)]
+	s.looks = append(s.looks, change.Looks...)
+	s.looks = s.looks[:min(len(s.looks), maxQuestions)]
 	select {
 	case s.changed <- struct{}{}:
 	default:

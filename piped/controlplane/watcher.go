@@ -125,7 +125,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 	defer cancel()
 	stream, err := w.agent.Watch(ctx, &agentv1.WatchRequest{
 		DeploysCommits: true, RemovesApplications: true, AnswersPluginCalls: true, RerunsStages: true,
-		TakesFaults: true, StopsAtBreakpoints: true,
+		TakesFaults: true, StopsAtBreakpoints: true, LooksOnRequest: true,
 	}, grpc.WaitForReady(true))
 	if err != nil {
 		return false, err
@@ -140,7 +140,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			Deployments: answer.GetDeployments(),
 			Events:      answer.GetEvents(), RestartPlugins: answer.GetRestartPlugins(),
 			PluginCalls: answer.GetPluginCalls(), StageReruns: answer.GetStageReruns(), Faults: answer.GetFaults(),
-			Breakpoints: answer.GetBreakpoints(),
+			Breakpoints: answer.GetBreakpoints(), Looks: answer.GetLooks(),
 		}
 		if !heard {
 			// Anything may have changed while no one watched.
@@ -150,7 +150,7 @@ func (w *Watcher) follow(ctx context.Context) (heard bool, err error) {
 			change = everything()
 			change.RestartPlugins, change.PluginCalls = answer.GetRestartPlugins(), answer.GetPluginCalls()
 			change.StageReruns, change.Faults = answer.GetStageReruns(), answer.GetFaults()
-			change.Breakpoints = answer.GetBreakpoints()
+			change.Breakpoints, change.Looks = answer.GetBreakpoints(), answer.GetLooks()
 		}
 		w.notify(change)
 	}

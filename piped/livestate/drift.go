@@ -61,7 +61,7 @@ func (r *Reporter) drifts(
 		}
 	}
 	for _, p := range plugins {
-		answer, err := askOne(ctx, p.Drift.GetDrift, question(p))
+		answer, err := p.Drift.GetDrift(ctx, question(p))
 		switch {
 		case status.Code(err) == codes.Unimplemented:
 		case err != nil:

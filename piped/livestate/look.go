@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"time"
 
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/controlplane/pipedservice"
@@ -19,20 +19,22 @@ import (
 	"github.com/pipedeck/pipedeck/piped/redeploy"
 )
 
-// pluginTimeout bounds one question to a plugin.
-const pluginTimeout = 30 * time.Second
-
-var errPluginSlow = fmt.Errorf("it did not answer within %s", pluginTimeout)
+// freshKey is the metadata of a question to which a plugin answers without what it remembers. Plugins other than those
+// of our SDK ignore it.
+const freshKey = "pipedeck-fresh-look"
 
 // look asks the plugins and reports what they say. wait is the time to the next look, 0 when only something that
-// happens calls for one. live is what was reported, nil when nothing was.
+// happens calls for one. live is what was reported, nil when nothing was. A fresh look is for a user who asks for it.
 func (r *Reporter) look(
-	ctx context.Context, a *model.Application, since func() reported,
+	ctx context.Context, a *model.Application, since func() reported, fresh bool,
 ) (live *model.ApplicationLiveState, wait time.Duration, err error) {
 	running := a.GetMostRecentlySuccessfulDeployment()
 	plugins, pushed := r.pluginsOf(a)
-	if running == nil || len(plugins) == 0 {
-		return nil, 0, nil
+	switch {
+	case running == nil:
+		return nil, 0, errNotDeployed
+	case len(plugins) == 0:
+		return nil, 0, errNoLivestate
 	}
 	wait = r.options.Interval
 	if pushed {
@@ -45,12 +47,12 @@ func (r *Reporter) look(
 			return nil, wait, err
 		}
 	}
-	answers, err := r.examine(ctx, a, plugins, newest(a, last))
+	answers, err := r.examine(ctx, a, plugins, newest(a, last), fresh)
 	if err != nil {
 		return nil, wait, unreadableError{err}
 	}
 	if len(answers) == 0 {
-		return nil, wait, nil
+		return nil, wait, errNoLivestate
 	}
 	live, health := mergeLive(answers)
 	if err := r.reportLive(ctx, a, live, health); err != nil || !judges {
@@ -64,7 +66,7 @@ func (r *Reporter) look(
 // examine asks the plugins at the commit that was deployed last. newest is the newest commit in Git where that is
 // another one; else empty.
 func (r *Reporter) examine(
-	ctx context.Context, a *model.Application, plugins []Plugin, newest string,
+	ctx context.Context, a *model.Application, plugins []Plugin, newest string, fresh bool,
 ) (answers []*livestate.GetLivestateResponse, err error) {
 	running := a.GetMostRecentlySuccessfulDeployment()
 	source, err := r.options.Prepare(ctx, a, running.GetTrigger().GetCommit().GetHash(), running.GetConfigFilename())
@@ -73,7 +75,7 @@ func (r *Reporter) examine(
 	}
 	defer func() { err = errors.Join(err, source.Close()) }()
 	plugins = named(plugins, source.Proto())
-	if answers, err = r.ask(ctx, a, plugins, source); err == nil {
+	if answers, err = r.ask(ctx, a, plugins, source, fresh); err == nil {
 		r.reportDrift(ctx, a, plugins, answers, source, newest)
 	}
 	return answers, err
@@ -94,10 +96,13 @@ func behind(last *model.Deployment) []*livestate.GetLivestateResponse {
 // ask questions every plugin once. An error of one is the error of all: half a live state would show as a drift (PipeCD
 // v1: the same).
 func (r *Reporter) ask(
-	ctx context.Context, a *model.Application, plugins []Plugin, source Source,
+	ctx context.Context, a *model.Application, plugins []Plugin, source Source, fresh bool,
 ) (answers []*livestate.GetLivestateResponse, err error) {
+	if fresh {
+		ctx = metadata.AppendToOutgoingContext(ctx, freshKey, "yes")
+	}
 	for _, p := range plugins {
-		answer, err := askOne(ctx, p.Livestate.GetLivestate, r.request(a, p, source))
+		answer, err := p.Livestate.GetLivestate(ctx, r.request(a, p, source))
 		switch {
 		case status.Code(err) == codes.Unimplemented:
 			r.setUnsupported(p.Name)
@@ -115,19 +120,6 @@ func (r *Reporter) request(a *model.Application, p Plugin, source Source) *lives
 		PipedId: r.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(),
 		DeploySource: source.Proto(), DeployTargets: a.GetDeployTargetsByPlugin()[p.Name].GetDeployTargets(),
 	}
-}
-
-// askOne asks one plugin one question.
-func askOne[Question, Answer any](
-	ctx context.Context, ask func(context.Context, Question, ...grpc.CallOption) (*Answer, error), question Question,
-) (*Answer, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, pluginTimeout, errPluginSlow)
-	defer cancel()
-	answer, err := ask(ctx, question)
-	if err != nil && errors.Is(context.Cause(ctx), errPluginSlow) {
-		return nil, errPluginSlow
-	}
-	return answer, err
 }
 
 func (r *Reporter) reportLive(

@@ -5,7 +5,6 @@ package livestate
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -82,8 +81,12 @@ type Options struct {
 	OutOfSync func()
 	// Interval is the time between two looks at an application whose plugins do not report changes. Default: 1 minute.
 	Interval time.Duration
-	// Parallel bounds the looks at the same time. Default: 4.
+	// Parallel bounds the looks at the same time, without those that have lasted for long. Default: 4.
 	Parallel int
+	// LookTimeout bounds one look. Default: 10 minutes.
+	LookTimeout time.Duration
+	// Looks gets how looks go that last for long or that users ask for; nil for no one.
+	Looks Looks
 	// Clock is the system's when nil.
 	Clock  clock.Clock
 	Logger *slog.Logger
@@ -102,6 +105,10 @@ type Reporter struct {
 	applications map[string]*application
 	plugins      map[string]*pluginState
 	running      int // looks
+	slow         int // looks that have lasted for long, which running does not count
+	// pending is what was not reported of looks yet, by application; pended is notified of it.
+	pending map[string]*agentv1.Look
+	pended  chan struct{}
 	// driftless is until when the control plane is taken for one that takes no fields of drifts.
 	driftless time.Time
 }
@@ -114,6 +121,8 @@ type application struct {
 	last    time.Time // the start of the last look
 	took    time.Duration
 	looking bool
+	// ordered is the number of the last order of a user to look, answered that of the last one that a look began for.
+	ordered, answered uint64
 	// changed says that something has happened since the last look began.
 	changed  bool
 	reported reported
@@ -137,9 +146,13 @@ func New(options Options) *Reporter {
 	if options.Parallel <= 0 {
 		options.Parallel = defaultParallel
 	}
+	if options.LookTimeout <= 0 {
+		options.LookTimeout = defaultLookTimeout
+	}
 	r := &Reporter{
 		options: options, logger: options.Logger, wake: make(chan struct{}, 1), relist: true,
 		applications: map[string]*application{}, plugins: map[string]*pluginState{},
+		pending: map[string]*agentv1.Look{}, pended: make(chan struct{}, 1),
 	}
 	for _, p := range options.Plugins {
 		r.plugins[p.Name] = &pluginState{}
@@ -193,6 +206,7 @@ func (r *Reporter) Run(ctx context.Context) error {
 	for _, p := range r.options.Plugins {
 		work.Go(func() { r.follow(ctx, p) })
 	}
+	work.Go(func() { r.reportLooks(ctx) })
 	r.nudge()
 	backoff := clock.NewBackoff(firstPause, longestPause)
 	var later <-chan time.Time
@@ -246,9 +260,8 @@ func (r *Reporter) round(ctx context.Context, work *sync.WaitGroup) (time.Durati
 		if !a.isDue(now) {
 			continue
 		}
-		a.looking, a.changed, a.last, a.due = true, false, now, time.Time{}
-		r.running++
-		work.Go(func() { r.lookAt(ctx, a) })
+		l := r.begin(a, now)
+		work.Go(func() { r.lookAt(ctx, l) })
 	}
 	return r.untilNext(), nil
 }
@@ -337,48 +350,6 @@ func (r *Reporter) list(ctx context.Context) error {
 // lastSuccess is the id of the application's last successful deployment; empty before there is one.
 func lastSuccess(m *model.Application) string {
 	return m.GetMostRecentlySuccessfulDeployment().GetDeploymentId()
-}
-
-// lookAt makes one look and plans the next.
-func (r *Reporter) lookAt(ctx context.Context, a *application) {
-	r.mu.Lock()
-	m, failures := a.model, a.failures
-	r.mu.Unlock()
-	since := func() reported {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		return a.reported
-	}
-	live, wait, err := r.look(ctx, m, since)
-	if live != nil {
-		a.live = live
-	}
-	if _, unreadable := errors.AsType[unreadableError](err); unreadable && failures+1 >= doubtAfter {
-		err = errors.Join(err, r.doubt(ctx, a, m, err, since))
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.running--
-	a.looking, a.took = false, r.options.Clock.Now().Sub(a.last)
-	r.nudge()
-	if ctx.Err() != nil {
-		return
-	}
-	if err == nil {
-		a.failures, a.logged = 0, ""
-		if wait > 0 {
-			a.due = r.options.Clock.Now().Add(spread(wait))
-		}
-		return
-	}
-	a.failures++
-	a.due = r.options.Clock.Now().Add(clock.Pause(firstPause, longestPause, a.failures))
-	if a.logged != err.Error() {
-		a.logged = err.Error()
-		r.logger.Warn(
-			"piped cannot read the live state of an application; it retries", "application", m.GetName(), "error", err,
-		)
-	}
 }
 
 // spread moves a time by up to a tenth, so that the looks at many applications do not meet.

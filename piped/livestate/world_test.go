@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -41,17 +42,24 @@ type world struct {
 
 func newWorld(t *testing.T, plugins ...*plugin) *world {
 	t.Helper()
+	return newWorldWith(t, 0, plugins...)
+}
+
+// newWorldWith bounds looks by a real time; 0 is the default.
+func newWorldWith(t *testing.T, timeout time.Duration, plugins ...*plugin) *world {
+	t.Helper()
 	w := &world{
 		t: t, clock: newClock(),
 		plane: &plane{
 			applications: map[string]*model.Application{}, live: make(chan *model.ApplicationLiveStateSnapshot, 100),
 			sync:  make(chan *pipedservice.ReportApplicationSyncStateRequest, 100),
-			drift: make(chan *agentv1.ReportDriftRequest, 100),
+			drift: make(chan *agentv1.ReportDriftRequest, 100), looks: make(chan *agentv1.Look, 100),
 		},
 		plugins: map[string]*plugin{}, sources: &sources{}, drifts: make(chan struct{}, 100),
 	}
 	options := livestate.Options{
-		PipedID: "piped-1", ProjectID: "project-1", ControlPlane: w.plane, Drifts: w.plane, Clock: w.clock,
+		PipedID: "piped-1", ProjectID: "project-1", ControlPlane: w.plane, Drifts: w.plane, Looks: w.plane,
+		Clock: w.clock, LookTimeout: timeout,
 		Prepare:   w.sources.prepare,
 		OutOfSync: func() { w.drifts <- struct{}{} }, Deployments: &livestate.Deployments{},
 	}
@@ -121,6 +129,7 @@ type plane struct {
 	live         chan *model.ApplicationLiveStateSnapshot
 	sync         chan *pipedservice.ReportApplicationSyncStateRequest
 	drift        chan *agentv1.ReportDriftRequest
+	looks        chan *agentv1.Look
 	// driftless: it knows no fields of drifts.
 	driftless bool
 }
@@ -133,6 +142,15 @@ func (p *plane) ReportDrift(
 		return nil, status.Error(codes.Unimplemented, "unknown method")
 	}
 	return &agentv1.ReportDriftResponse{}, nil
+}
+
+func (p *plane) ReportLooks(
+	_ context.Context, r *agentv1.ReportLooksRequest, _ ...grpc.CallOption,
+) (*agentv1.ReportLooksResponse, error) {
+	for _, look := range r.GetLooks() {
+		p.looks <- look
+	}
+	return &agentv1.ReportLooksResponse{}, nil
 }
 
 func (p *plane) set(a *model.Application) {
@@ -202,6 +220,7 @@ type plugin struct {
 	health   model.ResourceState_HealthStatus
 	err      error
 	requests []*pluginlivestate.GetLivestateRequest
+	fresh    int // requests for a user
 	// drift is the answer about fields; nil for a plugin that knows none.
 	drift    *pluginlivestate.GetDriftResponse
 	drifts   []*pluginlivestate.GetDriftRequest
@@ -225,6 +244,9 @@ func (p *plugin) GetLivestate(
 ) (*pluginlivestate.GetLivestateResponse, error) {
 	p.mu.Lock()
 	p.requests = append(p.requests, r)
+	if asked, _ := metadata.FromOutgoingContext(ctx); len(asked.Get("pipedeck-fresh-look")) > 0 {
+		p.fresh++
+	}
 	p.now++
 	p.top = max(p.top, p.now)
 	state, health, err := p.state, p.health, p.err
@@ -252,6 +274,12 @@ func (p *plugin) GetLivestate(
 			Status: state, ShortReason: "short of " + p.name, Reason: "reason of " + p.name,
 		},
 	}, nil
+}
+
+func (p *plugin) askedFresh() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.fresh
 }
 
 func (p *plugin) GetDrift(

@@ -294,7 +294,8 @@ func (c *condition) status(s *agentv1.Plugin) {
 	for _, at := range c.starts.again {
 		s.RestartedAt = append(s.RestartedAt, timestamppb.New(at))
 	}
-	s.Crashes, s.InjectedEnds, s.Exits = c.exits.count, c.exits.injected, slices.Clone(c.exits.last)
+	s.Crashes, s.InjectedEnds, s.AbandonedEnds = c.exits.count, c.exits.injected, c.exits.abandoned
+	s.Exits = slices.Clone(c.exits.last)
 	s.RssBytes, s.CpuPercent, s.OpenFiles, s.Threads = c.usage.rss, c.usage.cpu, c.usage.files, c.usage.threads
 	s.Stages, s.TakesClusterFaults = slices.Clone(c.able.stages), c.able.sources.GetClusterFaults()
 	if c.process != nil {

@@ -24,19 +24,22 @@ const (
 	maxExitError = 1 << 10
 )
 
-// exits are the ends of a plugin's processes that no one had asked for, and by faults that a user wanted. Those of an
-// earlier piped are among the last, but not counted.
+// exits are the ends of a plugin's processes that no one had asked for, by faults that a user wanted, and by piped
+// because a stage ignored that it was stopped. Those of an earlier piped are among the last, but not counted.
 type exits struct {
-	count    int32
-	injected int32 // by faults; count has the others
+	count               int32
+	injected, abandoned int32 // by faults, and by piped; count has the others
 	// last are at most keptExits, oldest first. Readers share them: they do not change.
 	last []*agentv1.PluginExit
 }
 
 func (e *exits) add(exit *agentv1.PluginExit) {
-	if exit.GetInjected() {
+	switch {
+	case exit.GetInjected():
 		e.injected++
-	} else {
+	case exit.GetAbandoned():
+		e.abandoned++
+	default:
 		e.count++
 	}
 	e.last = append(slices.Clip(e.last), exit)
@@ -66,7 +69,7 @@ func (s *supervisor) died(proc *process, why error) {
 		Stack: proc.ending.stack.shown(), Build: proc.watch.build.Load(), Pid: int32(proc.pid()),
 		Place:    exit.Place,
 		Uptime:   durationpb.New(exit.Uptime.Round(time.Millisecond)),
-		Injected: exit.Injected,
+		Injected: exit.Injected, Abandoned: exit.Abandoned,
 	}
 	var last []*agentv1.PluginExit
 	s.condition.change(func() {

@@ -131,3 +131,24 @@ func TestAnEndByAFaultIsNoCrash(t *testing.T) {
 	require.EqualValues(t, 1, s.GetInjectedEnds())
 	require.False(t, s.GetExits()[1].GetInjected())
 }
+
+func TestAnEndForAStageThatIgnoredItsCancelIsNoCrash(t *testing.T) {
+	t.Parallel()
+	host := start(t, nil, entry(t, "p", settings{"stages": []string{"A"}}))
+	p, err := host.Owner(t.Context(), "A")
+	require.NoError(t, err)
+	taken := pluginhost.NewTaken()
+	_, err = p.Deployment().ExecuteStage(t.Context(), stageOf(`{}`), pluginhost.TakenBy(taken))
+	require.NoError(t, err)
+	taken.Abandon("stage-1", "stage A went on for 15s after it was stopped")
+	s := await(t, host, func(s *agentv1.Plugin) bool { return s.GetAbandonedEnds() == 1 })
+	require.Zero(t, s.GetCrashes())
+	require.True(t, s.GetExits()[0].GetAbandoned())
+	require.Contains(t, s.GetExits()[0].GetReason(), "went on for 15s after it was stopped")
+	require.NoError(t, p.WaitRunning(t.Context()))
+	_, err = execute(t.Context(), p, `{"do":"crash"}`)
+	require.Error(t, err)
+	s = await(t, host, func(s *agentv1.Plugin) bool { return s.GetCrashes() == 1 })
+	require.EqualValues(t, 1, s.GetAbandonedEnds())
+	require.False(t, s.GetExits()[1].GetAbandoned())
+}

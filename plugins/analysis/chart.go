@@ -85,8 +85,11 @@ func (s *series) scale() (low, high float64, values int) {
 			include(*limit)
 		}
 	}
-	if low == high {
-		low, high = low-1, high+1
+	switch margin := math.Abs(low) / 2; { // a scale that suits a single value
+	case low == high && margin > 0:
+		low, high = max(low-margin, -math.MaxFloat64), min(high+margin, math.MaxFloat64)
+	case low == high:
+		low, high = -1, 1
 	}
 	return low, high, values
 }

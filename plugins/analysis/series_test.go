@@ -69,4 +69,10 @@ func TestAChartOfTheLog(t *testing.T) {
 	require.Empty(t, (&series{Points: s.Points[:2]}).chart(), "one value says nothing")
 	great := series{Points: []point{{Low: -1.7e308, High: 1.7e308}, {Low: 0, High: 1.7e308, Value: 1.7e308}}}
 	require.NotEmpty(t, great.chart())
+	for value, want := range map[float64]string{
+		0.01: "0.015 ┤", 0: "1 ┤", -2: "-1 ┤", 5e-324: "1 ┤", math.MaxFloat64: "+Inf ┤oo", -math.MaxFloat64: "-Inf ┤oo",
+	} {
+		same := point{Low: value, High: value, Value: value}
+		require.Contains(t, (&series{Points: []point{same, same}}).chart(), want, "one value, %v", value)
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -201,12 +202,17 @@ func (b *bound[Config, Target, App]) execute(ctx context.Context, in *deployment
 	})
 }
 
+// freshKey is the metadata with which piped asks for a live state that is not remembered.
+const freshKey = "pipedeck-fresh-look"
+
 func (b *bound[Config, Target, App]) livestate(ctx context.Context, plugin LivestatePlugin[Config, Target, App],
 	in *livestate.GetLivestateRequest) (*Livestate, error) {
 	req, err := b.livestateRequest(in)
 	if err != nil {
 		return nil, err
 	}
+	asked, _ := metadata.FromIncomingContext(ctx)
+	req.Fresh = len(asked.Get(freshKey)) > 0
 	return plugin.GetLivestate(ctx, req)
 }
 

@@ -102,6 +102,9 @@ type LivestateRequest[Config, Target, App any] struct {
 	// Targets has at least one element.
 	Targets []DeployTarget[Target]
 	Client  Client
+	// Fresh says that a user waits for the answer and knows the last one: a plugin that remembers what it has found
+	// looks again.
+	Fresh bool
 	// Logger writes to the log of the process.
 	Logger *slog.Logger
 }

@@ -30,10 +30,11 @@ var (
 func (p *plugin) LivestateChanges() *sdk.LivestateChanges { return p.watch.changes }
 
 // GetLivestate returns the resources of the states, and whether a plan of the deployed commit finds something to do.
-// What was found is kept for driftInterval, unless a stage has changed something since.
+// What was found is kept for driftInterval, unless a stage has changed something since,
+// or a user wants to know it now.
 func (p *plugin) GetLivestate(ctx context.Context, req *livestateRequest) (*sdk.Livestate, error) {
 	seen, known := p.watch.get(req.ApplicationID, key(req))
-	if known {
+	if known && !req.Fresh {
 		return seen.livestate(), nil
 	}
 	generation := p.watch.generation(req.ApplicationID)

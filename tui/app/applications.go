@@ -75,7 +75,7 @@ func (p *applicationsPane) drawStrip(width int) string {
 
 func (p *applicationsPane) draw(width, height int, focused bool) string {
 	list, all := p.list(), len(p.chosen.deck.Applications())
-	v := view.Applications{Theme: p.host.theme, Focused: focused, List: list, Entry: p.entry,
+	v := view.Applications{Theme: p.host.theme, Focused: focused, Now: p.host.now, List: list, Entry: p.entry,
 		Selected: index(list, p.selected), None: noMatch(p.look, all, "applications")}
 	return drawFound(p.look, fmt.Sprintf("%d of %d", len(list), all), width, height, v.Draw)
 }

@@ -32,6 +32,10 @@ func (a *actions) same(action keymap.Action) string {
 		command = withNames("retry", app)
 	case keymap.Rollback:
 		command = withNames("rollback", app)
+	case keymap.LookNow:
+		if app != "" {
+			command = []string{"diff", app, "--refresh"}
+		}
 	case keymap.Reach:
 		command = withNames("open", app)
 	case keymap.Restart:

@@ -204,8 +204,8 @@ func (m *model) act(action keymap.Action) tea.Cmd {
 		return m.actions.rollBack(m.panes.history.under())
 	case keymap.Restart:
 		return m.actions.askRestart()
-	case keymap.Reach:
-		return m.actions.start(m.actions.reach())
+	case keymap.Reach, keymap.LookNow:
+		return lookOrReach(&m.actions, action, &m.toast)
 	case keymap.EditManifest:
 		return m.actions.edit()
 	case keymap.StartAgain:

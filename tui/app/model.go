@@ -146,8 +146,13 @@ func (m *model) take(msg tea.Msg) tea.Cmd {
 			return m.leaving.leave(EnvironmentGone)
 		}
 		m.panes.inspector.take(msg)
-		return tea.Batch(m.actions.take(msg), callsOf(&m.actions).take(msg, &m.toast), shellsOf(&m.actions).take(msg),
-			m.panes.log.take(msg), m.panes.resources.take(msg), m.panes.insights.take(msg), m.panes.preview.take(msg))
+		var said tea.Cmd
+		if _, changed := msg.(eventsMsg); changed {
+			said = m.host.cfg.Notices.of(m.link.deck, &m.toast)
+		}
+		return tea.Batch(said, m.actions.take(msg), callsOf(&m.actions).take(msg, &m.toast),
+			shellsOf(&m.actions).take(msg), m.panes.log.take(msg), m.panes.resources.take(msg),
+			m.panes.insights.take(msg), m.panes.preview.take(msg))
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ func clustered(app *deckv1.Application, environment *deckv1.Environment) bool {
 // asking are the actions that ask the environment for something.
 func asking() []keymap.Action {
 	return []keymap.Action{keymap.Approve, keymap.Skip, keymap.Break, keymap.Sync, keymap.Cancel, keymap.Restart,
-		keymap.Retry, keymap.Rollback, keymap.Reach, keymap.EditManifest, keymap.PutBack, keymap.PodLog,
+		keymap.Retry, keymap.Rollback, keymap.Reach, keymap.LookNow, keymap.EditManifest, keymap.PutBack, keymap.PodLog,
 		keymap.PodShell, keymap.Shell, keymap.Fault, keymap.Calls}
 }
 
@@ -71,10 +71,11 @@ func (a *actions) reasons() keymap.Reasons {
 	unready(reasons, deployment, stage)
 	switch app := a.chosen.application(); {
 	case app == nil:
-		reasons[keymap.Sync], reasons[keymap.Reach] = "no application is selected", "no application is selected"
+		reasons[keymap.Sync] = "no application is selected"
+		reasons[keymap.Reach], reasons[keymap.LookNow] = reasons[keymap.Sync], reasons[keymap.Sync]
 	default:
 		if app.GetDisabled() {
-			reasons[keymap.Sync] = app.GetName() + " is disabled"
+			reasons[keymap.Sync], reasons[keymap.LookNow] = app.GetName()+" is disabled", app.GetName()+" is disabled"
 		}
 		if len(app.GetDeployTargets()) > 0 && !clustered(app, a.link.deck.Environment()) {
 			reasons[keymap.Reach] = app.GetName() + " is not deployed to a cluster"

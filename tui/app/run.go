@@ -30,8 +30,8 @@ type Config struct {
 	Flags string
 	// ReadOnly is why nothing can be changed, as a clause; empty when everything can.
 	ReadOnly string
-	// Notices are shown as they come; nil for none.
-	Notices <-chan string
+	// Notices are what the program has to say to the user.
+	Notices Notices
 	// Playback moves through the recorded session that Client shows; nil for an environment.
 	Playback Playback
 	// Guide leads through a story; nil for none.

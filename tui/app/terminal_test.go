@@ -51,6 +51,7 @@ type terminal struct {
 // session is how the UI is started.
 type session struct {
 	guide         *Guide
+	notices       Notices
 	client        func(context.Context) (deckv1.DeckServiceClient, error)
 	width, height int
 	seams         seams
@@ -95,7 +96,8 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 		s.outcome, s.err = run(ctx, Config{
 			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys,
 			Manifests: o.manifests, Files: Files{Cards: o.cards, Saved: o.saveDir}, Command: o.command,
-			Guide: o.guide, Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
+			Guide: o.guide, Notices: o.notices, Input: slave, Output: slave,
+			Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()
 	t.Cleanup(func() {

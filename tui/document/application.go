@@ -44,8 +44,18 @@ type Application struct {
 	Disabled bool `json:"disabled"`
 	// Resources counts its live resources; left out while none are known.
 	Resources *ResourceCounts `json:"resources,omitempty"`
+	Observer
+}
+
+// Observer is who looks at an application, and whether that lasts for long.
+type Observer struct {
 	// Piped is the id of the piped that deploys it.
 	Piped string `json:"piped"`
+	// LookingSince is when a look at its live state has begun; absent while none lasts for long. Health and sync are
+	// those before it.
+	LookingSince string `json:"looking_since,omitempty" format:"date-time"`
+	// ExaminedAt is when a live state was reported last before the look.
+	ExaminedAt string `json:"examined_at,omitempty" format:"date-time"`
 }
 
 // ConfigurationProblem is what is wrong with the configuration of an application.
@@ -102,7 +112,8 @@ func NewApplication(a *deckv1.Application, problem *deckv1.Problem) Application 
 			a.GetLabels()},
 		URL: a.GetUrl(), Commit: a.GetRunningCommit(), Versions: List(a.GetRunningVersions()),
 		Deploying: a.GetDeploying(), LatestDeployment: a.GetLatestDeploymentId(),
-		DeployTargets: List(a.GetDeployTargets()), Disabled: a.GetDisabled(), Piped: a.GetPipedId(),
+		DeployTargets: List(a.GetDeployTargets()), Disabled: a.GetDisabled(),
+		Observer: Observer{a.GetPipedId(), moment(a.GetLookingSince()), moment(a.GetExaminedAt())},
 	}
 	if application.Labels == nil {
 		application.Labels = map[string]string{}

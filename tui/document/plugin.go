@@ -83,7 +83,8 @@ func NewPlugin(p *deckv1.Plugin) Plugin {
 		Stages: List(p.GetStages()), DeployTargets: List(p.GetDeployTargets()), Binary: p.GetBinary(),
 		Version: p.GetVersion(), Linked: p.GetLinked(),
 		Lives: Lives{
-			newBuild(p.GetBuild()), p.GetReloads(), p.GetCrashes(), p.GetInjectedEnds(), each(p.GetExits(), newExit),
+			newBuild(p.GetBuild()), p.GetReloads(), p.GetCrashes(), p.GetInjectedEnds(),
+			p.GetAbandonedEnds(), each(p.GetExits(), newExit),
 		},
 		Debugging: Debugging{Attached: p.GetAttached(), Held: p.GetHeld(), HeldAt: p.GetHeldAt()},
 		Usage: Usage{

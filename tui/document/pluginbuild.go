@@ -36,11 +36,14 @@ type Lives struct {
 	Crashes int32 `json:"crashes"`
 	// InjectedEnds counts the ends by faults that a user wanted.
 	InjectedEnds int32 `json:"injected_ends"`
-	// Exits are the last five of both, oldest first.
+	// AbandonedEnds counts the ends by piped because a stage went on though it was stopped.
+	AbandonedEnds int32 `json:"abandoned_ends"`
+	// Exits are the last five of all three, oldest first.
 	Exits []Exit `json:"exits"`
 }
 
-// Exit is the end of a plugin process that no one had asked for, or by a fault that a user wanted.
+// Exit is the end of a plugin process that no one had asked for, by a fault that a user wanted, or by piped because a
+// stage went on though it was stopped.
 type Exit struct {
 	// At is when it ended.
 	At string `json:"at" format:"date-time"`
@@ -60,6 +63,8 @@ type Exit struct {
 	Uptime float64 `json:"uptime"`
 	// Injected says that a fault that a user wanted has ended it.
 	Injected bool `json:"injected"`
+	// Abandoned says that piped has ended it because a stage went on though it was stopped.
+	Abandoned bool `json:"abandoned"`
 }
 
 func newExit(e *deckv1.PluginExit) Exit {
@@ -67,6 +72,6 @@ func newExit(e *deckv1.PluginExit) Exit {
 		At: moment(e.GetAt()), Reason: e.GetReason(), Error: e.GetError(), Place: e.GetPlace(),
 		Stack: List(e.GetStack()), Build: newBuild(e.GetBuild()), PID: e.GetPid(),
 		Uptime:   e.GetUptime().AsDuration().Round(time.Millisecond).Seconds(),
-		Injected: e.GetInjected(),
+		Injected: e.GetInjected(), Abandoned: e.GetAbandoned(),
 	}
 }

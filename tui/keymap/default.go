@@ -43,6 +43,8 @@ func actions() Map {
 			Group: "Actions", Scopes: anywhere},
 		{Action: Reach, Keys: []string{"o"}, Short: "open", Rank: 4, Help: "open the application",
 			Group: "Actions", Scopes: anywhere},
+		{Action: LookNow, Keys: []string{"D"}, Help: "look for drift now, in the application",
+			Group: "Actions", Scopes: anywhere},
 		{Action: EditManifest, Keys: []string{"E"}, Help: "edit the manifest and commit it", Asks: true,
 			Group: "Actions", Scopes: anywhere},
 		{Action: Fault, Keys: []string{"K"}, Help: "have a fault happen in the stage", Asks: true,

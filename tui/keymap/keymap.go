@@ -29,6 +29,8 @@ const (
 	Rollback Action = "rollback"
 	// Reach opens the application itself.
 	Reach Action = "reach"
+	// LookNow has piped look at the live state of the application now.
+	LookNow Action = "look-now"
 	// PutBack makes the selected resource as it is in Git.
 	PutBack Action = "put-back"
 	// PodLog shows the log of the selected pod, PodShell opens a shell in it.

@@ -35,7 +35,7 @@ func (s *session) runUI(ctx context.Context) (says string) {
 	defer leave()
 
 	outcome, err := app.Run(ui, app.Config{
-		Client: link.open, Name: o.Name, Version: o.Version, Notices: notices, Playback: o.Playback,
+		Client: link.open, Name: o.Name, Version: o.Version, Notices: app.Notices{News: notices}, Playback: o.Playback,
 		Guide:   &app.Guide{Captions: story},
 		Guest:   &app.Guest{Size: s.terminal.size, Sizes: s.terminal.sizes},
 		Input:   input{s.channel, idle.touch, ui.Done()},

@@ -6,6 +6,7 @@ package view
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/state"
@@ -34,6 +35,7 @@ type Applications struct {
 	Entry    func(*deckv1.Application) Application
 	Selected int
 	Focused  bool
+	Now      time.Time
 	// None is said instead of an empty list; "" says that there is none.
 	None string
 }
@@ -107,6 +109,9 @@ func (v Applications) entry(app Application, width int) (tone theme.Tone, first,
 		// PipeCD v1: "unknown" stands for no version.
 		if versions := app.GetRunningVersions(); len(versions) > 0 && versions[0] != "unknown" {
 			version = th.Dim.Render(text.Line(versions[0]))
+		}
+		if app.GetLookingSince().IsValid() {
+			version = th.Warn.Render("checking " + Ticking(state.Elapsed(app.GetLookingSince(), nil, v.Now)))
 		}
 		dot := th.Dim.Render(" " + th.Dot + " ")
 		second = join(dot, sync.style.Render(sync.word), health)

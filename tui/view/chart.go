@@ -4,6 +4,7 @@
 package view
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -146,7 +147,8 @@ func (c chart) scale() (low, high float64, found bool) {
 		}
 	}
 	if low/2 == high/2 {
-		low, high = low-max(1, math.Abs(low)/2), high+max(1, math.Abs(high)/2)
+		margin := cmp.Or(math.Abs(low)/2, 1) // a scale that suits a single value
+		low, high = max(low-margin, -math.MaxFloat64), min(high+margin, math.MaxFloat64)
 	}
 	return low, high, found
 }

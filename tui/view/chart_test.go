@@ -45,12 +45,14 @@ func TestChartsOfAnyNumbersAndForms(t *testing.T) {
 		`[{"points":[{"low":1.7e308,"high":1.7e308,"value":0}]}]`,
 		`[{"points":[{"low":2,"high":1,"value":9}, {"low":1,"high":2,"value":9}]}]`,
 		`[{"points":[{"low":5e-324,"high":1e-323,"value":5e-324}]}]`,
+		`[{"points":[{"low":-1.7976931348623157e308,"high":-1.7976931348623157e308,"value":-1.7976931348623157e308}]}]`,
 	} {
 		require.Contains(t, chartsOf(series, 40), "median", series)
 	}
 	for _, series := range []string{"", "x", "[]", `{"a":1}`, `[{"points":[{"low":"a"}]}]`} {
 		require.NotContains(t, chartsOf(series, 40), "median", series)
 	}
+	require.Contains(t, chartsOf(`[{"points":[{"low":0.01,"high":0.01,"value":0.01}]}]`, 40), "0.015 ")
 	infinite := `[{"points":[{"low":1.7976931348623157e308,"high":1.7976931348623157e308,"value":1}],"max":2}]`
 	require.Contains(t, chartsOf(infinite, 40), "+Inf")
 	require.NotContains(t, chartsOf(`[{"points":[{"low":5,"high":5,"value":5}]}]`, 10), "median", "there is no room")

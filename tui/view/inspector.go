@@ -212,6 +212,7 @@ func (v Inspector) around(width int) []string {
 		{"restarts", v.restarts()},
 		{"crashes", counted(p.GetCrashes())},
 		{"by faults", counted(p.GetInjectedEnds())},
+		{"abandoned", counted(p.GetAbandonedEnds())},
 		{"reloads", counted(p.GetReloads())},
 		{"memory", memory},
 		{"CPU", cpu},

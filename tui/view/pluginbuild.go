@@ -36,7 +36,7 @@ func moment(at, now time.Time) string {
 
 // crashes counts the crashes of a plugin. An older piped does not distinguish them among the restarts.
 func crashes(p *deckv1.Plugin) int32 {
-	if p.GetBuild() == nil && p.GetReloads() == 0 && p.GetCrashes() == 0 && p.GetInjectedEnds() == 0 {
+	if p.GetBuild() == nil && p.GetReloads()+p.GetCrashes()+p.GetInjectedEnds()+p.GetAbandonedEnds() == 0 {
 		return p.GetRestarts()
 	}
 	return p.GetCrashes()

@@ -28,6 +28,7 @@ func TestReloadsAreNoCrashes(t *testing.T) {
 	t.Parallel()
 	require.EqualValues(t, 3, crashes(&deckv1.Plugin{Restarts: 3}), "of an older piped")
 	require.Zero(t, crashes(&deckv1.Plugin{Restarts: 3, Reloads: 3}))
+	require.Zero(t, crashes(&deckv1.Plugin{Restarts: 1, AbandonedEnds: 1}))
 	require.EqualValues(t, 1, crashes(&deckv1.Plugin{Restarts: 3, Reloads: 2, Crashes: 1}))
 }
 

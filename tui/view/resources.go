@@ -82,6 +82,11 @@ func (v Resources) tree(width, height int) string {
 	if v.Trouble != "" {
 		lines = append(lines, " "+th.Bad.Render(text.Line(v.Trouble)))
 	}
+	if note := lookNote(v.Application, v.Now); note != "" {
+		for _, line := range text.Wrap(note, max(8, inner-2)) {
+			lines = append(lines, " "+th.Warn.Render(line))
+		}
+	}
 	if len(v.Rows) == 0 {
 		lines = append(lines, "")
 		for _, line := range text.Wrap(v.Waiting, inner-2) {

@@ -1387,7 +1387,9 @@ type Plugin struct {
 	// Its stages have faults of calls to a cluster happen.
 	TakesClusterFaults bool `protobuf:"varint,74,opt,name=takes_cluster_faults,json=takesClusterFaults,proto3" json:"takes_cluster_faults,omitempty"`
 	// How many of its processes were ended as a fault that a user wanted; crashes does not count them.
-	InjectedEnds  int32 `protobuf:"varint,75,opt,name=injected_ends,json=injectedEnds,proto3" json:"injected_ends,omitempty"`
+	InjectedEnds int32 `protobuf:"varint,75,opt,name=injected_ends,json=injectedEnds,proto3" json:"injected_ends,omitempty"`
+	// How many of its processes piped has ended because a stage went on though it was stopped; crashes does not count them.
+	AbandonedEnds int32 `protobuf:"varint,76,opt,name=abandoned_ends,json=abandonedEnds,proto3" json:"abandoned_ends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1660,6 +1662,13 @@ func (x *Plugin) GetInjectedEnds() int32 {
 	return 0
 }
 
+func (x *Plugin) GetAbandonedEnds() int32 {
+	if x != nil {
+		return x.AbandonedEnds
+	}
+	return 0
+}
+
 // PluginBuild distinguishes the builds of a plugin.
 type PluginBuild struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -1740,7 +1749,9 @@ type PluginExit struct {
 	Pid    int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
 	Uptime *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
 	// A fault that a user wanted has ended it.
-	Injected      bool `protobuf:"varint,9,opt,name=injected,proto3" json:"injected,omitempty"`
+	Injected bool `protobuf:"varint,9,opt,name=injected,proto3" json:"injected,omitempty"`
+	// piped has ended it because a stage went on though it was stopped.
+	Abandoned     bool `protobuf:"varint,10,opt,name=abandoned,proto3" json:"abandoned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1834,6 +1845,13 @@ func (x *PluginExit) GetUptime() *durationpb.Duration {
 func (x *PluginExit) GetInjected() bool {
 	if x != nil {
 		return x.Injected
+	}
+	return false
+}
+
+func (x *PluginExit) GetAbandoned() bool {
+	if x != nil {
+		return x.Abandoned
 	}
 	return false
 }
@@ -2212,7 +2230,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\tnext_step\x18\x03 \x01(\tR\bnextStep\x120\n" +
 	"\x05since\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\x05since\x12%\n" +
 	"\x0eapplication_id\x18\x05 \x01(\tR\rapplicationId\x12$\n" +
-	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xc7\n" +
+	"\rconfiguration\x18\x06 \x01(\bR\rconfiguration\"\xee\n" +
 	"\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
@@ -2256,7 +2274,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
 	"\aheld_at\x18I \x01(\tR\x06heldAt\x120\n" +
 	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\x12#\n" +
-	"\rinjected_ends\x18K \x01(\x05R\finjectedEnds\"\x80\x01\n" +
+	"\rinjected_ends\x18K \x01(\x05R\finjectedEnds\x12%\n" +
+	"\x0eabandoned_ends\x18L \x01(\x05R\rabandonedEnds\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +
@@ -2267,7 +2286,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\vPluginBuild\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
 	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xa9\x02\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xc7\x02\n" +
 	"\n" +
 	"PluginExit\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
@@ -2278,7 +2297,9 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x05build\x18\x06 \x01(\v2\x1e.pipedeck.agent.v1.PluginBuildR\x05build\x12\x10\n" +
 	"\x03pid\x18\a \x01(\x05R\x03pid\x121\n" +
 	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\x12\x1a\n" +
-	"\binjected\x18\t \x01(\bR\binjected\"\xa5\x01\n" +
+	"\binjected\x18\t \x01(\bR\binjected\x12\x1c\n" +
+	"\tabandoned\x18\n" +
+	" \x01(\bR\tabandoned\"\xa5\x01\n" +
 	"\bStageRun\x12\x16\n" +
 	"\x06config\x18\x01 \x01(\fR\x06config\x123\n" +
 	"\atimeout\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\atimeout\x12\x16\n" +

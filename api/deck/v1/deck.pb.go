@@ -1829,7 +1829,7 @@ type Application struct {
 	// The start of a look at the live state that goes on and has lasted for long; not set while there is none. Health and
 	// sync are those of the look before.
 	LookingSince *timestamppb.Timestamp `protobuf:"bytes,60,opt,name=looking_since,json=lookingSince,proto3" json:"looking_since,omitempty"`
-	// When its piped has reported a live state last; not set before the first one.
+	// When its piped has reported a live state last; set together with looking_since, but not before the first one.
 	ExaminedAt    *timestamppb.Timestamp `protobuf:"bytes,61,opt,name=examined_at,json=examinedAt,proto3" json:"examined_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -3894,7 +3894,9 @@ type PluginExit struct {
 	Pid    int32                `protobuf:"varint,7,opt,name=pid,proto3" json:"pid,omitempty"`
 	Uptime *durationpb.Duration `protobuf:"bytes,8,opt,name=uptime,proto3" json:"uptime,omitempty"`
 	// A fault that a user wanted has ended it.
-	Injected      bool `protobuf:"varint,9,opt,name=injected,proto3" json:"injected,omitempty"`
+	Injected bool `protobuf:"varint,9,opt,name=injected,proto3" json:"injected,omitempty"`
+	// piped has ended it because a stage went on though it was stopped.
+	Abandoned     bool `protobuf:"varint,10,opt,name=abandoned,proto3" json:"abandoned,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3988,6 +3990,13 @@ func (x *PluginExit) GetUptime() *durationpb.Duration {
 func (x *PluginExit) GetInjected() bool {
 	if x != nil {
 		return x.Injected
+	}
+	return false
+}
+
+func (x *PluginExit) GetAbandoned() bool {
+	if x != nil {
+		return x.Abandoned
 	}
 	return false
 }
@@ -4466,7 +4475,9 @@ type Plugin struct {
 	// Its stages have faults of calls to a cluster happen.
 	TakesClusterFaults bool `protobuf:"varint,74,opt,name=takes_cluster_faults,json=takesClusterFaults,proto3" json:"takes_cluster_faults,omitempty"`
 	// How many of its processes were ended as a fault that a user wanted; crashes does not count them.
-	InjectedEnds  int32 `protobuf:"varint,75,opt,name=injected_ends,json=injectedEnds,proto3" json:"injected_ends,omitempty"`
+	InjectedEnds int32 `protobuf:"varint,75,opt,name=injected_ends,json=injectedEnds,proto3" json:"injected_ends,omitempty"`
+	// How many of its processes piped has ended because a stage went on though it was stopped; crashes does not count them.
+	AbandonedEnds int32 `protobuf:"varint,76,opt,name=abandoned_ends,json=abandonedEnds,proto3" json:"abandoned_ends,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4735,6 +4746,13 @@ func (x *Plugin) GetTakesClusterFaults() bool {
 func (x *Plugin) GetInjectedEnds() int32 {
 	if x != nil {
 		return x.InjectedEnds
+	}
+	return 0
+}
+
+func (x *Plugin) GetAbandonedEnds() int32 {
+	if x != nil {
+		return x.AbandonedEnds
 	}
 	return 0
 }
@@ -6477,7 +6495,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vPluginBuild\x12\x12\n" +
 	"\x04hash\x18\x01 \x01(\tR\x04hash\x125\n" +
 	"\bbuilt_at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\abuiltAt\x12\x18\n" +
-	"\aversion\x18\x03 \x01(\tR\aversion\"\xa8\x02\n" +
+	"\aversion\x18\x03 \x01(\tR\aversion\"\xc6\x02\n" +
 	"\n" +
 	"PluginExit\x12*\n" +
 	"\x02at\x18\x01 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x12\x16\n" +
@@ -6488,7 +6506,9 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05build\x18\x06 \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12\x10\n" +
 	"\x03pid\x18\a \x01(\x05R\x03pid\x121\n" +
 	"\x06uptime\x18\b \x01(\v2\x19.google.protobuf.DurationR\x06uptime\x12\x1a\n" +
-	"\binjected\x18\t \x01(\bR\binjected\"O\n" +
+	"\binjected\x18\t \x01(\bR\binjected\x12\x1c\n" +
+	"\tabandoned\x18\n" +
+	" \x01(\bR\tabandoned\"O\n" +
 	"\rStageApproval\x12\x12\n" +
 	"\x04user\x18\x01 \x01(\tR\x04user\x12*\n" +
 	"\x02at\x18\x02 \x01(\v2\x1a.google.protobuf.TimestampR\x02at\"T\n" +
@@ -6521,7 +6541,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\vStageTarget\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x125\n" +
 	"\x06status\x18\x02 \x01(\x0e2\x1d.pipedeck.deck.v1.StageStatusR\x06status\x12\x16\n" +
-	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xad\n" +
+	"\x06detail\x18\x03 \x01(\tR\x06detail\"\xd4\n" +
 	"\n" +
 	"\x06Plugin\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x124\n" +
@@ -6565,7 +6585,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\rpiped_service\x18H \x01(\tR\fpipedService\x12\x17\n" +
 	"\aheld_at\x18I \x01(\tR\x06heldAt\x120\n" +
 	"\x14takes_cluster_faults\x18J \x01(\bR\x12takesClusterFaults\x12#\n" +
-	"\rinjected_ends\x18K \x01(\x05R\finjectedEnds\"\x80\x01\n" +
+	"\rinjected_ends\x18K \x01(\x05R\finjectedEnds\x12%\n" +
+	"\x0eabandoned_ends\x18L \x01(\x05R\rabandonedEnds\"\x80\x01\n" +
 	"\x05State\x12\x15\n" +
 	"\x11STATE_UNSPECIFIED\x10\x00\x12\x12\n" +
 	"\x0eSTATE_STARTING\x10\x01\x12\x11\n" +

@@ -152,7 +152,8 @@ func (l *look) watchOnce(ctx context.Context, w *workspace.Workspace, h *host, k
 // config is what the UI of an environment needs.
 func (l *look) config(w *workspace.Workspace, c *connection) app.Config {
 	return app.Config{
-		Client: c.client, ReadOnly: l.refusal(), Notices: l.recording.news(), Name: w.Name,
+		Client: c.client, ReadOnly: l.refusal(), Notices: app.Notices{News: l.recording.news(), Of: l.warnings},
+		Name:    w.Name,
 		Version: version.Build(), Commander: session.Commander(), Keys: l.keys, Flags: session.Flags(w),
 		Files:     app.Files{Copy: w.Path("copy.txt"), Cards: w.Path("cards.txt")},
 		Manifests: manifests{}, Environ: l.environ,

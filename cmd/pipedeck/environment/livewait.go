@@ -28,27 +28,28 @@ const (
 	afterTime = time.Second
 )
 
-// liveWait keeps a run that has deployed everything open until what runs of it is known, and is healthy. It waits for
-// events, and at most for its two times. Its methods are for the reader of the events.
+// liveWait keeps a run that has ended open until what runs of the deployed is known, and is healthy. It waits for
+// events, and at most for its two times; after a failure only for the first one, since nothing makes the run succeed.
+// Its methods are for the reader of the events.
 type liveWait struct {
 	head string
 	// stop ends the reader when time is up.
 	stop context.CancelFunc
 	// tolerant says that what is not healthy does not fail the run, so that it is not waited for.
 	tolerant bool
-	// settled says that everything is deployed.
+	// settled says that everything is deployed, or has failed.
 	settled bool
 
 	mu   sync.Mutex
 	left []string
-	// unhealthy says that left has applications that are not healthy. late says that examineTime is over, quiet that
-	// afterTime is, or that there is one application only.
-	unhealthy, late, quiet bool
-	timers                 []*time.Timer
+	// failed says that something was not deployed. unhealthy says that left has applications that are not healthy. late
+	// says that examineTime is over, quiet that afterTime is, or that there is one application only.
+	failed, unhealthy, late, quiet bool
+	timers                         []*time.Timer
 }
 
-// follows reports whether a run has ended: by step, and either without success or with nothing more to wait for. What
-// begins to be deployed meanwhile belongs to the run.
+// follows reports whether a run has ended by step and there is nothing more to wait for. What begins to be deployed
+// meanwhile belongs to the run.
 func (w *liveWait) follows(d *state.Deck, step, succeeded func() bool) bool {
 	if w.settled && d.Deploying() {
 		w.reset()
@@ -56,11 +57,16 @@ func (w *liveWait) follows(d *state.Deck, step, succeeded func() bool) bool {
 	if !w.settled && !step() {
 		return false
 	}
-	if !w.settled && !succeeded() {
-		return true
+	if !w.settled {
+		w.settle(!succeeded())
 	}
-	w.settled = true
 	return w.over(d)
+}
+
+func (w *liveWait) settle(failed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.settled, w.failed = true, failed
 }
 
 // over reports whether there is nothing more to wait for.
@@ -75,7 +81,7 @@ func (w *liveWait) over(d *state.Deck) bool {
 		}
 	}
 	w.left, w.unhealthy = left, unhealthy
-	return w.quiet && len(left) == 0 || w.late && !unhealthy
+	return w.quiet && len(left) == 0 || w.late && (w.failed || !unhealthy)
 }
 
 // areSeveral reports whether several applications have deploy targets.
@@ -96,12 +102,12 @@ func (w *liveWait) after() {
 	}
 }
 
-// examined ends the wait when it is only for live states that were not reported.
+// examined ends the wait when it is only for live states that were not reported, or when the run has failed.
 func (w *liveWait) examined() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.late = true
-	if !w.unhealthy {
+	if w.failed || !w.unhealthy {
 		w.stop()
 	}
 }
@@ -113,7 +119,8 @@ func (w *liveWait) reset() {
 	for _, timer := range w.timers {
 		timer.Stop()
 	}
-	w.timers, w.left, w.unhealthy, w.late, w.quiet, w.settled = nil, nil, false, false, false, false
+	w.timers, w.left = nil, nil
+	w.failed, w.unhealthy, w.late, w.quiet, w.settled = false, false, false, false, false
 }
 
 // text is what it waits for; empty for nothing.

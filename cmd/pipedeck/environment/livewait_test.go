@@ -84,7 +84,6 @@ func TestARunWaitsForALiveStateForAWhileAndLongerForHealth(t *testing.T) {
 	w := &liveWait{head: "head", stop: stop}
 	defer w.reset()
 	require.False(t, w.follows(unknown, no, yes), "it is not deployed")
-	require.True(t, w.follows(unknown, yes, no), "something has failed, which ends the run")
 	require.False(t, w.follows(unknown, yes, yes))
 	w.examined()
 	require.ErrorIs(t, ctx.Err(), context.Canceled, "no plugin has reported a live state in time")
@@ -101,6 +100,25 @@ func TestARunWaitsForALiveStateForAWhileAndLongerForHealth(t *testing.T) {
 	require.False(t, w.follows(bad, yes, yes))
 	w.examined()
 	require.NoError(t, ctx.Err(), "what is not healthy has more time")
+}
+
+func TestARunThatHasFailedWaitsForTheHealthOfTheOthersForAWhile(t *testing.T) {
+	t.Parallel()
+	yes, no := func() bool { return true }, func() bool { return false }
+	bad := deployed(func(app *deckv1.Application, _ *deckv1.Deployment) {
+		app.Health = deckv1.HealthStatus_HEALTH_STATUS_OTHER
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	w := &liveWait{head: "head", stop: stop}
+	defer w.reset()
+	require.False(t, w.follows(bad, yes, no), "another application is not healthy yet")
+	require.True(t, w.follows(deployed(examined), no, no), "and is now")
+	require.NoError(t, ctx.Err())
+
+	require.False(t, w.follows(bad, no, no))
+	w.examined()
+	require.ErrorIs(t, ctx.Err(), context.Canceled, "a run that fails anyway waits no longer")
+	require.True(t, w.follows(bad, no, no))
 }
 
 func TestARunOfSeveralApplicationsLooksOnForWhatTheLastDeploymentHasTaken(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/share"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/state"
 )
 
 // keysVariable names the key file where --keys does not.
@@ -30,6 +31,8 @@ type look struct {
 	// recording of what the UI shows; nil for none. readOnly: the UI changes nothing.
 	recording *recording
 	readOnly  bool
+	// warnings are what the UI says of the state; nil for none.
+	warnings func(*state.Deck) []string
 	// sharing are the flags with which others may watch, shared is what serves them; nil for nothing.
 	sharing share.Flags
 	shared  *share.Share

@@ -10,18 +10,27 @@ import (
 	"github.com/pipedeck/pipedeck/tui/state"
 )
 
-// warnUnmatched returns what sees each state of the environment. Once the stages of all applications are known, it
-// warns of the faults and breakpoints of the flags for others.
+// warnUnmatched returns what sees each state of the environment, and prints the warnings of unmatchedOf.
 func (s *Setup) warnUnmatched() func(*state.Deck) {
-	stages := namedStages(s.Flags)
+	warnings := unmatchedOf(s.Flags)
 	return func(d *state.Deck) {
-		if len(stages) == 0 || !unmatched.Settled(d) {
-			return
-		}
-		for _, line := range unmatched.Warnings(stages, unmatched.Stages(d)) {
+		for _, line := range warnings(d) {
 			s.warn(line)
 		}
+	}
+}
+
+// unmatchedOf returns what sees each state of the environment. Once the stages of all applications are known, it warns
+// of the faults and breakpoints of the flags for others, once.
+func unmatchedOf(f *Flags) func(*state.Deck) []string {
+	stages := namedStages(f)
+	return func(d *state.Deck) []string {
+		if len(stages) == 0 || !unmatched.Settled(d) {
+			return nil
+		}
+		named := stages
 		stages = nil
+		return unmatched.Warnings(named, unmatched.Stages(d))
 	}
 }
 

@@ -149,6 +149,7 @@ func (s *Setup) start(ctx context.Context, w *workspace.Workspace, look *look) e
 	if err != nil {
 		return err
 	}
+	look.warnings = unmatchedOf(s.Flags)
 	return look.watch(ctx, w, h, s.Keep)
 }
 

@@ -27,16 +27,26 @@ import (
 func newDiffCommand(t *session.Target) *cobra.Command {
 	var output format.Output
 	var commit string
-	var exitCode bool
+	var exitCode, refresh bool
 	cmd := &cobra.Command{
 		Use: "diff APP", Short: "Show how an application differs from Git", Args: cobra.ExactArgs(1),
 		Long: `Show the fields in which the live resources of an application differ from Git, and who changed
 them. Lines with - are live, lines with + are in Git.
+With --refresh: piped looks at the live state now, and the command waits until it has.
 With --commit: what merging that commit would change in the cluster, as pipedeck plan-preview shows it
 for all applications.`,
 		Example: "  pipedeck diff hello-world\n  pipedeck diff hello-world --exit-code\n" +
+			"  pipedeck diff hello-world --refresh\n" +
 			"  pipedeck diff hello-world --commit feature",
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if refresh {
+				err := t.RunLong(cmd, func(ctx context.Context, s *session.Session) error {
+					return lookNow(ctx, s, resolve.New(s, cmd, args).Argument(0))
+				})
+				if err != nil {
+					return err
+				}
+			}
 			if commit == "" {
 				return t.Run(cmd, func(ctx context.Context, s *session.Session) error {
 					return showDiff(ctx, s, resolve.New(s, cmd, args).Argument(0), exitCode, &output)
@@ -49,7 +59,9 @@ for all applications.`,
 	}
 	resolve.GivenVar(cmd.Flags(), &commit, "commit", "show what merging this `COMMIT` would change instead")
 	cmd.Flags().BoolVar(&exitCode, "exit-code", false, "exit with 1 when there are differences")
+	cmd.Flags().BoolVar(&refresh, "refresh", false, "have piped look at the live state now, and wait for it")
 	cmd.MarkFlagsMutuallyExclusive("commit", "exit-code")
+	cmd.MarkFlagsMutuallyExclusive("commit", "refresh")
 	format.AddFlag(cmd, &output)
 	return cmd
 }

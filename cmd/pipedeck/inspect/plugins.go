@@ -122,12 +122,17 @@ func printExits(w io.Writer, p *deckv1.Plugin, output *format.Output) error {
 	return nil
 }
 
-// crashes counts those of a plugin, and apart from them the ends by faults that a user wanted.
+// crashes counts those of a plugin, and apart from them the ends by faults that a user wanted, and by piped because a
+// stage ignored that it was stopped.
 func crashes(p *deckv1.Plugin) string {
-	if p.GetInjectedEnds() == 0 {
-		return fmt.Sprint(p.GetCrashes())
+	counts := fmt.Sprint(p.GetCrashes())
+	if n := p.GetInjectedEnds(); n > 0 {
+		counts += fmt.Sprintf(", %d by faults", n)
 	}
-	return fmt.Sprintf("%d, %d by faults", p.GetCrashes(), p.GetInjectedEnds())
+	if n := p.GetAbandonedEnds(); n > 0 {
+		counts += fmt.Sprintf(", %d abandoned", n)
+	}
+	return counts
 }
 
 // maxBrief bounds the error of an exit in its table, in characters.

@@ -140,7 +140,9 @@ func pluginNotes(p *deckv1.Plugin) (lines []string) {
 		if n > 1 {
 			said = fmt.Sprint(n, " crashes")
 		}
-		own := slices.DeleteFunc(slices.Clone(p.GetExits()), (*deckv1.PluginExit).GetInjected)
+		own := slices.DeleteFunc(slices.Clone(p.GetExits()), func(e *deckv1.PluginExit) bool {
+			return e.GetInjected() || e.GetAbandoned()
+		})
 		if len(own) > 0 {
 			exit := own[len(own)-1]
 			said += fmt.Sprintf(", the last at %s: it %s", exit.GetAt().AsTime().Local().Format(time.TimeOnly),

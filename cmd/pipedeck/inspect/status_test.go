@@ -249,7 +249,8 @@ func TestStatusSaysWhoStartedAPluginAndHowOftenItCrashed(t *testing.T) {
 		{Name: "shaky", State: deckv1.Plugin_STATE_RUNNING, Crashes: 2, Exits: []*deckv1.PluginExit{
 			{Reason: "exited with code 3", At: timestamppb.Now()},
 			{Reason: "exited with code 7", At: timestamppb.Now()},
-			{Reason: "was ended by a fault", At: timestamppb.Now(), Injected: true}}, InjectedEnds: 1},
+			{Reason: "was ended by a fault", At: timestamppb.Now(), Injected: true},
+			{Reason: "was ended by piped", At: timestamppb.Now(), Abandoned: true}}, InjectedEnds: 1, AbandonedEnds: 1},
 	} {
 		s.Apply(&deckv1.Event{Kind: &deckv1.Event_Plugin{Plugin: p}})
 	}

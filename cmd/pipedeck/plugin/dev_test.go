@@ -54,23 +54,37 @@ func TestTheStageToRunAgainIsOfTheNewestDeployment(t *testing.T) {
 	t.Parallel()
 	const success, failure = deckv1.StageStatus_STAGE_STATUS_SUCCESS, deckv1.StageStatus_STAGE_STATUS_FAILURE
 	at := func(seconds int64) *timestamppb.Timestamp { return &timestamppb.Timestamp{Seconds: seconds} }
-	ended, under := &deckv1.Deployment{CompletedAt: at(1)}, &deckv1.Deployment{CreatedAt: at(9)}
-	newer := &deckv1.Deployment{CreatedAt: at(5), CompletedAt: at(6)}
+	ended, under := &deckv1.Deployment{Id: "1", CompletedAt: at(1)}, &deckv1.Deployment{Id: "3", CreatedAt: at(9)}
+	newer := &deckv1.Deployment{Id: "2", CreatedAt: at(5), CompletedAt: at(6)}
+	latest := &deckv1.Deployment{Id: "4", CreatedAt: at(10)}
 	stage := func(of *deckv1.Deployment, id string, started int64, status deckv1.StageStatus) rerunTarget {
-		return rerunTarget{of, &deckv1.Stage{Id: id, StartedAt: at(started), Status: status}}
+		return rerunTarget{deployment: of, stage: &deckv1.Stage{Id: id, StartedAt: at(started), Status: status}}
 	}
 	for name, c := range map[string]struct {
-		all  []rerunTarget
-		want string
+		all       []rerunTarget
+		want, why string
 	}{
-		"none":         {nil, ""},
-		"the newest":   {[]rerunTarget{stage(ended, "a", 1, success), stage(ended, "b", 2, success)}, "b"},
-		"a failed one": {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, success)}, "a"},
+		"none": {nil, "", ""},
+		"one":  {[]rerunTarget{stage(ended, "a", 1, success)}, "a", "the only deployment with such a stage"},
+		"the newest": {[]rerunTarget{stage(ended, "a", 1, success), stage(ended, "b", 2, success)}, "b",
+			"the only deployment with such a stage, its last stage"},
+		"a failed one": {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, success)}, "a",
+			"the only deployment with such a stage, its last stage that has failed"},
 		"none that failed in an older deployment": {
-			[]rerunTarget{stage(newer, "a", 6, success), stage(ended, "b", 2, failure)}, "a"},
-		"the newest failed one": {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, failure)}, "b"},
-		"not one that may run":  {[]rerunTarget{stage(ended, "a", 1, success), stage(under, "b", 2, failure)}, "a"},
+			[]rerunTarget{stage(newer, "a", 6, success), stage(ended, "b", 2, failure)}, "a",
+			"the newest deployment that has ended"},
+		"the newest failed one": {[]rerunTarget{stage(ended, "a", 1, failure), stage(ended, "b", 2, failure)}, "b",
+			"the only deployment with such a stage, its last stage that has failed"},
+		"not one that may run": {[]rerunTarget{stage(ended, "a", 1, success), stage(under, "b", 2, failure)}, "a",
+			"the newest deployment that has ended"},
+		"where all may run": {[]rerunTarget{stage(under, "a", 1, success), stage(latest, "b", 2, success)}, "b",
+			"the newest deployment, since none has ended"},
 	} {
-		require.Equal(t, c.want, newestToRerun(c.all).stage.GetId(), name)
+		target := newestToRerun(c.all)
+		require.Equal(t, c.want, target.stage.GetId(), name)
+		require.Equal(t, c.why, chosen(target, c.all, false), name)
 	}
+	require.Empty(t, chosen(stage(ended, "a", 1, success), []rerunTarget{stage(ended, "a", 1, success)}, true))
+	require.Equal(t, "its last stage", chosen(stage(ended, "b", 2, success),
+		[]rerunTarget{stage(ended, "a", 1, success), stage(ended, "b", 2, success)}, true), "of a given deployment")
 }

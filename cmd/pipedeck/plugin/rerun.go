@@ -79,8 +79,12 @@ func rerun(ctx context.Context, s *session.Session, target rerunTarget, p *lines
 	if err != nil {
 		return err
 	}
-	p.line("re-run of %s of %s (deployment %s: %s)", state.StageWord(stage), d.GetApplicationName(), d.GetId(),
-		document.Word(d.GetStatus()))
+	why := ""
+	if target.why != "" {
+		why = ": " + target.why
+	}
+	p.line("re-run of %s of %s (deployment %s: %s)%s", state.StageWord(stage), d.GetApplicationName(), d.GetId(),
+		document.Word(d.GetStatus()), why)
 	began := &deckv1.RerunBegan{}
 	for {
 		response, err := stream.Recv()

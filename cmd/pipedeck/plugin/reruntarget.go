@@ -32,6 +32,8 @@ func (c *rerunChoice) register(cmd *cobra.Command) {
 type rerunTarget struct {
 	deployment *deckv1.Deployment
 	stage      *deckv1.Stage
+	// why says to the user why it was chosen among others; empty where the user has named it.
+	why string
 }
 
 // choose returns the stage that a user means: of the plugin of a name, or with an empty one of any. It returns a target
@@ -65,14 +67,52 @@ func (c *rerunChoice) choose(s *session.Session, cmd *cobra.Command, plugin stri
 			if stage.GetStartedAt() == nil || plugin != "" && s.State.PluginOf(d, stage).GetName() != plugin {
 				continue
 			}
-			all = append(all, rerunTarget{d, stage})
+			all = append(all, rerunTarget{deployment: d, stage: stage})
 		}
 	}
 	if c.stage != "" && !named {
 		return rerunTarget{}, exit.Usage(fmt.Errorf("no deployment has a stage %q", c.stage),
 			"see pipedeck deployments")
 	}
-	return newestToRerun(all), nil
+	target := newestToRerun(all)
+	target.why = chosen(target, all, len(deployments) == 1 && c.deployment != "")
+	return target, nil
+}
+
+// chosen says why a target was chosen among all; given says that the user has named its deployment.
+func chosen(target rerunTarget, all []rerunTarget, given bool) string {
+	if len(all) == 0 {
+		return ""
+	}
+	others, stages := map[string]bool{}, 0
+	for _, one := range all {
+		others[one.deployment.GetId()] = true
+		if one.deployment.GetId() == target.deployment.GetId() {
+			stages++
+		}
+	}
+	stage := ""
+	switch {
+	case stages == 1:
+	case target.stage.GetStatus() == deckv1.StageStatus_STAGE_STATUS_FAILURE:
+		stage = "its last stage that has failed"
+	default:
+		stage = "its last stage"
+	}
+	deployment := ""
+	switch {
+	case given:
+	case len(others) == 1:
+		deployment = "the only deployment with such a stage"
+	case target.deployment.GetCompletedAt() == nil:
+		deployment = "the newest deployment, since none has ended"
+	default:
+		deployment = "the newest deployment that has ended"
+	}
+	if stage != "" && deployment != "" {
+		return deployment + ", " + stage
+	}
+	return deployment + stage
 }
 
 // pluginPatience bounds the wait for a plugin that is being started, which does not name its stages yet.

@@ -9,9 +9,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/api/model"
@@ -106,6 +108,25 @@ func (s *Server) RestartPlugin(
 		return nil, err
 	}
 	return &deckv1.RestartPluginResponse{}, nil
+}
+
+// lookTimeout bounds how long a user waits for a look: piped gives up earlier, but may have one to finish before.
+const lookTimeout = 25 * time.Minute
+
+// LookAtApplication has piped look at the live state of an application, and waits until it has.
+func (s *Server) LookAtApplication(
+	ctx context.Context, r *deckv1.LookAtApplicationRequest,
+) (*deckv1.LookAtApplicationResponse, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	look, err := s.store.LookNow(ctx, r.GetApplicationId())
+	if ctx.Err() != nil {
+		return nil, status.FromContextError(ctx.Err()).Err()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &deckv1.LookAtApplicationResponse{Error: look.Error, Took: durationpb.New(look.Took)}, nil
 }
 
 func (s *Server) openDeployment(id string) (*model.Deployment, error) {

@@ -77,6 +77,7 @@ func plugin(pipedID string, p *agentv1.Plugin) *deckv1.Plugin {
 		Build: build(p.GetBuild()), Reloads: p.GetReloads(), Crashes: p.GetCrashes(), Exits: exits(p.GetExits()),
 		Attached: p.GetAttached(), Held: p.GetHeld(), PipedService: p.GetPipedService(),
 		HeldAt: p.GetHeldAt(), TakesClusterFaults: p.GetTakesClusterFaults(), InjectedEnds: p.GetInjectedEnds(),
+		AbandonedEnds: p.GetAbandonedEnds(),
 	}
 }
 

@@ -31,7 +31,7 @@ func stageWord(s *model.PipelineStage) string {
 func application(a *store.Application) *deckv1.Application {
 	m := a.Model
 	running := m.GetMostRecentlySuccessfulDeployment()
-	return &deckv1.Application{
+	out := &deckv1.Application{
 		Id: m.GetId(), PipedId: m.GetPipedId(), Name: m.GetName(), Description: m.GetDescription(),
 		Labels: m.GetLabels(),
 		Path:   directory(m.GetGitPath().GetPath()), ConfigFilename: m.GetGitPath().GetConfigFilename(),
@@ -44,6 +44,8 @@ func application(a *store.Application) *deckv1.Application {
 		Manual: a.Manual, HealthReason: a.Counts.Worst,
 		ExaminedDeploymentId: a.ExaminedDeploymentID,
 	}
+	out.LookingSince, out.ExaminedAt = stamp(a.LookingSince), stamp(a.ExaminedAt)
+	return out
 }
 
 // directory is a directory as users write it: pipeds put ./ before a name of one letter, which PipeCD's control plane

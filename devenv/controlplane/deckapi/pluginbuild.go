@@ -22,6 +22,7 @@ func exits(all []*agentv1.PluginExit) (list []*deckv1.PluginExit) {
 		list = append(list, &deckv1.PluginExit{
 			At: e.GetAt(), Reason: e.GetReason(), Error: e.GetError(), Stack: e.GetStack(), Place: e.GetPlace(),
 			Build: build(e.GetBuild()), Pid: e.GetPid(), Uptime: e.GetUptime(), Injected: e.GetInjected(),
+			Abandoned: e.GetAbandoned(),
 		})
 	}
 	return list

@@ -20,6 +20,7 @@ func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 		DeploysCommits: r.GetDeploysCommits(), RemovesApplications: r.GetRemovesApplications(),
 		AnswersPluginCalls: r.GetAnswersPluginCalls(), RerunsStages: r.GetRerunsStages(),
 		TakesFaults: r.GetTakesFaults(), StopsAtBreakpoints: r.GetStopsAtBreakpoints(),
+		LooksOnRequest: r.GetLooksOnRequest(),
 	})
 	if err != nil {
 		return err
@@ -38,7 +39,7 @@ func (a *Agent) Watch(r *agentv1.WatchRequest, stream grpc.ServerStreamingServer
 			Breakpoints:  breakpoints,
 			Applications: dirty.Applications, Commands: dirty.Commands, Deployments: dirty.Deployments,
 			Events: dirty.Events, RestartPlugins: dirty.RestartPlugins, PluginCalls: dirty.PluginCalls,
-			StageReruns: dirty.StageReruns, Faults: dirty.Faults,
+			StageReruns: dirty.StageReruns, Faults: dirty.Faults, Looks: dirty.Looks,
 		}); err != nil {
 			return err
 		}
@@ -65,6 +66,13 @@ func (a *Agent) ReportDrift(
 	ctx context.Context, r *agentv1.ReportDriftRequest,
 ) (*agentv1.ReportDriftResponse, error) {
 	return reply(&agentv1.ReportDriftResponse{}, a.store.LiveStates.ReportDrift(auth.Piped(ctx), r))
+}
+
+// ReportLooks stores how looks at live states go, and answers the users who wait for them.
+func (a *Agent) ReportLooks(
+	ctx context.Context, r *agentv1.ReportLooksRequest,
+) (*agentv1.ReportLooksResponse, error) {
+	return reply(&agentv1.ReportLooksResponse{}, a.store.LiveStates.ReportLooks(auth.Piped(ctx), r.GetLooks()))
 }
 
 // ReportPlugins replaces what is known of the piped's plugin processes.

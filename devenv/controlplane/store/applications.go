@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"slices"
 	"sync"
+	"time"
 
 	"google.golang.org/protobuf/proto"
 
@@ -29,6 +30,9 @@ type Application struct {
 	// ExaminedDeploymentID is the last successful deployment, when its live state and its sync state were reported
 	// since then; else an older one, or empty.
 	ExaminedDeploymentID string
+	// LookingSince is when a look at its live state has begun that goes on and has lasted for long; ExaminedAt is when
+	// a live state was reported last before it. Both are zero while there is no such look.
+	LookingSince, ExaminedAt time.Time
 }
 
 // Applications are the registered applications, and those that were deleted: these stay deleted although Git still
@@ -37,6 +41,7 @@ type Applications struct {
 	ledger  *ledger
 	offers  *offers
 	signals *signals
+	looks   looks
 
 	mu    sync.Mutex
 	index applicationIndex
@@ -61,7 +66,9 @@ type application struct {
 	// liveOf and examinedOf are the last successful deployment when the live state, and after it the sync state, were
 	// reported last.
 	liveOf, examinedOf string
-	latest             string
+	// observedAt is when a live state was reported last; lookingSince when a look has begun that lasts for long.
+	observedAt, lookingSince time.Time
+	latest                   string
 }
 
 func newApplications(l *ledger, o *offers, s *signals) *Applications {
@@ -311,6 +318,7 @@ func (a *Applications) observed(id string, health model.ApplicationLiveState_Sta
 	if err != nil {
 		return
 	}
+	one.observedAt = a.ledger.now()
 	one.liveOf = one.model.GetMostRecentlySuccessfulDeployment().GetDeploymentId()
 	if one.health == health && one.counts == counts {
 		return
@@ -361,8 +369,13 @@ func (a *Applications) publish(one *application) {
 }
 
 func (a *Applications) view(one *application) *Application {
-	return &Application{Model: a.effective(one), Health: one.health, Counts: one.counts, LatestDeploymentID: one.latest,
-		URL: a.urls[one.model.GetId()], Manual: a.manual[one.filed], ExaminedDeploymentID: one.examinedOf}
+	shown := &Application{Model: a.effective(one), Health: one.health, Counts: one.counts,
+		LatestDeploymentID: one.latest, URL: a.urls[one.model.GetId()],
+		Manual: a.manual[one.filed], ExaminedDeploymentID: one.examinedOf}
+	if !one.lookingSince.IsZero() {
+		shown.LookingSince, shown.ExaminedAt = one.lookingSince, one.observedAt
+	}
+	return shown
 }
 
 // effective is the application with the targets and the platform provider that it is deployed to: those of its piped

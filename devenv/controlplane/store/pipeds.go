@@ -181,6 +181,7 @@ func (p *Pipeds) ReportMeta(id string, r *pipedservice.ReportPipedMetaRequest) (
 	m.StartedAt, m.UpdatedAt = now.Unix(), now.Unix()
 	p.offers.put(m)
 	p.applications.refresh(id)
+	stopLooking(p.applications, id)
 	p.changed(one)
 	p.publishPlugins(one, before)
 	return m.GetName(), nil
@@ -200,6 +201,8 @@ type Abilities struct {
 	TakesFaults bool
 	// StopsAtBreakpoints says that it does.
 	StopsAtBreakpoints bool
+	// LooksOnRequest says that it looks at live states when users ask for it.
+	LooksOnRequest bool
 }
 
 // Watch connects a piped, which says what it can do. The first Next names every list.
@@ -237,6 +240,7 @@ func (p *Pipeds) disconnect(w *PipedWatch) {
 	if p.signals.connected(w.id) {
 		return
 	}
+	p.applications.looks.abandon(w.id)
 	p.stateChanged(one)
 	if one.plugins == nil {
 		return

@@ -18,6 +18,7 @@ type Dirty struct {
 	PluginCalls                                 []*agentv1.PluginCallQuestion
 	StageReruns                                 []*agentv1.StageRerun
 	Faults                                      []*agentv1.FaultOrder
+	Looks                                       []*agentv1.LookOrder
 	// Breakpoints: those of Environment.
 	Breakpoints bool
 }
@@ -124,6 +125,19 @@ func (s *signals) order(pipedID string, order *agentv1.FaultOrder) (passed bool)
 	for w := range s.watches[pipedID] {
 		if len(w.lists.Faults) < maxQuestions {
 			w.mark(func(d *Dirty) { d.Faults = append(d.Faults, order) })
+			return true
+		}
+	}
+	return false
+}
+
+// look passes an order to look at a live state on to a piped. It reports whether that has a watch with room for it.
+func (s *signals) look(pipedID string, order *agentv1.LookOrder) (passed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for w := range s.watches[pipedID] {
+		if len(w.lists.Looks) < maxQuestions {
+			w.mark(func(d *Dirty) { d.Looks = append(d.Looks, order) })
 			return true
 		}
 	}

@@ -14,8 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/goccy/go-yaml"
 )
 
 // maxFile bounds a file of the folder .pipe, in bytes.
@@ -138,7 +136,7 @@ func readTemplates(folder string) (raw, error) {
 
 // parseTemplates reports whether the file is one of templates. What is no YAML at all is another program's business.
 func parseTemplates(data []byte) (templates raw, is bool, err error) {
-	document, err := yaml.YAMLToJSON(data)
+	document, err := toJSON(data)
 	var file struct {
 		APIVersion string          `json:"apiVersion"`
 		Kind       string          `json:"kind"`

@@ -117,3 +117,28 @@ func TestCustomArgsOfAnApplication(t *testing.T) {
 	_, err = CustomArgs([]byte("spec: {plugins: {analysis: {appCustomArgs: 1}}}\n"), "analysis")
 	require.ErrorContains(t, err, "spec.plugins.analysis of the application configuration")
 }
+
+func TestControlCharactersOfYAMLAreRead(t *testing.T) {
+	t.Parallel()
+	custom, err := CustomArgs(
+		[]byte(`spec: {description: "\a\e\x1b", plugins: {analysis: {appCustomArgs: {a: "b\e"}}}}`), "analysis")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"a": "b\x1b"}, custom)
+	templates, is, err := parseTemplates([]byte(`{kind: AnalysisTemplate, spec: {metrics: {a: {query: "\e"}}}}`))
+	require.NoError(t, err)
+	require.True(t, is)
+	require.JSONEq(t, `{"query":"\u001b"}`, string(templates.Metrics["a"]))
+}
+
+func TestNumbersWithAnExponentInTemplates(t *testing.T) {
+	t.Parallel()
+	templates, is, err := parseTemplates([]byte("kind: AnalysisTemplate\nspec:\n  metrics:\n    a: &a\n" +
+		"      expected: {max: 1e-3, min: -1.5E-3}\n      query: \"1e3\"\n    b: *a\n    c: {<<: *a, step: 1e400}\n" +
+		"---\nkind: Other\n"))
+	require.NoError(t, err)
+	require.True(t, is)
+	want := `"expected":{"max":0.001,"min":-0.0015},"query":"1e3"`
+	require.JSONEq(t, "{"+want+"}", string(templates.Metrics["a"]))
+	require.JSONEq(t, "{"+want+"}", string(templates.Metrics["b"]))
+	require.JSONEq(t, "{"+want+`,"step":"1e400"}`, string(templates.Metrics["c"]))
+}

@@ -12,17 +12,17 @@ import (
 	"text/template"
 )
 
-// token is what HTTP takes as a method and as the name of a header (RFC 9110, 5.6.2).
-var token = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+// httpToken is what HTTP takes as a method and as the name of a header (RFC 9110, 5.6.2).
+var httpToken = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // checkRequest refuses what can never be sent: it would count as no answer, which skipOnNoData takes for good.
 func (h *HTTP) checkRequest() error {
-	if h.Method != "" && !token.MatchString(h.Method) {
+	if h.Method != "" && !httpToken.MatchString(h.Method) {
 		return fmt.Errorf("method is %q: want one such as GET or POST", h.Method)
 	}
 	for i, header := range h.Headers {
 		switch {
-		case !token.MatchString(header.Key):
+		case !httpToken.MatchString(header.Key):
 			return fmt.Errorf("headers[%d].key is %q: want the name of a header, such as Authorization", i, header.Key)
 		case strings.ContainsFunc(header.Value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }):
 			// Without the value, which may be a secret.

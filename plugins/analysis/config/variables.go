@@ -10,8 +10,6 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/goccy/go-yaml"
-
 	"github.com/pipedeck/pipedeck/system/servicefile"
 )
 
@@ -107,7 +105,7 @@ func FillAddress(address string) (string, error) {
 
 // CustomArgs reads spec.plugins.NAME.appCustomArgs of an application configuration.
 func CustomArgs(configuration []byte, plugin string) (map[string]string, error) {
-	document, err := yaml.YAMLToJSON(configuration)
+	document, err := toJSON(configuration)
 	if err != nil {
 		return nil, fmt.Errorf("the application configuration is not YAML: %w", err)
 	}

@@ -87,7 +87,7 @@ func prepare(ctx context.Context, place Place) (*Session, error) {
 			env = append(env, "GOGC=300")
 		}
 	}
-	env = append(env, "TF_PLUGIN_CACHE_DIR="+filepath.Join(place.WorkDir, "providers"))
+	env = append(env, "TF_PLUGIN_CACHE_DIR="+s.providers())
 	s.runner = &command.Runner{
 		Program: program, Dir: place.Source.Dir, Secrets: secrets,
 		Env: append(command.Environment(env...), place.Source.App.CommandEnvs.Shared...),
@@ -136,10 +136,18 @@ func (s *Session) vars() []string {
 	return append(append([]string(nil), s.Target.Config.Vars...), s.Source.App.Vars...)
 }
 
+// providers is the cache that all applications share.
+func (s *Session) providers() string { return filepath.Join(s.WorkDir, "providers") }
+
 func (s *Session) init(ctx context.Context) error {
 	flags := s.Source.App.CommandFlags
 	args := append([]string{"init", "-input=false", "-no-color"}, flags.Shared...)
-	_, err := s.runner.Run(ctx, command.Command{Args: append(args, flags.Init...), Env: s.Source.App.CommandEnvs.Init})
+	unlock, err := lockCache(ctx, s.providers())
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	_, err = s.runner.Run(ctx, command.Command{Args: append(args, flags.Init...), Env: s.Source.App.CommandEnvs.Init})
 	return err
 }
 
