@@ -18,7 +18,6 @@ var heavy = map[string]string{
 	"github.com/go-git/go-git/v5":                   "package gitobjects, which uses go-git's storage alone",
 	"github.com/go-git/go-git/v5/plumbing/object":   "package gitobjects",
 	"github.com/ProtonMail/go-crypto/":              "package gitobjects",
-	"golang.org/x/crypto/ssh":                       "package gitobjects",
 	"k8s.io/":                                       "package kubeapi, or the helper",
 	"sigs.k8s.io/structured-merge-diff/":            "package kubeapi, or the helper",
 	"github.com/gorilla/websocket":                  "the helper",

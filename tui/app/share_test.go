@@ -156,7 +156,7 @@ func TestAGuestHasNoKeyThatActs(t *testing.T) {
 	keys := keymap.Default().Playback().Guided().Watching()
 	acting := append(asking(), keymap.Save, keymap.StartAgain, keymap.ShowPreview, keymap.ShowShare, keymap.ShowCard,
 		keymap.TearDown, keymap.KeepRunning, keymap.Yes, keymap.Otherwise, keymap.PlayPause, keymap.SkipForward,
-		keymap.NextStep, keymap.AsCommand, keymap.AsGoTest, keymap.AsRecording)
+		keymap.NextStep, keymap.AsCommand, keymap.AsGoTest, keymap.AsRecording, keymap.PluginOutput)
 	for _, b := range keys {
 		require.NotContains(t, acting, b.Action)
 	}

@@ -24,6 +24,6 @@ var watching = []Action{
 	NextPane, PreviousPane, ShowApplications, ShowDeployment, ShowLog, ShowPlugins, ShowEnvironment, ShowHistory,
 	ShowResources, ShowInsights, Inspect,
 	Up, Down, Left, Right, Top, Bottom, PageUp, PageDown, Open, Back,
-	Form, Fold, Follow, Wrap, Level, Times, FirstError, Merge, PluginOutput, SelectLines, OnlyHits, NextMatch,
+	Form, Fold, Follow, Wrap, Level, Times, FirstError, Merge, SelectLines, OnlyHits, NextMatch,
 	PreviousMatch, Keep, Clear, Edit,
 }

@@ -73,8 +73,8 @@ func (c onlyReads) GetInsights(ctx context.Context, r *deckv1.GetInsightsRequest
 	return c.deck.GetInsights(ctx, r, options...)
 }
 
-// seeing is a stream of events that reports when a deployment goes on. Plugins report their memory all the time, which
-// is no reason to stay.
+// seeing is a stream of events without what is only for this machine, which reports when a deployment goes on. Plugins
+// report their memory all the time, which is no reason to stay.
 type seeing struct {
 	grpc.ServerStreamingClient[deckv1.WatchResponse]
 	seen func()
@@ -82,13 +82,30 @@ type seeing struct {
 
 func (s seeing) Recv() (*deckv1.WatchResponse, error) {
 	response, err := s.ServerStreamingClient.Recv()
+	goesOn := false
 	for _, event := range response.GetEvents() {
-		if event.GetDeployment() != nil || event.GetApplication() != nil || event.GetProblem() != nil {
-			s.seen()
-			break
-		}
+		withhold(event)
+		goesOn = goesOn || event.GetDeployment() != nil || event.GetApplication() != nil || event.GetProblem() != nil
+	}
+	if goesOn {
+		s.seen()
 	}
 	return response, err
+}
+
+// withhold clears what watchers do not see, as on the page: where things are on this machine, and what plugins print,
+// which no one has masked.
+func withhold(event *deckv1.Event) {
+	if e := event.GetEnvironment(); e != nil {
+		e.Kubeconfig, e.StateDir, e.Address, e.MetricsAddress, e.EditHint = "", "", "", "", ""
+		for _, cluster := range e.GetClusters() {
+			cluster.Kubeconfig = ""
+		}
+	}
+	if p := event.GetPlugin(); p != nil {
+		p.LastOutput, p.LastOutputAt, p.OutputLines = nil, nil, 0
+		p.Binary, p.Attached, p.PipedService, p.Exits = "", "", "", nil
+	}
 }
 
 // nowhere is a connection that answers everything by a refusal.

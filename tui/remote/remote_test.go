@@ -120,6 +120,28 @@ func TestOnlyTheUIIsServed(t *testing.T) {
 	require.Zero(t, count)
 }
 
+// A client that keeps its connection after the end of its session does not keep its place.
+func TestAConnectionEndsWithItsSession(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	client := s.loggedIn(t)
+	channel, requests, err := client.OpenChannel("session", nil)
+	require.NoError(t, err)
+	ok, err := channel.SendRequest("exec", true, ssh.Marshal(struct{ Command string }{"id"}))
+	require.NoError(t, err)
+	require.True(t, ok)
+	for range requests { // until the server has closed the session; this side does not
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- client.Wait() }()
+	select {
+	case err := <-closed:
+		require.Error(t, err)
+	case <-time.After(patience):
+		t.Fatal("the connection is still open")
+	}
+}
+
 func TestAtMostFiftyWatch(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)

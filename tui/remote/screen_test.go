@@ -4,13 +4,14 @@
 package remote
 
 import (
-	"bytes"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/hinshun/vt10x"
 )
@@ -20,25 +21,46 @@ const patience = time.Minute
 
 // screen is the terminal of a watcher.
 type screen struct {
-	t *testing.T
+	t        *testing.T
+	emulator vt10x.Terminal
 
-	mu            sync.Mutex
-	width, height int
-	raw           []byte
+	mu sync.Mutex
+	// rest is the start of a sequence or a character whose end is to come.
+	rest []byte
 	// changed is closed and replaced whenever something was written.
 	changed chan struct{}
-	done    chan struct{}
 }
 
 func newScreen(t *testing.T, width, height int) *screen {
-	return &screen{t: t, width: width, height: height, changed: make(chan struct{}), done: make(chan struct{})}
+	return &screen{t: t, emulator: vt10x.New(vt10x.WithSize(width, height)), changed: make(chan struct{})}
 }
+
+var (
+	// unknown are the sequences that the emulator takes for others.
+	unknown = regexp.MustCompile(`\x1b\[[<=>][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$?[up]`)
+	// begun is a sequence of which the end is missing.
+	begun = regexp.MustCompile(`\x1b(\[[<=>?0-9;$]*)?$`)
+)
 
 // Write takes what the server writes.
 func (s *screen) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.raw = append(s.raw, p...)
+	all := append(s.rest, p...)
+	end := len(all)
+	if at := begun.FindIndex(all); at != nil {
+		end = at[0]
+	}
+	for back := 1; back <= min(end, utf8.UTFMax); back++ {
+		if utf8.RuneStart(all[end-back]) {
+			if !utf8.FullRune(all[end-back : end]) {
+				end -= back
+			}
+			break
+		}
+	}
+	_, _ = s.emulator.Write(unknown.ReplaceAll(all[:end], nil))
+	s.rest = slices.Clone(all[end:])
 	close(s.changed)
 	s.changed = make(chan struct{})
 	return len(p), nil
@@ -47,27 +69,14 @@ func (s *screen) Write(p []byte) (int, error) {
 // read takes all that comes from a terminal.
 func (s *screen) read(from io.Reader) { _, _ = io.Copy(s, from) }
 
-// resize changes the size; what was drawn before is forgotten.
-func (s *screen) resize(width, height int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.width, s.height, s.raw = width, height, nil
-}
-
-// unknown are the sequences that the emulator takes for others.
-var unknown = regexp.MustCompile(`\x1b\[[<=>][0-9;]*[a-zA-Z]|\x1b\[\?[0-9;]*\$?[up]`)
-
-func (s *screen) lines() string {
-	emulator := vt10x.New(vt10x.WithSize(s.width, s.height))
-	_, _ = emulator.Write(unknown.ReplaceAll(bytes.ToValidUTF8(s.raw, nil), nil))
-	return emulator.String()
-}
+// resize changes the size.
+func (s *screen) resize(width, height int) { s.emulator.Resize(width, height) }
 
 // current is what the screen shows now.
 func (s *screen) current() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lines()
+	return s.emulator.String()
 }
 
 // sees waits until the condition holds for the screen.
@@ -77,7 +86,7 @@ func (s *screen) sees(what string, condition func(screen string) bool) {
 	defer deadline.Stop()
 	for {
 		s.mu.Lock()
-		lines, changed := s.lines(), s.changed
+		lines, changed := s.emulator.String(), s.changed
 		s.mu.Unlock()
 		if condition(lines) {
 			return

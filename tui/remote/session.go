@@ -6,6 +6,7 @@ package remote
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -42,7 +43,7 @@ const (
 // serve answers the requests of the session until the channel is closed, and waits for its UI.
 func (s *session) serve(ctx context.Context, requests <-chan *ssh.Request) {
 	defer s.running.Wait()
-	defer s.channel.Close()
+	defer func() { _ = s.channel.Close() }() // it may be closed
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for r := range requests {
@@ -112,12 +113,14 @@ const maxName = 24
 
 // end says why the session ends, and ends it. A client then closes the connection; one that does not is hung up on.
 func (s *session) end(says string, status uint32) {
-	hangUp := time.AfterFunc(lastWords, func() { _ = s.hangUp() })
-	s.running.Go(func() { // what the client does not read holds up nothing
-		defer hangUp.Stop()
+	time.AfterFunc(lastWords, func() { _ = s.hangUp() }) // it may be closed by then
+	s.running.Go(func() {                                // what the client does not read holds up nothing
 		if says != "" {
-			out := "pipedeck: " + strings.ReplaceAll(says, "\n", " ") + "\r\n"
-			_, _ = s.channel.Stderr().Write([]byte(out))
+			var to io.Writer = s.channel.Stderr()
+			if s.terminal != nil {
+				to = s.channel // after the UI has left its screen; a client may mix the two up
+			}
+			_, _ = io.WriteString(to, "pipedeck: "+strings.ReplaceAll(says, "\n", " ")+"\r\n")
 		}
 		_, _ = s.channel.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{status}))
 		_ = s.channel.Close()
