@@ -36,6 +36,7 @@ type settings struct {
 	pods                      podScale
 	reports                   reportScale
 	ui                        uiScale
+	sessions                  sessionScale
 }
 
 func main() {
@@ -53,6 +54,7 @@ func main() {
 	s.pods.register(flag.CommandLine)
 	s.reports.register(flag.CommandLine)
 	s.ui.register(flag.CommandLine)
+	s.sessions.register(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -98,6 +100,9 @@ func parts(s settings) []part {
 		{"pods", func(ctx context.Context, bin, dir string) error { return benchPods(ctx, bin, dir, s.pods) }},
 		{"reports", func(ctx context.Context, bin, dir string) error { return benchReports(ctx, bin, dir, s.reports) }},
 		{"ui", func(ctx context.Context, bin, dir string) error { return benchUI(ctx, bin, dir, s.ui) }},
+		{"sessions", func(ctx context.Context, bin, dir string) error {
+			return benchSessions(ctx, bin, dir, s.sessions)
+		}},
 		{"kind", func(ctx context.Context, bin, dir string) error {
 			if s.clusters <= 0 {
 				return nil
@@ -123,7 +128,7 @@ func run(ctx context.Context, s settings) error {
 	}
 	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.calls.validate(),
 		s.kubernetes.validate(), s.live.validate(), s.pods.validate(), s.reports.validate(),
-		s.ui.validate()); err != nil {
+		s.ui.validate(), s.sessions.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))
