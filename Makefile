@@ -58,7 +58,7 @@ e2e: build embeddedk8s ## Drive the built programs against the embedded cluster
 
 .PHONY: e2e-demo
 e2e-demo: build embeddedk8s ## Play every story of pipedeck demo on the embedded cluster and check its screens
-	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 5m -tags e2e,demos -run 'Tour|Story|Stories' ./e2e
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go test -count=1 -timeout 5m -tags e2e,demos -run 'Tour|Story|Stories|AFailureIsPlayed' ./e2e
 
 .PHONY: e2e-analysis
 e2e-analysis: ## Drive the plugin analysis with a real Prometheus, where Debian's package can be had
@@ -87,6 +87,15 @@ e2e-analysis-sample: build embeddedk8s ## Deploy the sample analysis, good and b
 .PHONY: e2e-vendors
 e2e-vendors: ## Compare requests of the plugin analysis with those of the clients of Datadog and Google, which are compiled for it
 	cd e2e/vendors && GOWORK=off go test -count=1 ./...
+
+.PHONY: e2e-web
+e2e-web: ## Drive the page to watch in a real Chromium (Debian's package chromium)
+	@# The module is one of its own, because only these tests need the protocol of the browser.
+	cd e2e/web && GOWORK=off go test -count=1 -timeout 5m ./...
+
+.PHONY: bench-web
+bench-web: ## Measure the page: 1,000 applications and 100 stages, an update, a scroll through 100,000 lines; needs Chromium
+	cd e2e/web && GOWORK=off go test -run '^$$' -bench . -benchtime 20x ./...
 
 .PHONY: e2e-platforms
 e2e-platforms: e2e-terraform e2e-analysis e2e-analysis-sample e2e-vendors ## Drive the plugins of other platforms with the real programs

@@ -28,7 +28,7 @@ go test -count=1 -run '^(TestScreensAsPictures|TestPicturesOfRecordedStories)$' 
   fail "docs/pictures is stale: run make pictures"
 
 step "go.mod is tidy"
-for module in . api plugins/sdk tools devenv/embeddedk8s e2e/bench/kubectl e2e/delve e2e/tofu e2e/vendors; do
+for module in . api plugins/sdk tools devenv/embeddedk8s e2e/bench/kubectl e2e/delve e2e/tofu e2e/vendors e2e/web; do
   tools/tidy.sh "$module" -diff || fail "go.mod of $module is not tidy: run tools/tidy.sh $module"
 done
 
@@ -40,6 +40,7 @@ step "vet of the end-to-end tests"
 go vet -tags e2e,kind,python,platforms,bench ./e2e/... ./devenv/... ./plugins/kubernetes/... ./plugins/kubernetes_multicluster \
   ./plugins/analysis ./plugins/terraform/... || failed=1
 (cd tools && GOWORK=off go vet ./...) || failed=1
+(cd e2e/web && GOWORK=off go vet ./...) || failed=1
 tools/embeddedk8s.sh vet ./... || failed=1
 
 (cd tools && GOWORK=off go build -o ../.cache/tools/ ./roomlint ./sizelint ./wordlint ./linklint ./errlint mvdan.cc/unparam honnef.co/go/tools/cmd/staticcheck)

@@ -26,6 +26,10 @@ const noTables = "-dwarf=false"
 // withoutTables leaves the tables for debuggers out of all packages.
 const withoutTables = "-gcflags=all=" + noTables
 
+// linkedWithoutTables leaves them, and the table of symbols, out of a program: the linker writes them even where no
+// package has its tables. Stack traces and profiles do not need them.
+const linkedWithoutTables = "-ldflags=-s -w"
+
 // fewCores is up to how many cores each compiler uses one core: the packages keep them all busy. With more cores, few
 // packages are left at the end of a build, and a compiler may use several.
 const fewCores = 4
@@ -39,7 +43,7 @@ func Environ() []string { return append(Compilers(), "GOFLAGS=-buildvcs=false", 
 // Flags are those of `go build` for a program of this repository. It has no tables for debuggers, which the linker
 // would spend a third of its time on.
 func Flags() []string {
-	return append(Parallel(), withoutPaths, withoutTables, "-ldflags=-s -w")
+	return append(Parallel(), withoutPaths, withoutTables, linkedWithoutTables)
 }
 
 // WithoutInlining returns flags of `go build` to append to Flags. With them, functions of the packages below the import
@@ -102,12 +106,16 @@ func Debug(module string) (flags, environ []string) {
 
 // Shared returns what is added to the flags and to the environment of the go command for a program of a user, so that
 // it shares compiled packages with the programs of this repository. usesC is true for a program with packages in C;
-// such a program, and the user's own CGO_ENABLED, keep C. Flags of the user for compilers, in GOFLAGS, replace ours:
-// with them the program can have its tables for debuggers.
+// such a program, and the user's own CGO_ENABLED, keep C. Flags of the user for compilers or the linker, in GOFLAGS,
+// replace ours: with them the program can have its tables for debuggers.
 func Shared(usesC bool) (flags, environ []string) {
 	flags = append(Parallel(), withoutPaths)
-	if !strings.Contains(os.Getenv("GOFLAGS"), "-gcflags") {
+	user := os.Getenv("GOFLAGS")
+	if !strings.Contains(user, "-gcflags") {
 		flags = append(flags, withoutTables)
+		if !strings.Contains(user, "-ldflags") {
+			flags = append(flags, linkedWithoutTables)
+		}
 	}
 	environ = Compilers()
 	if _, chosen := os.LookupEnv("CGO_ENABLED"); !chosen && !usesC {

@@ -46,12 +46,20 @@ func TestWhatTheUserHasSetForCompilersStays(t *testing.T) {
 
 func TestAPluginHasTablesForDebuggersWhenItsAuthorWantsThem(t *testing.T) {
 	const withoutTables = "-gcflags=all=-dwarf=false"
+	const withoutSymbols = "-ldflags=-s -w"
 	t.Setenv("GOFLAGS", "")
 	flags, _ := gobuild.Shared(false)
-	require.Contains(t, flags, withoutTables)
+	require.Subset(t, flags, []string{withoutTables, withoutSymbols})
 	t.Setenv("GOFLAGS", "'-gcflags=all=-N -l'")
 	flags, _ = gobuild.Shared(false)
 	require.NotContains(t, flags, withoutTables)
+	require.NotContains(t, flags, withoutSymbols)
+	t.Setenv("GOFLAGS", "'-ldflags=-X main.version=1'")
+	flags, _ = gobuild.Shared(false)
+	require.Contains(t, flags, withoutTables)
+	require.NotContains(t, flags, withoutSymbols, "the last one would replace that of the user")
+	flags, _ = gobuild.Debug("example.com/plugin")
+	require.NotContains(t, flags, withoutSymbols)
 }
 
 func TestABuildOfOnePackageLeavesTheLinkerAllCores(t *testing.T) {

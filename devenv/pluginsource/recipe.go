@@ -40,6 +40,8 @@ var skipped = map[string]bool{"node_modules": true, "vendor": true, "venv": true
 // recipe says how the plugin of a directory is built and run, in any language.
 type recipe struct {
 	build, run, watch []string
+	// again is true when this process has built the plugin before: what has changed since is little.
+	again bool
 }
 
 // readRecipe reads the file in the directory of a plugin. It returns nil when the file does not say how the plugin is
@@ -99,7 +101,11 @@ func (r *recipe) compile(ctx context.Context, dir string) error {
 	said := processtree.NewOutput(2 * maxComplaint)
 	cmd := exec.CommandContext(ctx, r.build[0], r.build[1:]...) //nolint:gosec // the author of the plugin gives it
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, said, said
-	cmd.Env = append(append(os.Environ(), "PWD="+dir), gobuild.Compilers()...)
+	environ := gobuild.Compilers()
+	if r.again {
+		environ = gobuild.Alone(environ)
+	}
+	cmd.Env = append(append(os.Environ(), "PWD="+dir), environ...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = buildGrace
@@ -147,8 +153,27 @@ func usesLink(dir, program string) bool {
 		return false
 	}
 	defer file.Close()
-	content, err := io.ReadAll(io.LimitReader(file, maxWatchedSize))
-	return err == nil && bytes.Contains(content, []byte(config.PluginLinkVariable))
+	return contains(io.LimitReader(file, maxWatchedSize), []byte(config.PluginLinkVariable))
+}
+
+// searched is how much of a program is read at once, in bytes: it is read after each build.
+const searched = 256 << 10
+
+// contains reports whether a stream has a text in it, and reads no further.
+func contains(stream io.Reader, text []byte) bool {
+	buffer, kept := make([]byte, searched), 0
+	for {
+		read, err := stream.Read(buffer[kept:])
+		found := buffer[:kept+read]
+		if bytes.Contains(found, text) {
+			return true
+		}
+		if err != nil {
+			return false
+		}
+		// The text may have begun at the end.
+		kept = copy(buffer, found[max(0, len(found)-len(text)+1):])
+	}
 }
 
 // digest is that of the files that the plugin is made of.

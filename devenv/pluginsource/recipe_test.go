@@ -4,6 +4,7 @@
 package pluginsource
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -187,4 +189,32 @@ func TestTooManyFilesAreRefused(t *testing.T) {
 	}
 	_, err := (&recipe{watch: []string{"**"}}).digest(dir)
 	require.ErrorContains(t, err, "more than 10000 files are watched; name fewer with watch in piped-plugin.yaml")
+}
+
+func TestABuildAfterASaveMayUseAllCores(t *testing.T) {
+	if _, chosen := os.LookupEnv("GOMAXPROCS"); chosen {
+		t.Skip("GOMAXPROCS is set here, and stays")
+	}
+	t.Parallel()
+	s := scripted(t)
+	write(t, filepath.Join(s.Dir, config.KindPluginFile),
+		"build: [sh, -c, 'echo x$GOMAXPROCS > out']\nrun: [cat, out]\nwatch: [\"words/**\"]\n")
+	require.NoError(t, s.Build(t.Context()))
+	require.NoError(t, s.Build(t.Context()))
+	require.Equal(t, "x", output(t, s))
+}
+
+func TestATextIsFoundWhereverAReadEnds(t *testing.T) {
+	t.Parallel()
+	text := []byte("the text")
+	for before := range 3 * searched {
+		if before > 100 && before%searched > 20 && before%searched < searched-20 {
+			continue
+		}
+		program := append(bytes.Repeat([]byte{'t'}, before), text...)
+		require.True(t, contains(bytes.NewReader(program), text), before)
+		require.False(t, contains(bytes.NewReader(program[:len(program)-1]), text), before)
+	}
+	require.True(t, contains(iotest.OneByteReader(strings.NewReader("a the text")), text))
+	require.False(t, contains(strings.NewReader(""), text))
 }

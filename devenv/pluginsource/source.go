@@ -69,7 +69,10 @@ func (s *Source) Build(ctx context.Context) error {
 	case err != nil:
 		return err
 	case r != nil:
-		return r.prepare(ctx, s.Dir, s.Program)
+		r.again = s.built
+		err := r.prepare(ctx, s.Dir, s.Program)
+		s.built = s.built || err == nil
+		return err
 	}
 	return s.compile(ctx)
 }

@@ -14,7 +14,7 @@ import (
 var files embed.FS
 
 // builtin are the names of the stories that come with pipedeck, in the order in which they are offered.
-var builtin = []string{"tour", "failure", "drift", "plugin", "dag"}
+var builtin = []string{"tour", "failure", "drift", "plugin", "dag", "analysis"}
 
 // Names returns the names of the stories that come with pipedeck.
 func Names() []string { return slices.Clone(builtin) }

@@ -36,6 +36,9 @@ type File struct {
 	Title string `json:"title" config:"required"`
 	// Sample is the name of the sample that the environment deploys.
 	Sample string `json:"sample" config:"required"`
+	// Plugin is the name of a plugin that is created for the story, as by pipedeck plugin new: it has one stage, which
+	// is called as it in capitals. The environment builds it from its sources. It needs Go, or Python with grpcio.
+	Plugin string `json:"plugin,omitempty"`
 	// Steps are done one after another.
 	Steps []Step `json:"steps" config:"required"`
 }
@@ -45,10 +48,13 @@ type File struct {
 type Step struct {
 	// Say is the caption. Without it, the last one stays, and nothing is waited for to read it.
 	Say string `json:"say,omitempty"`
-	// Show is the pane that gets the focus.
-	Show string `json:"show,omitempty" config:"oneof=deployment|log|plugins|resources|environment|history|applications"`
+	// Show is the pane that gets the focus. inspector: all that is known of a stage.
+	Show string `json:"show,omitempty"`
 	// Application is the name of the application that is shown; without it, the one with the newest deployment.
 	Application string `json:"application,omitempty"`
+	// Stage is the id or the type of a stage of the application's deployment: it is selected when it has begun, and
+	// stays so until the next step with show. Without it, the stage is shown that matters most.
+	Stage string `json:"stage,omitempty"`
 	// Await is what has to hold before the story goes on.
 	Await *Condition `json:"await,omitempty"`
 	// Edit changes a file of the sample repository and commits it.
@@ -61,6 +67,8 @@ type Step struct {
 	Rollback string `json:"rollback,omitempty"`
 	// KillPlugin is the name of a plugin whose process is killed.
 	KillPlugin string `json:"killPlugin,omitempty"`
+	// EditPlugin changes the sources of the plugin that was created for the story, as its author saves a file.
+	EditPlugin *PluginEdit `json:"editPlugin,omitempty"`
 	// Patch changes an object in the cluster, past Git.
 	Patch *Patch `json:"patch,omitempty"`
 }
@@ -86,6 +94,8 @@ type Condition struct {
 	State string `json:"state,omitempty" config:"oneof=STARTING|RUNNING|RESTARTING|FAILED|STOPPED"`
 	// Restarts of the plugin, at least.
 	Restarts int `json:"restarts,omitempty"`
+	// Reloads of the plugin, at least: how often a new build of it has taken over.
+	Reloads int `json:"reloads,omitempty"`
 	// Within is the time to wait, at most 10m. Default: 1m.
 	Within config.Duration `json:"within,omitempty"`
 }
@@ -100,6 +110,16 @@ type Edit struct {
 	With string `json:"with,omitempty"`
 	// Message is that of the commit. Without it, the file is only saved: the next edit with a message commits it, too.
 	Message string `json:"message,omitempty"`
+}
+
+// PluginEdit replaces a text in the sources of a plugin.
+type PluginEdit struct {
+	// File is the path in the directory of the plugin. Default: the file with its stage.
+	File string `json:"file,omitempty"`
+	// Replace is the text to replace, at its first place in the file.
+	Replace string `json:"replace" config:"required"`
+	// With is the new text.
+	With string `json:"with,omitempty"`
 }
 
 // Approval is an approval of a stage.

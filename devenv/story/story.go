@@ -42,6 +42,9 @@ func field(step int, awaited bool) string {
 // claim is a line by which a file says that it is a story.
 var claim = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?pipedeck\.dev/`)
 
+// pluginName is what pipedeck plugin new takes.
+var pluginName = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,40}$`)
+
 // Claimed reports whether a file says that it is a story.
 func Claimed(content []byte) bool { return claim.Match(content[:min(len(content), config.MaxSize)]) }
 
@@ -55,6 +58,9 @@ func Parse(content []byte, name string, samples []string) (*Story, error) {
 		d.Refuse("sample", "unknown sample %q; known are: %s", s.Sample, strings.Join(samples, ", "))
 	}
 	c.text("title", s.Title)
+	if s.Plugin != "" && !pluginName.MatchString(s.Plugin) {
+		d.Refuse("plugin", "%q is no name for a plugin: want small letters, digits, - and _, a letter first", s.Plugin)
+	}
 	if len(s.Steps) > MaxSteps {
 		d.Refuse("steps", "has %d steps; %d are the most", len(s.Steps), MaxSteps)
 		s.Steps = s.Steps[:MaxSteps]
@@ -66,6 +72,9 @@ func Parse(content []byte, name string, samples []string) (*Story, error) {
 		}
 	}
 	c.committed(s.Steps)
+	if i := slices.IndexFunc(s.Steps, func(s Step) bool { return s.EditPlugin != nil }); i >= 0 && s.Plugin == "" {
+		d.Refuse(field(i, false)+".editPlugin", "is not read without plugin at the top, which creates the plugin")
+	}
 	if len(s.Steps) > 0 && s.Steps[0].Say == "" {
 		d.Refuse("steps[0]", "has no caption: the first step needs say")
 	}
@@ -91,7 +100,7 @@ func (c checker) step(at string, s Step) {
 	c.text(at+".say", s.Say)
 	changes := 0
 	for _, there := range []bool{s.Edit != nil, s.Approve != nil, s.Sync != "", s.Rollback != "", s.KillPlugin != "",
-		s.Patch != nil} {
+		s.EditPlugin != nil, s.Patch != nil} {
 		if there {
 			changes++
 		}
@@ -102,11 +111,22 @@ func (c checker) step(at string, s Step) {
 	case changes == 0 && s.Say == "" && s.Show == "" && s.Await == nil:
 		c.Refuse(at, "does nothing: want say, show, await or a change such as edit")
 	}
+	switch {
+	case s.Show != "" && !slices.Contains(panes, s.Show):
+		c.Refuse(at+".show", "%q is not allowed here: want %s", s.Show, strings.Join(panes, " or "))
+	case s.Stage != "" && (s.Show == "" || s.Application == ""):
+		c.Refuse(at+".stage", "is not read without show and application")
+	case s.Show == "inspector" && s.Stage == "":
+		c.Refuse(at+".show", "shows a stage: name it by stage and application")
+	}
 	if s.Await != nil {
 		c.condition(at+".await", *s.Await)
 	}
 	if s.Edit != nil {
-		c.edit(at+".edit", *s.Edit)
+		c.edit(at+".edit", "the sample repository", *s.Edit)
+	}
+	if e := s.EditPlugin; e != nil {
+		c.edit(at+".editPlugin", "the directory of the plugin", Edit{File: e.File, Replace: e.Replace, With: e.With})
 	}
 	if s.Patch != nil {
 		c.patch(at+".patch", *s.Patch)
@@ -118,6 +138,12 @@ var (
 	stageStatuses      = []string{"NOT_STARTED", "RUNNING", "SUCCESS", "FAILURE", "CANCELLED", "SKIPPED", "EXITED",
 		"WAITING"}
 )
+
+// panes are those of the UI that a story shows.
+var panes = []string{"deployment", "log", "plugins", "resources", "environment", "history", "applications", "inspector"}
+
+// Panes returns the names of the panes that a step may show.
+func Panes() []string { return slices.Clone(panes) }
 
 // Statuses returns the names that a condition may have for its status.
 func Statuses() []string {
@@ -164,19 +190,22 @@ func (c checker) condition(at string, w Condition) {
 	foreign(w.Application == "" && w.Sync != "", "sync", "application")
 	foreign(w.Plugin == "" && w.State != "", "state", "plugin")
 	foreign(w.Plugin == "" && w.Restarts != 0, "restarts", "plugin")
+	foreign(w.Plugin == "" && w.Reloads != 0, "reloads", "plugin")
 	foreign(w.Plugin != "" && w.Reason != "", "reason", "deployment or application")
-	if w.Restarts < 0 {
-		c.Refuse(at+".restarts", "%d is not allowed here: want 0 or more", w.Restarts)
+	for key, count := range map[string]int{"restarts": w.Restarts, "reloads": w.Reloads} {
+		if count < 0 {
+			c.Refuse(at+"."+key, "%d is not allowed here: want 0 or more", count)
+		}
 	}
 	if within := w.Within.Std(); within > MaxWithin {
 		c.Refuse(at+".within", "%s is not allowed here: at most %s", within, MaxWithin)
 	}
 }
 
-func (c checker) edit(at string, e Edit) {
+func (c checker) edit(at, in string, e Edit) {
 	first, _, _ := strings.Cut(filepath.ToSlash(e.File), "/")
 	if e.File != "" && (!filepath.IsLocal(e.File) || strings.EqualFold(first, ".git")) {
-		c.Refuse(at+".file", "%q is not a path in the sample repository", e.File)
+		c.Refuse(at+".file", "%q is not a path in %s", e.File, in)
 	}
 	if e.Replace == e.With && e.Replace != "" {
 		c.Refuse(at+".with", "is the text that is there already")

@@ -76,7 +76,8 @@ var layout = []item{
 		{pattern: "*.log"}, {pattern: "*.log.*"},
 		{pattern: "plugins", kind: folderItem, holds: []item{{pattern: "*.log"}, {pattern: "*.log.*"}}},
 	}},
-	{pattern: "plugins", kind: storeItem, holds: []item{{pattern: "*.bin"}, {pattern: "*.bin.new"}}},
+	{pattern: "plugins", kind: storeItem, holds: []item{{pattern: "*.bin"}, {pattern: "*.bin.new"},
+		{pattern: "*.bin.build"}, {pattern: "*.bin.build.new"}}},
 	{pattern: "piped", kind: storeItem, holds: pipedLayout},
 	{pattern: "cluster", kind: storeItem, holds: []item{{pattern: "*", kind: storeItem, holds: clusterLayout}}},
 	{pattern: TerraformFolder, kind: storeItem, holds: []item{
@@ -84,6 +85,7 @@ var layout = []item{
 	}},
 	{pattern: "head", kind: storeItem, holds: []item{{pattern: headPrefix + "*", kind: treeItem}}},
 	{pattern: "live.git", kind: storeItem, holds: gitLayout},
+	{pattern: "sources", kind: storeItem, holds: []item{{pattern: "*", kind: treeItem}}}, // plugins of a story
 	{pattern: "repository", kind: treeItem, sign: sampleSign},
 	{pattern: "repository.new", kind: treeItem, sign: sampleSign},
 }

@@ -226,6 +226,9 @@ func (w *Workspace) PluginProgram(name string) string {
 	return w.Path("plugins", url.PathEscape(name)+".bin")
 }
 
+// PluginSources is the directory of a plugin that was created for the environment of w alone.
+func PluginSources(w *Workspace, name string) string { return w.Path("sources", name) }
+
 // PipedDir holds piped's mirrors, sources, plugin binaries and tools.
 func (w *Workspace) PipedDir() string { return w.Path("piped") }
 

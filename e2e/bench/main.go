@@ -37,6 +37,7 @@ type settings struct {
 	reports                   reportScale
 	ui                        uiScale
 	sessions                  sessionScale
+	web                       webScale
 }
 
 func main() {
@@ -55,6 +56,7 @@ func main() {
 	s.reports.register(flag.CommandLine)
 	s.ui.register(flag.CommandLine)
 	s.sessions.register(flag.CommandLine)
+	s.web.register(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -103,6 +105,7 @@ func parts(s settings) []part {
 		{"sessions", func(ctx context.Context, bin, dir string) error {
 			return benchSessions(ctx, bin, dir, s.sessions)
 		}},
+		{"web", func(ctx context.Context, bin, dir string) error { return benchWeb(ctx, bin, dir, s.web) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
 			if s.clusters <= 0 {
 				return nil
@@ -128,7 +131,7 @@ func run(ctx context.Context, s settings) error {
 	}
 	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.calls.validate(),
 		s.kubernetes.validate(), s.live.validate(), s.pods.validate(), s.reports.validate(),
-		s.ui.validate(), s.sessions.validate()); err != nil {
+		s.ui.validate(), s.sessions.validate(), s.web.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))

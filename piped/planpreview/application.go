@@ -5,13 +5,16 @@ package planpreview
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/pipedeck/pipedeck/api/model"
@@ -25,10 +28,11 @@ import (
 // unknownPlugin stands for the plugins of an application when they are not known (PipeCD v1).
 const unknownPlugin = "<unknown>"
 
-// application makes the result for one application.
-func (m *Maker) application(ctx context.Context, c *change, s subject) *model.ApplicationPlanPreviewResult {
+// application makes the result for one application, and the changes as data of the plugins that report them.
+func (m *Maker) application(ctx context.Context, c *change, s subject) (r *model.ApplicationPlanPreviewResult,
+	changes []planned) {
 	a := s.application
-	r := &model.ApplicationPlanPreviewResult{
+	r = &model.ApplicationPlanPreviewResult{
 		ApplicationId: a.GetId(), ApplicationName: a.GetName(), ApplicationKind: a.GetKind(),
 		ApplicationDirectory: a.GetGitPath().GetPath(),
 		PipedId:              m.options.PipedID, ProjectId: m.options.ProjectID, Labels: maps.Clone(a.GetLabels()),
@@ -37,7 +41,7 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) *model.Ap
 	switch {
 	case s.removed:
 		m.gone(s, r)
-		return r
+		return r, nil
 	case s.err != nil:
 		r.Error = m.options.Mask(s.err.Error())
 	default:
@@ -47,7 +51,10 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) *model.Ap
 		}.Deployment()
 		if err == nil {
 			err = m.options.Planner.Preview(
-				ctx, draft, func(ctx context.Context, p planner.Preview) error { return m.ask(ctx, a, p, r) },
+				ctx, draft, func(ctx context.Context, p planner.Preview) (err error) {
+					changes, err = m.ask(ctx, a, p, r)
+					return err
+				},
 			)
 		}
 		if err != nil {
@@ -58,7 +65,7 @@ func (m *Maker) application(ctx context.Context, c *change, s subject) *model.Ap
 	if len(r.GetPluginNames()) == 0 {
 		r.PluginNames = []string{unknownPlugin}
 	}
-	return r
+	return r, changes
 }
 
 // warnings has a line for each mistake, which follows the summary: PipeCD's results have no other place for them.
@@ -91,16 +98,15 @@ func (m *Maker) gone(s subject, r *model.ApplicationPlanPreviewResult) {
 // ask asks the plugins what would change. What one of them does not know does not keep the others' answers back.
 func (m *Maker) ask(
 	ctx context.Context, a *model.Application, p planner.Preview, r *model.ApplicationPlanPreviewResult,
-) error {
+) (changes []planned, failed error) {
 	r.SyncStrategy, r.PlanSummary = p.Strategy, []byte(m.options.Mask(p.Summary))
-	var failed error
 	if p.Problem != nil {
 		failed = fmt.Errorf("the deployment could not be planned: %w", p.Problem)
 	}
 	unchanged := true
 	for _, plugin := range p.Plugins {
 		r.PluginNames = append(r.PluginNames, plugin.Name())
-		answer, err := m.askOne(ctx, plugin, a, p)
+		answer, data, err := m.askOne(ctx, plugin, a, p)
 		switch {
 		case status.Code(err) == codes.Unimplemented:
 			continue
@@ -109,6 +115,9 @@ func (m *Maker) ask(
 		}
 		for _, one := range answer.GetResults() {
 			unchanged = unchanged && one.GetNoChange()
+			if known := data[one.GetDeployTarget()]; len(known) > 0 {
+				changes = append(changes, planned{Target: len(r.GetPluginPlanResults()), Changes: m.masked(known)})
+			}
 			r.PluginPlanResults = append(r.PluginPlanResults, &model.PluginPlanPreviewResult{
 				PluginName: plugin.Name(), DeployTarget: one.GetDeployTarget(), DiffLanguage: one.GetDiffLanguage(),
 				PlanSummary: []byte(m.options.Mask(one.GetSummary())),
@@ -117,19 +126,22 @@ func (m *Maker) ask(
 		}
 	}
 	r.NoChange = failed == nil && unchanged && len(r.GetPluginPlanResults()) > 0
-	return failed
+	return changes, failed
 }
 
+// askOne asks one plugin. data are the changes by deploy target, as far as the plugin reports them as data.
 func (m *Maker) askOne(
 	ctx context.Context, plugin *pluginhost.Plugin, a *model.Application, p planner.Preview,
-) (answer *api.GetPlanPreviewResponse, err error) {
+) (answer *api.GetPlanPreviewResponse, data map[string]json.RawMessage, err error) {
+	var trailer metadata.MD
+	ctx = metadata.AppendToOutgoingContext(ctx, wantsChangesKey, "yes")
 	err = planner.Retry(ctx, []*pluginhost.Plugin{plugin}, func() error {
 		answer, err = plugin.PlanPreview().GetPlanPreview(ctx, &api.GetPlanPreviewRequest{
 			PipedId: m.options.PipedID, ApplicationId: a.GetId(), ApplicationName: a.GetName(),
 			DeployTargets:          a.GetDeployTargetsByPlugin()[plugin.Name()].GetDeployTargets(),
 			TargetDeploymentSource: p.Target, RunningDeploymentSource: p.Running,
-		})
+		}, grpc.Trailer(&trailer))
 		return err
 	})
-	return answer, err
+	return answer, changesOf(trailer), err
 }

@@ -169,7 +169,7 @@ func (m *Maker) handle(ctx context.Context, j *job) {
 	defer unlink()
 	defer j.cancel(nil)
 
-	var result *model.PlanPreviewCommandResult
+	var result *answer
 	err := m.expired(j.command, begun, timeout)
 	if err == nil {
 		result, err = m.preview(work, j.command)
@@ -224,15 +224,15 @@ const clockSkew = time.Minute
 // maxTimeout bounds what a command may ask for.
 const maxTimeout = time.Hour
 
-func (m *Maker) failure(command *model.Command, err error) *model.PlanPreviewCommandResult {
-	return &model.PlanPreviewCommandResult{
+func (m *Maker) failure(command *model.Command, err error) *answer {
+	return &answer{PlanPreviewCommandResult: &model.PlanPreviewCommandResult{
 		CommandId: command.GetId(), PipedId: m.options.PipedID, Error: m.options.Mask(err.Error()),
-	}
+	}}
 }
 
 // answer reports a result. When that fails, the command is done again once it is listed again.
 func (m *Maker) answer(
-	ctx context.Context, command *model.Command, result *model.PlanPreviewCommandResult, took time.Duration,
+	ctx context.Context, command *model.Command, result *answer, took time.Duration,
 ) {
 	status := model.CommandStatus_COMMAND_SUCCEEDED
 	if result.GetError() != "" {

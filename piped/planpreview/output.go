@@ -24,9 +24,13 @@ const (
 
 // encode writes a result as PipeCD v1 does: with encoding/json, not as protobuf's JSON. Details that are too long are
 // cut off after a line, so that the whole can be sent.
-func encode(result *model.PlanPreviewCommandResult) ([]byte, error) {
+// Changes as data, which the details have, too, go first.
+func encode(result *answer) ([]byte, error) {
+	if data, err := json.Marshal(result); err == nil && len(data) > maxOutput {
+		result = &answer{PlanPreviewCommandResult: result.PlanPreviewCommandResult}
+	}
 	for limit := maxDetails; ; limit /= 4 {
-		cut := proto.CloneOf(result)
+		cut := &answer{proto.CloneOf(result.PlanPreviewCommandResult), result.Changes}
 		for _, application := range cut.GetResults() {
 			for _, one := range application.GetPluginPlanResults() {
 				one.PlanDetails = shorten(one.GetPlanDetails(), limit)

@@ -29,7 +29,7 @@ type change struct {
 }
 
 // preview makes the result of a command. An error is one of the whole.
-func (m *Maker) preview(ctx context.Context, command *model.Command) (*model.PlanPreviewCommandResult, error) {
+func (m *Maker) preview(ctx context.Context, command *model.Command) (*answer, error) {
 	asked := command.GetBuildPlanPreview()
 	mirror, err := m.repository(asked)
 	if err != nil {
@@ -39,29 +39,37 @@ func (m *Maker) preview(ctx context.Context, command *model.Command) (*model.Pla
 	if err != nil {
 		return nil, err
 	}
-	answer, err := m.options.ControlPlane.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
+	listed, err := m.options.ControlPlane.ListApplications(ctx, &pipedservice.ListApplicationsRequest{})
 	if err != nil {
 		return nil, fmt.Errorf("list the applications: %w", err)
 	}
-	concerned, err := m.concerned(ctx, c, answer.GetApplications())
+	concerned, err := m.concerned(ctx, c, listed.GetApplications())
 	if err != nil {
 		return nil, err
 	}
 	results := make([]*model.ApplicationPlanPreviewResult, len(concerned))
+	changes := make([][]planned, len(concerned))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(parallel)
 	for i, s := range concerned {
 		group.Go(func() error {
-			results[i] = m.application(ctx, c, s)
+			results[i], changes[i] = m.application(ctx, c, s)
 			return context.Cause(ctx)
 		})
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	return &model.PlanPreviewCommandResult{
+	made := &answer{PlanPreviewCommandResult: &model.PlanPreviewCommandResult{
 		CommandId: command.GetId(), PipedId: m.options.PipedID, Results: results,
-	}, nil
+	}}
+	for i, list := range changes {
+		for _, one := range list {
+			one.Result = i
+			made.Changes = append(made.Changes, one)
+		}
+	}
+	return made, nil
 }
 
 // repository is the one that the command is about; its base branch must be the one that is watched.

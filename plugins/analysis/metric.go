@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -219,20 +220,30 @@ func counted(answer *provider.Answer) string {
 		text += fmt.Sprintf(" of %d series", answer.Series)
 	}
 	if answer.NotNumbers > 0 {
-		text += fmt.Sprintf(", %d more are NaN", answer.NotNumbers)
+		text += fmt.Sprintf(", and %d of NaN", answer.NotNumbers)
 	}
 	return text
 }
 
 func none(answer *provider.Answer) string {
-	if answer.NotNumbers > 0 {
-		return fmt.Sprintf("no data: all %d samples are NaN", answer.NotNumbers)
+	switch {
+	case answer.NotNumbers == 1:
+		return "the only sample is NaN"
+	case answer.NotNumbers > 0:
+		return fmt.Sprintf("all %d samples are NaN", answer.NotNumbers)
+	case answer.Series > 0:
+		return "no samples"
 	}
-	return "no data"
+	return "no series"
 }
 
-// number writes a value in at most six digits.
-func number(value float64) string { return strconv.FormatFloat(value, 'g', 6, 64) }
+// number writes a value in at most six digits. The greatest number stands for infinity, which is not a number of JSON.
+func number(value float64) string {
+	if math.Abs(value) == math.MaxFloat64 {
+		value *= 2
+	}
+	return strconv.FormatFloat(value, 'g', 6, 64)
+}
 
 // maxQuery bounds what is shown of a query, in bytes.
 const maxQuery = 1 << 10

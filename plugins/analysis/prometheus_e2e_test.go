@@ -107,9 +107,9 @@ func TestEachStrategyPassesAndFailsWithARealPrometheus(t *testing.T) {
 		"a rate of nothing": {`"query":"0*errors/0","interval":"5m","expected":{"max":1},"skipOnNoData":true`, true,
 			"no data: all 18 samples are NaN"},
 		"a rate of nothing of canary": {`"strategy":"CANARY_PRIMARY","skipOnNoData":true,` + nanOf("canary"), true,
-			"canary: no data: all 11 samples are NaN"},
+			"canary: all 11 samples are NaN"},
 		"a rate of nothing of primary": {`"strategy":"CANARY_PRIMARY","skipOnNoData":true,` + nanOf("primary"), true,
-			"primary: no data: all 11 samples are NaN"},
+			"primary: all 11 samples are NaN"},
 		"no data":       {`"query":"absent","interval":"5m","expected":{"max":1},"skipOnNoData":true`, true, "no data"},
 		"a wrong query": {`"query":"sum(","interval":"5m","expected":{"max":1}`, false, "refused the query: bad_data"},
 	} {

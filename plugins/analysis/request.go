@@ -19,6 +19,9 @@ func newRequest(name string, h *config.StageHTTP, web *provider.Web, variables c
 	if err != nil {
 		return nil, err
 	}
+	if err := config.CheckURL(address); err != nil {
+		return nil, err
+	}
 	wanted := h.HTTP
 	return &analyzer{
 		name: name, about: cmp.Or(strings.ToUpper(h.Method), "GET") + " " + provider.Place(address),

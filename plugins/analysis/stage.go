@@ -46,8 +46,7 @@ func (p *plugin) ExecuteStage(ctx context.Context, req *sdk.StageRequest[config.
 	if resumed {
 		req.Log.Infof("Going on with the analysis of %s after %s", options.Duration, kept.elapsed.Round(time.Second))
 	} else {
-		req.Log.Infof("Analysing for %s: %d metrics, %d logs, %d https", options.Duration, len(options.Metrics),
-			len(options.Logs), len(options.HTTPS))
+		req.Log.Infof("Analysing for %s: %s", options.Duration, options.Contents())
 	}
 	return r.execute(ctx)
 }

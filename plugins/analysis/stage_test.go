@@ -69,15 +69,18 @@ func TestNoDataAndNaN(t *testing.T) {
 		want   model.StageStatus
 		log    string
 	}{
-		"no series": {nil, "", model.StageStatus_STAGE_FAILURE, "no data, expected at most 1; failure 1"},
-		"NaN only":  {[]float64{math.NaN()}, "", model.StageStatus_STAGE_FAILURE, "no data: all 1 samples are NaN"},
+		"no series": {nil, "", model.StageStatus_STAGE_FAILURE,
+			"no data: no series, expected at most 1; failure 1"},
+		"NaN only": {[]float64{math.NaN()}, "", model.StageStatus_STAGE_FAILURE,
+			"no data: the only sample is NaN, expected"},
 		"no series, skipped": {nil, `,"skipOnNoData":true`, model.StageStatus_STAGE_SUCCESS,
 			"not a failure: skipOnNoData is set"},
 		"NaN only, skipped": {[]float64{math.NaN()}, `,"skipOnNoData":true`, model.StageStatus_STAGE_SUCCESS,
 			"not a failure: skipOnNoData is set"},
 		"NaN and values": {[]float64{math.NaN(), 1}, "", model.StageStatus_STAGE_SUCCESS,
-			"1 (1 sample, 1 more are NaN)"},
-		"infinity": {[]float64{math.Inf(1)}, "", model.StageStatus_STAGE_FAILURE, "is too high"},
+			"1 (1 sample, and 1 of NaN)"},
+		"infinity": {[]float64{math.Inf(1)}, "", model.StageStatus_STAGE_FAILURE,
+			"bad: +Inf (1 sample), expected at most 1: +Inf is too high"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -237,13 +240,43 @@ func TestWhatCanNeverBeEvaluatedIsRefusedAtPlanning(t *testing.T) {
 			"which no difference can be significant"},
 		{`{"duration":"5m","metrics":[{"provider":"absent","query":"q","interval":"1m","expected":{"max":1}}]}`,
 			"the provider absent is not among the analysisProviders of the piped configuration: prom"},
+		{stage("5m", `"query":"q{{ .App","interval":"1m","expected":{"max":1}`),
+			"metrics[0]: the variables of the query cannot be read"},
+		{requestStage(`"url":"ftp://a/"`), "https[0]: url is not a URL of http or https"},
+		{requestStage(`"url":"hidden"`), "https[0]: url is not a URL of http or https"},
+		{requestStage(`"url":"http://{{ .App/"`), "https[0]: the variables of the url cannot be read"},
+		{requestStage(`"url":"http://a","method":"GET IT"`), `https[0]: method is "GET IT": want one such as GET`},
+		{requestStage(`"url":"http://a","headers":[{"key":"X Y","value":"hidden"}]`), `headers[0].key is "X Y"`},
+		{requestStage(`"url":"http://a","headers":[{"key":"X","value":"hidden\n"}]`),
+			"headers[0].value holds a line break"},
 	} {
 		_, err := plan(t, h, c[0])
 		require.ErrorContains(t, err, c[1], c[0])
+		require.NotContains(t, err.Error(), "hidden", "what may be a secret")
 	}
 	stages, err := plan(t, h, stage("5m", `"query":"q","interval":"1m","strategy":"PREVIOUS"`))
 	require.NoError(t, err)
 	require.Equal(t, model.ManualOperation_MANUAL_OPERATION_SKIP, stages[0].GetAvailableOperation(), "PipeCD v1")
+}
+
+func requestStage(keys string) string {
+	return `{"duration":"5m","https":[{"interval":"1m",` + keys + `}]}`
+}
+
+func TestARequestThatCanNeverBeSentIsNotNoData(t *testing.T) {
+	t.Parallel()
+	c := newManualClock()
+	h := start(t, c, "http://127.0.0.1:1", nil)
+	for url, want := range map[string]string{
+		"ftp://{{ .App.Name }}/":                   "https[0]: url is not a URL of http or https",
+		"http://u:hidden@a/{{ .AppArgs.absent }}":  "https[0]: its variables cannot be filled in: ",
+		"http://u:hidden@{{ .App.Name }}:no-port/": "https[0]: url is not a URL of http or https",
+	} {
+		ended := h.Go(t.Context(), t, stageAnalysis, requestStage(`"skipOnNoData":true,"url":"`+url+`"`))
+		require.Equal(t, model.StageStatus_STAGE_FAILURE, finish(c, ended), url)
+		require.Contains(t, h.Piped.Log("analysis"), want, url)
+		require.NotContains(t, h.Piped.Log("analysis"), "hidden")
+	}
 }
 
 func plan(t *testing.T, h *wiretest.Harness, with string) ([]*model.PipelineStage, error) {

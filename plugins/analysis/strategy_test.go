@@ -82,11 +82,11 @@ func TestSidesWithoutValuesAreTheSameOnBothSides(t *testing.T) {
 		canary, primary []float64
 		noData          string
 	}{
-		"no series of canary":   {nil, spread(1), "canary: no data"},
-		"no series of primary":  {spread(1), nil, "primary: no data"},
-		"NaN only of canary":    {nan, spread(1), "canary: no data: all 2 samples are NaN"},
-		"NaN only of primary":   {spread(1), nan, "primary: no data: all 2 samples are NaN"},
-		"nothing of either":     {nil, nan, "canary: no data"},
+		"no series of canary":   {nil, spread(1), "no data: canary: no series"},
+		"no series of primary":  {spread(1), nil, "no data: primary: no series"},
+		"NaN only of canary":    {nan, spread(1), "no data: canary: all 2 samples are NaN"},
+		"NaN only of primary":   {spread(1), nan, "no data: primary: all 2 samples are NaN"},
+		"nothing of either":     {nil, nan, "no data: canary: no series"},
 		"a NaN among canary's":  {some, spread(1), ""},
 		"a NaN among primary's": {spread(1), some, ""},
 	} {
@@ -103,7 +103,7 @@ func TestSidesWithoutValuesAreTheSameOnBothSides(t *testing.T) {
 				h := start(t, clock, s.URL, nil)
 				ended := h.Go(t.Context(), t, stageAnalysis, stage("50s", fmt.Sprintf(`"strategy":"CANARY_PRIMARY",`+
 					`"interval":"40s","query":"{{ .Variant.Name }}","skipOnNoData":%t`, skip)))
-				want, log := model.StageStatus_STAGE_SUCCESS, "1 more are NaN"
+				want, log := model.StageStatus_STAGE_SUCCESS, "and 1 of NaN"
 				if c.noData != "" {
 					log = c.noData
 					if !skip {
@@ -174,7 +174,7 @@ func TestAVariableWithoutAValueFailsTheStageAtItsBegin(t *testing.T) {
 	h := start(t, newManualClock(), s.URL, nil)
 	require.Equal(t, model.StageStatus_STAGE_FAILURE, h.Execute(t, stageAnalysis,
 		stage("10m", `"interval":"5m","query":"{{ .AppCustomArgs.absent }}","expected":{"max":1}`)))
-	require.Contains(t, h.Piped.Log("analysis"), "metrics[0]: the variables of the query")
+	require.Contains(t, h.Piped.Log("analysis"), "metrics[0]: its variables cannot be filled in: ")
 	require.Empty(t, s.queries())
 }
 

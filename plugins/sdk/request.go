@@ -142,4 +142,7 @@ type PlanPreview struct {
 	// Language is that of Details for those who colour them: "diff" (when empty and there are details), "hcl" and the
 	// like.
 	Language string
+	// Changes are the same as data in the form that docs/protocol.md describes, as JSON; empty for none. They must not
+	// hold secrets. A pipedeck that asks for them gets at most 256 KiB in all; other peers do not get them.
+	Changes json.RawMessage
 }

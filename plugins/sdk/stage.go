@@ -74,6 +74,15 @@ const (
 	WaitingNo          = "no"
 )
 
+const (
+	// PlannedChangesMetadataKey is the key of stage metadata with what a stage changes, or would change, as JSON in the
+	// form that docs/protocol.md describes. It must not hold secrets. Only pipedeck knows it, and shows it as a table.
+	PlannedChangesMetadataKey = "pipedeck/planned-changes"
+	// ApprovalSubjectMetadataKey holds in one line what the approval that a stage waits for is about ("destroys
+	// database"). Only pipedeck knows it, and shows it next to the key that approves.
+	ApprovalSubjectMetadataKey = "pipedeck/approval-subject"
+)
+
 // Keys of stage metadata that PipeCD's UIs know.
 const (
 	// DisplayMetadataKey holds a short text shown next to the stage.

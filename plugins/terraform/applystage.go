@@ -42,6 +42,9 @@ func (p *plugin) apply(ctx context.Context, req *executeRequest) (sdk.Result, er
 			asks.add(target.Name, found.asks)
 		}
 	}
+	if err := putPlanned(ctx, req, changes); err != nil {
+		return sdk.Failure, err
+	}
 	if err := guard(ctx, req, &options, destroyed(asks)); err != nil {
 		return sdk.Failure, err
 	}

@@ -72,6 +72,9 @@ func approval(ctx context.Context, req *executeRequest, options *config.ApplyOpt
 	if err := req.Client.Display(ctx, fmt.Sprintf("Approval: destroys %d resources", len(list))); err != nil {
 		return err
 	}
+	if err := subjectKey.Put(ctx, req.Client, subject(list)); err != nil {
+		return err
+	}
 	if err := waitingKey.Put(ctx, req.Client, sdk.WaitingYes); err != nil {
 		return err
 	}

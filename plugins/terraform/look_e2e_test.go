@@ -37,6 +37,7 @@ func TestAPreviewShowsThePlanAndChangesNothing(t *testing.T) {
 	require.Contains(t, previews[0].Details,
 		"-/+ terraform_data.web is replaced: triggers_replace cannot be changed in place")
 	require.Contains(t, previews[0].Details, "-     input = \"v1\"\n+     input = \"v2\"\n")
+	require.Contains(t, string(previews[0].Changes), `{"address":"terraform_data.web","action":"replace",`)
 	require.Equal(t, before, w.state("here"))
 
 	same, err := w.Preview(t.Context(), copied(t, sdktest.Change{Target: change.Running}))

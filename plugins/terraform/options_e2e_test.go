@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -56,6 +57,14 @@ func TestWhatDestroysWaitsForAnApproval(t *testing.T) {
 		return func() bool { return w.Piped.StageMetadata(id)[sdk.WaitingMetadataKey] == value }
 	}
 	require.Eventually(t, waiting(sdk.WaitingYes), 20*time.Second, 10*time.Millisecond)
+	require.Equal(t, "destroys terraform_data.web", w.Piped.StageMetadata(id)[sdk.ApprovalSubjectMetadataKey])
+	for _, stage := range []string{plan, apply} {
+		var shown plannedChanges
+		require.NoError(t, json.Unmarshal(
+			[]byte(w.Piped.StageMetadata(sdktest.StageID(stage))[sdk.PlannedChangesMetadataKey]), &shown))
+		require.Equal(t, "terraform_data.web", shown.Targets[0].Resources[0].Address, stage)
+		require.EqualValues(t, "replace", shown.Targets[0].Resources[0].Action, stage)
+	}
 	w.Piped.Approve(id, "bob")
 	w.Piped.WaitLog(t, id, "The approval by bob does not count")
 	require.Equal(t, 1, w.counted())
@@ -200,7 +209,10 @@ output "name" { value = terraform_data.user.output.name }
 	require.NoError(t, err)
 	live, err := w.Livestate(t.Context(), copied(t, change).Target)
 	require.NoError(t, err)
-	shown := []string{w.log(plan), w.log(apply), fmt.Sprintf("%+v", previews), fmt.Sprintf("%+v", *live.Sync),
+	planned := w.Piped.StageMetadata(sdktest.StageID(plan))[sdk.PlannedChangesMetadataKey]
+	require.Contains(t, planned, "(sensitive value)")
+	shown := []string{planned, w.log(plan), w.log(apply), fmt.Sprintf("%+v", previews), string(previews[0].Changes),
+		fmt.Sprintf("%+v", *live.Sync),
 		fmt.Sprintf("%+v %+v", w.Piped.StageMetadata(sdktest.StageID(apply)), w.Piped.DeploymentMetadata("terraform"))}
 	for _, r := range live.Resources {
 		shown = append(shown, fmt.Sprintf("%+v", *r))

@@ -37,6 +37,9 @@ func (p *plugin) plan(ctx context.Context, req *executeRequest) (sdk.Result, err
 	if err != nil {
 		return sdk.Failure, err
 	}
+	if err := putPlanned(ctx, req, changes); err != nil {
+		return sdk.Failure, err
+	}
 	if err := req.Client.Display(ctx, changes.String()); err != nil {
 		return sdk.Failure, err
 	}

@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/pipedeck/pipedeck/plugins/sdk"
 	"github.com/pipedeck/pipedeck/plugins/terraform/config"
@@ -14,6 +15,9 @@ import (
 type previewRequest = sdk.PlanPreviewRequest[config.Plugin, config.Target, config.Application]
 
 var _ sdk.PlanPreviewPlugin[config.Plugin, config.Target, config.Application] = (*plugin)(nil)
+
+// maxPreviewed bounds the changes as data of all deploy targets, in bytes: a part of what piped takes.
+const maxPreviewed = 192 << 10
 
 // GetPlanPreview makes the plan of a commit at each deploy target.
 func (p *plugin) GetPlanPreview(ctx context.Context, req *previewRequest) ([]sdk.PlanPreview, error) {
@@ -30,7 +34,9 @@ func (p *plugin) GetPlanPreview(ctx context.Context, req *previewRequest) ([]sdk
 			if !preview.NoChange {
 				preview.Details, preview.Language = plan.Changes.Diff(), "diff"
 			}
-			return nil
+			data, err := json.Marshal(plan.Changes.Document(target.Name, maxPreviewed/len(req.Targets)))
+			preview.Changes = data
+			return err
 		})
 		done()
 		if err != nil {

@@ -35,14 +35,18 @@ func (p *plugin) rollback(ctx context.Context, req *executeRequest) (sdk.Result,
 		return sdk.Failure, errors.New("there is no commit to return to: this is the first deployment\n" +
 			"next step: correct the configuration and deploy again; what has been created stays in the state")
 	}
-	plans, unexpected := map[string]ready{}, summaries{}
+	plans, changes, unexpected := map[string]ready{}, summaries{}, summaries{}
 	for _, target := range targets {
 		found, err := p.way(ctx, at(req, target), target)
 		if err != nil {
 			return sdk.Failure, atTarget(req, target, err)
 		}
 		plans[target.Name] = found
+		changes.add(target.Name, found.plan.Changes)
 		unexpected.add(target.Name, found.asks)
+	}
+	if err := putPlanned(ctx, req, changes); err != nil {
+		return sdk.Failure, err
 	}
 	if err := guard(ctx, req, &options, destroyed(unexpected)); err != nil {
 		return sdk.Failure, err

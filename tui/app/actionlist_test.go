@@ -101,6 +101,7 @@ func rows() map[keymap.Action]row {
 		keymap.Zoom:         {keys: "4zy", sees: "copied"},
 		keymap.Big:          {keys: "2Z", sees: "2 of 5 stages"},
 		keymap.Copy:         {keys: "2y", sees: "copied the id of the deployment"},
+		keymap.ShowShare:    {keys: "Y", sees: "--serve-ssh"},
 		keymap.Redraw:       {story: "TestWhatIsDrawnPieceByPieceIsWhatIsDrawnAtOnce"},
 		keymap.Quit:         {keys: "q", sees: "Leave pipedeck"},
 

@@ -177,7 +177,7 @@ func (v *callView) save(form, ending string) tea.Cmd {
 	if ending == "_test.go" {
 		name = strings.NewReplacer("-", "_", ".", "_").Replace(name)
 	}
-	file := filepath.Join(a.host.cfg.SaveDir, name+ending)
+	file := filepath.Join(a.host.cfg.Files.Saved, name+ending)
 	return a.start(runCommand(a.host, "", "cannot save the call",
 		[]string{"plugin", "calls", v.call.ID, "--as", form, "--file", file}))
 }

@@ -52,7 +52,7 @@ func newCards(h *host, l *link, chosen *selection, s *screen, a *actions) cards 
 	c := cards{host: h, link: l, chosen: chosen, screen: s, actions: a, seen: map[card]bool{},
 		asked: map[[2]string]bool{}, addresses: map[string]string{}}
 	// Where the file cannot be read, the cards are remembered until the UI ends.
-	if content, err := os.ReadFile(h.cfg.CardsFile); h.cfg.CardsFile != "" && err == nil {
+	if content, err := os.ReadFile(h.cfg.Files.Cards); h.cfg.Files.Cards != "" && err == nil {
 		for name := range strings.FieldsSeq(string(content)) {
 			c.seen[card(name)] = true
 		}
@@ -62,7 +62,7 @@ func newCards(h *host, l *link, chosen *selection, s *screen, a *actions) cards 
 
 // settle opens the card whose time has come, and closes one that a newer deployment has overtaken.
 func (c *cards) settle() tea.Cmd {
-	if !c.screen.main || !c.link.answers() {
+	if !c.screen.main || !c.link.answers() || c.host.cfg.Guest != nil { // cards are about what a user does next
 		return nil
 	}
 	deck := c.link.deck
@@ -71,7 +71,8 @@ func (c *cards) settle() tea.Cmd {
 	if of == nil || of != deck.Newest(of.GetApplicationId()) {
 		c.open = ""
 	}
-	if c.open == "" && !c.reading() && c.trouble() == "" && succeeded(newest) {
+	byItself := c.host.cfg.Guide == nil // a story says what comes next
+	if byItself && c.open == "" && !c.reading() && c.trouble() == "" && succeeded(newest) {
 		c.begin(newest)
 	}
 	if !c.visible() || c.seen[c.open] {
@@ -189,7 +190,7 @@ func (c *cards) hide() { c.open = "" }
 
 // remember writes down which cards were shown. Where it cannot, they are remembered until the UI ends.
 func (c *cards) remember() tea.Cmd {
-	file := c.host.cfg.CardsFile
+	file := c.host.cfg.Files.Cards
 	if file == "" {
 		return nil
 	}

@@ -12,6 +12,9 @@ import (
 
 // same is the command that does in a shell what an action does now; empty for those without one.
 func (a *actions) same(action keymap.Action) string {
+	if a.host.cfg.Guest != nil {
+		return "" // the environment is on another machine than that shell
+	}
 	app := a.link.deck.ApplicationArgument(a.chosen.application())
 	command := []string(nil)
 	switch action {

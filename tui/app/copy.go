@@ -127,7 +127,7 @@ func (b clipboard) take(c copied) tea.Cmd {
 	default:
 		return tea.Batch(tea.SetClipboard(c.content), b.toast.say("copied "+c.what, false))
 	}
-	path := b.host.cfg.CopyFile
+	path := b.host.cfg.Files.Copy
 	return b.host.work.do(func(context.Context) tea.Msg {
 		if path == "" {
 			return actionMsg{err: fmt.Errorf("cannot copy %s: %s", c.what, reason)}

@@ -65,14 +65,14 @@ func TestATerminalWithoutAClipboardGetsAFile(t *testing.T) {
 	} {
 		m := waiting(t, 80, 24, c.term)
 		path := filepath.Join(t.TempDir(), "copy.txt")
-		m.host.cfg.CopyFile = path
+		m.host.cfg.Files.Copy = path
 		m.Update(clipboard{m.host, &m.toast}.take(lineCopy([]string{c.content, "end"}))())
 		require.Equal(t, c.says+path, m.toast.text)
 		written, err := os.ReadFile(path)
 		require.NoError(t, err)
 		require.Equal(t, c.content+"\nend\n", string(written))
 
-		m.host.cfg.CopyFile = filepath.Join(path, "impossible")
+		m.host.cfg.Files.Copy = filepath.Join(path, "impossible")
 		m.Update(clipboard{m.host, &m.toast}.take(copied{"1 line", c.content})())
 		require.Contains(t, m.toast.text, "cannot copy 1 line")
 		require.True(t, m.toast.bad)

@@ -190,7 +190,7 @@ func (f *Film) fresh() tea.Msg {
 	}
 	var lines []logbuf.Line
 	for _, block := range blocks[min(l.taken, len(blocks)):] {
-		lines = appendLines(lines, block)
+		lines = logbuf.AppendBlock(lines, block)
 	}
 	l.buffer.Append(lines...)
 	l.taken, l.complete, l.followed = len(blocks), complete, true

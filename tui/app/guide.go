@@ -34,6 +34,9 @@ type Caption struct {
 	// Application is the name of the application that is selected. When it is empty and Show is not, the newest
 	// deployment is followed.
 	Application string
+	// Stage is the id or the type of a stage of its newest deployment, which is selected once it has begun; empty for
+	// none. That deployment is of Commit, and is not After, which is the id of an older one; both may be empty.
+	Stage, Commit, After string
 }
 
 // captionMsg shows a caption.
@@ -57,8 +60,9 @@ func (g *Guide) pass(ctx context.Context, send func(tea.Msg)) {
 // guide takes a caption.
 func guide(h *host, c Caption) {
 	c.Text, c.Awaits = text.Line(c.Text), text.Line(c.Awaits)
-	if c.Show == "" && c.Text == h.caption.Text { // what it asked for may still be to come
-		c.Show, c.Application = h.caption.Show, h.caption.Application
+	if last := h.caption; c.Show == "" && c.Text == last.Text { // what it asked for may still be to come
+		c.Show, c.Application = last.Show, last.Application
+		c.Stage, c.Commit, c.After = last.Stage, last.Commit, last.After
 	}
 	h.caption = c
 }
@@ -78,12 +82,34 @@ func settleCaption(m *model) {
 	if found == nil && c.Application != "" {
 		return
 	}
+	stage := c.begun(m.link.deck.Newest(found.GetId()))
+	if stage == "" && c.Stage != "" {
+		return
+	}
 	m.chosen.appPinned = false
 	m.chosen.release()
 	if found != nil {
 		m.chosen.pinApplication(found.GetId())
 	}
+	if stage != "" {
+		m.chosen.settle()
+		m.chosen.pinStage(stage)
+		m.panes.inspector.enter()
+	}
 	m.screen.focus, c.Show = c.Show, ""
+}
+
+// begun is the id of the stage that the caption asks for; empty while it has not begun in a deployment.
+func (c *Caption) begun(d *deckv1.Deployment) string {
+	if d == nil || c.Stage == "" || d.GetId() == c.After || c.Commit != "" && d.GetCommit().GetHash() != c.Commit {
+		return ""
+	}
+	for _, stage := range d.GetStages() {
+		if (stage.GetConfigId() == c.Stage || stage.GetName() == c.Stage) && stage.GetStartedAt().IsValid() {
+			return stage.GetId()
+		}
+	}
+	return ""
 }
 
 // goesOn goes on with the story when a key asks for it, and reports whether it did.

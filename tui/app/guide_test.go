@@ -42,3 +42,28 @@ func TestTheCaptionsOfAStoryStandAboveTheKeysAndAKeyGoesOn(t *testing.T) {
 	require.NoError(t, err, "the environment ends with the story, so nothing is asked")
 	require.Equal(t, LeaveRunning, outcome)
 }
+
+func TestAStoryShowsAStageOnceItHasBegun(t *testing.T) {
+	t.Parallel()
+	server := decktest.Start(t)
+	server.Publish(decktest.Running()...)
+	captions := make(chan Caption, 4)
+	o := session{client: dial(t, server), width: 100, height: 30, saveDir: t.TempDir(),
+		guide: &Guide{Captions: captions}}
+	s := o.start(t, context.Background())
+	canary := decktest.Canary()
+	captions <- Caption{Text: "All of it.", Step: 1, Steps: 3, Show: keymap.Inspector, Application: "hello-world",
+		Stage: "K8S_CANARY_ROLLOUT", Commit: canary.GetCommit().GetHash()}
+	s.seesText("Stage K8S_CANARY_ROLLOUT: ", "> All of it.")
+
+	captions <- Caption{Text: "The next commit.", Step: 2, Steps: 3, Show: keymap.Inspector, Application: "hello-world",
+		Stage: "WAIT_APPROVAL", Commit: "0123456789", After: canary.GetId()}
+	s.seesText("> The next commit.", "Stage K8S_CANARY_ROLLOUT: ")
+	next := decktest.Canary()
+	next.Id, next.CreatedAt, next.Commit.Hash = "next", decktest.At(90), "0123456789"
+	server.Publish(next)
+	s.seesText("Stage WAIT_APPROVAL", "> The next commit.")
+	s.types("q")
+	_, err := s.ends()
+	require.NoError(t, err)
+}

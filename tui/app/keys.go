@@ -301,6 +301,8 @@ func (m *model) navigate(action keymap.Action) tea.Cmd {
 	case keymap.ShowPreview:
 		m.screen.focus = keymap.Preview
 		m.panes.preview.enter()
+	case keymap.ShowShare:
+		return openShare(m)
 	case keymap.ShowCard:
 		m.panes.log.follow()
 		m.cards.show()

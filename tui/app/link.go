@@ -66,6 +66,8 @@ func (l *link) date(h *host) {
 // banner is what is wrong with the connection, for the line above the keys; "" when nothing is.
 func (l *link) banner(h *host) string {
 	switch {
+	case l.stopped() && h.cfg.Guest != nil:
+		return "The environment has stopped: its process was killed. Press " + h.key(keymap.Quit) + " to leave."
 	case l.stopped():
 		return "The environment has stopped: its process was killed. Press " + h.key(keymap.StartAgain) +
 			" to start it again, " + h.key(keymap.Quit) + " to leave."

@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -192,6 +193,12 @@ func (p *logPane) take(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case connectedMsg:
 		p.close() // and settle opens it again
+	case eventsMsg:
+		if p.host.cfg.Playback != nil && slices.ContainsFunc(msg.events, func(e *deckv1.Event) bool {
+			return e.GetReset_() != nil // who plays the session has moved it
+		}) {
+			p.close()
+		}
 	case logMsg:
 		return p.grow(msg)
 	case retryLogMsg:

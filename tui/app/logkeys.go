@@ -146,7 +146,7 @@ func (p *logPane) save() tea.Cmd {
 	reader := p.reader
 	name := fileName(p.chosen.application().GetName() + "-" + p.view.Stage)
 	return p.host.work.do(func(ctx context.Context) tea.Msg {
-		path, lines, err := saveLog(ctx, reader.buffer, p.host.cfg.SaveDir, name)
+		path, lines, err := saveLog(ctx, reader.buffer, p.host.cfg.Files.Saved, name)
 		if err != nil {
 			return actionMsg{err: fmt.Errorf("cannot save the log: %w", err)}
 		}

@@ -53,12 +53,7 @@ func newModel(cfg Config, look theme.Options, work *work, clock clock) *model {
 	if h.file.Map == nil {
 		h.file.Map = keymap.Default()
 	}
-	if cfg.Playback != nil {
-		h.file.Map = h.file.Map.Playback()
-	}
-	if cfg.Guide != nil {
-		h.file.Map = h.file.Map.Guided()
-	}
+	h.file.Map = keysFor(cfg, h.file.Map)
 	deck := state.New()
 	m := &model{
 		host: h, ticker: ticker{host: h}, toast: toast{host: h},

@@ -13,6 +13,12 @@ import (
 // beginNotices shows what the program and the story say, until the UI ends.
 func beginNotices(work *work, cfg Config, send func(tea.Msg)) {
 	work.spawn(func(ctx context.Context) { passNotices(ctx, cfg.Notices, send) })
+	if cfg.Guest != nil {
+		work.spawn(func(ctx context.Context) { cfg.Guest.passSizes(ctx, send) })
+	}
+	if cfg.Share != nil {
+		work.spawn(func(ctx context.Context) { cfg.Share.pass(ctx, send) })
+	}
 	if cfg.Guide != nil {
 		work.spawn(func(ctx context.Context) { cfg.Guide.pass(ctx, send) })
 	}

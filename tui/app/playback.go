@@ -47,7 +47,7 @@ const (
 // movesSession does what a key asks for in a recorded session, and reports whether it was one for that.
 func movesSession(m *model, action keymap.Action) bool {
 	play := m.host.cfg.Playback
-	if play == nil {
+	if play == nil || m.host.cfg.Guest != nil {
 		return false
 	}
 	switch action {

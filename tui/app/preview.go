@@ -161,7 +161,7 @@ func (p *previewPane) take(msg tea.Msg) tea.Cmd {
 		}
 	case previewMsg:
 		if msg.run == p.run && p.run != nil {
-			p.run.take(msg, p.reason)
+			p.run.take(p.host.theme, msg, p.reason)
 		}
 	}
 	return nil

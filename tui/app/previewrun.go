@@ -15,6 +15,7 @@ import (
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 	"github.com/pipedeck/pipedeck/tui/text"
+	"github.com/pipedeck/pipedeck/tui/theme"
 	"github.com/pipedeck/pipedeck/tui/view"
 )
 
@@ -78,7 +79,7 @@ func (r *previewRun) read(client deckv1.DeckServiceClient, send func(tea.Msg)) {
 	}
 }
 
-func (r *previewRun) take(msg previewMsg, reason func(error) string) {
+func (r *previewRun) take(th theme.Theme, msg previewMsg, reason func(error) string) {
 	switch {
 	case msg.err != nil:
 		r.over, r.failed = true, true
@@ -86,7 +87,7 @@ func (r *previewRun) take(msg previewMsg, reason func(error) string) {
 			{Kind: '!', Text: reason(msg.err)}}
 	case msg.response.GetResult() != nil:
 		r.over, r.failed = true, view.Failed(msg.response.GetResult())
-		r.lines = view.PreviewLines(msg.response.GetResult())
+		r.lines = view.PreviewLines(th, msg.response.GetResult())
 	default:
 		r.progress = msg.response.GetProgress()
 	}

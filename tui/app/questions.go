@@ -29,6 +29,9 @@ func (a *actions) askApprover() {
 		lines: []string{commitLine(a.chosen.deployment()), "It needs an approval of one of these users. The stage " +
 			"also records that " + a.host.cfg.Commander + " gave the approval."},
 	}
+	if subject := stage.GetApprovalSubject(); subject != "" {
+		d.lines = append(d.lines, "It "+text.Line(subject)+".")
+	}
 	if more := len(names) - maxApprovers; more > 0 {
 		names = names[:maxApprovers]
 		d.lines = append(d.lines, fmt.Sprintf("For the other %d, run: %s --as NAME", more,

@@ -8,9 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -43,10 +40,12 @@ type Config struct {
 	Commander string
 	// Keys is what the key file says; the zero value is no file.
 	Keys keymap.File
-	// CopyFile takes what is copied on terminals without a clipboard; empty means that copying is refused there.
-	CopyFile string
-	// CardsFile keeps which cards the environment has shown; empty means until the UI ends.
-	CardsFile string
+	// Files are where the UI writes on this machine.
+	Files Files
+	// Guest is the user when that is someone who watches from another machine; nil for the user of this machine.
+	Guest *Guest
+	// Share is how others watch; nil where the UI cannot be shared.
+	Share *Share
 	// Command runs a command of pipedeck about this environment and returns what it prints to standard output and what
 	// it says on standard error; nil where there is no program to run. The error of one that fails is what it says.
 	Command func(ctx context.Context, args []string) (out, said string, err error)
@@ -55,10 +54,18 @@ type Config struct {
 	// Input and Output are the terminal; nil means that of the process.
 	Input  io.Reader
 	Output io.Writer
-	// SaveDir is where logs are saved; empty means the working directory.
-	SaveDir string
 	// Environ is "NAME=value"; nil means that of the process. See theme.FromEnvironment.
 	Environ []string
+}
+
+// Files are where the UI writes on this machine.
+type Files struct {
+	// Copy takes what is copied on terminals without a clipboard; empty means that copying is refused there.
+	Copy string
+	// Cards keeps which cards the environment has shown; empty means until the UI ends.
+	Cards string
+	// Saved is the folder where logs are saved; empty means the working directory.
+	Saved string
 }
 
 // Outcome is why Run ended.
@@ -132,15 +139,10 @@ type clock struct {
 const framesPerSecond = 20
 
 func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
-	if cfg.Environ == nil {
-		cfg.Environ = os.Environ()
-	}
+	cfg = cfg.completed()
 	look, err := theme.FromEnvironment(cfg.Environ)
 	if err != nil {
 		return Interrupted, err
-	}
-	if cfg.Commander == "" {
-		cfg.Commander = lookup(cfg.Environ, "USER", "unknown user")
 	}
 	if seams.clock.now == nil {
 		seams.clock = clock{now: time.Now, after: time.After}
@@ -149,7 +151,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	if cfg.Playback != nil {
 		seams.clock.now = cfg.Playback.Now
 	}
-	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := cfg.interrupted(ctx)
 	defer stop()
 
 	work := newWork(ctx)
@@ -159,6 +161,7 @@ func run(ctx context.Context, cfg Config, seams seams) (Outcome, error) {
 	// reader of the terminal. The model is asked to quit instead.
 	options := []tea.ProgramOption{tea.WithEnvironment(cfg.Environ), tea.WithoutSignalHandler(),
 		tea.WithFPS(framesPerSecond)}
+	options = append(options, guestOptions(cfg)...)
 	if cfg.Input != nil {
 		options = append(options, tea.WithInput(cfg.Input))
 	}

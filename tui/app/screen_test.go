@@ -474,7 +474,7 @@ func TestHostileTextDoesNotBreakTheScreen(t *testing.T) {
 	d.Status = deckv1.DeploymentStatus_DEPLOYMENT_STATUS_ROLLING_BACK
 	m.see(app, d)
 	hostile := &deckv1.LogBlock{Text: "a\x1b[2Jb\r\nc\x00\x9b31m" + strings.Repeat("é", 300)}
-	m.panes.log.reader.buffer.Append(appendLines(nil, hostile)...)
+	m.panes.log.reader.buffer.Append(logbuf.AppendBlock(nil, hostile)...)
 	screen := m.View().Content
 	for _, line := range strings.Split(screen, "\n") {
 		require.Equal(t, 80, ansi.StringWidth(line))

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -15,7 +14,6 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/tui/logbuf"
-	"github.com/pipedeck/pipedeck/tui/text"
 )
 
 // logMsg says that a log has grown, ended, or cannot be read. Its lines are in the buffer already.
@@ -128,7 +126,7 @@ func (l *stageLog) read(client deckv1.DeckServiceClient, grown chan<- logMsg) lo
 			return msg
 		}
 		for _, block := range response.GetBlocks() {
-			if fresh = appendLines(fresh, block); len(fresh) >= appendAtOnce {
+			if fresh = logbuf.AppendBlock(fresh, block); len(fresh) >= appendAtOnce {
 				fresh = l.keep(fresh)
 			}
 		}
@@ -164,70 +162,4 @@ func (l *stageLog) keep(lines []logbuf.Line) []logbuf.Line {
 		return nil
 	}
 	return lines[:0]
-}
-
-// appendLines adds the clean lines of a block to a list.
-func appendLines(list []logbuf.Line, block *deckv1.LogBlock) []logbuf.Line {
-	severity := logbuf.Plain
-	switch block.GetSeverity() {
-	case deckv1.Severity_SEVERITY_INFO:
-		severity = logbuf.Info
-	case deckv1.Severity_SEVERITY_SUCCESS:
-		severity = logbuf.Success
-	case deckv1.Severity_SEVERITY_ERROR:
-		severity = logbuf.Error
-	}
-	var at time.Time
-	if block.GetTime().IsValid() {
-		at = block.GetTime().AsTime()
-	}
-	body := strings.TrimRight(block.GetText(), "\n")
-	parts := []string{body}
-	if strings.Contains(body, "\n") {
-		parts = strings.Split(body, "\n")
-	}
-	source := sourceLines(parts)
-	level := logbuf.Normal
-	for i, raw := range parts {
-		clean, _ := text.LogLine(raw)
-		level = lineLevel(clean, severity, level)
-		line := logbuf.Line{Time: at, Severity: severity, Level: level, Text: clean, Raw: raw}
-		if i >= source.From && i < source.To {
-			line.Level = logbuf.Source
-		}
-		list = append(list, line)
-	}
-	return list
-}
-
-// lineLevel is the level of a line, after one of level before in the same block. An indented line belongs to the line
-// before it, as in a stack trace.
-func lineLevel(clean string, severity logbuf.Severity, before logbuf.Level) logbuf.Level {
-	level, found := logbuf.LevelOf(clean)
-	switch {
-	case severity == logbuf.Error:
-		return logbuf.Failure
-	case !found && strings.HasPrefix(clean, " "):
-		return before
-	}
-	return level
-}
-
-// minSource is the least number of lines of a script that are folded.
-const minSource = 4
-
-// sourceLines are the lines of a block that are the text of a script, as SCRIPT_RUN shows it before it runs: indented
-// ones behind a line such as "Running the script:".
-func sourceLines(lines []string) text.Span {
-	if len(lines) <= minSource || !strings.HasSuffix(lines[0], "script:") {
-		return text.Span{}
-	}
-	end := 1
-	for end < len(lines) && (lines[end] == "" || strings.HasPrefix(lines[end], "  ")) {
-		end++
-	}
-	if end <= minSource || end < len(lines) {
-		return text.Span{}
-	}
-	return text.Span{From: 1, To: end}
 }

@@ -60,7 +60,7 @@ type session struct {
 	manifests     Manifests
 	// command is Config.Command.
 	command func(ctx context.Context, args []string) (out, said string, err error)
-	// cards is the file of Config.CardsFile.
+	// cards is the file of Files.Cards.
 	cards string
 	// clusters: the terminal counts the columns of grapheme clusters, not of code points.
 	clusters bool
@@ -93,8 +93,8 @@ func (o session) start(t *testing.T, ctx context.Context) *terminal {
 	go func() {
 		defer close(s.done)
 		s.outcome, s.err = run(ctx, Config{
-			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys, SaveDir: o.saveDir,
-			Manifests: o.manifests, CardsFile: o.cards, Command: o.command,
+			Client: o.client, Name: "default", Version: "v0.1.0", Commander: "ada", Keys: o.keys,
+			Manifests: o.manifests, Files: Files{Cards: o.cards, Saved: o.saveDir}, Command: o.command,
 			Guide: o.guide, Input: slave, Output: slave, Environ: append([]string{"TERM=xterm-256color"}, o.environ...),
 		}, o.seams)
 	}()

@@ -178,7 +178,7 @@ func (m *merging) take(one logNews) {
 	}
 	lead := m.log.timeline.lead[one.stage]
 	for _, block := range one.response.GetBlocks() {
-		for _, line := range appendLines(nil, block) {
+		for _, line := range logbuf.AppendBlock(nil, block) {
 			m.lines = append(m.lines, led(lead, line))
 		}
 	}

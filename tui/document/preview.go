@@ -54,6 +54,8 @@ type PreviewedTarget struct {
 	Details string `json:"details"`
 	// Language is that of the details, such as diff.
 	Language string `json:"language"`
+	// Changes are the changes as data; absent where the plugin does not report them.
+	Changes *PlannedChanges `json:"changes,omitempty"`
 }
 
 // NewPlanPreview returns the document of a preview.
@@ -72,5 +74,6 @@ func newPreviewedApplication(a *deckv1.ApplicationPlanPreview) PreviewedApplicat
 }
 
 func newPreviewedTarget(t *deckv1.TargetPlanPreview) PreviewedTarget {
-	return PreviewedTarget{t.GetPlugin(), t.GetTarget(), t.GetSummary(), t.GetDetails(), t.GetLanguage()}
+	return PreviewedTarget{t.GetPlugin(), t.GetTarget(), t.GetSummary(), t.GetDetails(), t.GetLanguage(),
+		newPlannedChanges(t.GetChanges())}
 }

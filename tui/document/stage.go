@@ -79,6 +79,8 @@ type Approval struct {
 	ApprovalsNeeded int32 `json:"approvals_needed"`
 	// ApprovedBy are the users who have approved it.
 	ApprovedBy []string `json:"approved_by"`
+	// ApprovalSubject says what the approval is about that it waits for; absent where its plugin does not say.
+	ApprovalSubject string `json:"approval_subject,omitempty"`
 }
 
 // Progress is how far a stage is.
@@ -111,6 +113,7 @@ func NewStage(d *deckv1.Deployment, s *deckv1.Stage) Stage {
 		Approval: Approval{
 			CanApprove: s.GetCanApprove(), CanSkip: s.GetCanSkip(), Approvers: List(s.GetApprovers()),
 			ApprovalsNeeded: s.GetApprovalsNeeded(), ApprovedBy: List(s.GetApprovedBy()),
+			ApprovalSubject: s.GetApprovalSubject(),
 		},
 		Times: Times{moment(s.GetStartedAt()), moment(s.GetFirstStartedAt()), moment(s.GetCompletedAt()),
 			s.GetPaused().AsDuration().Seconds()},

@@ -83,6 +83,36 @@ type boxes struct {
 }
 
 func (b boxes) draw(stages []Stage, p *Picture, previous *layout.Picture) (layout.Picture, bool) {
+	b, ok := b.place(stages, p.Height, previous)
+	if !ok {
+		return b.placed, false
+	}
+	edges := b.trace()
+	edges.paint(b)
+	for _, layer := range b.placed.Layers {
+		for _, node := range layer {
+			if b.stages[node].kind == joint {
+				continue
+			}
+			rect := b.rect(node)
+			b.box(node, rect, edges)
+			p.Places = append(p.Places, Place{ID: b.stages[node].ID, Rect: rect})
+		}
+	}
+	p.Width = max(p.Width, b.placed.Width)
+	p.Height += b.placed.Height
+	return b.placed, true
+}
+
+// rect is the place of a node in the whole drawing.
+func (b boxes) rect(node int) layout.Rect {
+	rect := b.placed.Nodes[node]
+	rect.Y += b.top
+	return rect
+}
+
+// place gives each stage and each edge its place, below the row top.
+func (b boxes) place(stages []Stage, top int, previous *layout.Picture) (boxes, bool) {
 	b.drawing = newDrawing(stages)
 	sizes := make([]layout.Size, len(b.stages))
 	for i, stage := range b.stages {
@@ -94,28 +124,13 @@ func (b boxes) draw(stages []Stage, p *Picture, previous *layout.Picture) (layou
 	}
 	placed, ok := layout.Layered(b.graph, sizes, previous)
 	if !ok {
-		return placed, false
+		return b, false
 	}
 	if len(stages) > 0 && stages[0].Rollback && len(placed.Edges) == 0 {
 		b.sideBySide(&placed)
 	}
-	b.placed, b.top, b.critical = placed, p.Height, b.drawing.critical()
-	edges := b.trace()
-	edges.paint(b)
-	for _, layer := range placed.Layers {
-		for _, node := range layer {
-			if b.stages[node].kind == joint {
-				continue
-			}
-			rect := placed.Nodes[node]
-			rect.Y += b.top
-			b.box(node, rect, edges)
-			p.Places = append(p.Places, Place{ID: b.stages[node].ID, Rect: rect})
-		}
-	}
-	p.Width = max(p.Width, placed.Width)
-	p.Height += placed.Height
-	return placed, true
+	b.placed, b.top, b.critical = placed, top, b.drawing.critical()
+	return b, true
 }
 
 // sideBySide puts the stages of a rollback that need nothing of each other in rows as wide as the view.

@@ -25,6 +25,7 @@ var contexts = []struct {
 	{"actions", []Scope{PaletteOverlay}},
 	{"dialog", dialogs},
 	{"call", []Scope{CallOverlay}},
+	{"share", []Scope{ShareOverlay}},
 	{"help", []Scope{HelpOverlay}},
 }
 

@@ -20,7 +20,7 @@ var (
 // Default returns the bindings of pipedeck.
 func Default() Map {
 	return slices.Concat(actions(), places(), everywhere(), listKeys(), graphKeys(), logKeys(), startupKeys(),
-		typingKeys(), dialogKeys(), callKeys(), helpKeys())
+		typingKeys(), dialogKeys(), callKeys(), shareKeys(), helpKeys())
 }
 
 func actions() Map {
@@ -99,12 +99,14 @@ func everywhere() Map {
 			Scopes: anywhere},
 		{Action: Copy, Keys: []string{"y"}, Help: "copy what is selected: an id, a path, lines", Group: "Anywhere",
 			Scopes: anywhere},
+		{Action: ShowShare, Keys: []string{"Y"}, Help: "show and copy how others can watch", Group: "Anywhere",
+			Scopes: anywhere},
 		{Action: Redraw, Keys: []string{"ctrl+l"}, Help: "draw the screen again", Group: "Anywhere", Scopes: always},
 		{Action: Quit, Keys: []string{"q"}, Short: "leave", Rank: 0, Help: "leave, or tear down", Asks: true,
 			Group: "Anywhere", Scopes: always},
 		{Action: Interrupt, Keys: []string{"ctrl+c"}, Help: "leave, keep all running; twice: at once",
 			Group: "Anywhere", Scopes: append(slices.Concat(always, typing, dialogs), HelpOverlay, CallOverlay,
-				PaletteOverlay)},
+				ShareOverlay, PaletteOverlay)},
 	}
 }
 
@@ -286,6 +288,20 @@ func callKeys() Map {
 		{Action: Back, Keys: []string{"esc", "q"}, Short: "close", Rank: 1, Help: "close", Group: "Call",
 			Scopes: scopes},
 	})
+}
+
+func shareKeys() Map {
+	scopes := []Scope{ShareOverlay}
+	return Map{
+		{Action: Copy, Keys: []string{"y"}, Short: "copy", Rank: 2, Help: "copy the address or the command",
+			Group: "Share", Scopes: scopes},
+		{Action: Zoom, Keys: []string{"z"}, Short: "QR code", Rank: 3, Help: "show the QR code alone; again: back",
+			Group: "Share", Scopes: scopes},
+		{Action: Up, Keys: []string{"up", "k"}, Label: "↑ k", Help: "way above", Group: "Share", Scopes: scopes},
+		{Action: Down, Keys: []string{"down", "j"}, Label: "↓ j", Help: "way below", Group: "Share", Scopes: scopes},
+		{Action: Back, Keys: []string{"esc", "q", "Y"}, Short: "close", Rank: 1, Help: "close", Group: "Share",
+			Scopes: scopes},
+	}
 }
 
 func helpKeys() Map {

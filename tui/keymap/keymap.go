@@ -83,6 +83,8 @@ const (
 	Zoom Action = "zoom"
 	// Big shows the stages or the log alone, large.
 	Big Action = "big"
+	// ShowShare shows how others can watch.
+	ShowShare Action = "share"
 	// Copy copies what is selected, or the command of an action.
 	Copy Action = "copy"
 	// Redraw draws the screen again.
@@ -165,6 +167,8 @@ const (
 	HelpOverlay Scope = "help"
 	// CallOverlay is one call between piped and a plugin.
 	CallOverlay Scope = "call"
+	// ShareOverlay is how others can watch.
+	ShareOverlay Scope = "share"
 	// Typing is any line of text that is being typed; PaletteOverlay that of the actions.
 	Typing         Scope = "typing"
 	PaletteOverlay Scope = "actions"

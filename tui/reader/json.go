@@ -40,6 +40,16 @@ func Result(w io.Writer, exitCode int, reason string) error {
 	})
 }
 
+// Part writes a line about a part of a command that the environment does not know, which is ready.
+func Part(w io.Writer, now time.Time, name, detail string) error {
+	return encoder(w).Encode(document.ComponentLine{
+		LineHead: document.NewLineHead(now, "component"),
+		Component: document.NewComponent(&deckv1.Component{
+			Name: name, State: deckv1.Component_STATE_READY, Detail: detail,
+		}),
+	})
+}
+
 // NothingToDeploy writes the last line of a run of ci whose commits touch no application.
 func NothingToDeploy(w io.Writer, reason string) error {
 	return encoder(w).Encode(document.ResultLine{

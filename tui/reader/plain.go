@@ -65,7 +65,7 @@ func plainLines(c Change, flags string) []string {
 			attempt(c.Stage), c.Stage.GetStatusReason())
 	case StageWaits:
 		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage),
-			"WAITS FOR APPROVAL"+approvers(c.Stage), arrow(approval(c, flags)))
+			"WAITS FOR APPROVAL"+approvers(c.Stage), c.Stage.GetApprovalSubject(), arrow(approval(c, flags)))
 	case StageSilent:
 		return line("stage", c.Deployment.GetApplicationName()+" "+state.StageWord(c.Stage), Name(c.Stage.GetStatus()),
 			"no output for "+seconds(c.Stage.GetSilentSince(), c.Time))

@@ -42,8 +42,9 @@ func sentences(c Change, flags string) []string {
 	case Stage:
 		s = stageSentence(c)
 	case StageWaits:
-		s = fmt.Sprintf("Stage %s of %s waits for approval%s. To approve it, run: %s",
-			state.StageWord(c.Stage), c.Deployment.GetApplicationName(), approvers(c.Stage), approval(c, flags))
+		s = fmt.Sprintf("Stage %s of %s waits for approval%s%s. To approve it, run: %s",
+			state.StageWord(c.Stage), c.Deployment.GetApplicationName(), approvers(c.Stage), subject(c.Stage),
+			approval(c, flags))
 	case StageSilent:
 		s = fmt.Sprintf("Stage %s of %s has had no output for %s.", state.StageWord(c.Stage),
 			c.Deployment.GetApplicationName(), seconds(c.Stage.GetSilentSince(), c.Time))
@@ -241,6 +242,14 @@ func approvers(stage *deckv1.Stage) string {
 		return ""
 	}
 	return " by " + strings.Join(stage.GetApprovers(), " or ")
+}
+
+// subject is what the approval is about; "" where the plugin does not say.
+func subject(stage *deckv1.Stage) string {
+	if stage.GetApprovalSubject() == "" {
+		return ""
+	}
+	return ", because it " + stage.GetApprovalSubject()
 }
 
 // approval is the command that approves the waiting stage; flags name the environment in it.

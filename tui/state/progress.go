@@ -93,6 +93,9 @@ func (d *Deck) Starting() bool {
 // Deploying reports whether a deployment has not ended.
 func (d *Deck) Deploying() bool { return len(d.running) > 0 }
 
+// Running counts the deployments of a deck that have not ended.
+func Running(d *Deck) int { return len(d.running) }
+
 // SettledAt reports whether every application is at its commit, or will not be: the newest deployment of each has ended
 // and none that has to be deployed is left. at reports whether an application that was deployed from a commit need not
 // be deployed again. failed are the newest deployments that did not succeed, broken the applications whose

@@ -23,9 +23,9 @@ var breakMarks = []struct {
 	{deckv1.Breakpoint_WHEN_BEFORE, "<"}, {deckv1.Breakpoint_WHEN_AFTER, ">"}, {deckv1.Breakpoint_WHEN_FAILURE, "!"},
 }
 
-// markedStages is stagesOf with marks before the names of stages that breakpoints name: a mark at every stage would
-// distinguish none.
-func markedStages(d *deckv1.Deployment, environment *deckv1.Environment, now time.Time) []graph.Stage {
+// GraphStages are the stages of a deployment in the order of the pipeline, as every drawing of the graph names them:
+// with marks before the names of stages that breakpoints name. A mark at every stage would distinguish none.
+func GraphStages(d *deckv1.Deployment, environment *deckv1.Environment, now time.Time) []graph.Stage {
 	stages := stagesOf(d, now)
 	own := slices.DeleteFunc(slices.Clone(environment.GetBreakpoints()), func(b *deckv1.Breakpoint) bool {
 		return b.GetStage() == state.EveryStage

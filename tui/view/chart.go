@@ -151,5 +151,10 @@ func (c chart) scale() (low, high float64, found bool) {
 	return low, high, found
 }
 
-// measure writes a number in few signs.
-func measure(value float64) string { return strconv.FormatFloat(value, 'g', 4, 64) }
+// measure writes a number in few signs. The greatest number stands for infinity, which is not a number of JSON.
+func measure(value float64) string {
+	if math.Abs(value) == math.MaxFloat64 {
+		value *= 2
+	}
+	return strconv.FormatFloat(value, 'g', 4, 64)
+}

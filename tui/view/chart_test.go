@@ -51,5 +51,7 @@ func TestChartsOfAnyNumbersAndForms(t *testing.T) {
 	for _, series := range []string{"", "x", "[]", `{"a":1}`, `[{"points":[{"low":"a"}]}]`} {
 		require.NotContains(t, chartsOf(series, 40), "median", series)
 	}
+	infinite := `[{"points":[{"low":1.7976931348623157e308,"high":1.7976931348623157e308,"value":1}],"max":2}]`
+	require.Contains(t, chartsOf(infinite, 40), "+Inf")
 	require.NotContains(t, chartsOf(`[{"points":[{"low":5,"high":5,"value":5}]}]`, 10), "median", "there is no room")
 }

@@ -143,7 +143,7 @@ func (v Inspector) about(width int) []string {
 	if usual := v.usual().Round(time.Second); usual > 0 && s.GetStatus() == deckv1.StageStatus_STAGE_STATUS_RUNNING {
 		status += th.Dim.Render(" of about " + Duration(usual))
 	}
-	lines := []string{""}
+	lines := append(v.charts(width), "") // what a metric decides is seen best, so it is seen first
 	lines = append(lines, v.facts(width, slices.Concat([]fact{
 		{"id", cmp.Or(s.GetConfigId(), s.GetId())},
 		{"stage id", map[bool]string{true: s.GetId()}[s.GetConfigId() != ""]},
@@ -163,6 +163,7 @@ func (v Inspector) about(width int) []string {
 		{"attempt", fmt.Sprint(s.GetRetries() + 1)},
 		{"build", buildWords(s.GetBuild(), v.Now)},
 		{"silent", silence(s, v.Now)},
+		{"asks", map[bool]string{true: text.Line(s.GetApprovalSubject())}[s.GetCanApprove()]},
 		{"approvers", text.Line(strings.Join(s.GetApprovers(), ", "))},
 	}, v.pause(), v.approvals(), []fact{
 		{"progress", v.progress()},
@@ -175,7 +176,7 @@ func (v Inspector) about(width int) []string {
 				join(" ", badge.String(), text.Line(target.GetDetail()))}})...)
 		}
 	}
-	lines = slices.Concat(lines, v.charts(width), v.attempts(width), v.config(width), v.notes(width), v.calls(width))
+	lines = slices.Concat(lines, v.planned(width), v.attempts(width), v.config(width), v.notes(width), v.calls(width))
 	if v.Command != "" {
 		lines = append(lines, v.section("The log as a command")...)
 		lines = append(lines, v.wrapped(v.Command, width)...)

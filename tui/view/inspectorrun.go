@@ -159,6 +159,9 @@ func (v Inspector) notes(width int) []string {
 	if v.charts(twoColumns) != nil {
 		keys = slices.DeleteFunc(keys, func(key string) bool { return key == seriesKey })
 	}
+	if v.planned(twoColumns) != nil {
+		keys = slices.DeleteFunc(keys, state.IsPlannedKey)
+	}
 	if len(keys) == 0 {
 		return nil
 	}

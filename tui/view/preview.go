@@ -83,7 +83,7 @@ type PreviewLine struct {
 }
 
 // PreviewLines is a preview as lines; its text must be clean.
-func PreviewLines(p *deckv1.PlanPreview) []PreviewLine {
+func PreviewLines(th theme.Theme, p *deckv1.PlanPreview) []PreviewLine {
 	head := fmt.Sprintf("Merging %s (%s) into %s", p.GetHeadBranch(), shortHash(p.GetHeadCommit()), p.GetBaseBranch())
 	switch n := len(p.GetApplications()); {
 	case n == 0 && len(p.GetErrors()) > 0:
@@ -98,12 +98,12 @@ func PreviewLines(p *deckv1.PlanPreview) []PreviewLine {
 		out = append(out, failure(reason)...)
 	}
 	for _, a := range p.GetApplications() {
-		out = append(out, applicationLines(a)...)
+		out = append(out, applicationLines(th, a)...)
 	}
 	return out
 }
 
-func applicationLines(a *deckv1.ApplicationPlanPreview) []PreviewLine {
+func applicationLines(th theme.Theme, a *deckv1.ApplicationPlanPreview) []PreviewLine {
 	head := a.GetName() + "  " + a.GetPath()
 	if a.GetNoChange() {
 		head += "  no change"
@@ -119,6 +119,10 @@ func applicationLines(a *deckv1.ApplicationPlanPreview) []PreviewLine {
 	for _, target := range a.GetTargets() {
 		out = append(out, PreviewLine{'w',
 			fmt.Sprintf("  %s(%s)  %s", target.GetPlugin(), target.GetTarget(), target.GetSummary())})
+		if planned := state.PlannedAt(target.GetChanges()); planned != nil && !planned.Empty() {
+			out = append(out, plannedPreview(th, *planned)...)
+			continue
+		}
 		for line := range strings.Lines(target.GetDetails()) {
 			line = strings.TrimRight(line, "\n")
 			kind := byte(' ')
@@ -219,7 +223,7 @@ func (v Preview) Draw(rows []PreviewLine, first []int, width, height int) string
 func (v Preview) line(row PreviewLine) string {
 	th := v.Theme
 	style := map[byte]theme.Style{
-		'+': th.Good, '-': th.Bad, '@': th.Info, '#': th.Strong, '*': th.Title, '!': th.Bad, 'w': th.Text,
+		'+': th.Good, '-': th.Bad, '~': th.Warn, '@': th.Info, '#': th.Strong, '*': th.Title, '!': th.Bad, 'w': th.Text,
 	}
 	drawn, ok := style[row.Kind]
 	if !ok {

@@ -164,6 +164,9 @@ func approval(stage *deckv1.Stage) string {
 	if names := stage.GetApprovers(); len(names) > 0 {
 		press = "press a as " + text.Line(strings.Join(names, " or ")) // short: 80 columns have room for little more
 	}
+	if subject := stage.GetApprovalSubject(); subject != "" {
+		press += ": " + text.Line(subject)
+	}
 	if stage.GetApprovalsNeeded() < 2 {
 		return press
 	}

@@ -90,7 +90,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18, 0}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{22, 0}
 }
 
 type WatchRequest struct {
@@ -109,8 +109,10 @@ type WatchRequest struct {
 	TakesFaults bool `protobuf:"varint,95,opt,name=takes_faults,json=takesFaults,proto3" json:"takes_faults,omitempty"`
 	// The caller stops at breakpoints.
 	StopsAtBreakpoints bool `protobuf:"varint,80,opt,name=stops_at_breakpoints,json=stopsAtBreakpoints,proto3" json:"stops_at_breakpoints,omitempty"`
-	unknownFields      protoimpl.UnknownFields
-	sizeCache          protoimpl.SizeCache
+	// The caller looks at the live state of an application when a user asks for it.
+	LooksOnRequest bool `protobuf:"varint,110,opt,name=looks_on_request,json=looksOnRequest,proto3" json:"looks_on_request,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *WatchRequest) Reset() {
@@ -185,6 +187,13 @@ func (x *WatchRequest) GetStopsAtBreakpoints() bool {
 	return false
 }
 
+func (x *WatchRequest) GetLooksOnRequest() bool {
+	if x != nil {
+		return x.LooksOnRequest
+	}
+	return false
+}
+
 type WatchResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ListApplications has a new answer.
@@ -204,7 +213,9 @@ type WatchResponse struct {
 	// What users want of faults; answered with FaultService.
 	Faults []*FaultOrder `protobuf:"bytes,95,rep,name=faults,proto3" json:"faults,omitempty"`
 	// All breakpoints; in the first answer, and when they have changed.
-	Breakpoints   *Breakpoints `protobuf:"bytes,80,opt,name=breakpoints,proto3" json:"breakpoints,omitempty"`
+	Breakpoints *Breakpoints `protobuf:"bytes,80,opt,name=breakpoints,proto3" json:"breakpoints,omitempty"`
+	// Looks at live states that users ask for; answered with ReportLooks.
+	Looks         []*LookOrder `protobuf:"bytes,110,rep,name=looks,proto3" json:"looks,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -298,6 +309,13 @@ func (x *WatchResponse) GetFaults() []*FaultOrder {
 func (x *WatchResponse) GetBreakpoints() *Breakpoints {
 	if x != nil {
 		return x.Breakpoints
+	}
+	return nil
+}
+
+func (x *WatchResponse) GetLooks() []*LookOrder {
+	if x != nil {
+		return x.Looks
 	}
 	return nil
 }
@@ -918,6 +936,221 @@ func (*ReportDriftResponse) Descriptor() ([]byte, []int) {
 	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{14}
 }
 
+// LookOrder asks for a look at the live state of an application.
+type LookOrder struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	// Greater than those of all earlier orders of this control plane.
+	Number        uint64 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LookOrder) Reset() {
+	*x = LookOrder{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LookOrder) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LookOrder) ProtoMessage() {}
+
+func (x *LookOrder) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LookOrder.ProtoReflect.Descriptor instead.
+func (*LookOrder) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *LookOrder) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+func (x *LookOrder) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+type ReportLooksRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// At most 1,000.
+	Looks         []*Look `protobuf:"bytes,1,rep,name=looks,proto3" json:"looks,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportLooksRequest) Reset() {
+	*x = ReportLooksRequest{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportLooksRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportLooksRequest) ProtoMessage() {}
+
+func (x *ReportLooksRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportLooksRequest.ProtoReflect.Descriptor instead.
+func (*ReportLooksRequest) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *ReportLooksRequest) GetLooks() []*Look {
+	if x != nil {
+		return x.Looks
+	}
+	return nil
+}
+
+type ReportLooksResponse struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ReportLooksResponse) Reset() {
+	*x = ReportLooksResponse{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ReportLooksResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ReportLooksResponse) ProtoMessage() {}
+
+func (x *ReportLooksResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ReportLooksResponse.ProtoReflect.Descriptor instead.
+func (*ReportLooksResponse) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
+}
+
+// Look is one look at the live state of an application.
+type Look struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	// The greatest number of the orders that had arrived before it began; 0 for none.
+	Number    uint64                 `protobuf:"varint,2,opt,name=number,proto3" json:"number,omitempty"`
+	StartedAt *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=started_at,json=startedAt,proto3" json:"started_at,omitempty"`
+	// Not set while it goes on.
+	EndedAt *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=ended_at,json=endedAt,proto3" json:"ended_at,omitempty"`
+	// Why the live state could not be read; empty when it was.
+	Error         string `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Look) Reset() {
+	*x = Look{}
+	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Look) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Look) ProtoMessage() {}
+
+func (x *Look) ProtoReflect() protoreflect.Message {
+	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Look.ProtoReflect.Descriptor instead.
+func (*Look) Descriptor() ([]byte, []int) {
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *Look) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+func (x *Look) GetNumber() uint64 {
+	if x != nil {
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Look) GetStartedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.StartedAt
+	}
+	return nil
+}
+
+func (x *Look) GetEndedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.EndedAt
+	}
+	return nil
+}
+
+func (x *Look) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
 type ForgetApplicationRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
@@ -927,7 +1160,7 @@ type ForgetApplicationRequest struct {
 
 func (x *ForgetApplicationRequest) Reset() {
 	*x = ForgetApplicationRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -939,7 +1172,7 @@ func (x *ForgetApplicationRequest) String() string {
 func (*ForgetApplicationRequest) ProtoMessage() {}
 
 func (x *ForgetApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[15]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -952,7 +1185,7 @@ func (x *ForgetApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetApplicationRequest.ProtoReflect.Descriptor instead.
 func (*ForgetApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{15}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ForgetApplicationRequest) GetApplicationId() string {
@@ -970,7 +1203,7 @@ type ForgetApplicationResponse struct {
 
 func (x *ForgetApplicationResponse) Reset() {
 	*x = ForgetApplicationResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -982,7 +1215,7 @@ func (x *ForgetApplicationResponse) String() string {
 func (*ForgetApplicationResponse) ProtoMessage() {}
 
 func (x *ForgetApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[16]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -995,7 +1228,7 @@ func (x *ForgetApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ForgetApplicationResponse.ProtoReflect.Descriptor instead.
 func (*ForgetApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{16}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{20}
 }
 
 // A cause why a part of piped does not work as it should.
@@ -1019,7 +1252,7 @@ type Problem struct {
 
 func (x *Problem) Reset() {
 	*x = Problem{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1031,7 +1264,7 @@ func (x *Problem) String() string {
 func (*Problem) ProtoMessage() {}
 
 func (x *Problem) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[17]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1044,7 +1277,7 @@ func (x *Problem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Problem.ProtoReflect.Descriptor instead.
 func (*Problem) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{17}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Problem) GetPart() string {
@@ -1161,7 +1394,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1173,7 +1406,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[18]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1186,7 +1419,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{18}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *Plugin) GetName() string {
@@ -1442,7 +1675,7 @@ type PluginBuild struct {
 
 func (x *PluginBuild) Reset() {
 	*x = PluginBuild{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1454,7 +1687,7 @@ func (x *PluginBuild) String() string {
 func (*PluginBuild) ProtoMessage() {}
 
 func (x *PluginBuild) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[19]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1467,7 +1700,7 @@ func (x *PluginBuild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginBuild.ProtoReflect.Descriptor instead.
 func (*PluginBuild) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{19}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *PluginBuild) GetHash() string {
@@ -1514,7 +1747,7 @@ type PluginExit struct {
 
 func (x *PluginExit) Reset() {
 	*x = PluginExit{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1526,7 +1759,7 @@ func (x *PluginExit) String() string {
 func (*PluginExit) ProtoMessage() {}
 
 func (x *PluginExit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[20]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1539,7 +1772,7 @@ func (x *PluginExit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginExit.ProtoReflect.Descriptor instead.
 func (*PluginExit) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{20}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *PluginExit) GetAt() *timestamppb.Timestamp {
@@ -1623,7 +1856,7 @@ type StageRun struct {
 
 func (x *StageRun) Reset() {
 	*x = StageRun{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1635,7 +1868,7 @@ func (x *StageRun) String() string {
 func (*StageRun) ProtoMessage() {}
 
 func (x *StageRun) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[21]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1648,7 +1881,7 @@ func (x *StageRun) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageRun.ProtoReflect.Descriptor instead.
 func (*StageRun) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{21}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *StageRun) GetConfig() []byte {
@@ -1689,7 +1922,7 @@ type WatchStageCommandsRequest struct {
 
 func (x *WatchStageCommandsRequest) Reset() {
 	*x = WatchStageCommandsRequest{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1701,7 +1934,7 @@ func (x *WatchStageCommandsRequest) String() string {
 func (*WatchStageCommandsRequest) ProtoMessage() {}
 
 func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[22]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1714,7 +1947,7 @@ func (x *WatchStageCommandsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsRequest) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{22}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *WatchStageCommandsRequest) GetDeploymentId() string {
@@ -1741,7 +1974,7 @@ type WatchStageCommandsResponse struct {
 
 func (x *WatchStageCommandsResponse) Reset() {
 	*x = WatchStageCommandsResponse{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[23]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1753,7 +1986,7 @@ func (x *WatchStageCommandsResponse) String() string {
 func (*WatchStageCommandsResponse) ProtoMessage() {}
 
 func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[23]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1766,7 +1999,7 @@ func (x *WatchStageCommandsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageCommandsResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageCommandsResponse) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{23}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *WatchStageCommandsResponse) GetCommands() []*model.Command {
@@ -1805,7 +2038,7 @@ type StageLogRecord struct {
 
 func (x *StageLogRecord) Reset() {
 	*x = StageLogRecord{}
-	mi := &file_api_agent_v1_agent_proto_msgTypes[24]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1817,7 +2050,7 @@ func (x *StageLogRecord) String() string {
 func (*StageLogRecord) ProtoMessage() {}
 
 func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
-	mi := &file_api_agent_v1_agent_proto_msgTypes[24]
+	mi := &file_api_agent_v1_agent_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1830,7 +2063,7 @@ func (x *StageLogRecord) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageLogRecord.ProtoReflect.Descriptor instead.
 func (*StageLogRecord) Descriptor() ([]byte, []int) {
-	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{24}
+	return file_api_agent_v1_agent_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *StageLogRecord) GetDeploymentId() string {
@@ -1907,14 +2140,15 @@ var File_api_agent_v1_agent_proto protoreflect.FileDescriptor
 
 const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\n" +
-	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x1eapi/agent/v1/breakpoints.proto\x1a\x18api/agent/v1/calls.proto\x1a\x19api/agent/v1/reruns.proto\x1a\x19api/agent/v1/faults.proto\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x96\x02\n" +
+	"\x18api/agent/v1/agent.proto\x12\x11pipedeck.agent.v1\x1a\x1eapi/agent/v1/breakpoints.proto\x1a\x18api/agent/v1/calls.proto\x1a\x19api/agent/v1/reruns.proto\x1a\x19api/agent/v1/faults.proto\x1a+api/controlplane/pipedservice/service.proto\x1a\x1bapi/model/application.proto\x1a\x17api/model/command.proto\x1a\x15api/model/event.proto\x1a\x18api/model/logblock.proto\x1a api/plugin/livestate/drift.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc0\x02\n" +
 	"\fWatchRequest\x12'\n" +
 	"\x0fdeploys_commits\x18\x01 \x01(\bR\x0edeploysCommits\x121\n" +
 	"\x14removes_applications\x18\x02 \x01(\bR\x13removesApplications\x120\n" +
 	"\x14answers_plugin_calls\x18\x03 \x01(\bR\x12answersPluginCalls\x12#\n" +
 	"\rreruns_stages\x18\x14 \x01(\bR\frerunsStages\x12!\n" +
 	"\ftakes_faults\x18_ \x01(\bR\vtakesFaults\x120\n" +
-	"\x14stops_at_breakpoints\x18P \x01(\bR\x12stopsAtBreakpoints\"\xb7\x03\n" +
+	"\x14stops_at_breakpoints\x18P \x01(\bR\x12stopsAtBreakpoints\x12(\n" +
+	"\x10looks_on_request\x18n \x01(\bR\x0elooksOnRequest\"\xeb\x03\n" +
 	"\rWatchResponse\x12\"\n" +
 	"\fapplications\x18\x01 \x01(\bR\fapplications\x12\x1a\n" +
 	"\bcommands\x18\x02 \x01(\bR\bcommands\x12 \n" +
@@ -1924,7 +2158,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\fplugin_calls\x18\x06 \x03(\v2%.pipedeck.agent.v1.PluginCallQuestionR\vpluginCalls\x12@\n" +
 	"\fstage_reruns\x18\x14 \x03(\v2\x1d.pipedeck.agent.v1.StageRerunR\vstageReruns\x125\n" +
 	"\x06faults\x18_ \x03(\v2\x1d.pipedeck.agent.v1.FaultOrderR\x06faults\x12@\n" +
-	"\vbreakpoints\x18P \x01(\v2\x1e.pipedeck.agent.v1.BreakpointsR\vbreakpoints\"1\n" +
+	"\vbreakpoints\x18P \x01(\v2\x1e.pipedeck.agent.v1.BreakpointsR\vbreakpoints\x122\n" +
+	"\x05looks\x18n \x03(\v2\x1c.pipedeck.agent.v1.LookOrderR\x05looks\"1\n" +
 	"\x17PageApplicationsRequest\x12\x16\n" +
 	"\x06cursor\x18\x01 \x01(\tR\x06cursor\"j\n" +
 	"\x18PageApplicationsResponse\x126\n" +
@@ -1954,7 +2189,20 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x12ReportDriftRequest\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12I\n" +
 	"\tresources\x18\x02 \x03(\v2+.pipedeck.plugin.livestate.v1.ResourceDriftR\tresources\"\x15\n" +
-	"\x13ReportDriftResponse\"A\n" +
+	"\x13ReportDriftResponse\"J\n" +
+	"\tLookOrder\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\"C\n" +
+	"\x12ReportLooksRequest\x12-\n" +
+	"\x05looks\x18\x01 \x03(\v2\x17.pipedeck.agent.v1.LookR\x05looks\"\x15\n" +
+	"\x13ReportLooksResponse\"\xcd\x01\n" +
+	"\x04Look\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\x12\x16\n" +
+	"\x06number\x18\x02 \x01(\x04R\x06number\x129\n" +
+	"\n" +
+	"started_at\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\tstartedAt\x125\n" +
+	"\bended_at\x18\x04 \x01(\v2\x1a.google.protobuf.TimestampR\aendedAt\x12\x14\n" +
+	"\x05error\x18\x05 \x01(\tR\x05error\"A\n" +
 	"\x18ForgetApplicationRequest\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\"\x1b\n" +
 	"\x19ForgetApplicationResponse\"\xd1\x01\n" +
@@ -2053,7 +2301,7 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x06writer\x18\b \x01(\x03R\x06writer\x12\x12\n" +
 	"\x04done\x18\t \x01(\bR\x04done\x12(\n" +
 	"\x10left_out_through\x18\n" +
-	" \x01(\x06R\x0eleftOutThrough2\xcd\x06\n" +
+	" \x01(\x06R\x0eleftOutThrough2\xad\a\n" +
 	"\fAgentService\x12N\n" +
 	"\x05Watch\x12\x1f.pipedeck.agent.v1.WatchRequest\x1a .pipedeck.agent.v1.WatchResponse\"\x000\x01\x12m\n" +
 	"\x10PageApplications\x12*.pipedeck.agent.v1.PageApplicationsRequest\x1a+.pipedeck.agent.v1.PageApplicationsResponse\"\x00\x12[\n" +
@@ -2062,7 +2310,8 @@ const file_api_agent_v1_agent_proto_rawDesc = "" +
 	"\x18ReportApplicationPlugins\x122.pipedeck.agent.v1.ReportApplicationPluginsRequest\x1a3.pipedeck.agent.v1.ReportApplicationPluginsResponse\"\x00\x12d\n" +
 	"\rReportPlugins\x12'.pipedeck.agent.v1.ReportPluginsRequest\x1a(.pipedeck.agent.v1.ReportPluginsResponse\"\x00\x12a\n" +
 	"\fReportHealth\x12&.pipedeck.agent.v1.ReportHealthRequest\x1a'.pipedeck.agent.v1.ReportHealthResponse\"\x00\x12^\n" +
-	"\vReportDrift\x12%.pipedeck.agent.v1.ReportDriftRequest\x1a&.pipedeck.agent.v1.ReportDriftResponse\"\x00\x12p\n" +
+	"\vReportDrift\x12%.pipedeck.agent.v1.ReportDriftRequest\x1a&.pipedeck.agent.v1.ReportDriftResponse\"\x00\x12^\n" +
+	"\vReportLooks\x12%.pipedeck.agent.v1.ReportLooksRequest\x1a&.pipedeck.agent.v1.ReportLooksResponse\"\x00\x12p\n" +
 	"\x11ForgetApplication\x12+.pipedeck.agent.v1.ForgetApplicationRequest\x1a,.pipedeck.agent.v1.ForgetApplicationResponse\"\x002\x8c\x01\n" +
 	"\x13StageCommandService\x12u\n" +
 	"\x12WatchStageCommands\x12,.pipedeck.agent.v1.WatchStageCommandsRequest\x1a-.pipedeck.agent.v1.WatchStageCommandsResponse\"\x000\x01B3Z1github.com/pipedeck/pipedeck/api/agent/v1;agentv1b\x06proto3"
@@ -2080,7 +2329,7 @@ func file_api_agent_v1_agent_proto_rawDescGZIP() []byte {
 }
 
 var file_api_agent_v1_agent_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_api_agent_v1_agent_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
 var file_api_agent_v1_agent_proto_goTypes = []any{
 	(Plugin_State)(0),                        // 0: pipedeck.agent.v1.Plugin.State
 	(*WatchRequest)(nil),                     // 1: pipedeck.agent.v1.WatchRequest
@@ -2098,79 +2347,89 @@ var file_api_agent_v1_agent_proto_goTypes = []any{
 	(*ReportHealthResponse)(nil),             // 13: pipedeck.agent.v1.ReportHealthResponse
 	(*ReportDriftRequest)(nil),               // 14: pipedeck.agent.v1.ReportDriftRequest
 	(*ReportDriftResponse)(nil),              // 15: pipedeck.agent.v1.ReportDriftResponse
-	(*ForgetApplicationRequest)(nil),         // 16: pipedeck.agent.v1.ForgetApplicationRequest
-	(*ForgetApplicationResponse)(nil),        // 17: pipedeck.agent.v1.ForgetApplicationResponse
-	(*Problem)(nil),                          // 18: pipedeck.agent.v1.Problem
-	(*Plugin)(nil),                           // 19: pipedeck.agent.v1.Plugin
-	(*PluginBuild)(nil),                      // 20: pipedeck.agent.v1.PluginBuild
-	(*PluginExit)(nil),                       // 21: pipedeck.agent.v1.PluginExit
-	(*StageRun)(nil),                         // 22: pipedeck.agent.v1.StageRun
-	(*WatchStageCommandsRequest)(nil),        // 23: pipedeck.agent.v1.WatchStageCommandsRequest
-	(*WatchStageCommandsResponse)(nil),       // 24: pipedeck.agent.v1.WatchStageCommandsResponse
-	(*StageLogRecord)(nil),                   // 25: pipedeck.agent.v1.StageLogRecord
-	(*PluginCallQuestion)(nil),               // 26: pipedeck.agent.v1.PluginCallQuestion
-	(*StageRerun)(nil),                       // 27: pipedeck.agent.v1.StageRerun
-	(*FaultOrder)(nil),                       // 28: pipedeck.agent.v1.FaultOrder
-	(*Breakpoints)(nil),                      // 29: pipedeck.agent.v1.Breakpoints
-	(*model.Application)(nil),                // 30: model.Application
-	(*pipedservice.ListEventsRequest)(nil),   // 31: grpc.service.pipedservice.ListEventsRequest
-	(*model.Event)(nil),                      // 32: model.Event
-	(*livestate.ResourceDrift)(nil),          // 33: pipedeck.plugin.livestate.v1.ResourceDrift
-	(*timestamppb.Timestamp)(nil),            // 34: google.protobuf.Timestamp
-	(*durationpb.Duration)(nil),              // 35: google.protobuf.Duration
-	(*model.Command)(nil),                    // 36: model.Command
-	(model.LogSeverity)(0),                   // 37: model.LogSeverity
+	(*LookOrder)(nil),                        // 16: pipedeck.agent.v1.LookOrder
+	(*ReportLooksRequest)(nil),               // 17: pipedeck.agent.v1.ReportLooksRequest
+	(*ReportLooksResponse)(nil),              // 18: pipedeck.agent.v1.ReportLooksResponse
+	(*Look)(nil),                             // 19: pipedeck.agent.v1.Look
+	(*ForgetApplicationRequest)(nil),         // 20: pipedeck.agent.v1.ForgetApplicationRequest
+	(*ForgetApplicationResponse)(nil),        // 21: pipedeck.agent.v1.ForgetApplicationResponse
+	(*Problem)(nil),                          // 22: pipedeck.agent.v1.Problem
+	(*Plugin)(nil),                           // 23: pipedeck.agent.v1.Plugin
+	(*PluginBuild)(nil),                      // 24: pipedeck.agent.v1.PluginBuild
+	(*PluginExit)(nil),                       // 25: pipedeck.agent.v1.PluginExit
+	(*StageRun)(nil),                         // 26: pipedeck.agent.v1.StageRun
+	(*WatchStageCommandsRequest)(nil),        // 27: pipedeck.agent.v1.WatchStageCommandsRequest
+	(*WatchStageCommandsResponse)(nil),       // 28: pipedeck.agent.v1.WatchStageCommandsResponse
+	(*StageLogRecord)(nil),                   // 29: pipedeck.agent.v1.StageLogRecord
+	(*PluginCallQuestion)(nil),               // 30: pipedeck.agent.v1.PluginCallQuestion
+	(*StageRerun)(nil),                       // 31: pipedeck.agent.v1.StageRerun
+	(*FaultOrder)(nil),                       // 32: pipedeck.agent.v1.FaultOrder
+	(*Breakpoints)(nil),                      // 33: pipedeck.agent.v1.Breakpoints
+	(*model.Application)(nil),                // 34: model.Application
+	(*pipedservice.ListEventsRequest)(nil),   // 35: grpc.service.pipedservice.ListEventsRequest
+	(*model.Event)(nil),                      // 36: model.Event
+	(*livestate.ResourceDrift)(nil),          // 37: pipedeck.plugin.livestate.v1.ResourceDrift
+	(*timestamppb.Timestamp)(nil),            // 38: google.protobuf.Timestamp
+	(*durationpb.Duration)(nil),              // 39: google.protobuf.Duration
+	(*model.Command)(nil),                    // 40: model.Command
+	(model.LogSeverity)(0),                   // 41: model.LogSeverity
 }
 var file_api_agent_v1_agent_proto_depIdxs = []int32{
-	26, // 0: pipedeck.agent.v1.WatchResponse.plugin_calls:type_name -> pipedeck.agent.v1.PluginCallQuestion
-	27, // 1: pipedeck.agent.v1.WatchResponse.stage_reruns:type_name -> pipedeck.agent.v1.StageRerun
-	28, // 2: pipedeck.agent.v1.WatchResponse.faults:type_name -> pipedeck.agent.v1.FaultOrder
-	29, // 3: pipedeck.agent.v1.WatchResponse.breakpoints:type_name -> pipedeck.agent.v1.Breakpoints
-	30, // 4: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
-	31, // 5: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
-	32, // 6: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
-	9,  // 7: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
-	19, // 8: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
-	18, // 9: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
-	33, // 10: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
-	34, // 11: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	0,  // 12: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
-	34, // 13: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	34, // 14: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	34, // 15: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	20, // 16: pipedeck.agent.v1.Plugin.build:type_name -> pipedeck.agent.v1.PluginBuild
-	21, // 17: pipedeck.agent.v1.Plugin.exits:type_name -> pipedeck.agent.v1.PluginExit
-	34, // 18: pipedeck.agent.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
-	34, // 19: pipedeck.agent.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
-	20, // 20: pipedeck.agent.v1.PluginExit.build:type_name -> pipedeck.agent.v1.PluginBuild
-	35, // 21: pipedeck.agent.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
-	35, // 22: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
-	20, // 23: pipedeck.agent.v1.StageRun.build:type_name -> pipedeck.agent.v1.PluginBuild
-	36, // 24: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
-	37, // 25: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
-	1,  // 26: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
-	3,  // 27: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
-	5,  // 28: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
-	7,  // 29: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
-	10, // 30: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
-	12, // 31: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
-	14, // 32: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
-	16, // 33: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
-	23, // 34: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
-	2,  // 35: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
-	4,  // 36: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
-	6,  // 37: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
-	8,  // 38: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
-	11, // 39: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
-	13, // 40: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
-	15, // 41: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
-	17, // 42: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
-	24, // 43: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
-	35, // [35:44] is the sub-list for method output_type
-	26, // [26:35] is the sub-list for method input_type
-	26, // [26:26] is the sub-list for extension type_name
-	26, // [26:26] is the sub-list for extension extendee
-	0,  // [0:26] is the sub-list for field type_name
+	30, // 0: pipedeck.agent.v1.WatchResponse.plugin_calls:type_name -> pipedeck.agent.v1.PluginCallQuestion
+	31, // 1: pipedeck.agent.v1.WatchResponse.stage_reruns:type_name -> pipedeck.agent.v1.StageRerun
+	32, // 2: pipedeck.agent.v1.WatchResponse.faults:type_name -> pipedeck.agent.v1.FaultOrder
+	33, // 3: pipedeck.agent.v1.WatchResponse.breakpoints:type_name -> pipedeck.agent.v1.Breakpoints
+	16, // 4: pipedeck.agent.v1.WatchResponse.looks:type_name -> pipedeck.agent.v1.LookOrder
+	34, // 5: pipedeck.agent.v1.PageApplicationsResponse.applications:type_name -> model.Application
+	35, // 6: pipedeck.agent.v1.PageEventsRequest.list:type_name -> grpc.service.pipedservice.ListEventsRequest
+	36, // 7: pipedeck.agent.v1.PageEventsResponse.events:type_name -> model.Event
+	9,  // 8: pipedeck.agent.v1.ReportApplicationPluginsRequest.applications:type_name -> pipedeck.agent.v1.ApplicationPlugins
+	23, // 9: pipedeck.agent.v1.ReportPluginsRequest.plugins:type_name -> pipedeck.agent.v1.Plugin
+	22, // 10: pipedeck.agent.v1.ReportHealthRequest.problems:type_name -> pipedeck.agent.v1.Problem
+	37, // 11: pipedeck.agent.v1.ReportDriftRequest.resources:type_name -> pipedeck.plugin.livestate.v1.ResourceDrift
+	19, // 12: pipedeck.agent.v1.ReportLooksRequest.looks:type_name -> pipedeck.agent.v1.Look
+	38, // 13: pipedeck.agent.v1.Look.started_at:type_name -> google.protobuf.Timestamp
+	38, // 14: pipedeck.agent.v1.Look.ended_at:type_name -> google.protobuf.Timestamp
+	38, // 15: pipedeck.agent.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	0,  // 16: pipedeck.agent.v1.Plugin.state:type_name -> pipedeck.agent.v1.Plugin.State
+	38, // 17: pipedeck.agent.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	38, // 18: pipedeck.agent.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	38, // 19: pipedeck.agent.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	24, // 20: pipedeck.agent.v1.Plugin.build:type_name -> pipedeck.agent.v1.PluginBuild
+	25, // 21: pipedeck.agent.v1.Plugin.exits:type_name -> pipedeck.agent.v1.PluginExit
+	38, // 22: pipedeck.agent.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	38, // 23: pipedeck.agent.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	24, // 24: pipedeck.agent.v1.PluginExit.build:type_name -> pipedeck.agent.v1.PluginBuild
+	39, // 25: pipedeck.agent.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	39, // 26: pipedeck.agent.v1.StageRun.timeout:type_name -> google.protobuf.Duration
+	24, // 27: pipedeck.agent.v1.StageRun.build:type_name -> pipedeck.agent.v1.PluginBuild
+	40, // 28: pipedeck.agent.v1.WatchStageCommandsResponse.commands:type_name -> model.Command
+	41, // 29: pipedeck.agent.v1.StageLogRecord.severity:type_name -> model.LogSeverity
+	1,  // 30: pipedeck.agent.v1.AgentService.Watch:input_type -> pipedeck.agent.v1.WatchRequest
+	3,  // 31: pipedeck.agent.v1.AgentService.PageApplications:input_type -> pipedeck.agent.v1.PageApplicationsRequest
+	5,  // 32: pipedeck.agent.v1.AgentService.PageEvents:input_type -> pipedeck.agent.v1.PageEventsRequest
+	7,  // 33: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:input_type -> pipedeck.agent.v1.ReportApplicationPluginsRequest
+	10, // 34: pipedeck.agent.v1.AgentService.ReportPlugins:input_type -> pipedeck.agent.v1.ReportPluginsRequest
+	12, // 35: pipedeck.agent.v1.AgentService.ReportHealth:input_type -> pipedeck.agent.v1.ReportHealthRequest
+	14, // 36: pipedeck.agent.v1.AgentService.ReportDrift:input_type -> pipedeck.agent.v1.ReportDriftRequest
+	17, // 37: pipedeck.agent.v1.AgentService.ReportLooks:input_type -> pipedeck.agent.v1.ReportLooksRequest
+	20, // 38: pipedeck.agent.v1.AgentService.ForgetApplication:input_type -> pipedeck.agent.v1.ForgetApplicationRequest
+	27, // 39: pipedeck.agent.v1.StageCommandService.WatchStageCommands:input_type -> pipedeck.agent.v1.WatchStageCommandsRequest
+	2,  // 40: pipedeck.agent.v1.AgentService.Watch:output_type -> pipedeck.agent.v1.WatchResponse
+	4,  // 41: pipedeck.agent.v1.AgentService.PageApplications:output_type -> pipedeck.agent.v1.PageApplicationsResponse
+	6,  // 42: pipedeck.agent.v1.AgentService.PageEvents:output_type -> pipedeck.agent.v1.PageEventsResponse
+	8,  // 43: pipedeck.agent.v1.AgentService.ReportApplicationPlugins:output_type -> pipedeck.agent.v1.ReportApplicationPluginsResponse
+	11, // 44: pipedeck.agent.v1.AgentService.ReportPlugins:output_type -> pipedeck.agent.v1.ReportPluginsResponse
+	13, // 45: pipedeck.agent.v1.AgentService.ReportHealth:output_type -> pipedeck.agent.v1.ReportHealthResponse
+	15, // 46: pipedeck.agent.v1.AgentService.ReportDrift:output_type -> pipedeck.agent.v1.ReportDriftResponse
+	18, // 47: pipedeck.agent.v1.AgentService.ReportLooks:output_type -> pipedeck.agent.v1.ReportLooksResponse
+	21, // 48: pipedeck.agent.v1.AgentService.ForgetApplication:output_type -> pipedeck.agent.v1.ForgetApplicationResponse
+	28, // 49: pipedeck.agent.v1.StageCommandService.WatchStageCommands:output_type -> pipedeck.agent.v1.WatchStageCommandsResponse
+	40, // [40:50] is the sub-list for method output_type
+	30, // [30:40] is the sub-list for method input_type
+	30, // [30:30] is the sub-list for extension type_name
+	30, // [30:30] is the sub-list for extension extendee
+	0,  // [0:30] is the sub-list for field type_name
 }
 
 func init() { file_api_agent_v1_agent_proto_init() }
@@ -2188,7 +2447,7 @@ func file_api_agent_v1_agent_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_agent_v1_agent_proto_rawDesc), len(file_api_agent_v1_agent_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   25,
+			NumMessages:   29,
 			NumExtensions: 0,
 			NumServices:   2,
 		},

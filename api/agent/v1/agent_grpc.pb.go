@@ -32,6 +32,7 @@ const (
 	AgentService_ReportPlugins_FullMethodName            = "/pipedeck.agent.v1.AgentService/ReportPlugins"
 	AgentService_ReportHealth_FullMethodName             = "/pipedeck.agent.v1.AgentService/ReportHealth"
 	AgentService_ReportDrift_FullMethodName              = "/pipedeck.agent.v1.AgentService/ReportDrift"
+	AgentService_ReportLooks_FullMethodName              = "/pipedeck.agent.v1.AgentService/ReportLooks"
 	AgentService_ForgetApplication_FullMethodName        = "/pipedeck.agent.v1.AgentService/ForgetApplication"
 )
 
@@ -60,6 +61,8 @@ type AgentServiceClient interface {
 	// ReportDrift says in which fields the resources of an application differ from Git. It belongs to the live state of
 	// the application that is reported next; a live state that follows no such report has no known fields.
 	ReportDrift(ctx context.Context, in *ReportDriftRequest, opts ...grpc.CallOption) (*ReportDriftResponse, error)
+	// ReportLooks says how looks at live states go that last for long, or that a user has asked for.
+	ReportLooks(ctx context.Context, in *ReportLooksRequest, opts ...grpc.CallOption) (*ReportLooksResponse, error)
 	// ForgetApplication removes an application of the piped that is not in Git any more; what it has deployed stays.
 	ForgetApplication(ctx context.Context, in *ForgetApplicationRequest, opts ...grpc.CallOption) (*ForgetApplicationResponse, error)
 }
@@ -151,6 +154,16 @@ func (c *agentServiceClient) ReportDrift(ctx context.Context, in *ReportDriftReq
 	return out, nil
 }
 
+func (c *agentServiceClient) ReportLooks(ctx context.Context, in *ReportLooksRequest, opts ...grpc.CallOption) (*ReportLooksResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ReportLooksResponse)
+	err := c.cc.Invoke(ctx, AgentService_ReportLooks_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *agentServiceClient) ForgetApplication(ctx context.Context, in *ForgetApplicationRequest, opts ...grpc.CallOption) (*ForgetApplicationResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ForgetApplicationResponse)
@@ -186,6 +199,8 @@ type AgentServiceServer interface {
 	// ReportDrift says in which fields the resources of an application differ from Git. It belongs to the live state of
 	// the application that is reported next; a live state that follows no such report has no known fields.
 	ReportDrift(context.Context, *ReportDriftRequest) (*ReportDriftResponse, error)
+	// ReportLooks says how looks at live states go that last for long, or that a user has asked for.
+	ReportLooks(context.Context, *ReportLooksRequest) (*ReportLooksResponse, error)
 	// ForgetApplication removes an application of the piped that is not in Git any more; what it has deployed stays.
 	ForgetApplication(context.Context, *ForgetApplicationRequest) (*ForgetApplicationResponse, error)
 	mustEmbedUnimplementedAgentServiceServer()
@@ -218,6 +233,9 @@ func (UnimplementedAgentServiceServer) ReportHealth(context.Context, *ReportHeal
 }
 func (UnimplementedAgentServiceServer) ReportDrift(context.Context, *ReportDriftRequest) (*ReportDriftResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ReportDrift not implemented")
+}
+func (UnimplementedAgentServiceServer) ReportLooks(context.Context, *ReportLooksRequest) (*ReportLooksResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ReportLooks not implemented")
 }
 func (UnimplementedAgentServiceServer) ForgetApplication(context.Context, *ForgetApplicationRequest) (*ForgetApplicationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ForgetApplication not implemented")
@@ -362,6 +380,24 @@ func _AgentService_ReportDrift_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _AgentService_ReportLooks_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ReportLooksRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(AgentServiceServer).ReportLooks(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: AgentService_ReportLooks_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(AgentServiceServer).ReportLooks(ctx, req.(*ReportLooksRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _AgentService_ForgetApplication_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ForgetApplicationRequest)
 	if err := dec(in); err != nil {
@@ -410,6 +446,10 @@ var AgentService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ReportDrift",
 			Handler:    _AgentService_ReportDrift_Handler,
+		},
+		{
+			MethodName: "ReportLooks",
+			Handler:    _AgentService_ReportLooks_Handler,
 		},
 		{
 			MethodName: "ForgetApplication",

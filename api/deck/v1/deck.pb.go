@@ -574,7 +574,7 @@ func (x FieldDrift_Change) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use FieldDrift_Change.Descriptor instead.
 func (FieldDrift_Change) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19, 0}
 }
 
 type Plugin_State int32
@@ -632,7 +632,7 @@ func (x Plugin_State) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Plugin_State.Descriptor instead.
 func (Plugin_State) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39, 0}
 }
 
 type CancelDeploymentRequest_Rollback int32
@@ -682,7 +682,7 @@ func (x CancelDeploymentRequest_Rollback) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use CancelDeploymentRequest_Rollback.Descriptor instead.
 func (CancelDeploymentRequest_Rollback) EnumDescriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55, 0}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57, 0}
 }
 
 type WatchRequest struct {
@@ -1826,8 +1826,13 @@ type Application struct {
 	// The last successful deployment, when its piped has reported the live state and how that compares with Git since then.
 	// An older one, or empty, means that health and sync may still be those before it.
 	ExaminedDeploymentId string `protobuf:"bytes,23,opt,name=examined_deployment_id,json=examinedDeploymentId,proto3" json:"examined_deployment_id,omitempty"`
-	unknownFields        protoimpl.UnknownFields
-	sizeCache            protoimpl.SizeCache
+	// The start of a look at the live state that goes on and has lasted for long; not set while there is none. Health and
+	// sync are those of the look before.
+	LookingSince *timestamppb.Timestamp `protobuf:"bytes,60,opt,name=looking_since,json=lookingSince,proto3" json:"looking_since,omitempty"`
+	// When its piped has reported a live state last; not set before the first one.
+	ExaminedAt    *timestamppb.Timestamp `protobuf:"bytes,61,opt,name=examined_at,json=examinedAt,proto3" json:"examined_at,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Application) Reset() {
@@ -2021,6 +2026,20 @@ func (x *Application) GetExaminedDeploymentId() string {
 	return ""
 }
 
+func (x *Application) GetLookingSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.LookingSince
+	}
+	return nil
+}
+
+func (x *Application) GetExaminedAt() *timestamppb.Timestamp {
+	if x != nil {
+		return x.ExaminedAt
+	}
+	return nil
+}
+
 // What lives of an application, in numbers.
 type ResourceCounts struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -2092,6 +2111,104 @@ func (x *ResourceCounts) GetDrifted() uint32 {
 	return 0
 }
 
+type LookAtApplicationRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LookAtApplicationRequest) Reset() {
+	*x = LookAtApplicationRequest{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LookAtApplicationRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LookAtApplicationRequest) ProtoMessage() {}
+
+func (x *LookAtApplicationRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LookAtApplicationRequest.ProtoReflect.Descriptor instead.
+func (*LookAtApplicationRequest) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13}
+}
+
+func (x *LookAtApplicationRequest) GetApplicationId() string {
+	if x != nil {
+		return x.ApplicationId
+	}
+	return ""
+}
+
+type LookAtApplicationResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Why the live state could not be read; empty when it was.
+	Error string `protobuf:"bytes,1,opt,name=error,proto3" json:"error,omitempty"`
+	// How long piped has looked.
+	Took          *durationpb.Duration `protobuf:"bytes,2,opt,name=took,proto3" json:"took,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *LookAtApplicationResponse) Reset() {
+	*x = LookAtApplicationResponse{}
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *LookAtApplicationResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*LookAtApplicationResponse) ProtoMessage() {}
+
+func (x *LookAtApplicationResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use LookAtApplicationResponse.ProtoReflect.Descriptor instead.
+func (*LookAtApplicationResponse) Descriptor() ([]byte, []int) {
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
+}
+
+func (x *LookAtApplicationResponse) GetError() string {
+	if x != nil {
+		return x.Error
+	}
+	return ""
+}
+
+func (x *LookAtApplicationResponse) GetTook() *durationpb.Duration {
+	if x != nil {
+		return x.Took
+	}
+	return nil
+}
+
 type WatchResourcesRequest struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	ApplicationId string                 `protobuf:"bytes,1,opt,name=application_id,json=applicationId,proto3" json:"application_id,omitempty"`
@@ -2101,7 +2218,7 @@ type WatchResourcesRequest struct {
 
 func (x *WatchResourcesRequest) Reset() {
 	*x = WatchResourcesRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2113,7 +2230,7 @@ func (x *WatchResourcesRequest) String() string {
 func (*WatchResourcesRequest) ProtoMessage() {}
 
 func (x *WatchResourcesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[13]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2126,7 +2243,7 @@ func (x *WatchResourcesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResourcesRequest.ProtoReflect.Descriptor instead.
 func (*WatchResourcesRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{13}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *WatchResourcesRequest) GetApplicationId() string {
@@ -2147,7 +2264,7 @@ type WatchPodLogRequest struct {
 
 func (x *WatchPodLogRequest) Reset() {
 	*x = WatchPodLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2159,7 +2276,7 @@ func (x *WatchPodLogRequest) String() string {
 func (*WatchPodLogRequest) ProtoMessage() {}
 
 func (x *WatchPodLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[14]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2172,7 +2289,7 @@ func (x *WatchPodLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchPodLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchPodLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{14}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *WatchPodLogRequest) GetApplicationId() string {
@@ -2203,7 +2320,7 @@ type WatchResourcesResponse struct {
 
 func (x *WatchResourcesResponse) Reset() {
 	*x = WatchResourcesResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2215,7 +2332,7 @@ func (x *WatchResourcesResponse) String() string {
 func (*WatchResourcesResponse) ProtoMessage() {}
 
 func (x *WatchResourcesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[15]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2228,7 +2345,7 @@ func (x *WatchResourcesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchResourcesResponse.ProtoReflect.Descriptor instead.
 func (*WatchResourcesResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{15}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *WatchResourcesResponse) GetResources() []*Resource {
@@ -2282,7 +2399,7 @@ type Resource struct {
 
 func (x *Resource) Reset() {
 	*x = Resource{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2294,7 +2411,7 @@ func (x *Resource) String() string {
 func (*Resource) ProtoMessage() {}
 
 func (x *Resource) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[16]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2307,7 +2424,7 @@ func (x *Resource) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Resource.ProtoReflect.Descriptor instead.
 func (*Resource) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{16}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *Resource) GetId() string {
@@ -2420,7 +2537,7 @@ type FieldDrift struct {
 
 func (x *FieldDrift) Reset() {
 	*x = FieldDrift{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2432,7 +2549,7 @@ func (x *FieldDrift) String() string {
 func (*FieldDrift) ProtoMessage() {}
 
 func (x *FieldDrift) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[17]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2445,7 +2562,7 @@ func (x *FieldDrift) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FieldDrift.ProtoReflect.Descriptor instead.
 func (*FieldDrift) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{17}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *FieldDrift) GetPath() string {
@@ -2549,7 +2666,7 @@ type Deployment struct {
 
 func (x *Deployment) Reset() {
 	*x = Deployment{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2561,7 +2678,7 @@ func (x *Deployment) String() string {
 func (*Deployment) ProtoMessage() {}
 
 func (x *Deployment) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[18]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2574,7 +2691,7 @@ func (x *Deployment) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Deployment.ProtoReflect.Descriptor instead.
 func (*Deployment) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{18}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *Deployment) GetId() string {
@@ -2796,7 +2913,7 @@ type Cause struct {
 
 func (x *Cause) Reset() {
 	*x = Cause{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2808,7 +2925,7 @@ func (x *Cause) String() string {
 func (*Cause) ProtoMessage() {}
 
 func (x *Cause) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[19]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2821,7 +2938,7 @@ func (x *Cause) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cause.ProtoReflect.Descriptor instead.
 func (*Cause) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{19}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *Cause) GetKind() string {
@@ -2846,7 +2963,7 @@ type GetInsightsRequest struct {
 
 func (x *GetInsightsRequest) Reset() {
 	*x = GetInsightsRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2858,7 +2975,7 @@ func (x *GetInsightsRequest) String() string {
 func (*GetInsightsRequest) ProtoMessage() {}
 
 func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[20]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2871,7 +2988,7 @@ func (x *GetInsightsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInsightsRequest.ProtoReflect.Descriptor instead.
 func (*GetInsightsRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{20}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
 }
 
 type GetInsightsResponse struct {
@@ -2889,7 +3006,7 @@ type GetInsightsResponse struct {
 
 func (x *GetInsightsResponse) Reset() {
 	*x = GetInsightsResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2901,7 +3018,7 @@ func (x *GetInsightsResponse) String() string {
 func (*GetInsightsResponse) ProtoMessage() {}
 
 func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[21]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2914,7 +3031,7 @@ func (x *GetInsightsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetInsightsResponse.ProtoReflect.Descriptor instead.
 func (*GetInsightsResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{21}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *GetInsightsResponse) GetAll() *Insight {
@@ -2975,7 +3092,7 @@ type Insight struct {
 
 func (x *Insight) Reset() {
 	*x = Insight{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2987,7 +3104,7 @@ func (x *Insight) String() string {
 func (*Insight) ProtoMessage() {}
 
 func (x *Insight) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[22]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3000,7 +3117,7 @@ func (x *Insight) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Insight.ProtoReflect.Descriptor instead.
 func (*Insight) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{22}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *Insight) GetApplicationId() string {
@@ -3102,7 +3219,7 @@ type ListBranchesRequest struct {
 
 func (x *ListBranchesRequest) Reset() {
 	*x = ListBranchesRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3114,7 +3231,7 @@ func (x *ListBranchesRequest) String() string {
 func (*ListBranchesRequest) ProtoMessage() {}
 
 func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[23]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3127,7 +3244,7 @@ func (x *ListBranchesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBranchesRequest.ProtoReflect.Descriptor instead.
 func (*ListBranchesRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{23}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
 }
 
 type ListBranchesResponse struct {
@@ -3142,7 +3259,7 @@ type ListBranchesResponse struct {
 
 func (x *ListBranchesResponse) Reset() {
 	*x = ListBranchesResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3154,7 +3271,7 @@ func (x *ListBranchesResponse) String() string {
 func (*ListBranchesResponse) ProtoMessage() {}
 
 func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[24]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3167,7 +3284,7 @@ func (x *ListBranchesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListBranchesResponse.ProtoReflect.Descriptor instead.
 func (*ListBranchesResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{24}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListBranchesResponse) GetBranches() []*Branch {
@@ -3203,7 +3320,7 @@ type Branch struct {
 
 func (x *Branch) Reset() {
 	*x = Branch{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3215,7 +3332,7 @@ func (x *Branch) String() string {
 func (*Branch) ProtoMessage() {}
 
 func (x *Branch) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[25]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3228,7 +3345,7 @@ func (x *Branch) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Branch.ProtoReflect.Descriptor instead.
 func (*Branch) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{25}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *Branch) GetName() string {
@@ -3284,7 +3401,7 @@ type PreviewBranchRequest struct {
 
 func (x *PreviewBranchRequest) Reset() {
 	*x = PreviewBranchRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3296,7 +3413,7 @@ func (x *PreviewBranchRequest) String() string {
 func (*PreviewBranchRequest) ProtoMessage() {}
 
 func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[26]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3309,7 +3426,7 @@ func (x *PreviewBranchRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PreviewBranchRequest.ProtoReflect.Descriptor instead.
 func (*PreviewBranchRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{26}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *PreviewBranchRequest) GetBranch() string {
@@ -3340,7 +3457,7 @@ type Commit struct {
 
 func (x *Commit) Reset() {
 	*x = Commit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3352,7 +3469,7 @@ func (x *Commit) String() string {
 func (*Commit) ProtoMessage() {}
 
 func (x *Commit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[27]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3365,7 +3482,7 @@ func (x *Commit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Commit.ProtoReflect.Descriptor instead.
 func (*Commit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{27}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *Commit) GetHash() string {
@@ -3454,6 +3571,8 @@ type Stage struct {
 	// The last sign of a stage that has neither written to its log nor reported progress for 30 s; not set for others, and
 	// for those that a user can approve or skip.
 	SilentSince *timestamppb.Timestamp `protobuf:"bytes,62,opt,name=silent_since,json=silentSince,proto3" json:"silent_since,omitempty"`
+	// What the approval that the stage waits for is about ("destroys database"), where its plugin says so; else empty.
+	ApprovalSubject string `protobuf:"bytes,63,opt,name=approval_subject,json=approvalSubject,proto3" json:"approval_subject,omitempty"`
 	// The stage is paused at a breakpoint, and nothing of it runs.
 	Pause *StagePause `protobuf:"bytes,80,opt,name=pause,proto3" json:"pause,omitempty"`
 	// How long its latest attempt was paused at breakpoints between started_at and completed_at; not set for never.
@@ -3464,7 +3583,7 @@ type Stage struct {
 
 func (x *Stage) Reset() {
 	*x = Stage{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3476,7 +3595,7 @@ func (x *Stage) String() string {
 func (*Stage) ProtoMessage() {}
 
 func (x *Stage) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[28]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3489,7 +3608,7 @@ func (x *Stage) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Stage.ProtoReflect.Descriptor instead.
 func (*Stage) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{28}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *Stage) GetId() string {
@@ -3674,6 +3793,13 @@ func (x *Stage) GetSilentSince() *timestamppb.Timestamp {
 	return nil
 }
 
+func (x *Stage) GetApprovalSubject() string {
+	if x != nil {
+		return x.ApprovalSubject
+	}
+	return ""
+}
+
 func (x *Stage) GetPause() *StagePause {
 	if x != nil {
 		return x.Pause
@@ -3703,7 +3829,7 @@ type PluginBuild struct {
 
 func (x *PluginBuild) Reset() {
 	*x = PluginBuild{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3715,7 +3841,7 @@ func (x *PluginBuild) String() string {
 func (*PluginBuild) ProtoMessage() {}
 
 func (x *PluginBuild) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[29]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3728,7 +3854,7 @@ func (x *PluginBuild) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginBuild.ProtoReflect.Descriptor instead.
 func (*PluginBuild) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{29}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *PluginBuild) GetHash() string {
@@ -3775,7 +3901,7 @@ type PluginExit struct {
 
 func (x *PluginExit) Reset() {
 	*x = PluginExit{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3787,7 +3913,7 @@ func (x *PluginExit) String() string {
 func (*PluginExit) ProtoMessage() {}
 
 func (x *PluginExit) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[30]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3800,7 +3926,7 @@ func (x *PluginExit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use PluginExit.ProtoReflect.Descriptor instead.
 func (*PluginExit) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{30}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *PluginExit) GetAt() *timestamppb.Timestamp {
@@ -3876,7 +4002,7 @@ type StageApproval struct {
 
 func (x *StageApproval) Reset() {
 	*x = StageApproval{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3888,7 +4014,7 @@ func (x *StageApproval) String() string {
 func (*StageApproval) ProtoMessage() {}
 
 func (x *StageApproval) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[31]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3901,7 +4027,7 @@ func (x *StageApproval) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageApproval.ProtoReflect.Descriptor instead.
 func (*StageApproval) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{31}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *StageApproval) GetUser() string {
@@ -3928,7 +4054,7 @@ type GetStageRunRequest struct {
 
 func (x *GetStageRunRequest) Reset() {
 	*x = GetStageRunRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3940,7 +4066,7 @@ func (x *GetStageRunRequest) String() string {
 func (*GetStageRunRequest) ProtoMessage() {}
 
 func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[32]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3953,7 +4079,7 @@ func (x *GetStageRunRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunRequest.ProtoReflect.Descriptor instead.
 func (*GetStageRunRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{32}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
 }
 
 func (x *GetStageRunRequest) GetDeploymentId() string {
@@ -3993,7 +4119,7 @@ type GetStageRunResponse struct {
 
 func (x *GetStageRunResponse) Reset() {
 	*x = GetStageRunResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4005,7 +4131,7 @@ func (x *GetStageRunResponse) String() string {
 func (*GetStageRunResponse) ProtoMessage() {}
 
 func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[33]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4018,7 +4144,7 @@ func (x *GetStageRunResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetStageRunResponse.ProtoReflect.Descriptor instead.
 func (*GetStageRunResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{33}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
 }
 
 func (x *GetStageRunResponse) GetConfig() string {
@@ -4089,7 +4215,7 @@ type StageAttempt struct {
 
 func (x *StageAttempt) Reset() {
 	*x = StageAttempt{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4101,7 +4227,7 @@ func (x *StageAttempt) String() string {
 func (*StageAttempt) ProtoMessage() {}
 
 func (x *StageAttempt) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[34]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4114,7 +4240,7 @@ func (x *StageAttempt) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageAttempt.ProtoReflect.Descriptor instead.
 func (*StageAttempt) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{34}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
 }
 
 func (x *StageAttempt) GetNumber() int32 {
@@ -4172,7 +4298,7 @@ type StageProgress struct {
 
 func (x *StageProgress) Reset() {
 	*x = StageProgress{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4184,7 +4310,7 @@ func (x *StageProgress) String() string {
 func (*StageProgress) ProtoMessage() {}
 
 func (x *StageProgress) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[35]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4197,7 +4323,7 @@ func (x *StageProgress) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageProgress.ProtoReflect.Descriptor instead.
 func (*StageProgress) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{35}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
 }
 
 func (x *StageProgress) GetDone() int64 {
@@ -4235,7 +4361,7 @@ type StageTarget struct {
 
 func (x *StageTarget) Reset() {
 	*x = StageTarget{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4247,7 +4373,7 @@ func (x *StageTarget) String() string {
 func (*StageTarget) ProtoMessage() {}
 
 func (x *StageTarget) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[36]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4260,7 +4386,7 @@ func (x *StageTarget) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use StageTarget.ProtoReflect.Descriptor instead.
 func (*StageTarget) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{36}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
 }
 
 func (x *StageTarget) GetName() string {
@@ -4347,7 +4473,7 @@ type Plugin struct {
 
 func (x *Plugin) Reset() {
 	*x = Plugin{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4359,7 +4485,7 @@ func (x *Plugin) String() string {
 func (*Plugin) ProtoMessage() {}
 
 func (x *Plugin) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[37]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4372,7 +4498,7 @@ func (x *Plugin) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Plugin.ProtoReflect.Descriptor instead.
 func (*Plugin) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{37}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
 }
 
 func (x *Plugin) GetName() string {
@@ -4628,7 +4754,7 @@ type LogBlock struct {
 
 func (x *LogBlock) Reset() {
 	*x = LogBlock{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4640,7 +4766,7 @@ func (x *LogBlock) String() string {
 func (*LogBlock) ProtoMessage() {}
 
 func (x *LogBlock) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[38]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4653,7 +4779,7 @@ func (x *LogBlock) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use LogBlock.ProtoReflect.Descriptor instead.
 func (*LogBlock) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{38}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
 }
 
 func (x *LogBlock) GetDeploymentId() string {
@@ -4708,7 +4834,7 @@ type WatchStageLogRequest struct {
 
 func (x *WatchStageLogRequest) Reset() {
 	*x = WatchStageLogRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4720,7 +4846,7 @@ func (x *WatchStageLogRequest) String() string {
 func (*WatchStageLogRequest) ProtoMessage() {}
 
 func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[39]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4733,7 +4859,7 @@ func (x *WatchStageLogRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogRequest.ProtoReflect.Descriptor instead.
 func (*WatchStageLogRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{39}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
 }
 
 func (x *WatchStageLogRequest) GetDeploymentId() string {
@@ -4765,7 +4891,7 @@ type WatchStageLogResponse struct {
 
 func (x *WatchStageLogResponse) Reset() {
 	*x = WatchStageLogResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4777,7 +4903,7 @@ func (x *WatchStageLogResponse) String() string {
 func (*WatchStageLogResponse) ProtoMessage() {}
 
 func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[40]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4790,7 +4916,7 @@ func (x *WatchStageLogResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WatchStageLogResponse.ProtoReflect.Descriptor instead.
 func (*WatchStageLogResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{40}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
 }
 
 func (x *WatchStageLogResponse) GetBlocks() []*LogBlock {
@@ -4832,7 +4958,7 @@ type SyncApplicationRequest struct {
 
 func (x *SyncApplicationRequest) Reset() {
 	*x = SyncApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4844,7 +4970,7 @@ func (x *SyncApplicationRequest) String() string {
 func (*SyncApplicationRequest) ProtoMessage() {}
 
 func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[41]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4857,7 +4983,7 @@ func (x *SyncApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationRequest.ProtoReflect.Descriptor instead.
 func (*SyncApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{41}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
 }
 
 func (x *SyncApplicationRequest) GetApplicationId() string {
@@ -4887,7 +5013,7 @@ type SyncApplicationResponse struct {
 
 func (x *SyncApplicationResponse) Reset() {
 	*x = SyncApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4899,7 +5025,7 @@ func (x *SyncApplicationResponse) String() string {
 func (*SyncApplicationResponse) ProtoMessage() {}
 
 func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[42]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4912,7 +5038,7 @@ func (x *SyncApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncApplicationResponse.ProtoReflect.Descriptor instead.
 func (*SyncApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{42}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
 }
 
 func (x *SyncApplicationResponse) GetCommandId() string {
@@ -4951,7 +5077,7 @@ type SyncCommitRequest struct {
 
 func (x *SyncCommitRequest) Reset() {
 	*x = SyncCommitRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4963,7 +5089,7 @@ func (x *SyncCommitRequest) String() string {
 func (*SyncCommitRequest) ProtoMessage() {}
 
 func (x *SyncCommitRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[43]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4976,7 +5102,7 @@ func (x *SyncCommitRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncCommitRequest.ProtoReflect.Descriptor instead.
 func (*SyncCommitRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{43}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
 }
 
 func (x *SyncCommitRequest) GetApplicationId() string {
@@ -5020,7 +5146,7 @@ type SyncCommitResponse struct {
 
 func (x *SyncCommitResponse) Reset() {
 	*x = SyncCommitResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5032,7 +5158,7 @@ func (x *SyncCommitResponse) String() string {
 func (*SyncCommitResponse) ProtoMessage() {}
 
 func (x *SyncCommitResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[44]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5045,7 +5171,7 @@ func (x *SyncCommitResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncCommitResponse.ProtoReflect.Descriptor instead.
 func (*SyncCommitResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{44}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
 }
 
 func (x *SyncCommitResponse) GetCommandId() string {
@@ -5080,7 +5206,7 @@ type RetryDeploymentRequest struct {
 
 func (x *RetryDeploymentRequest) Reset() {
 	*x = RetryDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5092,7 +5218,7 @@ func (x *RetryDeploymentRequest) String() string {
 func (*RetryDeploymentRequest) ProtoMessage() {}
 
 func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[45]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5105,7 +5231,7 @@ func (x *RetryDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{45}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
 }
 
 func (x *RetryDeploymentRequest) GetDeploymentId() string {
@@ -5133,7 +5259,7 @@ type RetryDeploymentResponse struct {
 
 func (x *RetryDeploymentResponse) Reset() {
 	*x = RetryDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5145,7 +5271,7 @@ func (x *RetryDeploymentResponse) String() string {
 func (*RetryDeploymentResponse) ProtoMessage() {}
 
 func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[46]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5158,7 +5284,7 @@ func (x *RetryDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RetryDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*RetryDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{46}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
 }
 
 func (x *RetryDeploymentResponse) GetCommandId() string {
@@ -5189,7 +5315,7 @@ type RollBackApplicationRequest struct {
 
 func (x *RollBackApplicationRequest) Reset() {
 	*x = RollBackApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5201,7 +5327,7 @@ func (x *RollBackApplicationRequest) String() string {
 func (*RollBackApplicationRequest) ProtoMessage() {}
 
 func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[47]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5214,7 +5340,7 @@ func (x *RollBackApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{47}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
 }
 
 func (x *RollBackApplicationRequest) GetDeploymentId() string {
@@ -5249,7 +5375,7 @@ type RollBackApplicationResponse struct {
 
 func (x *RollBackApplicationResponse) Reset() {
 	*x = RollBackApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5261,7 +5387,7 @@ func (x *RollBackApplicationResponse) String() string {
 func (*RollBackApplicationResponse) ProtoMessage() {}
 
 func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[48]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5274,7 +5400,7 @@ func (x *RollBackApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RollBackApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RollBackApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{48}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
 }
 
 func (x *RollBackApplicationResponse) GetCommandId() string {
@@ -5304,7 +5430,7 @@ type RemoveApplicationRequest struct {
 
 func (x *RemoveApplicationRequest) Reset() {
 	*x = RemoveApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5316,7 +5442,7 @@ func (x *RemoveApplicationRequest) String() string {
 func (*RemoveApplicationRequest) ProtoMessage() {}
 
 func (x *RemoveApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[49]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5329,7 +5455,7 @@ func (x *RemoveApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveApplicationRequest.ProtoReflect.Descriptor instead.
 func (*RemoveApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{49}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
 }
 
 func (x *RemoveApplicationRequest) GetApplicationId() string {
@@ -5367,7 +5493,7 @@ type RemoveApplicationResponse struct {
 
 func (x *RemoveApplicationResponse) Reset() {
 	*x = RemoveApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5379,7 +5505,7 @@ func (x *RemoveApplicationResponse) String() string {
 func (*RemoveApplicationResponse) ProtoMessage() {}
 
 func (x *RemoveApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[50]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5392,7 +5518,7 @@ func (x *RemoveApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveApplicationResponse.ProtoReflect.Descriptor instead.
 func (*RemoveApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{50}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
 }
 
 func (x *RemoveApplicationResponse) GetCommandId() string {
@@ -5430,7 +5556,7 @@ type ApproveStageRequest struct {
 
 func (x *ApproveStageRequest) Reset() {
 	*x = ApproveStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5442,7 +5568,7 @@ func (x *ApproveStageRequest) String() string {
 func (*ApproveStageRequest) ProtoMessage() {}
 
 func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[51]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5455,7 +5581,7 @@ func (x *ApproveStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageRequest.ProtoReflect.Descriptor instead.
 func (*ApproveStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{51}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
 }
 
 func (x *ApproveStageRequest) GetDeploymentId() string {
@@ -5495,7 +5621,7 @@ type ApproveStageResponse struct {
 
 func (x *ApproveStageResponse) Reset() {
 	*x = ApproveStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5507,7 +5633,7 @@ func (x *ApproveStageResponse) String() string {
 func (*ApproveStageResponse) ProtoMessage() {}
 
 func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[52]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5520,7 +5646,7 @@ func (x *ApproveStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ApproveStageResponse.ProtoReflect.Descriptor instead.
 func (*ApproveStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{52}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *ApproveStageResponse) GetCommandId() string {
@@ -5541,7 +5667,7 @@ type SkipStageRequest struct {
 
 func (x *SkipStageRequest) Reset() {
 	*x = SkipStageRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5553,7 +5679,7 @@ func (x *SkipStageRequest) String() string {
 func (*SkipStageRequest) ProtoMessage() {}
 
 func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[53]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5566,7 +5692,7 @@ func (x *SkipStageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageRequest.ProtoReflect.Descriptor instead.
 func (*SkipStageRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{53}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *SkipStageRequest) GetDeploymentId() string {
@@ -5599,7 +5725,7 @@ type SkipStageResponse struct {
 
 func (x *SkipStageResponse) Reset() {
 	*x = SkipStageResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5611,7 +5737,7 @@ func (x *SkipStageResponse) String() string {
 func (*SkipStageResponse) ProtoMessage() {}
 
 func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[54]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5624,7 +5750,7 @@ func (x *SkipStageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SkipStageResponse.ProtoReflect.Descriptor instead.
 func (*SkipStageResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{54}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *SkipStageResponse) GetCommandId() string {
@@ -5645,7 +5771,7 @@ type CancelDeploymentRequest struct {
 
 func (x *CancelDeploymentRequest) Reset() {
 	*x = CancelDeploymentRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5657,7 +5783,7 @@ func (x *CancelDeploymentRequest) String() string {
 func (*CancelDeploymentRequest) ProtoMessage() {}
 
 func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[55]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5670,7 +5796,7 @@ func (x *CancelDeploymentRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentRequest.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{55}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *CancelDeploymentRequest) GetDeploymentId() string {
@@ -5703,7 +5829,7 @@ type CancelDeploymentResponse struct {
 
 func (x *CancelDeploymentResponse) Reset() {
 	*x = CancelDeploymentResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5715,7 +5841,7 @@ func (x *CancelDeploymentResponse) String() string {
 func (*CancelDeploymentResponse) ProtoMessage() {}
 
 func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[56]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5728,7 +5854,7 @@ func (x *CancelDeploymentResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CancelDeploymentResponse.ProtoReflect.Descriptor instead.
 func (*CancelDeploymentResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{56}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *CancelDeploymentResponse) GetCommandId() string {
@@ -5751,7 +5877,7 @@ type OpenApplicationRequest struct {
 
 func (x *OpenApplicationRequest) Reset() {
 	*x = OpenApplicationRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5763,7 +5889,7 @@ func (x *OpenApplicationRequest) String() string {
 func (*OpenApplicationRequest) ProtoMessage() {}
 
 func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[57]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5776,7 +5902,7 @@ func (x *OpenApplicationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationRequest.ProtoReflect.Descriptor instead.
 func (*OpenApplicationRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{57}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *OpenApplicationRequest) GetApplicationId() string {
@@ -5812,7 +5938,7 @@ type OpenApplicationResponse struct {
 
 func (x *OpenApplicationResponse) Reset() {
 	*x = OpenApplicationResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5824,7 +5950,7 @@ func (x *OpenApplicationResponse) String() string {
 func (*OpenApplicationResponse) ProtoMessage() {}
 
 func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[58]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5837,7 +5963,7 @@ func (x *OpenApplicationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OpenApplicationResponse.ProtoReflect.Descriptor instead.
 func (*OpenApplicationResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{58}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *OpenApplicationResponse) GetUrl() string {
@@ -5865,7 +5991,7 @@ type RestartPluginRequest struct {
 
 func (x *RestartPluginRequest) Reset() {
 	*x = RestartPluginRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5877,7 +6003,7 @@ func (x *RestartPluginRequest) String() string {
 func (*RestartPluginRequest) ProtoMessage() {}
 
 func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[59]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5890,7 +6016,7 @@ func (x *RestartPluginRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginRequest.ProtoReflect.Descriptor instead.
 func (*RestartPluginRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{59}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *RestartPluginRequest) GetName() string {
@@ -5915,7 +6041,7 @@ type RestartPluginResponse struct {
 
 func (x *RestartPluginResponse) Reset() {
 	*x = RestartPluginResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5927,7 +6053,7 @@ func (x *RestartPluginResponse) String() string {
 func (*RestartPluginResponse) ProtoMessage() {}
 
 func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[60]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5940,7 +6066,7 @@ func (x *RestartPluginResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RestartPluginResponse.ProtoReflect.Descriptor instead.
 func (*RestartPluginResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{60}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{62}
 }
 
 type ShutdownRequest struct {
@@ -5953,7 +6079,7 @@ type ShutdownRequest struct {
 
 func (x *ShutdownRequest) Reset() {
 	*x = ShutdownRequest{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5965,7 +6091,7 @@ func (x *ShutdownRequest) String() string {
 func (*ShutdownRequest) ProtoMessage() {}
 
 func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[61]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5978,7 +6104,7 @@ func (x *ShutdownRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownRequest.ProtoReflect.Descriptor instead.
 func (*ShutdownRequest) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{61}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *ShutdownRequest) GetRemove() bool {
@@ -5996,7 +6122,7 @@ type ShutdownResponse struct {
 
 func (x *ShutdownResponse) Reset() {
 	*x = ShutdownResponse{}
-	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -6008,7 +6134,7 @@ func (x *ShutdownResponse) String() string {
 func (*ShutdownResponse) ProtoMessage() {}
 
 func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_api_deck_v1_deck_proto_msgTypes[62]
+	mi := &file_api_deck_v1_deck_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -6021,7 +6147,7 @@ func (x *ShutdownResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ShutdownResponse.ProtoReflect.Descriptor instead.
 func (*ShutdownResponse) Descriptor() ([]byte, []int) {
-	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{62}
+	return file_api_deck_v1_deck_proto_rawDescGZIP(), []int{64}
 }
 
 var File_api_deck_v1_deck_proto protoreflect.FileDescriptor
@@ -6142,7 +6268,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x15STATE_NEVER_CONNECTED\x10\x01\x12\x13\n" +
 	"\x0fSTATE_CONNECTED\x10\x02\x12\x16\n" +
 	"\x12STATE_DISCONNECTED\x10\x03\x12\x12\n" +
-	"\x0eSTATE_DISABLED\x10\x04\"\xaf\a\n" +
+	"\x0eSTATE_DISABLED\x10\x04\"\xad\b\n" +
 	"\vApplication\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12 \n" +
@@ -6168,7 +6294,10 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\rrepository_id\x18\x14 \x01(\tR\frepositoryId\x12\x16\n" +
 	"\x06manual\x18\x15 \x01(\bR\x06manual\x12#\n" +
 	"\rhealth_reason\x18\x16 \x01(\tR\fhealthReason\x124\n" +
-	"\x16examined_deployment_id\x18\x17 \x01(\tR\x14examinedDeploymentId\x1a9\n" +
+	"\x16examined_deployment_id\x18\x17 \x01(\tR\x14examinedDeploymentId\x12?\n" +
+	"\rlooking_since\x18< \x01(\v2\x1a.google.protobuf.TimestampR\flookingSince\x12;\n" +
+	"\vexamined_at\x18= \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"examinedAt\x1a9\n" +
 	"\vLabelsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\tR\x05value:\x028\x01\"x\n" +
@@ -6176,7 +6305,12 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05total\x18\x01 \x01(\rR\x05total\x12\x1c\n" +
 	"\tunhealthy\x18\x02 \x01(\rR\tunhealthy\x12\x18\n" +
 	"\aunknown\x18\x03 \x01(\rR\aunknown\x12\x18\n" +
-	"\adrifted\x18\x04 \x01(\rR\adrifted\">\n" +
+	"\adrifted\x18\x04 \x01(\rR\adrifted\"A\n" +
+	"\x18LookAtApplicationRequest\x12%\n" +
+	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\"`\n" +
+	"\x19LookAtApplicationResponse\x12\x14\n" +
+	"\x05error\x18\x01 \x01(\tR\x05error\x12-\n" +
+	"\x04took\x18\x02 \x01(\v2\x19.google.protobuf.DurationR\x04took\">\n" +
 	"\x15WatchResourcesRequest\x12%\n" +
 	"\x0eapplication_id\x18\x01 \x01(\tR\rapplicationId\"\\\n" +
 	"\x12WatchPodLogRequest\x12%\n" +
@@ -6305,7 +6439,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x06branch\x18\x04 \x01(\tR\x06branch\x12\x10\n" +
 	"\x03url\x18\x05 \x01(\tR\x03url\x129\n" +
 	"\n" +
-	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xf7\b\n" +
+	"created_at\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampR\tcreatedAt\"\xa2\t\n" +
 	"\x05Stage\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x12\n" +
@@ -6336,7 +6470,8 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x05cause\x18\x17 \x01(\v2\x17.pipedeck.deck.v1.CauseR\x05cause\x12\x16\n" +
 	"\x06plugin\x18< \x01(\tR\x06plugin\x123\n" +
 	"\x05build\x18= \x01(\v2\x1d.pipedeck.deck.v1.PluginBuildR\x05build\x12=\n" +
-	"\fsilent_since\x18> \x01(\v2\x1a.google.protobuf.TimestampR\vsilentSince\x122\n" +
+	"\fsilent_since\x18> \x01(\v2\x1a.google.protobuf.TimestampR\vsilentSince\x12)\n" +
+	"\x10approval_subject\x18? \x01(\tR\x0fapprovalSubject\x122\n" +
 	"\x05pause\x18P \x01(\v2\x1c.pipedeck.deck.v1.StagePauseR\x05pause\x121\n" +
 	"\x06paused\x18Q \x01(\v2\x19.google.protobuf.DurationR\x06paused\"r\n" +
 	"\vPluginBuild\x12\x12\n" +
@@ -6587,7 +6722,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x14SEVERITY_UNSPECIFIED\x10\x00\x12\x11\n" +
 	"\rSEVERITY_INFO\x10\x01\x12\x14\n" +
 	"\x10SEVERITY_SUCCESS\x10\x02\x12\x12\n" +
-	"\x0eSEVERITY_ERROR\x10\x032\xbf\x10\n" +
+	"\x0eSEVERITY_ERROR\x10\x032\xaf\x11\n" +
 	"\vDeckService\x12L\n" +
 	"\x05Watch\x12\x1e.pipedeck.deck.v1.WatchRequest\x1a\x1f.pipedeck.deck.v1.WatchResponse\"\x000\x01\x12d\n" +
 	"\rWatchStageLog\x12&.pipedeck.deck.v1.WatchStageLogRequest\x1a'.pipedeck.deck.v1.WatchStageLogResponse\"\x000\x01\x12\\\n" +
@@ -6609,6 +6744,7 @@ const file_api_deck_v1_deck_proto_rawDesc = "" +
 	"\x0fOpenApplication\x12(.pipedeck.deck.v1.OpenApplicationRequest\x1a).pipedeck.deck.v1.OpenApplicationResponse\"\x00\x12b\n" +
 	"\rRestartPlugin\x12&.pipedeck.deck.v1.RestartPluginRequest\x1a'.pipedeck.deck.v1.RestartPluginResponse\"\x00\x12S\n" +
 	"\bShutdown\x12!.pipedeck.deck.v1.ShutdownRequest\x1a\".pipedeck.deck.v1.ShutdownResponse\"\x00\x12n\n" +
+	"\x11LookAtApplication\x12*.pipedeck.deck.v1.LookAtApplicationRequest\x1a+.pipedeck.deck.v1.LookAtApplicationResponse\"\x00\x12n\n" +
 	"\x11ChangeBreakpoints\x12*.pipedeck.deck.v1.ChangeBreakpointsRequest\x1a+.pipedeck.deck.v1.ChangeBreakpointsResponse\"\x00\x12b\n" +
 	"\rContinueStage\x12&.pipedeck.deck.v1.ContinueStageRequest\x1a'.pipedeck.deck.v1.ContinueStageResponse\"\x00B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
 
@@ -6625,7 +6761,7 @@ func file_api_deck_v1_deck_proto_rawDescGZIP() []byte {
 }
 
 var file_api_deck_v1_deck_proto_enumTypes = make([]protoimpl.EnumInfo, 11)
-var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 65)
+var file_api_deck_v1_deck_proto_msgTypes = make([]protoimpl.MessageInfo, 67)
 var file_api_deck_v1_deck_proto_goTypes = []any{
 	(SyncStatus)(0),                       // 0: pipedeck.deck.v1.SyncStatus
 	(HealthStatus)(0),                     // 1: pipedeck.deck.v1.HealthStatus
@@ -6651,209 +6787,216 @@ var file_api_deck_v1_deck_proto_goTypes = []any{
 	(*Piped)(nil),                         // 21: pipedeck.deck.v1.Piped
 	(*Application)(nil),                   // 22: pipedeck.deck.v1.Application
 	(*ResourceCounts)(nil),                // 23: pipedeck.deck.v1.ResourceCounts
-	(*WatchResourcesRequest)(nil),         // 24: pipedeck.deck.v1.WatchResourcesRequest
-	(*WatchPodLogRequest)(nil),            // 25: pipedeck.deck.v1.WatchPodLogRequest
-	(*WatchResourcesResponse)(nil),        // 26: pipedeck.deck.v1.WatchResourcesResponse
-	(*Resource)(nil),                      // 27: pipedeck.deck.v1.Resource
-	(*FieldDrift)(nil),                    // 28: pipedeck.deck.v1.FieldDrift
-	(*Deployment)(nil),                    // 29: pipedeck.deck.v1.Deployment
-	(*Cause)(nil),                         // 30: pipedeck.deck.v1.Cause
-	(*GetInsightsRequest)(nil),            // 31: pipedeck.deck.v1.GetInsightsRequest
-	(*GetInsightsResponse)(nil),           // 32: pipedeck.deck.v1.GetInsightsResponse
-	(*Insight)(nil),                       // 33: pipedeck.deck.v1.Insight
-	(*ListBranchesRequest)(nil),           // 34: pipedeck.deck.v1.ListBranchesRequest
-	(*ListBranchesResponse)(nil),          // 35: pipedeck.deck.v1.ListBranchesResponse
-	(*Branch)(nil),                        // 36: pipedeck.deck.v1.Branch
-	(*PreviewBranchRequest)(nil),          // 37: pipedeck.deck.v1.PreviewBranchRequest
-	(*Commit)(nil),                        // 38: pipedeck.deck.v1.Commit
-	(*Stage)(nil),                         // 39: pipedeck.deck.v1.Stage
-	(*PluginBuild)(nil),                   // 40: pipedeck.deck.v1.PluginBuild
-	(*PluginExit)(nil),                    // 41: pipedeck.deck.v1.PluginExit
-	(*StageApproval)(nil),                 // 42: pipedeck.deck.v1.StageApproval
-	(*GetStageRunRequest)(nil),            // 43: pipedeck.deck.v1.GetStageRunRequest
-	(*GetStageRunResponse)(nil),           // 44: pipedeck.deck.v1.GetStageRunResponse
-	(*StageAttempt)(nil),                  // 45: pipedeck.deck.v1.StageAttempt
-	(*StageProgress)(nil),                 // 46: pipedeck.deck.v1.StageProgress
-	(*StageTarget)(nil),                   // 47: pipedeck.deck.v1.StageTarget
-	(*Plugin)(nil),                        // 48: pipedeck.deck.v1.Plugin
-	(*LogBlock)(nil),                      // 49: pipedeck.deck.v1.LogBlock
-	(*WatchStageLogRequest)(nil),          // 50: pipedeck.deck.v1.WatchStageLogRequest
-	(*WatchStageLogResponse)(nil),         // 51: pipedeck.deck.v1.WatchStageLogResponse
-	(*SyncApplicationRequest)(nil),        // 52: pipedeck.deck.v1.SyncApplicationRequest
-	(*SyncApplicationResponse)(nil),       // 53: pipedeck.deck.v1.SyncApplicationResponse
-	(*SyncCommitRequest)(nil),             // 54: pipedeck.deck.v1.SyncCommitRequest
-	(*SyncCommitResponse)(nil),            // 55: pipedeck.deck.v1.SyncCommitResponse
-	(*RetryDeploymentRequest)(nil),        // 56: pipedeck.deck.v1.RetryDeploymentRequest
-	(*RetryDeploymentResponse)(nil),       // 57: pipedeck.deck.v1.RetryDeploymentResponse
-	(*RollBackApplicationRequest)(nil),    // 58: pipedeck.deck.v1.RollBackApplicationRequest
-	(*RollBackApplicationResponse)(nil),   // 59: pipedeck.deck.v1.RollBackApplicationResponse
-	(*RemoveApplicationRequest)(nil),      // 60: pipedeck.deck.v1.RemoveApplicationRequest
-	(*RemoveApplicationResponse)(nil),     // 61: pipedeck.deck.v1.RemoveApplicationResponse
-	(*ApproveStageRequest)(nil),           // 62: pipedeck.deck.v1.ApproveStageRequest
-	(*ApproveStageResponse)(nil),          // 63: pipedeck.deck.v1.ApproveStageResponse
-	(*SkipStageRequest)(nil),              // 64: pipedeck.deck.v1.SkipStageRequest
-	(*SkipStageResponse)(nil),             // 65: pipedeck.deck.v1.SkipStageResponse
-	(*CancelDeploymentRequest)(nil),       // 66: pipedeck.deck.v1.CancelDeploymentRequest
-	(*CancelDeploymentResponse)(nil),      // 67: pipedeck.deck.v1.CancelDeploymentResponse
-	(*OpenApplicationRequest)(nil),        // 68: pipedeck.deck.v1.OpenApplicationRequest
-	(*OpenApplicationResponse)(nil),       // 69: pipedeck.deck.v1.OpenApplicationResponse
-	(*RestartPluginRequest)(nil),          // 70: pipedeck.deck.v1.RestartPluginRequest
-	(*RestartPluginResponse)(nil),         // 71: pipedeck.deck.v1.RestartPluginResponse
-	(*ShutdownRequest)(nil),               // 72: pipedeck.deck.v1.ShutdownRequest
-	(*ShutdownResponse)(nil),              // 73: pipedeck.deck.v1.ShutdownResponse
-	nil,                                   // 74: pipedeck.deck.v1.Application.LabelsEntry
-	nil,                                   // 75: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	(*durationpb.Duration)(nil),           // 76: google.protobuf.Duration
-	(*timestamppb.Timestamp)(nil),         // 77: google.protobuf.Timestamp
-	(*Breakpoint)(nil),                    // 78: pipedeck.deck.v1.Breakpoint
-	(*Fault)(nil),                         // 79: pipedeck.deck.v1.Fault
-	(*StagePause)(nil),                    // 80: pipedeck.deck.v1.StagePause
-	(*PluginCall)(nil),                    // 81: pipedeck.deck.v1.PluginCall
-	(*ChangeBreakpointsRequest)(nil),      // 82: pipedeck.deck.v1.ChangeBreakpointsRequest
-	(*ContinueStageRequest)(nil),          // 83: pipedeck.deck.v1.ContinueStageRequest
-	(*PlanPreviewResponse)(nil),           // 84: pipedeck.deck.v1.PlanPreviewResponse
-	(*ChangeBreakpointsResponse)(nil),     // 85: pipedeck.deck.v1.ChangeBreakpointsResponse
-	(*ContinueStageResponse)(nil),         // 86: pipedeck.deck.v1.ContinueStageResponse
+	(*LookAtApplicationRequest)(nil),      // 24: pipedeck.deck.v1.LookAtApplicationRequest
+	(*LookAtApplicationResponse)(nil),     // 25: pipedeck.deck.v1.LookAtApplicationResponse
+	(*WatchResourcesRequest)(nil),         // 26: pipedeck.deck.v1.WatchResourcesRequest
+	(*WatchPodLogRequest)(nil),            // 27: pipedeck.deck.v1.WatchPodLogRequest
+	(*WatchResourcesResponse)(nil),        // 28: pipedeck.deck.v1.WatchResourcesResponse
+	(*Resource)(nil),                      // 29: pipedeck.deck.v1.Resource
+	(*FieldDrift)(nil),                    // 30: pipedeck.deck.v1.FieldDrift
+	(*Deployment)(nil),                    // 31: pipedeck.deck.v1.Deployment
+	(*Cause)(nil),                         // 32: pipedeck.deck.v1.Cause
+	(*GetInsightsRequest)(nil),            // 33: pipedeck.deck.v1.GetInsightsRequest
+	(*GetInsightsResponse)(nil),           // 34: pipedeck.deck.v1.GetInsightsResponse
+	(*Insight)(nil),                       // 35: pipedeck.deck.v1.Insight
+	(*ListBranchesRequest)(nil),           // 36: pipedeck.deck.v1.ListBranchesRequest
+	(*ListBranchesResponse)(nil),          // 37: pipedeck.deck.v1.ListBranchesResponse
+	(*Branch)(nil),                        // 38: pipedeck.deck.v1.Branch
+	(*PreviewBranchRequest)(nil),          // 39: pipedeck.deck.v1.PreviewBranchRequest
+	(*Commit)(nil),                        // 40: pipedeck.deck.v1.Commit
+	(*Stage)(nil),                         // 41: pipedeck.deck.v1.Stage
+	(*PluginBuild)(nil),                   // 42: pipedeck.deck.v1.PluginBuild
+	(*PluginExit)(nil),                    // 43: pipedeck.deck.v1.PluginExit
+	(*StageApproval)(nil),                 // 44: pipedeck.deck.v1.StageApproval
+	(*GetStageRunRequest)(nil),            // 45: pipedeck.deck.v1.GetStageRunRequest
+	(*GetStageRunResponse)(nil),           // 46: pipedeck.deck.v1.GetStageRunResponse
+	(*StageAttempt)(nil),                  // 47: pipedeck.deck.v1.StageAttempt
+	(*StageProgress)(nil),                 // 48: pipedeck.deck.v1.StageProgress
+	(*StageTarget)(nil),                   // 49: pipedeck.deck.v1.StageTarget
+	(*Plugin)(nil),                        // 50: pipedeck.deck.v1.Plugin
+	(*LogBlock)(nil),                      // 51: pipedeck.deck.v1.LogBlock
+	(*WatchStageLogRequest)(nil),          // 52: pipedeck.deck.v1.WatchStageLogRequest
+	(*WatchStageLogResponse)(nil),         // 53: pipedeck.deck.v1.WatchStageLogResponse
+	(*SyncApplicationRequest)(nil),        // 54: pipedeck.deck.v1.SyncApplicationRequest
+	(*SyncApplicationResponse)(nil),       // 55: pipedeck.deck.v1.SyncApplicationResponse
+	(*SyncCommitRequest)(nil),             // 56: pipedeck.deck.v1.SyncCommitRequest
+	(*SyncCommitResponse)(nil),            // 57: pipedeck.deck.v1.SyncCommitResponse
+	(*RetryDeploymentRequest)(nil),        // 58: pipedeck.deck.v1.RetryDeploymentRequest
+	(*RetryDeploymentResponse)(nil),       // 59: pipedeck.deck.v1.RetryDeploymentResponse
+	(*RollBackApplicationRequest)(nil),    // 60: pipedeck.deck.v1.RollBackApplicationRequest
+	(*RollBackApplicationResponse)(nil),   // 61: pipedeck.deck.v1.RollBackApplicationResponse
+	(*RemoveApplicationRequest)(nil),      // 62: pipedeck.deck.v1.RemoveApplicationRequest
+	(*RemoveApplicationResponse)(nil),     // 63: pipedeck.deck.v1.RemoveApplicationResponse
+	(*ApproveStageRequest)(nil),           // 64: pipedeck.deck.v1.ApproveStageRequest
+	(*ApproveStageResponse)(nil),          // 65: pipedeck.deck.v1.ApproveStageResponse
+	(*SkipStageRequest)(nil),              // 66: pipedeck.deck.v1.SkipStageRequest
+	(*SkipStageResponse)(nil),             // 67: pipedeck.deck.v1.SkipStageResponse
+	(*CancelDeploymentRequest)(nil),       // 68: pipedeck.deck.v1.CancelDeploymentRequest
+	(*CancelDeploymentResponse)(nil),      // 69: pipedeck.deck.v1.CancelDeploymentResponse
+	(*OpenApplicationRequest)(nil),        // 70: pipedeck.deck.v1.OpenApplicationRequest
+	(*OpenApplicationResponse)(nil),       // 71: pipedeck.deck.v1.OpenApplicationResponse
+	(*RestartPluginRequest)(nil),          // 72: pipedeck.deck.v1.RestartPluginRequest
+	(*RestartPluginResponse)(nil),         // 73: pipedeck.deck.v1.RestartPluginResponse
+	(*ShutdownRequest)(nil),               // 74: pipedeck.deck.v1.ShutdownRequest
+	(*ShutdownResponse)(nil),              // 75: pipedeck.deck.v1.ShutdownResponse
+	nil,                                   // 76: pipedeck.deck.v1.Application.LabelsEntry
+	nil,                                   // 77: pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	(*durationpb.Duration)(nil),           // 78: google.protobuf.Duration
+	(*timestamppb.Timestamp)(nil),         // 79: google.protobuf.Timestamp
+	(*Breakpoint)(nil),                    // 80: pipedeck.deck.v1.Breakpoint
+	(*Fault)(nil),                         // 81: pipedeck.deck.v1.Fault
+	(*StagePause)(nil),                    // 82: pipedeck.deck.v1.StagePause
+	(*PluginCall)(nil),                    // 83: pipedeck.deck.v1.PluginCall
+	(*ChangeBreakpointsRequest)(nil),      // 84: pipedeck.deck.v1.ChangeBreakpointsRequest
+	(*ContinueStageRequest)(nil),          // 85: pipedeck.deck.v1.ContinueStageRequest
+	(*PlanPreviewResponse)(nil),           // 86: pipedeck.deck.v1.PlanPreviewResponse
+	(*ChangeBreakpointsResponse)(nil),     // 87: pipedeck.deck.v1.ChangeBreakpointsResponse
+	(*ContinueStageResponse)(nil),         // 88: pipedeck.deck.v1.ContinueStageResponse
 }
 var file_api_deck_v1_deck_proto_depIdxs = []int32{
-	76,  // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
+	78,  // 0: pipedeck.deck.v1.WatchRequest.heartbeat:type_name -> google.protobuf.Duration
 	13,  // 1: pipedeck.deck.v1.WatchResponse.events:type_name -> pipedeck.deck.v1.Event
-	77,  // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
+	79,  // 2: pipedeck.deck.v1.Event.time:type_name -> google.protobuf.Timestamp
 	18,  // 3: pipedeck.deck.v1.Event.environment:type_name -> pipedeck.deck.v1.Environment
 	20,  // 4: pipedeck.deck.v1.Event.component:type_name -> pipedeck.deck.v1.Component
 	22,  // 5: pipedeck.deck.v1.Event.application:type_name -> pipedeck.deck.v1.Application
-	29,  // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
-	48,  // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
-	49,  // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
+	31,  // 6: pipedeck.deck.v1.Event.deployment:type_name -> pipedeck.deck.v1.Deployment
+	50,  // 7: pipedeck.deck.v1.Event.plugin:type_name -> pipedeck.deck.v1.Plugin
+	51,  // 8: pipedeck.deck.v1.Event.log:type_name -> pipedeck.deck.v1.LogBlock
 	14,  // 9: pipedeck.deck.v1.Event.synced:type_name -> pipedeck.deck.v1.Synced
 	15,  // 10: pipedeck.deck.v1.Event.reset:type_name -> pipedeck.deck.v1.Reset
 	16,  // 11: pipedeck.deck.v1.Event.removed:type_name -> pipedeck.deck.v1.Removed
 	17,  // 12: pipedeck.deck.v1.Event.problem:type_name -> pipedeck.deck.v1.Problem
 	21,  // 13: pipedeck.deck.v1.Event.piped:type_name -> pipedeck.deck.v1.Piped
-	77,  // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
-	77,  // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 14: pipedeck.deck.v1.Problem.since:type_name -> google.protobuf.Timestamp
+	79,  // 15: pipedeck.deck.v1.Environment.started_at:type_name -> google.protobuf.Timestamp
 	19,  // 16: pipedeck.deck.v1.Environment.clusters:type_name -> pipedeck.deck.v1.Cluster
-	78,  // 17: pipedeck.deck.v1.Environment.breakpoints:type_name -> pipedeck.deck.v1.Breakpoint
+	80,  // 17: pipedeck.deck.v1.Environment.breakpoints:type_name -> pipedeck.deck.v1.Breakpoint
 	6,   // 18: pipedeck.deck.v1.Component.state:type_name -> pipedeck.deck.v1.Component.State
-	77,  // 19: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 20: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
+	79,  // 19: pipedeck.deck.v1.Component.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 20: pipedeck.deck.v1.Component.ended_at:type_name -> google.protobuf.Timestamp
 	7,   // 21: pipedeck.deck.v1.Piped.state:type_name -> pipedeck.deck.v1.Piped.State
-	77,  // 22: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 23: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
-	79,  // 24: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
-	74,  // 25: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
+	79,  // 22: pipedeck.deck.v1.Piped.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 23: pipedeck.deck.v1.Piped.last_seen_at:type_name -> google.protobuf.Timestamp
+	81,  // 24: pipedeck.deck.v1.Piped.faults:type_name -> pipedeck.deck.v1.Fault
+	76,  // 25: pipedeck.deck.v1.Application.labels:type_name -> pipedeck.deck.v1.Application.LabelsEntry
 	0,   // 26: pipedeck.deck.v1.Application.sync:type_name -> pipedeck.deck.v1.SyncStatus
 	1,   // 27: pipedeck.deck.v1.Application.health:type_name -> pipedeck.deck.v1.HealthStatus
 	23,  // 28: pipedeck.deck.v1.Application.resources:type_name -> pipedeck.deck.v1.ResourceCounts
-	27,  // 29: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
-	1,   // 30: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
-	77,  // 31: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
-	28,  // 32: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
-	8,   // 33: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
-	2,   // 34: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
-	38,  // 35: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
-	39,  // 36: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
-	77,  // 37: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
-	77,  // 38: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
-	38,  // 39: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
-	30,  // 40: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
-	3,   // 41: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
-	77,  // 42: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
-	76,  // 43: pipedeck.deck.v1.Deployment.paused:type_name -> google.protobuf.Duration
-	33,  // 44: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
-	33,  // 45: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
-	77,  // 46: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
-	77,  // 47: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
-	76,  // 48: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
-	76,  // 49: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
-	36,  // 50: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
-	77,  // 51: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
-	76,  // 52: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
-	77,  // 53: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
-	4,   // 54: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
-	77,  // 55: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 56: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
-	46,  // 57: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
-	47,  // 58: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
-	42,  // 59: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	77,  // 60: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
-	30,  // 61: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
-	40,  // 62: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
-	77,  // 63: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
-	80,  // 64: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
-	76,  // 65: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
-	77,  // 66: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
-	77,  // 67: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
-	40,  // 68: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
-	76,  // 69: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
-	77,  // 70: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
-	76,  // 71: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
-	45,  // 72: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
-	75,  // 73: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
-	42,  // 74: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
-	81,  // 75: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
-	77,  // 76: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 77: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
-	4,   // 78: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
-	40,  // 79: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
-	4,   // 80: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
-	9,   // 81: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
-	77,  // 82: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
-	77,  // 83: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
-	77,  // 84: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
-	40,  // 85: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
-	41,  // 86: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
-	5,   // 87: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
-	77,  // 88: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
-	49,  // 89: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
-	10,  // 90: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
-	11,  // 91: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
-	50,  // 92: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
-	43,  // 93: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
-	24,  // 94: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
-	25,  // 95: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
-	31,  // 96: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
-	34,  // 97: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
-	37,  // 98: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
-	52,  // 99: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
-	54,  // 100: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
-	56,  // 101: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
-	58,  // 102: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
-	60,  // 103: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
-	62,  // 104: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
-	64,  // 105: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
-	66,  // 106: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
-	68,  // 107: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
-	70,  // 108: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
-	72,  // 109: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
-	82,  // 110: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
-	83,  // 111: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
-	12,  // 112: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
-	51,  // 113: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	44,  // 114: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
-	26,  // 115: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
-	51,  // 116: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
-	32,  // 117: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
-	35,  // 118: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
-	84,  // 119: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
-	53,  // 120: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
-	55,  // 121: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
-	57,  // 122: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
-	59,  // 123: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
-	61,  // 124: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
-	63,  // 125: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
-	65,  // 126: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
-	67,  // 127: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
-	69,  // 128: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
-	71,  // 129: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
-	73,  // 130: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
-	85,  // 131: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
-	86,  // 132: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
-	112, // [112:133] is the sub-list for method output_type
-	91,  // [91:112] is the sub-list for method input_type
-	91,  // [91:91] is the sub-list for extension type_name
-	91,  // [91:91] is the sub-list for extension extendee
-	0,   // [0:91] is the sub-list for field type_name
+	79,  // 29: pipedeck.deck.v1.Application.looking_since:type_name -> google.protobuf.Timestamp
+	79,  // 30: pipedeck.deck.v1.Application.examined_at:type_name -> google.protobuf.Timestamp
+	78,  // 31: pipedeck.deck.v1.LookAtApplicationResponse.took:type_name -> google.protobuf.Duration
+	29,  // 32: pipedeck.deck.v1.WatchResourcesResponse.resources:type_name -> pipedeck.deck.v1.Resource
+	1,   // 33: pipedeck.deck.v1.Resource.health:type_name -> pipedeck.deck.v1.HealthStatus
+	79,  // 34: pipedeck.deck.v1.Resource.created_at:type_name -> google.protobuf.Timestamp
+	30,  // 35: pipedeck.deck.v1.Resource.fields:type_name -> pipedeck.deck.v1.FieldDrift
+	8,   // 36: pipedeck.deck.v1.FieldDrift.change:type_name -> pipedeck.deck.v1.FieldDrift.Change
+	2,   // 37: pipedeck.deck.v1.Deployment.status:type_name -> pipedeck.deck.v1.DeploymentStatus
+	40,  // 38: pipedeck.deck.v1.Deployment.commit:type_name -> pipedeck.deck.v1.Commit
+	41,  // 39: pipedeck.deck.v1.Deployment.stages:type_name -> pipedeck.deck.v1.Stage
+	79,  // 40: pipedeck.deck.v1.Deployment.created_at:type_name -> google.protobuf.Timestamp
+	79,  // 41: pipedeck.deck.v1.Deployment.completed_at:type_name -> google.protobuf.Timestamp
+	40,  // 42: pipedeck.deck.v1.Deployment.event_commit:type_name -> pipedeck.deck.v1.Commit
+	32,  // 43: pipedeck.deck.v1.Deployment.cause:type_name -> pipedeck.deck.v1.Cause
+	3,   // 44: pipedeck.deck.v1.Deployment.trigger:type_name -> pipedeck.deck.v1.DeploymentTrigger
+	79,  // 45: pipedeck.deck.v1.Deployment.planning_since:type_name -> google.protobuf.Timestamp
+	78,  // 46: pipedeck.deck.v1.Deployment.paused:type_name -> google.protobuf.Duration
+	35,  // 47: pipedeck.deck.v1.GetInsightsResponse.all:type_name -> pipedeck.deck.v1.Insight
+	35,  // 48: pipedeck.deck.v1.GetInsightsResponse.applications:type_name -> pipedeck.deck.v1.Insight
+	79,  // 49: pipedeck.deck.v1.GetInsightsResponse.from:type_name -> google.protobuf.Timestamp
+	79,  // 50: pipedeck.deck.v1.GetInsightsResponse.to:type_name -> google.protobuf.Timestamp
+	78,  // 51: pipedeck.deck.v1.Insight.lead_time:type_name -> google.protobuf.Duration
+	78,  // 52: pipedeck.deck.v1.Insight.restore_time:type_name -> google.protobuf.Duration
+	38,  // 53: pipedeck.deck.v1.ListBranchesResponse.branches:type_name -> pipedeck.deck.v1.Branch
+	79,  // 54: pipedeck.deck.v1.Branch.committed_at:type_name -> google.protobuf.Timestamp
+	78,  // 55: pipedeck.deck.v1.PreviewBranchRequest.timeout:type_name -> google.protobuf.Duration
+	79,  // 56: pipedeck.deck.v1.Commit.created_at:type_name -> google.protobuf.Timestamp
+	4,   // 57: pipedeck.deck.v1.Stage.status:type_name -> pipedeck.deck.v1.StageStatus
+	79,  // 58: pipedeck.deck.v1.Stage.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 59: pipedeck.deck.v1.Stage.completed_at:type_name -> google.protobuf.Timestamp
+	48,  // 60: pipedeck.deck.v1.Stage.progress:type_name -> pipedeck.deck.v1.StageProgress
+	49,  // 61: pipedeck.deck.v1.Stage.targets:type_name -> pipedeck.deck.v1.StageTarget
+	44,  // 62: pipedeck.deck.v1.Stage.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	79,  // 63: pipedeck.deck.v1.Stage.first_started_at:type_name -> google.protobuf.Timestamp
+	32,  // 64: pipedeck.deck.v1.Stage.cause:type_name -> pipedeck.deck.v1.Cause
+	42,  // 65: pipedeck.deck.v1.Stage.build:type_name -> pipedeck.deck.v1.PluginBuild
+	79,  // 66: pipedeck.deck.v1.Stage.silent_since:type_name -> google.protobuf.Timestamp
+	82,  // 67: pipedeck.deck.v1.Stage.pause:type_name -> pipedeck.deck.v1.StagePause
+	78,  // 68: pipedeck.deck.v1.Stage.paused:type_name -> google.protobuf.Duration
+	79,  // 69: pipedeck.deck.v1.PluginBuild.built_at:type_name -> google.protobuf.Timestamp
+	79,  // 70: pipedeck.deck.v1.PluginExit.at:type_name -> google.protobuf.Timestamp
+	42,  // 71: pipedeck.deck.v1.PluginExit.build:type_name -> pipedeck.deck.v1.PluginBuild
+	78,  // 72: pipedeck.deck.v1.PluginExit.uptime:type_name -> google.protobuf.Duration
+	79,  // 73: pipedeck.deck.v1.StageApproval.at:type_name -> google.protobuf.Timestamp
+	78,  // 74: pipedeck.deck.v1.GetStageRunResponse.timeout:type_name -> google.protobuf.Duration
+	47,  // 75: pipedeck.deck.v1.GetStageRunResponse.attempts:type_name -> pipedeck.deck.v1.StageAttempt
+	77,  // 76: pipedeck.deck.v1.GetStageRunResponse.metadata:type_name -> pipedeck.deck.v1.GetStageRunResponse.MetadataEntry
+	44,  // 77: pipedeck.deck.v1.GetStageRunResponse.approvals:type_name -> pipedeck.deck.v1.StageApproval
+	83,  // 78: pipedeck.deck.v1.GetStageRunResponse.calls:type_name -> pipedeck.deck.v1.PluginCall
+	79,  // 79: pipedeck.deck.v1.StageAttempt.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 80: pipedeck.deck.v1.StageAttempt.ended_at:type_name -> google.protobuf.Timestamp
+	4,   // 81: pipedeck.deck.v1.StageAttempt.status:type_name -> pipedeck.deck.v1.StageStatus
+	42,  // 82: pipedeck.deck.v1.StageAttempt.build:type_name -> pipedeck.deck.v1.PluginBuild
+	4,   // 83: pipedeck.deck.v1.StageTarget.status:type_name -> pipedeck.deck.v1.StageStatus
+	9,   // 84: pipedeck.deck.v1.Plugin.state:type_name -> pipedeck.deck.v1.Plugin.State
+	79,  // 85: pipedeck.deck.v1.Plugin.started_at:type_name -> google.protobuf.Timestamp
+	79,  // 86: pipedeck.deck.v1.Plugin.last_output_at:type_name -> google.protobuf.Timestamp
+	79,  // 87: pipedeck.deck.v1.Plugin.restarted_at:type_name -> google.protobuf.Timestamp
+	42,  // 88: pipedeck.deck.v1.Plugin.build:type_name -> pipedeck.deck.v1.PluginBuild
+	43,  // 89: pipedeck.deck.v1.Plugin.exits:type_name -> pipedeck.deck.v1.PluginExit
+	5,   // 90: pipedeck.deck.v1.LogBlock.severity:type_name -> pipedeck.deck.v1.Severity
+	79,  // 91: pipedeck.deck.v1.LogBlock.time:type_name -> google.protobuf.Timestamp
+	51,  // 92: pipedeck.deck.v1.WatchStageLogResponse.blocks:type_name -> pipedeck.deck.v1.LogBlock
+	10,  // 93: pipedeck.deck.v1.CancelDeploymentRequest.rollback:type_name -> pipedeck.deck.v1.CancelDeploymentRequest.Rollback
+	11,  // 94: pipedeck.deck.v1.DeckService.Watch:input_type -> pipedeck.deck.v1.WatchRequest
+	52,  // 95: pipedeck.deck.v1.DeckService.WatchStageLog:input_type -> pipedeck.deck.v1.WatchStageLogRequest
+	45,  // 96: pipedeck.deck.v1.DeckService.GetStageRun:input_type -> pipedeck.deck.v1.GetStageRunRequest
+	26,  // 97: pipedeck.deck.v1.DeckService.WatchResources:input_type -> pipedeck.deck.v1.WatchResourcesRequest
+	27,  // 98: pipedeck.deck.v1.DeckService.WatchPodLog:input_type -> pipedeck.deck.v1.WatchPodLogRequest
+	33,  // 99: pipedeck.deck.v1.DeckService.GetInsights:input_type -> pipedeck.deck.v1.GetInsightsRequest
+	36,  // 100: pipedeck.deck.v1.DeckService.ListBranches:input_type -> pipedeck.deck.v1.ListBranchesRequest
+	39,  // 101: pipedeck.deck.v1.DeckService.PreviewBranch:input_type -> pipedeck.deck.v1.PreviewBranchRequest
+	54,  // 102: pipedeck.deck.v1.DeckService.SyncApplication:input_type -> pipedeck.deck.v1.SyncApplicationRequest
+	56,  // 103: pipedeck.deck.v1.DeckService.SyncCommit:input_type -> pipedeck.deck.v1.SyncCommitRequest
+	58,  // 104: pipedeck.deck.v1.DeckService.RetryDeployment:input_type -> pipedeck.deck.v1.RetryDeploymentRequest
+	60,  // 105: pipedeck.deck.v1.DeckService.RollBackApplication:input_type -> pipedeck.deck.v1.RollBackApplicationRequest
+	62,  // 106: pipedeck.deck.v1.DeckService.RemoveApplication:input_type -> pipedeck.deck.v1.RemoveApplicationRequest
+	64,  // 107: pipedeck.deck.v1.DeckService.ApproveStage:input_type -> pipedeck.deck.v1.ApproveStageRequest
+	66,  // 108: pipedeck.deck.v1.DeckService.SkipStage:input_type -> pipedeck.deck.v1.SkipStageRequest
+	68,  // 109: pipedeck.deck.v1.DeckService.CancelDeployment:input_type -> pipedeck.deck.v1.CancelDeploymentRequest
+	70,  // 110: pipedeck.deck.v1.DeckService.OpenApplication:input_type -> pipedeck.deck.v1.OpenApplicationRequest
+	72,  // 111: pipedeck.deck.v1.DeckService.RestartPlugin:input_type -> pipedeck.deck.v1.RestartPluginRequest
+	74,  // 112: pipedeck.deck.v1.DeckService.Shutdown:input_type -> pipedeck.deck.v1.ShutdownRequest
+	24,  // 113: pipedeck.deck.v1.DeckService.LookAtApplication:input_type -> pipedeck.deck.v1.LookAtApplicationRequest
+	84,  // 114: pipedeck.deck.v1.DeckService.ChangeBreakpoints:input_type -> pipedeck.deck.v1.ChangeBreakpointsRequest
+	85,  // 115: pipedeck.deck.v1.DeckService.ContinueStage:input_type -> pipedeck.deck.v1.ContinueStageRequest
+	12,  // 116: pipedeck.deck.v1.DeckService.Watch:output_type -> pipedeck.deck.v1.WatchResponse
+	53,  // 117: pipedeck.deck.v1.DeckService.WatchStageLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	46,  // 118: pipedeck.deck.v1.DeckService.GetStageRun:output_type -> pipedeck.deck.v1.GetStageRunResponse
+	28,  // 119: pipedeck.deck.v1.DeckService.WatchResources:output_type -> pipedeck.deck.v1.WatchResourcesResponse
+	53,  // 120: pipedeck.deck.v1.DeckService.WatchPodLog:output_type -> pipedeck.deck.v1.WatchStageLogResponse
+	34,  // 121: pipedeck.deck.v1.DeckService.GetInsights:output_type -> pipedeck.deck.v1.GetInsightsResponse
+	37,  // 122: pipedeck.deck.v1.DeckService.ListBranches:output_type -> pipedeck.deck.v1.ListBranchesResponse
+	86,  // 123: pipedeck.deck.v1.DeckService.PreviewBranch:output_type -> pipedeck.deck.v1.PlanPreviewResponse
+	55,  // 124: pipedeck.deck.v1.DeckService.SyncApplication:output_type -> pipedeck.deck.v1.SyncApplicationResponse
+	57,  // 125: pipedeck.deck.v1.DeckService.SyncCommit:output_type -> pipedeck.deck.v1.SyncCommitResponse
+	59,  // 126: pipedeck.deck.v1.DeckService.RetryDeployment:output_type -> pipedeck.deck.v1.RetryDeploymentResponse
+	61,  // 127: pipedeck.deck.v1.DeckService.RollBackApplication:output_type -> pipedeck.deck.v1.RollBackApplicationResponse
+	63,  // 128: pipedeck.deck.v1.DeckService.RemoveApplication:output_type -> pipedeck.deck.v1.RemoveApplicationResponse
+	65,  // 129: pipedeck.deck.v1.DeckService.ApproveStage:output_type -> pipedeck.deck.v1.ApproveStageResponse
+	67,  // 130: pipedeck.deck.v1.DeckService.SkipStage:output_type -> pipedeck.deck.v1.SkipStageResponse
+	69,  // 131: pipedeck.deck.v1.DeckService.CancelDeployment:output_type -> pipedeck.deck.v1.CancelDeploymentResponse
+	71,  // 132: pipedeck.deck.v1.DeckService.OpenApplication:output_type -> pipedeck.deck.v1.OpenApplicationResponse
+	73,  // 133: pipedeck.deck.v1.DeckService.RestartPlugin:output_type -> pipedeck.deck.v1.RestartPluginResponse
+	75,  // 134: pipedeck.deck.v1.DeckService.Shutdown:output_type -> pipedeck.deck.v1.ShutdownResponse
+	25,  // 135: pipedeck.deck.v1.DeckService.LookAtApplication:output_type -> pipedeck.deck.v1.LookAtApplicationResponse
+	87,  // 136: pipedeck.deck.v1.DeckService.ChangeBreakpoints:output_type -> pipedeck.deck.v1.ChangeBreakpointsResponse
+	88,  // 137: pipedeck.deck.v1.DeckService.ContinueStage:output_type -> pipedeck.deck.v1.ContinueStageResponse
+	116, // [116:138] is the sub-list for method output_type
+	94,  // [94:116] is the sub-list for method input_type
+	94,  // [94:94] is the sub-list for extension type_name
+	94,  // [94:94] is the sub-list for extension extendee
+	0,   // [0:94] is the sub-list for field type_name
 }
 
 func init() { file_api_deck_v1_deck_proto_init() }
@@ -6884,7 +7027,7 @@ func file_api_deck_v1_deck_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_api_deck_v1_deck_proto_rawDesc), len(file_api_deck_v1_deck_proto_rawDesc)),
 			NumEnums:      11,
-			NumMessages:   65,
+			NumMessages:   67,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -45,6 +45,7 @@ const (
 	DeckService_OpenApplication_FullMethodName     = "/pipedeck.deck.v1.DeckService/OpenApplication"
 	DeckService_RestartPlugin_FullMethodName       = "/pipedeck.deck.v1.DeckService/RestartPlugin"
 	DeckService_Shutdown_FullMethodName            = "/pipedeck.deck.v1.DeckService/Shutdown"
+	DeckService_LookAtApplication_FullMethodName   = "/pipedeck.deck.v1.DeckService/LookAtApplication"
 	DeckService_ChangeBreakpoints_FullMethodName   = "/pipedeck.deck.v1.DeckService/ChangeBreakpoints"
 	DeckService_ContinueStage_FullMethodName       = "/pipedeck.deck.v1.DeckService/ContinueStage"
 )
@@ -106,6 +107,10 @@ type DeckServiceClient interface {
 	RestartPlugin(ctx context.Context, in *RestartPluginRequest, opts ...grpc.CallOption) (*RestartPluginResponse, error)
 	// Shutdown ends the environment; the answer comes before its parts stop.
 	Shutdown(ctx context.Context, in *ShutdownRequest, opts ...grpc.CallOption) (*ShutdownResponse, error)
+	// LookAtApplication has piped look at the live state of an application now, and waits until the look has ended: what
+	// it has found is in the application and its resources by then. FailedPrecondition when no one can look, with the
+	// reason.
+	LookAtApplication(ctx context.Context, in *LookAtApplicationRequest, opts ...grpc.CallOption) (*LookAtApplicationResponse, error)
 	// ChangeBreakpoints clears and sets breakpoints. Environment has those that are set.
 	ChangeBreakpoints(ctx context.Context, in *ChangeBreakpointsRequest, opts ...grpc.CallOption) (*ChangeBreakpointsResponse, error)
 	// ContinueStage says how a paused stage goes on, and waits up to 8 s for the answer of piped. FailedPrecondition when
@@ -357,6 +362,16 @@ func (c *deckServiceClient) Shutdown(ctx context.Context, in *ShutdownRequest, o
 	return out, nil
 }
 
+func (c *deckServiceClient) LookAtApplication(ctx context.Context, in *LookAtApplicationRequest, opts ...grpc.CallOption) (*LookAtApplicationResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(LookAtApplicationResponse)
+	err := c.cc.Invoke(ctx, DeckService_LookAtApplication_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *deckServiceClient) ChangeBreakpoints(ctx context.Context, in *ChangeBreakpointsRequest, opts ...grpc.CallOption) (*ChangeBreakpointsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ChangeBreakpointsResponse)
@@ -434,6 +449,10 @@ type DeckServiceServer interface {
 	RestartPlugin(context.Context, *RestartPluginRequest) (*RestartPluginResponse, error)
 	// Shutdown ends the environment; the answer comes before its parts stop.
 	Shutdown(context.Context, *ShutdownRequest) (*ShutdownResponse, error)
+	// LookAtApplication has piped look at the live state of an application now, and waits until the look has ended: what
+	// it has found is in the application and its resources by then. FailedPrecondition when no one can look, with the
+	// reason.
+	LookAtApplication(context.Context, *LookAtApplicationRequest) (*LookAtApplicationResponse, error)
 	// ChangeBreakpoints clears and sets breakpoints. Environment has those that are set.
 	ChangeBreakpoints(context.Context, *ChangeBreakpointsRequest) (*ChangeBreakpointsResponse, error)
 	// ContinueStage says how a paused stage goes on, and waits up to 8 s for the answer of piped. FailedPrecondition when
@@ -506,6 +525,9 @@ func (UnimplementedDeckServiceServer) RestartPlugin(context.Context, *RestartPlu
 }
 func (UnimplementedDeckServiceServer) Shutdown(context.Context, *ShutdownRequest) (*ShutdownResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method Shutdown not implemented")
+}
+func (UnimplementedDeckServiceServer) LookAtApplication(context.Context, *LookAtApplicationRequest) (*LookAtApplicationResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method LookAtApplication not implemented")
 }
 func (UnimplementedDeckServiceServer) ChangeBreakpoints(context.Context, *ChangeBreakpointsRequest) (*ChangeBreakpointsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ChangeBreakpoints not implemented")
@@ -841,6 +863,24 @@ func _DeckService_Shutdown_Handler(srv interface{}, ctx context.Context, dec fun
 	return interceptor(ctx, in, info, handler)
 }
 
+func _DeckService_LookAtApplication_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(LookAtApplicationRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(DeckServiceServer).LookAtApplication(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: DeckService_LookAtApplication_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(DeckServiceServer).LookAtApplication(ctx, req.(*LookAtApplicationRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _DeckService_ChangeBreakpoints_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ChangeBreakpointsRequest)
 	if err := dec(in); err != nil {
@@ -939,6 +979,10 @@ var DeckService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "Shutdown",
 			Handler:    _DeckService_Shutdown_Handler,
+		},
+		{
+			MethodName: "LookAtApplication",
+			Handler:    _DeckService_LookAtApplication_Handler,
 		},
 		{
 			MethodName: "ChangeBreakpoints",

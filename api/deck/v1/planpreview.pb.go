@@ -447,7 +447,9 @@ type TargetPlanPreview struct {
 	Summary string                 `protobuf:"bytes,3,opt,name=summary,proto3" json:"summary,omitempty"`
 	Details string                 `protobuf:"bytes,4,opt,name=details,proto3" json:"details,omitempty"`
 	// That of the details: "diff", "hcl" and the like.
-	Language      string `protobuf:"bytes,5,opt,name=language,proto3" json:"language,omitempty"`
+	Language string `protobuf:"bytes,5,opt,name=language,proto3" json:"language,omitempty"`
+	// The changes as data, where the plugin reports them: JSON in the form of docs/protocol.md; else empty.
+	Changes       string `protobuf:"bytes,60,opt,name=changes,proto3" json:"changes,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -517,6 +519,13 @@ func (x *TargetPlanPreview) GetLanguage() string {
 	return ""
 }
 
+func (x *TargetPlanPreview) GetChanges() string {
+	if x != nil {
+		return x.Changes
+	}
+	return ""
+}
+
 var File_api_deck_v1_planpreview_proto protoreflect.FileDescriptor
 
 const file_api_deck_v1_planpreview_proto_rawDesc = "" +
@@ -561,13 +570,14 @@ const file_api_deck_v1_planpreview_proto_rawDesc = "" +
 	"\tno_change\x18\x06 \x01(\bR\bnoChange\x12\x18\n" +
 	"\aplugins\x18\a \x03(\tR\aplugins\x12=\n" +
 	"\atargets\x18\b \x03(\v2#.pipedeck.deck.v1.TargetPlanPreviewR\atargets\x12\x14\n" +
-	"\x05error\x18\t \x01(\tR\x05error\"\x93\x01\n" +
+	"\x05error\x18\t \x01(\tR\x05error\"\xad\x01\n" +
 	"\x11TargetPlanPreview\x12\x16\n" +
 	"\x06plugin\x18\x01 \x01(\tR\x06plugin\x12\x16\n" +
 	"\x06target\x18\x02 \x01(\tR\x06target\x12\x18\n" +
 	"\asummary\x18\x03 \x01(\tR\asummary\x12\x18\n" +
 	"\adetails\x18\x04 \x01(\tR\adetails\x12\x1a\n" +
-	"\blanguage\x18\x05 \x01(\tR\blanguage2t\n" +
+	"\blanguage\x18\x05 \x01(\tR\blanguage\x12\x18\n" +
+	"\achanges\x18< \x01(\tR\achanges2t\n" +
 	"\x12PlanPreviewService\x12^\n" +
 	"\vPlanPreview\x12$.pipedeck.deck.v1.PlanPreviewRequest\x1a%.pipedeck.deck.v1.PlanPreviewResponse\"\x000\x01B1Z/github.com/pipedeck/pipedeck/api/deck/v1;deckv1b\x06proto3"
 

@@ -30,7 +30,10 @@ func awaited(c story.Condition) string {
 	case c.Plugin != "":
 		subject, want = "plugin "+c.Plugin, c.State
 		if c.Restarts > 0 {
-			want += fmt.Sprintf(" after %d restarts", c.Restarts)
+			want += " after " + counted(c.Restarts, "restart")
+		}
+		if c.Reloads > 0 {
+			want += " after " + counted(c.Reloads, "reload")
 		}
 	case c.Stage != "":
 		subject += " " + c.Stage
@@ -39,6 +42,13 @@ func awaited(c story.Condition) string {
 		want += fmt.Sprintf(" with the reason %q", c.Reason)
 	}
 	return subject + " " + want
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // errTooLate ends the wait for a condition.
@@ -90,8 +100,9 @@ func holdsOfPlugin(d *state.Deck, c story.Condition) (holds bool, present string
 			continue
 		}
 		now := word(plugin.GetState(), "STATE_")
-		return now == c.State && int(plugin.GetRestarts()) >= c.Restarts,
-			said("it", fmt.Sprintf("%s after %d restarts", now, plugin.GetRestarts()), plugin.GetDetail()), nil
+		restarts, reloads := int(plugin.GetRestarts()), int(plugin.GetReloads())
+		return now == c.State && restarts >= c.Restarts && reloads >= c.Reloads, said("it", now+" after "+
+			counted(restarts, "restart")+" and "+counted(reloads, "reload"), plugin.GetDetail()), nil
 	}
 	return false, "there is no such plugin", nil
 }
@@ -132,7 +143,7 @@ func (p *Play) newest(d *state.Deck, name string) *deckv1.Deployment {
 		return nil
 	}
 	newest := d.Newest(app.GetId())
-	if newest == nil || newest.GetId() == p.before[app.GetId()] ||
+	if newest == nil || newest.GetId() == p.before[name] ||
 		p.commit != "" && newest.GetCommit().GetHash() != p.commit {
 		return nil
 	}

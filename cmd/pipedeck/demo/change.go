@@ -4,6 +4,7 @@
 package demo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -34,6 +35,9 @@ func (p *Play) change(ctx context.Context, step story.Step) error {
 		return p.rollBack(ctx, step.Rollback)
 	case step.KillPlugin != "":
 		return p.kill(ctx, step.KillPlugin)
+	case step.EditPlugin != nil:
+		e := *step.EditPlugin
+		return replace(p.Plugin.Dir, cmp.Or(e.File, p.Plugin.Work), e.Replace, e.With)
 	case step.Patch != nil:
 		return p.patch(ctx, *step.Patch)
 	}
@@ -43,36 +47,44 @@ func (p *Play) change(ctx context.Context, step story.Step) error {
 // maxEdited bounds a file that a story edits, in bytes.
 const maxEdited = 1 << 20
 
-// edit replaces a text in a file, and commits it unless the story does so later.
-func (p *Play) edit(ctx context.Context, e story.Edit) error {
-	root, err := os.OpenRoot(p.Repository) // no link leads out of it
+// replace replaces a text at its first place in a file of a directory.
+func replace(dir, file, old, with string) error {
+	root, err := os.OpenRoot(dir) // no link leads out of it
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	info, err := root.Lstat(e.File)
+	info, err := root.Lstat(file)
 	if err != nil {
-		return fmt.Errorf("edit %s: %w", e.File, err)
+		return fmt.Errorf("edit %s: %w", file, err)
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxEdited {
-		return fmt.Errorf("edit %s: it is not a regular file of at most %d KiB", e.File, maxEdited>>10)
+		return fmt.Errorf("edit %s: it is not a regular file of at most %d KiB", file, maxEdited>>10)
 	}
-	content, err := root.ReadFile(e.File)
+	content, err := root.ReadFile(file)
 	if err != nil {
-		return fmt.Errorf("edit %s: %w", e.File, err)
+		return fmt.Errorf("edit %s: %w", file, err)
 	}
-	if !strings.Contains(string(content), e.Replace) {
-		return fmt.Errorf("edit %s: it does not hold %q", e.File, e.Replace)
+	if !strings.Contains(string(content), old) {
+		return fmt.Errorf("edit %s: it does not hold %q", file, old)
 	}
-	edited := strings.Replace(string(content), e.Replace, e.With, 1)
-	if err := root.WriteFile(e.File, []byte(edited), info.Mode().Perm()); err != nil {
-		return fmt.Errorf("edit %s: %w", e.File, err)
+	edited := strings.Replace(string(content), old, with, 1)
+	if err := root.WriteFile(file, []byte(edited), info.Mode().Perm()); err != nil {
+		return fmt.Errorf("edit %s: %w", file, err)
+	}
+	return nil
+}
+
+// edit replaces a text in a file, and commits it unless the story does so later.
+func (p *Play) edit(ctx context.Context, e story.Edit) error {
+	if err := replace(p.Repository, e.File, e.Replace, e.With); err != nil {
+		return err
 	}
 	p.saved = append(p.saved, e.File)
 	if e.Message == "" {
 		return nil
 	}
-	_, err = p.git(ctx, append([]string{"commit", "--quiet", "-m", e.Message, "--"}, p.saved...)...)
+	_, err := p.git(ctx, append([]string{"commit", "--quiet", "-m", e.Message, "--"}, p.saved...)...)
 	if err != nil {
 		return err
 	}
@@ -159,7 +171,7 @@ func (p *Play) rollBack(ctx context.Context, name string) error {
 func (p *Play) forget(s *session.State) {
 	p.commit, p.before = "", map[string]string{}
 	for _, app := range s.Applications() {
-		p.before[app.GetId()] = s.Newest(app.GetId()).GetId()
+		p.before[app.GetName()] = s.Newest(app.GetId()).GetId()
 	}
 }
 
@@ -188,7 +200,8 @@ func (p *Play) patch(ctx context.Context, change story.Patch) error {
 		return fmt.Errorf("patch %s: %w", change.Path, err)
 	}
 	defer client.Close()
-	if err := client.Patch(ctx, change.Path, change.Merge); err != nil {
+	// The drift of the object names who has changed it.
+	if err := client.Patch(ctx, change.Path+"?fieldManager=a-change-by-hand", change.Merge); err != nil {
 		return fmt.Errorf("patch %s: %w", change.Path, err)
 	}
 	return nil

@@ -28,6 +28,15 @@ type Caption struct {
 	// Show is the pane that gets the focus, Application the name of the application there; empty for no change. Only
 	// the first caption of a step has them.
 	Show, Application string
+	// Stage is selected there, in the newest deployment of the application: one of Commit, and not After, which is the
+	// id of an older one. Each may be empty.
+	Stage, Commit, After string
+}
+
+// Plugin is the source of a plugin.
+type Plugin struct {
+	// Dir is its directory, Work the file there with its stage.
+	Dir, Work string
 }
 
 // Play plays a story once.
@@ -36,7 +45,9 @@ type Play struct {
 	Deck  deckv1.DeckServiceClient
 	// Repository is the directory of the sample repository, Kubeconfig the file of the cluster.
 	Repository, Kubeconfig string
-	Commander              string
+	// Plugin was created for the story.
+	Plugin    Plugin
+	Commander string
 	// Show shows a caption. It must not block for long.
 	Show func(Caption)
 	// Next gets a value when the viewer wants to go on; nil: the story goes on by itself. Fast: without time to read.
@@ -46,8 +57,8 @@ type Play struct {
 
 	// text is the caption on the screen.
 	text string
-	// commit is what awaited deployments have to be of; empty for any. before are the newest deployments, by
-	// application, at the last sync or rollback, which do not count.
+	// commit is what awaited deployments have to be of; empty for any. before are the newest deployments, by the name
+	// of their application, at the last sync or rollback, which do not count.
 	commit string
 	before map[string]string
 	// saved are the files that the next commit takes.
@@ -67,12 +78,15 @@ func (p *Play) Run(ctx context.Context) error {
 func (p *Play) step(ctx context.Context, i int, step story.Step) error {
 	p.text = cmp.Or(step.Say, p.text)
 	caption := Caption{Text: p.text, Step: i + 1, Steps: len(p.Story.Steps), Show: step.Show,
-		Application: step.Application}
+		Application: step.Application, Stage: step.Stage}
+	if step.Stage != "" {
+		caption.Commit, caption.After = p.commit, p.before[step.Application]
+	}
 	if step.Await != nil {
 		caption.Awaits = awaited(*step.Await)
 	}
 	p.Show(caption)
-	caption.Show, caption.Application = "", ""
+	caption = Caption{Text: caption.Text, Step: caption.Step, Steps: caption.Steps, Awaits: caption.Awaits}
 	shown := p.Clock.Now()
 	if step.Await != nil {
 		if err := p.await(ctx, *step.Await); err != nil {

@@ -82,6 +82,10 @@ func TestAnAwaitThatFailsNamesItsPlaceAndWhatIsThere(t *testing.T) {
 			"  - say: x\n  - await: {application: hello, sync: SYNCED, within: 2s}\n", nil,
 			"my.yaml:7: step 2 of 2 failed: awaited hello SYNCED for 2s: there is no such application",
 		},
+		"a plugin that was not reloaded": {
+			"  - say: x\n    await: {plugin: kubernetes, state: RUNNING, reloads: 1, within: 2s}\n", nil,
+			"awaited plugin kubernetes RUNNING after 1 reload for 2s: it is RUNNING after 0 restarts and 0 reloads",
+		},
 		"an unknown plugin": {
 			"  - say: x\n    await: {plugin: nothing, state: RUNNING, within: 2s}\n", nil,
 			"awaited plugin nothing RUNNING for 2s: there is no such plugin",
@@ -161,4 +165,34 @@ func TestTheEndOfTheContextIsNoFailureOfTheStory(t *testing.T) {
 	err := <-ended
 	require.ErrorIs(t, err, context.Canceled)
 	require.False(t, strings.Contains(err.Error(), "step"), err)
+}
+
+func TestAStageIsShownOfTheDeploymentThatTheEditBegan(t *testing.T) {
+	t.Parallel()
+	p, captions := play(t, running(t, decktest.Succeeded()), `
+  - say: It begins again
+    sync: hello-world
+  - say: Its log
+    show: log
+    application: hello-world
+    stage: canary
+`)
+	require.NoError(t, p.Run(t.Context()))
+	<-captions
+	shown := <-captions
+	require.Equal(t, "canary", shown.Stage)
+	require.Equal(t, decktest.Succeeded().GetId(), shown.After)
+	require.Empty(t, shown.Commit)
+}
+
+func TestThePluginOfAStoryIsEditedInItsDirectory(t *testing.T) {
+	t.Parallel()
+	p, _ := play(t, running(t), "  - say: x\n    editPlugin: {replace: one, with: two}\nplugin: greeter\n")
+	p.Plugin = Plugin{Dir: t.TempDir(), Work: "stage.go"}
+	file := filepath.Join(p.Plugin.Dir, "stage.go")
+	require.NoError(t, os.WriteFile(file, []byte("one one"), 0o600))
+	require.NoError(t, p.Run(t.Context()))
+	content, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "two one", string(content))
 }

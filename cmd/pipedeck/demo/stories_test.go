@@ -4,6 +4,8 @@
 package demo
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,7 +27,7 @@ func TestTheStoriesThatComeWithPipedeckCanBePlayed(t *testing.T) {
 		editsApply(t, s, sample)
 	}
 	_, err := story.Builtin("nothing", sampleapps.Names())
-	require.EqualError(t, err, `unknown story "nothing"; known are: tour, failure, drift, plugin, dag`)
+	require.EqualError(t, err, `unknown story "nothing"; known are: tour, failure, drift, plugin, dag, analysis`)
 }
 
 // editsApply requires that each edit finds its text in the sample, as the edits before have left it.
@@ -36,10 +38,25 @@ func editsApply(t *testing.T, s *story.Story, sample sampleapps.Sample) {
 		files[name] = string(content)
 		return nil
 	}))
+	saved := []string{work(t, "stage/stage.go.tmpl"), work(t, "python-stage/main.py.tmpl")}
 	for i, step := range s.Steps {
+		for at, edit := range saved {
+			if e := step.EditPlugin; e != nil {
+				require.Contains(t, edit, e.Replace, s.Place(i, false))
+				saved[at] = strings.Replace(edit, e.Replace, e.With, 1)
+			}
+		}
 		if edit := step.Edit; edit != nil {
 			require.Contains(t, files[edit.File], edit.Replace, s.Place(i, false))
 			files[edit.File] = strings.Replace(files[edit.File], edit.Replace, edit.With, 1)
 		}
 	}
+}
+
+// work is the file with the stage of a new plugin.
+func work(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join("../scaffold/template", name))
+	require.NoError(t, err)
+	return string(content)
 }

@@ -25,6 +25,10 @@ func (s *Setup) applyFlags(ctx context.Context, w *workspace.Workspace, look *lo
 	if err := endKeeping(ctx, w); err != nil {
 		return err
 	}
+	if err := s.share(ctx, w, look); err != nil {
+		return err
+	}
+	defer look.shared.Close()
 	return again.start(ctx, w, look)
 }
 

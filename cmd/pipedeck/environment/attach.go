@@ -19,6 +19,7 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/tui/app"
+	"github.com/pipedeck/pipedeck/tui/page"
 )
 
 func newAttachCommand(t *session.Target) *cobra.Command {
@@ -27,7 +28,8 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "attach", Short: "Open another UI on a running environment", Args: cobra.NoArgs,
 		Example: "  pipedeck attach\n  pipedeck attach --read-only\n  pipedeck attach --output json\n" +
-			"  pipedeck attach --record session.pipedeck",
+			"  pipedeck attach --record session.pipedeck\n" +
+			"  pipedeck attach --serve-web --output plain",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			mode, err := ChooseOutput(output, true)
 			if err != nil {
@@ -51,10 +53,17 @@ func newAttachCommand(t *session.Target) *cobra.Command {
 				return err
 			}
 			defer look.recording.finish(cmd.ErrOrStderr())
+			if err := look.shareEnvironment(cmd.Context(), w, page.ModeLive); err != nil {
+				return err
+			}
+			defer look.shared.Close()
 			if mode == outputTUI {
 				return exit.Explain(cmd.Context(), look.watch(cmd.Context(), w, nil, true))
 			}
 			out := cmd.OutOrStdout()
+			if err := look.announce(mode, out); err != nil {
+				return err
+			}
 			err = attachReader(cmd.Context(), w, mode, out, look.recording)
 			return finish(mode, out, exit.Explain(cmd.Context(), err))
 		},
@@ -145,8 +154,9 @@ func (l *look) config(w *workspace.Workspace, c *connection) app.Config {
 	return app.Config{
 		Client: c.client, ReadOnly: l.refusal(), Notices: l.recording.news(), Name: w.Name,
 		Version: version.Build(), Commander: session.Commander(), Keys: l.keys, Flags: session.Flags(w),
-		CopyFile: w.Path("copy.txt"), CardsFile: w.Path("cards.txt"), Manifests: manifests{}, Environ: l.environ,
-		Command: commandRunner(w),
+		Files:     app.Files{Copy: w.Path("copy.txt"), Cards: w.Path("cards.txt")},
+		Manifests: manifests{}, Environ: l.environ,
+		Command: commandRunner(w), Share: l.shared.UI(),
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/google/uuid"
@@ -22,6 +23,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/system/inputfile"
+	"github.com/pipedeck/pipedeck/tui/page"
 )
 
 // demoFlags are the flags of demo.
@@ -50,6 +52,7 @@ environment could not start; 130: you left before the end.` + storiesHelp(),
   pipedeck demo failure --auto
   pipedeck demo --print tour > my-story.yaml
   pipedeck demo my-story.yaml
+  pipedeck demo --serve-web
   pipedeck demo tour --auto --fast --record tour.pipedeck`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
@@ -92,8 +95,15 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 	if err != nil {
 		return err
 	}
+	if err := checkStoryBuild(); err != nil {
+		return err
+	}
+	plugin, err := findStoryPlugin(cmd.Context(), played.Plugin)
+	if err != nil {
+		return err
+	}
 	if !defaults.GivenForCommand(cmd.Flags().Lookup("name")) {
-		t.Name = "demo-" + uuid.NewString()[:8] // its own, as that of ci
+		t.Name = storyPrefix + uuid.NewString()[:8] // its own, as that of ci
 	}
 	f.samples = []string{played.Sample}
 	s := &Setup{Target: t, Flags: &f.Flags, Mode: mode, recording: f.look.recording, Out: cmd.OutOrStdout(),
@@ -102,12 +112,43 @@ func (f *demoFlags) run(cmd *cobra.Command, t *session.Target, args []string) er
 	if err != nil {
 		return err
 	}
+	nameLeftStories(w, cmd.ErrOrStderr())
 	if err := f.look.recording.create(); err != nil {
 		return err
 	}
 	defer f.look.recording.finish(cmd.ErrOrStderr())
-	d := &demonstration{Setup: s, story: played, workspace: w, auto: f.auto || f.fast, fast: f.fast}
+	if err := f.look.shareEnvironment(cmd.Context(), w, page.ModeDemo); err != nil {
+		return err
+	}
+	defer f.look.shared.Close()
+	if mode != outputTUI {
+		if err := f.look.announce(mode, s.Out); err != nil {
+			return err
+		}
+	}
+	d := &demonstration{Setup: s, story: played, plugin: plugin, workspace: w, auto: f.auto || f.fast,
+		fast: f.fast, shared: f.look.shared}
 	return exit.Explain(cmd.Context(), d.run(cmd.Context(), f.look))
+}
+
+// storyPrefix begins the names of the environments of stories.
+const storyPrefix = "demo-"
+
+var storyName = regexp.MustCompile(`^` + storyPrefix + `[0-9a-f]{8}$`)
+
+// nameLeftStories names environments of earlier stories whose process was killed, so that nothing has removed them.
+func nameLeftStories(w *workspace.Workspace, out io.Writer) {
+	found, _, err := workspace.List(filepath.Dir(w.Dir))
+	if err != nil {
+		return // the story's own environment meets the same trouble, and reports it
+	}
+	for _, other := range found {
+		if alive, err := other.Alive(); err != nil || alive || !storyName.MatchString(other.Name) {
+			continue
+		}
+		fmt.Fprintf(out, "environment %q is left of a story that was killed; remove it: pipedeck down%s\n", other.Name,
+			session.Flags(other))
+	}
 }
 
 // checkDemo finds what would keep the environment of a story from starting. A story changes what is in its cluster, so
@@ -128,8 +169,18 @@ func (s *Setup) checkDemo(ctx context.Context) (w *workspace.Workspace, err erro
 	if err != nil {
 		return nil, err
 	}
+	metrics, err := bringsMetrics(s.Flags.samples)
+	if err != nil {
+		return nil, err
+	}
 	for _, c := range clusters {
-		if c.kind == cluster.Existing {
+		switch {
+		case metrics && c.kind == clusterAuto:
+			s.Flags.clusters = []string{string(cluster.Embedded)}
+		case metrics && c.kind == cluster.InDocker:
+			return nil, exit.Usage(errors.New("the story measures its pods on this machine, which needs the embedded "+
+				"cluster"), "use --cluster embedded")
+		case c.kind == cluster.Existing:
 			return nil, exit.Usage(errors.New("a story changes its cluster, so it does not use an existing one"),
 				"use --cluster embedded or --cluster kind")
 		}
@@ -198,6 +249,7 @@ func registerDemo(f *Flags, cmd *cobra.Command) {
 	f.clusterFlags.engine, f.clusterFlags.cmd = newEngine(), cmd
 	f.localPods = true
 	cmd.Flags().StringArrayVar(&f.clusters, "cluster", []string{string(clusterAuto)}, clusterHelp)
+	cmd.Flags().StringVar(&f.nodeImage, "node-image", "", "node image for kind")
 	cmd.Flags().StringVar(&f.checkout, "compile", "", "compile the included programs from this checkout of pipedeck")
 	_ = cmd.Flags().MarkHidden("compile") // for make; the flag exists
 }

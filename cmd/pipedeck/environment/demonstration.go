@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"sync"
 	"time"
 
@@ -16,29 +17,42 @@ import (
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/demo"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/session"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/share"
 	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	"github.com/pipedeck/pipedeck/system/clock"
 	"github.com/pipedeck/pipedeck/tui/app"
 	"github.com/pipedeck/pipedeck/tui/keymap"
+	"github.com/pipedeck/pipedeck/tui/page"
 	"github.com/pipedeck/pipedeck/tui/reader"
 )
 
 // demonstration is a story with the environment that it is played on.
 type demonstration struct {
 	*Setup
-	story     *story.Story
+	story *story.Story
+	// plugin is created for the story.
+	plugin    storyPlugin
 	workspace *workspace.Workspace
 	// auto: no key is needed to go on; fast: without time to read.
 	auto, fast bool
+	// shared serves those who watch; nil for no one.
+	shared *share.Share
 }
 
 // run plays the story, and removes the environment however it ends.
 func (d *demonstration) run(ctx context.Context, look *look) error {
-	if d.Mode == outputTUI {
-		return d.onScreen(ctx, look)
+	given, err := d.plugin.create(ctx, d.workspace)
+	if given != "" {
+		d.Flags.AddPlugin(given)
 	}
-	err := d.host(ctx, d.inLines)
+	switch {
+	case err != nil:
+	case d.Mode == outputTUI:
+		return d.onScreen(ctx, look)
+	default:
+		err = d.host(ctx, d.inLines)
+	}
 	if !d.began {
 		if exists, existsErr := d.workspace.Exists(); existsErr == nil && exists {
 			err = errors.Join(err, discard(d.workspace))
@@ -50,9 +64,14 @@ func (d *demonstration) run(ctx context.Context, look *look) error {
 // play is the story on the environment.
 func (d *demonstration) play(deck deckv1.DeckServiceClient, show func(demo.Caption), next <-chan struct{}) *demo.Play {
 	w := d.workspace
+	all := func(c demo.Caption) {
+		d.shared.ShowStory(page.Story{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits,
+			Application: c.Application})
+		show(c)
+	}
 	return &demo.Play{Story: d.story, Deck: deck, Repository: w.SampleRepository(),
-		Kubeconfig: w.Kubeconfig(workspace.TargetName), Commander: session.Commander(), Show: show, Next: next,
-		Fast: d.fast, Clock: clock.System{}}
+		Kubeconfig: w.Kubeconfig(workspace.TargetName), Plugin: d.plugin.source(w), Commander: session.Commander(),
+		Show: all, Next: next, Fast: d.fast, Clock: clock.System{}}
 }
 
 // inLines prints captions between the lines about what happens.
@@ -111,18 +130,24 @@ const maxCaptions = 16
 
 // onScreen shows the UI while the story is played.
 func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
-	command, err := d.Flags.restart(nil)
-	if err != nil {
-		return err
-	}
-	command.Arguments = append([]string{"--keep=false"}, command.Arguments...)
 	w := d.workspace
-	h, err := startHost(w, command)
 	defer func() {
 		if exists, existsErr := w.Exists(); existsErr == nil && exists {
 			err = errors.Join(err, tearDown(context.WithoutCancel(ctx), w, d.Err))
 		}
 	}()
+	command, err := d.Flags.restart(nil)
+	if err != nil {
+		return err
+	}
+	command.Arguments = append([]string{"--keep=false", "--leash"}, command.Arguments...)
+	leash, held, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer held.Close() // this process holds it to its end, so that the environment of a story never outlives it
+	h, err := startHost(w, command, leash)
+	err = errors.Join(err, leash.Close())
 	if err != nil {
 		return err
 	}
@@ -190,7 +215,7 @@ func (d *demonstration) accompany(ctx context.Context, captions chan<- app.Capti
 	show := func(c demo.Caption) {
 		select {
 		case captions <- app.Caption{Text: c.Text, Step: c.Step, Steps: c.Steps, Awaits: c.Awaits,
-			Show: keymap.Scope(c.Show), Application: c.Application}:
+			Show: keymap.Scope(c.Show), Application: c.Application, Stage: c.Stage, Commit: c.Commit, After: c.After}:
 		case <-ctx.Done():
 		}
 	}

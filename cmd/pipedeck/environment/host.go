@@ -28,8 +28,12 @@ import (
 // terminal starts one and is its first user interface. Without a terminal `up` and `ci` are their
 // own host.
 
-// announceFD is the pipe on which a host reports its progress to the process that started it.
-const announceFD = 3
+// announceFD is the pipe on which a host reports its progress to the process that started it. With --leash, leashFD is
+// a pipe whose other end that process holds: the host ends with it, however it ends.
+const (
+	announceFD = 3
+	leashFD    = 4
+)
 
 // errShutDown is the reason of a host that has ended because a user asked for it.
 var errShutDown = errors.New("a user asked for its end")
@@ -46,7 +50,7 @@ type announcement struct {
 
 func newHostCommand(t *session.Target) *cobra.Command {
 	flags := &Flags{}
-	var keep bool
+	var keep, leashed bool
 	cmd := &cobra.Command{
 		Use: "host [DIR]", Short: "Run an environment without a user interface", Args: cobra.MaximumNArgs(1),
 		Hidden: true,
@@ -60,13 +64,17 @@ func newHostCommand(t *session.Target) *cobra.Command {
 			}
 			s := &Setup{Target: t, Flags: flags, Keep: keep, Args: args,
 				Out: cmd.OutOrStdout(), Err: cmd.ErrOrStderr()}
-			err := s.runLogged(cmd.Context(), func(address string) { announce(announcement{Address: address}) })
+			ctx := cmd.Context()
+			if leashed {
+				ctx = onLeash(ctx)
+			}
+			err := s.runLogged(ctx, func(address string) { announce(announcement{Address: address}) })
 			if err == nil {
 				// Errors are printed by run. Both go past the log, into the space that the log keeps for last words.
 				fmt.Fprintf(cmd.ErrOrStderr(), "pipedeck: environment %q has ended: %v\n", t.Name,
-					cmp.Or(context.Cause(cmd.Context()), errShutDown))
+					cmp.Or(context.Cause(ctx), errShutDown))
 			}
-			if err = exit.Explain(cmd.Context(), err); err != nil {
+			if err = exit.Explain(ctx, err); err != nil {
 				a := announcement{Error: err.Error(), Code: exit.NotStarted}
 				if failure := (*exit.Error)(nil); errors.As(err, &failure) {
 					a.Hint, a.Code = failure.Hint, failure.Code
@@ -78,8 +86,24 @@ func newHostCommand(t *session.Target) *cobra.Command {
 	}
 	flags.Register(cmd)
 	flags.registerLive(cmd)
+	cmd.Flags().BoolVar(&leashed, "leash", false, "end with the process that has started it")
 	cmd.Flags().BoolVar(&keep, "keep", true, "keep cluster and state when the environment ends")
 	return cmd
+}
+
+// errLetGo is the reason of a host whose starter has ended.
+var errLetGo = errors.New("the process that has started it has ended")
+
+// onLeash returns a context that ends with the process that has started this one.
+func onLeash(ctx context.Context) context.Context {
+	ctx, end := context.WithCancelCause(ctx)
+	syscall.CloseOnExec(leashFD)
+	leash := os.NewFile(leashFD, "leash")
+	go func() { // it ends with this process, at the latest
+		_, _ = io.Copy(io.Discard, leash)
+		end(errLetGo)
+	}()
+	return ctx
 }
 
 // host is a host process as its starter sees it.
@@ -138,8 +162,9 @@ func (f *Flags) fromScratch(w *workspace.Workspace, args []string) (string, erro
 	return "pipedeck down" + session.Flags(w) + " && " + session.Again(w, command, ""), nil
 }
 
-// startHost starts a host that outlives this process, with its output in the environment's logs.
-func startHost(w *workspace.Workspace, command *workspace.Restart) (*host, error) {
+// startHost starts a host that outlives this process, with its output in the environment's logs. It gets more files
+// besides the pipe for announcements.
+func startHost(w *workspace.Workspace, command *workspace.Restart, more ...*os.File) (*host, error) {
 	if err := w.Create(); err != nil {
 		return nil, err
 	}
@@ -161,7 +186,7 @@ func startHost(w *workspace.Workspace, command *workspace.Restart) (*host, error
 		command.Arguments...)...)
 	cmd.Dir = command.Directory
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.ExtraFiles = []*os.File{write}
+	cmd.ExtraFiles = append([]*os.File{write}, more...)
 	// Its own session: closing the terminal or Ctrl-C in it does not reach the host.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/share"
 	"github.com/pipedeck/pipedeck/tui/keymap"
 )
 
@@ -29,6 +30,9 @@ type look struct {
 	// recording of what the UI shows; nil for none. readOnly: the UI changes nothing.
 	recording *recording
 	readOnly  bool
+	// sharing are the flags with which others may watch, shared is what serves them; nil for nothing.
+	sharing share.Flags
+	shared  *share.Share
 }
 
 // refusal is why the UI changes nothing; empty when it can.
@@ -44,6 +48,7 @@ func (l *look) register(cmd *cobra.Command) {
 		"`FILE` with keys of the terminal UI; default $"+keysVariable+", then pipedeck/keys.yaml in the directory "+
 			"of your configuration")
 	l.screen.register(cmd)
+	l.sharing.Bind(cmd)
 }
 
 // read reads what the terminal UI needs. Mistakes in the key file are shown there. Other outputs need nothing of it,

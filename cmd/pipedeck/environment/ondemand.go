@@ -110,3 +110,14 @@ func withSampleMetrics(plugins []workspace.Plugin, samples []string) error {
 	}
 	return nil
 }
+
+// bringsMetrics reports whether one of the samples brings metrics, for which only the embedded cluster has an address.
+func bringsMetrics(samples []string) (bool, error) {
+	for _, name := range samples {
+		sample, err := sampleapps.Find(name)
+		if err != nil || sample.Metrics != "" {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}

@@ -16,6 +16,7 @@ import (
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/share"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/version"
 	"github.com/pipedeck/pipedeck/devenv/player"
 	"github.com/pipedeck/pipedeck/devenv/sessionfile"
@@ -36,11 +37,12 @@ The terminal UI shows the environment as it was, and nothing can be changed.
 
 The space bar plays and pauses, ] and [ go to the next event and to the one before, . and , go 10 s
 forward and back, > and < play faster and slower. Without a terminal, everything that happened is
-printed at once.
+printed at once; with --serve-web it is played for those who watch, until Ctrl-C.
 
 A file of which the end is missing or damaged is played as far as it goes.`,
 		Example: `  pipedeck replay session.pipedeck
   pipedeck replay session.pipedeck --from 2m --paused
+  pipedeck replay session.pipedeck --serve-web
   pipedeck replay session.pipedeck --output json`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			mode, err := ChooseOutput(output, true)
@@ -55,14 +57,18 @@ A file of which the end is missing or damaged is played as far as it goes.`,
 				return err
 			}
 			ctx := cmd.Context()
-			if mode != outputTUI {
-				return finish(mode, cmd.OutOrStdout(), exit.Explain(ctx, transcribe(ctx, recorded, mode,
-					cmd.OutOrStdout(), cmd.ErrOrStderr())))
-			}
 			film := player.New(recorded, clock.System{})
 			film.Skip(from)
 			if paused {
 				film.Toggle()
+			}
+			if mode != outputTUI && look.sharing.Asked() {
+				return finish(mode, cmd.OutOrStdout(), exit.Explain(ctx, look.show(ctx, film, recorded, mode,
+					cmd.OutOrStdout())))
+			}
+			if mode != outputTUI {
+				return finish(mode, cmd.OutOrStdout(), exit.Explain(ctx, transcribe(ctx, recorded, mode,
+					cmd.OutOrStdout(), cmd.ErrOrStderr())))
 			}
 			return exit.Explain(ctx, look.play(ctx, film, recorded))
 		},
@@ -110,6 +116,29 @@ func transcribe(ctx context.Context, recorded *sessionfile.Session, mode OutputM
 	return err
 }
 
+// show plays a session for others who watch, and prints what happens, until ctx ends.
+func (l *look) show(ctx context.Context, film *player.Player, recorded *sessionfile.Session, mode OutputMode,
+	out io.Writer) error {
+	deck, stop, err := serveSession(player.NewServer(film))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := l.shareSession(ctx, deck, film, recorded); err != nil {
+		return err
+	}
+	defer l.shared.Close()
+	if err := l.announce(mode, out); err != nil {
+		return err
+	}
+	var playing sync.WaitGroup
+	defer playing.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	playing.Go(func() { film.Run(ctx) })
+	return follow(ctx, deck, mode, out, reader.Options{})
+}
+
 // play shows a session until the user leaves.
 func (l *look) play(ctx context.Context, film *player.Player, recorded *sessionfile.Session) error {
 	deck, stop, err := serveSession(player.NewServer(film))
@@ -122,26 +151,20 @@ func (l *look) play(ctx context.Context, film *player.Player, recorded *sessionf
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	playing.Go(func() { film.Run(ctx) })
+	if err := l.shareSession(ctx, deck, film, recorded); err != nil {
+		return err
+	}
+	defer l.shared.Close()
 	began := recorded.Header.GetBeganAt().AsTime().Local()
 	outcome, err := app.Run(ctx, app.Config{
 		Client:  func(context.Context) (deckv1.DeckServiceClient, error) { return deck, nil },
 		Name:    recorded.Header.GetEnvironment() + ", recorded " + began.Format("2006-01-02 15:04"),
 		Version: version.Build(), Keys: l.keys, Environ: l.environ,
-		ReadOnly: "this is a recorded session", Playback: playback{film, recorded.Missing},
+		ReadOnly: "this is a recorded session", Playback: share.Playback{Player: film, Missing: recorded.Missing},
+		Share: l.shared.UI(),
 	})
 	if err == nil && outcome == app.Interrupted {
 		return exit.Silent(exit.Interrupted)
 	}
 	return err
-}
-
-// playback is a player for the terminal UI.
-type playback struct {
-	*player.Player
-	missing string
-}
-
-func (p playback) Position() app.PlaybackPosition {
-	at := p.Player.Position()
-	return app.PlaybackPosition{At: at.At, Length: at.Length, Playing: at.Playing, Speed: at.Speed, Missing: p.missing}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/pipedeck/pipedeck/devenv/cluster"
 	"github.com/pipedeck/pipedeck/devenv/workspace"
 	sampleapps "github.com/pipedeck/pipedeck/sample-apps"
+	"github.com/pipedeck/pipedeck/tui/page"
 )
 
 func newUpCommand(t *session.Target) *cobra.Command {
@@ -41,6 +42,7 @@ Without a terminal, Ctrl-C ends it.` + samplesHelp(),
   pipedeck up --piped-config piped.yaml
   pipedeck up --apply --plugin greeter=./greeter
   pipedeck up --record session.pipedeck
+  pipedeck up --serve-web
   pipedeck up --output plain`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			mode, err := ChooseOutput(output, true)
@@ -87,6 +89,10 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 		if err := s.Flags.checkSame(ctx, w, s.Args); err != nil {
 			return err
 		}
+		if err := s.share(ctx, w, look); err != nil {
+			return err
+		}
+		defer look.shared.Close()
 		if s.Mode == outputTUI {
 			return look.watch(ctx, w, nil, s.Keep)
 		}
@@ -104,7 +110,19 @@ func (s *Setup) up(ctx context.Context, look *look, apply bool) error {
 	if err := s.check(ctx, w); err != nil {
 		return err
 	}
+	if err := s.share(ctx, w, look); err != nil {
+		return err
+	}
+	defer look.shared.Close()
 	return s.start(ctx, w, look)
+}
+
+// share lets others watch, and says how unless a screen is drawn.
+func (s *Setup) share(ctx context.Context, w *workspace.Workspace, look *look) error {
+	if err := look.shareEnvironment(ctx, w, page.ModeLive); err != nil || s.Mode == outputTUI {
+		return err
+	}
+	return look.announce(s.Mode, s.Out)
 }
 
 // check finds what would keep the environment from starting, or from deploying what is written.

@@ -139,6 +139,7 @@ func stage(
 		out.CanApprove, out.CanSkip = false, false
 	}
 	if out.GetCanApprove() {
+		out.ApprovalSubject = oneLine(s.GetMetadata()[subjectKey])
 		out.Approvers, out.ApprovedBy, out.ApprovalsNeeded = awaited(s), collected(s), needed(s)
 	}
 	return out
@@ -150,6 +151,9 @@ func running(d *model.Deployment, s *model.PipelineStage) bool {
 
 // waitingKey is the stage metadata with which plugins say whether a stage that offers an operation waits for it now.
 const waitingKey = "pipedeck/waiting"
+
+// subjectKey is the stage metadata with which plugins say what an approval is about.
+const subjectKey = "pipedeck/approval-subject"
 
 // waits reports whether a stage that offers an operation waits for it now, as all do whose plugin does not say.
 func waits(s *model.PipelineStage) bool { return s.GetMetadata()[waitingKey] != "no" }

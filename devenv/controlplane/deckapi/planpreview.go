@@ -162,13 +162,15 @@ func (s *PlanPreviews) collect(ctx context.Context, id string, result *deckv1.Pl
 		}
 		result.Errors = append(result.Errors, fmt.Sprintf("piped %s: %s", name, answer.GetError()))
 	}
+	changes := store.PlannedChanges(answer, output)
 	for _, a := range answer.GetResults() {
-		result.Applications = append(result.Applications, applicationPreview(a))
+		result.Applications = append(result.Applications, applicationPreview(a, changes))
 	}
 	return nil
 }
 
-func applicationPreview(a *model.ApplicationPlanPreviewResult) *deckv1.ApplicationPlanPreview {
+func applicationPreview(a *model.ApplicationPlanPreviewResult,
+	changes map[*model.PluginPlanPreviewResult]string) *deckv1.ApplicationPlanPreview {
 	p := &deckv1.ApplicationPlanPreview{
 		Id: a.GetApplicationId(), Name: a.GetApplicationName(), Path: a.GetApplicationDirectory(),
 		Strategy:       a.GetSyncStrategy().String(),
@@ -179,6 +181,7 @@ func applicationPreview(a *model.ApplicationPlanPreviewResult) *deckv1.Applicati
 		p.Targets = append(p.Targets, &deckv1.TargetPlanPreview{
 			Plugin: one.GetPluginName(), Target: one.GetDeployTarget(), Summary: string(one.GetPlanSummary()),
 			Details: string(one.GetPlanDetails()), Language: one.GetDiffLanguage(),
+			Changes: changes[one],
 		})
 	}
 	return p

@@ -108,3 +108,30 @@ func DecodePlanPreview(c *model.Command, output []byte) (*model.PlanPreviewComma
 
 // replacement stands for bytes that are not UTF-8.
 var replacement = []byte("\uFFFD")
+
+// PlannedChanges reads the changes as data from what a piped of pipedeck has answered to a plan preview command, by the
+// results that DecodePlanPreview has returned for it. Pipeds and plugins that do not report them have none.
+func PlannedChanges(result *model.PlanPreviewCommandResult, output []byte,
+) map[*model.PluginPlanPreviewResult]string {
+	var answer struct {
+		Changes []struct {
+			Result, Target int
+			Changes        json.RawMessage
+		} `json:"pipedeck_changes"`
+	}
+	if json.Unmarshal(output, &answer) != nil {
+		return nil
+	}
+	found := map[*model.PluginPlanPreviewResult]string{}
+	for _, one := range answer.Changes {
+		results := result.GetResults()
+		if one.Result < 0 || one.Result >= len(results) {
+			continue
+		}
+		targets := results[one.Result].GetPluginPlanResults()
+		if one.Target >= 0 && one.Target < len(targets) && string(one.Changes) != "null" {
+			found[targets[one.Target]] = string(bytes.ToValidUTF8(one.Changes, replacement))
+		}
+	}
+	return found
+}

@@ -5,6 +5,7 @@ package store
 
 import (
 	"testing"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 
@@ -16,6 +17,8 @@ func FuzzDecodePlanPreview(f *testing.F) {
 	f.Add([]byte(
 		`{"command_id":"c","piped_id":"p","results":[{"application_id":"a","sync_strategy":2,` +
 			`"plugin_plan_results":[{"plugin_name":"k","plan_details":"K2E="}]}]}`))
+	f.Add([]byte(`{"results":[{"plugin_plan_results":[{}]}],` +
+		`"pipedeck_changes":[{"changes":{}},{"result":-1},{"target":7}]}`))
 	f.Add([]byte(`{"error":"detected conflicts"}`))
 	f.Add([]byte(`{"results":[null,{"plugin_plan_results":[null,{"plan_summary":"/w=="}]}]}`))
 	f.Fuzz(func(t *testing.T, output []byte) {
@@ -29,6 +32,11 @@ func FuzzDecodePlanPreview(f *testing.F) {
 		}
 		if _, err := proto.Marshal(result); err != nil {
 			t.Fatal(err)
+		}
+		for one, changes := range PlannedChanges(result, output) {
+			if one == nil || !utf8.ValidString(changes) {
+				t.Fatalf("changes of %v that cannot be sent: %q", one, changes)
+			}
 		}
 	})
 }

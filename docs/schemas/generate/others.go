@@ -88,6 +88,7 @@ func extendStory(t reflect.Type, schema object) {
 		properties["steps"].(object)["maxItems"] = story.MaxSteps
 	case reflect.TypeFor[story.Step]():
 		properties["say"].(object)["maxLength"] = story.MaxText
+		properties["show"].(object)["enum"] = append(values(story.Panes()), nil)
 	case reflect.TypeFor[story.Condition]():
 		properties["status"].(object)["enum"] = append(values(story.Statuses()), nil)
 		schema["oneOf"] = requiring("deployment", "application", "plugin")

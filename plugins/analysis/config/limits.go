@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -52,6 +53,29 @@ func (o *Options) Validate() error {
 	return errors.Join(mistakes...)
 }
 
+// Contents is what there is to evaluate, in words.
+func (o *Options) Contents() string {
+	var parts []string
+	for _, each := range []struct {
+		n         int
+		one, more string
+	}{
+		{len(o.Metrics), "metric", "metrics"}, {len(o.Logs), "log", "logs"}, {len(o.HTTPS), "request", "requests"},
+	} {
+		switch each.n {
+		case 0:
+		case 1:
+			parts = append(parts, "1 "+each.one)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s", each.n, each.more))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing to evaluate: the stage has no metrics, logs or https"
+	}
+	return strings.Join(parts, ", ")
+}
+
 func inEntry(list string, i int, err error) error {
 	if err == nil {
 		return nil
@@ -81,6 +105,9 @@ func (m *Metric) Check(in times) error {
 	if err := in.check(m.Interval.Std(), m.FailureLimit); err != nil {
 		return err
 	}
+	if err := checkVariables("query", m.Query); err != nil {
+		return err
+	}
 	if m.Compares() && m.Samples() < MinSamples {
 		return fmt.Errorf("interval %s and step %s give %d samples a side, with which no difference can be "+
 			"significant: want %d or more", m.Interval, m.SampleStep(), m.Samples(), MinSamples)
@@ -98,6 +125,9 @@ func (l *Log) Check(in times) error {
 	}
 	if least, most := l.Entries(); least > most {
 		return fmt.Errorf("expected.min %d is more than expected.max %d", least, most)
+	}
+	if err := checkVariables("query", l.Query); err != nil {
+		return err
 	}
 	return in.check(l.Interval.Std(), l.FailureLimit)
 }
@@ -123,6 +153,9 @@ func (l *Log) Entries() (least, most int) {
 func (h *HTTP) Check(in times) error {
 	if h.URL == "" {
 		return errors.New("url is required")
+	}
+	if err := h.checkRequest(); err != nil {
+		return err
 	}
 	return in.check(h.Interval.Std(), h.FailureLimit)
 }

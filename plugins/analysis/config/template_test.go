@@ -102,7 +102,7 @@ func TestVariables(t *testing.T) {
 	}
 	for _, query := range []string{"{{ .AppCustomArgs.absent }}", "{{ .Nothing }}", "{{ .App.Name"} {
 		_, err := v.Fill(query)
-		require.ErrorContains(t, err, "the variables of the query")
+		require.ErrorContains(t, err, "its variables cannot be filled in: ")
 	}
 }
 

@@ -62,16 +62,16 @@ func (v Variables) Of(variant string, args map[string]string) Variables {
 	return v
 }
 
-// Fill replaces the variables in a query. A variable without a value is a mistake: the query would ask for something
-// else.
+// Fill replaces the variables in a query or URL. A variable without a value is a mistake: the query would ask for
+// something else. The error does not repeat the text, because a URL may hold a password.
 func (v Variables) Fill(query string) (string, error) {
-	parsed, err := template.New("query").Option("missingkey=error").Parse(query)
+	parsed, err := template.New("text").Option("missingkey=error").Parse(query)
 	if err != nil {
-		return "", fmt.Errorf("the variables of the query %s: %w", query, err)
+		return "", fmt.Errorf("its variables cannot be filled in: %w", err)
 	}
 	var filled strings.Builder
 	if err := parsed.Execute(&filled, v); err != nil {
-		return "", fmt.Errorf("the variables of the query %s: %w", query, err)
+		return "", fmt.Errorf("its variables cannot be filled in: %w", err)
 	}
 	return filled.String(), nil
 }
@@ -88,7 +88,7 @@ func Services() (map[string]string, error) {
 }
 
 // HasService is whether an address is that of a Service, by a variable.
-func HasService(address string) bool { return strings.Contains(address, "{{") }
+func HasService(address string) bool { return hasVariable(address) }
 
 // FillAddress fills the variables of Services in, as they are now. An error holds nothing of the address, which may
 // have a password.

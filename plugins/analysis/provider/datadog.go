@@ -47,8 +47,8 @@ func newDatadog(c config.DatadogConfig) (*datadog, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &datadog{config: c, endpoint: at.JoinPath("api/v1/query"), client: &http.Client{Transport: transport},
-		transport: transport}, nil
+	return &datadog{config: c, endpoint: at.JoinPath("api/v1/query"),
+		client: &http.Client{Transport: transport, CheckRedirect: follow}, transport: transport}, nil
 }
 
 func (d *datadog) Close() { d.transport.CloseIdleConnections() }
@@ -75,16 +75,16 @@ func (d *datadog) Query(ctx context.Context, query string, at Range) (*Answer, e
 	if err := d.authorize(req); err != nil {
 		return nil, err
 	}
-	body, err := read(d.client, req)
+	page, err := read(d.client, req, d.endpoint)
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", place(d.endpoint), err)
 	}
 	var answer datadogAnswer
-	if err := json.Unmarshal(body, &answer); err != nil {
-		return nil, fmt.Errorf("%s did not answer as Datadog does: %s", place(d.endpoint), excerpt(body))
+	if err := json.Unmarshal(page.body, &answer); err != nil {
+		return nil, fmt.Errorf("%s did not answer as Datadog does: %s", place(d.endpoint), page.shown())
 	}
 	if answer.Status == "error" || answer.Error != "" {
-		return nil, fmt.Errorf("%s refused the query: %s", place(d.endpoint), excerpt([]byte(answer.Error)))
+		return nil, fmt.Errorf("%s refused the query: %s", place(d.endpoint), page.quote(answer.Error))
 	}
 	result := &Answer{Series: len(answer.Series)}
 	for _, series := range answer.Series {

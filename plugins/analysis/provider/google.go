@@ -58,7 +58,7 @@ func newStackdriver(c config.StackdriverConfig) (*stackdriver, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.transport, s.client = transport, &http.Client{Transport: transport}
+	s.transport, s.client = transport, &http.Client{Transport: transport, CheckRedirect: follow}
 	s.credentials = newGoogleCredentials(c.ServiceAccountFile, transport)
 	return s, nil
 }
@@ -80,14 +80,14 @@ func (s *stackdriver) Query(ctx context.Context, query string, at Range) (*Answe
 		return nil, err
 	}
 	address := s.monitoring.JoinPath("v1/projects", access.project, "location/global/prometheus/api/v1/query_range")
-	body, err := s.post(ctx, access, address, rangeRequest{
+	page, err := s.post(ctx, access, address, rangeRequest{
 		Query: query, Start: stamp(at.From), End: stamp(at.To),
 		Step: strconv.FormatFloat(at.Step.Seconds(), 'f', -1, 64) + "s",
 	})
 	if err != nil {
 		return nil, err
 	}
-	return parseRange(address, body)
+	return parseRange(address, page)
 }
 
 // access is a token and the project that queries are about.
@@ -102,8 +102,8 @@ func (s *stackdriver) access(ctx context.Context) (access, error) {
 	return a, nil
 }
 
-// post sends a request and returns the body of a good answer.
-func (s *stackdriver) post(ctx context.Context, as access, address *url.URL, request any) ([]byte, error) {
+// post sends a request and returns a good answer.
+func (s *stackdriver) post(ctx context.Context, as access, address *url.URL, request any) (*page, error) {
 	data, err := json.Marshal(request)
 	if err != nil {
 		return nil, err
@@ -114,14 +114,16 @@ func (s *stackdriver) post(ctx context.Context, as access, address *url.URL, req
 	}
 	req.Header.Set("Content-Type", "application/json")
 	as.token.SetAuthHeader(req)
-	body, err := read(s.client, req)
-	if said := googleMistake(body); err != nil && said != "" {
-		return nil, fmt.Errorf("%s refused the query: %s", place(address), said)
+	answer, err := read(s.client, req, nil)
+	if answer != nil && err != nil {
+		if said := googleMistake(answer.body); said != "" {
+			return nil, fmt.Errorf("%s refused the query: %s", place(address), answer.quote(said))
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", place(address), err)
 	}
-	return body, nil
+	return answer, nil
 }
 
 // googleMistake is what an answer says is wrong with a request: as Google's services do, or as Prometheus does.
@@ -137,9 +139,9 @@ func googleMistake(body []byte) string {
 	var text string
 	switch {
 	case json.Unmarshal(answer.Error, &own) == nil && own.Message != "":
-		return strings.TrimPrefix(own.Status+": ", ": ") + excerpt([]byte(own.Message))
+		return strings.TrimPrefix(own.Status+": ", ": ") + own.Message
 	case json.Unmarshal(answer.Error, &text) == nil && text != "":
-		return strings.TrimPrefix(answer.ErrorType+": ", ": ") + excerpt([]byte(text))
+		return strings.TrimPrefix(answer.ErrorType+": ", ": ") + text
 	}
 	return ""
 }

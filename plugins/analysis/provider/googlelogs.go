@@ -43,7 +43,7 @@ func (s *stackdriver) Count(ctx context.Context, query string, at Range, enough 
 	}
 	var found Entries
 	for range maxLogPages {
-		body, err := s.post(ctx, access, address, request)
+		answer, err := s.post(ctx, access, address, request)
 		if err != nil {
 			return Entries{}, err
 		}
@@ -53,9 +53,9 @@ func (s *stackdriver) Count(ctx context.Context, query string, at Range, enough 
 			} `json:"entries"`
 			NextPageToken string `json:"nextPageToken"`
 		}
-		if err := json.Unmarshal(body, &page); err != nil {
+		if err := json.Unmarshal(answer.body, &page); err != nil {
 			return Entries{}, fmt.Errorf("%s did not answer as Google Cloud Logging does: %s", place(address),
-				excerpt(body))
+				answer.shown())
 		}
 		if found.Count == 0 && len(page.Entries) > 0 {
 			found.Newest = page.Entries[0].Timestamp

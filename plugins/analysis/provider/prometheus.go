@@ -41,7 +41,8 @@ func newPrometheus(c config.PrometheusConfig) (*prometheus, error) {
 		return nil, err
 	}
 	return &prometheus{
-		config: c, endpoint: endpoint, client: &http.Client{Transport: transport}, transport: transport,
+		config: c, endpoint: endpoint, transport: transport,
+		client: &http.Client{Transport: transport, CheckRedirect: follow},
 	}, nil
 }
 
@@ -103,31 +104,32 @@ func (p *prometheus) Query(ctx context.Context, query string, at Range) (*Answer
 	if err != nil {
 		return nil, err
 	}
-	body, err := p.ask(ctx, endpoint, url.Values{
+	page, err := p.ask(ctx, endpoint, url.Values{
 		"query": {query}, "start": {stamp(at.From)}, "end": {stamp(at.To)},
 		"step": {strconv.FormatFloat(at.Step.Seconds(), 'f', -1, 64)},
 	})
 	var answer rangeAnswer
 	if refused := (*statusError)(nil); errors.As(err, &refused) {
-		if json.Unmarshal(body, &answer) == nil && answer.Error != "" {
-			return nil, fmt.Errorf("%s refused the query: %s: %s", place(endpoint), answer.ErrorType,
-				excerpt([]byte(answer.Error)))
+		if json.Unmarshal(page.body, &answer) == nil && answer.Error != "" {
+			return nil, fmt.Errorf("%s refused the query: %s", place(endpoint),
+				page.quote(answer.ErrorType+": "+answer.Error))
 		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ask %s: %w", place(endpoint), err)
 	}
-	return parseRange(endpoint, body)
+	return parseRange(endpoint, page)
 }
 
 // parseRange reads an answer of the query API.
-func parseRange(endpoint *url.URL, body []byte) (*Answer, error) {
+func parseRange(endpoint *url.URL, page *page) (*Answer, error) {
 	var answer rangeAnswer
-	if err := json.Unmarshal(body, &answer); err != nil || answer.Status != "success" {
-		return nil, fmt.Errorf("%s did not answer as Prometheus does: %s", place(endpoint), excerpt(body))
+	if err := json.Unmarshal(page.body, &answer); err != nil || answer.Status != "success" {
+		return nil, fmt.Errorf("%s did not answer as Prometheus does: %s", place(endpoint), page.shown())
 	}
 	if answer.Data.ResultType != "matrix" {
-		return nil, fmt.Errorf("%s answered a %q: want a query of numbers", place(endpoint), answer.Data.ResultType)
+		return nil, fmt.Errorf("%s answered a %q: want a query of numbers", place(endpoint),
+			page.quote(answer.Data.ResultType))
 	}
 	result := &Answer{Series: len(answer.Data.Result), Warnings: answer.Warnings}
 	for _, series := range answer.Data.Result {
@@ -142,7 +144,7 @@ func parseRange(endpoint *url.URL, body []byte) (*Answer, error) {
 }
 
 // ask posts a form, because queries can be longer than URLs; a server that does not take that is asked by GET.
-func (p *prometheus) ask(ctx context.Context, endpoint *url.URL, form url.Values) ([]byte, error) {
+func (p *prometheus) ask(ctx context.Context, endpoint *url.URL, form url.Values) (*page, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint.String(), strings.NewReader(form.Encode()))
 	if err != nil {
 		return nil, errors.New("the address of the provider is not usable")
@@ -151,9 +153,9 @@ func (p *prometheus) ask(ctx context.Context, endpoint *url.URL, form url.Values
 	if err := p.authorize(req); err != nil {
 		return nil, err
 	}
-	body, err := read(p.client, req)
+	answer, err := read(p.client, req, endpoint)
 	if refused := (*statusError)(nil); !errors.As(err, &refused) || refused.code != http.StatusMethodNotAllowed {
-		return body, err
+		return answer, err
 	}
 	at := *endpoint
 	at.RawQuery = form.Encode()
@@ -164,7 +166,7 @@ func (p *prometheus) ask(ctx context.Context, endpoint *url.URL, form url.Values
 	if err := p.authorize(get); err != nil {
 		return nil, err
 	}
-	return read(p.client, get)
+	return read(p.client, get, endpoint)
 }
 
 func (p *prometheus) authorize(req *http.Request) error {

@@ -61,8 +61,8 @@ func newTransport(settings *config.TLS) (*http.Transport, error) {
 	return transport, nil
 }
 
-// read returns the body of an answer with a good status.
-func read(client *http.Client, req *http.Request) ([]byte, error) {
+// read returns an answer with a good status. configured is the address that the request was made from.
+func read(client *http.Client, req *http.Request, configured *url.URL) (*page, error) {
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, plain(req.Context(), err)
@@ -72,10 +72,29 @@ func read(client *http.Client, req *http.Request) ([]byte, error) {
 	if err != nil {
 		return nil, plain(req.Context(), err)
 	}
-	if resp.StatusCode/100 != 2 {
-		return body, &statusError{resp.StatusCode, excerpt(body)}
+	answer := &page{body: body, secrets: secretsOf(req, configured)}
+	if resp.StatusCode/100 == 2 {
+		return answer, nil
 	}
-	return body, nil
+	refused := &statusError{code: resp.StatusCode, body: answer.excerpt()}
+	if to, err := resp.Location(); err == nil && resp.StatusCode/100 == 3 {
+		refused.leadsTo = place(to)
+	}
+	return answer, refused
+}
+
+// maxRedirects is how many redirects are followed.
+const maxRedirects = 10
+
+// follow follows redirects within a host, and not from TLS to plain text: headers may hold secrets, which are not for
+// others. A host with another port is another one.
+func follow(next *http.Request, former []*http.Request) error {
+	first := former[0].URL
+	if next.URL.Host != first.Host || first.Scheme == "https" && next.URL.Scheme != "https" ||
+		len(former) > maxRedirects {
+		return http.ErrUseLastResponse
+	}
+	return nil
 }
 
 func readBody(from io.Reader) ([]byte, error) {
@@ -90,10 +109,15 @@ func readBody(from io.Reader) ([]byte, error) {
 type statusError struct {
 	code int
 	body string
+	// leadsTo is where a redirect that was not followed leads to.
+	leadsTo string
 }
 
 func (e *statusError) Error() string {
 	text := fmt.Sprintf("the answer has the status %d %s", e.code, http.StatusText(e.code))
+	if e.leadsTo != "" {
+		return text + ", a redirect that is not followed, to " + e.leadsTo
+	}
 	if e.body != "" {
 		text += ": " + e.body
 	}

@@ -29,17 +29,6 @@ func NewWeb() (*Web, error) {
 	return &Web{client: &http.Client{Transport: transport, CheckRedirect: follow}, transport: transport}, nil
 }
 
-// maxRedirects is how many redirects are followed.
-const maxRedirects = 10
-
-// follow follows redirects within a host: headers may hold secrets, which are not for others.
-func follow(next *http.Request, former []*http.Request) error {
-	if next.URL.Host != former[0].URL.Host || len(former) > maxRedirects {
-		return http.ErrUseLastResponse
-	}
-	return nil
-}
-
 // Close ends connections that are not in use.
 func (w *Web) Close() { w.transport.CloseIdleConnections() }
 
@@ -82,18 +71,18 @@ func (w *Web) Request(ctx context.Context, wanted *config.HTTP, address string) 
 	if err != nil {
 		return Verdict{}, fmt.Errorf("request %s: %w", place(req.URL), plain(ctx, err))
 	}
-	return judge(wanted, resp.StatusCode, body), nil
+	return judge(wanted, resp.StatusCode, &page{body: body, secrets: secretsOf(req, req.URL)}), nil
 }
 
-func judge(wanted *config.HTTP, code int, body []byte) Verdict {
+func judge(wanted *config.HTTP, code int, answer *page) Verdict {
 	switch good := wanted.ExpectedCode; {
 	case good != 0 && code != good:
 		return Verdict{Code: code, Reason: fmt.Sprintf("the status is %d, expected %d", code, good)}
 	case good == 0 && code/100 != 2:
 		return Verdict{Code: code, Reason: fmt.Sprintf("the status is %d, expected 200 to 299", code)}
 	case wanted.ExpectedResponse != "" &&
-		strings.TrimSpace(string(body)) != strings.TrimSpace(wanted.ExpectedResponse):
-		return Verdict{Code: code, Reason: fmt.Sprintf("the answer is %q, expected %q", excerpt(body),
+		strings.TrimSpace(string(answer.body)) != strings.TrimSpace(wanted.ExpectedResponse):
+		return Verdict{Code: code, Reason: fmt.Sprintf("the answer is %q, expected %q", answer.excerpt(),
 			excerpt([]byte(wanted.ExpectedResponse)))}
 	}
 	return Verdict{Good: true, Code: code}

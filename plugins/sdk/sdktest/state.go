@@ -5,6 +5,11 @@ package sdktest
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
 
 	"github.com/pipedeck/pipedeck/api/plugin/livestate"
 	"github.com/pipedeck/pipedeck/api/plugin/planpreview"
@@ -37,16 +42,28 @@ func (h *Harness) Drift(ctx context.Context, deployed, newest *Commit) ([]sdk.Re
 	return driftsOf(resp.GetResources()), nil
 }
 
-// Preview asks what a change would do at every deploy target.
+// Preview asks what a change would do at every deploy target, also as data.
 func (h *Harness) Preview(ctx context.Context, change Change) ([]sdk.PlanPreview, error) {
+	var trailer metadata.MD
+	ctx = metadata.AppendToOutgoingContext(ctx, "pipedeck-wants-planned-changes", "yes")
 	resp, err := h.wire.PlanPreview.GetPlanPreview(ctx, &planpreview.GetPlanPreviewRequest{
 		PipedId: PipedID, ApplicationId: ApplicationID, ApplicationName: ApplicationName, DeployTargets: h.targets,
 		TargetDeploymentSource: change.Target.wire(), RunningDeploymentSource: change.Running.wire(),
-	})
+	}, grpc.Trailer(&trailer))
 	if err != nil {
 		return nil, err
 	}
-	return previewsOf(resp.GetResults()), nil
+	previews := previewsOf(resp.GetResults())
+	for _, data := range trailer.Get("pipedeck-planned-changes-bin") {
+		changes := map[string]json.RawMessage{}
+		if err := json.Unmarshal([]byte(data), &changes); err != nil {
+			return nil, fmt.Errorf("read the planned changes: %w", err)
+		}
+		for i := range previews {
+			previews[i].Changes = changes[previews[i].Target]
+		}
+	}
+	return previews, nil
 }
 
 func (h *Harness) livestate(deployed *Commit) *livestate.GetLivestateRequest {

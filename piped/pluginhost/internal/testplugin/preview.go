@@ -5,11 +5,14 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 
@@ -48,6 +51,14 @@ func (p *preview) GetPlanPreview(
 			one.Details = fmt.Appendf(nil, "-%s\n+%s\n", was, is)
 		}
 		answer.Results = append(answer.Results, one)
+	}
+	asked, _ := metadata.FromIncomingContext(ctx)
+	if p.kind == "changes" && len(asked.Get("pipedeck-wants-planned-changes")) > 0 {
+		data, err := json.Marshal(map[string]any{r.GetDeployTargets()[0]: map[string]string{"was": was, "is": is}})
+		if err != nil {
+			return nil, err
+		}
+		return answer, grpc.SetTrailer(ctx, metadata.Pairs("pipedeck-planned-changes-bin", string(data)))
 	}
 	return answer, nil
 }

@@ -1,0 +1,47 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package environment
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+)
+
+func TestAStorySaysWhatItNeedsBeforeItStartsAnything(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	state := filepath.Join(t.TempDir(), "state")
+	code, stdout, stderr := command(t.Context(), state, "demo", "plugin", "--fast", "--output", "plain")
+	require.Equal(t, exit.NotStarted, code)
+	require.Empty(t, stdout)
+	require.Contains(t, stderr, "there is no go command to build them with")
+	require.Contains(t, stderr, "\nnext step: install Go from https://go.dev/dl")
+
+	_, err := findStoryPlugin(t.Context(), "greeter")
+	require.EqualError(t, err, "the story creates the plugin greeter, and this machine cannot build it: there is "+
+		"neither a go command nor a python3 with grpcio")
+	found, err := findStoryPlugin(t.Context(), "")
+	require.NoError(t, err, "most stories create none")
+	require.Empty(t, found)
+
+	python := filepath.Join(os.Getenv("PATH"), "python3")
+	require.NoError(t, os.WriteFile(python, []byte("#!/bin/sh\n"), 0o755))
+	found, err = findStoryPlugin(t.Context(), "greeter")
+	require.NoError(t, err)
+	require.Equal(t, storyPlugin{"greeter", "python", "main.py"}, found)
+	require.NoDirExists(t, state)
+}
+
+func TestAStoryThatMeasuresItsPodsNeedsTheEmbeddedCluster(t *testing.T) {
+	t.Parallel()
+	state := filepath.Join(t.TempDir(), "state")
+	code, _, stderr := command(t.Context(), state, "demo", "analysis", "--output", "plain", "--cluster", "kind")
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stderr, "the story measures its pods on this machine, which needs the embedded cluster")
+	require.NoDirExists(t, state)
+}

@@ -1,0 +1,138 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package share
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/player"
+)
+
+// defaultAddress is where a flag without an address listens: any free port of this machine.
+const defaultAddress = "127.0.0.1:0"
+
+// Flags are the flags of a command that can be watched by others.
+type Flags struct {
+	web, ssh string
+	// keys is the file of the keys that may log in.
+	keys string
+}
+
+// Bind adds the flags to a command.
+func (f *Flags) Bind(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	flags.StringVar(&f.web, "serve-web", "", "serve a page to watch, read-only; --serve-web=`HOST:PORT` lets other "+
+		"machines watch, over TLS (default with no address: a free port of this machine)")
+	flags.Lookup("serve-web").NoOptDefVal = defaultAddress
+	flags.StringVar(&f.ssh, "serve-ssh", "", "serve this UI over SSH, read-only, to who has the printed one-time "+
+		"password; --serve-ssh=`HOST:PORT` lets other machines watch (default with no address: a free port "+
+		"of this machine)")
+	flags.Lookup("serve-ssh").NoOptDefVal = defaultAddress
+	flags.StringVar(&f.keys, "ssh-authorized-keys", "", "`FILE` with public keys that may watch with --serve-ssh, too "+
+		"(default none)")
+}
+
+// Asked reports whether others may watch.
+func (f *Flags) Asked() bool { return f.web != "" || f.ssh != "" }
+
+// Subject is what others watch.
+type Subject struct {
+	// Name of the environment. Dir is its directory; empty for what has none.
+	Name, Dir string
+	// Mode is one of package page.
+	Mode string
+	// Connect returns a client with its own connection, which the caller closes. It may block.
+	Connect func(ctx context.Context) (client deckv1.DeckServiceClient, end func(), err error)
+	// Gone reports whether an error of Connect says that there is nothing left to connect to; nil for never.
+	Gone func(err error) bool
+	// Film is a recorded session that is played, Recorded when it began and Missing why it is not complete.
+	Film     *player.Player
+	Recorded time.Time
+	Missing  string
+}
+
+// Start serves what the flags ask for until Close, or the end of ctx; nil when they ask for nothing.
+func (f *Flags) Start(ctx context.Context, subject Subject) (*Share, error) {
+	if f.keys != "" && f.ssh == "" {
+		return nil, exit.Usage(errors.New("--ssh-authorized-keys is for --serve-ssh"), "add --serve-ssh")
+	}
+	if !f.Asked() {
+		return nil, nil
+	}
+	s := &Share{news: news{lines: make(chan string, maxNews)}}
+	ctx, s.stop = context.WithCancel(ctx)
+	err := s.serve(ctx, f, subject)
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// serve opens each address that the flags name.
+func (s *Share) serve(ctx context.Context, f *Flags, subject Subject) error {
+	if f.web != "" {
+		at, err := listen("--serve-web", f.web)
+		if err == nil {
+			err = s.serveWeb(ctx, at, subject)
+		}
+		if err != nil {
+			return err
+		}
+		s.serving.Go(func() { s.countPage(ctx) })
+	}
+	if f.ssh == "" {
+		return nil
+	}
+	at, err := listen("--serve-ssh", f.ssh)
+	if err != nil {
+		return err
+	}
+	return s.serveSSH(ctx, at, f, subject)
+}
+
+// address is an open one, as the user has named it.
+type address struct {
+	net.Listener
+	// host is that of the flag; port the one that was opened.
+	host, port string
+	// public: other machines can reach it.
+	public bool
+}
+
+// listen opens the address that a flag names.
+func listen(flag, given string) (*address, error) {
+	host, _, err := net.SplitHostPort(given)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("%s=%s: %w", flag, given, err), "name an address such as "+flag+
+			"=0.0.0.0:8080, or none: "+flag)
+	}
+	listener, err := net.Listen("tcp", given)
+	if err != nil {
+		return nil, exit.Usage(fmt.Errorf("%s=%s: %w", flag, given, err),
+			"choose another address, or a free port: "+flag)
+	}
+	tcp, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%s=%s: the address has no port", flag, given), listener.Close())
+	}
+	return &address{listener, host, fmt.Sprint(tcp.Port), !tcp.IP.IsLoopback()}, nil
+}
+
+// reachable is the host that watchers name: that of the flag, or the name of this machine where the flag names all of
+// its addresses.
+func (a *address) reachable(machine string) string {
+	if ip := net.ParseIP(a.host); a.host == "" || ip != nil && ip.IsUnspecified() {
+		return machine
+	}
+	return a.host
+}

@@ -1,0 +1,88 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package web
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/tui/decktest"
+)
+
+func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	s.unlisten()
+	b.shows("#notice", "Reconnecting…")
+	require.Contains(t, js[string](b, "document.querySelector('#notice').innerText"), "What you see is from ")
+	b.waits("document.body.dataset.stale === ''")
+	b.shows("#lines", "3 of 4 pods ready") // it stays, without its colours
+
+	s.deck.LogAt("deploy-eu", 41, "4 of 4 pods ready")
+	s.deck.Publish(decktest.CheckoutFailed())
+	s.again(s.listen(s.address))
+	b.waits("document.querySelector('#notice').hidden && document.body.dataset.connection === 'live'")
+	b.shows("#status", "Rolling back")
+	b.picks("deploy-eu")
+	b.shows("#lines", "4 of 4 pods ready")
+	require.Equal(t, 8, js[int](b, "document.querySelectorAll('.line').length"), "no line is lost or shown twice")
+}
+
+func TestANewServerAsksForANewToken(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	s.unlisten()
+	b.shows("#notice", "Reconnecting…")
+	s.stop()
+	s.start(s.address)
+	b.shows("#over", "This session has ended")
+	b.shows("#over", "Next step: open the address that pipedeck prints now")
+	again := open(t, laptop, s.url())
+	again.ready()
+}
+
+func TestTheEndIsSaid(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	s.end()
+	b.shows("#notice", "Ended: ")
+	b.shows("#connection", "ended")
+	b.shows("#lines", "3 of 4 pods ready")
+}
+
+// The server of the page is there, but the environment behind it is not.
+func TestAnEnvironmentThatIsAwayIsSaid(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	s.deck.End()
+	b.waits("['away', 'ended'].includes(document.body.dataset.connection)")
+	b.waits("!document.querySelector('#notice').hidden")
+	b.shows("#notice", "What you see is from ")
+}
+
+func TestWithoutTheTokenNothingIsShown(t *testing.T) {
+	s := shop(t)
+	for _, address := range []string{"/", "/#token=wrong", "/#token="} {
+		b := open(t, laptop, "http://"+s.address+address)
+		b.shows("body", "Next step: ")
+		require.NotContains(t, js[string](b, "document.documentElement.outerHTML"), "checkout")
+		require.Equal(t, 401, js[int](b, "fetch('app.js').then(answer => answer.status)"))
+		require.Equal(t, 401, js[int](b, "fetch('events').then(answer => answer.status)"))
+		require.NotContains(t, js[string](b, "location.href"), "token")
+	}
+}
+
+func TestTheRightTokenLeavesNoTrace(t *testing.T) {
+	s := shop(t)
+	b := open(t, laptop, s.url())
+	b.ready()
+	require.NotContains(t, js[string](b, "location.href + document.cookie + JSON.stringify({ ...localStorage, "+
+		"...sessionStorage }) + performance.getEntriesByType('resource').map(entry => entry.name)"), s.page.Token())
+	b.clean(s)
+}
