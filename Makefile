@@ -147,6 +147,11 @@ bench-ui: build ## Measure the terminal UI: at rest, logs that grow, a flood, a 
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only ui $(ARGS)
 	go test -run '^$$' -bench 'UpdateAndView|SearchInAMillion' ./tui/app ./tui/logbuf
 
+.PHONY: bench-sessions
+bench-sessions: build ## Measure recorded sessions: what a recording costs, moving to any time of a long one (ARGS="…" adds flags)
+	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only sessions $(ARGS)
+	go test -run '^$$' -bench 'Seek|Open' -benchtime 5x ./devenv/player
+
 .PHONY: bench-live
 bench-live: build embeddedk8s ## Measure watching 2,000 objects: at rest, and until an edit by hand shows (ARGS="…" adds flags)
 	PIPEDECK_BIN=$(CURDIR)/$(BIN) go run ./e2e/bench -only live $(ARGS)

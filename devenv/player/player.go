@@ -43,6 +43,8 @@ type Player struct {
 	state *state
 	index int
 	jump  int
+	// keyframes are earlier states.
+	keyframes keyframes
 	// news is closed and replaced at each change of the position that is not the clock's, or of state.
 	news chan struct{}
 	// sought wakes Run up.
@@ -52,7 +54,7 @@ type Player struct {
 // New returns a player at the beginning of a session, where its first state is complete. It plays once Run runs.
 func New(session *sessionfile.Session, c clock.Clock) *Player {
 	p := &Player{session: session, clock: c, speed: 1, playing: true, state: newState(), since: c.Now(),
-		news: make(chan struct{}), sought: make(chan struct{}, 1)}
+		news: make(chan struct{}), sought: make(chan struct{}, 1), keyframes: newKeyframes(len(session.Records))}
 	for _, record := range session.Records {
 		if record.GetEvent().GetSynced() != nil {
 			p.begin = record.GetAt().AsDuration()
@@ -106,6 +108,7 @@ func (p *Player) advance(at time.Duration) bool {
 	for p.index < len(p.session.Records) && p.session.Records[p.index].GetAt().AsDuration() <= at {
 		p.state.apply(p.session.Records[p.index])
 		p.index++
+		p.keyframes.pass(p.index, p.state)
 	}
 	return p.index > before
 }
@@ -203,7 +206,9 @@ func (p *Player) PreviousEvent() {
 func (p *Player) move(to time.Duration) {
 	to = max(p.begin, min(to, p.session.Duration()))
 	if p.index > 0 && to < p.session.Records[p.index-1].GetAt().AsDuration() {
-		p.state, p.index = newState(), 0
+		p.state, p.index = p.keyframes.before(func(index int) bool {
+			return p.session.Records[index-1].GetAt().AsDuration() <= to
+		})
 	}
 	p.from, p.since = to, p.clock.Now()
 	p.advance(to)

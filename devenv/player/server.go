@@ -224,5 +224,6 @@ func (p *Player) resources(application string, were *resources) (now map[string]
 	if of == nil || of == were {
 		return nil, of, p.news
 	}
+	of.shared = true
 	return of.byID, of, p.news
 }

@@ -32,8 +32,12 @@ type stageLog struct {
 	truncated bool
 }
 
-// resources are those of one application. They do not change: each report makes others.
-type resources struct{ byID map[string]*deckv1.Resource }
+// resources are those of one application. Once they are shared with a watcher they do not change: the next report makes
+// others.
+type resources struct {
+	byID   map[string]*deckv1.Resource
+	shared bool
+}
 
 func newState() *state {
 	return &state{
@@ -154,9 +158,12 @@ func (l *stageLog) add(block *deckv1.LogBlock) {
 }
 
 func (s *state) live(r *deckv1.SessionResources) {
-	now := &resources{byID: map[string]*deckv1.Resource{}}
-	if before := s.resources[r.GetApplicationId()]; before != nil && !r.GetReset_() {
-		now.byID = maps.Clone(before.byID)
+	now := s.resources[r.GetApplicationId()]
+	switch {
+	case now == nil || r.GetReset_():
+		now = &resources{byID: map[string]*deckv1.Resource{}}
+	case now.shared:
+		now = &resources{byID: maps.Clone(now.byID)}
 	}
 	for _, resource := range r.GetResponse().GetResources() {
 		now.byID[resource.GetId()] = resource

@@ -51,7 +51,7 @@ func recorded(t *testing.T, records int) *memory {
 	require.NoError(t, err)
 	for i := range records {
 		require.NoError(t, w.Add(time.Duration(i)*time.Millisecond, logRecord(i)))
-		if i%100 == 99 {
+		if i%100 == 99 || i == 50 {
 			require.NoError(t, w.Flush())
 		}
 	}

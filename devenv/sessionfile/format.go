@@ -6,6 +6,7 @@ package sessionfile
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"time"
 )
 
 const (
@@ -20,6 +21,11 @@ const (
 	maxRecordBytes = 64<<20 + 1<<10
 	// maxChunkBytes bounds what Read takes for one chunk, compressed or not.
 	maxChunkBytes = maxRecordBytes + chunkBytes
+
+	// leastRecord is what a record counts at least for the limits, in bytes: an empty one takes so much memory.
+	leastRecord = 128
+	// maxTime bounds the times of records. Sums of two times, and products with a speed, are still times.
+	maxTime = 10 * 365 * 24 * time.Hour
 
 	// DefaultLimit bounds the records of a session before they are compressed, in bytes; a file has about a tenth.
 	DefaultLimit = 256 << 20

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"google.golang.org/protobuf/encoding/protodelim"
+	"google.golang.org/protobuf/types/known/timestamppb"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
 )
@@ -54,13 +55,16 @@ func (e *NewerError) Error() string {
 // errTorn says that the file ends within a chunk, as after a crash of the recording program.
 var errTorn = errors.New("the file ends in the middle of a record")
 
+// errLong says that Read takes no more.
+var errLong = errors.New("the session is longer than this program reads")
+
 // Read reads a session as far as it goes: damage after the header is in Missing. limit bounds the records in bytes
 // before they were compressed; 0 is twice DefaultLimit. The error is ErrNoSession or a *NewerError, or that of r.
 func Read(r io.Reader, limit int64) (*Session, error) {
 	if limit <= 0 {
 		limit = 2 * DefaultLimit
 	}
-	in := bufio.NewReaderSize(r, chunkBytes)
+	in := bufio.NewReaderSize(r, 32<<10)
 	line := make([]byte, len(magic))
 	if _, err := io.ReadFull(in, line); err != nil || string(line) != magic {
 		return nil, ErrNoSession
@@ -135,14 +139,17 @@ func (s *Session) take(chunk []byte, limit int64) (taken int64, ended bool, err 
 	bounded := &io.LimitedReader{R: packed, N: min(limit, maxChunkBytes)}
 	whole := bounded.N
 	in := bufio.NewReader(bounded)
-	for {
+	for records := int64(0); ; records++ {
+		if records*leastRecord > limit { // empty ones take memory, too
+			return whole, false, errLong
+		}
 		record := &deckv1.SessionRecord{}
 		err := protodelim.UnmarshalOptions{MaxSize: maxRecordBytes}.UnmarshalFrom(in, record)
 		switch {
 		case err != nil && bounded.N == 0:
-			return whole, false, errors.New("the session is longer than this program reads")
+			return whole, false, errLong
 		case errors.Is(err, io.EOF):
-			return whole - bounded.N, false, nil
+			return max(whole-bounded.N, records*leastRecord), false, nil
 		case err != nil:
 			return whole - bounded.N, false, errors.New("the file is damaged")
 		}
@@ -160,9 +167,12 @@ func (s *Session) add(record *deckv1.SessionRecord) (ended bool, err error) {
 		if s.Header.GetFormat() > Format {
 			return false, &NewerError{Format: s.Header.GetFormat(), Version: s.Header.GetProgramVersion()}
 		}
+		if !s.Header.GetBeganAt().IsValid() {
+			s.Header.BeganAt = &timestamppb.Timestamp{} // times of day are not those of the session then
+		}
 		return false, nil
 	}
-	if record.GetAt().AsDuration() < s.Duration() {
+	if at := record.GetAt().AsDuration(); at < s.Duration() || at > maxTime {
 		return false, errors.New("the file is damaged")
 	}
 	s.Records = append(s.Records, record)

@@ -64,9 +64,9 @@ func (w *Writer) Add(at time.Duration, record *deckv1.SessionRecord) error {
 	if w.broken != nil {
 		return w.broken
 	}
-	w.last = max(w.last, at)
+	w.last = min(max(w.last, at), maxTime)
 	record.At = durationpb.New(w.last)
-	size := int64(proto.Size(record))
+	size := max(int64(proto.Size(record)), leastRecord)
 	if record.GetEnd() == nil && w.taken+size > w.limit {
 		return ErrLimit
 	}

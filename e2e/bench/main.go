@@ -36,6 +36,7 @@ type settings struct {
 	pods                      podScale
 	reports                   reportScale
 	ui                        uiScale
+	sessions                  sessionScale
 	web                       webScale
 }
 
@@ -54,6 +55,7 @@ func main() {
 	s.pods.register(flag.CommandLine)
 	s.reports.register(flag.CommandLine)
 	s.ui.register(flag.CommandLine)
+	s.sessions.register(flag.CommandLine)
 	s.web.register(flag.CommandLine)
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -100,6 +102,9 @@ func parts(s settings) []part {
 		{"pods", func(ctx context.Context, bin, dir string) error { return benchPods(ctx, bin, dir, s.pods) }},
 		{"reports", func(ctx context.Context, bin, dir string) error { return benchReports(ctx, bin, dir, s.reports) }},
 		{"ui", func(ctx context.Context, bin, dir string) error { return benchUI(ctx, bin, dir, s.ui) }},
+		{"sessions", func(ctx context.Context, bin, dir string) error {
+			return benchSessions(ctx, bin, dir, s.sessions)
+		}},
 		{"web", func(ctx context.Context, bin, dir string) error { return benchWeb(ctx, bin, dir, s.web) }},
 		{"kind", func(ctx context.Context, bin, dir string) error {
 			if s.clusters <= 0 {
@@ -126,7 +131,7 @@ func run(ctx context.Context, s settings) error {
 	}
 	if err := errors.Join(s.applications.validate(), s.plugins.validate(), s.calls.validate(),
 		s.kubernetes.validate(), s.live.validate(), s.pods.validate(), s.reports.validate(),
-		s.ui.validate(), s.web.validate()); err != nil {
+		s.ui.validate(), s.sessions.validate(), s.web.validate()); err != nil {
 		return err
 	}
 	bin, err := filepath.Abs(os.Getenv("PIPEDECK_BIN"))

@@ -23,6 +23,7 @@ func (m *model) renderBig(width, height int) string {
 	if header := m.link.header(m.host, true); !header.Calm() {
 		v.Alarm = header.Draw(width)
 	}
+	v.Playback = m.host.drawPlayback(width)
 	if m.input.ignoring {
 		v.Said = []string{m.drawFooter(width)}
 	} else if m.toast.text != "" || m.link.banner(m.host) != "" || m.typing() != nil ||

@@ -24,6 +24,8 @@ type Big struct {
 	Simulated bool
 	// Said are the last lines, of the whole width, instead of the words about the selected stage.
 	Said []string
+	// Playback is the last line, of the whole width, about a recorded session; empty for an environment.
+	Playback string
 	// Hint names keys.
 	Hint string
 	// Find draws the line of a search in the stages; nil where there is none.
@@ -49,6 +51,9 @@ func (v Big) Draw(width, height int) string {
 		top, bottom = append(top, ""), append(bottom, "")
 		about, end = v.about(inner, 3), []string{""}
 	}
+	if v.Playback != "" {
+		end = []string{""} // where it stands
+	}
 	if len(v.Said) > 0 {
 		about = []string{""} // which Said replaces
 	}
@@ -63,6 +68,9 @@ func (v Big) Draw(width, height int) string {
 	}
 	for i, line := range v.Said {
 		lines[height-len(end)-len(v.Said)+i] = text.Pad(line, width, v.Theme.Ellipsis)
+	}
+	if v.Playback != "" {
+		lines[height-1] = v.Playback
 	}
 	return strings.Join(lines, "\n")
 }

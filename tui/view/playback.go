@@ -49,7 +49,7 @@ func (v Playback) Draw(width int) string {
 	}
 	done := room
 	if v.Length > 0 {
-		done = int(int64(room) * int64(v.At) / int64(v.Length))
+		done = max(0, min(room, int(float64(room)*v.At.Seconds()/v.Length.Seconds())))
 	}
 	bar := th.Key.Render(strings.Repeat(th.Heavy, done)) + th.Dim.Render(strings.Repeat(th.Horizontal, room-done))
 	return text.Pad(left+bar+right, width, th.Ellipsis)

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/piped/config"
 	"github.com/pipedeck/pipedeck/system/inputfile"
 )
@@ -115,7 +116,8 @@ func findConfigurations(ctx context.Context, root string) ([]configurationFile, 
 		if err != nil {
 			return err
 		}
-		if config.IsApplicationFilename(name) || (len(content) <= config.MaxSize && config.Claimed(content, name)) {
+		if config.IsApplicationFilename(name) ||
+			len(content) <= config.MaxSize && (config.Claimed(content, name) || story.Claimed(content)) {
 			files = append(files, configurationFile{name: name, content: content})
 		}
 		return nil

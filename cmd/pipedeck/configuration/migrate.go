@@ -48,6 +48,9 @@ configuration is printed.`,
 			if err != nil {
 				return err
 			}
+			if _, others := takeStories(files); len(others) > 0 {
+				files = others // stories are next to them
+			}
 			m := migrations{Migrations: document.Migrations{Head: document.NewHead(), Files: []document.Migration{}}}
 			for _, file := range files {
 				if file.link {

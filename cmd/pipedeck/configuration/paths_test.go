@@ -15,6 +15,7 @@ import (
 
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/clitest"
 	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
+	"github.com/pipedeck/pipedeck/devenv/story"
 )
 
 // withInput runs a command with a text on standard input.
@@ -48,6 +49,32 @@ func TestValidateChecksSeveralPathsTogetherAndEachFileOnce(t *testing.T) {
 	code, _, stderr = command(t.Context(), t.TempDir(), "validate", files[0], filepath.Join(dir, "none"))
 	require.Equal(t, exit.WrongUsage, code)
 	require.Contains(t, stderr, "none: no such file or directory")
+}
+
+func TestStoriesAreCheckedNextToConfigurations(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	tour, err := story.Source("tour")
+	require.NoError(t, err)
+	for name, content := range map[string]string{"app.pipecd.yaml": clitest.GoodApplication, "tour.yaml": string(tour),
+		"other.yaml": "apiVersion: v1\nkind: ConfigMap\n"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
+	}
+	code, stdout, stderr := command(t.Context(), t.TempDir(), "validate", dir)
+	require.Zero(t, code, stderr)
+	require.Equal(t, "checked 2 files: 0 errors, 0 warnings\n", stdout)
+	wrong := filepath.Join(dir, "wrong.yaml")
+	require.NoError(t, os.WriteFile(wrong, []byte("apiVersion: pipedeck.dev/v1\nkind: Story\ntitel: x\n"), 0o600))
+	code, stdout, _ = command(t.Context(), t.TempDir(), "validate", dir)
+	require.Equal(t, exit.WrongUsage, code)
+	require.Contains(t, stdout, wrong+":3:1: error: titel: ")
+	require.Contains(t, stdout, "checked 3 files: ")
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "validate", filepath.Join(dir, "tour.yaml"),
+		filepath.Join(dir, "app.pipecd.yaml"))
+	require.Zero(t, code, stdout+stderr)
+	code, stdout, stderr = command(t.Context(), t.TempDir(), "migrate", dir)
+	require.Zero(t, code, stdout+stderr)
+	require.NotContains(t, stdout+stderr, "tour.yaml", "a story is no configuration of PipeCD")
 }
 
 func TestStandardInputIsCheckedAndMigrated(t *testing.T) {

@@ -5,7 +5,6 @@ package configuration
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/pipedeck/pipedeck/devenv/story"
 	"github.com/pipedeck/pipedeck/piped/config"
@@ -13,12 +12,20 @@ import (
 	"github.com/pipedeck/pipedeck/tui/document"
 )
 
-// checkStories checks files that are all stories of pipedeck demo; nil for anything else.
-func checkStories(files []configurationFile) *validation {
-	isOther := func(f configurationFile) bool { return !story.Claimed(f.content) }
-	if len(files) == 0 || slices.ContainsFunc(files, isOther) {
-		return nil
+// takeStories parts the stories of pipedeck demo from the other files.
+func takeStories(files []configurationFile) (stories, others []configurationFile) {
+	for _, file := range files {
+		if story.Claimed(file.content) {
+			stories = append(stories, file)
+		} else {
+			others = append(others, file)
+		}
 	}
+	return stories, others
+}
+
+// checkStories checks stories.
+func checkStories(files []configurationFile) *validation {
 	v := newValidation(len(files))
 	for _, file := range files {
 		_, err := story.Parse(file.content, file.name, sampleapps.Names())

@@ -96,13 +96,20 @@ func check(cmd *cobra.Command, files []configurationFile, by *validator, strict 
 	if v = checkDefaults(cmd.Root(), files); v != nil {
 		return v, nil
 	}
-	if v = checkStories(files); v != nil {
-		return v, nil
+	stories, files := takeStories(files)
+	checked := checkStories(stories)
+	if len(files) == 0 {
+		return checked, nil
 	}
 	if by.checker, err = pluginflag.NewChecker(cmd.Context(), by.given, cmd.ErrOrStderr()); err != nil {
 		return nil, err
 	}
-	return by.check(cmd.Context(), files, strict)
+	if v, err = by.check(cmd.Context(), files, strict); err != nil {
+		return nil, err
+	}
+	v.Checked += checked.Checked
+	v.Problems = append(v.Problems, checked.Problems...)
+	return v, nil
 }
 
 // validator checks files together.

@@ -1,0 +1,56 @@
+// Copyright 2026 The pipedeck Authors
+// SPDX-License-Identifier: Apache-2.0
+
+package app
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/ansi"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pipedeck/pipedeck/tui/logbuf"
+)
+
+// halfway is the middle of a session that plays.
+type halfway struct{ Playback }
+
+func (halfway) Position() PlaybackPosition {
+	return PlaybackPosition{At: 65 * time.Second, Length: 130 * time.Second, Playing: true, Speed: 2}
+}
+
+func TestTheLineOfARecordedSessionIsOnEveryScreen(t *testing.T) {
+	t.Parallel()
+	for name, environ := range map[string][]string{"main": nil, "big": {bigMode}} {
+		for _, size := range [][2]int{{80, 24}, {120, 36}, {60, 16}} {
+			m := waiting(t, size[0], size[1], environ...)
+			m.host.cfg.Playback = halfway{}
+			for _, keys := range [][]string{nil, {"enter"}} {
+				m.key(keys...)
+				lines := strings.Split(ansi.Strip(m.View().Content), "\n")
+				require.Len(t, lines, size[1], name)
+				found := 0
+				for _, line := range lines {
+					require.Equal(t, size[0], ansi.StringWidth(line), name)
+					if strings.Contains(line, "plays 2x  1:05 of 2:10") {
+						found++
+					}
+				}
+				require.Equal(t, 1, found, "%s at %v:\n%s", name, size, strings.Join(lines, "\n"))
+			}
+		}
+	}
+}
+
+func TestWhatIsSaidInBigModeStandsAboveTheLineOfARecordedSession(t *testing.T) {
+	t.Parallel()
+	m := waiting(t, 80, 24, bigMode)
+	m.host.cfg.Playback = halfway{}
+	m.hear(logbuf.Info, "a line")
+	m.toast.say("something was said", true)
+	lines := strings.Split(ansi.Strip(m.View().Content), "\n")
+	require.Contains(t, lines[22], "something was said")
+	require.Contains(t, lines[23], "plays 2x")
+}
