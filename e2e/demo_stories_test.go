@@ -5,7 +5,14 @@
 
 package e2e
 
-import "testing"
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 // The other stories than those of every run; make e2e-demo plays them.
 func TestStoriesArePlayed(t *testing.T) {
@@ -28,4 +35,18 @@ func TestStoriesArePlayed(t *testing.T) {
 			played(t, name, c.keys, c.screens...)
 		})
 	}
+}
+
+func TestTheEnvironmentOfAKilledStoryIsRemoved(t *testing.T) {
+	t.Parallel()
+	e := newEnvironment(t)
+	ui := openTerminal(t, e.command("demo", "--cluster", "embedded"), demoColumns, demoRows)
+	ui.sees(`step 1 of 6(?s:.*)press \. to go on`)
+	require.DirExists(t, e.Dir())
+	require.NoError(t, ui.cmd.Process.Kill())
+	ui.wait()
+	waitUntil(t, "nothing is left", func() bool {
+		_, err := os.Stat(e.Dir())
+		return errors.Is(err, fs.ErrNotExist)
+	})
 }

@@ -131,24 +131,26 @@ const maxCaptions = 16
 // onScreen shows the UI while the story is played.
 func (d *demonstration) onScreen(ctx context.Context, look *look) (err error) {
 	w := d.workspace
-	defer func() {
-		if exists, existsErr := w.Exists(); existsErr == nil && exists {
-			err = errors.Join(err, tearDown(context.WithoutCancel(ctx), w, d.Err))
-		}
-	}()
-	command, err := d.Flags.restart(nil)
-	if err != nil {
-		return err
-	}
-	command.Arguments = append([]string{"--keep=false", "--leash"}, command.Arguments...)
+	// This process holds the leash to its end, so that the environment of a story never outlives it.
 	leash, held, err := os.Pipe()
 	if err != nil {
 		return err
 	}
-	defer held.Close() // this process holds it to its end, so that the environment of a story never outlives it
-	h, err := startHost(w, command, leash)
-	err = errors.Join(err, leash.Close())
+	var h *host
+	defer func() {
+		if exists, existsErr := w.Exists(); existsErr == nil && exists {
+			err = errors.Join(err, tearDown(context.WithoutCancel(ctx), w, d.Err))
+		}
+		err = errors.Join(err, held.Close())
+		h.awaitEnd(context.WithoutCancel(ctx))
+	}()
+	command, err := d.Flags.restart(nil)
 	if err != nil {
+		return errors.Join(err, leash.Close())
+	}
+	command.Arguments = append([]string{"--keep=false", "--leash"}, command.Arguments...)
+	h, err = startHost(w, command, leash)
+	if err = errors.Join(err, leash.Close()); err != nil {
 		return err
 	}
 	return d.watch(ctx, look, h)

@@ -227,3 +227,17 @@ func (h *host) follow(read io.ReadCloser, cmd *exec.Cmd) {
 	}
 	close(h.address)
 }
+
+// awaitEnd returns when a host has ended that was let go. One that was only starting has not heard of a removal: it
+// removes then what it has created since.
+func (h *host) awaitEnd(ctx context.Context) {
+	if h == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, downTimeout)
+	defer cancel()
+	select {
+	case <-h.ended:
+	case <-ctx.Done():
+	}
+}
