@@ -30,8 +30,8 @@ func checkInputs(dir string, app *config.Application) error {
 	flags := app.CommandFlags
 	for _, flag := range flags.Apply {
 		if choosesPlan(flag) && !slices.Contains(flags.Plan, flag) && !slices.Contains(flags.Shared, flag) {
-			return fmt.Errorf("commandFlags.apply has %s, which chooses what to plan, but the saved plan is applied as "+
-				"it was shown\nnext step: move the flag to commandFlags.plan", flag)
+			return fmt.Errorf("commandFlags.apply has %s, which chooses what to plan, but the saved plan is applied "+
+				"as it was shown\nnext step: move the flag to commandFlags.plan", flag)
 		}
 	}
 	return nil
