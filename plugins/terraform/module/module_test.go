@@ -72,3 +72,11 @@ variable "name" {}
 	require.NoError(t, err)
 	require.Equal(t, map[string]bool{"password": true}, names)
 }
+
+func TestAMistakeIsShownWithItsPlace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.tf"), []byte("\nresource \"a\" \"b\" {\n"), 0o600))
+	_, err := Versions(dir)
+	require.ErrorContains(t, err, "read the configuration: main.tf:2: Unclosed configuration block")
+}

@@ -6,6 +6,7 @@ package module
 import (
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -62,9 +63,24 @@ func Sensitive(dir string) (map[string]bool, error) {
 func load(dir string) (*tfconfig.Module, error) {
 	loaded, found := tfconfig.LoadModule(dir)
 	if found.HasErrors() {
-		return nil, fmt.Errorf("read the configuration: %w", found)
+		return nil, fmt.Errorf("read the configuration: %w", placed(dir, found))
 	}
 	return loaded, nil
+}
+
+// placed is the first mistake of a configuration with its file and line.
+func placed(dir string, found tfconfig.Diagnostics) error {
+	for _, one := range found {
+		if one.Severity != tfconfig.DiagError || one.Pos == nil {
+			continue
+		}
+		name, err := filepath.Rel(dir, one.Pos.Filename)
+		if err != nil {
+			name = one.Pos.Filename
+		}
+		return fmt.Errorf("%s:%d: %s: %s", name, one.Pos.Line, one.Summary, one.Detail)
+	}
+	return found
 }
 
 func or(text, other string) string {

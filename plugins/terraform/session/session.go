@@ -69,6 +69,9 @@ func Open(ctx context.Context, place Place) (*Session, error) {
 
 // prepare does what needs no state.
 func prepare(ctx context.Context, place Place) (*Session, error) {
+	if err := checkInputs(place.Source.Dir, &place.Source.App); err != nil {
+		return nil, err
+	}
 	program, version, err := place.Programs.find(ctx, place)
 	if err != nil {
 		return nil, err
