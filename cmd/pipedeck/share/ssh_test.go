@@ -170,6 +170,20 @@ func TestWhoComesAndGoesIsReportedWithTheNextPassword(t *testing.T) {
 	require.Equal(t, "ssh: ada (127.0.0.1) watches no more", <-lines)
 }
 
+func TestTheNextPasswordIsReportedWhenTheLoginWasInVain(t *testing.T) {
+	t.Parallel()
+	s := serveTerminals(t, "", "")
+	lines := make(chan string, 8)
+	s.Report(func(part, line string) { lines <- part + ": " + line })
+	client, err := ssh.Dial("tcp", net.JoinHostPort("127.0.0.1", s.ssh.port), &ssh.ClientConfig{User: "ada",
+		Auth: []ssh.AuthMethod{ssh.Password(s.ssh.Password())}, Timeout: sshPatience,
+		HostKeyCallback: func(string, net.Addr, ssh.PublicKey) error { return nil }})
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	require.Equal(t, "ssh: ada (127.0.0.1) has used the password, but did not open the UI", <-lines)
+	require.Equal(t, "ssh: the next one-time password: "+s.ssh.Password(), <-lines)
+}
+
 func TestTheLineToWatchWithSaysWhoCan(t *testing.T) {
 	t.Parallel()
 	s := serveTerminals(t, "", "")
