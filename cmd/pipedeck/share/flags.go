@@ -50,8 +50,8 @@ func (f *Flags) Bind(cmd *cobra.Command) {
 	}
 }
 
-// apart refuses an address after a blank: it is an argument then, and the message about that argument would not say what
-// is wrong.
+// apart refuses an address after a blank: it is an argument then, and the message about that argument would not say
+// what is wrong.
 func (f *Flags) apart(args []string) error {
 	for _, flag := range []struct{ name, given string }{{"--serve-web", f.web}, {"--serve-ssh", f.ssh}} {
 		if flag.given != defaultAddress {
