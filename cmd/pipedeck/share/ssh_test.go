@@ -193,7 +193,9 @@ func TestTheLineToWatchWithSaysWhoCan(t *testing.T) {
 	for _, note := range a.Notes {
 		require.Contains(t, a.Detail(), note, "programs need them, too")
 	}
+	require.Contains(t, s.UI().Ways()[0].Notes[2], "need --serve-ssh=HOST:PORT")
 	s.ssh.public = true
+	require.NotContains(t, s.UI().Ways()[0].Notes[2], "need --serve-ssh=HOST:PORT")
 	require.Contains(t, s.ssh.address().Notes[2], "warning: everyone who can reach this machine")
 	ways := s.UI().Ways()
 	require.Len(t, ways, 1)

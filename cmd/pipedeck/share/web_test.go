@@ -83,6 +83,9 @@ func TestAPageIsServedToThisMachine(t *testing.T) {
 	require.True(t, strings.HasPrefix(at.Text, "http://127.0.0.1:"), at.Text)
 	require.Empty(t, at.Notes)
 	require.Contains(t, first(t, at.Text, &http.Client{Transport: &http.Transport{}}), "event: hello")
+	ways := s.UI().Ways()
+	require.Equal(t, []string{"reached from this machine alone; phones and other machines need --serve-web=HOST:PORT"},
+		ways[0].Notes)
 	host, _, _ := strings.Cut(strings.TrimPrefix(at.Text, "http://"), "/")
 	s.Close()
 	_, err := net.Dial("tcp", host)
