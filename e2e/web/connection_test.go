@@ -20,6 +20,7 @@ func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
 	b.shows("#notice", "Reconnecting…")
 	require.Contains(t, js[string](b, "document.querySelector('#notice').innerText"), "What you see is from ")
 	b.waits("document.body.dataset.stale === ''")
+	b.waits("document.title === '! reconnecting · pipedeck default'")
 	b.shows("#lines", "3 of 4 pods ready") // it stays, without its colours
 	took := js[string](b, "document.querySelector('#took').innerText")
 	b.shows("#notice", "Attempt 4") // more than a second later
@@ -30,6 +31,7 @@ func TestThePageComesBackWhenTheServerDoes(t *testing.T) {
 	s.again(s.listen(s.address))
 	b.waits("document.querySelector('#notice').hidden && document.body.dataset.connection === 'live'")
 	b.shows("#status", "Rolling back")
+	b.waits("document.title === '↺ checkout: rolling back · pipedeck default'")
 	b.picks("deploy-eu")
 	b.shows("#lines", "4 of 4 pods ready")
 	require.Equal(t, 8, js[int](b, "document.querySelectorAll('.line').length"), "no line is lost or shown twice")

@@ -43,6 +43,7 @@ func TestASelectionStaysUntilTheUserFollowsAgain(t *testing.T) {
 	js[any](b, "document.querySelector('[data-id=payments]').click(), null")
 	b.shows("#deployment-title", "payments")
 	b.waits("location.hash === '#app=payments&stage=s3'")
+	b.waits("document.title === '◆ payments: waits · pipedeck default'")
 	require.Equal(t, "false", js[string](b, "document.querySelector('#follow').ariaPressed"))
 
 	next := decktest.Named()

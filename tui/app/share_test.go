@@ -159,6 +159,8 @@ func TestAGuestHasNoKeyThatActs(t *testing.T) {
 		keymap.NextStep, keymap.AsCommand, keymap.AsGoTest, keymap.AsRecording, keymap.PluginOutput)
 	for _, b := range keys {
 		require.NotContains(t, acting, b.Action)
+		require.False(t, b.Asks, b.Help)
+		require.NotContains(t, b.Help, "tear down")
 	}
 	require.NotEmpty(t, keys)
 	cfg := Config{Guest: &Guest{}, Files: Files{Saved: "x"}, Manifests: stubManifests{}, Flags: " --name x"}.completed()

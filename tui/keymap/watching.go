@@ -11,6 +11,9 @@ func (m Map) Watching() Map {
 	var all Map
 	for _, b := range m {
 		if slices.Contains(watching, b.Action) {
+			if b.Action == Quit { // a watcher has nothing to tear down
+				b.Help, b.Asks = "leave", false
+			}
 			all = append(all, b)
 		}
 	}

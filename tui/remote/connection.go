@@ -17,6 +17,9 @@ type connection struct {
 	server  *Server
 	conn    net.Conn
 	address string
+	// user is the name of a login with the password, usedPassword that there was one, and watched that the UI was shown.
+	user                  string
+	usedPassword, watched bool
 }
 
 // noForwarding is the answer to whoever wants more than the UI.
@@ -25,6 +28,7 @@ const noForwarding = "this server shows the UI of pipedeck and forwards nothing"
 // serve ends when the watcher is gone, or soon after ctx.
 func (c *connection) serve(ctx context.Context) {
 	defer c.conn.Close()
+	defer c.passwordUsedInVain() // after all that could show the UI
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -61,6 +65,14 @@ func (c *connection) serve(ctx context.Context) {
 	c.sessions(ctx, conn, channels, &running)
 }
 
+// passwordUsedInVain says that a login with the password has not led to the UI. The password has changed, so whoever
+// passes it on must hear of it, as when someone watches.
+func (c *connection) passwordUsedInVain() {
+	if c.usedPassword && !c.watched {
+		c.server.options.News(watcherName(c.user, c.address) + " has used the password, but did not open the UI")
+	}
+}
+
 // closeAfter closes the connection after a time, unless it is closed before.
 func (c *connection) closeAfter(wait time.Duration) {
 	time.AfterFunc(wait, func() { _ = c.conn.Close() })
@@ -88,7 +100,7 @@ func (c *connection) sessions(ctx context.Context, conn *ssh.ServerConn, channel
 		}
 		running.Go(func() {
 			s := &session{server: c.server, channel: channel, user: conn.User(), address: c.address,
-				started: late.Stop, hangUp: c.conn.Close}
+				started: late.Stop, hangUp: c.conn.Close, shows: func() { c.watched = true }}
 			s.serve(ctx, requests)
 			_ = conn.Close()
 		})

@@ -43,7 +43,7 @@ func (c *connection) configuration(ctx context.Context) *ssh.ServerConfig {
 			}
 			return nil, errUnknownKey
 		},
-		PasswordCallback: func(_ ssh.ConnMetadata, given []byte) (*ssh.Permissions, error) {
+		PasswordCallback: func(who ssh.ConnMetadata, given []byte) (*ssh.Permissions, error) {
 			if passwords++; passwords > maxPasswords {
 				_ = c.conn.Close()
 				return nil, errGuessed
@@ -56,6 +56,7 @@ func (c *connection) configuration(ctx context.Context) *ssh.ServerConfig {
 			if !right {
 				return nil, errWrongPassword
 			}
+			c.user, c.usedPassword = who.User(), true
 			return nil, nil
 		},
 	}

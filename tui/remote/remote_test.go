@@ -59,6 +59,27 @@ func TestTheOneTimePasswordLetsOneWatcherIn(t *testing.T) {
 	require.NoError(t, err, "the next one is right, after a wrong one, too")
 }
 
+func TestAPasswordThatWasUsedInVainIsNews(t *testing.T) {
+	t.Parallel()
+	s := open(t, nil)
+	in, err := s.connect(t, ssh.Password(s.Password()))
+	require.NoError(t, err)
+	session, err := in.NewSession()
+	require.NoError(t, err)
+	require.Error(t, session.Run("id"))
+	const news = "ada (127.0.0.1) has used the password, but did not open the UI"
+	require.Eventually(t, func() bool { return slices.Equal(s.said(), []string{news}) }, patience, time.Millisecond)
+
+	in, err = s.connect(t, ssh.Password(s.Password()))
+	require.NoError(t, err)
+	require.NoError(t, in.Close(), "without a session")
+	require.Eventually(t, func() bool { return slices.Equal(s.said(), []string{news, news}) }, patience, time.Millisecond)
+
+	require.NoError(t, s.loggedIn(t).Close())
+	s.stop()
+	require.Equal(t, []string{news, news}, s.said(), "a key stays valid")
+}
+
 func TestUnknownKeysAndWrongPasswordsAreRefused(t *testing.T) {
 	t.Parallel()
 	s := open(t, nil)

@@ -24,6 +24,8 @@ type session struct {
 	user, address string
 	// started is called when the session has begun.
 	started func() bool
+	// shows is called before the UI is shown.
+	shows func()
 	// hangUp closes the connection.
 	hangUp func() error
 
@@ -100,12 +102,18 @@ func (s *session) show(ctx context.Context) {
 		s.end(fmt.Sprintf("%d people watch already, and there is no place for more; try again later", MaxUIs), 1)
 		return
 	}
-	who := fmt.Sprintf("%s (%s)", text.Cut(text.Line(s.user), maxName, "..."), s.address)
+	who := watcherName(s.user, s.address)
+	s.shows()
 	s.server.options.News(who + " watches over SSH")
 	says := s.runUI(ctx)
 	s.server.watchers.leave()
 	s.server.options.News(who + " watches no more")
 	s.end(says, 0)
+}
+
+// watcherName is a watcher for people.
+func watcherName(user, address string) string {
+	return fmt.Sprintf("%s (%s)", text.Cut(text.Line(user), maxName, "..."), address)
 }
 
 // maxName bounds the name of a watcher, in columns.

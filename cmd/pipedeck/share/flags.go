@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
+	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,6 +41,40 @@ func (f *Flags) Bind(cmd *cobra.Command) {
 	flags.Lookup("serve-ssh").NoOptDefVal = defaultAddress
 	flags.StringVar(&f.keys, "ssh-authorized-keys", "", "`FILE` with public keys that may watch with --serve-ssh, too "+
 		"(default none)")
+	checked := cmd.Args
+	cmd.Args = func(cmd *cobra.Command, args []string) error {
+		if err := f.apart(args); err != nil || checked == nil {
+			return err
+		}
+		return checked(cmd, args)
+	}
+}
+
+// apart refuses an address after a blank: it is an argument then, and the message about that argument would not say
+// what is wrong.
+func (f *Flags) apart(args []string) error {
+	for _, flag := range []struct{ name, given string }{{"--serve-web", f.web}, {"--serve-ssh", f.ssh}} {
+		if flag.given != defaultAddress {
+			continue
+		}
+		for _, arg := range args {
+			if _, err := os.Stat(arg); err == nil || !isAddress(arg) {
+				continue
+			}
+			return exit.Usage(fmt.Errorf("%s takes its address after =, not after a blank", flag.name),
+				"write "+flag.name+"="+arg)
+		}
+	}
+	return nil
+}
+
+func isAddress(arg string) bool {
+	_, port, err := net.SplitHostPort(arg)
+	if err != nil {
+		return false
+	}
+	_, err = strconv.ParseUint(port, 10, 16)
+	return err == nil
 }
 
 // Asked reports whether others may watch.

@@ -33,6 +33,8 @@ type Address struct {
 	Code string
 	// Notes say more, a line each, such as the fingerprint of the certificate and who can watch.
 	Notes []string
+	// Local: other machines, such as phones, do not reach it.
+	Local bool
 }
 
 // Detail is what a program needs to watch: of SSH also the password and the key of the host.

@@ -73,7 +73,7 @@ func (s *Share) serveSSH(ctx context.Context, at *address, f *Flags, subject Sub
 // address is how to watch, with the present password.
 func (t *terminals) address() Address {
 	a := Address{Part: "ssh", Name: "Terminal", Text: fmt.Sprintf("ssh -p %s watch@%s", t.port, t.host),
-		Code: "ssh://watch@" + net.JoinHostPort(t.host, t.port)}
+		Code: "ssh://watch@" + net.JoinHostPort(t.host, t.port), Local: !t.public}
 	login := "one-time password: " + t.Password()
 	switch t.keys {
 	case 0:

@@ -170,6 +170,20 @@ func TestWhoComesAndGoesIsReportedWithTheNextPassword(t *testing.T) {
 	require.Equal(t, "ssh: ada (127.0.0.1) watches no more", <-lines)
 }
 
+func TestTheNextPasswordIsReportedWhenTheLoginWasInVain(t *testing.T) {
+	t.Parallel()
+	s := serveTerminals(t, "", "")
+	lines := make(chan string, 8)
+	s.Report(func(part, line string) { lines <- part + ": " + line })
+	client, err := ssh.Dial("tcp", net.JoinHostPort("127.0.0.1", s.ssh.port), &ssh.ClientConfig{User: "ada",
+		Auth: []ssh.AuthMethod{ssh.Password(s.ssh.Password())}, Timeout: sshPatience,
+		HostKeyCallback: func(string, net.Addr, ssh.PublicKey) error { return nil }})
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	require.Equal(t, "ssh: ada (127.0.0.1) has used the password, but did not open the UI", <-lines)
+	require.Equal(t, "ssh: the next one-time password: "+s.ssh.Password(), <-lines)
+}
+
 func TestTheLineToWatchWithSaysWhoCan(t *testing.T) {
 	t.Parallel()
 	s := serveTerminals(t, "", "")
@@ -179,7 +193,9 @@ func TestTheLineToWatchWithSaysWhoCan(t *testing.T) {
 	for _, note := range a.Notes {
 		require.Contains(t, a.Detail(), note, "programs need them, too")
 	}
+	require.Contains(t, s.UI().Ways()[0].Notes[2], "need --serve-ssh=HOST:PORT")
 	s.ssh.public = true
+	require.NotContains(t, s.UI().Ways()[0].Notes[2], "need --serve-ssh=HOST:PORT")
 	require.Contains(t, s.ssh.address().Notes[2], "warning: everyone who can reach this machine")
 	ways := s.UI().Ways()
 	require.Len(t, ways, 1)

@@ -51,7 +51,7 @@ func (s *Share) serveWeb(ctx context.Context, at *address, subject Subject) erro
 	if err != nil {
 		return errors.Join(fmt.Errorf("serve the page: %w", err), at.Close())
 	}
-	shared := Address{Part: "web", Name: "Page"}
+	shared := Address{Part: "web", Name: "Page", Local: !at.public}
 	scheme, listener := "http", net.Listener(connlimit.New(at.Listener, webBounds))
 	if at.public {
 		certificate, fingerprint, err := newCertificate(time.Now(),

@@ -13,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"testing"
 
@@ -20,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	deckv1 "github.com/pipedeck/pipedeck/api/deck/v1"
+	"github.com/pipedeck/pipedeck/cmd/pipedeck/exit"
 	"github.com/pipedeck/pipedeck/tui/decktest"
 	"github.com/pipedeck/pipedeck/tui/page"
 )
@@ -81,6 +83,9 @@ func TestAPageIsServedToThisMachine(t *testing.T) {
 	require.True(t, strings.HasPrefix(at.Text, "http://127.0.0.1:"), at.Text)
 	require.Empty(t, at.Notes)
 	require.Contains(t, first(t, at.Text, &http.Client{Transport: &http.Transport{}}), "event: hello")
+	ways := s.UI().Ways()
+	require.Equal(t, []string{"reached from this machine alone; phones and other machines need --serve-web=HOST:PORT"},
+		ways[0].Notes)
 	host, _, _ := strings.Cut(strings.TrimPrefix(at.Text, "http://"), "/")
 	s.Close()
 	_, err := net.Dial("tcp", host)
@@ -134,4 +139,30 @@ func TestAWrongAddressEndsTheCommandEarly(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, s.Addresses())
 	s.Close()
+}
+
+func TestAnAddressAfterABlankIsNamed(t *testing.T) {
+	t.Parallel()
+	run := func(args ...string) error {
+		cmd := &cobra.Command{Args: cobra.MaximumNArgs(1), SilenceErrors: true, SilenceUsage: true,
+			RunE: func(*cobra.Command, []string) error { return nil }}
+		(&Flags{}).Bind(cmd)
+		cmd.SetArgs(args)
+		return cmd.ExecuteContext(t.Context())
+	}
+	for _, flag := range []string{"--serve-web", "--serve-ssh"} {
+		err := run(flag, "0.0.0.0:8443")
+		require.EqualError(t, err, flag+" takes its address after =, not after a blank")
+		var wrong *exit.Error
+		require.ErrorAs(t, err, &wrong)
+		require.Equal(t, "write "+flag+"=0.0.0.0:8443", wrong.Hint)
+		require.NoError(t, run(flag+"=0.0.0.0:8443", "dir"))
+		require.NoError(t, run(flag, "dir"))
+		require.NoError(t, run(flag, "C:dir"))
+	}
+	require.NoError(t, run("127.0.0.1:80"))
+	require.Error(t, run("one", "two"), "the check of the command stays")
+	dir := t.TempDir() + "/a:80"
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, run("--serve-web", dir))
 }

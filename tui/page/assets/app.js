@@ -7,7 +7,7 @@ import { Applications } from './applications.js';
 import { drawDeployment, shownDeployment, tickDeployment } from './deployment.js';
 import { byId, setAttribute, setText, show } from './dom.js';
 import { Graph } from './graph.js';
-import { drawHeader, tickHeader } from './header.js';
+import { drawHeader, notFresh, tickHeader } from './header.js';
 import { Keys } from './keys.js';
 import { Log } from './log.js';
 import { Model } from './model.js';
@@ -128,12 +128,12 @@ function draw() {
   tick();
 }
 
-// title says the state of the shown deployment on the tab of the browser.
+// title says the state of the shown deployment on the tab of the browser, and when it is not fresh.
 function title() {
   const deployment = shownDeployment(model, selection);
   const name = model.environment?.name ?? model.hello?.environment ?? '';
   const state = deployment ? deploymentState(deployment) : null;
-  const words = state ? `${state.sign} ${deployment.app}: ${state.word.toLowerCase()} · ` : '';
+  const words = document.body.hasAttribute('data-stale') ? `! ${notFresh(model, link)} · ` : state ? `${state.sign} ${deployment.app}: ${state.word.toLowerCase()} · ` : '';
   if (document.title !== `${words}pipedeck ${name}`) document.title = `${words}pipedeck ${name}`.trim();
 }
 

@@ -59,9 +59,6 @@ function stateOf(deployment) {
   const state = deploymentState(deployment);
   const progress = deployment.stages_total > 0 && !deploymentEnded(deployment)
     ? ` ${deployment.stages_ended}/${deployment.stages_total}` : '';
-  if (deployment.waits && !deploymentEnded(deployment)) {
-    return { sign: '◆', word: `Waits${progress}`, tone: 'waiting' };
-  }
   return { ...state, word: state.word + progress };
 }
 

@@ -45,6 +45,9 @@ function connectionOf(model, link) {
   return model.hello.mode === 'replay' ? 'replay' : 'live';
 }
 
+// notFresh says, in few words, why what is on the page is not fresh.
+export const notFresh = (model, link) => connections[connectionOf(model, link)].word;
+
 function kindOf(environment) {
   if (!environment) return '';
   const clusters = environment.clusters ?? [];

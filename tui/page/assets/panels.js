@@ -73,7 +73,7 @@ function facts(environment, hello, now) {
 // drawHistory shows the deployments of an application that are known; pick is called with the one that the user chose.
 export function drawHistory(model, selection, pick) {
   const deployments = selection.application ? model.history(selection.application) : [];
-  const key = JSON.stringify([selection.deployment, deployments.map((one) => [one.id, one.status, one.completed_at])]);
+  const key = JSON.stringify([selection.deployment, deployments.map((one) => [one.id, deploymentState(one), one.completed_at])]);
   replace(byId('history-body'), key, () => {
     if (deployments.length === 0) return [el('p', { class: 'empty' }, 'No deployments of this application yet')];
     const rows = deployments.map((one) => deployment(one, selection, model.now, pick));

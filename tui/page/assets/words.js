@@ -55,7 +55,12 @@ const unknown = state('?', 'unknown', 'idle');
 
 export const pluginState = (plugin) => plugins[plugin.state] ?? unknown;
 export const componentState = (component) => components[component.state] ?? unknown;
-export const deploymentState = (deployment) => deployments[deployment?.status] ?? unknown;
+
+// deploymentState is the state of a deployment as it is shown; one that waits for a person is no running one.
+export function deploymentState(deployment) {
+  if (deployment?.waits && !deploymentEnded(deployment)) return state('◆', 'Waits', 'waiting');
+  return deployments[deployment?.status] ?? unknown;
+}
 
 const looks = {
   not_started: stages.NOT_STARTED, running: stages.RUNNING, waiting: state('◆', 'waits for approval', 'waiting'),
