@@ -29,8 +29,8 @@ func (b *tailBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastPieces returns the end of a log that is printed as one object in JSON for each piece: its last n lines, in at most
-// size bytes of JSON. A piece may hold thousands of lines; the first one that is returned has only its last lines then.
+// lastPieces returns the end of a log that is printed as one object in JSON for each piece: its last n lines, in at
+// most size bytes of JSON. A piece may hold thousands of lines; the first one that is returned has its last lines then.
 // A last line that is longer than size is shortened to its end.
 func lastPieces(printed []byte, n, size int) (last []document.LogLine) {
 	for _, piece := range slices.Backward(bytes.Split(bytes.TrimSpace(printed), []byte("\n"))) {
