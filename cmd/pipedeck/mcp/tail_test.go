@@ -30,7 +30,7 @@ func TestTheEndOfALogIsKept(t *testing.T) {
 	for i := range 10_000 {
 		fmt.Fprintf(&lines, "line %d\n", i)
 	}
-	long := lines.String()
+	long, wide := lines.String(), strings.Repeat("x", 900)
 	for name, c := range map[string]struct {
 		pieces  []string
 		n, size int
@@ -41,7 +41,7 @@ func TestTheEndOfALogIsKept(t *testing.T) {
 		"lines within a piece are counted":     {[]string{"a\nb\nc\n", "d"}, 2, 1000, []string{"c", "d"}},
 		"the last lines of a long piece":       {[]string{long}, 2, 1000, []string{"line 9998\nline 9999"}},
 		"an error after a long piece":          {[]string{"a", long, "failed"}, 1, 1000, []string{"failed"}},
-		"no piece is older than one cut short": {[]string{"a", "b\n" + long, "c"}, 9, 250, []string{"c"}},
+		"no piece is older than one cut short": {[]string{"a", "b\n" + wide, "c"}, 9, 700, []string{"c"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
