@@ -209,8 +209,7 @@ func (p *logPane) take(msg tea.Msg) tea.Cmd {
 		p.found(msg)
 	case extendMsg:
 		if msg.log == p.reader {
-			p.seek.waits = false
-			return p.extend()
+			return p.extendNow()
 		}
 	case tea.ModeReportMsg:
 		// As Bubble Tea decides for its own drawing.
