@@ -201,9 +201,9 @@ func (p *logPane) searchNext(forward bool) tea.Cmd {
 	return nil
 }
 
-// extend searches what the log has grown by, at once or when it is time.
+// extend searches what the log has grown by.
 func (p *logPane) extend() tea.Cmd {
-	if !p.extends() {
+	if p.view.Search.Pattern.Empty() || p.seek.run != nil || p.look.typing || p.reader == nil {
 		return nil
 	}
 	if wait := searchPause - p.host.now.Sub(p.seek.since); wait > 0 {
@@ -214,21 +214,6 @@ func (p *logPane) extend() tea.Cmd {
 		return p.host.later(wait, extendMsg{p.reader})
 	}
 	return p.search(searchRun{})
-}
-
-// extendNow searches what the log has grown by after the pause. The time on the screen does not say that it is over:
-// that of a recorded session stands still while it is paused.
-func (p *logPane) extendNow() tea.Cmd {
-	p.seek.waits = false
-	if !p.extends() {
-		return nil
-	}
-	return p.search(searchRun{})
-}
-
-// extends reports whether there is something to search for, and no search under way.
-func (p *logPane) extends() bool {
-	return !p.view.Search.Pattern.Empty() && p.seek.run == nil && !p.look.typing && p.reader != nil
 }
 
 // outcome says what the search has found so far.
